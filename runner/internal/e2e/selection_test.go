@@ -50,7 +50,7 @@ func TestSelection(t *testing.T) {
 		{"the same in a preview", "preview --only Observability", 3, []string{"certmgr (needed by observability)"}},
 		{"what needs it is deployed", "destroy --yes --only kubeconfig", 3, []string{"logstore (needs kubeconfig)", "logagent (needs kubeconfig)", "NAME+"}},
 		{"no such project", "up --only logstoer", 2, []string{`did you mean "logstore"?`}},
-		{"nothing is left", "up --skip *", 2, []string{"leaves out every project"}},
+		{"nothing is left", "up --skip *", 2, []string{"skips every project"}},
 		{"no such project has a timeout", "up --timeout logstoer=1m", 2, []string{"--timeout", `did you mean "logstore"?`}},
 		{"two kinds of rest", "up --failed --resume", 2, []string{"choose one"}},
 	} {

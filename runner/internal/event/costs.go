@@ -8,8 +8,8 @@ type Costs struct {
 	Monthly  float64 `json:"monthly"` // of all that will be there
 	Change   float64 `json:"change"`  // by what is created, changed and deleted
 	Items    []Cost  `json:"items"`
-	// Unpriced are types without a price; Unknown are resources of which it
-	// cannot be told before what they cost.
+	// Unpriced are types without a price; Unknown are resources whose costs cannot be known
+	// in advance.
 	Unpriced []string `json:"unpriced,omitempty"`
 	Unknown  []string `json:"unknown,omitempty"`
 	// Elsewhere are types whose prices are of other regions.
@@ -46,7 +46,8 @@ func (c *Costs) withTexts(change func(string) string) *Costs {
 	clean.Items = append([]Cost{}, c.Items...) // a list in JSON, even if there is none
 	for i := range clean.Items {
 		item := &clean.Items[i]
-		item.Type, item.Name, item.What, item.Source = change(item.Type), change(item.Name), change(item.What), change(item.Source)
+		item.Type, item.Name = change(item.Type), change(item.Name)
+		item.What, item.Source = change(item.What), change(item.Source)
 	}
 	clean.Elsewhere = slice.Map(c.Elsewhere, func(r CostRegion) CostRegion {
 		return CostRegion{Region: change(r.Region), Types: slice.Map(r.Types, change)}

@@ -176,7 +176,7 @@ type Project struct {
 	needs.Needs
 }
 
-// Exclusion is a project of the plan that a run leaves out.
+// Exclusion is a project of the plan that a run skips.
 type Exclusion struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`

@@ -49,7 +49,7 @@ func replace(text string, pieces []piece, word string) string {
 	return b.String() + text[end:]
 }
 
-// pieces are what to mask, in order. They may touch, and do not overlap.
+// pieces returns what to mask, in order. Pieces may touch, and do not overlap.
 func (f *finder) pieces(text string) []piece {
 	var all []piece
 	for _, secret := range f.texts {

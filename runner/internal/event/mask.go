@@ -14,9 +14,8 @@ import (
 const Masked = "[secret]"
 
 const (
-	// minSecret is the length below which a value is not masked: "dev" or
-	// "true" as a password cannot be told from an ordinary word, and masking
-	// it would shred every text without hiding it.
+	// minSecret is the length below which a value is not masked: a password "dev" or "true"
+	// looks like an ordinary word, and masking it would shred every text without hiding it.
 	minSecret = 6
 	// minMiddle is the length below which the part of a base64 text that only
 	// the secret decides is not masked on its own.

@@ -179,7 +179,7 @@ func checkHidden(t *testing.T, text, masked, form string) {
 	}
 }
 
-// ascii is the part of a text that no Japanese text has.
+// ascii returns the ASCII characters of a text.
 func ascii(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r > unicode.MaxASCII {

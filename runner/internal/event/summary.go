@@ -16,10 +16,9 @@ import (
 // field changes its meaning or goes away.
 const SummaryFormat = 1
 
-// Summary is what the events of a run add up to. It is the one reducer that
-// renderers, reports and the exit code share, and as JSON it is the summary of
-// a run on disk. Its size depends on the plan and on what went wrong, not on
-// the number of events.
+// Summary is the result of reducing a run's events. Renderers, reports and the exit code
+// share this reducer, and as JSON it is the summary of a run on disk. Its size depends on
+// the plan and on the failures, not on the number of events.
 type Summary struct {
 	Format    int                 `json:"format"`
 	Run       string              `json:"run"`
@@ -240,8 +239,8 @@ func (s *Summary) applyStep(step *Step, e Event) {
 	}
 }
 
-// Progress is how many projects or environments have ended, and how many there
-// are. Ends of waves are neither.
+// Progress returns how many projects or environments have ended, and how many there are in
+// total. Ends of waves do not count.
 func (s *Summary) Progress() (ended, all int) {
 	for _, step := range s.Steps {
 		if EndsWave(step.Name) {
@@ -255,7 +254,7 @@ func (s *Summary) Progress() (ended, all int) {
 	return ended, all
 }
 
-// Noun is what a step of the run is.
+// Noun returns what a step of the run is: a project or an environment.
 func (s *Summary) Noun() string {
 	if s.Fleet {
 		return "environment"

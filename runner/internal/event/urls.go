@@ -109,6 +109,7 @@ func parameterSecrets(text string, start, end int) []piece {
 func isSecretParameter(name string) bool {
 	name = strings.NewReplacer("-", "", "_", "", "%5F", "", "%2D", "").Replace(strings.ToLower(name))
 	return slices.ContainsFunc([]string{
-		"password", "passwd", "passphrase", "pwd", "pass", "secret", "token", "sig", "signature", "credential", "apikey", "accesskey", "secretkey", "privatekey",
+		"password", "passwd", "passphrase", "pwd", "pass", "secret", "token", "sig", "signature", "credential", "apikey",
+		"accesskey", "secretkey", "privatekey",
 	}, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }

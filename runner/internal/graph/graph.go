@@ -46,8 +46,8 @@ type Edge struct {
 	Marked bool
 }
 
-// manyNodes is from where on edges are left out that others imply: a picture
-// with all of them would be a tangle.
+// manyNodes is the number of nodes from which edges that other edges imply are omitted, for
+// a picture with all edges would be a tangle.
 const manyNodes = 40
 
 // link is an edge between indexes of nodes.

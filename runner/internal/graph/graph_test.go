@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// small is the end of a plan, with every kind of edge.
+// small returns the end of a plan, with every kind of edge.
 func small() graph.Graph {
 	return graph.Graph{
 		Title: "up of kind",
@@ -58,7 +58,7 @@ func TestSVGGolden(t *testing.T) {
 	}
 }
 
-// random is a graph in which nodes need some of those before them.
+// random returns a graph in which nodes need some of the nodes before them.
 func random(nodes int, seed uint64) graph.Graph {
 	r := rand.New(rand.NewPCG(seed, seed))
 	g := graph.Graph{Title: "random"}

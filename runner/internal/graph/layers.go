@@ -55,8 +55,8 @@ func (l *layered) route(k link) []int {
 	return way
 }
 
-// layersOf returns the layer of every node: behind all that lead to it, and for
-// those that nothing leads to, just before the first that they lead to.
+// layersOf returns the layer of every node: after all its predecessors, and without any, just
+// before its first successor.
 func layersOf(nodes int, links []link) []int {
 	layer := make([]int, nodes)
 	fed := make([]bool, nodes)

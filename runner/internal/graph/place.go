@@ -31,7 +31,7 @@ func (l *layered) place() {
 	l.moveToTop()
 }
 
-// distance is how far apart the middles of two neighbours are at least.
+// distance returns the least distance between the middles of two neighbours.
 func (l *layered) distance(above, below int) float64 {
 	return (l.height(above)+l.height(below))/2 + boxGap
 }
@@ -91,7 +91,7 @@ func (l *layered) settle(layer []int, neighbours func(point) []int) {
 	}
 }
 
-// position is where the first point of the block wants to be.
+// position returns the preferred position of the block's first point.
 func (b block) position() float64 { return b.sum / b.weight }
 
 // join appends a block whose first point comes shift below this one's.
@@ -100,8 +100,8 @@ func (b block) join(c block, shift float64) block {
 		offset: shift + c.offset}
 }
 
-// wish is the height that a point wants, and how much: bends more than boxes,
-// so that long edges are straight, and points without neighbours hardly.
+// wish returns the preferred height of a point and its weight. Bends have a larger weight
+// than boxes, so that long edges are straight; points without neighbours have hardly any.
 func (l *layered) wish(p int, near []int) (y, weight float64) {
 	if len(near) == 0 {
 		return l.points[p].y, 0.1

@@ -59,8 +59,9 @@ type picture struct {
 }
 
 func (p *picture) draw(attributes, head string) string {
-	fmt.Fprintf(&p.b, `<svg class="graph"%s width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="group" aria-label="%s">`+"\n",
-		attributes, p.w, p.h, p.w, p.h, html.EscapeString(p.g.Title))
+	fmt.Fprintf(&p.b, `<svg class="graph"%s width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="group"`,
+		attributes, p.w, p.h, p.w, p.h)
+	fmt.Fprintf(&p.b, ` aria-label="%s">`+"\n", html.EscapeString(p.g.Title))
 	p.b.WriteString(head)
 	for _, marked := range []bool{false, true} { // marked edges lie on top
 		for i, k := range p.links {
@@ -107,7 +108,7 @@ func boxWidth(n Node) float64 {
 	return math.Ceil(max(title, text, boxMinimum-boxPadding) + boxPadding)
 }
 
-// y is the middle of a point in the picture.
+// y returns the middle of a point in the picture.
 func (p *picture) y(at int) float64 { return margin + p.l.points[at].y }
 
 // edge draws a curve that leaves and enters every layer horizontally, with an

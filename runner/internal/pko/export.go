@@ -17,13 +17,13 @@ import (
 	"mara/runner/internal/plan"
 )
 
-// Environment is what the operator is to run. Nothing in it is secret: secrets are
-// named, not told.
+// Environment is the environment that the operator runs. It has the names of secrets, never
+// their values.
 type Environment struct {
 	Name         string // of the stack
 	Organization string // first part of the names of Pulumi's stacks
 	Plan         plan.Plan
-	// Config has the values for each project, without those that are secret.
+	// Config has the values for each project, without secret ones.
 	Config map[string]map[string]any
 	// Secrets are the keys of secret values for each project.
 	Secrets map[string][]string
@@ -43,7 +43,7 @@ type Environment struct {
 // Repository is where a project is at a commit.
 type Repository struct{ URL, Commit, Folder string }
 
-// Options are the choices of whoever exports.
+// Options configure an export.
 type Options struct {
 	Namespace             string
 	Image                 string // the workspace image
@@ -69,7 +69,7 @@ type Options struct {
 // ProjectsInImage is where the workspace image has the built-in projects.
 const ProjectsInImage = "/opt/mara/projects"
 
-// Exported is what is written for an environment.
+// Exported has the objects of an environment.
 type Exported struct {
 	Stacks   []Stack
 	Programs []Program
@@ -85,13 +85,13 @@ type Program struct {
 	Program    map[string]any `json:"program"`
 }
 
-// Skipped is a project that the operator cannot run.
+// Skipped is a project that the operator cannot run, with the reason.
 type Skipped struct{ Project, Why string }
 
-// Note is something about a project that is different with the operator.
+// Note describes how the operator runs a project differently.
 type Note struct{ Project, Text string }
 
-// impossible says why a built-in project cannot run in a Pod; "" if it can.
+// impossible returns why a built-in project cannot run in a Pod, or "".
 func impossible(p projects.Project) string {
 	switch p.Name {
 	case "kind-cluster", "kind-registry":
@@ -102,7 +102,7 @@ func impossible(p projects.Project) string {
 	return ""
 }
 
-// Export describes the Stacks of an environment. Problems are told all at once.
+// Export returns the Stacks of an environment. The error lists all problems.
 func Export(e Environment, o Options) (Exported, error) {
 	var x Exported
 	var problems []error
@@ -139,7 +139,7 @@ func Export(e Environment, o Options) (Exported, error) {
 	return x, errors.Join(problems...)
 }
 
-// stack is the Stack of a step, without its source and what it waits for.
+// stack returns the Stack of a step, without its source and prerequisites.
 func (e Environment) stack(step plan.Step, o Options) Stack {
 	p := step.Project
 	spec := StackSpec{
@@ -198,7 +198,7 @@ func volume(o Options) map[string]any {
 	}}
 }
 
-// source says where the program of a project comes from.
+// source sets where the program of a project comes from.
 func (e Environment) source(s *Stack, x *Exported, p projects.Project, o Options) error {
 	own := p.Own
 	switch {
@@ -209,8 +209,8 @@ func (e Environment) source(s *Stack, x *Exported, p projects.Project, o Options
 		s.Spec.RunProgram = true
 	case e.Repositories[p.Name].URL != "":
 		from := e.Repositories[p.Name]
-		s.Spec.ProjectRepo, s.Spec.Commit, s.Spec.RepoDir, s.Spec.RunProgram = from.URL, from.Commit, from.Folder, installs(own.Runtime)
-		s.Spec.GitAuth = gitAuth(from.URL, o.RepoSecret)
+		s.Spec.ProjectRepo, s.Spec.Commit, s.Spec.RepoDir = from.URL, from.Commit, from.Folder
+		s.Spec.RunProgram, s.Spec.GitAuth = installs(own.Runtime), gitAuth(from.URL, o.RepoSecret)
 		if err := CheckRepository(from.URL); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
@@ -222,7 +222,7 @@ func (e Environment) source(s *Stack, x *Exported, p projects.Project, o Options
 		s.Spec.FluxSource = &FluxSource{SourceRef: o.Flux, Dir: path.Join(o.RepoDir, p.Path)}
 		s.Spec.RunProgram = installs(own.Runtime)
 	case own.StackFiles != "":
-		return fmt.Errorf("%s has stack files of its own beside its program: say with --repo or --flux where they are",
+		return fmt.Errorf("%s has its own stack files next to its program: say with --repo or --flux where they are",
 			p.Name)
 	case e.Programs[p.Name] != nil:
 		s.Spec.ProgramRef = &Name{p.Name}
@@ -271,7 +271,7 @@ func gitAuth(repository, secret string) *GitAuth {
 	return &GitAuth{AccessToken: &from}
 }
 
-// repositoryKey is the key of the Secret that has what logs in to a repository.
+// repositoryKey returns the key of the login to a repository in the Secret.
 func repositoryKey(repository string) string {
 	if isSSH(repository) {
 		return sshKey
@@ -283,7 +283,7 @@ func repositoryKey(repository string) string {
 // without the program fails, for it would install into an empty folder.
 func installs(runtime string) bool { return runtime != "yaml" }
 
-// notesOn says what is different with the operator.
+// notesOn lists what differs from a run of the runner.
 func notesOn(step plan.Step) []Note {
 	p := step.Project
 	notes := notesOnHooks(p.Name, p.Hooks)
@@ -301,22 +301,22 @@ func notesOnHooks(of string, hooks []projects.Hook) []Note {
 	return slice.Map(hooks, func(hook projects.Hook) Note { return Note{of, "the hook " + hook.Name + " does not run"} })
 }
 
-// Account is the service account of the pods.
+// Account returns the name of the pods' service account.
 func (e Environment) Account() string { return "mara-" + e.Name }
 
-// EnvironmentSecret is the Secret with the variables.
+// EnvironmentSecret returns the name of the Secret with the variables.
 func (e Environment) EnvironmentSecret() string { return e.Name + "-environment" }
 
-// ConfigSecret is the Secret with the secret values of the configuration.
+// ConfigSecret returns the name of the Secret with the secret configuration values.
 func (e Environment) ConfigSecret() string { return e.Name + "-secrets" }
 
-// SecretKeys lists the keys that the Secret of the configuration has to have.
+// SecretKeys lists the keys of the ConfigSecret.
 func (e Environment) SecretKeys() []string {
 	keys := slices.Concat(slices.Collect(maps.Values(e.Secrets))...)
 	return slices.Compact(slices.Sorted(slices.Values(keys)))
 }
 
-// SecretName is a key of the configuration as a Secret of Kubernetes can have it.
+// SecretName converts a configuration key to a valid key of a Kubernetes Secret.
 func SecretName(key string) string { return strings.ReplaceAll(key, ":", ".") }
 
 func (e Environment) labels(project string) map[string]string {
@@ -327,7 +327,7 @@ func (e Environment) labels(project string) map[string]string {
 	return labels
 }
 
-// objectName is the name of a project's Stack, which the operator allows 42 signs.
+// objectName returns the name of a project's Stack. The operator allows 42 characters.
 func (e Environment) objectName(project string) string {
 	const most, digits = 42, 6
 	name := strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(e.Name + "-" + project))

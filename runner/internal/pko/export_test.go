@@ -65,7 +65,7 @@ func environment(t *testing.T) pko.Environment {
 	}
 }
 
-// options are several ways to export.
+// options returns several ways to export.
 func options() map[string]pko.Options {
 	plain := pko.Options{Namespace: "envs", Image: "registry.example/workspace:1", Backend: "s3://state", Within: 3 * time.Hour}
 	all := plain
@@ -200,7 +200,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// schemaOf is the schema of the newest version in a definition.
+// schemaOf returns the schema of the newest version in a definition.
 func schemaOf(t *testing.T, file string) *jsonschema.Schema {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -282,7 +282,7 @@ func TestExportRefuses(t *testing.T) {
 	}{
 		{"a duration too short", func(_ *pko.Environment, o *pko.Options) { o.Within = time.Minute }, "is not longer than"},
 		{"a program that is nowhere", func(e *pko.Environment, _ *pko.Options) { delete(e.Programs, "shop") }, "shop has the runtime yaml: say with --repo or --flux"},
-		{"stack files of its own", func(e *pko.Environment, _ *pko.Options) { e.Plan.Steps[3].Project.Own.StackFiles = "x" }, "shop has stack files of its own"},
+		{"stack files of its own", func(e *pko.Environment, _ *pko.Options) { e.Plan.Steps[3].Project.Own.StackFiles = "x" }, "shop has its own stack files"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

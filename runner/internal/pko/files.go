@@ -14,8 +14,7 @@ import (
 // object is an object of any other kind.
 type object map[string]any
 
-// Files are the files of an export: objects, a Kustomization of them, and how to use
-// them.
+// Files returns the files of an export by path: objects, a Kustomization, and a README.
 func (x Exported) Files(e Environment, o Options) (map[string][]byte, error) {
 	objects := map[string]any{
 		"namespace.yaml": object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": o.Namespace}},
@@ -50,7 +49,7 @@ func (e Environment) account(o Options) object {
 	return object{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
 }
 
-// binding lets the pods ask the cluster who talks to them.
+// binding lets the pods authenticate their callers.
 func (e Environment) binding(o Options) object {
 	return object{
 		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
@@ -60,16 +59,16 @@ func (e Environment) binding(o Options) object {
 	}
 }
 
-// readme says how to use the files, and what is different from a run from here.
+// readme describes how to use the files, and what differs from a run of the runner.
 func (x Exported) readme(e Environment, o Options) []byte {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# %s on the Pulumi Kubernetes Operator\n", e.Name)
-	line("A Stack for each of %s, in the namespace %s. `runner export operator` has written these files, and replaces "+
-		"them.\n", typeset.Counted(len(x.Stacks), "project"), o.Namespace)
+	line("A Stack for each of %s, in the namespace %s. `runner export operator` wrote these files and replaces them.\n",
+		typeset.Counted(len(x.Stacks), "project"), o.Namespace)
 	line("## Before\n")
-	line("- The operator, 2.9: `helm install --create-namespace -n pulumi-kubernetes-operator pulumi-kubernetes-operator " +
-		"oci://ghcr.io/pulumi/helm-charts/pulumi-kubernetes-operator --version 2.9.0`")
+	line("- The operator, 2.9: `helm install --create-namespace -n pulumi-kubernetes-operator " +
+		"pulumi-kubernetes-operator oci://ghcr.io/pulumi/helm-charts/pulumi-kubernetes-operator --version 2.9.0`")
 	line("- The image %s, where the cluster finds it.", o.Image)
 	if len(e.Variables) > 0 {
 		line("- The Secret %s with the variables %s.", e.EnvironmentSecret(), strings.Join(e.Variables, ", "))
@@ -78,9 +77,8 @@ func (x Exported) readme(e Environment, o Options) []byte {
 		for i, key := range keys {
 			keys[i] = SecretName(key) + " (" + key + ")"
 		}
-		line("- The Secret %s with secret values of the configuration: %s. `runner secrets export -s %s --to-file FILE` "+
-			"writes down those that the runner keeps.",
-			e.ConfigSecret(), strings.Join(keys, ", "), e.Name)
+		line("- The Secret %s with secret values of the configuration: %s. The runner writes the values it stores with\n"+
+			"  `runner secrets export -s %s --to-file FILE`.", e.ConfigSecret(), strings.Join(keys, ", "), e.Name)
 	}
 	if o.RepoSecret != "" {
 		var keys []string
@@ -94,22 +92,19 @@ func (x Exported) readme(e Environment, o Options) []byte {
 			strings.Join(slices.Compact(keys), " and "))
 	}
 	if o.Claim != "" {
-		line("- The volume claim %s. Every Stack mounts it, so that it has to be one that several pods can write to.",
-			o.Claim)
+		line("- The volume claim %s. Every Stack mounts it, so several pods must be able to write to it.", o.Claim)
 	}
 	line("\n## Apply, watch, force\n")
-	line("    kubectl apply --server-side -k .\n    runner operator status -s %s -n %s\n    runner operator wait -s %s -n "+
-		"%s", e.Name, o.Namespace, e.Name, o.Namespace)
-	line("    kubectl -n %s annotate stack NAME pulumi.com/reconciliation-request=$(date +%%s) --overwrite    # run it "+
-		"once more\n", o.Namespace)
-	line("Stacks wait for those before them when they are created. After that, a new commit starts all of them at once, "+
-		"unless the last success of\n"+
-		"what they wait for is older than %s; then that runs first. A change of one Stack's values does not run those that "+
-		"read its outputs.", o.Within)
+	line("    kubectl apply --server-side -k .\n    runner operator status -s %s -n %s", e.Name, o.Namespace)
+	line("    runner operator wait -s %s -n %s", e.Name, o.Namespace)
+	line("    kubectl -n %s annotate stack NAME pulumi.com/reconciliation-request=$(date +%%s) --overwrite"+
+		"  # run it again\n", o.Namespace)
+	line("New Stacks wait for their prerequisites. After that, a new commit starts all Stacks at once, unless the last\n"+
+		"success of a prerequisite is older than %s; then the prerequisite runs first. A change of one Stack's values\n"+
+		"does not run the Stacks that read its outputs.", o.Within)
 	line("After three failures a Stack is Stalled until its source or its values change.")
 	if o.RetryOnUpdateConflict {
-		line("`retryOnUpdateConflict` is set, but this version of the operator reads it nowhere: every failure is retried in " +
-			"the same way.")
+		line("`retryOnUpdateConflict` is set, but this version of the operator ignores it: it retries all failures alike.")
 	}
 	if o.Preview {
 		line("\n## Take over\n")
@@ -120,21 +115,21 @@ func (x Exported) readme(e Environment, o Options) []byte {
 	line("\n## Delete\n")
 	if o.Destroy {
 		line("    runner operator delete -s %s -n %s\n", e.Name, o.Namespace)
-		line("destroys the projects and removes their Stacks, those that nothing else needs first. `kubectl delete` of all of " +
-			"them has no order: a cluster\n" +
-			"may go before what is in it. Never delete the namespace first; nothing can be destroyed then.")
+		line("destroys the projects and deletes their Stacks, dependents first. `kubectl delete` of all Stacks has no\n" +
+			"order: a cluster may be destroyed before the objects in it. Never delete the namespace first; nothing can be\n" +
+			"destroyed after that.")
 	} else {
-		line("Deleting a Stack leaves everything that it has made. `--destroy` exports Stacks that destroy it.")
+		line("Deleting a Stack destroys nothing. `--destroy` exports Stacks that destroy their resources.")
 	}
 	x.lists(&b, e)
 	return []byte(b.String())
 }
 
-// lists tells what is left out, and what is different.
+// lists adds the skipped projects and the differences.
 func (x Exported) lists(b *strings.Builder, e Environment) {
 	if len(x.Skipped) > 0 {
-		fmt.Fprintf(b, "\n## Left out\n\nThese projects stay with `runner up -s %s --only PROJECT`, on the same backend; "+
-			"bring them up before.\n\n", e.Name)
+		fmt.Fprintf(b, "\n## Skipped\n\nDeploy these projects first, with `runner up -s %s --only PROJECT` on the same "+
+			"backend.\n\n", e.Name)
 		for _, left := range x.Skipped {
 			fmt.Fprintf(b, "- %s: %s\n", left.Project, left.Why)
 		}

@@ -19,7 +19,7 @@ const (
 	within = 2 * time.Hour
 )
 
-// exported are the Stacks of a built-in environment. Its programs come from git, so that
+// exported returns the Stacks of a built-in environment. Its programs come from git, so that
 // there are commits: the built-in ones of an image have none.
 func exported(t *testing.T, provider string) []pko.Stack {
 	t.Helper()
@@ -49,7 +49,7 @@ func pass(o *pkotest.Operator, stacks []pko.Stack) []string {
 	return o.Log()
 }
 
-// outOfOrder are the Stacks that started before one that they need had succeeded.
+// outOfOrder lists the Stacks that started before a prerequisite had succeeded.
 func outOfOrder(stacks []pko.Stack, log []string, kind string) []string {
 	var wrong []string
 	for _, s := range stacks {
@@ -63,7 +63,7 @@ func outOfOrder(stacks []pko.Stack, log []string, kind string) []string {
 	return wrong
 }
 
-// counted is how often something has happened.
+// counted returns how often something happened.
 func counted(log []string, what string) int {
 	n := 0
 	for _, line := range log {
@@ -132,7 +132,7 @@ func TestDurationTooShort(t *testing.T) {
 }
 
 // TestFailure: what needs a failed Stack waits; after the last retry it is stalled, and
-// a new commit carries on.
+// a new commit continues.
 func TestFailure(t *testing.T) {
 	t.Parallel()
 	stacks := exported(t, "aws")
@@ -143,13 +143,13 @@ func TestFailure(t *testing.T) {
 	if counted(log, "up fails") != 4 || slices.Contains(log, "dev-kubeconfig up starts") || !slices.Contains(log, "dev-aws-ecr up succeeds") {
 		t.Errorf("log %q", log)
 	}
-	w, told := watch(t, o)
+	w, seen := watch(t, o)
 	var stalled *pko.StalledError
 	if err := w.Wait(t.Context()); !errors.As(err, &stalled) || len(stalled.Stacks) != 1 || stalled.Stacks[0].Name != "dev-aws-eks" || !strings.Contains(err.Error(), "UpdateFailed: up failed 3 times") {
 		t.Errorf("error %v", err)
 	}
-	if !slices.ContainsFunc(*told, func(s pko.State) bool { return s.Name == "dev-kubeconfig" && s.Phase == pko.Waiting }) {
-		t.Errorf("told %v", *told)
+	if !slices.ContainsFunc(*seen, func(s pko.State) bool { return s.Name == "dev-kubeconfig" && s.Phase == pko.Waiting }) {
+		t.Errorf("seen %v", *seen)
 	}
 	o.Commit("two")
 	o.Pass(time.Minute) // until the operator has seen it
@@ -175,7 +175,7 @@ func TestWaitForCommit(t *testing.T) {
 		o.Apply(stacks...)
 		pass(o, stacks)
 		o.Commit("two")
-		w, told := watch(t, o)
+		w, seen := watch(t, o)
 		w.Commit = "two"
 		if err := w.Wait(t.Context()); err != nil {
 			t.Errorf("%s: %v", test.name, err)
@@ -183,8 +183,8 @@ func TestWaitForCommit(t *testing.T) {
 		if log := o.Log(); counted(log, "up succeeds") != len(stacks) {
 			t.Errorf("%s: it did not wait for all: %q", test.name, log)
 		}
-		if !slices.ContainsFunc(*told, func(s pko.State) bool { return s.Cause == "the commit two has not been tried" }) {
-			t.Errorf("%s: told %v", test.name, *told)
+		if !slices.ContainsFunc(*seen, func(s pko.State) bool { return s.Cause == "the commit two has not been tried" }) {
+			t.Errorf("%s: seen %v", test.name, *seen)
 		}
 	}
 }
@@ -220,17 +220,16 @@ func TestRequest(t *testing.T) {
 	o.Apply(stacks...)
 	pass(o, stacks)
 	o.Request("dev-aws-vpc", "again")
-	w, told := watch(t, o)
+	w, seen := watch(t, o)
 	if err := w.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(*told, func(s pko.State) bool { return s.Name == "dev-aws-vpc" && s.Phase == pko.Unseen }) {
-		t.Errorf("told %v", *told)
+	if !slices.ContainsFunc(*seen, func(s pko.State) bool { return s.Name == "dev-aws-vpc" && s.Phase == pko.Unseen }) {
+		t.Errorf("seen %v", *seen)
 	}
 }
 
-// destroyedEarly are the Stacks whose destruction has started while something that
-// needs them was still there.
+// destroyedEarly lists the Stacks whose destruction started while a dependent still existed.
 func destroyedEarly(stacks []pko.Stack, log []string) []string {
 	var wrong []string
 	for _, s := range stacks {
@@ -263,7 +262,7 @@ func TestDestroy(t *testing.T) {
 		o = pkotest.New(took)
 		o.Apply(stacks...)
 		pass(o, stacks)
-		w, told := watch(t, o)
+		w, seen := watch(t, o)
 		if err := w.Delete(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -271,9 +270,9 @@ func TestDestroy(t *testing.T) {
 		if wrong := destroyedEarly(stacks, log); len(wrong) > 0 || counted(log, "gone") != len(stacks) {
 			t.Errorf("%s: %q, %q", provider, wrong, log)
 		}
-		gone := slices.DeleteFunc(*told, func(s pko.State) bool { return s.Phase != "gone" })
+		gone := slices.DeleteFunc(*seen, func(s pko.State) bool { return s.Phase != "gone" })
 		if len(gone) != len(stacks) {
-			t.Errorf("%s: told of %d that are gone", provider, len(gone))
+			t.Errorf("%s: saw %d gone", provider, len(gone))
 		}
 	}
 }
@@ -325,7 +324,7 @@ func TestAdoption(t *testing.T) {
 	if ups := counted(log, "up succeeds"); ups != len(stacks) || slices.IndexFunc(log, func(line string) bool { return strings.HasSuffix(line, "up starts") }) < slices.Index(log, "dev-bank-of-anthos preview succeeds") {
 		t.Errorf("%d ups: %q", ups, log)
 	}
-	if err := w.Adopt(t.Context()); err == nil || !strings.Contains(err.Error(), "does not only preview") {
+	if err := w.Adopt(t.Context()); err == nil || !strings.Contains(err.Error(), "runs updates, so its changes cannot be previewed first") {
 		t.Errorf("a second time: error %v", err)
 	}
 	if err := w.Release(t.Context()); err != nil {
@@ -346,11 +345,11 @@ func watch(t *testing.T, o *pkotest.Operator) (pko.Watcher, *[]pko.State) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told, looks := &[]pko.State{}, 0
-	return pko.Watcher{Cluster: cluster, Tell: func(s pko.State) { *told = append(*told, s) }, Sleep: func(ctx context.Context, _ time.Duration) error {
+	seen, looks := &[]pko.State{}, 0
+	return pko.Watcher{Cluster: cluster, Tell: func(s pko.State) { *seen = append(*seen, s) }, Sleep: func(ctx context.Context, _ time.Duration) error {
 		if looks++; looks > 1000 {
 			return errors.New("waits without end")
 		}
 		return context.Cause(ctx)
-	}}, told
+	}}, seen
 }

@@ -1,10 +1,10 @@
-// Package pko knows the Pulumi Kubernetes Operator, 2.9: it describes the Stacks that
-// run an environment there, shows how they are, and deletes them in order, which the
-// operator does not.
+// Package pko works with the Pulumi Kubernetes Operator, 2.9: it exports Stacks that run
+// an environment, reports their states, and deletes them in order, which the operator
+// does not.
 //
-// The operator's own Go types link controller-runtime and all of Kubernetes' API; the
-// fields that are used here are few. Tests hold what is written against the
-// operator's definitions.
+// The operator's own Go types link controller-runtime and all of Kubernetes' API; this
+// package declares the few fields it uses. Tests validate the exported objects against
+// the operator's definitions.
 package pko
 
 import (
@@ -134,7 +134,7 @@ type Requirement struct {
 	SucceededWithinDuration string `json:"succeededWithinDuration"`
 }
 
-// Within is the duration; 0 for any.
+// Within returns the duration, or 0 for any.
 func (r Requirement) Within() time.Duration {
 	within, _ := time.ParseDuration(r.SucceededWithinDuration) // without one, any
 	return within

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ReadProgram reads a project in Pulumi YAML, as the object of a Program has it. The
-// error says what such an object cannot have.
+// ReadProgram reads a project in Pulumi YAML as the content of a Program. The error names
+// what a Program cannot contain.
 func ReadProgram(folder string) (map[string]any, error) {
 	program := map[string]any{}
 	for _, file := range []string{"Pulumi.yaml", "Main.yaml"} {
@@ -38,7 +38,7 @@ func ReadProgram(folder string) (map[string]any, error) {
 	return program, nil
 }
 
-// take adds a section to a program.
+// take copies a section to a program.
 func take(program map[string]any, key string, value any) error {
 	switch key {
 	case "name", "runtime", "description", "author", "license", "website", "stackConfigDir", "template":
@@ -56,8 +56,7 @@ func take(program map[string]any, key string, value any) error {
 	return fmt.Errorf("a Program has no %s", key)
 }
 
-// configurationOf translates the declarations of configuration. The operator's have
-// fewer types.
+// configurationOf converts declarations of configuration. The operator has fewer types.
 func configurationOf(value any) (map[string]any, error) {
 	declared, _ := value.(map[string]any)
 	types := map[string]string{"": "String", "string": "String", "integer": "Number", "number": "Number",

@@ -36,7 +36,7 @@ type cluster struct {
 	kubeconfig string // file
 }
 
-// command is one of Kubernetes' programs.
+// command returns a command of one of Kubernetes' programs.
 func (c cluster) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(c.t.Context(), filepath.Join(c.folder, name), args...)
 	cmd.Env = []string{"HOME=" + c.folder, "KUBECONFIG=" + c.kubeconfig}
@@ -70,7 +70,7 @@ func (c cluster) start(name string, args ...string) {
 	})
 }
 
-// port is a port that nobody has.
+// port returns a free port.
 func port(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -19,10 +19,10 @@ import (
 	"mara/runner/internal/kubeconfig"
 )
 
-// Phase is how a Stack is.
+// Phase is the phase of a Stack.
 type Phase string
 
-// The phases, by the conditions that the operator keeps.
+// The phases, by the operator's conditions.
 const (
 	Ready    Phase = "ready"
 	Running  Phase = "reconciling"
@@ -32,7 +32,7 @@ const (
 	Unseen   Phase = "unseen" // the operator has not looked at it as it is now
 )
 
-// State is how a Stack is, as far as anybody wants to know.
+// State is the state of a Stack.
 type State struct {
 	Name     string     `json:"name"`
 	Project  string     `json:"project"`
@@ -69,7 +69,7 @@ func Connect(content []byte, env map[string]string, namespace, environment strin
 	return Cluster{Stacks: client.Resource(StackResource).Namespace(namespace), Environment: environment}, nil
 }
 
-// List reads the Stacks, those that others need first.
+// List reads the Stacks in order, prerequisites first.
 func (c Cluster) List(ctx context.Context) ([]State, error) {
 	list, err := c.Stacks.List(ctx, metav1.ListOptions{LabelSelector: ManagedLabel + "=" + manager + "," + StackLabel +
 		"=" + c.Environment})

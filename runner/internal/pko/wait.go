@@ -27,18 +27,18 @@ func (e *StalledError) Error() string {
 // ErrNoStacks says that an environment has no Stacks.
 var ErrNoStacks = errors.New("the environment has no Stacks there")
 
-// Watcher looks at Stacks until something is the case.
+// Watcher polls Stacks until they reach a state.
 type Watcher struct {
 	Cluster
 	Every time.Duration
-	Tell  func(State)                                      // is told each change of a phase, and of its cause
-	Sleep func(ctx context.Context, d time.Duration) error // returns the cause where ctx has ended
-	// Commit is the one that Stacks which follow commits have to have tried; what has become
-	// of others does not count. It is "" for any.
+	Tell  func(State)                                      // receives each change of a phase and of its cause
+	Sleep func(ctx context.Context, d time.Duration) error // returns the context's cause when it ends
+	// Commit is the commit that Stacks with a source in git have to have tried; results of
+	// other commits do not count. "" means any commit.
 	Commit string
 }
 
-// Wait waits until all Stacks are ready. Those that are stalled end it.
+// Wait waits until all Stacks are ready, or one is stalled.
 func (w Watcher) Wait(ctx context.Context) error {
 	seen := map[string]State{}
 	for {
@@ -61,8 +61,8 @@ func (w Watcher) Wait(ctx context.Context) error {
 	}
 }
 
-// Delete deletes the Stacks, those that nothing needs first, and the next ones when
-// these are gone. A Stack that stalls ends it, so that what it needs stays.
+// Delete deletes the Stacks level by level, dependents first, and waits until each level is
+// gone. It ends at a stalled Stack, whose prerequisites stay.
 func (w Watcher) Delete(ctx context.Context) error {
 	states, err := w.list(ctx)
 	if err != nil {
@@ -70,7 +70,10 @@ func (w Watcher) Delete(ctx context.Context) error {
 	}
 	seen := map[string]State{}
 	for _, level := range levels(states) {
-		names := slice.Map(level, func(s State) string { return s.Name })
+		var names []string
+		for _, s := range level {
+			names = append(names, s.Name)
+		}
 		for _, name := range names {
 			err := w.persist(ctx, func() error { return w.Cluster.Delete(ctx, name) })
 			if err != nil && !apierrors.IsNotFound(err) {
@@ -84,8 +87,7 @@ func (w Watcher) Delete(ctx context.Context) error {
 	return nil
 }
 
-// Adopt has Stacks that only preview work, if all their previews have found nothing to
-// change.
+// Adopt has Stacks that only preview run updates, if all their previews found no changes.
 func (w Watcher) Adopt(ctx context.Context) error {
 	states, err := w.list(ctx)
 	if err != nil {
@@ -93,8 +95,8 @@ func (w Watcher) Adopt(ctx context.Context) error {
 	}
 	for _, s := range states {
 		if !s.Previews {
-			return fmt.Errorf("%s does not only preview: what would change cannot be known before it does; apply an export with "+
-				"--preview", s.Name)
+			return fmt.Errorf("%s runs updates, so its changes cannot be previewed first; apply an export with --preview",
+				s.Name)
 		}
 	}
 	if err := w.Wait(ctx); err != nil {
@@ -225,8 +227,8 @@ func isCommit(revision, commit string) bool {
 	return strings.HasPrefix(revision, commit)
 }
 
-// stuck are the Stacks that do not go on by themselves. A preview that fails because it
-// finds changes fails again.
+// stuck returns the Stacks that cannot continue by themselves. A preview that fails because
+// it finds changes fails again.
 func stuck(states []State) []State {
 	return slices.DeleteFunc(slices.Clone(states), func(s State) bool {
 		return s.Phase != Stalled && !strings.HasPrefix(s.Cause, "PreviewFailed")

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Declared are estimates for a first deployment, for as long as no run tells
-// better: what the plan's projects usually take on a real cloud.
+// Declared returns estimates for a first deployment, before any run was measured: what the
+// plan's projects usually take on a real cloud.
 func (p Plan) Declared() Estimates {
 	known := map[string]time.Duration{}
 	for _, step := range p.Steps {

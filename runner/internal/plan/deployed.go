@@ -7,7 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
-// ExcludedError refuses a plan because of what is left out of it. For a
+// ExcludedError refuses a plan because of projects that it skips. For a
 // destroy that is what is still deployed and needs something that would be
 // destroyed, else what is not deployed yet and needed.
 type ExcludedError struct {
@@ -15,7 +15,7 @@ type ExcludedError struct {
 	Projects []Blocking
 }
 
-// Blocking is a project that is left out and must not be.
+// Blocking is a skipped project that must not be skipped.
 type Blocking struct {
 	Project string
 	For     []string // the projects in the plan that it matters to
@@ -23,9 +23,9 @@ type Blocking struct {
 
 // Error names the projects, and for each of them why it matters.
 func (e *ExcludedError) Error() string {
-	head, word := "not deployed yet, but left out: ", "needed by"
+	head, word := "not deployed yet, but skipped: ", "needed by"
 	if e.Destroy {
-		head, word = "still deployed, but left out: ", "needs"
+		head, word = "still deployed, but skipped: ", "needs"
 	}
 	return head + strings.Join(slice.Map(e.Projects, func(b Blocking) string {
 		return b.Project + " (" + word + " " + strings.Join(b.For, ", ") + ")"
@@ -40,7 +40,7 @@ func (e *ExcludedError) NextStep() string {
 	return "+NAME selects a project and everything that it needs"
 }
 
-// CheckExcluded returns an *ExcludedError if what is left out has to be
+// CheckExcluded returns an *ExcludedError if what is skipped has to be
 // deployed first or, for a destroy, destroyed first. Indirect needs count, too:
 // all that is missing is named at once.
 func (p Plan) CheckExcluded(deployed func(project string) bool) error {
@@ -68,9 +68,9 @@ func (p Plan) CheckExcluded(deployed func(project string) bool) error {
 	return err
 }
 
-// blockers are the excluded projects that keep a step from running. What a
-// deployed project needs is no concern of those that need it; what needs a
-// project breaks with it however far away it is.
+// blockers lists the excluded projects that keep a step from running. What a deployed
+// project needs does not matter to its dependents; but all dependents of a project, direct
+// or not, break with it.
 func (s Step) blockers(excluded map[string]Step, destroy bool, deployed func(string) bool) []string {
 	var names []string
 	seen := map[string]bool{}

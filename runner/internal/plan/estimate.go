@@ -12,7 +12,7 @@ type Estimates struct {
 	Default time.Duration            // for all others
 }
 
-// Of is the estimate for a project.
+// Of returns the estimate for a project.
 func (e Estimates) Of(project string) time.Duration {
 	if known, ok := e.Known[project]; ok {
 		return max(known, 0)
@@ -41,7 +41,7 @@ func (p Plan) Remaining(e Estimates) []time.Duration {
 	return remaining
 }
 
-// CriticalPath is the chain of steps that takes longest. No run is faster than
+// CriticalPath returns the chain of steps that takes longest. No run is faster than
 // its total, however many steps run at once.
 func (p Plan) CriticalPath(e Estimates) Path {
 	if len(p.Steps) == 0 {
@@ -81,7 +81,7 @@ func (p Plan) Levels() [][]string {
 	return levels
 }
 
-// Width is the size of the largest level: at least as many projects can run at once.
+// Width returns the size of the largest level: at least as many projects can run at once.
 func (p Plan) Width() int {
 	width := 0
 	for _, level := range p.Levels() {

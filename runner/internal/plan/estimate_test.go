@@ -84,7 +84,7 @@ func TestRemainingProperty(t *testing.T) {
 	}
 }
 
-// slowest is the time of the longest chain from a step on, by trying them all.
+// slowest returns the time of the longest chain from a step on, by trying all chains.
 func slowest(p Plan, e Estimates, from int) time.Duration {
 	var rest time.Duration
 	_, dependents, _ := p.Edges()

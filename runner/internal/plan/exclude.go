@@ -2,7 +2,7 @@ package plan
 
 import "slices"
 
-// Excluded is a step that is left out of a plan.
+// Excluded is a skipped step of a plan.
 type Excluded struct {
 	Step   Step
 	Reason string // "--skip logstore+"
@@ -11,7 +11,7 @@ type Excluded struct {
 	NotWanted bool
 }
 
-// WithoutUnwanted leaves out the projects whose own condition does not hold, for
+// WithoutUnwanted skips the projects whose own condition does not hold, for
 // these reasons.
 func (p Plan) WithoutUnwanted(reasons map[string]string) Plan {
 	rest := p.Without(reasons)
@@ -22,8 +22,8 @@ func (p Plan) WithoutUnwanted(reasons map[string]string) Plan {
 	return rest
 }
 
-// Without leaves out the projects that have a reason. What remains keeps its
-// order and its edges; where an edge led through a step that is left out, the
+// Without skips the projects that have a reason. What remains keeps its
+// order and its edges; where an edge led through a skipped step, the
 // ends are joined, so that the rest still runs in the right order. Called on a
 // plan that has exclusions already, it adds to them.
 func (p Plan) Without(reasons map[string]string) Plan {
@@ -47,7 +47,7 @@ func (p Plan) Without(reasons map[string]string) Plan {
 	return rest
 }
 
-// Limit leaves out everything but the named projects, all for one reason.
+// Limit skips everything but the named projects, all for one reason.
 func (p Plan) Limit(names []string, reason string) Plan {
 	reasons := map[string]string{}
 	for _, name := range p.Names() {
@@ -61,10 +61,10 @@ func (p Plan) Limit(names []string, reason string) Plan {
 // cut is a plan while steps are taken out of it.
 type cut struct {
 	position map[string]int      // in the plan before
-	through  map[string][]string // left out -> the nearest projects before it that are not
+	through  map[string][]string // skipped -> the nearest projects before it that are not
 }
 
-// nearest replaces the projects that are left out by those they wait for.
+// nearest replaces the skipped projects by the projects they wait for.
 func (c cut) nearest(names []string) []string {
 	var near []string
 	for _, name := range names {
@@ -77,7 +77,7 @@ func (c cut) nearest(names []string) []string {
 	return sorted(near, c.position)
 }
 
-// narrow takes the projects that are left out from the edges of a step.
+// narrow removes the skipped projects from the edges of a step.
 func (c cut) narrow(step Step) Step {
 	all := step.All()
 	if !slices.ContainsFunc(all, c.isOut) {

@@ -87,7 +87,7 @@ func renderMermaid(p Plan) string {
 	return b.String()
 }
 
-// label is what a node of a drawn graph says.
+// label returns the text of a node.
 func (s Step) label(newline string) string {
 	text := s.Project.Title + newline + s.Project.Name
 	if hooks := s.hooks(); len(hooks) > 0 {

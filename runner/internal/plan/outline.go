@@ -9,7 +9,7 @@ import (
 )
 
 // renderOutline tells in words what a list cannot show: what runs side by side,
-// what decides how long it takes, and what is left out.
+// what decides how long it takes, and what is skipped.
 func renderOutline(p Plan, width int) string {
 	if len(p.Steps) == 0 {
 		return ""
@@ -23,7 +23,7 @@ func renderOutline(p Plan, width int) string {
 	fmt.Fprintf(&b, "\nCritical path, about %s:\n%s\n", about(path.Total),
 		typeset.Wrap("  "+strings.Join(path.Projects, " > "), width, 4))
 	if len(p.Excluded) > 0 {
-		b.WriteString("\nLeft out:\n")
+		b.WriteString("\nSkipped:\n")
 	}
 	for _, e := range p.Excluded {
 		b.WriteString(typeset.Wrap(fmt.Sprintf("  %s (%s)", e.Step.Project.Name, e.Reason), width, 4) + "\n")

@@ -19,7 +19,7 @@ func TestOutline(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "\nLevels, what can run side by side:\n  1  a, b\n  2  c\n  3  d\n" +
-		"\nCritical path, about 122m:\n  b > d\n\nLeft out:\n  e (--skip e)\n"
+		"\nCritical path, about 122m:\n  b > d\n\nSkipped:\n  e (--skip e)\n"
 	if diff := cmp.Diff(want, renderOutline(p, 0)); diff != "" {
 		t.Error(diff)
 	}

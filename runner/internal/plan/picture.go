@@ -64,6 +64,7 @@ func renderHTML(p Plan) (string, error) {
 		Head    template.HTML
 		Style   template.CSS
 		Picture template.HTML
-	}{p, treeTitle(p), p.CriticalPath(p.Estimates), template.HTML(graph.Head), template.CSS(graph.Style), template.HTML(picture(p).SVG())}) // which escapes what it is given
+	}{p, treeTitle(p), p.CriticalPath(p.Estimates), template.HTML(graph.Head), template.CSS(graph.Style),
+		template.HTML(picture(p).SVG())}) // SVG escapes its texts
 	return b.String(), err
 }

@@ -51,7 +51,7 @@ func TestPictureMarksTheCriticalPath(t *testing.T) {
 	for _, p := range providers.All() {
 		plan := mustNew(t, p)
 		if n := markedNodes(t, plan); n != 0 {
-			t.Errorf("%s: %d boxes are marked although nobody knows how long they take", p.Name, n)
+			t.Errorf("%s: %d boxes are marked although their durations are unknown", p.Name, n)
 		}
 		plan.Estimates = plan.Declared()
 		if got, want := markedNodes(t, plan), len(plan.CriticalPath(plan.Estimates).Projects); got != want {

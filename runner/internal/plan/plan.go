@@ -39,7 +39,7 @@ type Step struct {
 	// Hooks are those of an up; in the plan of a destroy, those of a destroy.
 	Hooks []projects.Hook
 	// Outside are the projects that it reads or waits for and that a selection
-	// has left out; none in a whole plan.
+	// has skipped; none in a whole plan.
 	Outside []string
 }
 
@@ -49,7 +49,7 @@ type Plan struct {
 	Title    string // of the provider
 	Steps    []Step
 	Destroy  bool // the plan is reversed
-	// Excluded are the steps that a selection has left out.
+	// Excluded are the steps that a selection skips.
 	Excluded []Excluded
 	// Estimates are how long the steps take, for those who look at the plan.
 	Estimates Estimates
@@ -74,9 +74,8 @@ func New(p providers.Provider) (Plan, error) {
 	return plan, nil
 }
 
-// Reverse is the plan for the other direction: what was built last goes first.
-// A step of it waits for all steps that needed it. Nothing is read while it is
-// being destroyed, so that all edges are about order only.
+// Reverse returns the plan in destroy order: the last step comes first, and each step waits
+// for all steps that needed it. Destroying reads no outputs, so all edges are order only.
 func (p Plan) Reverse() Plan {
 	reversed := Plan{Provider: p.Provider, Title: p.Title, Destroy: !p.Destroy, Estimates: p.Estimates}
 	excluded := slice.Map(p.Excluded, func(e Excluded) Step { return e.Step })
@@ -99,8 +98,8 @@ func (p Plan) Reverse() Plan {
 	return reversed
 }
 
-// phasesOf are the phases of steps: the one that a step declares, else what its
-// place before or after the project secrets says. Without that there is none.
+// phasesOf returns the phases of steps: the declared one, else by the place before or after
+// the project secrets. Without that project they have none.
 func phasesOf(steps []providers.Step) []Phase {
 	phases := make([]Phase, len(steps))
 	secrets := slices.IndexFunc(steps, func(s providers.Step) bool { return s.Project.Name == projects.SecretsProject })
@@ -120,13 +119,13 @@ func phasesOf(steps []providers.Step) []Phase {
 	return phases
 }
 
-// hooksOf are the hooks that a project has in the plan's direction.
+// hooksOf returns the hooks of a project for the plan's operation.
 func (p Plan) hooksOf(project projects.Project) []projects.Hook {
 	return slices.DeleteFunc(slices.Clone(project.Hooks), func(h projects.Hook) bool { return !h.For(p.operation()) })
 }
 
-// Unordered is the same plan with nothing to wait for: all steps may run at
-// once. What a step reads counts as outside of it.
+// Unordered returns the same plan without edges: all steps may run at once. What a step
+// reads counts as outside of the plan.
 func (p Plan) Unordered() Plan {
 	steps := slices.Clone(p.Steps)
 	for i, step := range steps {
@@ -185,7 +184,7 @@ func indexOf(steps []Step) map[string]int {
 	return index
 }
 
-// sorted is the names in plan order, each once.
+// sorted returns the names in plan order, without duplicates.
 func sorted(names []string, position map[string]int) []string {
 	names = slices.Clone(names)
 	slices.SortFunc(names, func(a, b string) int { return position[a] - position[b] })

@@ -28,7 +28,7 @@ func provider(lines ...string) providers.Provider {
 	return p
 }
 
-// mustNew is the plan of a provider that has one.
+// mustNew returns the plan of a provider.
 func mustNew(t *testing.T, p providers.Provider) Plan {
 	t.Helper()
 	plan, err := New(p)
@@ -103,7 +103,7 @@ func TestReverse(t *testing.T) {
 	}
 }
 
-// TestHooksOfADestroy: only what there is to undo has a part in it.
+// TestHooksOfADestroy: only hooks with something to undo run.
 func TestHooksOfADestroy(t *testing.T) {
 	t.Parallel()
 	for _, p := range providers.All() {
@@ -234,5 +234,5 @@ func edges(p Plan, turned bool) []string {
 	return all
 }
 
-// stepOf is the step of a project.
+// stepOf returns the step of a project.
 func stepOf(p Plan, name string) Step { return p.Steps[indexOf(p.Steps)[name]] }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
-	"mara/projects"
 	"mara/providers/operation"
 	"mara/runner/internal/typeset"
 )
@@ -54,7 +53,7 @@ func Render(p Plan, format Format, width int) (string, error) {
 	return "", fmt.Errorf("unknown format %q of a plan; known: %s", format, strings.Join(Formats(), ", "))
 }
 
-// operation is what the plan is for.
+// operation returns the operation of the plan.
 func (p Plan) operation() operation.Operation {
 	if p.Destroy {
 		return operation.Destroy
@@ -81,7 +80,7 @@ func renderTable(p Plan, width int) string {
 	return table.Text(width)
 }
 
-// list is names separated by commas, or a hyphen for none.
+// list joins names with commas; it returns a hyphen for none.
 func list(names []string) string {
 	if len(names) == 0 {
 		return "-"
@@ -89,9 +88,13 @@ func list(names []string) string {
 	return strings.Join(names, ",")
 }
 
-// hooks are the names of the step's hooks.
+// hooks returns the names of the step's hooks.
 func (s Step) hooks() []string {
-	return append([]string{}, slice.Map(s.Hooks, func(hook projects.Hook) string { return hook.Name })...)
+	names := []string{}
+	for _, hook := range s.Hooks {
+		names = append(names, hook.Name)
+	}
+	return names
 }
 
 // Document is the JSON form of a plan.
@@ -112,7 +115,7 @@ type DocumentPath struct {
 	EstimateMS int64    `json:"estimate_ms"`
 }
 
-// DocumentExcluded is the JSON form of a step that is left out.
+// DocumentExcluded is the JSON form of a skipped step.
 type DocumentExcluded struct {
 	Project string `json:"project"`
 	Reason  string `json:"reason"`

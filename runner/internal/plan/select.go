@@ -39,7 +39,7 @@ func (e *SelectionError) Error() string {
 // NextStep says where the names are.
 func (e *SelectionError) NextStep() string { return "`runner plan` lists the projects" }
 
-// Select leaves out what is not selected. Every term that means nothing is
+// Select removes what is not selected. Every term that means nothing is
 // reported, and a selection that leaves nothing is refused.
 func Select(p Plan, s Selection) (Plan, error) {
 	m := newMatcher(p)
@@ -68,7 +68,7 @@ func Select(p Plan, s Selection) (Plan, error) {
 		}
 	}
 	if len(reasons) == len(p.Steps) && len(reasons) > 0 {
-		return Plan{}, &SelectionError{Text: "the selection leaves out every project"}
+		return Plan{}, &SelectionError{Text: "the selection skips every project"}
 	}
 	return p.Without(reasons), nil
 }

@@ -14,7 +14,7 @@ import (
 	"mara/providers"
 )
 
-// chain is a plan with a chain, a fork and a step that stands alone. Titles
+// chain returns a plan with a chain, a fork and a step that stands alone. Titles
 // are the names in capitals, folders are group/<name>.
 func chain(t *testing.T) Plan {
 	t.Helper()
@@ -113,8 +113,8 @@ func TestSelectRefuses(t *testing.T) {
 		{"empty", Selection{Skip: []string{""}}, `--skip: no project is named`},
 		{"all at once", Selection{Only: []string{"eks,x*"}, Skip: []string{"vcp"}},
 			"--only: no project in the plan matches \"x*\"\n--skip: no project \"vcp\" in the plan; did you mean \"vpc\"?"},
-		{"nothing left", Selection{Only: []string{"eks"}, Skip: []string{"eks"}}, "the selection leaves out every project"},
-		{"nothing between", Selection{From: []string{"bank"}, Until: []string{"vpc"}}, "the selection leaves out every project"},
+		{"nothing left", Selection{Only: []string{"eks"}, Skip: []string{"eks"}}, "the selection skips every project"},
+		{"nothing between", Selection{From: []string{"bank"}, Until: []string{"vpc"}}, "the selection skips every project"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -370,7 +370,7 @@ func expectSameOrder(t *testing.T, whole, got Plan) {
 	}
 }
 
-// excludedEdges lists the edges to and from what is left out.
+// excludedEdges lists the edges to and from skipped steps.
 func excludedEdges(p Plan) []string {
 	var all []string
 	for _, s := range p.Steps {
@@ -398,17 +398,17 @@ func TestCheckExcluded(t *testing.T) {
 	}{
 		{name: "whole", deployed: ""},
 		{name: "all it needs is there", in: Selection{Only: []string{"eks"}}, deployed: "vpc"},
-		{name: "missing", in: Selection{Only: []string{"eks"}}, want: "not deployed yet, but left out: vpc (needed by eks)"},
+		{name: "missing", in: Selection{Only: []string{"eks"}}, want: "not deployed yet, but skipped: vpc (needed by eks)"},
 		{name: "missing for order", in: Selection{Only: []string{"ingress"}}, deployed: "vpc eks ingress-ns",
-			want: "not deployed yet, but left out: secrets (needed by ingress)"},
+			want: "not deployed yet, but skipped: secrets (needed by ingress)"},
 		{name: "missing in a row", in: Selection{Only: []string{"secrets,ingress-ns"}},
-			want: "not deployed yet, but left out: vpc (needed by secrets, ingress-ns), eks (needed by secrets, ingress-ns)"},
+			want: "not deployed yet, but skipped: vpc (needed by secrets, ingress-ns), eks (needed by secrets, ingress-ns)"},
 		{name: "what a deployed one needs does not matter", in: Selection{Only: []string{"ingress-ns"}}, deployed: "eks"},
 		{name: "destroy", destroy: true, in: Selection{Only: []string{"bank"}}, deployed: "vpc eks bank ingress"},
 		{name: "destroy of what is needed", destroy: true, in: Selection{Only: []string{"eks"}}, deployed: "vpc eks secrets",
-			want: "still deployed, but left out: secrets (needs eks)"},
+			want: "still deployed, but skipped: secrets (needs eks)"},
 		{name: "destroy of what is needed indirectly", destroy: true, in: Selection{Only: []string{"vpc", "ingress-ns"}}, deployed: "vpc bank",
-			want: "still deployed, but left out: bank (needs ingress-ns, vpc)"},
+			want: "still deployed, but skipped: bank (needs ingress-ns, vpc)"},
 		{name: "destroy where nothing is left", destroy: true, in: Selection{Only: []string{"vpc"}}, deployed: "vpc ecr"},
 	}
 	for _, tt := range tests {
@@ -500,10 +500,10 @@ func only(p Plan, keep map[string]bool) Plan {
 			names = append(names, name)
 		}
 	}
-	return p.Limit(names, "left out")
+	return p.Limit(names, "skipped")
 }
 
-// blockers are the projects that must not be left out.
+// blockers lists the projects that must not be skipped.
 func blockers(e *ExcludedError) []string {
 	var names []string
 	for _, b := range e.Projects {

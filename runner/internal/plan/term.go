@@ -29,9 +29,8 @@ func newMatcher(p Plan) *matcher {
 	return m
 }
 
-// Edges are the needs and the dependents of every step, by position. The mistakes
-// that are refused here, a cycle among them, would leave steps that never start; a
-// plan of New has none.
+// Edges returns the needs and the dependents of every step, by position. It refuses cycles
+// and other mistakes, which would leave steps that never start; a plan of New has none.
 func (p Plan) Edges() (needs, dependents [][]int, err error) {
 	needs, dependents = make([][]int, len(p.Steps)), make([][]int, len(p.Steps))
 	position := make(map[string]int, len(p.Steps))
@@ -98,7 +97,7 @@ func splitTerms(value string) []string {
 	return slices.DeleteFunc(terms, func(term string) bool { return term == "" })
 }
 
-// positions are the steps that one term means.
+// positions returns the steps of one term.
 func (m *matcher) positions(text string) ([]int, error) {
 	name, before := strings.CutPrefix(text, "+")
 	name, after := strings.CutSuffix(name, "+")
@@ -119,7 +118,7 @@ func (m *matcher) positions(text string) ([]int, error) {
 	return all, nil
 }
 
-// named are the steps that a name or a pattern means by itself.
+// named returns the steps that match a name or a pattern, without dependencies.
 func (m *matcher) named(name string) ([]int, error) {
 	pattern := strings.ToLower(name)
 	if _, err := path.Match(pattern, ""); err != nil {
@@ -151,10 +150,10 @@ func (s Step) goesBy(pattern string) bool {
 	return false
 }
 
-// words are what a step may be called by.
+// words returns the names by which a step can be selected.
 func (s Step) words() []string { return []string{s.Project.Name, s.Project.Title, s.Project.Path} }
 
-// words are the names of all projects, then all else they may be called by.
+// words returns the names of all projects, then their titles and paths.
 func (p Plan) words() []string {
 	words := p.Names()
 	for _, step := range p.Steps {

@@ -123,7 +123,7 @@ func align(lines []line, width int) string {
 	return b.String()
 }
 
-// stems are what goes on of a branch in the line below.
+// stems returns what continues of a branch in the line below.
 func stems(branch string) string {
 	stems := strings.Map(func(r rune) rune {
 		switch r {

@@ -77,7 +77,7 @@ func TestCollectorMeasuresResourcesAndPassesOverUnchangedOnes(t *testing.T) {
 	}
 }
 
-// verbose is a run of 15 projects that does and says far too much.
+// verbose returns a run of 15 projects with far too many resources and messages.
 func verbose() []event.Event {
 	s := uitest.AWSFailure()
 	for i := range s.Projects {

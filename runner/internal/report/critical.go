@@ -22,7 +22,7 @@ func criticalPath(s *event.Summary) []string {
 	return path
 }
 
-// before is the step that a step had to wait for, nil if none.
+// before returns the step that a step had to wait for, or nil.
 func before(s *event.Summary, step *event.Step) *event.Step {
 	var needs []event.Step
 	for _, name := range step.All() {
@@ -45,8 +45,8 @@ func before(s *event.Summary, step *event.Step) *event.Step {
 	return needed
 }
 
-// lastEnded returns the step that ended last, of those that did something and
-// ended by a time if one is given.
+// lastEnded returns the step that ended last, of the steps that did something and ended by
+// a time, if one is given.
 func lastEnded(steps []event.Step, by time.Time) *event.Step {
 	var last *event.Step
 	for i, s := range steps {

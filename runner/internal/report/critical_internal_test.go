@@ -32,7 +32,7 @@ func TestCriticalPath(t *testing.T) {
 		"the slower need":           {[]event.Step{step("a", 0, 9), step("b", 0, 50), step("c", 50, 60, "a", "b")}, []string{"b", "c"}},
 		"not the last in the plan":  {[]event.Step{step("a", 0, 9), step("b", 9, 80, "a"), step("c", 9, 60, "a")}, []string{"a", "b"}},
 		"it waited for a place":     {[]event.Step{step("a", 0, 9), step("b", 0, 50), step("c", 50, 60, "a")}, []string{"b", "c"}},
-		"it waited for nobody":      {[]event.Step{step("a", 0, 9), step("b", 30, 50)}, []string{"a", "b"}},
+		"it waited for no project":  {[]event.Step{step("a", 0, 9), step("b", 30, 50)}, []string{"a", "b"}},
 		"skipped ones do not count": {[]event.Step{step("a", 0, 9), step("b", 9, 50, "a"), skipped}, []string{"a", "b"}},
 		"an unknown need":           {[]event.Step{step("a", 0, 9, "stranger")}, []string{"a"}},
 	}

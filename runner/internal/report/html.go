@@ -102,7 +102,7 @@ func newPage(s *event.Summary, d Details) pageData {
 	return data
 }
 
-// row is that of a project, nil for one that is not on the page.
+// row returns the row of a project, or nil if the page has none.
 func (p *pageData) row(project string) *pageRow {
 	if _, position := p.Step(project); position > 0 {
 		return &p.Rows[position-1]
@@ -157,7 +157,7 @@ func (p *pageData) follow(path []string) {
 	p.PathTime = event.FormatDuration(total)
 }
 
-// graph is the plan as a picture, with what became of every project.
+// graph returns the picture of the plan, with the result of every project.
 func (p *pageData) graph(path []string) graph.Graph {
 	g := graph.Graph{Title: fmt.Sprintf("What the %d projects of this run need of each other", len(p.Rows))}
 	for _, row := range p.Rows {
@@ -196,7 +196,7 @@ func shares(s *event.Summary) []share {
 	return out
 }
 
-// sign is what Pulumi writes before a resource for an action.
+// sign returns the sign that Pulumi prints before a resource for an action.
 func sign(a event.Action) string {
 	signs := map[event.Action]string{event.Create: "+", event.Import: "+", event.Update: "~", event.Replace: "±",
 		event.Delete: "-"}

@@ -12,7 +12,7 @@ import (
 	"mara/runner/internal/ui/uitest"
 )
 
-// detailed is the page of a failed run with all there can be on it.
+// detailed returns the page of a failed run with every section.
 func detailed(t *testing.T) string {
 	t.Helper()
 	script := uitest.AWSFailure()

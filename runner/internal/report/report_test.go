@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// hostile is a run whose texts try to become markup.
+// hostile returns a run whose strings contain markup.
 func hostile() *event.Summary {
 	const text = "</pre><script>alert(1)</script> | a *b* `c` ``` ]]> & \x01 end"
 	events := eventtest.Failure()
@@ -133,7 +133,7 @@ func TestMarkdownTellsWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := eventtest.Summary(eventtest.Success())
 	s.Excluded = []event.Exclusion{{Name: "logstore", Title: "Logstore", Reason: "--skip logstore+"}}
-	if got := write(t, report.Markdown, s); !strings.Contains(got, "### Left out of the plan\n\n- logstore: --skip logstore+\n") {
+	if got := write(t, report.Markdown, s); !strings.Contains(got, "### Excluded from the plan\n\n- logstore: --skip logstore+\n") {
 		t.Errorf("got\n%s", got)
 	}
 }

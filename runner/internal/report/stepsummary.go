@@ -16,7 +16,7 @@ const mostStepSummary = 900 << 10
 
 // AppendStepSummary appends the Markdown report to the file that GitHub Actions
 // shows as the summary of a step. GitHub shows nothing of a file that is too
-// big, so what failed is left out when it is too long.
+// big, so a long report omits what failed.
 func AppendStepSummary(path string, s *event.Summary) error {
 	var text bytes.Buffer
 	if err := writeMarkdown(&text, s); err != nil {
@@ -38,7 +38,7 @@ func AppendStepSummary(path string, s *event.Summary) error {
 	return f.Close()
 }
 
-// withoutFailures is the summary with a short word in place of every error.
+// withoutFailures returns the summary with a short word instead of every error.
 func withoutFailures(s *event.Summary) *event.Summary {
 	short := *s
 	short.Steps = make([]event.Step, len(s.Steps))

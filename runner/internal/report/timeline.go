@@ -72,7 +72,7 @@ func (t timeline) bar(start time.Time, duration time.Duration, label string) *ba
 	return b
 }
 
-// share is a time as a part of the run.
+// share returns a duration as a fraction of the run.
 func (t timeline) share(d time.Duration) float64 {
 	return min(max(float64(d)/float64(t.whole), 0), 1)
 }

@@ -62,9 +62,8 @@ func (a *activity) progress(e event.Event) {
 	}
 }
 
-// text says what the step is doing: of several resources the one that has been
-// worked on the longest, because that is the one to wait for. The verb is left
-// out where there is little room.
+// text describes what the step is doing. Of several resources it shows the one that has taken
+// the longest, because the step waits for it. Without room there is no verb.
 func (a *activity) text(verb bool) string {
 	if a == nil {
 		return ""
@@ -100,7 +99,7 @@ func retrying(e event.Event) string {
 	return fmt.Sprintf("attempt %d in %s", e.Attempt, event.FormatDuration(e.Wait()))
 }
 
-// doing is the action while it goes on.
+// doing returns the verb of an action in progress.
 func doing(a event.Action) string {
 	words := map[event.Action]string{
 		event.Create: "creating", event.Update: "updating", event.Replace: "replacing", event.Delete: "deleting",

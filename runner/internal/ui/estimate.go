@@ -29,9 +29,8 @@ func newForecast(s *event.Summary, durations map[string]time.Duration, now time.
 	return f, true
 }
 
-// remainders is how long each step will still take, in plan order, nothing for
-// those that are done or will not start any more. over says that one which runs
-// should have been done.
+// remainders returns the remaining time of each step, in plan order; zero for steps that
+// ended or will not start. over reports whether a running step exceeds its estimate.
 func remainders(s *event.Summary, durations map[string]time.Duration, now time.Time) (all []time.Duration, over,
 	ok bool) {
 	all = make([]time.Duration, len(s.Steps))

@@ -28,9 +28,9 @@ func (f frame) progress() string {
 	return l.String()
 }
 
-// share is how much of the run is done, and of what: of its time if it is known
-// how long all projects take, else of the resources if their number is known,
-// else of the projects.
+// share returns how much of the run is done, and of what: of its time if the durations of
+// all projects are known, else of the resources if their number is known, else of the
+// projects.
 func (f frame) share() (share float64, whole string) {
 	if c, known := newForecast(f.summary, f.durations, f.now); known {
 		return c.share, c.words()
@@ -64,7 +64,7 @@ func (f frame) projects() string {
 	return f.roomy(fmt.Sprintf("%d/%d", ended, all), f.summary.Noun()+"s")
 }
 
-// roomy leaves out what is counted where there is little room.
+// roomy drops the noun of a count if there is little room.
 func (f frame) roomy(number, what string) string {
 	if f.width < narrow {
 		return number

@@ -30,12 +30,11 @@ type frame struct {
 const (
 	// timeWidth fits 12m05s.
 	timeWidth = 6
-	// widest is how wide a frame gets. Lines of it can still be read at a glance,
-	// and stay whole when a wide terminal is split: one that becomes narrower
-	// wraps what is on it, and what then leaves it at the top stays in its
-	// history, where nobody can paint over it.
+	// widest is the maximal width of a frame. Its lines are easy to read, and do not wrap
+	// when a wide terminal is split: a narrower terminal wraps longer lines, and lines that
+	// scroll into its history cannot be repainted.
 	widest = 100
-	// footerLines are those below the projects (footer.go).
+	// footerLines is the number of lines below the projects (footer.go).
 	footerLines = 2
 )
 
@@ -59,8 +58,8 @@ func (f frame) render() []string {
 // line begins a line. The last column stays free: a terminal may wrap after it.
 func (f frame) line() *line { return &line{left: f.width - 1, more: f.glyphs.more} }
 
-// nameWidth is the width of the column of names: what the longest needs, but
-// not more than leaves room for the rest.
+// nameWidth returns the width of the column of names: of the longest name, limited so that
+// there is room for the rest.
 func (f frame) nameWidth() int {
 	widest := 0
 	for _, s := range f.summary.Steps {
@@ -96,7 +95,7 @@ func (f frame) namePaint(s event.Step) func(string) string {
 	}
 }
 
-// state is what a step's line shows: a sign, a time and the rest.
+// state returns the parts of a step's line: a sign, a time and the rest.
 func (f frame) state(s event.Step) (sign string, paint func(string) string, took string, detail func(*line)) {
 	switch {
 	case s.Result != "":
@@ -134,8 +133,8 @@ func (f frame) ended(s event.Step) func(*line) {
 	return func(l *line) { l.add(text, paint) }
 }
 
-// running says how far a step is and what it is doing. Only if the number of its
-// resources is known there is a bar, of those that are done.
+// running shows the progress of a step and its current action. It has a bar only if the
+// number of its resources is known.
 func (f frame) running(s event.Step) func(*line) {
 	doing := f.doing[s.Name]
 	done, of := doing.total(), f.resources[s.Name]
@@ -152,12 +151,12 @@ func (f frame) running(s event.Step) func(*line) {
 	}
 }
 
-// digits is how many the largest of some numbers has.
+// digits returns the number of digits of the largest number.
 func digits(numbers map[string]int) int {
 	return len(strconv.Itoa(slices.Max(append(slices.Collect(maps.Values(numbers)), 0))))
 }
 
-// barWidth is the length of a project's bar: none where text needs the room.
+// barWidth returns the length of a project's bar, which is zero if text needs the room.
 func (f frame) barWidth() int {
 	switch {
 	case f.width < narrow:

@@ -66,7 +66,7 @@ func escapeData(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
 }
 
-// escapeProperty is the same for the property of a command.
+// escapeProperty escapes the property of a command.
 func escapeProperty(text string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(escapeData(text))
 }

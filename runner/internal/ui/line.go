@@ -30,7 +30,7 @@ func (l *line) add(text string, paint func(string) string) {
 
 func (l *line) space(n int) { l.add(strings.Repeat(" ", max(0, n)), unpainted) }
 
-// String is the line without trailing spaces.
+// String returns the line without trailing spaces.
 func (l *line) String() string { return strings.TrimRight(l.text.String(), " ") }
 
 func unpainted(text string) string { return text }

@@ -45,7 +45,7 @@ func NewLive(w io.Writer, o Options) *Live {
 	return l
 }
 
-// size is that of the terminal, or the usual one.
+// size returns the size of the terminal, or the default.
 func (l *Live) size() (width, height int) {
 	if l.o.Size != nil {
 		width, height = l.o.Size()
@@ -95,7 +95,7 @@ func (p *Plain) cause(project string) {
 	}
 }
 
-// oneLine is a diagnostic on a single line, its resource first.
+// oneLine returns a diagnostic on a single line, its resource first.
 func oneLine(d event.Diagnostic) string {
 	text := strings.Join(strings.Fields(d.Message), " ")
 	if r := d.Resource.String(); r != "" {

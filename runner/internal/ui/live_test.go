@@ -19,7 +19,7 @@ import (
 	"mara/runner/internal/ui/uitest"
 )
 
-// usual is a live view that knows how long a run usually takes, and how many
+// usual returns the options of a live view that knows how long a run usually takes, and how many
 // resources it makes.
 func usual(events []event.Event) ui.Options {
 	o := ui.Options{Durations: map[string]time.Duration{}, Resources: map[string]int{}, Next: next}
@@ -29,7 +29,7 @@ func usual(events []event.Event) ui.Options {
 	return o
 }
 
-// scenes are moments of played runs.
+// scenes returns moments of played runs.
 func scenes() map[string]struct {
 	events []event.Event
 	at     time.Duration
@@ -113,7 +113,7 @@ func TestRetryingAndLeftOut(t *testing.T) {
 	above, frame := ui.Composed(ui.Options{}, events, events[4].Time.Add(time.Second), 80, 24)
 	text := plain(append(events, event.Event{Type: event.RunFinished, Result: event.Succeeded}), ui.Options{})
 	for _, got := range []string{above, text} {
-		for _, want := range []string{"left out: logstore and logagent (--skip logstore+)\n", "left out: certmgr (succeeded in an earlier run)\n",
+		for _, want := range []string{"excluded: logstore and logagent (--skip logstore+)\n", "excluded: certmgr (succeeded in an earlier run)\n",
 			"[3/6] Kubeconfig (kubeconfig): attempt 2 in 5.0s: too many requests\n"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%q is missing in:\n%s", want, got)
@@ -123,8 +123,8 @@ func TestRetryingAndLeftOut(t *testing.T) {
 	if want := "kubeconfig          1s  attempt 2 in 5.0s\n"; !strings.Contains(frame, want) {
 		t.Errorf("%q is missing in:\n%s", want, frame)
 	}
-	if !strings.Contains(text, "; 3 left out\n") {
-		t.Errorf("the totals say nothing of what is left out:\n%s", text)
+	if !strings.Contains(text, "; 3 excluded\n") {
+		t.Errorf("the totals do not mention skipped projects:\n%s", text)
 	}
 }
 

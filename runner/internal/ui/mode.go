@@ -55,9 +55,8 @@ type Look struct {
 	StepSummary string
 }
 
-// Decide chooses the look. Nobody gets a live view that cannot work: not where
-// output is no terminal, nor on one that understands nothing, whatever was
-// asked for.
+// Decide chooses the look. It never chooses a live view that cannot work: without a terminal,
+// or on a dumb one, even if the user asked for it.
 func Decide(f Facts) Look {
 	look := Look{
 		Mode:   PlainMode,

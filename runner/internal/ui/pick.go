@@ -44,10 +44,9 @@ func (h *hidden) add(s event.Step) {
 	}
 }
 
-// pick chooses the steps that get a line, in plan order. When there is no room
-// for all, those that run come first, then those that failed, then what comes
-// next, then what is done, the latest first; one line is kept for counting the
-// others.
+// pick chooses the steps that get a line, in plan order. Without room for all, running steps
+// come first, then failed, then waiting, then finished ones, the latest first; one line
+// counts the rest.
 func pick(s *event.Summary, room int) (shown []int, rest hidden) {
 	shown = make([]int, len(s.Steps))
 	for i := range shown {

@@ -236,7 +236,7 @@ func (p *Plain) retrying(e event.Event) {
 	p.step(e, retrying(e)+": "+strings.Join(strings.Fields(e.Error), " "), p.paint.yellow)
 }
 
-// excluded tells what a selection leaves out, and why.
+// excluded prints what a selection skips, and why.
 func (p *Plain) excluded() {
 	var reasons []string
 	left := map[string][]string{}
@@ -247,7 +247,7 @@ func (p *Plain) excluded() {
 		left[x.Reason] = append(left[x.Reason], x.Name)
 	}
 	for _, reason := range reasons {
-		p.line(fmt.Sprintf("left out: %s (%s)", names(left[reason]), reason), 2, p.paint.dim)
+		p.line(fmt.Sprintf("excluded: %s (%s)", names(left[reason]), reason), 2, p.paint.dim)
 	}
 }
 

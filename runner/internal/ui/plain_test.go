@@ -131,7 +131,7 @@ func TestPlainKeepsQuietWhenNothingRuns(t *testing.T) {
 	}
 }
 
-// TestPlainOfFleets: what is left out are environments, a few by name; the table has why an environment failed.
+// TestPlainOfFleets: skipped environments are counted, with a few names; the table has why an environment failed.
 func TestPlainOfFleets(t *testing.T) {
 	t.Parallel()
 	begin := event.Event{Type: event.RunStarted, Operation: "up", Provider: "fleet", Stack: "fleet", Fleet: true, Projects: []event.Project{{Name: "bad", Title: "Wave prod"}}}
@@ -144,7 +144,7 @@ func TestPlainOfFleets(t *testing.T) {
 		{Type: event.StepFinished, Project: "bad", Result: event.Failed, Error: "shop: hook smoke: exit status 7\nmore"},
 		{Type: event.RunFinished, Result: event.Failed},
 	}, ui.Options{})
-	for _, want := range []string{"left out: a, b, c, d, e, f, g, h, i and 3 more (done in x)", "12 left out"} {
+	for _, want := range []string{"excluded: a, b, c, d, e, f, g, h, i and 3 more (done in x)", "12 excluded"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

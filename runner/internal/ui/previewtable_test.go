@@ -9,7 +9,7 @@ import (
 	"mara/runner/internal/ui"
 )
 
-// rehearsal is a preview with every kind of outcome.
+// rehearsal returns a preview with every kind of outcome.
 func rehearsal() []event.Event {
 	finish := func(name string, result event.Result, changes event.Changes, unknown ...string) event.Event {
 		return event.Event{Type: event.StepFinished, Project: name, Result: result, Changes: &changes, Unknown: unknown}
@@ -74,7 +74,7 @@ func TestDifferencesAreListed(t *testing.T) {
 	}
 }
 
-// differing is a run with a resource that differs, and one that goes.
+// differing returns a run with a resource that differs, and one that is deleted.
 func differing(op operation.Operation) []event.Event {
 	events := rehearsal()
 	events[0].Operation = op

@@ -62,7 +62,7 @@ func (t *terminal) control(text string) int {
 	return end
 }
 
-// top is the first row on the screen.
+// top returns the first row on the screen.
 func (t *terminal) top() int {
 	if t.height == 0 {
 		return 0
@@ -130,7 +130,7 @@ func (t *terminal) resize(width int) {
 	t.row, t.col = cursorRow, cursorCol
 }
 
-// String is all that has been written, soft wraps undone.
+// String returns everything that was written, without soft wraps.
 func (t *terminal) String() string {
 	var b strings.Builder
 	for i, line := range t.lines {

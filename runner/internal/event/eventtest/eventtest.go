@@ -56,10 +56,10 @@ func Summary(events []event.Event) *event.Summary {
 	return s
 }
 
-// Success is an up of a new environment.
+// Success returns an up of a new environment.
 func Success() []event.Event { return successful(header(operation.Up, false)) }
 
-// Simulated is the same as Success, in a simulation.
+// Simulated returns Success in a simulation.
 func Simulated() []event.Event { return successful(header(operation.Up, true)) }
 
 func successful(h event.Event) []event.Event {
@@ -85,7 +85,7 @@ func successful(h event.Event) []event.Event {
 	return r.end(event.Succeeded)
 }
 
-// NoOp is an up that changes nothing.
+// NoOp returns an up that changes nothing.
 func NoOp() []event.Event {
 	r := begin(header(operation.Up, false))
 	for _, p := range kind() {
@@ -95,7 +95,7 @@ func NoOp() []event.Event {
 	return r.end(event.Succeeded)
 }
 
-// Preview is a preview of a new environment.
+// Preview returns a preview of a new environment.
 func Preview() []event.Event {
 	r := begin(header(operation.Preview, false))
 	for _, p := range kind() {
@@ -105,7 +105,7 @@ func Preview() []event.Event {
 	return r.end(event.Succeeded)
 }
 
-// Outputs is an operation on an environment in which outputs change: with a resource,
+// Outputs returns an operation on an environment in which outputs change: with a resource,
 // alone, and those of a project that is new.
 func Outputs(op operation.Operation) []event.Event {
 	r := begin(header(op, false))
@@ -135,8 +135,8 @@ func Outputs(op operation.Operation) []event.Event {
 	return r.end(event.Succeeded)
 }
 
-// Failure is an up in which the third project fails: two depend on it, one
-// does not and was not started any more.
+// Failure returns an up in which the third project fails: two depend on it, and one more
+// was not started.
 func Failure() []event.Event {
 	r := begin(header(operation.Up, false))
 	r.start("kind-cluster")
@@ -162,7 +162,7 @@ func Failure() []event.Event {
 	return r.end(event.Failed)
 }
 
-// HookFailure is an up whose hook fails: the error is not among the
+// HookFailure returns an up whose hook fails: the error is not among the
 // diagnostics.
 func HookFailure() []event.Event {
 	r := begin(header(operation.Up, false))
@@ -182,8 +182,8 @@ func HookFailure() []event.Event {
 	return r.end(event.Failed)
 }
 
-// Unreachable is an up of an environment whose cluster has become unreachable:
-// projects that run side by side fail for one reason, and one for its own.
+// Unreachable returns an up of an environment whose cluster is unreachable: parallel
+// projects fail for the same reason, and one project for another.
 func Unreachable() []event.Event {
 	r := begin(header(operation.Up, false))
 	for _, name := range []string{"kind-cluster", "kind-registry", "kubeconfig"} {
@@ -204,7 +204,7 @@ func Unreachable() []event.Event {
 	return r.end(event.Failed)
 }
 
-// Interrupted is an up that is interrupted twice.
+// Interrupted returns an up that is interrupted twice.
 func Interrupted() []event.Event {
 	r := begin(header(operation.Up, false))
 	r.start("kind-cluster")
@@ -226,7 +226,7 @@ func Interrupted() []event.Event {
 	return r.end(event.Interrupted)
 }
 
-// Destroy is the end of an environment.
+// Destroy returns a destroy of an environment.
 func Destroy() []event.Event {
 	h := header(operation.Destroy, false)
 	slices.Reverse(h.Projects)
@@ -241,7 +241,7 @@ func Destroy() []event.Event {
 	return r.end(event.Succeeded)
 }
 
-// Denied is a preview in which every project succeeds, and guards forbid the up.
+// Denied returns a preview in which every project succeeds, and guards forbid the up.
 func Denied() []event.Event {
 	r := begin(header(operation.Preview, false))
 	for _, p := range kind()[:2] {
@@ -255,7 +255,8 @@ func Denied() []event.Event {
 	for _, f := range []event.Finding{
 		{Rule: "open-ranges", Level: event.LevelDeny, Message: "it is open to <the world> | all", Project: "kind-registry",
 			Resource: registry,
-			URN:      "urn:pulumi:dev::kind-registry::kind:index:Registry::registry", File: "infra/registry/Main.yaml", Line: 12},
+			URN:      "urn:pulumi:dev::kind-registry::kind:index:Registry::registry",
+			File:     "infra/registry/Main.yaml", Line: 12},
 		{Rule: "labels", Level: event.LevelWarn, Message: "it has no owner", Project: "kind-cluster",
 			File: "config/pulumi/Pulumi.dev.yaml", Line: 1},
 		{Rule: "limits", Level: event.LevelDeny, Message: "it has no limit", Project: "kind-cluster",
@@ -268,7 +269,7 @@ func Denied() []event.Event {
 	return r.end(event.Failed)
 }
 
-// Refresh is a refresh of an environment that was deployed in part.
+// Refresh returns a refresh of a partly deployed environment.
 func Refresh() []event.Event {
 	r := begin(header(operation.Refresh, false))
 	for i, p := range kind() {
@@ -310,7 +311,7 @@ func header(op operation.Operation, simulated bool) event.Event {
 		Simulated: simulated, Parallel: 4, Projects: kind()}
 }
 
-// recorder writes events down with a clock that only moves when told.
+// recorder records events with a clock that moves only by wait.
 type recorder struct {
 	events  []event.Event
 	began   time.Time

@@ -57,7 +57,7 @@ type update struct {
 	at                  time.Time // when it ends, or has ended
 }
 
-// New is an operator without Stacks whose updates take a while.
+// New returns an operator without Stacks, whose updates take a while.
 func New(took time.Duration) *Operator {
 	return &Operator{
 		now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), took: took, commit: "one", stacks: map[string]*stack{},
@@ -65,7 +65,7 @@ func New(took time.Duration) *Operator {
 	}
 }
 
-// Apply is what `kubectl apply` does with Stacks.
+// Apply applies Stacks as `kubectl apply` does.
 func (o *Operator) Apply(stacks ...pko.Stack) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -82,7 +82,7 @@ func (o *Operator) Apply(stacks ...pko.Stack) {
 	}
 }
 
-// as is a value in another form, by way of the JSON that the API has.
+// as converts a value through JSON.
 func as[T any](value any) (into T) {
 	content, err := json.Marshal(value)
 	if err == nil {
@@ -115,14 +115,14 @@ func (o *Operator) Refuse(name string, on bool) {
 	o.refuse[name] = on
 }
 
-// Request is what annotating a Stack with a request for a run does.
+// Request annotates a Stack with a request for a run.
 func (o *Operator) Request(name, request string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.stacks[name].request = request
 }
 
-// Delete is what `kubectl delete --wait=false` does.
+// Delete deletes Stacks as `kubectl delete --wait=false` does.
 func (o *Operator) Delete(names ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -133,7 +133,7 @@ func (o *Operator) Delete(names ...string) {
 	}
 }
 
-// Log is what has happened, and forgets it.
+// Log returns and clears the log.
 func (o *Operator) Log() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -217,7 +217,7 @@ func (o *Operator) remove(s *stack) {
 	o.tell(s, "gone")
 }
 
-// synced is the controller's isSynced.
+// synced does what the controller's isSynced does.
 func (s *stack) synced(spec pko.StackSpec, commit string, now time.Time) bool {
 	last := s.last
 	switch {
@@ -240,7 +240,7 @@ func (s *stack) synced(spec pko.StackSpec, commit string, now time.Time) bool {
 	return now.Sub(last.at) < cooldown
 }
 
-// markResult is the controller's markStackResult.
+// markResult does what the controller's markStackResult does.
 func (s *stack) markResult() bool {
 	last := s.last
 	switch {
@@ -262,8 +262,8 @@ func (s *stack) mark(kind, reason, message string) bool {
 	return changed
 }
 
-// prerequisites says which ones are not satisfied, and asks those that are too old to
-// run once more. It is "" where all are satisfied.
+// prerequisites returns a message about unsatisfied prerequisites, or "", and requests another
+// run of prerequisites whose success is too old.
 func (o *Operator) prerequisites(spec pko.StackSpec) string {
 	unsatisfied := ""
 	for _, need := range spec.Needs {

@@ -37,11 +37,12 @@ func (o *Operator) Serve(t *testing.T, namespace string, while time.Duration) (k
 		_ = json.NewEncoder(w).Encode(answer) // the client fails where it does not arrive
 	}))
 	t.Cleanup(server.Close)
-	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","clusters":[{"name":"c","cluster":{"server":%q}}],`+
-		`"users":[{"name":"u","user":{"token":"hidden-token"}}],"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`, server.URL)
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
+		`"clusters":[{"name":"c","cluster":{"server":%q}}],"users":[{"name":"u","user":{"token":"hidden-token"}}],`+
+		`"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`, server.URL)
 }
 
-// answer is the answer to a request; status 0 where nobody expects it.
+// answer returns the response to a request; status 0 means an unexpected request.
 func (o *Operator) answer(r *http.Request, path, name string, body []byte) (any, int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,7 +70,7 @@ func (o *Operator) answer(r *http.Request, path, name string, body []byte) (any,
 	return nil, 0
 }
 
-// merge is a JSON merge patch.
+// merge applies a JSON merge patch.
 func merge(into, patch map[string]any) {
 	for name, value := range patch {
 		inside, isObject := value.(map[string]any)
@@ -104,7 +105,7 @@ func (o *Operator) list(selector string) any {
 	return map[string]any{"apiVersion": "pulumi.com/v1", "kind": "StackList", "metadata": map[string]any{}, "items": items}
 }
 
-// object is a Stack as the API has it.
+// object returns a Stack as the API serves it.
 func (o *Operator) object(s *stack) any {
 	metadata := map[string]any{"name": s.name, "labels": s.labels, "generation": s.generation}
 	if s.request != "" {

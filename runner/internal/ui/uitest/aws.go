@@ -8,12 +8,12 @@ import (
 	"mara/runner/internal/event"
 )
 
-// AWS is an up of a new environment on AWS, with times as they are there.
+// AWS returns an up of a new environment on AWS, with realistic times.
 func AWS() Script {
 	return Script{Operation: operation.Up, Provider: "aws", Parallel: 4, Projects: aws()}
 }
 
-// AWSFailure is the same with a project in the middle that fails.
+// AWSFailure returns the same with a project in the middle that fails.
 func AWSFailure() Script {
 	s := AWS()
 	for i := range s.Projects {
@@ -29,7 +29,7 @@ func AWSFailure() Script {
 	return s
 }
 
-// AWSInterrupted is the same, interrupted while much is going on.
+// AWSInterrupted returns the same, interrupted while several projects run.
 func AWSInterrupted() Script {
 	s := AWS()
 	s.Interrupt = 940 * time.Second

@@ -76,7 +76,7 @@ func (p *player) ready(project Project) bool {
 	})
 }
 
-// earliest is when the last of what a project needs has ended.
+// earliest returns when the last need of a project ended.
 func (p *player) earliest(project Project) time.Duration {
 	var at time.Duration
 	for _, need := range project.All() {
@@ -119,7 +119,7 @@ func (p *player) project(project Project, free time.Duration) time.Duration {
 	return end.at
 }
 
-// refusal is why a project that could start at a time does not.
+// refusal returns why a project that could start at a time does not.
 func (p *player) refusal(at time.Duration, blocked ending) (string, event.Result) {
 	switch {
 	case p.script.Interrupt > 0 && at >= p.script.Interrupt:
@@ -202,7 +202,7 @@ func (p *player) finish() []event.Event {
 		DurationMS: last.Sub(Began).Milliseconds(), Results: &s.Results, Changes: &s.Changes})
 }
 
-// Wide is a run of many projects with many resources, 20 at a time.
+// Wide returns a run of many projects with many resources, 20 at a time.
 func Wide(projects, resources int) []event.Event {
 	s := Script{Operation: operation.Up, Provider: "aws", Parallel: 20}
 	for i := range projects {
