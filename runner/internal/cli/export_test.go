@@ -79,9 +79,9 @@ func TestExportCIRefuses(t *testing.T) {
 		{"kind", root, "github -s laptop --image x --aws-role y", cmd.ExitConfig, "laptop is on kind"},
 		{"twice", root, "gitlab --wave dev,prod --wave dev --image x", cmd.ExitUsage, "dev is named twice"},
 		{"an empty wave", root, "gitlab --wave , --image x", cmd.ExitUsage, "names no environment"},
-		{"both", root, "gitlab --wave dev -s prod --image x", cmd.ExitUsage, "leave out -s"},
-		{"time", root, "gitlab -s dev --image x --nightly soon", cmd.ExitUsage, "not a time as cron has it"},
-		{"state in a folder", local, "gitlab -s dev --image x", cmd.ExitConfig, "which other machines do not have"},
+		{"both", root, "gitlab --wave dev -s prod --image x", cmd.ExitUsage, "remove -s"},
+		{"time", root, "gitlab -s dev --image x --nightly soon", cmd.ExitUsage, "not a cron schedule"},
+		{"state in a folder", local, "gitlab -s dev --image x", cmd.ExitConfig, "which other machines cannot reach"},
 		{"an environment that there is not", root, "gitlab --wave nothing --image x", cmd.ExitUsage, "no provider is named"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestExportFleet(t *testing.T) {
 	}
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"export", "ci", "gitlab", "--all", "--image", "x", "--aws-role", "y"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "neither the soaks nor the gates") {
+	if code := Run(context.Background(), d, []string{"export", "ci", "gitlab", "--all", "--image", "x", "--aws-role", "y"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "ignores the soaks and gates") {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	content, err := os.ReadFile(filepath.Join(top, ".gitlab-ci.yml"))

@@ -233,7 +233,7 @@ func TestMirrorSync(t *testing.T) {
 	}
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  "+config.InfraType+": kind\n  kind:registry_image: "+host+"/tools/gone:3\n")
 	r := e.run("mirror", "sync", host+"/mirror", "-s", "dev", "--only", "kind-registry")
-	if r.code != 1 || !strings.Contains(r.stdout, host+"/tools/gone:3: "+host+" does not have it\n") || !strings.Contains(r.stderr, "1 of 1 is not in the mirror; the same command carries on") {
+	if r.code != 1 || !strings.Contains(r.stdout, host+"/tools/gone:3: "+host+" does not have it\n") || !strings.Contains(r.stderr, "1 of 1 is not in the mirror; the same command continues") {
 		t.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	for _, wrong := range [][]string{{"sync"}, {"sync", "https://" + host}, {"sync", "a", "b"}, {"list", "--output", "yaml"}} {

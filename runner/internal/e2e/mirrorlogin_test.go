@@ -86,7 +86,7 @@ func (m *privateMirror) sync(args ...string) []string {
 func (m *privateMirror) refused(because string) {
 	m.t.Helper()
 	r := m.run(m.sync()...)
-	m.tell(r, 1, because+"; after that, the same command carries on")
+	m.tell(r, 1, because+"; after that, the same command continues")
 	if r.stdout != "" || strings.Count(r.stderr, "docker login") != 1 {
 		m.t.Errorf("want %q once: %s%s", because, r.stdout, r.stderr)
 	}
@@ -112,7 +112,7 @@ func (m *privateMirror) interruptedCopy() {
 		m.t.Error(err)
 	}
 	_ = cmd.Wait()
-	m.tell(result{code: cmd.ProcessState.ExitCode(), stdout: output.String()}, 130, "cert-manager:v1.21.1: copied", "1 of 2 were looked at; the same command carries on")
+	m.tell(result{code: cmd.ProcessState.ExitCode(), stdout: output.String()}, 130, "cert-manager:v1.21.1: copied", "1 of 2 were checked; the same command continues")
 }
 
 // life fills the mirror. Somebody logs in at a time of the test's choice.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -29,18 +28,16 @@ func ciCommand(d cmd.Deps) *cli.Command {
 		Name:      "ci",
 		Usage:     "write a pipeline for GitHub Actions or GitLab CI",
 		ArgsUsage: "github|gitlab",
-		Description: "The pipeline previews every environment on a pull request and tells about all of them in one comment, " +
-			"which it\n" +
-			"replaces; it brings them up on a merge, wave by wave; and it looks for drift at night: on GitHub it then opens " +
-			"an\n" +
-			"issue, which it closes when the drift is gone, and on both the job fails. An environment is worked on by one " +
-			"job\n" +
-			"at a time. On AWS jobs log in by OIDC, as the role of --aws-role; no key is kept.\n\n" +
-			"The runner comes from an image, such as `make image` makes. On GitHub it is only unpacked; on GitLab jobs run " +
-			"in\n" +
-			"it. What else the CI system has to be given is printed.\n\n" +
-			"A file that this command has not written, or that was changed since, is not replaced.\n\n" +
-			"Examples:\n  runner export ci github -s dev --image registry.example.com/runner:1 --aws-role " +
+		Description: "The pipeline previews every environment on a pull request and maintains one comment about all of\n" +
+			"them; it brings them up on a merge, wave by wave; and it checks for drift every night: on GitHub it\n" +
+			"opens an issue, which it closes when the drift is gone, and on both systems the job fails. Only one\n" +
+			"job at a time works on an environment. On AWS jobs log in by OIDC with the role of --aws-role; no\n" +
+			"key is stored.\n\n" +
+			"The runner comes from an image, such as `make image` makes. On GitHub it is only unpacked; on GitLab\n" +
+			"jobs run in it. The command prints what remains to be set up in the CI system.\n\n" +
+			"A file that this command did not write, or that was changed since, is not replaced.\n\n" +
+			"Examples:\n" +
+			"  runner export ci github -s dev --image registry.example.com/runner:1 --aws-role " +
 			"arn:aws:iam::123456789012:role/ci\n" +
 			"  runner export ci gitlab --wave dev --wave prod-eu,prod-us --image registry.example.com/runner:1\n" +
 			"  runner export ci github --all --image registry.example.com/runner:1      # in the waves of " +
@@ -48,14 +45,13 @@ func ciCommand(d cmd.Deps) *cli.Command {
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
-				&cli.StringSliceFlag{Name: "wave", Usage: "bring these `ENVIRONMENTS` up after those of the wave before; may be " +
-					"repeated (default: the stack alone)"},
+				&cli.StringSliceFlag{Name: "wave", Usage: "bring these `ENVIRONMENTS` up after the previous wave; " +
+					"may be repeated (default: the stack alone)"},
 				&cli.StringFlag{Name: "image", Usage: "take the runner from this `IMAGE`"},
 				&cli.StringFlag{Name: "aws-role", Usage: "log in on AWS as the role `ARN`"},
 				&cli.StringFlag{Name: "branch", Value: "main", Usage: "bring environments up when `BRANCH` changes"},
-				&cli.StringFlag{Name: "nightly", Value: "17 3 * * *", Usage: "look for drift at `TIME`, as cron has it"},
-				&cli.StringFlag{Name: "out", Usage: "write to `FILE` (default: where the CI system looks, at the top of the " +
-					"repository)"},
+				&cli.StringFlag{Name: "nightly", Value: "17 3 * * *", Usage: "check for drift at the cron `SCHEDULE`"},
+				&cli.StringFlag{Name: "out", Usage: "write to `FILE` (default: the CI system's path in the repository)"},
 			},
 			cmd.FleetFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags(),
 		),
@@ -102,14 +98,13 @@ func parseCI(c *cli.Context, d cmd.Deps, common cmd.Common) (ciOptions, error) {
 	case !slices.Contains(pipeline.Systems(), o.System):
 		return o, failure.Usagef(cmd.Path(c), "name the CI system: github or gitlab")
 	case len(o.Waves) > 0 && o.Stack.IsSet():
-		return o, failure.Usagef(cmd.Path(c), "--wave names the environments; leave out -s")
+		return o, failure.Usagef(cmd.Path(c), "--wave names the environments; remove -s")
 	case !o.Fleet.IsEmpty() && (len(o.Waves) > 0 || o.Stack.IsSet()):
-		return o, failure.Usagef(cmd.Path(c), "--all and --selector choose among the fleet; leave out -s and --wave")
+		return o, failure.Usagef(cmd.Path(c), "--all and --selector choose environments of the fleet; remove -s and --wave")
 	case o.Image == "":
-		return o, failure.Usagef(cmd.Path(c), "--image is missing: the image that the pipeline takes the runner from; `make "+
-			"image` makes one")
+		return o, failure.Usagef(cmd.Path(c), "--image is missing: the image with the runner; `make image` makes one")
 	case !cron.MatchString(o.Nightly):
-		return o, failure.Usagef(cmd.Path(c), "--nightly: %q is not a time as cron has it, such as 17 3 * * *", o.Nightly)
+		return o, failure.Usagef(cmd.Path(c), "--nightly: %q is not a cron schedule, such as 17 3 * * *", o.Nightly)
 	}
 	return o, nil
 }
@@ -143,8 +138,8 @@ func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
 		return err
 	}
 	if held {
-		notes = append(notes, "mind that the pipeline has neither the soaks nor the gates of "+fleet.RolloutFile+"; `runner "+
-			"fleet up` has")
+		notes = append(notes, "note that the pipeline ignores the soaks and gates of "+fleet.RolloutFile+
+			"; `runner fleet up` applies them")
 	}
 	content, err := pipeline.Write(o.System, p)
 	if err != nil {
@@ -157,12 +152,12 @@ func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
 		return err
 	}
 	document := pipelineDocument{ciVersion, o.Out, p.Waves, append([]string{}, p.Secrets...), notes}
-	return o.Show(d, document, fmt.Sprintf("wrote %s\n\nWhat is left to do there:\n- %s\n", o.Out,
+	return o.Show(d, document, fmt.Sprintf("wrote %s\n\nNext, in the CI system:\n- %s\n", o.Out,
 		strings.Join(notes, "\n- ")))
 }
 
-// describePipeline finds out what the pipeline of environments has to have. The
-// problems of all of them are told at once.
+// describePipeline returns the options of the pipeline and notes for the user. Its error lists
+// the problems of all environments.
 func describePipeline(o ciOptions, all []environment) (pipeline.Options, []string, error) {
 	p := pipeline.Options{Waves: o.Waves, Image: o.Image, Branch: o.Branch, Nightly: o.Nightly, AWSRole: o.AWSRole}
 	folder, err := filepath.Rel(topOf(o.Root), o.Root)
@@ -170,7 +165,10 @@ func describePipeline(o ciOptions, all []environment) (pipeline.Options, []strin
 		return p, nil, err
 	}
 	p.Folder = filepath.ToSlash(folder)
-	problems := slice.Map(all, func(e environment) error { return e.addTo(&p) })
+	var problems []error
+	for _, e := range all {
+		problems = append(problems, e.addTo(&p))
+	}
 	slices.Sort(p.Secrets)
 	slices.Sort(p.Variables)
 	p.Secrets, p.Variables = slices.Compact(p.Secrets), slices.Compact(p.Variables)
@@ -180,8 +178,8 @@ func describePipeline(o ciOptions, all []environment) (pipeline.Options, []strin
 // addTo adds what an environment needs to the options of a pipeline.
 func (e environment) addTo(p *pipeline.Options) error {
 	if e.Provider.InfraType() == "kind" {
-		return &failure.Environment{Text: e.name() + " is on kind: its cluster would end with the job that made it",
-			Next: "leave it out"}
+		return &failure.Environment{Text: e.name() + " is on kind: its cluster would end with its CI job",
+			Next: "remove it"}
 	}
 	passphrase, err := e.needsPassphrase()
 	if err != nil {
@@ -201,17 +199,22 @@ func (e environment) addTo(p *pipeline.Options) error {
 		return nil
 	}
 	if p.AWSRole == "" {
-		return &failure.Usage{Text: e.name() + " needs AWS, and --aws-role does not say as whom",
+		return &failure.Usage{Text: e.name() + " needs AWS, but --aws-role is missing",
 			Next: "name a role that trusts the CI system's OIDC provider"}
 	}
 	p.AWSRegion = cmp.Or(p.AWSRegion, e.Settings.Config.Text("aws:region").Text, "us-east-1") // any will do for logging in
 	return nil
 }
 
-// notesOf say what the CI system has to be given.
+// notesOf lists what to set up in the CI system.
 func notesOf(o ciOptions, p pipeline.Options) []string {
-	notes := slice.Map(p.Secrets, func(name string) string { return "make the secret " + name })
-	notes = append(notes, slice.Map(p.Variables, func(name string) string { return "make the variable " + name })...)
+	var notes []string
+	for _, name := range p.Secrets {
+		notes = append(notes, "make the secret "+name)
+	}
+	for _, name := range p.Variables {
+		notes = append(notes, "make the variable "+name)
+	}
 	if p.AWSRole != "" {
 		notes = append(notes, "let "+p.AWSRole+" trust the OIDC provider of the CI system, for this repository alone")
 	}
@@ -220,10 +223,10 @@ func notesOf(o ciOptions, p pipeline.Options) []string {
 			"make a pipeline schedule for "+p.Nightly)
 	}
 	return append(notes, "make the environments "+strings.Join(p.Environments(),
-		", ")+", with reviewers where somebody has to agree to an up")
+		", ")+", with reviewers where an up needs an approval")
 }
 
-// topOf is the top of the repository that a folder is in, or the folder itself.
+// topOf returns the top of the repository that contains a folder, or the folder itself.
 func topOf(folder string) string {
 	top, _ := gomodule.Above(folder, ".git")
 	return top

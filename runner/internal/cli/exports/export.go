@@ -18,29 +18,27 @@ import (
 	"mara/runner/internal/session"
 )
 
-// Export is `runner export`, with the commands below it.
+// Export returns `runner export`, with its subcommands.
 func Export(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Usage: "have other machines run an environment",
-		Description: "Writes files that other machines run environments by. They need a backend that they can reach: state in " +
-			"a\n" +
-			"folder of this machine is refused. Values of secrets are never written.\n\n" +
+		Description: "Writes files with which other machines run environments. They need a backend that they can reach: a\n" +
+			"state in a folder of this machine is an error. Values of secrets are never written.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Subcommands: []*cli.Command{ciCommand(d), operatorCommand(d)},
 	}
 }
 
-// environment is what an export has to know about an environment.
+// environment is an environment to export.
 type environment struct {
 	*session.Session
 }
 
 func (e environment) name() string { return e.Settings.Stack.Text }
 
-// resolveAll resolves environments, which the caller closes. The problems of all of
-// them are told at once. Their state has to be where others reach it, unless they will
-// keep it elsewhere.
+// resolveAll resolves environments, which the caller closes. Its error lists the problems of
+// all environments. With stateCounts other machines must be able to reach their backend.
 func resolveAll(d cmd.Deps, requests []session.Options, stateCounts bool) ([]environment, error) {
 	var all []environment
 	var problems []error
@@ -62,11 +60,11 @@ func closeAll(all []environment) error {
 	return errors.Join(slice.Map(all, environment.Close)...)
 }
 
-// reachable refuses state in a folder of this machine.
+// reachable returns an error for state in a folder of this machine.
 func reachable(s *session.Session) error {
 	if folder, ok := s.Settings.StateFolder(); ok {
 		return &failure.Environment{
-			Text: fmt.Sprintf("the state of %s is in %s, which other machines do not have", s.Settings.Stack.Text, folder),
+			Text: fmt.Sprintf("the state of %s is in %s, which other machines cannot reach", s.Settings.Stack.Text, folder),
 			Next: "set PULUMI_BACKEND_URL to a backend that they can reach, such as s3://..., in " + config.EnvironmentFile,
 		}
 	}
@@ -81,12 +79,12 @@ func (e environment) needsPassphrase() (bool, error) {
 
 // usesAWS reports whether the provider, the backend or the key is on AWS.
 func (e environment) usesAWS() bool {
-	header, _ := e.Settings.Config.Header() // needsPassphrase tells an error
+	header, _ := e.Settings.Config.Header() // needsPassphrase reports the error
 	return e.Provider.InfraType() == "aws" || strings.HasPrefix(e.Settings.Backend.Text, "s3://") ||
 		strings.HasPrefix(header.SecretsProvider, "awskms:")
 }
 
-// tokens are the variables with credentials; AWS trusts roles instead.
+// tokens returns the variables with credentials. AWS uses roles instead.
 func (e environment) tokens() []string {
 	if e.Provider.InfraType() == "aws" {
 		return nil
@@ -95,9 +93,8 @@ func (e environment) tokens() []string {
 	return slices.DeleteFunc(variables, func(variable string) bool { return variable == "" })
 }
 
-// wavesOf are the chosen environments of the fleet in the waves of config/rollout.yaml,
-// one after the other as they are listed there; one wave where there are none. held
-// says whether something waits between them: a soak or a gate.
+// wavesOf returns the selected environments of the fleet in the waves of config/rollout.yaml, or
+// in one wave without it. held reports whether a wave has a soak or a gate.
 func wavesOf(r request.Request, s fleet.Selection) (waves [][]string, held bool, err error) {
 	all, rollout, err := r.Fleet()
 	if err != nil {

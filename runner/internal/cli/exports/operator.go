@@ -34,21 +34,20 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 		Name:      "operator",
 		Usage:     "write Stacks for the Pulumi Kubernetes Operator",
 		ArgsUsage: cmd.FleetArguments,
-		Description: "Writes a Stack for each project, which waits for those before it, a service account, and a README that " +
-			"says how\n" +
-			"to apply, watch and delete them. Secret values are named as keys of Secrets, which you make. Built-in projects\n" +
-			"come from the image; own projects in Pulumi YAML become Programs, and others, or all with --repo or --flux, " +
-			"come\n" +
-			"from there. What the operator cannot run is left out, and listed with the reason, as is what is different " +
-			"there:\n" +
-			"hooks do not run.\n\n" +
-			"--within is how fresh what a project waits for has to be. After a new commit the operator orders only what is\n" +
-			"older than that, so it should be short, but it has to be longer than the whole chain takes, or the Stacks would\n" +
-			"wait for one another without end.\n\n" +
-			"Named or chosen by labels, several environments of a fleet get a folder each, and a README with their waves.\n\n" +
-			"Examples:\n  runner export operator -s dev --image registry.example.com/workspace:1 --out operator/dev\n" +
-			"  runner export operator -s dev --image registry.example.com/workspace:1 --repo https://github.com/acme/infra " +
-			"--branch main --destroy\n" +
+		Description: "Writes a Stack for each project with its prerequisites, a service account, and a README that\n" +
+			"describes how to apply, watch and delete them. Secret values refer to keys of Secrets, which you\n" +
+			"create. Built-in projects come from the image. Your projects in Pulumi YAML become Programs; all\n" +
+			"other projects, or all of yours with --repo or --flux, come from there. The README lists the\n" +
+			"projects that the operator cannot run, with the reasons, and what it does differently: it does not\n" +
+			"run hooks.\n\n" +
+			"--within is the maximal age of a prerequisite's last success. After a new commit the operator orders\n" +
+			"only Stacks whose prerequisites are older, so it should be short; but it has to be longer than the\n" +
+			"whole chain takes, or the Stacks would wait for one another forever.\n\n" +
+			"Several environments of a fleet, by name or by labels, get a folder each, and a README with their\n" +
+			"waves.\n\n" +
+			"Examples:\n" +
+			"  runner export operator -s dev --image registry.example.com/workspace:1 --out operator/dev\n" +
+			"  runner export operator -s dev --image registry.example.com/workspace:1 --repo https://github.com/acme/infra\n" +
 			"  runner export operator -l stage=prod --image registry.example.com/workspace:1\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
@@ -57,27 +56,27 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` (default: operator/STACK below the root, or operator for " +
 					"several)"},
 				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi",
-					Usage: "put everything into the namespace `NAME`; {stack} in it is the environment"},
-				&cli.StringFlag{Name: "backend", Usage: "keep the state at `URL`, as the cluster reaches it",
+					Usage: "create the objects in the namespace `NAME`; {stack} in it is replaced by the environment"},
+				&cli.StringFlag{Name: "backend", Usage: "store the state at `URL`, as the cluster reaches it",
 					DefaultText: "the configured one"},
 				&cli.StringFlag{Name: "claim", Usage: "mount the volume claim `NAME` where --backend file://... is"},
 				&cli.StringFlag{Name: "repo", Usage: "take own projects from the git repository at `URL`"},
 				&cli.StringFlag{Name: "branch", Usage: "follow `BRANCH` of the repository (default: main)"},
 				&cli.StringFlag{Name: "commit", Usage: "use this `COMMIT` of the repository"},
-				&cli.StringFlag{Name: "repo-secret", Usage: "log in to repositories with the Secret `NAME`, whose key is " +
+				&cli.StringFlag{Name: "repo-secret", Usage: "log in to repositories with the Secret `NAME`; its key is " +
 					"accessToken, or sshPrivateKey for ssh"},
 				&cli.StringFlag{Name: "flux", Usage: "take own projects from Flux's source `KIND/NAME`, such as " +
 					"GitRepository/infra"},
-				&cli.DurationFlag{Name: "within", Usage: "run what a project waits for once more if its last success is older than " +
-					"`DURATION`", DefaultText: "twice what the chain of projects takes"},
+				&cli.DurationFlag{Name: "within", Usage: "run a prerequisite again if its last success is older than `DURATION`",
+					DefaultText: "twice what the chain of projects takes"},
 				&cli.DurationFlag{Name: "resync", Usage: "run every project each `DURATION`, also without a new commit",
 					DefaultText: "never"},
 				&cli.BoolFlag{Name: "refresh", Usage: "refresh before each update"},
-				&cli.BoolFlag{Name: "destroy", Usage: "destroy what a Stack has made when the Stack is deleted"},
-				&cli.BoolFlag{Name: "preview", Usage: "only preview, and fail where something would change; `runner operator adopt` " +
-					"goes on from there"},
+				&cli.BoolFlag{Name: "destroy", Usage: "destroy a Stack's resources when the Stack is deleted"},
+				&cli.BoolFlag{Name: "preview", Usage: "only preview, and fail if there are changes; `runner operator adopt` " +
+					"continues from there"},
 				&cli.BoolFlag{Name: "retain", Usage: "keep a pod for each Stack"},
-				&cli.BoolFlag{Name: "retry-on-conflict", Usage: "set retryOnUpdateConflict, which the operator 2.9 does not read"},
+				&cli.BoolFlag{Name: "retry-on-conflict", Usage: "set retryOnUpdateConflict, which the operator 2.9 ignores"},
 				&cli.StringSliceFlag{Name: "variable", Usage: "set the environment variable `NAME`, from the Secret; may be " +
 					"repeated"},
 				&cli.StringSliceFlag{Name: "account-annotation", Usage: "annotate the service account, `KEY=VALUE`; may be " +
@@ -256,7 +255,7 @@ func fleetReadme(waves [][]string, namespace string) []byte {
 	return []byte(b.String())
 }
 
-// describe is the environment as the operator has to know it.
+// describe returns the environment for the export.
 func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 	var problems []error
 	described := pko.Environment{
@@ -265,8 +264,8 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 		RunHooks: e.Provider.Hooks, StackNames: o.Known().StackNames(), Repositories: map[string]pko.Repository{},
 	}
 	if e.Settings.Managed() {
-		problems = append(problems, errors.New("the backend is Pulumi Cloud, which the export does not know the organization "+
-			"of; use a backend of your own"))
+		problems = append(problems, errors.New("the backend is Pulumi Cloud, whose organization the export does not know; "+
+			"use another backend"))
 	}
 	passphrase, err := e.needsPassphrase()
 	problems = append(problems, err)
@@ -298,13 +297,13 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 	return described, errors.Join(problems...)
 }
 
-// repositoryOf is where a project is that mara.yaml takes from a repository: at the
-// commit that was fetched, so that the operator runs what the runner does.
+// repositoryOf returns the repository of a project that mara.yaml takes from git, at the fetched
+// commit, so that the operator runs what the runner runs.
 func repositoryOf(root string, p projects.Project) (pko.Repository, error) {
 	source := gitsource.Source{URL: p.Own.Git, Ref: p.Own.Ref}
 	commit, ok := source.Commit(root)
 	if !ok || strings.HasPrefix(source.URL, ".") || strings.HasPrefix(source.URL, "/") {
-		return pko.Repository{}, fmt.Errorf("%s is in %s, which the cluster does not reach", p.Name,
+		return pko.Repository{}, fmt.Errorf("%s is in %s, which the cluster cannot reach", p.Name,
 			event.MaskURLs(source.String()))
 	}
 	if event.MaskURLs(source.URL) != source.URL {
@@ -314,8 +313,8 @@ func repositoryOf(root string, p projects.Project) (pko.Repository, error) {
 	return pko.Repository{URL: source.URL, Commit: commit, Folder: p.Own.Path}, nil
 }
 
-// variables are those that come from the Secret: what the environment file sets, the
-// passphrase, and those that were asked for.
+// variables returns the variables in the Secret: those of the environment file, the passphrase,
+// and those of --variable.
 func (e environment) variables(o operatorOptions, passphrase bool) []string {
 	names := slices.Clone(o.Variables)
 	if passphrase {
@@ -333,8 +332,8 @@ func (e environment) variables(o operatorOptions, passphrase bool) []string {
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
-// valuesOf are the values of a project: those that it declares, and those that no
-// project does, such as a provider's. Scalars are texts, as Pulumi keeps them.
+// valuesOf returns the configuration of a project: the keys that it declares, and keys that no
+// project declares, such as a provider's. Scalars are strings, as in Pulumi.
 func (e environment) valuesOf(p projects.Project, declared map[string]bool) (values map[string]any, secrets []string) {
 	values = map[string]any{config.InfraType: e.Provider.InfraType()}
 	for _, entry := range e.Settings.Config.Entries {
@@ -359,8 +358,8 @@ func (e environment) valuesOf(p projects.Project, declared map[string]bool) (val
 	return values, slices.Compact(slices.Sorted(slices.Values(secrets)))
 }
 
-// neededSecrets are the secrets that the program of a project reads from its
-// configuration: an own project its own ones, the project secrets those of all others.
+// neededSecrets returns the secrets that a project reads from its configuration: a user's project
+// its own secrets, the project secrets the secrets of all other projects.
 func (e environment) neededSecrets(p projects.Project) []string {
 	var keys []string
 	add := func(of projects.Project) {
@@ -393,7 +392,7 @@ type operatorDocument struct {
 	Namespace string            `json:"namespace"`
 	Within    string            `json:"within"`
 	Stacks    map[string]string `json:"stacks"` // project -> name of its Stack
-	LeftOut   map[string]string `json:"left_out"`
+	Skipped   map[string]string `json:"left_out"`
 	Variables []string          `json:"variables"`
 	Secrets   []string          `json:"secrets"` // keys
 	programs  []string          // names of objects
@@ -402,7 +401,7 @@ type operatorDocument struct {
 func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDocument {
 	document := operatorDocument{
 		Version: operatorVersion, Stack: e.Name, Namespace: o.Namespace, Within: o.Within.String(),
-		Stacks: map[string]string{}, LeftOut: map[string]string{}, Variables: append([]string{}, e.Variables...),
+		Stacks: map[string]string{}, Skipped: map[string]string{}, Variables: append([]string{}, e.Variables...),
 		Secrets: append([]string{}, e.SecretKeys()...),
 	}
 	for _, stack := range x.Stacks {
@@ -412,7 +411,7 @@ func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDo
 		document.programs = append(document.programs, program.Metadata.Name)
 	}
 	for _, left := range x.Skipped {
-		document.LeftOut[left.Project] = left.Why
+		document.Skipped[left.Project] = left.Why
 	}
 	return document
 }
@@ -426,14 +425,15 @@ func writeOperator(d cmd.Deps, o operatorOptions, several bool, done []operatorD
 		if several {
 			e.Folder = filepath.Join(o.Out, e.Stack)
 		}
-		text += fmt.Sprintf("%s of %s in %s; README.md there says how to go on.\n", typeset.Counted(len(e.Stacks), "Stack"),
+		text += fmt.Sprintf("%s of %s in %s; README.md there describes the next steps.\n",
+			typeset.Counted(len(e.Stacks), "Stack"),
 			e.Stack, e.Folder)
-		for _, project := range slices.Sorted(maps.Keys(e.LeftOut)) {
-			text += fmt.Sprintf("left out: %s %s\n", project, e.LeftOut[project])
+		for _, project := range slices.Sorted(maps.Keys(e.Skipped)) {
+			text += fmt.Sprintf("skipped: %s %s\n", project, e.Skipped[project])
 		}
 	}
 	if !several && len(done[0].programs) > 0 {
-		text += fmt.Sprintf("No other environment may be in the namespace %s: it would share the Programs.\n",
+		text += fmt.Sprintf("Export no other environment to the namespace %s: it would share the Programs.\n",
 			done[0].Namespace)
 	}
 	if several {

@@ -31,34 +31,35 @@ import (
 	"mara/runner/internal/updateplan"
 )
 
-// Render is `runner render`.
+// Render returns `runner render`.
 func Render(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "render",
 		Usage: "write what the projects would create in the cluster as plain manifests",
-		Description: "For Argo CD, Flux, kubectl, or tools that check manifests. Prints them, or writes them to a folder with " +
-			"a folder\n" +
-			"for each project, numbered so that definitions and namespaces come first. Charts are rendered with Helm's own\n" +
-			"library. The same programs and configuration give the same files, so that the difference of two renders can be\n" +
-			"reviewed; objects of charts that make something up each time are named.\n\n" +
-			"Secrets, and objects with a secret value, are left out and listed; with --secret-store there are objects that\n" +
-			"have Secrets made from a store, whose entry STACK/NAMESPACE/NAME has a property for each key; with " +
-			"--sealed-cert\n" +
-			"there are SealedSecrets, encrypted for the controller in the cluster, of those whose values come from the\n" +
-			"configuration alone. Sealing takes the passphrase, and gives another text each time.\n\n" +
-			"The programs run on simulated clouds, in a folder that is thrown away; values that a real cloud would give,\n" +
-			"such as the address of a registry, are made up, and listed. With --plan they are those of a plan, which `runner " +
-			"preview --save-plan` has made of the real\n" +
-			"environment: there is nothing made up, and what is not known yet is left out.\n\n" +
-			"The folder is replaced in one step. One with files that this command has not written is refused.\n\n" +
-			"Examples:\n  runner render -s dev --out manifests/dev\n  runner render -s dev --only certmgr | kubeconform -\n" +
+		Description: "For Argo CD, Flux, kubectl, or tools that check manifests. Prints the manifests, or writes them to\n" +
+			"a folder with a folder for each project, numbered so that definitions and namespaces come first.\n" +
+			"Helm's own library renders charts. The same programs and configuration give the same files, so the\n" +
+			"difference of two renders can be reviewed; chart objects that differ each time are listed.\n\n" +
+			"Secrets, and objects with a secret value, are skipped and listed. With --secret-store they become\n" +
+			"ExternalSecrets of a store, whose entry STACK/NAMESPACE/NAME has a property for each key. With\n" +
+			"--sealed-cert they become SealedSecrets, encrypted for the controller in the cluster, if their\n" +
+			"values come from the configuration alone. Sealing needs the passphrase, and its result differs each\n" +
+			"time.\n\n" +
+			"The programs run on simulated clouds, in a temporary folder; values of a real cloud, such as the\n" +
+			"address of a registry, are placeholders, and are listed. With --plan the values come from a plan of\n" +
+			"the real environment, which `runner preview --save-plan` wrote: there are no placeholders, and\n" +
+			"objects with unknown values are skipped.\n\n" +
+			"The folder is replaced in one step. A folder with files that this command did not write is an error.\n\n" +
+			"Examples:\n" +
+			"  runner render -s dev --out manifests/dev\n" +
+			"  runner render -s dev --only certmgr | kubeconform -\n" +
 			"  runner preview -s dev --save-plan plan.json && runner render --plan plan.json --out manifests/dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` instead of stdout"},
-				&cli.StringFlag{Name: "secret-store", Usage: "have the External Secrets Operator make Secrets from its store " +
-					"`KIND/NAME`, such as ClusterSecretStore/vault"},
+				&cli.StringFlag{Name: "secret-store", Usage: "make ExternalSecrets of the store `KIND/NAME`, such as " +
+					"ClusterSecretStore/vault"},
 				&cli.StringFlag{Name: "sealed-cert", Usage: "seal Secrets with the certificate in `FILE`, which kubeseal " +
 					"--fetch-cert prints"},
 				&cli.StringFlag{Name: "plan", Usage: "render what the plan in `FILE` would create"},
@@ -92,7 +93,7 @@ func parseRender(c *cli.Context, d cmd.Deps, common cmd.Common) (o renderOptions
 		case o.Store != nil:
 			return o, failure.Usagef(cmd.Path(c), "--sealed-cert and --secret-store both say where Secrets come from; give one")
 		case c.String("plan") != "":
-			return o, failure.Usagef(cmd.Path(c), "--sealed-cert: a plan has no secret values; leave out --plan")
+			return o, failure.Usagef(cmd.Path(c), "--sealed-cert: a plan has no secret values; remove --plan")
 		}
 		if o.Sealer, err = readSealer(d, file); err != nil {
 			return o, err
@@ -107,7 +108,7 @@ func parseRender(c *cli.Context, d cmd.Deps, common cmd.Common) (o renderOptions
 	}
 	for _, flag := range []string{"stack", "provider", "only", "skip", "from", "until"} {
 		if cmd.HasFlag(c.Command, flag) && c.IsSet(flag) {
-			return o, failure.Usagef(cmd.Path(c), "--plan: the plan says which environment and projects are meant; leave out %s",
+			return o, failure.Usagef(cmd.Path(c), "--plan: the plan selects the environment and the projects; remove %s",
 				cmd.Dashed(flag))
 		}
 	}
@@ -160,12 +161,12 @@ func runRender(ctx context.Context, d cmd.Deps, o renderOptions) (err error) {
 // renderPrograms runs the programs on simulated clouds and renders what they declare.
 func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mirror.Fetcher) (about render.About,
 	m render.Manifests, err error) {
-	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they declare.")
+	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds.")
 	var mu sync.Mutex // protects declared
 	var declared []render.Resource
 	values := map[string]map[string]any{} // of Secrets, by URN
 	s, selected, err := rehearsal.Run(ctx, d.Deps, o.Options,
-		rehearsal.Options{Parallel: cmd.DefaultParallel, Selection: o.Selection, Opened: o.refuseMadeUp,
+		rehearsal.Options{Parallel: cmd.DefaultParallel, Selection: o.Selection, Opened: o.refusePlaceholders,
 			Saw: func(object simulate.Object) {
 				r := render.Resource{
 					Project: object.URN.Project().String(), Token: object.Token, Name: object.Name(),
@@ -192,14 +193,14 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 	m, err = render.Build(ctx, render.Options{Charts: charts, Order: s.Plan.Names(), Store: o.storeOf(about.Stack),
 		Sealer: o.Sealer}, ours)
 	m.TracePlaceholders(declared, func(project string) map[string]any {
-		outputs, _ := s.Stacks.Told(project) // a project without outputs has none that were made up
+		outputs, _ := s.Stacks.Told(project) // none for a project without outputs
 		return outputs
 	})
 	return about, m, err
 }
 
-// refuseMadeUp refuses to seal secrets that the simulation has to make up.
-func (o renderOptions) refuseMadeUp(s *session.Session, copies encryption.Copies) error {
+// refusePlaceholders returns an error if secrets to be sealed are missing or cannot be decrypted.
+func (o renderOptions) refusePlaceholders(s *session.Session, copies encryption.Copies) error {
 	if o.Sealer == nil {
 		return nil
 	}
@@ -216,8 +217,8 @@ func (o renderOptions) refuseMadeUp(s *session.Session, copies encryption.Copies
 		Next: "`runner secrets generate` or `runner secrets set` keeps them"}
 }
 
-// readSecrets gives Secrets their values, where nothing but the configuration is in
-// them: what other resources give is made up.
+// readSecrets sets the values of Secrets that depend on the configuration alone. Outputs of other
+// resources are placeholders.
 func readSecrets(ctx context.Context, s *session.Session, resources []render.Resource,
 	values map[string]map[string]any) error {
 	made := map[string]map[string]map[string][]string{} // of projects
@@ -240,7 +241,7 @@ func readSecrets(ctx context.Context, s *session.Session, resources []render.Res
 	return nil
 }
 
-// storeOf is the store for Secrets, whose entries begin with the environment's name.
+// storeOf returns the store for Secrets, with the environment's name as prefix.
 func (o renderOptions) storeOf(stack string) *render.Store {
 	if o.Store == nil {
 		return nil
@@ -285,8 +286,8 @@ func writeRender(d cmd.Deps, o renderOptions, about render.About, m render.Manif
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, rendered{renderVersion, about.Provider, about.Stack, about.Simulated, o.Out, m})
 	}
-	table := typeset.Table{Columns: []typeset.Column{{Title: "FOLDER"}, {Title: "OBJECTS"}, {Title: "LEFT OUT"},
-		{Title: "MADE UP"}}}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "FOLDER"}, {Title: "OBJECTS"}, {Title: "SKIPPED"},
+		{Title: "PLACEHOLDERS"}}}
 	objects, left := 0, 0
 	for _, p := range m.Projects {
 		objects, left = objects+len(p.Objects), left+len(p.Skipped)
@@ -299,12 +300,12 @@ func writeRender(d cmd.Deps, o renderOptions, about render.About, m render.Manif
 			return err
 		}
 		if _, err = d.Stdout.Write(stream); err == nil {
-			fmt.Fprintf(d.Stderr, "%s, %d left out; with --out or -o json they are listed.\n",
+			fmt.Fprintf(d.Stderr, "%s, %d skipped; --out or -o json lists them.\n",
 				typeset.Counted(objects, "object"), left)
 		}
 		return err
 	}
-	_, err := fmt.Fprintf(d.Stdout, "%s\n%s in %s, %d left out; README.md there says what and why.\n",
+	_, err := fmt.Fprintf(d.Stdout, "%s\n%s in %s, %d skipped; README.md there lists them.\n",
 		table.Text(d.Width()), typeset.Counted(objects, "object"), o.Out, left)
 	return err
 }

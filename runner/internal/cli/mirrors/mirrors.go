@@ -22,15 +22,14 @@ import (
 	"mara/runner/internal/simulate"
 )
 
-// Command is `runner mirror`, with the commands below it.
+// Command returns `runner mirror`, with its subcommands.
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "mirror",
 		Usage: "list or copy all charts and images of an environment, for clusters without internet",
-		Description: "What an environment needs is found out by running its programs on simulated clouds, in a folder that " +
-			"is\n" +
-			"thrown away, and by rendering their charts with their values. So it is right for every version and value that\n" +
-			"is configured. Charts are fetched for it, and kept in .runner/charts.\n\n" +
+		Description: "To find out what an environment needs, the runner runs its programs on simulated clouds, in a\n" +
+			"temporary folder, and renders their charts with their values. So the list is right for every\n" +
+			"configured version and value. Fetched charts are cached in .runner/charts.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{listCommand(d), syncCommand(d), checkCommand(d)},
 	}

@@ -21,14 +21,14 @@ import (
 func syncCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "copy the charts and images of an environment to a registry", ArgsUsage: "[REGISTRY]",
-		Description: "REGISTRY is a host and an optional path, as kubernetes:mirror has it, which counts without REGISTRY. " +
-			"What is there\n" +
-			"already is not copied, and an image can be pulled only when all of it is there: after an interruption, the same\n" +
-			"command carries on. Images are copied for all their platforms, with their digests. From charts whose schema\n" +
-			"leads to the internet, the references are taken out. Logins are those of `docker login`. With -o json there is " +
-			"one\n" +
-			"line for each chart and image.\n\n" +
-			"Examples:\n  runner mirror sync registry.example.com/mirror -p kind\n  runner mirror sync -s dev --dry-run\n\n" +
+		Description: "REGISTRY is a host and an optional path; the default is kubernetes:mirror. Existing charts and\n" +
+			"images are not copied again, and a partly copied image cannot be pulled: after an interruption, the\n" +
+			"same command continues. Images are copied for all their platforms, with their digests. Remote\n" +
+			"references are removed from the schemas of charts. The logins are those of `docker login`. With -o\n" +
+			"json there is one line for each chart and image.\n\n" +
+			"Examples:\n" +
+			"  runner mirror sync registry.example.com/mirror -p kind\n" +
+			"  runner mirror sync -s dev --dry-run\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
@@ -80,7 +80,7 @@ type entry struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// address is the registry that is named, else the configured one.
+// address returns the registry of the argument, else the configured one.
 func address(d cmd.Deps, o options) (string, error) {
 	address := o.Registry
 	if address == "" && o.Root != "" {
@@ -169,7 +169,7 @@ func (c *copying) judge(what entry, copied mirror.Copied, err error) entry {
 // tell says what became of one thing.
 func (c *copying) tell(line string, what entry) {
 	if c.json {
-		_ = json.NewEncoder(c.w).Encode(what) // nobody may read any more
+		_ = json.NewEncoder(c.w).Encode(what) // the reader may be gone
 		return
 	}
 	text := map[string]string{"failed": what.Error, "there": "there already", "missing": "to be copied",
@@ -190,10 +190,10 @@ func (c *copying) short(line string) string {
 
 func (c *copying) end() error {
 	if err := context.Cause(c.ctx); err != nil {
-		return fmt.Errorf("%d of %d were looked at; the same command carries on: %w", c.done, c.all, err)
+		return fmt.Errorf("%d of %d were checked; the same command continues: %w", c.done, c.all, err)
 	}
 	if c.refused != nil {
-		return fmt.Errorf("%w; after that, the same command carries on", c.refused)
+		return fmt.Errorf("%w; after that, the same command continues", c.refused)
 	}
 	if !c.json {
 		verb := "copied"
@@ -207,13 +207,13 @@ func (c *copying) end() error {
 		fmt.Fprintf(c.w, "\n%d %s, %d there already%s.\n", c.copied, verb, c.done-c.copied-c.failed, failed)
 	}
 	if c.failed > 0 {
-		return fmt.Errorf("%d of %d %s not in the mirror; the same command carries on", c.failed, c.all,
+		return fmt.Errorf("%d of %d %s not in the mirror; the same command continues", c.failed, c.all,
 			typeset.Are(c.failed))
 	}
 	return nil
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes.
 func size(bytes int64) string {
 	const mega = 1 << 20
 	if bytes < 10*mega {

@@ -11,13 +11,13 @@ import (
 func adoptCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "adopt", Usage: "hand a deployed environment over to the operator, or take it back",
-		Description: "Goes on from Stacks that were exported with --preview, on the backend that the environment is deployed " +
-			"on: they\n" +
-			"only preview, and fail where something would change. When all of them have found nothing, they are made to " +
-			"work,\n" +
-			"and nothing has been changed. With --back the Stacks go and leave everything that is there: from then on the\n" +
-			"runner works on it again.\n\n" +
-			"Examples:\n  runner operator adopt -s dev\n  runner operator adopt -s dev --back --yes\n\n" +
+		Description: "Works on Stacks that were exported with --preview, on the backend of the deployed environment: they\n" +
+			"only preview, and fail if they find changes. When no Stack has found any, they are switched to\n" +
+			"updates; nothing changes in the environment. With --back the Stacks are deleted and all resources\n" +
+			"stay: the runner works on the environment again.\n\n" +
+			"Examples:\n" +
+			"  runner operator adopt -s dev\n" +
+			"  runner operator adopt -s dev --back --yes\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: flags(append(cmd.ConfirmFlags(), timeoutFlag(),
 			&cli.BoolFlag{Name: "back", Usage: "take the environment back: delete the Stacks, and destroy nothing"})...),
@@ -34,7 +34,7 @@ func (w work) adopt(ctx context.Context) error {
 		if err := w.Release(ctx); err != nil {
 			return err
 		}
-		return w.conclude(nil, "the Stacks are gone; `runner preview -s "+w.stack+"` shows what there is\n")
+		return w.conclude(nil, "the Stacks are gone; `runner preview -s "+w.stack+"` shows its state\n")
 	}
 	if err := w.Adopt(ctx); err != nil {
 		return err

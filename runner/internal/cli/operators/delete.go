@@ -12,13 +12,13 @@ import (
 func deleteCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "delete", Usage: "delete the Stacks of an environment, in order",
-		Description: "Deletes the Stacks that nothing else needs first, waits until they are gone, and goes on with those " +
-			"that they\n" +
-			"needed: the operator itself has no order for that. A Stack that was exported with --destroy destroys what it " +
-			"has\n" +
-			"made. One that stalls ends it, so that what it needs stays; the same command carries on. Take the Stacks out of\n" +
-			"Flux or Argo CD before, or those make them again.\n\n" +
-			"Examples:\n  runner operator delete -s dev --timeout 2h\n  runner operator delete -s dev --yes\n\n" +
+		Description: "Deletes the Stacks in order, dependents first, and waits until they are gone before it deletes what\n" +
+			"they needed; the operator itself has no order. A Stack that was exported with --destroy destroys its\n" +
+			"resources. A stalled Stack ends the command, so that its prerequisites stay; the same command\n" +
+			"continues. First take the Stacks out of Flux or Argo CD, which would create them again.\n\n" +
+			"Examples:\n" +
+			"  runner operator delete -s dev --timeout 2h\n" +
+			"  runner operator delete -s dev --yes\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  flags(append(cmd.ConfirmFlags(), timeoutFlag())...),
 		Action: action(d, work.remove),

@@ -20,14 +20,13 @@ import (
 	"mara/runner/internal/pko"
 )
 
-// Command is `runner operator`, with the commands below it.
+// Command returns `runner operator`, with its subcommands.
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "operator",
 		Usage: "watch, hand over and delete what the Pulumi Kubernetes Operator runs",
-		Description: "The Stacks of an environment, which `runner export operator` has written, are found by their labels, in " +
-			"the\n" +
-			"cluster of --kubeconfig and in the namespace of --namespace. Their programs are run by the operator there.\n\n" +
+		Description: "Finds the Stacks that `runner export operator` wrote for an environment by their labels, in the\n" +
+			"cluster of --kubeconfig and the namespace of --namespace. The operator runs their programs there.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{statusCommand(d), waitCommand(d), deleteCommand(d), adoptCommand(d)},
 	}
@@ -42,7 +41,7 @@ type options struct {
 	Commit     string        // of wait: the one that has to have been tried; "" for any
 }
 
-// flags are those that all commands here have, after the given ones.
+// flags returns the given flags and the common ones.
 func flags(own ...cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(own, []cli.Flag{
 		&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi", Usage: "look into the namespace `NAME`"},
@@ -65,7 +64,7 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	case o.Timeout < 0:
 		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is less than 0", o.Timeout)
 	case o.Commit != "" && !commits.MatchString(o.Commit):
-		return o, failure.Usagef(cmd.Path(c), "--commit: %q is no commit; `git rev-parse HEAD` prints one", o.Commit)
+		return o, failure.Usagef(cmd.Path(c), "--commit: %q is not a commit; `git rev-parse HEAD` prints one", o.Commit)
 	}
 	return o, nil
 }
@@ -170,7 +169,7 @@ func (w work) explain(err error) error {
 		}
 	case errors.As(err, &stalled):
 		return failure.Advise(stalled, fmt.Sprintf(
-			"`kubectl -n %s describe stack %s` tells more; once the cause is mended, annotate it with "+
+			"`kubectl -n %s describe stack %s` shows details; once the cause is fixed, annotate it with "+
 				"pulumi.com/reconciliation-request=$(date +%%s)", w.o.Namespace, stalled.Stacks[0].Name))
 	}
 	return err

@@ -11,11 +11,13 @@ import (
 
 func statusCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "show how the Stacks of an environment are",
-		Description: "Shows each Stack, those that others need first: ready, reconciling, waiting for another one, stalled " +
-			"with the\n" +
-			"cause, deleting, or unseen while the operator has not looked at it.\n\n" +
-			"Examples:\n  runner operator status -s dev\n  runner operator status -s dev -n envs -o json\n\n" +
+		Name: "status", Usage: "show the states of an environment's Stacks",
+		Description: "Lists the Stacks in order, prerequisites first, with their states: ready, reconciling, waiting for\n" +
+			"another Stack, stalled with the cause, deleting, or unseen until the operator has observed the\n" +
+			"current version.\n\n" +
+			"Examples:\n" +
+			"  runner operator status -s dev\n" +
+			"  runner operator status -s dev -n envs -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  flags(),
 		Action: action(d, work.show),

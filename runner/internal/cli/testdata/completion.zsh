@@ -874,7 +874,7 @@ _runner() {
     render)
       _arguments \
         '--out[write to FOLDER instead of stdout]:value:' \
-        '--secret-store[have the External Secrets Operator make Secrets from its store KIND/NAME, such as ClusterSecretStore/vault]:value:' \
+        '--secret-store[make ExternalSecrets of the store KIND/NAME, such as ClusterSecretStore/vault]:value:' \
         '--sealed-cert[seal Secrets with the certificate in FILE, which kubeseal --fetch-cert prints]:value:' \
         '--plan[render what the plan in FILE would create]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -891,12 +891,12 @@ _runner() {
       ;;
     export)
       _arguments \
-        '--wave[bring these ENVIRONMENTS up after those of the wave before; may be repeated (default\: the stack alone)]:value:' \
+        '--wave[bring these ENVIRONMENTS up after the previous wave; may be repeated (default\: the stack alone)]:value:' \
         '--image[take the runner from this IMAGE]:value:' \
         '--aws-role[log in on AWS as the role ARN]:value:' \
         '--branch[bring environments up when BRANCH changes (default\: main)]:value:' \
-        '--nightly[look for drift at TIME, as cron has it (default\: 17 3 * * *)]:value:' \
-        '--out[write to FILE (default\: where the CI system looks, at the top of the repository)]:value:' \
+        '--nightly[check for drift at the cron SCHEDULE (default\: 17 3 * * *)]:value:' \
+        '--out[write to FILE (default\: the CI system'\''s path in the repository)]:value:' \
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
@@ -907,21 +907,21 @@ _runner() {
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--image[run the programs in this IMAGE]:value:' \
         '--out[write to FOLDER (default\: operator/STACK below the root, or operator for several)]:value:' \
-        '(--namespace -n)'{--namespace,-n}'[put everything into the namespace NAME; {stack} in it is the environment (default\: pulumi)]:value:' \
-        '--backend[keep the state at URL, as the cluster reaches it (default\: the configured one)]:value:' \
+        '(--namespace -n)'{--namespace,-n}'[create the objects in the namespace NAME; {stack} in it is replaced by the environment (default\: pulumi)]:value:' \
+        '--backend[store the state at URL, as the cluster reaches it (default\: the configured one)]:value:' \
         '--claim[mount the volume claim NAME where --backend file\://... is]:value:' \
         '--repo[take own projects from the git repository at URL]:value:' \
         '--branch[follow BRANCH of the repository (default\: main)]:value:' \
         '--commit[use this COMMIT of the repository]:value:' \
-        '--repo-secret[log in to repositories with the Secret NAME, whose key is accessToken, or sshPrivateKey for ssh]:value:' \
+        '--repo-secret[log in to repositories with the Secret NAME; its key is accessToken, or sshPrivateKey for ssh]:value:' \
         '--flux[take own projects from Flux'\''s source KIND/NAME, such as GitRepository/infra]:value:' \
-        '--within[run what a project waits for once more if its last success is older than DURATION (default\: twice what the chain of projects takes)]:value:' \
+        '--within[run a prerequisite again if its last success is older than DURATION (default\: twice what the chain of projects takes)]:value:' \
         '--resync[run every project each DURATION, also without a new commit (default\: never)]:value:' \
         '--refresh[refresh before each update]' \
-        '--destroy[destroy what a Stack has made when the Stack is deleted]' \
-        '--preview[only preview, and fail where something would change; runner operator adopt goes on from there]' \
+        '--destroy[destroy a Stack'\''s resources when the Stack is deleted]' \
+        '--preview[only preview, and fail if there are changes; runner operator adopt continues from there]' \
         '--retain[keep a pod for each Stack]' \
-        '--retry-on-conflict[set retryOnUpdateConflict, which the operator 2.9 does not read]' \
+        '--retry-on-conflict[set retryOnUpdateConflict, which the operator 2.9 ignores]' \
         '--variable[set the environment variable NAME, from the Secret; may be repeated]:value:' \
         '--account-annotation[annotate the service account, KEY=VALUE; may be repeated]:value:' \
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
