@@ -103,7 +103,8 @@ func readerProgram() string {
 	program := "name: reader\nruntime: yaml\nresources:\n" +
 		"  base: {type: 'pulumi:pulumi:StackReference', properties: {name: organization/base/bench}}\n"
 	for i := range resources - 1 {
-		program += fmt.Sprintf("  stash%d: {type: 'pulumi:index:Stash', properties: {input: '%d ${base.outputs[\"name\"]}'}}\n", i, i)
+		program += fmt.Sprintf(
+			"  stash%d: {type: 'pulumi:index:Stash', properties: {input: '%d ${base.outputs[\"name\"]}'}}\n", i, i)
 	}
 	return program + "outputs:\n  name: '${base.outputs[\"name\"]}'\n"
 }
