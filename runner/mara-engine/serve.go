@@ -75,7 +75,7 @@ func run(request wire.Request, asked *questions) int {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		return 1
 	}
-	asked.forget()
+	asked.reset()
 	defer asked.tell()
 	return execute(request.Args)
 }
