@@ -6,7 +6,9 @@
 package projects
 
 import (
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"mara/config"
@@ -117,6 +119,22 @@ func Find[T any](all []T, match func(T) bool) (found T, ok bool) {
 		return found, false
 	}
 	return all[i], true
+}
+
+// Resolve returns the name of the project that a word names: by its name, or else by its title or its directory,
+// in upper or lower case. Several projects that share a title or directory are all returned, and none for an unknown word.
+func Resolve(all []Project, word string) []string {
+	if _, ok := Find(all, func(p Project) bool { return p.Name == word }); ok {
+		return []string{word}
+	}
+	var names []string
+	for _, p := range all {
+		isNamed := slices.ContainsFunc([]string{p.Name, p.Title}, func(name string) bool { return strings.EqualFold(name, word) })
+		if isNamed || p.Path != "" && path.Clean(p.Path) == path.Clean(word) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 // Key finds a declared configuration key by its full name.

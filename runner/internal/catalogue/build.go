@@ -3,9 +3,10 @@ package catalogue
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
 	"mara/projects"
@@ -88,25 +89,44 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 		return p, false
 	}
 	l := &list{builder: b, provider: p.Name, steps: p.Steps, declared: map[string]entry{}}
+	var entries []entry
 	if declared.Listed {
 		l.steps = nil
-		for _, e := range b.entries(declared.Projects) {
-			l.use(e, p.Steps)
-		}
+		entries = b.entries(declared.Projects)
 	}
 	for _, e := range common {
 		if e.Providers == nil || slices.Contains(config.Words(e.Providers), p.Name) {
-			l.use(e, p.Steps)
+			entries = append(entries, e)
 		}
 	}
-	l.leaveOut(declared.Without)
-	l.order(declared.After)
+	words := naming(slices.Concat(p.Projects(), slice.Map(entries, func(e entry) projects.Project { return e.project })))
+	for _, e := range entries {
+		e.Replaces, e.Reads, e.After = words.name(e.Replaces), words.names(e.Reads), words.names(e.After)
+		l.use(e, p.Steps)
+	}
+	l.leaveOut(words.names(declared.Without))
+	l.order(slice.Map(declared.After, func(o config.MaraOrder) config.MaraOrder {
+		return config.MaraOrder{Project: words.name(o.Project), After: words.names(o.After)}
+	}))
 	l.check()
 	p.Steps = l.sorted()
 	p.Questions = questions(p, l.declared)
 	p.ClusterProject = cmp.Or(p.ClusterProject, clusterOf(p.Steps))
 	return p, true
 }
+
+// naming is the projects that words of mara.yaml may name.
+type naming []projects.Project
+
+// name replaces a title or a directory by the name of its project. A word that names no project, or several, stays.
+func (n naming) name(word config.Word) config.Word {
+	if found := projects.Resolve(n, word.Text); word.Text != "" && len(found) == 1 {
+		word.Text = found[0]
+	}
+	return word
+}
+
+func (n naming) names(words []config.Word) []config.Word { return slice.Map(words, n.name) }
 
 // base returns the built-in provider that a provider extends, or an empty one.
 func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) {
@@ -286,10 +306,8 @@ func (l *list) order(orders []config.MaraOrder) {
 
 func (l *list) unknown(word config.Word, key string) {
 	hint := config.DidYouMean(word.Text, l.names())
-	for _, step := range l.steps {
-		if own := step.Project.Own; own != nil && path.Clean(step.Project.Path) == path.Clean(word.Text) {
-			hint = fmt.Sprintf("; the project in %s is %q", word.Text, step.Project.Name)
-		}
+	if meant := projects.Resolve(slice.Map(l.steps, func(step providers.Step) projects.Project { return step.Project }), word.Text); len(meant) > 1 {
+		hint = "; it may be " + strings.Join(meant, " or ")
 	}
 	l.problem(word.Line, "%s names %q, which is not a project of %s%s", key, word.Text, l.provider, hint)
 }

@@ -90,6 +90,14 @@ func (c Catalogue) Project(name string) (projects.Project, bool) {
 	return projects.Find(c.Projects, func(project projects.Project) bool { return project.Name == name })
 }
 
+// Named finds a project by its name, title or directory.
+func (c Catalogue) Named(word string) (projects.Project, bool) {
+	if names := projects.Resolve(c.Projects, word); len(names) == 1 {
+		return c.Project(names[0])
+	}
+	return projects.Project{}, false
+}
+
 // StackNames returns the patterns of the names of stacks.
 func (c Catalogue) StackNames() projects.StackNames { return projects.StackNamesOf(c.Projects) }
 

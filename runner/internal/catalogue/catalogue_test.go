@@ -68,6 +68,10 @@ func TestLists(t *testing.T) {
 			"own (Own projects)\n  net\n  db | net\n  app | db | net\n",
 		},
 		{
+			"titles and directories", "projects: [{path: app, title: The App, reads: [./db], after: 'the net'}, {path: net, title: The Net}, {path: db, reads: The Net}]", "own",
+			"own (Own projects)\n  net\n  db | net\n  app | db | net\n",
+		},
+		{
 			"a provider of one's own", "providers: {shop: {title: Shop}}\nprojects: [{path: net}, {path: db, providers: [shop]}]", "shop",
 			"shop (Shop)\n  net\n  db\n",
 		},
@@ -76,7 +80,7 @@ func TestLists(t *testing.T) {
 			"a (a)\n  net\n  app\nb (b)\n  db\n  net\n",
 		},
 		{
-			"into a built-in list", "providers: {kind: {without: [bank-of-anthos, observability, prometheus, logagent, certmgr, logstore, ingress-controller, kic-image-push, " +
+			"into a built-in list", "providers: {kind: {without: [Bank of Anthos, kubernetes/observability, prometheus, logagent, certmgr, logstore, ingress-controller, kic-image-push, " +
 				"kic-image-build, ingress-controller-namespace], after: {secrets: [net]}}}\nprojects: [{path: net, reads: kind-cluster}, {path: app, reads: [kubeconfig, secrets]}]", "kind",
 			"kind (Kubernetes in Docker)\n  kind-cluster\n  kind-registry | kind-cluster\n  kubeconfig | kind-cluster\n  net | kind-cluster\n  secrets | kubeconfig | net\n  app | kubeconfig secrets\n",
 		},
@@ -199,7 +203,7 @@ func TestRefused(t *testing.T) {
 		{"cycle", "projects:\n- {path: net, reads: db}\n- {path: db, after: net}", "mara.yaml:2: projects form a cycle: net -> db -> net"},
 		{"itself", "projects:\n- {path: net, reads: net}", "mara.yaml:2: projects form a cycle: net -> net"},
 		{"unknown project", "projects:\n- path: net\n- path: db\n  reads: [nett]", `mara.yaml:4: reads names "nett", which is not a project of own; did you mean "net"?`},
-		{"a folder for a name", "projects:\n- path: net\n- path: db\n  reads: [./net]", `mara.yaml:4: reads names "./net", which is not a project of own; the project in ./net is "net"`},
+		{"a title of two", "projects:\n- {path: net, title: T}\n- {path: db, title: T}\n- {path: certmgr, reads: t}", `mara.yaml:4: reads names "t", which is not a project of own; it may be net or db`},
 		{"two of one name", "projects:\n- path: net\n- path: ./net", `mara.yaml:3: the project "net" is there twice; the first time is line 2`},
 		{"name of a built-in one", "providers: {kind: {}}\nprojects:\n- path: certmgr", `mara.yaml:3: the project "certmgr" has the name of a built-in one of kind; give it another name, or say  replaces: certmgr`},
 		{"bad when", "projects:\n- path: net\n  when: .config[", `mara.yaml:3: when is not a jq expression: unexpected EOF`},

@@ -36,6 +36,8 @@ func TestOutputsGolden(t *testing.T) {
 		stdout, stderr string
 	}{
 		{"outputs aws-vpc vpc_id", 0, "vpc-1\n", ""},
+		{"outputs VPC vpc_id", 0, "vpc-1\n", ""},
+		{"outputs infrastructure/aws/vpc vpc_id", 0, "vpc-1\n", ""},
 		{"outputs aws-vpc subnets", 0, "[\"a\",\"b\"]\n", ""},
 		{"outputs aws-vpc count -o json", 0, "3\n", ""},
 		{"outputs aws-vpc tags -o json", 0, "{\n  \"x\": \"<y>\"\n}\n", ""},

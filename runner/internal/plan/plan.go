@@ -10,6 +10,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
@@ -154,17 +155,20 @@ func (p Plan) Names() []string {
 	return slice.Map(p.Steps, func(step Step) string { return step.Project.Name })
 }
 
-// Project finds a project by its name.
-func (p Plan) Project(name string) (projects.Project, error) {
-	for _, step := range p.Steps {
-		if step.Project.Name == name {
-			return step.Project, nil
+// Project finds a project by its name, title or directory.
+func (p Plan) Project(word string) (projects.Project, error) {
+	found := projects.Resolve(slice.Map(p.Steps, func(step Step) projects.Project { return step.Project }), word)
+	switch len(found) {
+	case 0:
+		return projects.Project{}, &failure.Usage{
+			Text: fmt.Sprintf("no project %q in the plan of %s%s", word, p.Provider, config.DidYouMean(word, p.words())),
+			Next: "`runner plan` shows the projects",
 		}
+	case 1:
+		step, _ := projects.Find(p.Steps, func(step Step) bool { return step.Project.Name == found[0] })
+		return step.Project, nil
 	}
-	return projects.Project{}, &failure.Usage{
-		Text: fmt.Sprintf("no project %q in the plan of %s%s", name, p.Provider, config.DidYouMean(name, p.Names())),
-		Next: "`runner plan` shows the projects",
-	}
+	return projects.Project{}, &failure.Usage{Text: fmt.Sprintf("%q may be %s; use a name", word, strings.Join(found, " or "))}
 }
 
 // ReadsSecrets reports whether programs of the plan read secrets: the project

@@ -104,13 +104,14 @@ func WithoutUnwanted(p plan.Plan, provider providers.Provider, settings config.S
 func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) error {
 	var problems []config.Problem
 	for _, name := range skip {
-		if !slices.Contains(p.Names(), name.Text) {
+		project, err := p.Project(name.Text)
+		if err != nil {
 			problems = append(problems, config.Problem{
 				File: name.Origin.File, Line: name.Origin.Line, Key: name.Origin.Name,
 				Text: fmt.Sprintf("names %q, which is no project of %s%s", name.Text, p.Provider, config.DidYouMean(name.Text, p.Names())),
 			})
 		}
-		unwanted[name.Text] = fmt.Sprintf("left out in %s:%d", name.Origin.File, name.Origin.Line)
+		unwanted[project.Name] = fmt.Sprintf("left out in %s:%d", name.Origin.File, name.Origin.Line)
 	}
 	return config.WithProblems(nil, problems)
 }

@@ -102,7 +102,9 @@ func (o getOptions) values(ctx context.Context, d cmd.Deps, stacks []string) ([]
 	project, name, qualified := strings.Cut(o.Name, "/")
 	if !qualified {
 		project, name = "", o.Name
-	} else if _, known := o.Known().Project(project); !known {
+	} else if known, ok := o.Known().Named(project); ok {
+		project = known.Name
+	} else {
 		return nil, failure.Usagef("fleet get", "no project %q", project)
 	}
 	values := make([]found, len(stacks))

@@ -48,7 +48,7 @@ func parseOutputs(c *cli.Context, _ cmd.Deps, common cmd.Common) (outputsOptions
 }
 
 func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions, s *session.Session) error {
-	names, err := openToReveal(ctx, s, o)
+	names, err := openToReveal(ctx, s, &o)
 	if err != nil {
 		return err
 	}
@@ -70,14 +70,16 @@ func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions, s *session.Se
 	return writeOutputs(d.Stdout, names, outputs)
 }
 
-// openToReveal opens the stacks so that outputs can be decrypted, and returns the projects to show.
-func openToReveal(ctx context.Context, s *session.Session, o outputsOptions) ([]string, error) {
+// openToReveal opens the stacks to decrypt outputs, and returns the projects to show. A title or a directory in the
+// options is replaced by the name of its project.
+func openToReveal(ctx context.Context, s *session.Session, o *outputsOptions) ([]string, error) {
 	names := s.Plan.Names()
 	if o.Project != "" {
-		names = []string{o.Project}
-		if _, err := s.Plan.Project(o.Project); err != nil {
+		project, err := s.Plan.Project(o.Project)
+		if err != nil {
 			return nil, err
 		}
+		o.Project, names = project.Name, []string{project.Name}
 	}
 	if err := session.OpenToReveal(ctx, s); err != nil {
 		return nil, err

@@ -69,6 +69,9 @@ func (o logsOptions) choose() (run journal.Run, project string, err error) {
 		run, err = journal.Find(o.Folder, "")
 		project = o.Args[0]
 	}
+	if known, ok := o.Known().Named(project); ok {
+		project = known.Name
+	}
 	return run, project, err
 }
 
