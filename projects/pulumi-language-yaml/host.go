@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -80,7 +81,13 @@ func load(info *pulumirpc.ProgramInfo) (template *ast.TemplateDecl, warnings syn
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the template: %w", err)
 	}
-	return template, found, nil
+	return template, slices.DeleteFunc(found, isDescription), nil
+}
+
+// isDescription reports whether a diagnostic warns of the description of a configuration key. The runner asks for keys
+// by their descriptions, which Pulumi YAML does not know.
+func isDescription(d *syntax.Diagnostic) bool {
+	return d.Severity == hcl.DiagWarning && strings.HasPrefix(d.Summary, "Field 'description' does not exist on Object 'config.")
 }
 
 // answer reports how a template has ended, without errors that it has reported to the engine

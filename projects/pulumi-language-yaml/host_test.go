@@ -69,6 +69,15 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestDescribedKeys: the descriptions that the runner asks with are no warnings; misspelled fields are.
+func TestDescribedKeys(t *testing.T) {
+	t.Parallel()
+	_, warnings, err := load(program(t, "name: p\nruntime: yaml\nconfig:\n  size: {type: string, default: s, description: how large}\n  other: {type: string, defalt: s}\n"))
+	if err != nil || len(warnings) != 1 || !strings.Contains(text(warnings[0]), "'defalt' does not exist") {
+		t.Errorf("warnings %v, error %v; want one, about defalt", warnings, err)
+	}
+}
+
 func TestRequiredPackages(t *testing.T) {
 	t.Parallel()
 	info := program(t, `name: p

@@ -133,8 +133,8 @@ func TestUnchangedOwn(t *testing.T) {
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
 	const reference = "resources:\n  a:\n    type: pulumi:pulumi:StackReference\n    properties:\n      name: ${pulumi.organization}/a/${pulumi.stack}\n"
 	program := func(name, rest string) { e.write(name+"/Pulumi.yaml", "name: "+name+"\nruntime: yaml\n"+rest) }
-	program("a", "variables:\n  text:\n    fn::readFile: ../shared.txt\noutputs:\n  text: ${text}\n")
-	program("b", reference+"outputs:\n  text: b ${a.outputs[\"text\"]}\n")
+	program("a", "config:\n  size: {type: string, default: s, description: warns of nothing}\nvariables:\n  text:\n    fn::readFile: ../shared.txt\noutputs:\n  text: ${text}\n")
+	program("b", reference+"    options: {Protect: false}\noutputs:\n  text: b ${a.outputs[\"text\"]}\n")
 	program("c", reference+"outputs:\n  text: c ${a.outputs[\"text\"]}\n")
 	e.write("shared.txt", "one")
 	mara := "projects:\n- {path: a}\n- {path: b, reads: a}\n- {path: c, after: a}\n"
@@ -147,7 +147,11 @@ func TestUnchangedOwn(t *testing.T) {
 		}
 		return decode(t, r.stdout)
 	}
-	expectRun(t, "the first", up(), "a", "b", "c")
+	first := up()
+	expectRun(t, "the first", first, "a", "b", "c")
+	if !slices.ContainsFunc(first, func(e event.Event) bool { return e.Type == event.StepLog && e.Project == "b" && e.Severity == event.Warning }) {
+		t.Error("the program of b does not warn")
+	}
 	expectRun(t, "one that warns", up(), "c")
 	e.write("mara.yaml", strings.Replace(mara, "after: a", "reads: a", 1))
 	expectRun(t, "it says what it reads", up(), "c")

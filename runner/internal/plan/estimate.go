@@ -20,6 +20,18 @@ func (e Estimates) Of(project string) time.Duration {
 	return max(e.Default, 0)
 }
 
+// known returns how long some projects take together, or 0 where there is no estimate for one of them: the default is
+// good enough to decide what starts first, not to be shown.
+func (e Estimates) known(projects ...string) (total time.Duration) {
+	for _, name := range projects {
+		if e.Known[name] <= 0 {
+			return 0
+		}
+		total += e.Known[name]
+	}
+	return total
+}
+
 // Path is a chain of steps, each of which waits for the one before.
 type Path struct {
 	Projects []string

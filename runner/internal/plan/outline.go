@@ -20,8 +20,11 @@ func renderOutline(p Plan, width int) string {
 		b.WriteString(typeset.Wrap(fmt.Sprintf("  %d  %s", i+1, strings.Join(names, ", ")), width, 5) + "\n")
 	}
 	path := p.CriticalPath(p.Estimates)
-	fmt.Fprintf(&b, "\nCritical path, about %s:\n%s\n", about(path.Total),
-		typeset.Wrap("  "+strings.Join(path.Projects, " > "), width, 4))
+	title := "Longest chain"
+	if estimate := p.Estimates.known(path.Projects...); estimate > 0 {
+		title = "Critical path, about " + about(estimate)
+	}
+	fmt.Fprintf(&b, "\n%s:\n%s\n", title, typeset.Wrap("  "+strings.Join(path.Projects, " > "), width, 4))
 	if len(p.Excluded) > 0 {
 		b.WriteString("\nSkipped:\n")
 	}
@@ -29,6 +32,14 @@ func renderOutline(p Plan, width int) string {
 		b.WriteString(typeset.Wrap(fmt.Sprintf("  %s (%s)", e.Step.Project.Name, e.Reason), width, 4) + "\n")
 	}
 	return b.String()
+}
+
+// aboutOr renders a duration, or says what else where it is not known.
+func aboutOr(d time.Duration, unknown string) string {
+	if d == 0 {
+		return unknown
+	}
+	return about(d)
 }
 
 // about renders a duration no finer than an estimate is.

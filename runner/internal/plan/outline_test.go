@@ -28,6 +28,27 @@ func TestOutline(t *testing.T) {
 	}
 }
 
+// TestUnknownTimes: a default estimate is no data, and is not shown as if it were.
+func TestUnknownTimes(t *testing.T) {
+	t.Parallel()
+	p := mustNew(t, provider("a", "b a"))
+	p.Estimates = Estimates{Known: map[string]time.Duration{"a": time.Hour}, Default: time.Minute}
+	if got := renderOutline(p, 0); !strings.Contains(got, "\nLongest chain:\n  a > b\n") {
+		t.Errorf("outline %q", got)
+	}
+	page, err := renderHTML(p)
+	document, jsonErr := renderJSON(p)
+	table := renderTable(p, 0)
+	if err != nil || jsonErr != nil || strings.Count(document, "estimate_ms") != 1 {
+		t.Errorf("errors %v, %v; document %s; want one estimate", err, jsonErr, document)
+	}
+	for _, text := range []string{page, document, table, picture(p).SVG()} {
+		if strings.Contains(text, "1m") || strings.Contains(text, "takes longest") {
+			t.Errorf("the default is shown in %s", text)
+		}
+	}
+}
+
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[time.Duration]string{

@@ -18,7 +18,7 @@ var pictureHTML string
 func picture(p Plan) graph.Graph {
 	g := graph.Graph{Title: treeTitle(p)}
 	path := p.CriticalPath(p.Estimates)
-	if path.Total == 0 {
+	if p.Estimates.known(path.Projects...) == 0 {
 		path.Projects = nil
 	}
 	for _, s := range p.Steps {
@@ -27,7 +27,7 @@ func picture(p Plan) graph.Graph {
 		if s.Phase != "" {
 			label += ", phase " + string(s.Phase)
 		}
-		if estimate := p.Estimates.Of(name); estimate > 0 {
+		if estimate := p.Estimates.known(name); estimate > 0 {
 			text += ", " + about(estimate)
 			label += ", about " + about(estimate)
 		}
@@ -52,10 +52,13 @@ func renderHTML(p Plan) (string, error) {
 		"hooks": func(s Step) string { return strings.Join(s.hooks(), ", ") },
 		"place": func(s Step) int { return s.Index + 1 },
 		"about": about,
+		"known": func(project string) string { return aboutOr(p.Estimates.known(project), "") },
 	}).Parse(pictureHTML)
 	if err != nil {
 		return "", fmt.Errorf("parsing the page's template: %w", err)
 	}
+	path := p.CriticalPath(p.Estimates)
+	path.Total = p.Estimates.known(path.Projects...)
 	var b strings.Builder
 	err = t.Execute(&b, struct {
 		Plan
@@ -64,7 +67,7 @@ func renderHTML(p Plan) (string, error) {
 		Head    template.HTML
 		Style   template.CSS
 		Picture template.HTML
-	}{p, treeTitle(p), p.CriticalPath(p.Estimates), template.HTML(graph.Head), template.CSS(graph.Style),
+	}{p, treeTitle(p), path, template.HTML(graph.Head), template.CSS(graph.Style),
 		template.HTML(picture(p).SVG())}) // SVG escapes its texts
 	return b.String(), err
 }

@@ -73,7 +73,7 @@ func renderTable(p Plan, width int) string {
 		name := s.Project.Name
 		table.Rows = append(table.Rows, []string{
 			strconv.Itoa(s.Index + 1), name, s.Project.Title, string(s.Phase), strconv.Itoa(level[name]),
-			about(p.Estimates.Of(name)),
+			aboutOr(p.Estimates.known(name), "-"),
 			list(s.Reads), list(s.After), list(s.hooks()),
 		})
 	}
@@ -111,8 +111,9 @@ type Document struct {
 
 // DocumentPath is the JSON form of a chain of steps.
 type DocumentPath struct {
-	Projects   []string `json:"projects"`
-	EstimateMS int64    `json:"estimate_ms"`
+	Projects []string `json:"projects"`
+	// EstimateMS is missing where the time of a project is not known.
+	EstimateMS int64 `json:"estimate_ms,omitzero"`
 }
 
 // DocumentExcluded is the JSON form of a skipped step.
@@ -133,7 +134,7 @@ type DocumentStep struct {
 	Hooks   []string `json:"hooks"`
 	// Level is how many others have to run one after another up to this one.
 	Level      int   `json:"level"` // from 1
-	EstimateMS int64 `json:"estimate_ms"`
+	EstimateMS int64 `json:"estimate_ms,omitzero"` // missing where it is not known
 }
 
 // documentVersion changes when a field changes its meaning or goes away.
@@ -143,7 +144,10 @@ func renderJSON(p Plan) (string, error) {
 	path := p.CriticalPath(p.Estimates)
 	document := Document{
 		Version: documentVersion, Provider: p.Provider, Title: p.Title, Operation: p.operation(), Steps: []DocumentStep{},
-		CriticalPath: DocumentPath{Projects: append([]string{}, path.Projects...), EstimateMS: path.Total.Milliseconds()},
+		CriticalPath: DocumentPath{
+			Projects:   append([]string{}, path.Projects...),
+			EstimateMS: p.Estimates.known(path.Projects...).Milliseconds(),
+		},
 		Excluded: slice.Map(p.Excluded, func(e Excluded) DocumentExcluded {
 			return DocumentExcluded{e.Step.Project.Name, e.Reason}
 		}),
@@ -153,7 +157,7 @@ func renderJSON(p Plan) (string, error) {
 		document.Steps = append(document.Steps, DocumentStep{
 			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: s.Project.Folder(), Phase: s.Phase,
 			Reads: append([]string{}, s.Reads...), After: append([]string{}, s.After...), Hooks: s.hooks(),
-			Level: level[s.Project.Name], EstimateMS: p.Estimates.Of(s.Project.Name).Milliseconds(),
+			Level: level[s.Project.Name], EstimateMS: p.Estimates.known(s.Project.Name).Milliseconds(),
 		})
 	}
 	text, err := json.MarshalIndent(document, "", "  ")

@@ -3,6 +3,7 @@ package stacks
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -30,12 +31,13 @@ type engineEvents struct {
 	done    chan struct{}   // closed when the reader has ended
 	arrived chan<- struct{} // closed when the first event, or the end of all, has come
 
-	summary     *event.Changes  // the engine's own; nil until it comes
-	correction  event.Changes   // what we count otherwise than the engine does
-	finished    event.Changes   // resources done so far
-	begun       map[string]bool // URNs of the resources that were reported as started
-	references  map[string]bool // fully qualified names of the stacks that were read
-	errors      []string        // error diagnostics, in order, except those about an unreachable cluster
+	summary     *event.Changes     // the engine's own; nil until it comes
+	correction  event.Changes      // what we count otherwise than the engine does
+	finished    event.Changes      // resources done so far
+	begun       map[string]bool    // URNs of the resources that were reported as started
+	references  map[string]bool    // fully qualified names of the stacks that were read
+	errors      []string           // error diagnostics, in order, except those about an unreachable cluster
+	warnings    []event.Diagnostic // those that were emitted, each once
 	unreachable unreachable
 	failed      []string      // resources whose action failed
 	notReady    bool          // something in a cluster did not become ready in time
@@ -203,6 +205,9 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 	if severity == event.Error {
 		e.errors = append(e.errors, message)
 		e.notReady = e.notReady || isNotReady(resource.Type, message)
+	}
+	if found := (event.Diagnostic{Severity: severity, Message: message, Resource: resource}); severity == event.Warning && !slices.Contains(e.warnings, found) {
+		e.warnings = append(e.warnings, found)
 	}
 	e.emit(event.Event{Type: event.StepLog, Severity: severity, Message: message, Resource: resource})
 }

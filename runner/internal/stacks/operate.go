@@ -53,6 +53,8 @@ type Outcome struct {
 	// Asked are the functions and resources that the program has asked its cloud
 	// about; nil where the engine does not tell.
 	Asked []string
+	// Warnings is the number of warnings that the program and its providers have emitted.
+	Warnings int
 }
 
 // Operate does a task. Events about resources, and diagnostics, go to emit while
@@ -85,6 +87,7 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if asked, known := e.questions(w.project); known {
 		outcome.Asked = asked
 	}
+	outcome.Warnings = len(w.engine.warnings)
 	w.learn()
 	w.noteTold()
 	if task.Operation == operation.Preview {

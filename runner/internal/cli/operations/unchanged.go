@@ -46,6 +46,7 @@ type unchanged struct {
 	standings map[string]stacks.Standing
 	began     map[string]beginning          // of the projects that run
 	ended     map[string]fingerprint.Record // of those that have run well
+	warnings  map[string]int                // of their programs and providers
 	explained bool                          // that only environment variables have changed
 }
 
@@ -73,7 +74,7 @@ func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 		session: s, maker: maker, hooks: s.Hooks(), leave: o.mayLeaveOut(),
 		passphrase: sync.OnceValues(func() (string, error) { return passphraseOf(s.Env) }),
 		records:    fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text)),
-		standings:  map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{},
+		standings:  map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{}, warnings: map[string]int{},
 	}
 }
 
@@ -215,7 +216,7 @@ func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Out
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.ended[name] = record
+	u.ended[name], u.warnings[name] = record, outcome.Warnings
 }
 
 // changedSecrets returns a function that reports whether an up has changed a secret
@@ -266,7 +267,8 @@ func isSettled(step plan.Step, outcome stacks.Outcome) bool {
 	return !slices.ContainsFunc(outcome.Asked, func(what string) bool { return !slices.Contains(step.Project.Settled, what) })
 }
 
-// keep writes the records of projects that have succeeded, with hooks and no warning.
+// keep writes the records of projects that have succeeded, with hooks and without a warning of the runner's. What a
+// program or a provider warns of would be the same again: it is in the run that the skipped project names.
 func (u *unchanged) keep(run *run) error {
 	if u == nil {
 		return nil
@@ -276,7 +278,7 @@ func (u *unchanged) keep(run *run) error {
 		if !ok || step.Result != event.Succeeded {
 			continue
 		}
-		if record.Outputs = run.outputs[step.Name]; warned(&run.summary, step) {
+		if record.Outputs = run.outputs[step.Name]; warned(&run.summary, step, u.warnings[step.Name]) {
 			record.Run = ""
 		}
 		if err := u.records.Keep(step.Name, record); err != nil {
@@ -286,9 +288,15 @@ func (u *unchanged) keep(run *run) error {
 	return nil
 }
 
-func warned(summary *event.Summary, step event.Step) bool {
-	return slices.ContainsFunc(summary.Warnings, func(a event.Alert) bool { return a.Project == step.Name }) ||
-		slices.ContainsFunc(step.Diagnostics, func(d event.Diagnostic) bool { return d.Severity == event.Warning })
+// warned reports whether a run has warned about a project, apart from the warnings of its program.
+func warned(summary *event.Summary, step event.Step, ofProgram int) bool {
+	warnings := 0
+	for _, d := range step.Diagnostics {
+		if d.Severity == event.Warning {
+			warnings++
+		}
+	}
+	return warnings > ofProgram || slices.ContainsFunc(summary.Warnings, func(a event.Alert) bool { return a.Project == step.Name })
 }
 
 // openUnchanged opens the environment without an engine if there is nothing for
