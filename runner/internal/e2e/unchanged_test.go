@@ -149,7 +149,9 @@ func TestUnchangedOwn(t *testing.T) {
 	}
 	first := up()
 	expectRun(t, "the first", first, "a", "b", "c")
-	if !slices.ContainsFunc(first, func(e event.Event) bool { return e.Type == event.StepLog && e.Project == "b" && e.Severity == event.Warning }) {
+	if !slices.ContainsFunc(first, func(e event.Event) bool {
+		return e.Type == event.StepLog && e.Project == "b" && e.Severity == event.Warning
+	}) {
 		t.Error("the program of b does not warn")
 	}
 	expectRun(t, "one that warns", up(), "c")

@@ -133,7 +133,7 @@ type DocumentStep struct {
 	After   []string `json:"after"`
 	Hooks   []string `json:"hooks"`
 	// Level is how many others have to run one after another up to this one.
-	Level      int   `json:"level"` // from 1
+	Level      int   `json:"level"`                // from 1
 	EstimateMS int64 `json:"estimate_ms,omitzero"` // missing where it is not known
 }
 
