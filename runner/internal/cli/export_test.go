@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,6 +61,44 @@ func TestExportCI(t *testing.T) {
 	stderr.Reset()
 	if code := Run(context.Background(), d, args); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "or was changed since") {
 		t.Errorf("a file that was changed: exit code %d: %s", code, stderr)
+	}
+}
+
+// TestExportCIIgnored: what the pipeline reads and git ignores is named, until it is committed.
+func TestExportCIIgnored(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("no git here")
+	}
+	root, top := onS3(t)
+	run := func(args ...string) {
+		t.Helper()
+		command := exec.Command(git, args...)
+		command.Dir = top
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v, %s", args, err, out)
+		}
+	}
+	run("init", "-q")
+	if err := os.WriteFile(filepath.Join(root, "config/pulumi/.gitignore"), []byte("/environment\n/Pulumi.*.yaml\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	notes := func() string {
+		t.Helper()
+		d, stdout, stderr := cmdtest.Deps(t)
+		d.Dir, d.Environ = root, append(d.Environ, "PATH="+os.Getenv("PATH"))
+		if code := Run(t.Context(), d, strings.Fields("export ci gitlab -s prod --image r.example/x:1 --aws-role arn:aws:iam::1:role/ci")); code != cmd.ExitDone {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		return stdout.String()
+	}
+	if got := notes(); !strings.Contains(got, "- commit config/pulumi/environment, which") || !strings.Contains(got, "- commit config/pulumi/Pulumi.prod.yaml, which") || strings.Contains(got, "Pulumi.dev") {
+		t.Errorf("notes %s", got)
+	}
+	run("add", "-f", root)
+	if got := notes(); strings.Contains(got, "- commit ") {
+		t.Errorf("notes of committed files: %s", got)
 	}
 }
 

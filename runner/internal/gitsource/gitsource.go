@@ -61,7 +61,7 @@ func (s Source) Fetch(ctx context.Context, git, root string, env []string) error
 		return err
 	}
 	defer os.RemoveAll(work)
-	c := command{git: git, dir: work, env: append(withoutRepository(env), "GIT_TERMINAL_PROMPT=0")}
+	c := command{git: git, dir: work, env: append(WithoutRepository(env), "GIT_TERMINAL_PROMPT=0")}
 	if err := c.fetch(ctx, s, root); err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func repositoryVariables() []string {
 	}
 }
 
-// withoutRepository returns the environment without the variables that would point git at the user's repository.
-func withoutRepository(env []string) []string {
+// WithoutRepository returns the environment without the variables that would point git at the user's repository.
+func WithoutRepository(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains(repositoryVariables(), name)

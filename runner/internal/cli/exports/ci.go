@@ -109,7 +109,7 @@ func parseCI(c *cli.Context, d cmd.Deps, common cmd.Common) (ciOptions, error) {
 	return o, nil
 }
 
-func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
+func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 	held := false
 	if !o.Fleet.IsEmpty() {
 		if o.Waves, held, err = wavesOf(o.Request, o.Fleet); err != nil {
@@ -141,6 +141,11 @@ func runCI(_ context.Context, d cmd.Deps, o ciOptions) (err error) {
 		notes = append(notes, "note that the pipeline ignores the soaks and gates of "+fleet.RolloutFile+
 			"; `runner fleet up` applies them")
 	}
+	ignored, err := ignoredNotes(ctx, all)
+	if err != nil {
+		return err
+	}
+	notes = append(ignored, notes...)
 	content, err := pipeline.Write(o.System, p)
 	if err != nil {
 		return err
