@@ -120,6 +120,12 @@ func (l Lock) Rolled(ctx context.Context) (lock.Store, error) {
 	return l.below(ctx, ".mara/rolled/"+l.Settings.Stack.Text)
 }
 
+// KeyChange returns where the backend keeps the note of an unfinished change of the key provider, or nil where it has
+// no place for it.
+func (l Lock) KeyChange(ctx context.Context) (lock.Store, error) {
+	return l.below(ctx, ".mara/changes/"+l.Settings.Stack.Text)
+}
+
 // isShared reports whether other machines may use the backend: not the folder below the root.
 // Pulumi Cloud has no place for the runner's locks.
 func (l Lock) isShared() bool {

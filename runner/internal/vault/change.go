@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
+	"mara/runner/internal/lock"
 	"mara/runner/internal/prompt"
 	"mara/runner/internal/stacks"
 	"mara/runner/internal/typeset"
@@ -25,6 +26,7 @@ type Change struct {
 	Provider      string                      // "passphrase", or the URL of a key service
 	NewPassphrase string                      // where it comes from; "" to ask
 	Out           io.Writer                   // is told what was done, when it was
+	Shared        lock.Store                  // keeps the note for others who share the backend; nil where there is no place
 	Confirm       func(question string) error // an error keeps everything as it is
 }
 
@@ -85,7 +87,7 @@ func (v *Vault) Change(ctx context.Context, deployed *stacks.Set, how Change) (C
 	if err := c.carryOut(ctx); err != nil {
 		return c.done, failure.Advise(fmt.Errorf("the change of the key provider is not finished: %w", err), "carry on with `"+changeCommand(c.stack(), c.to.Scheme())+"`")
 	}
-	return c.done, c.end()
+	return c.done, c.end(ctx)
 }
 
 // change is a Change at work. The files and states themselves show what is still
@@ -104,7 +106,7 @@ type change struct {
 // begin opens the new encryption and notes it: from then on the change has begun
 // and has to be carried on to its end.
 func (c *change) begin(ctx context.Context) error {
-	noted, begun, err := markerOf(c.Settings).read()
+	noted, begun, err := c.begunChange()
 	if err != nil {
 		return err
 	}
@@ -117,8 +119,11 @@ func (c *change) begin(ctx context.Context) error {
 	if c.to, err = c.openNew(ctx, noted, begun); err != nil {
 		return err
 	}
-	if err := c.checkOld(ctx); err != nil || begun {
+	if err := c.checkOld(ctx); err != nil {
 		return err
+	}
+	if begun {
+		return c.mark(ctx)
 	}
 	with := c.how.Provider
 	if with == "passphrase" {
@@ -128,7 +133,7 @@ func (c *change) begin(ctx context.Context) error {
 	if err := c.how.Confirm(text); err != nil {
 		return err
 	}
-	return markerOf(c.Settings).write(c.to.Scheme())
+	return c.mark(ctx)
 }
 
 // projects are those that are deployed.
@@ -276,8 +281,8 @@ func (c *change) reseal(ctx context.Context, p part) error {
 }
 
 // end takes the marker away and says what the user has to do.
-func (c *change) end() error {
-	if err := remove(string(markerOf(c.Settings))); err != nil {
+func (c *change) end(ctx context.Context) error {
+	if err := c.unmark(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.how.Out, "the key provider of %s is %s\n", c.stack(), event.MaskURLs(c.how.Provider))

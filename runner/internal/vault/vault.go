@@ -81,11 +81,13 @@ type Elsewhere struct {
 // Vault keeps the secrets of one environment.
 type Vault struct {
 	Options
-	file    secretsFile
-	salt    string // of the deployed states, where no file has one
-	asked   bool   // for that salt, which may take commands
-	keys    encryption.Keyring
-	closers []func() error
+	file secretsFile
+	salt string // of the deployed states, where no file has one
+	// sharedChange is an unfinished change of the key provider that the backend knows; nil for none.
+	sharedChange *encryption.Scheme
+	asked        bool // for that salt, which may take commands
+	keys         encryption.Keyring
+	closers      []func() error
 }
 
 // Key is the key of a passphrase for a salt.
