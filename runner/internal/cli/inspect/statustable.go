@@ -58,10 +58,18 @@ func (s environmentStatus) table(now time.Time, colour bool) typeset.Table {
 	return table
 }
 
+// formatSeconds renders the duration of an update, which Pulumi records in whole seconds.
+func formatSeconds(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	}
+	return event.FormatDuration(d)
+}
+
 func (p projectStatus) row(now time.Time) []string {
 	took, ended := "-", "-"
 	if p.Ended != nil {
-		took = event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
+		took = formatSeconds(time.Duration(p.DurationMS) * time.Millisecond)
 		ended = cmd.Ago(now.Sub(*p.Ended))
 	}
 	return []string{p.Project, p.State, typeset.Dash(p.Resources), cmd.OrDash(string(p.Operation)), took, ended, p.note()}
