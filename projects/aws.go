@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // AWS hosts the cluster in EKS and the registry in ECR.
@@ -12,16 +13,16 @@ import (
 // provider every key of the namespace "aws" as the provider's own
 // configuration, and it refuses unknown keys. aws:region and
 // aws:profile are the provider's.
-func AWS() Infrastructure {
-	return Infrastructure{
+func AWS() model.Infrastructure {
+	return model.Infrastructure{
 		Name:           "aws",
 		Title:          "Amazon Web Services",
-		Projects:       func() []Project { return []Project{AWSVPC(), AWSEKS(), AWSECR()} },
+		Projects:       func() []model.Project { return []model.Project{AWSVPC(), AWSEKS(), AWSECR()} },
 		ClusterProject: "aws-eks",
-		Registry:       Registry{Project: "aws-ecr", Login: LoginECR},
-		Account: Account{
+		Registry:       model.Registry{Project: "aws-ecr", Login: model.LoginECR},
+		Account: model.Account{
 			Region: "aws:region", Profile: "aws:profile",
-			Credentials: []Credential{
+			Credentials: []model.Credential{
 				{Key: "aws:accessKey", Variable: "AWS_ACCESS_KEY_ID"},
 				{Key: "aws:secretKey", Variable: "AWS_SECRET_ACCESS_KEY"},
 				{Key: "aws:token", Variable: "AWS_SESSION_TOKEN"},
@@ -41,8 +42,8 @@ func AWS() Infrastructure {
 }
 
 // AWSVPC declares the network.
-func AWSVPC() Project {
-	return Project{
+func AWSVPC() model.Project {
+	return model.Project{
 		Name:     "aws-vpc",
 		Path:     "infrastructure/aws/vpc",
 		Title:    "VPC",
@@ -66,7 +67,7 @@ func AWSVPC() Project {
 			},
 			eksServiceKey(),
 		),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "vpc_id", Doc: "id of the network"},
 			{Name: "vpc_cidr", Doc: "IPv4 range of the network"},
 			{Name: "azs", Doc: "availability zones in use"},
@@ -78,22 +79,22 @@ func AWSVPC() Project {
 }
 
 // AWSEKS declares the cluster.
-func AWSEKS() Project {
-	return Project{
+func AWSEKS() model.Project {
+	return model.Project{
 		Name:     "aws-eks",
 		Path:     "infrastructure/aws/eks",
 		Title:    "EKS",
 		Summary:  "a managed Kubernetes cluster with its nodes, add-ons, roles and access",
 		Estimate: 13 * time.Minute,
 		Keys:     append(awsProviderKeys(), eksKeys()...),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster; it calls `aws eks get-token`"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
 			{Name: "cluster_endpoint", Highlight: true, Doc: "URL of the API server"},
 			{Name: "cluster_version", Doc: "Kubernetes version of the cluster"},
 			{Name: "region", Doc: "region of the cluster"},
 		},
-		Hooks:                []Hook{kubeconfigHook()},
+		Hooks:                []model.Hook{model.KubeconfigHook()},
 		LeavesCloudResources: true,
 		// Region and credentials decide both.
 		Settled: []string{"aws:index/getPartition:getPartition", "aws:index/getRegion:getRegion"},
@@ -183,8 +184,8 @@ func eksKeys() []config.Key {
 }
 
 // AWSECR declares the container registry.
-func AWSECR() Project {
-	return Project{
+func AWSECR() model.Project {
+	return model.Project{
 		Name:     "aws-ecr",
 		Path:     "infrastructure/aws/ecr",
 		Title:    "ECR",
@@ -209,7 +210,7 @@ func AWSECR() Project {
 					"changing it replaces the repository",
 			},
 		),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "repository_url", Highlight: true, Doc: "repository as images are named: host and path, without tag"},
 			{Name: "repository_name", Doc: "name of the repository"},
 			{Name: "registry_id", Doc: "id of the account's registry"},

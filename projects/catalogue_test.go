@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 func TestNamesAndPathsAreUnique(t *testing.T) {
@@ -105,7 +106,7 @@ func TestByName(t *testing.T) {
 func TestServes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
-		project  Project
+		project  model.Project
 		provider string
 		want     bool
 	}{
@@ -117,7 +118,7 @@ func TestServes(t *testing.T) {
 		{BankOfAnthos(), "linode", true},
 	}
 	for _, tt := range tests {
-		if got := tt.project.Serves(tt.provider); got != tt.want {
+		if got := Serves(tt.project, tt.provider); got != tt.want {
 			t.Errorf("%s serves %s: %v, want %v", tt.project.Name, tt.provider, got, tt.want)
 		}
 	}
@@ -198,7 +199,7 @@ func TestSecretsAreWellFormed(t *testing.T) {
 			if secret.Prompt == "" || secret.Doc == "" || secret.DataKey == "" {
 				t.Errorf("secret %q has no prompt, documentation or data key", secret.Key)
 			}
-			if !slices.Contains([]Generator{None, Password, AlphanumericPassword, RSAKey}, secret.Generate) {
+			if !slices.Contains([]model.Generator{model.None, model.Password, model.AlphanumericPassword, model.RSAKey}, secret.Generate) {
 				t.Errorf("secret %q has the unknown generator %q", secret.Key, secret.Generate)
 			}
 		}
@@ -223,13 +224,13 @@ func TestClusterProjectsShareOneContract(t *testing.T) {
 		}
 	}
 	for _, project := range All() {
-		if project.HasHook(HookKubeconfig) != isCluster[project.Name] {
+		if project.HasHook(model.HookKubeconfig) != isCluster[project.Name] {
 			t.Errorf("%s: a cluster project has the kubeconfig hook, no other one has", project.Name)
 		}
 		if project.LeavesCloudResources && !isCluster[project.Name] {
 			t.Errorf("%s is no cluster that could leave something behind", project.Name)
 		}
-		if _, ok := project.Output("application_url"); ok != project.HasHook(HookReachable) {
+		if _, ok := project.Output("application_url"); ok != project.HasHook(model.HookReachable) {
 			t.Errorf("%s must have an address when a hook waits for it, and only then", project.Name)
 		}
 	}
@@ -240,7 +241,7 @@ func TestInfrastructures(t *testing.T) {
 	t.Parallel()
 	for _, infrastructure := range Infrastructures() {
 		registry, ok := ByName(infrastructure.Registry.Project)
-		if !ok || !registry.Serves(infrastructure.Name) {
+		if !ok || !Serves(registry, infrastructure.Name) {
 			t.Errorf("%s: no project %q for the registry", infrastructure.Name, infrastructure.Registry.Project)
 		}
 		for _, name := range []string{infrastructure.Registry.Host, infrastructure.Registry.User, infrastructure.Registry.Password} {
@@ -249,7 +250,7 @@ func TestInfrastructures(t *testing.T) {
 			}
 		}
 		for _, project := range infrastructure.Projects() {
-			if !project.Serves(infrastructure.Name) || !strings.HasPrefix(project.Path, "infrastructure/") {
+			if !Serves(project, infrastructure.Name) || !strings.HasPrefix(project.Path, "infrastructure/") {
 				t.Errorf("%s does not belong to %s", project.Path, infrastructure.Name)
 			}
 		}

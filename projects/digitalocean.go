@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // DigitalOcean hosts the cluster in DOKS and the registry in its own container
@@ -14,26 +15,26 @@ import (
 // The keys of its projects are in the namespaces doks, docr and dns: Pulumi hands
 // the DigitalOcean provider every key of the namespace "digitalocean" as the
 // provider's own configuration, and it refuses unknown keys.
-func DigitalOcean() Infrastructure {
-	return Infrastructure{
+func DigitalOcean() model.Infrastructure {
+	return model.Infrastructure{
 		Name:  "digitalocean",
 		Title: "DigitalOcean",
-		Projects: func() []Project {
-			return []Project{DigitalOceanDOKS(), DigitalOceanRegistry(), DigitalOceanRegistryCredentials(), DigitalOceanDNS()}
+		Projects: func() []model.Project {
+			return []model.Project{DigitalOceanDOKS(), DigitalOceanRegistry(), DigitalOceanRegistryCredentials(), DigitalOceanDNS()}
 		},
 		ClusterProject: "digitalocean-doks",
-		Registry: Registry{
-			Project: "digitalocean-registry", Login: LoginOutputs,
+		Registry: model.Registry{
+			Project: "digitalocean-registry", Login: model.LoginOutputs,
 			Host: "registry_endpoint", User: "registry_user", Password: "registry_password",
 		},
-		Account:         Account{Credentials: []Credential{{Key: "digitalocean:token", Variable: "DIGITALOCEAN_TOKEN"}}},
+		Account:         model.Account{Credentials: []model.Credential{{Key: "digitalocean:token", Variable: "DIGITALOCEAN_TOKEN"}}},
 		ImagePullSecret: RegistrySecret,
 	}
 }
 
 // DigitalOceanDOKS declares the cluster.
-func DigitalOceanDOKS() Project {
-	return Project{
+func DigitalOceanDOKS() model.Project {
+	return model.Project{
 		Name:     "digitalocean-doks",
 		Path:     "infrastructure/digitalocean/doks",
 		Title:    "DOKS",
@@ -63,21 +64,21 @@ func DigitalOceanDOKS() Project {
 				Doc: "days that the kubeconfig is good for; 7 if it were left to DigitalOcean",
 			},
 		}),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
 			{Name: "cluster_id", Doc: "id of the cluster"},
 			{Name: "cluster_version", Doc: "Kubernetes version of the cluster"},
 			{Name: "api_endpoint", Highlight: true, Doc: "URL of the API server"},
 		},
-		Hooks:                []Hook{kubeconfigHook()},
+		Hooks:                []model.Hook{model.KubeconfigHook()},
 		LeavesCloudResources: true,
 	}
 }
 
 // DigitalOceanRegistry declares the container registry.
-func DigitalOceanRegistry() Project {
-	return Project{
+func DigitalOceanRegistry() model.Project {
+	return model.Project{
 		Name:     "digitalocean-registry",
 		Path:     "infrastructure/digitalocean/container-registry",
 		Title:    "Container Registry",
@@ -95,7 +96,7 @@ func DigitalOceanRegistry() Project {
 				Doc: "region of the registry; DigitalOcean chooses one when not set",
 			},
 		},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "registry_name", Doc: "name of the registry"},
 			{Name: "registry_endpoint", Highlight: true, Doc: "registry as images are named: host and name"},
 			{Name: "registry_user", Secret: true, Doc: "user that may push; DigitalOcean uses the token for both"},
@@ -106,14 +107,14 @@ func DigitalOceanRegistry() Project {
 }
 
 // DigitalOceanRegistryCredentials lets the cluster pull from the registry.
-func DigitalOceanRegistryCredentials() Project {
+func DigitalOceanRegistryCredentials() model.Project {
 	return registryCredentials("digitalocean", 10*time.Second,
 		"a login that can only pull, and the Secret that gives it to the ingress controller's namespace")
 }
 
 // DigitalOceanDNS gives the application its name.
-func DigitalOceanDNS() Project {
-	return Project{
+func DigitalOceanDNS() model.Project {
+	return model.Project{
 		Name:     "digitalocean-dns",
 		Path:     "infrastructure/digitalocean/dns",
 		Title:    "DNS Record",
@@ -130,7 +131,7 @@ func DigitalOceanDNS() Project {
 				Doc: "seconds that others may keep the record",
 			},
 		},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "record", Doc: "name of the record; empty when there is none"},
 		},
 		Settled: []string{"digitalocean:index/getDomain:getDomain"}, // whether the domain is there

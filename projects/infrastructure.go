@@ -5,71 +5,17 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 )
-
-// Infrastructure is what a provider has of its own, as far as the catalogue and
-// the programs need to know it. Everything else about a provider is in package
-// providers.
-type Infrastructure struct {
-	Name     string           // "aws", as in kubernetes:infra_type
-	Title    string           // "Amazon Web Services"
-	Local    bool             // the cluster is on this machine
-	Projects func() []Project // that only environments on it have
-
-	ClusterProject string // exports the kubeconfig and the cluster's name
-	Registry       Registry
-	Account        Account
-
-	StorageClass            string            // of volumes; "" for the cluster's default
-	ImagePullSecret         string            // Secret that the ingress controller pulls its image with; "" for none
-	LoadBalancerAnnotations map[string]string // of the Services that get a load balancer
-	BankPlatform            string            // the provider's banner in Bank of Anthos; "" for that of a local cluster
-}
-
-// Registry is the provider's container registry, as images are pushed to it.
-type Registry struct {
-	Project string // exports what follows
-	Login   RegistryLogin
-
-	// The outputs that a push needs; with LoginECR they are always the same. Behind
-	// the host there may be the folder for images, where the registry decides on it.
-	Host, User, Password string
-
-	Folder config.Key // holds the folder of the registry for images; none when it has no name
-}
-
-// RegistryLogin is how a push gets its login.
-type RegistryLogin string
-
-// The ways to log in to a registry.
-const (
-	LoginNone    RegistryLogin = "none"    // the registry speaks plain HTTP and asks for no login
-	LoginOutputs RegistryLogin = "outputs" // user and password are outputs of the registry's project
-	LoginECR     RegistryLogin = "ecr"     // AWS gives out a token
-)
-
-// Account says where Pulumi's plugin for the provider finds the credentials of
-// the user's account.
-type Account struct {
-	Region, Profile string       // configuration keys; "" where there is none
-	Credentials     []Credential // in the plugin's own configuration
-	FetchVariables  []string     // environment variables that say where to fetch credentials
-}
-
-// Credential is a configuration key of a plugin that holds a credential.
-type Credential struct {
-	Key      string // "linode:token"
-	Variable string // environment variable that does as well; "" for none
-}
 
 // Infrastructures lists the infrastructures of all providers.
-func Infrastructures() []Infrastructure {
-	return []Infrastructure{AWS(), DigitalOcean(), Linode(), Kind()}
+func Infrastructures() []model.Infrastructure {
+	return []model.Infrastructure{AWS(), DigitalOcean(), Linode(), Kind()}
 }
 
 // InfrastructureByName finds an infrastructure by the provider's name.
-func InfrastructureByName(name string) (Infrastructure, bool) {
-	return Find(Infrastructures(), func(i Infrastructure) bool { return i.Name == name })
+func InfrastructureByName(name string) (model.Infrastructure, bool) {
+	return model.Find(Infrastructures(), func(i model.Infrastructure) bool { return i.Name == name })
 }
 
 // infraTypes lists the names of the providers.
@@ -83,15 +29,15 @@ func infraTypes() []string {
 
 // registryCredentials declares the project that lets a provider's cluster pull from its
 // registry.
-func registryCredentials(provider string, estimate time.Duration, summary string) Project {
-	return Project{
+func registryCredentials(provider string, estimate time.Duration, summary string) model.Project {
+	return model.Project{
 		Name:     provider + "-registry-credentials",
 		Path:     "infrastructure/" + provider + "/container-registry-credentials",
 		Title:    "Registry Credentials",
 		Summary:  summary,
 		Estimate: estimate,
 		Keys:     []config.Key{infraTypeKey()},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "secret_name", Doc: "name of the Secret"},
 			{Name: "secret_namespace", Doc: "namespace of the Secret"},
 		},
@@ -122,10 +68,10 @@ func CredentialVariable(key string) string {
 	return ""
 }
 
-// Serves reports whether the project can be part of an environment on the
+// Serves reports whether a project can be part of an environment on the
 // given provider: the folders infrastructure/<provider> belong to that provider
 // alone, everything else to all.
-func (p Project) Serves(provider string) bool {
+func Serves(p model.Project, provider string) bool {
 	for _, other := range infraTypes() {
 		if strings.HasPrefix(p.Path, "infrastructure/"+other+"/") {
 			return other == provider

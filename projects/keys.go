@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // RegistrySecret is the name of the Secret in the ingress controller's
@@ -96,7 +97,7 @@ func replicasKey(name, what string, cloud int) config.Key {
 }
 
 // keyOf returns a key that another project declares, for a project that reads it too.
-func keyOf(project Project, name string) config.Key {
+func keyOf(project model.Project, name string) config.Key {
 	key, ok := project.Key(name)
 	if !ok {
 		panic(fmt.Sprintf("project %s declares no key %q", project.Name, name))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/naming"
 )
 
@@ -13,20 +14,20 @@ import (
 // resource provider's package. Pulumi hands a provider that it makes itself
 // every key of that namespace as the provider's own configuration, so both
 // programs make their provider explicitly, and it gets none.
-func Kind() Infrastructure {
-	return Infrastructure{
+func Kind() model.Infrastructure {
+	return model.Infrastructure{
 		Name:           "kind",
 		Title:          "Kubernetes in Docker",
 		Local:          true,
-		Projects:       func() []Project { return []Project{KindCluster(), KindRegistry()} },
+		Projects:       func() []model.Project { return []model.Project{KindCluster(), KindRegistry()} },
 		ClusterProject: "kind-cluster",
-		Registry:       Registry{Project: "kind-registry", Login: LoginNone, Host: "endpoint"},
+		Registry:       model.Registry{Project: "kind-registry", Login: model.LoginNone, Host: "endpoint"},
 	}
 }
 
 // KindCluster declares the cluster.
-func KindCluster() Project {
-	return Project{
+func KindCluster() model.Project {
+	return model.Project{
 		Name:     "kind-cluster",
 		Path:     "infrastructure/kind/cluster",
 		Title:    "Kind Cluster",
@@ -89,7 +90,7 @@ func KindCluster() Project {
 			kindRuntimeKey(),
 			mirrorKey(),
 		},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
 			{Name: "cluster_uid", Doc: "changes when the cluster is created anew under the same name"},
@@ -97,13 +98,13 @@ func KindCluster() Project {
 			{Name: "node_names", Doc: "names of the node containers"},
 			{Name: "network", Doc: "container network of the nodes"},
 		},
-		Hooks: []Hook{kubeconfigHook()},
+		Hooks: []model.Hook{model.KubeconfigHook()},
 	}
 }
 
 // KindRegistry declares the container registry.
-func KindRegistry() Project {
-	return Project{
+func KindRegistry() model.Project {
+	return model.Project{
 		Name:     "kind-registry",
 		Path:     "infrastructure/kind/registry",
 		Title:    "Local Registry",
@@ -124,7 +125,7 @@ func KindRegistry() Project {
 			kindRuntimeKey(),
 			mirrorKey(),
 		},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "endpoint", Highlight: true, Doc: "registry as this machine and the nodes name it: localhost:5001"},
 			{Name: "internal_endpoint", Doc: "registry as containers on the cluster's network reach it"},
 		},

@@ -5,27 +5,28 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // kubernetesProjects lists what every environment runs in its cluster, and the
 // project that makes the cluster reachable.
-func kubernetesProjects() []Project {
-	return []Project{
+func kubernetesProjects() []model.Project {
+	return []model.Project{
 		Kubeconfig(), Secrets(), IngressControllerNamespace(), IngressController(), Logstore(), LogAgent(),
 		CertManager(), Prometheus(), Observability(), BankOfAnthos(),
 	}
 }
 
 // Kubeconfig hands the cluster's kubeconfig to everything that deploys to it.
-func Kubeconfig() Project {
-	return Project{
+func Kubeconfig() model.Project {
+	return model.Project{
 		Name:     "kubeconfig",
 		Path:     "infrastructure/kubeconfig",
 		Title:    "Kubeconfig",
 		Summary:  "the kubeconfig of the provider's cluster, in one form for all providers",
 		Estimate: 2 * time.Second,
 		Keys:     []config.Key{infraTypeKey()},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, as YAML text"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
 			{Name: "context", Doc: "name of the kubeconfig's current context"},
@@ -40,15 +41,15 @@ const SecretsProject = "secrets"
 // Secrets turns the encrypted values of its own stack file into one Kubernetes
 // Secret for each namespace that needs one. Which values those are is declared
 // by the consumers, in Project.Secrets.
-func Secrets() Project {
-	return Project{
+func Secrets() model.Project {
+	return model.Project{
 		Name:     SecretsProject,
 		Path:     "kubernetes/secrets",
 		Title:    "Secrets",
 		Summary:  "namespaces and Kubernetes Secrets with the passwords and keys that other projects need",
 		Estimate: 5 * time.Second,
 		Keys:     []config.Key{infraTypeKey()},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "secrets", Doc: "namespace to the name of its Secret"},
 		},
 	}
@@ -56,8 +57,8 @@ func Secrets() Project {
 
 // IngressControllerNamespace declares the namespace of the controller, a project of its own
 // because the registry credentials have to exist there first.
-func IngressControllerNamespace() Project {
-	return Project{
+func IngressControllerNamespace() model.Project {
+	return model.Project{
 		Name:      "ingress-controller-namespace",
 		Path:      "kubernetes/nginx/ingress-controller-namespace",
 		Title:     "K8S Ingress NS",
@@ -65,15 +66,15 @@ func IngressControllerNamespace() Project {
 		Estimate:  3 * time.Second,
 		Namespace: "nginx-ingress",
 		Keys:      []config.Key{infraTypeKey(), podSecurityKey()},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "namespace", Doc: "name of the namespace"},
 		},
 	}
 }
 
 // IngressController declares the entry point of the cluster.
-func IngressController() Project {
-	return Project{
+func IngressController() model.Project {
+	return model.Project{
 		Name:      "ingress-controller",
 		Path:      "kubernetes/nginx/ingress-controller",
 		Title:     "Ingress Controller",
@@ -109,7 +110,7 @@ func IngressController() Project {
 				},
 			},
 		),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{
 				Name: "address", Highlight: true,
 				Doc: "host name or IP address that reaches the controller; empty while there is none yet",
@@ -122,8 +123,8 @@ func IngressController() Project {
 }
 
 // Logstore keeps the logs of everything in the cluster.
-func Logstore() Project {
-	return Project{
+func Logstore() model.Project {
+	return model.Project{
 		Name:      "logstore",
 		Path:      "kubernetes/logstore",
 		Title:     "Logstore",
@@ -145,7 +146,7 @@ func Logstore() Project {
 				},
 			},
 		),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "host", Doc: "host name of OpenSearch inside the cluster"},
 			{Name: "port", Doc: "port of OpenSearch (HTTPS)"},
 			{Name: "username", Doc: "user name of the administrator"},
@@ -158,8 +159,8 @@ func Logstore() Project {
 const openSearchCharts = "https://opensearch-project.github.io/helm-charts"
 
 // LogAgent ships logs to the logstore.
-func LogAgent() Project {
-	return Project{
+func LogAgent() model.Project {
+	return model.Project{
 		Name:      "logagent",
 		Path:      "kubernetes/logagent",
 		Title:     "Log Agent",
@@ -171,7 +172,7 @@ func LogAgent() Project {
 			[]config.Key{podSecurityKey()},
 			chartKeys("logagent", chart{version: "0.58.1", repository: "oci://ghcr.io/fluent/helm-charts", timeout: 600}),
 		),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "destination", Doc: "where the logs go"},
 			{Name: "index_prefix", Doc: "prefix of the daily indices of container logs"},
 		},
@@ -179,8 +180,8 @@ func LogAgent() Project {
 }
 
 // CertManager issues certificates.
-func CertManager() Project {
-	return Project{
+func CertManager() model.Project {
+	return model.Project{
 		Name:      "certmgr",
 		Path:      "kubernetes/certmgr",
 		Title:     "Cert Manager",
@@ -210,7 +211,7 @@ func CertManager() Project {
 				replicasKey("certmgr:replicas", "number of pods of each component", 2),
 			},
 		),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "cluster_issuer", Doc: "name of the ClusterIssuer"},
 			{Name: "issuer_kind", Doc: "self-signed or acme"},
 		},
@@ -228,8 +229,8 @@ func issuerKey() config.Key {
 }
 
 // Prometheus watches the cluster.
-func Prometheus() Project {
-	return Project{
+func Prometheus() model.Project {
+	return model.Project{
 		Name:      "prometheus",
 		Path:      "kubernetes/prometheus",
 		Title:     "Prometheus",
@@ -258,13 +259,13 @@ func Prometheus() Project {
 				replicasKey("prometheus:alertmanager_replicas", "number of Alertmanager pods", 2),
 			},
 		),
-		Secrets: []Secret{
+		Secrets: []model.Secret{
 			{
 				Key: "prometheus:admin_password", DataKey: "admin-password", Prompt: "Grafana administrator password",
-				Generate: Password, MinLength: 8, Doc: "password of Grafana's user admin",
+				Generate: model.Password, MinLength: 8, Doc: "password of Grafana's user admin",
 			},
 		},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "prometheus_url", Doc: "Prometheus inside the cluster"},
 			{Name: "grafana_user", Highlight: true, Doc: "user name for Grafana; its password is in the secrets project"},
 			{Name: "grafana", Highlight: true, Doc: "command that makes Grafana reachable from this machine"},
@@ -277,8 +278,8 @@ func Prometheus() Project {
 const prometheusCharts = "oci://ghcr.io/prometheus-community/charts"
 
 // Observability collects what applications report themselves.
-func Observability() Project {
-	return Project{
+func Observability() model.Project {
+	return model.Project{
 		Name:      "observability",
 		Path:      "kubernetes/observability",
 		Title:     "Observability",
@@ -300,7 +301,7 @@ func Observability() Project {
 				replicasKey("observability:replicas", "number of collector pods", 2),
 			},
 		),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "otlp_grpc_endpoint", Doc: "address for OTLP over gRPC inside the cluster"},
 			{Name: "otlp_http_endpoint", Doc: "address for OTLP over HTTP inside the cluster"},
 		},
@@ -308,8 +309,8 @@ func Observability() Project {
 }
 
 // BankOfAnthos declares the demo application.
-func BankOfAnthos() Project {
-	return Project{
+func BankOfAnthos() model.Project {
+	return model.Project{
 		Name:      "bank-of-anthos",
 		Path:      "kubernetes/applications/bank-of-anthos",
 		Title:     "Bank of Anthos",
@@ -347,24 +348,24 @@ func BankOfAnthos() Project {
 				replicasKey("bank-of-anthos:replicas", "number of pods of the frontend and of the user and contact services", 2),
 			},
 		),
-		Secrets: []Secret{
+		Secrets: []model.Secret{
 			{
 				Key: "bank-of-anthos:accounts_db_password", DataKey: "accounts-db-password",
-				Prompt: "Bank of Anthos accounts database password", Generate: AlphanumericPassword, MinLength: 8,
+				Prompt: "Bank of Anthos accounts database password", Generate: model.AlphanumericPassword, MinLength: 8,
 				Doc: "password of the accounts database; it takes effect when the database starts for the first time",
 			},
 			{
 				Key: "bank-of-anthos:ledger_db_password", DataKey: "ledger-db-password",
-				Prompt: "Bank of Anthos ledger database password", Generate: AlphanumericPassword, MinLength: 8,
+				Prompt: "Bank of Anthos ledger database password", Generate: model.AlphanumericPassword, MinLength: 8,
 				Doc: "password of the ledger database; it takes effect when the database starts for the first time",
 			},
 			{
 				Key: "bank-of-anthos:jwt_private_key", DataKey: "jwtRS256.key",
-				Prompt: "Bank of Anthos RSA private key for login tokens (PEM)", Generate: RSAKey,
+				Prompt: "Bank of Anthos RSA private key for login tokens (PEM)", Generate: model.RSAKey,
 				Doc: "RSA private key, PEM, that signs login tokens; the public key is derived from it",
 			},
 		},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "application_url", Highlight: true, Doc: "address of the application"},
 			{
 				Name: "demo_user", Highlight: true,
@@ -372,6 +373,6 @@ func BankOfAnthos() Project {
 			},
 			{Name: "host", Doc: "host name in the Ingress"},
 		},
-		Hooks: []Hook{reachableHook()},
+		Hooks: []model.Hook{model.ReachableHook()},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // SimulatedKey is the configuration key by which the runner tells a program
@@ -31,19 +32,19 @@ type RootKey struct{}
 // The keys of its projects are in the namespaces lke and harbor: Pulumi hands
 // the Linode provider every key of the namespace "linode" as the provider's own
 // configuration, and it refuses unknown keys.
-func Linode() Infrastructure {
-	return Infrastructure{
+func Linode() model.Infrastructure {
+	return model.Infrastructure{
 		Name:  "linode",
 		Title: "Linode",
-		Projects: func() []Project {
-			return []Project{LinodeLKE(), LinodeHarbor(), LinodeHarborConfiguration(), LinodeRegistryCredentials()}
+		Projects: func() []model.Project {
+			return []model.Project{LinodeLKE(), LinodeHarbor(), LinodeHarborConfiguration(), LinodeRegistryCredentials()}
 		},
 		ClusterProject: "linode-lke",
-		Registry: Registry{
-			Project: "linode-harbor", Login: LoginOutputs,
+		Registry: model.Registry{
+			Project: "linode-harbor", Login: model.LoginOutputs,
 			Host: "harbor_hostname", User: "harbor_user", Password: "harbor_password", Folder: harborProjectKey(),
 		},
-		Account: Account{Credentials: []Credential{{Key: "linode:token", Variable: "LINODE_TOKEN"}}},
+		Account: model.Account{Credentials: []model.Credential{{Key: "linode:token", Variable: "LINODE_TOKEN"}}},
 		// LKE has two classes, and which one is the default is not documented.
 		// This one deletes its volumes.
 		StorageClass:    "linode-block-storage",
@@ -52,8 +53,8 @@ func Linode() Infrastructure {
 }
 
 // LinodeLKE declares the cluster.
-func LinodeLKE() Project {
-	return Project{
+func LinodeLKE() model.Project {
+	return model.Project{
 		Name:     "linode-lke",
 		Path:     "infrastructure/linode/lke",
 		Title:    "LKE",
@@ -75,20 +76,20 @@ func LinodeLKE() Project {
 				Doc: "address ranges that may reach the API server; from everywhere when not set",
 			},
 		}),
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, base64"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
 			{Name: "cluster_id", Doc: "id of the cluster"},
 			{Name: "api_endpoint", Highlight: true, Doc: "URL of the API server"},
 		},
-		Hooks:                []Hook{kubeconfigHook()},
+		Hooks:                []model.Hook{model.KubeconfigHook()},
 		LeavesCloudResources: true,
 	}
 }
 
 // LinodeHarbor declares the container registry.
-func LinodeHarbor() Project {
-	return Project{
+func LinodeHarbor() model.Project {
+	return model.Project{
 		Name:      "linode-harbor",
 		Path:      "infrastructure/linode/harbor",
 		Title:     "Harbor",
@@ -119,12 +120,12 @@ func LinodeHarbor() Project {
 				Doc: "public SSH keys that may log in as root; port 22 is closed when there are none",
 			},
 		},
-		Secrets: []Secret{{
+		Secrets: []model.Secret{{
 			Key: "harbor:admin_password", DataKey: "HARBOR_ADMIN_PASSWORD", Prompt: "Harbor administrator password",
-			Generate: AlphanumericPassword, MinLength: 8,
+			Generate: model.AlphanumericPassword, MinLength: 8,
 			Doc: "password of Harbor's administrator; Harbor reads it when it first starts",
 		}},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "harbor_hostname", Doc: "host name of the registry"},
 			{Name: "harbor_url", Highlight: true, Doc: "URL of Harbor's web page"},
 			{Name: "harbor_user", Highlight: true, Doc: "name of Harbor's administrator"},
@@ -135,8 +136,8 @@ func LinodeHarbor() Project {
 }
 
 // LinodeHarborConfiguration sets the registry up.
-func LinodeHarborConfiguration() Project {
-	return Project{
+func LinodeHarborConfiguration() model.Project {
+	return model.Project{
 		Name:     "linode-harbor-configuration",
 		Path:     "infrastructure/linode/harbor-configuration",
 		Title:    "Harbor Config",
@@ -153,7 +154,7 @@ func LinodeHarborConfiguration() Project {
 				Doc: "seconds between two questions to Harbor",
 			},
 		},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "harbor_project", Doc: "Harbor project that holds the images"},
 			{Name: "harbor_project_private", Doc: "true: only users with a login can pull"},
 		},
@@ -161,7 +162,7 @@ func LinodeHarborConfiguration() Project {
 }
 
 // LinodeRegistryCredentials lets the cluster pull from the registry.
-func LinodeRegistryCredentials() Project {
+func LinodeRegistryCredentials() model.Project {
 	return registryCredentials("linode", 5*time.Second,
 		"the Secret that lets the ingress controller's namespace pull from Harbor")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
 	"mara/projects"
+	"mara/projects/model"
 )
 
 // TestPulumiReadsManifests has Pulumi's own code read every Pulumi.yaml of the
@@ -58,7 +59,7 @@ func checkPlugins(t *testing.T, root, folder string, project *workspace.Project)
 
 // checkConfigFolder holds that the stack file is the one the runner reads. The
 // folder of encrypted values is only made when there are some.
-func checkConfigFolder(t *testing.T, root, folder string, p projects.Project) {
+func checkConfigFolder(t *testing.T, root, folder string, p model.Project) {
 	t.Helper()
 	want := filepath.Join(root, "config", "pulumi")
 	if _, err := os.Stat(want); err != nil {

@@ -6,11 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/projects"
+	"mara/projects/model"
 )
 
 func TestResolve(t *testing.T) {
 	t.Parallel()
-	all := []projects.Project{
+	all := []model.Project{
 		{Name: "shop-network", Path: "network", Title: "Network"},
 		{Name: "network-policies", Path: "policies", Title: "Network"},
 		{Name: "shop", Path: "apps/shop", Title: "The Shop"},

@@ -8,23 +8,23 @@ import (
 	"strings"
 	"testing"
 
-	"mara/projects"
+	"mara/projects/model"
 )
 
 func TestSecretRules(t *testing.T) {
 	t.Parallel()
-	password := projects.Secret{Key: "x:password", Generate: projects.Password, MinLength: 8}
-	key := projects.Secret{Key: "x:key", Generate: projects.RSAKey}
+	password := model.Secret{Key: "x:password", Generate: model.Password, MinLength: 8}
+	key := model.Secret{Key: "x:key", Generate: model.RSAKey}
 	for _, test := range []struct {
 		name, value string
-		secret      projects.Secret
+		secret      model.Secret
 		want        string // in the error; "" when the value is good
 	}{
 		{"good", "correct horse", password, ""},
 		{"as short as allowed", "12345678", password, ""},
 		{"eight letters of more than a byte", "äöüßäöüß", password, ""},
 		{"four letters of more than a byte", "äöüß", password, "shorter than 8 characters"},
-		{"empty", "", projects.Secret{}, "is empty"},
+		{"empty", "", model.Secret{}, "is empty"},
 		{"blank", "          ", password, "is empty"},
 		{"short", "hunter2", password, "shorter than 8 characters"},
 		{"two lines", "correct\nhorse", password, "line break"},

@@ -3,14 +3,14 @@ package projects_test
 import (
 	"testing"
 
-	"mara/projects"
+	"mara/projects/model"
 )
 
 func TestStackNames(t *testing.T) {
 	t.Parallel()
-	names := projects.StackNamesOf([]projects.Project{
-		{Name: "network", Own: &projects.Own{Stack: "network-{stack}"}},
-		{Name: "shop", Own: &projects.Own{}},
+	names := model.StackNamesOf([]model.Project{
+		{Name: "network", Own: &model.Own{Stack: "network-{stack}"}},
+		{Name: "shop", Own: &model.Own{}},
 		{Name: "secrets"},
 	})
 	for _, test := range []struct{ project, environment, stack string }{

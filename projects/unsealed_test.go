@@ -6,6 +6,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 )
 
 // TestUnsealed: a credential is in the stack file encrypted or not at all, and
@@ -17,7 +18,7 @@ func TestUnsealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, problems := projects.Unsealed(file, projects.SecretsOf(projects.All()))
+	rest, problems := projects.Unsealed(file, model.SecretsOf(projects.All()))
 	var kept []string
 	for _, entry := range rest.Entries {
 		kept = append(kept, entry.Key)

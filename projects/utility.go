@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // The images of the ingress controller that are pulled when the configuration
@@ -20,13 +21,13 @@ const (
 )
 
 // utilityProjects lists the projects that build and push images.
-func utilityProjects() []Project {
-	return []Project{KICImageBuild(), KICImagePush()}
+func utilityProjects() []model.Project {
+	return []model.Project{KICImageBuild(), KICImagePush()}
 }
 
 // KICImageBuild makes the image of the ingress controller.
-func KICImageBuild() Project {
-	return Project{
+func KICImageBuild() model.Project {
+	return model.Project{
 		Name:     "kic-image-build",
 		Path:     "utility/kic-image-build",
 		Title:    "KIC Image Build",
@@ -84,7 +85,7 @@ func KICImageBuild() Project {
 				Doc: "absolute path of the NGINX Plus repository key, needed to build NGINX Plus; used as a build secret",
 			},
 		},
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "image_name", Doc: "name of the image on this machine, with its tag"},
 			{Name: "image_tag", Doc: "tag of the image"},
 			{Name: "image_id", Doc: "id of the image on this machine: changes with its content"},
@@ -93,8 +94,8 @@ func KICImageBuild() Project {
 }
 
 // KICImagePush pushes the image of the ingress controller to the registry.
-func KICImagePush() Project {
-	return Project{
+func KICImagePush() model.Project {
+	return model.Project{
 		Name:     "kic-image-push",
 		Path:     "utility/kic-image-push",
 		Title:    "KIC Image Push",
@@ -102,7 +103,7 @@ func KICImagePush() Project {
 		Estimate: time.Minute,
 		Keys:     append([]config.Key{infraTypeKey()}, registryFolderKeys()...),
 		Settled:  []string{"aws:ecr/getAuthorizationToken:getAuthorizationToken"}, // a password, new each time
-		Outputs: []Output{
+		Outputs: []model.Output{
 			{Name: "image_repository", Doc: "repository of the image as the cluster pulls it, without tag"},
 			{Name: "image_tag", Doc: "tag of the image"},
 			{Name: "image_digest", Doc: "digest of the pushed image: sha256:..."},

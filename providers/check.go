@@ -3,7 +3,7 @@ package providers
 import (
 	"slices"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 )
 
 // Check names a condition to verify before an operation starts; package preflight

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 )
 
 // TestNeededFor: what each operation needs, with ? behind what is only useful.

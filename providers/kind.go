@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 )
 
 // kind returns projects.Kind with its plan, checks and questions.

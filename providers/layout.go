@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"mara/projects"
-	"mara/providers/needs"
+	"mara/projects/model"
+	"mara/projects/model/needs"
 )
 
 // layout describes a provider by its additions to the shared list.
 type layout struct {
-	projects.Infrastructure
+	model.Infrastructure
 	bundled   []string            // plugins that come with the runner
 	first     []node              // before the shared list
 	following map[string][]node   // inserted directly after a shared project
@@ -104,7 +105,7 @@ func (l layout) provider() Provider {
 	}
 	catalogue := projects.All()
 	for _, n := range l.nodes() {
-		i := slices.IndexFunc(catalogue, func(p projects.Project) bool { return p.Name == n.name })
+		i := slices.IndexFunc(catalogue, func(p model.Project) bool { return p.Name == n.name })
 		if i < 0 {
 			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.Name, n.name))
 		}

@@ -2,7 +2,7 @@ package providers
 
 import (
 	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 )
 
 // linode returns projects.Linode with its plan, checks and questions.

@@ -14,13 +14,14 @@ import (
 
 	"mara/config"
 	"mara/projects"
-	"mara/providers/needs"
+	"mara/projects/model"
+	"mara/projects/model/needs"
 )
 
 // Provider is a host of a cluster and a registry, with the projects that make
 // up an environment on it.
 type Provider struct {
-	projects.Infrastructure
+	model.Infrastructure
 	Steps          []Step   // in the order of a run
 	Plugins        []Plugin // Pulumi plugins that its projects use
 	BundledPlugins []string // shipped with the runner: Pulumi cannot download them
@@ -31,7 +32,7 @@ type Provider struct {
 	// Extends is the built-in provider that a user's provider is based on, and whose
 	// name the programs know; "" for none.
 	Extends string
-	Hooks   []projects.Hook // of the runs
+	Hooks   []model.Hook // of the runs
 }
 
 // InfraType returns the provider's name as programs know it.
@@ -50,7 +51,7 @@ func (p Provider) Without() []string {
 		listed := slices.ContainsFunc(p.Steps, func(s Step) bool {
 			return s.Project.Name == project.Name && s.Project.Own == nil
 		})
-		if len(project.Secrets) > 0 && project.Serves(p.InfraType()) && !listed {
+		if len(project.Secrets) > 0 && projects.Serves(project, p.InfraType()) && !listed {
 			names = append(names, project.Name)
 		}
 	}
@@ -59,7 +60,7 @@ func (p Provider) Without() []string {
 
 // Step is one project of an environment with the projects it needs, by name.
 type Step struct {
-	Project projects.Project
+	Project model.Project
 	Phase   string // of the plan; "" derives it from the step's position
 	needs.Needs
 }
@@ -80,8 +81,8 @@ func (p Provider) Names() []string {
 }
 
 // Projects returns its projects, skipped ones included.
-func (p Provider) Projects() []projects.Project {
-	var all []projects.Project
+func (p Provider) Projects() []model.Project {
+	var all []model.Project
 	for _, step := range p.Steps {
 		all = append(all, step.Project)
 	}
@@ -89,8 +90,8 @@ func (p Provider) Projects() []projects.Project {
 }
 
 // Own returns the user's own projects, skipped ones included.
-func (p Provider) Own() []projects.Project {
-	return slices.DeleteFunc(p.Projects(), func(project projects.Project) bool { return project.Own == nil })
+func (p Provider) Own() []model.Project {
+	return slices.DeleteFunc(p.Projects(), func(project model.Project) bool { return project.Own == nil })
 }
 
 // PluginsFor returns the names of the plugins that some of the projects use, in order.

@@ -15,6 +15,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 )
 
 // TestLists compares the plans with the contract that `runner plan` prints: name, reads,
@@ -56,11 +57,11 @@ func TestProvidersFitTheCatalogue(t *testing.T) {
 	for _, p := range All() {
 		for _, s := range p.Steps {
 			used[s.Project.Name] = true
-			if !s.Project.Serves(p.Name) {
+			if !projects.Serves(s.Project, p.Name) {
 				t.Errorf("%s: %s does not belong to it", p.Name, s.Project.Name)
 			}
 			isCluster := s.Project.Name == p.ClusterProject
-			if hooked := s.Project.HasHook(projects.HookKubeconfig); hooked != isCluster {
+			if hooked := s.Project.HasHook(model.HookKubeconfig); hooked != isCluster {
 				t.Errorf("%s: %s has the kubeconfig hook: %v", p.Name, s.Project.Name, hooked)
 			}
 			if _, ok := s.Project.Output("kubeconfig"); isCluster && !ok {

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 )
 
 // Reference returns the reference page of all projects, in Markdown: what each one deploys,
 // the configuration and secrets it reads, what it waits for and what it exports. It is
 // generated from the catalogue, as StackExample is.
-func Reference(head string, all []Provider, listed []projects.Project) []byte {
+func Reference(head string, all []Provider, listed []model.Project) []byte {
 	var b strings.Builder
 	b.WriteString(head)
 	for _, project := range listed {
@@ -33,7 +33,7 @@ type reference struct {
 }
 
 // writeProject writes the section of one project.
-func (r reference) writeProject(project projects.Project) {
+func (r reference) writeProject(project model.Project) {
 	b := r.b
 	fmt.Fprintf(b, "\n## %s\n\n%s: %s.\n\n", project.Name, project.Title, project.Summary)
 	fmt.Fprintf(b, "- Folder: `%s`\n", project.Folder())
@@ -43,14 +43,14 @@ func (r reference) writeProject(project projects.Project) {
 	}
 	r.writeEdges("Reads the outputs of", project, func(s Step) []string { return s.Reads })
 	r.writeEdges("Waits for", project, func(s Step) []string { return s.After })
-	if project.HasHook(projects.HookKubeconfig) {
+	if project.HasHook(model.HookKubeconfig) {
 		b.WriteString("- When it has succeeded, the runner merges its kubeconfig into yours; destroy removes it again\n")
 	}
 	if project.LeavesCloudResources {
 		b.WriteString("- Before it is destroyed, the runner waits until its load balancers and volumes are gone, " +
 			"and refuses if they stay\n")
 	}
-	if project.HasHook(projects.HookReachable) {
+	if project.HasHook(model.HookReachable) {
 		b.WriteString("- When it has succeeded, the runner waits until `application_url` answers, five minutes at most; " +
 			"on kind it fails when it does not\n")
 	}
@@ -60,7 +60,7 @@ func (r reference) writeProject(project projects.Project) {
 }
 
 // serving returns the names of the providers whose plans have the project.
-func (r reference) serving(project projects.Project) []string {
+func (r reference) serving(project model.Project) []string {
 	var names []string
 	for _, provider := range r.all {
 		if slices.Contains(provider.Names(), project.Name) {
@@ -72,12 +72,12 @@ func (r reference) serving(project projects.Project) []string {
 
 // step finds a project in the provider's list.
 func (p Provider) step(project string) (Step, bool) {
-	return projects.Find(p.Steps, func(step Step) bool { return step.Project.Name == project })
+	return model.Find(p.Steps, func(step Step) bool { return step.Project.Name == project })
 }
 
 // writeEdges writes one kind of edges. It names the providers of an edge that not all of them
 // share.
-func (r reference) writeEdges(words string, project projects.Project, edges func(Step) []string) {
+func (r reference) writeEdges(words string, project model.Project, edges func(Step) []string) {
 	in := map[string][]string{} // project to the providers in which it is needed
 	var needed []string
 	for _, provider := range r.all {
@@ -148,17 +148,17 @@ func defaultOf(key config.Key) string {
 	}
 }
 
-func writeSecrets(b *strings.Builder, secrets []projects.Secret) {
+func writeSecrets(b *strings.Builder, secrets []model.Secret) {
 	head := "| Secret | When none is given | Meaning |\n| --- | --- | --- |"
-	writeTable(b, head, secrets, func(secret projects.Secret) string {
+	writeTable(b, head, secrets, func(secret model.Secret) string {
 		return fmt.Sprintf("| `%s` | %s | %s |", secret.Key, originOf(secret), cell(secret.Doc))
 	})
 }
 
 // originOf returns the source of a secret that the user does not give.
-func originOf(secret projects.Secret) string {
+func originOf(secret model.Secret) string {
 	switch {
-	case secret.Generate != projects.None:
+	case secret.Generate != model.None:
 		return "generated"
 	case secret.Default != "":
 		return "a default"
@@ -166,8 +166,8 @@ func originOf(secret projects.Secret) string {
 	return "asked for"
 }
 
-func writeOutputs(b *strings.Builder, outputs []projects.Output) {
-	writeTable(b, "| Output | Meaning |\n| --- | --- |", outputs, func(output projects.Output) string {
+func writeOutputs(b *strings.Builder, outputs []model.Output) {
+	writeTable(b, "| Output | Meaning |\n| --- | --- |", outputs, func(output model.Output) string {
 		meaning := output.Doc
 		if output.Secret {
 			meaning += " (secret)"

@@ -19,6 +19,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/projects/internal/programtest"
+	"mara/projects/model"
 	"mara/projects/programs"
 	"mara/providers"
 )
@@ -182,7 +183,7 @@ func kindOf(value resource.PropertyValue) string {
 
 // chartConfigurations returns the configurations under which a project's releases may have
 // different values, none for a project without a release.
-func chartConfigurations(t *testing.T, project projects.Project, provider string) []map[string]string {
+func chartConfigurations(t *testing.T, project model.Project, provider string) []map[string]string {
 	t.Helper()
 	if !slices.ContainsFunc(project.Keys, isChartVersion) {
 		return nil
@@ -204,7 +205,7 @@ func chartConfigurations(t *testing.T, project projects.Project, provider string
 func isChartVersion(key config.Key) bool { return strings.HasSuffix(key.Name, projects.ChartVersion) }
 
 // releases runs a project's program with everything else deployed.
-func releases(t *testing.T, project projects.Project, settings map[string]string) []programtest.Resource {
+func releases(t *testing.T, project model.Project, settings map[string]string) []programtest.Resource {
 	t.Helper()
 	program, ok := programs.ByName(project.Name)
 	if !ok {

@@ -10,6 +10,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/programtest"
+	"mara/projects/model"
 	"mara/projects/programs"
 	"mara/providers"
 )
@@ -116,7 +117,7 @@ func inCluster(provider providers.Provider) []providers.Step {
 
 // deploy runs a project's program with everything else deployed; extra are
 // further keys and values of its configuration.
-func deploy(t *testing.T, project projects.Project, provider string, extra ...string) programtest.Result {
+func deploy(t *testing.T, project model.Project, provider string, extra ...string) programtest.Result {
 	t.Helper()
 	settings := configuration(t, project, provider)
 	for i := 0; i+1 < len(extra); i += 2 {

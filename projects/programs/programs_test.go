@@ -21,6 +21,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/programtest"
+	"mara/projects/model"
 	"mara/projects/programs"
 	"mara/providers"
 )
@@ -170,7 +171,7 @@ func TestDeclaredKeysAreRead(t *testing.T) {
 }
 
 // run previews a project's program.
-func run(t *testing.T, project projects.Project, settings map[string]string) programtest.Result {
+func run(t *testing.T, project model.Project, settings map[string]string) programtest.Result {
 	t.Helper()
 	program, ok := programs.ByName(project.Name)
 	if !ok {
@@ -186,7 +187,7 @@ func run(t *testing.T, project projects.Project, settings map[string]string) pro
 // secret that is unknown.
 func known() map[string]resource.PropertyMap {
 	stacks := map[string]resource.PropertyMap{}
-	for _, project := range []projects.Project{projects.Logstore(), projects.LinodeHarbor()} {
+	for _, project := range []model.Project{projects.Logstore(), projects.LinodeHarbor()} {
 		stacks[project.Name] = sampleOutputs(project)
 	}
 	names := resource.PropertyMap{}
@@ -205,7 +206,7 @@ const (
 )
 
 // sampleOutputs returns a string for each output of a project.
-func sampleOutputs(project projects.Project) resource.PropertyMap {
+func sampleOutputs(project model.Project) resource.PropertyMap {
 	outputs := resource.PropertyMap{}
 	for _, output := range project.Outputs {
 		value := resource.NewProperty(sampleText)
@@ -218,7 +219,7 @@ func sampleOutputs(project projects.Project) resource.PropertyMap {
 }
 
 // credentials returns the Secret that the program of a consumer reads.
-func credentials(consumer projects.Project) resource.PropertyMap {
+func credentials(consumer model.Project) resource.PropertyMap {
 	data := resource.PropertyMap{}
 	for _, secret := range consumer.Secrets {
 		data[resource.PropertyKey(secret.DataKey)] = resource.NewProperty(base64.StdEncoding.EncodeToString([]byte(hidden)))
@@ -227,7 +228,7 @@ func credentials(consumer projects.Project) resource.PropertyMap {
 }
 
 // configuration returns the smallest configuration of a project.
-func configuration(t *testing.T, project projects.Project, provider string) map[string]string {
+func configuration(t *testing.T, project model.Project, provider string) map[string]string {
 	t.Helper()
 	config := map[string]string{}
 	for _, key := range project.Keys {
@@ -249,9 +250,9 @@ func configuration(t *testing.T, project projects.Project, provider string) map[
 }
 
 // sample returns a valid value of a secret.
-func sample(t *testing.T, secret projects.Secret) string {
+func sample(t *testing.T, secret model.Secret) string {
 	t.Helper()
-	if secret.Generate != projects.RSAKey {
+	if secret.Generate != model.RSAKey {
 		return hidden + "-1234567890"
 	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/projects"
+	"mara/projects/model"
 )
 
 // TestPulumiUp deploys a project that needs no cloud, in its folder of a
@@ -118,7 +119,7 @@ func (c *checkout) write(name, content string) {
 }
 
 // pulumi runs a Pulumi command in a project's folder and returns its output.
-func (c *checkout) pulumi(project projects.Project, input string, args ...string) string {
+func (c *checkout) pulumi(project model.Project, input string, args ...string) string {
 	c.t.Helper()
 	command := exec.CommandContext(c.t.Context(), c.engine, append([]string{"--non-interactive"}, args...)...)
 	command.Dir = filepath.Join(c.root, "projects", project.Path)

@@ -15,6 +15,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/programs"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/layout"
@@ -73,7 +74,7 @@ func (e *environment) copies() (encryption.Copies, error) {
 		return config.StackFile{File: path, Content: content}
 	}
 	var keys []config.Key
-	var secrets []projects.Secret
+	var secrets []model.Secret
 	for _, step := range e.plan.Steps {
 		keys, secrets = append(keys, step.Project.Keys...), append(secrets, step.Project.Secrets...)
 	}

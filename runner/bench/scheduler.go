@@ -8,8 +8,8 @@ import (
 	"testing"
 	"text/tabwriter"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -47,7 +47,7 @@ func randomPlan(size int) plan.Plan {
 	random := rand.New(rand.NewPCG(1, uint64(size)))
 	p := plan.Plan{Provider: "bench"}
 	for i := range size {
-		step := plan.Step{Project: projects.Project{Name: fmt.Sprintf("s%d", i)}, Index: i}
+		step := plan.Step{Project: model.Project{Name: fmt.Sprintf("s%d", i)}, Index: i}
 		needs := map[int]bool{}
 		for range min(i, random.IntN(4)) {
 			needs[random.IntN(i)] = true

@@ -18,12 +18,13 @@ import (
 	"mara/projects"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
+	"mara/projects/model"
 	"mara/projects/naming"
 )
 
 // Cluster is the environment's cluster as one program deploys to it.
 type Cluster struct {
-	Infrastructure projects.Infrastructure // what hosts the cluster
+	Infrastructure model.Infrastructure // what hosts the cluster
 
 	settings   *settings.Settings
 	mirror     string

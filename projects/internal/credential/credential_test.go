@@ -6,14 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"mara/projects"
 	"mara/projects/internal/programtest"
+	"mara/projects/model"
 )
 
 func TestPasswordIsKeptAndSecret(t *testing.T) {
 	t.Parallel()
 	result := programtest.Run(t, programtest.Case{
-		Project: projects.Project{Name: "example"},
+		Project: model.Project{Name: "example"},
 		Program: func(ctx *pulumi.Context) error {
 			password, err := Password(ctx, "admin", 24)
 			ctx.Export("password", password)
@@ -39,7 +39,7 @@ func TestPasswordIsKeptAndSecret(t *testing.T) {
 func TestPasswordTooShort(t *testing.T) {
 	t.Parallel()
 	result := programtest.Run(t, programtest.Case{
-		Project: projects.Project{Name: "example"},
+		Project: model.Project{Name: "example"},
 		Program: func(ctx *pulumi.Context) error {
 			_, err := Password(ctx, "admin", 3)
 			return err

@@ -19,6 +19,7 @@ import (
 	"mara/projects"
 	"mara/projects/helm"
 	"mara/projects/internal/settings"
+	"mara/projects/model"
 )
 
 const (
@@ -31,7 +32,7 @@ const Stack = "dev"
 
 // Case is what a program runs with.
 type Case struct {
-	Project projects.Project
+	Project model.Project
 	Program pulumi.RunFunc
 	Config  map[string]string               // Pulumi configuration, as text or JSON
 	Stacks  map[string]resource.PropertyMap // outputs of other projects, by project name
@@ -203,7 +204,7 @@ func (r Result) CheckRefused(t *testing.T, want string) {
 
 // CheckOutputs compares the exports with what the catalogue declares: the
 // same names, and secret exactly where it says so.
-func (r Result) CheckOutputs(t *testing.T, project projects.Project) {
+func (r Result) CheckOutputs(t *testing.T, project model.Project) {
 	t.Helper()
 	for _, output := range project.Outputs {
 		export, ok := r.Exports[output.Name]

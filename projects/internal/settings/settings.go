@@ -16,11 +16,12 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 )
 
 // Settings reads the keys that one project declares.
 type Settings struct {
-	project  projects.Project
+	project  model.Project
 	stack    string
 	lookup   func(key string) (string, bool)
 	note     func(key string) // receives the keys that the program reads
@@ -39,7 +40,7 @@ func Watch(ctx *pulumi.Context, note func(key string)) *pulumi.Context {
 
 // New makes the settings of a project from the configuration of its stack, and
 // checks every key that the project declares.
-func New(ctx *pulumi.Context, project projects.Project) *Settings {
+func New(ctx *pulumi.Context, project model.Project) *Settings {
 	s := load(project, ctx.Stack(), ctx.GetConfig)
 	if note, ok := ctx.Value(noteKey{}).(func(string)); ok {
 		s.note = note
@@ -47,7 +48,7 @@ func New(ctx *pulumi.Context, project projects.Project) *Settings {
 	return s
 }
 
-func load(project projects.Project, stack string, lookup func(string) (string, bool)) *Settings {
+func load(project model.Project, stack string, lookup func(string) (string, bool)) *Settings {
 	s := &Settings{project: project, stack: stack, lookup: lookup, note: func(string) {}}
 	for _, key := range project.Keys {
 		s.read(key.Name, key.Kind)
@@ -62,7 +63,7 @@ func (s *Settings) String(name string) string {
 }
 
 // Infrastructure returns the provider of the stack's cluster.
-func (s *Settings) Infrastructure() projects.Infrastructure {
+func (s *Settings) Infrastructure() model.Infrastructure {
 	infrastructure, _ := projects.InfrastructureByName(s.String(projects.InfraType)) // Validate has checked it
 	return infrastructure
 }
@@ -128,7 +129,7 @@ func (s *Settings) Declares(name string) bool {
 
 // Secret reads one of the secret values that some project declares. The value
 // is plain here: wrap it with pulumi.ToSecret before it goes anywhere.
-func (s *Settings) Secret(secret projects.Secret) string {
+func (s *Settings) Secret(secret model.Secret) string {
 	text, ok := s.lookup(secret.Key)
 	switch {
 	case ok && len(text) < secret.MinLength:

@@ -7,12 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 )
 
-func testProject() projects.Project {
+func testProject() model.Project {
 	one, nine := 1, 9
-	return projects.Project{
+	return model.Project{
 		Name: "example",
 		Keys: []config.Key{
 			{Name: "x:version", Kind: config.String, Default: "1.30", Doc: "version"},
@@ -144,17 +144,17 @@ func TestIsSet(t *testing.T) {
 func TestSecret(t *testing.T) {
 	t.Parallel()
 	s := settingsOf(map[string]string{"x:needed": "n", "x:a": "value", "x:short": "abc"})
-	if got := s.Secret(projects.Secret{Key: "x:a"}); got != "value" {
+	if got := s.Secret(model.Secret{Key: "x:a"}); got != "value" {
 		t.Errorf("got %q", got)
 	}
-	if got := s.Secret(projects.Secret{Key: "x:b", Default: "d"}); got != "d" {
+	if got := s.Secret(model.Secret{Key: "x:b", Default: "d"}); got != "d" {
 		t.Errorf("default: got %q", got)
 	}
 	if err := s.Err(); err != nil {
 		t.Fatalf("unexpected error: %v", err)
 	}
-	s.Secret(projects.Secret{Key: "x:c", Doc: "database password"})
-	s.Secret(projects.Secret{Key: "x:short", MinLength: 8})
+	s.Secret(model.Secret{Key: "x:c", Doc: "database password"})
+	s.Secret(model.Secret{Key: "x:short", MinLength: 8})
 	want := "secret \"x:c\" (database password) has no value in config/pulumi/secrets/Pulumi.dev.yaml: " +
 		"set it with `runner secrets set x:c -s dev`\n" +
 		"secret \"x:short\" is shorter than 8 characters: give it a longer value with `runner secrets set x:short -s dev`"

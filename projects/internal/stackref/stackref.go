@@ -10,12 +10,13 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/contain"
+	"mara/projects/model"
 	"mara/projects/monitor"
 )
 
 // Reference gives typed access to the outputs of one stack.
 type Reference struct {
-	project projects.Project
+	project model.Project
 	stack   string
 	preview bool
 	source  *pulumi.StackReference

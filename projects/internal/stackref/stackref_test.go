@@ -7,9 +7,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"mara/projects"
 	"mara/projects/internal/programtest"
 	"mara/projects/internal/stackref"
+	"mara/projects/model"
 	"mara/projects/monitor"
 )
 
@@ -27,7 +27,7 @@ func readString(ref *stackref.Reference) pulumi.Input { return ref.String("kubec
 func run(t *testing.T, program pulumi.RunFunc, outputs resource.PropertyMap, preview bool) programtest.Result {
 	t.Helper()
 	return programtest.Run(t, programtest.Case{
-		Project: projects.Project{Name: "secrets"},
+		Project: model.Project{Name: "secrets"},
 		Program: program,
 		Stacks:  map[string]resource.PropertyMap{"kubeconfig": outputs},
 		Preview: preview,

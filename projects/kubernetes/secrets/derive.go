@@ -8,11 +8,12 @@ import (
 	"net/url"
 
 	"mara/projects"
+	"mara/projects/model"
 )
 
 // derive adds what a consumer mounts beyond the values that the user keeps.
 // Values that are missing are reported elsewhere.
-func derive(consumer projects.Project, data map[string]string) error {
+func derive(consumer model.Project, data map[string]string) error {
 	switch consumer.Name {
 	case projects.Prometheus().Name:
 		data["admin-user"] = "admin" // Grafana takes name and password from one Secret
@@ -47,7 +48,7 @@ func deriveBank(data map[string]string) error {
 // publicKey derives the public key in PKIX form, whose PEM header is the only
 // one that the Java services understand.
 func publicKey(private []byte) (string, error) {
-	key, err := projects.ParseRSAKey(private)
+	key, err := model.ParseRSAKey(private)
 	if err != nil {
 		return "", err
 	}

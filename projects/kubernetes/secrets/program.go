@@ -17,6 +17,7 @@ import (
 	"mara/projects"
 	"mara/projects/internal/cluster"
 	"mara/projects/internal/settings"
+	"mara/projects/model"
 )
 
 // bundle is what one namespace's Secret holds, by data key.
@@ -67,10 +68,10 @@ func collect(s *settings.Settings, without []string) ([]bundle, error) {
 
 // consumers lists the projects of the provider's plan that need a Secret, without
 // the omitted ones.
-func consumers(infraType string, without []string) []projects.Project {
-	var found []projects.Project
+func consumers(infraType string, without []string) []model.Project {
+	var found []model.Project
 	for _, project := range projects.All() {
-		if len(project.Secrets) > 0 && project.Serves(infraType) && !slices.Contains(without, project.Name) {
+		if len(project.Secrets) > 0 && projects.Serves(project, infraType) && !slices.Contains(without, project.Name) {
 			found = append(found, project)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/programtest"
+	"mara/projects/model"
 )
 
 const secretType = "kubernetes:core/v1:Secret"
@@ -205,7 +206,7 @@ func checkPair(t *testing.T, data map[string]string) {
 	if publicBlock == nil {
 		t.Fatal("no public key")
 	}
-	private, err := projects.ParseRSAKey([]byte(data["jwtRS256.key"]))
+	private, err := model.ParseRSAKey([]byte(data["jwtRS256.key"]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/pulumi/pulumi-docker/sdk/v4/go/docker"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"mara/projects"
 	"mara/projects/internal/contain"
 	"mara/projects/internal/stackref"
+	"mara/projects/model"
 )
 
 // imageName is the repository's name where the registry does not give one.
@@ -24,14 +24,14 @@ type destination struct {
 
 // target finds the environment's registry; its folder for images is "" or ends
 // with a slash.
-func target(ctx *pulumi.Context, registry projects.Registry, folder string) (destination, error) {
+func target(ctx *pulumi.Context, registry model.Registry, folder string) (destination, error) {
 	outputs := stackref.New(ctx, registry.Project)
-	if registry.Login == projects.LoginECR {
+	if registry.Login == model.LoginECR {
 		return ecrTarget(ctx, outputs)
 	}
 	host := outputs.String(registry.Host)
 	to := destination{repository: pulumi.Sprintf("%s/%s%s", host, folder, imageName)}
-	if registry.Login == projects.LoginOutputs {
+	if registry.Login == model.LoginOutputs {
 		to.address = host.ApplyT(contain.Value(registryURL)).(pulumi.StringOutput)
 		to.user, to.password = outputs.String(registry.User), outputs.String(registry.Password)
 		return to, nil

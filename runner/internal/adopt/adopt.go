@@ -10,7 +10,7 @@ import (
 	"maps"
 	"slices"
 
-	"mara/projects"
+	"mara/projects/model"
 )
 
 // Found is a project found in the repository.
@@ -68,7 +68,7 @@ func New(found []Found, states States) (Adoption, error) {
 type adoption struct {
 	found  []Found
 	states States
-	names  projects.StackNames
+	names  model.StackNames
 	reads  map[string][]Edge // by the reading project
 	unsure []string
 }

@@ -8,16 +8,16 @@ import (
 	"path/filepath"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 )
 
 // Beside reads the stack file in a project's folder, which may be missing. It returns an empty
 // file for projects without their own stack files.
-func Beside(root, environment string, project projects.Project) (config.StackFile, error) {
+func Beside(root, environment string, project model.Project) (config.StackFile, error) {
 	if project.Own == nil || project.Own.StackFiles == "" {
 		return config.StackFile{}, nil
 	}
-	stack := projects.StackNamesOf([]projects.Project{project}).Of(project.Name, environment)
+	stack := model.StackNamesOf([]model.Project{project}).Of(project.Name, environment)
 	file := filepath.Join(project.Own.StackFiles, "Pulumi."+stack+".yaml")
 	shown := file
 	if relative, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(relative) {

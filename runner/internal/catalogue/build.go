@@ -10,8 +10,9 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/needs"
 	"mara/providers"
-	"mara/providers/needs"
 )
 
 // builder builds the catalogue of a mara.yaml and collects problems.
@@ -29,7 +30,7 @@ func (b *builder) problem(line int, format string, args ...any) {
 // entry is a project of mara.yaml, with its declaration.
 type entry struct {
 	config.MaraProject
-	project projects.Project
+	project model.Project
 }
 
 func (b *builder) build() Catalogue {
@@ -99,7 +100,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 			entries = append(entries, e)
 		}
 	}
-	words := naming(slices.Concat(p.Projects(), slice.Map(entries, func(e entry) projects.Project { return e.project })))
+	words := naming(slices.Concat(p.Projects(), slice.Map(entries, func(e entry) model.Project { return e.project })))
 	for _, e := range entries {
 		e.Replaces, e.Reads, e.After = words.name(e.Replaces), words.names(e.Reads), words.names(e.After)
 		l.use(e, p.Steps)
@@ -116,7 +117,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 }
 
 // naming is the projects that words of mara.yaml may name.
-type naming []projects.Project
+type naming []model.Project
 
 // name replaces a title or a directory by the name of its project. A word that names no project, or several, stays.
 func (n naming) name(word config.Word) config.Word {
@@ -163,7 +164,7 @@ func isName(text string) bool {
 // clusterOf returns the project whose kubeconfig is merged, or "".
 func clusterOf(steps []providers.Step) string {
 	for _, step := range steps {
-		if step.Project.HasHook(projects.HookKubeconfig) {
+		if step.Project.HasHook(model.HookKubeconfig) {
 			return step.Project.Name
 		}
 	}
@@ -306,7 +307,7 @@ func (l *list) order(orders []config.MaraOrder) {
 
 func (l *list) unknown(word config.Word, key string) {
 	hint := config.DidYouMean(word.Text, l.names())
-	if meant := projects.Resolve(slice.Map(l.steps, func(step providers.Step) projects.Project { return step.Project }), word.Text); len(meant) > 1 {
+	if meant := projects.Resolve(slice.Map(l.steps, func(step providers.Step) model.Project { return step.Project }), word.Text); len(meant) > 1 {
 		hint = "; it may be " + strings.Join(meant, " or ")
 	}
 	l.problem(word.Line, "%s names %q, which is not a project of %s%s", key, word.Text, l.provider, hint)

@@ -10,6 +10,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/providers"
 )
 
@@ -19,8 +20,8 @@ const OwnProvider = "own"
 // Catalogue has the projects and providers of a root.
 type Catalogue struct {
 	Providers []providers.Provider
-	Projects  []projects.Project // of the providers, each once
-	File      string             // "mara.yaml"; "" when there is none
+	Projects  []model.Project // of the providers, each once
+	File      string          // "mara.yaml"; "" when there is none
 }
 
 // BuiltIn returns the built-in catalogue.
@@ -86,20 +87,20 @@ func (c Catalogue) ByName(name string) (providers.Provider, error) {
 }
 
 // Project finds a project by its Pulumi name.
-func (c Catalogue) Project(name string) (projects.Project, bool) {
-	return projects.Find(c.Projects, func(project projects.Project) bool { return project.Name == name })
+func (c Catalogue) Project(name string) (model.Project, bool) {
+	return model.Find(c.Projects, func(project model.Project) bool { return project.Name == name })
 }
 
 // Named finds a project by its name, title or directory.
-func (c Catalogue) Named(word string) (projects.Project, bool) {
+func (c Catalogue) Named(word string) (model.Project, bool) {
 	if names := projects.Resolve(c.Projects, word); len(names) == 1 {
 		return c.Project(names[0])
 	}
-	return projects.Project{}, false
+	return model.Project{}, false
 }
 
 // StackNames returns the patterns of the names of stacks.
-func (c Catalogue) StackNames() projects.StackNames { return projects.StackNamesOf(c.Projects) }
+func (c Catalogue) StackNames() model.StackNames { return model.StackNamesOf(c.Projects) }
 
 // Keys returns the distinct configuration keys of all projects.
 func (c Catalogue) Keys() []config.Key {
@@ -121,9 +122,9 @@ func (c Catalogue) Keys() []config.Key {
 }
 
 // Secrets returns the distinct secrets of all projects.
-func (c Catalogue) Secrets() []projects.Secret { return projects.SecretsOf(c.Projects) }
+func (c Catalogue) Secrets() []model.Secret { return model.SecretsOf(c.Projects) }
 
 // Secret finds a secret by its key.
-func (c Catalogue) Secret(key string) (projects.Secret, bool) {
-	return projects.Find(c.Secrets(), func(secret projects.Secret) bool { return secret.Key == key })
+func (c Catalogue) Secret(key string) (model.Secret, bool) {
+	return model.Find(c.Secrets(), func(secret model.Secret) bool { return secret.Key == key })
 }

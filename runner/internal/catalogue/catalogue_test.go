@@ -12,8 +12,9 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/providers/operation"
 	"mara/runner/internal/catalogue"
 )
 
@@ -161,19 +162,19 @@ hooks:
 	}
 	one, nine := 1, 9
 	net := filepath.Join(dir, "net")
-	want := projects.Project{
+	want := model.Project{
 		Name: "net", Path: "net", Title: "Network", Summary: "The net", Estimate: 90 * time.Second,
-		Own: &projects.Own{Dir: net, Runtime: "yaml", When: `.config["net:size"] == "large"`, Timeout: 5 * time.Minute, StackFiles: net, Path: "net", Line: 3},
+		Own: &model.Own{Dir: net, Runtime: "yaml", When: `.config["net:size"] == "large"`, Timeout: 5 * time.Minute, StackFiles: net, Path: "net", Line: 3},
 		Keys: []config.Key{
 			{Name: "net:size", Kind: config.String, Default: "small", Allowed: []string{"small", "large"}, Doc: "how large"},
 			{Name: "net:hosts", Kind: config.Int, Required: true, Min: &one, Max: &nine, Example: "3", Doc: "of the project net"},
 		},
-		Secrets: []projects.Secret{{Key: "net:token", Prompt: "The token?", Generate: projects.Password, Own: true, Doc: "the token"}},
-		Outputs: []projects.Output{{Name: "address", Highlight: true, Doc: "output of your own project"}},
-		Hooks: []projects.Hook{
-			projects.BuiltInHooks()[0],
-			{Name: "hook.sh", On: projects.Always, Operations: []operation.Operation{operation.Up, operation.Destroy}, Command: []string{"./hook.sh"}, Dir: net, Retry: 2},
-			{Name: "hook.sh-2", On: projects.OnSuccess, Operations: []operation.Operation{operation.Up}, Command: []string{"./hook.sh"}, Dir: net},
+		Secrets: []model.Secret{{Key: "net:token", Prompt: "The token?", Generate: model.Password, Own: true, Doc: "the token"}},
+		Outputs: []model.Output{{Name: "address", Highlight: true, Doc: "output of your own project"}},
+		Hooks: []model.Hook{
+			model.BuiltInHooks()[0],
+			{Name: "hook.sh", On: model.Always, Operations: []operation.Operation{operation.Up, operation.Destroy}, Command: []string{"./hook.sh"}, Dir: net, Retry: 2},
+			{Name: "hook.sh-2", On: model.OnSuccess, Operations: []operation.Operation{operation.Up}, Command: []string{"./hook.sh"}, Dir: net},
 		},
 	}
 	got, _ := c.Project("net")

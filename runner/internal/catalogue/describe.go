@@ -9,9 +9,9 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/providers/operation"
 )
 
 // Describe returns a mara.yaml with a provider that has the same plan. It includes the settings
@@ -65,13 +65,13 @@ func describeStep(step providers.Step) *yaml.Node {
 }
 
 // describeOwn adds the settings of a project that only mara.yaml has.
-func describeOwn(d *document, p projects.Project) {
+func describeOwn(d *document, p model.Project) {
 	d.add("when", p.Own.When)
 	d.add("stack", p.Own.Stack)
 	if p.Own.StackFiles != "" {
 		d.add("stackFile", config.OwnStackFile)
 	}
-	d.addList("outputs", slice.Map(p.Outputs, func(output projects.Output) string { return output.Name }))
+	d.addList("outputs", slice.Map(p.Outputs, func(output model.Output) string { return output.Name }))
 	if p.Own.Timeout > 0 {
 		d.add("timeout", p.Own.Timeout.String())
 	}
@@ -81,7 +81,7 @@ func describeOwn(d *document, p projects.Project) {
 	describeHooks(d, p.Hooks)
 }
 
-func describeHooks(d *document, hooks []projects.Hook) {
+func describeHooks(d *document, hooks []model.Hook) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, hook := range hooks {
 		if hook.Command == nil {

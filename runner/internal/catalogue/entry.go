@@ -13,6 +13,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/gitsource"
 )
@@ -47,10 +48,10 @@ func (b *builder) entry(declared config.MaraProject) (entry, bool) {
 }
 
 // catalogued finds a project of the built-in catalogue.
-func (b *builder) catalogued(name config.Word) (projects.Project, bool) {
+func (b *builder) catalogued(name config.Word) (model.Project, bool) {
 	project, ok := projects.ByName(name.Text)
 	if !ok {
-		names := slice.Map(projects.All(), func(known projects.Project) string { return known.Name })
+		names := slice.Map(projects.All(), func(known model.Project) string { return known.Name })
 		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  "+
 			"path: FOLDER",
 			name.Text, config.DidYouMean(name.Text, names))
@@ -59,25 +60,25 @@ func (b *builder) catalogued(name config.Word) (projects.Project, bool) {
 }
 
 // own reads an own project from its folder.
-func (b *builder) own(declared config.MaraProject) (projects.Project, bool) {
+func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 	dir, shown, ok := b.folder(declared)
 	if !ok {
-		return projects.Project{}, false
+		return model.Project{}, false
 	}
 	manifest, err := config.ReadManifest(dir, shown)
 	if err != nil {
 		b.manifestProblems(err)
-		return projects.Project{}, false
+		return model.Project{}, false
 	}
-	project := projects.Project{
+	project := model.Project{
 		Name: manifest.Name, Path: shown, Title: manifest.Name, Summary: cmp.Or(manifest.Description,
 			"a project of your own"), Keys: manifest.Keys,
-		Own: &projects.Own{Dir: dir, Runtime: manifest.Runtime, Built: manifest.Binary != "", Timeout: declared.Timeout,
+		Own: &model.Own{Dir: dir, Runtime: manifest.Runtime, Built: manifest.Binary != "", Timeout: declared.Timeout,
 			When: declared.When.Text, Line: declared.Line,
 			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text},
 	}
-	project.Secrets = slice.Map(manifest.Secrets, func(key config.Key) projects.Secret {
-		return projects.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required}
+	project.Secrets = slice.Map(manifest.Secrets, func(key config.Key) model.Secret {
+		return model.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required}
 	})
 	project.Own.Stack = b.stackNames(declared)
 	if declared.StackFile.Text == config.OwnStackFile {
@@ -128,15 +129,15 @@ func missingFolders(mara config.Mara, root string) []config.Problem {
 // stacks, so a project with other stack names cannot use the shared file.
 func (b *builder) stackNames(declared config.MaraProject) string {
 	pattern := declared.Stack
-	if pattern.Text == "" || pattern.Text == projects.StackPlaceholder {
+	if pattern.Text == "" || pattern.Text == model.StackPlaceholder {
 		return ""
 	}
-	before, after, found := strings.Cut(pattern.Text, projects.StackPlaceholder)
+	before, after, found := strings.Cut(pattern.Text, model.StackPlaceholder)
 	err := config.CheckStackName(before + "x" + after)
 	switch {
 	case !found:
 		b.problem(pattern.Line, "stack is %q; write %s where the name of the environment comes, as in  stack: \"%s-%[2]s\"",
-			pattern.Text, projects.StackPlaceholder, pattern.Text)
+			pattern.Text, model.StackPlaceholder, pattern.Text)
 	case err != nil:
 		b.problem(pattern.Line, "stack is %q: %v", pattern.Text, err)
 	case declared.StackFile.Text != config.OwnStackFile:
@@ -162,7 +163,7 @@ func (b *builder) adorn(e *entry) {
 		b.problem(e.Line, "phase is %q; write letters, digits and hyphens", e.Phase)
 	}
 	for _, word := range e.Outputs {
-		p.Outputs = append(slices.Clone(p.Outputs), projects.Output{Name: word.Text, Highlight: true,
+		p.Outputs = append(slices.Clone(p.Outputs), model.Output{Name: word.Text, Highlight: true,
 			Doc: "output of your own project"})
 	}
 	if p.Own == nil {
@@ -208,7 +209,7 @@ func (b *builder) addRules(e *entry) {
 	for _, rule := range e.Config {
 		name := ownKey(rule.Key.Text, e.project.Name)
 		key := slices.IndexFunc(e.project.Keys, func(k config.Key) bool { return k.Name == name })
-		secret := slices.IndexFunc(e.project.Secrets, func(s projects.Secret) bool { return s.Key == name })
+		secret := slices.IndexFunc(e.project.Secrets, func(s model.Secret) bool { return s.Key == name })
 		switch {
 		case key >= 0:
 			b.addRule(&e.project.Keys[key], rule)
@@ -221,9 +222,9 @@ func (b *builder) addRules(e *entry) {
 	}
 }
 
-func keysOf(p projects.Project) []string {
+func keysOf(p model.Project) []string {
 	return append(slice.Map(p.Keys, func(key config.Key) string { return key.Name }),
-		slice.Map(p.Secrets, func(secret projects.Secret) string { return secret.Key })...)
+		slice.Map(p.Secrets, func(secret model.Secret) string { return secret.Key })...)
 }
 
 func (b *builder) addRule(key *config.Key, rule config.MaraKey) {
@@ -252,8 +253,8 @@ func plain(value any) any {
 	return slice.Map(texts, func(text string) any { return text })
 }
 
-func (b *builder) addSecretRule(secret *projects.Secret, rule config.MaraKey) {
-	ways := []string{string(projects.Password), string(projects.AlphanumericPassword), string(projects.RSAKey)}
+func (b *builder) addSecretRule(secret *model.Secret, rule config.MaraKey) {
+	ways := []string{string(model.Password), string(model.AlphanumericPassword), string(model.RSAKey)}
 	switch {
 	case len(rule.Allowed) > 0 || rule.Min != nil || rule.Max != nil:
 		b.problem(rule.Key.Line, "%s is secret; it has no allowed values and no limits", secret.Key)
@@ -261,6 +262,6 @@ func (b *builder) addSecretRule(secret *projects.Secret, rule config.MaraKey) {
 		b.problem(rule.Generate.Line, "generate is %q; allowed: %s%s", rule.Generate.Text, strings.Join(ways, ", "),
 			config.DidYouMean(rule.Generate.Text, ways))
 	}
-	secret.Generate = projects.Generator(rule.Generate.Text)
+	secret.Generate = model.Generator(rule.Generate.Text)
 	secret.Prompt = cmp.Or(rule.Question, secret.Prompt)
 }

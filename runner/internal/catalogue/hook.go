@@ -8,21 +8,21 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/program"
 )
 
 // hooks returns the hooks of a project or of the run. Their commands run in dir.
-func (b *builder) hooks(declared []config.MaraHook, dir string, ofProject bool) []projects.Hook {
-	var hooks []projects.Hook
+func (b *builder) hooks(declared []config.MaraHook, dir string, ofProject bool) []model.Hook {
+	var hooks []model.Hook
 	for _, d := range declared {
 		hook, ok := b.hook(d, dir, ofProject)
 		if !ok {
 			continue
 		}
 		named := func(name string) bool {
-			return slices.ContainsFunc(hooks, func(h projects.Hook) bool { return h.Name == name })
+			return slices.ContainsFunc(hooks, func(h model.Hook) bool { return h.Name == name })
 		}
 		if named(hook.Name) && (d.Name.Text != "" || hook.Command == nil) {
 			b.problem(d.Line, "a hook %q is there twice", hook.Name)
@@ -36,16 +36,16 @@ func (b *builder) hooks(declared []config.MaraHook, dir string, ofProject bool) 
 	return hooks
 }
 
-func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (projects.Hook, bool) {
+func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (model.Hook, bool) {
 	if d.BuiltIn.Text != "" {
 		return b.builtInHook(d.BuiltIn, ofProject)
 	}
-	h := projects.Hook{
-		Name: cmp.Or(d.Name.Text, path.Base(d.Run[0])), On: cmp.Or(projects.Moment(d.On.Text), projects.OnSuccess),
+	h := model.Hook{
+		Name: cmp.Or(d.Name.Text, path.Base(d.Run[0])), On: cmp.Or(model.Moment(d.On.Text), model.OnSuccess),
 		Operations: b.operations(d.Operations), Command: d.Run, Dir: dir,
 		Timeout: d.Timeout, Retry: d.Retry, Simulate: d.Simulate,
 	}
-	if slices.ContainsFunc(projects.BuiltInHooks(), func(other projects.Hook) bool { return other.Name == h.Name }) {
+	if slices.ContainsFunc(model.BuiltInHooks(), func(other model.Hook) bool { return other.Name == h.Name }) {
 		b.problem(d.Line, "the hook %q has the name of one that the runner has; give it another name", h.Name)
 	}
 	if _, err := program.Find(d.Run[0], dir, b.path); err != nil {
@@ -72,9 +72,9 @@ func (b *builder) operations(words []config.Word) []operation.Operation {
 	return operations
 }
 
-func (b *builder) builtInHook(name config.Word, ofProject bool) (projects.Hook, bool) {
+func (b *builder) builtInHook(name config.Word, ofProject bool) (model.Hook, bool) {
 	var names []string
-	for _, hook := range projects.BuiltInHooks() {
+	for _, hook := range model.BuiltInHooks() {
 		if hook.Name == name.Text && ofProject {
 			return hook, true
 		}
@@ -82,9 +82,9 @@ func (b *builder) builtInHook(name config.Word, ofProject bool) (projects.Hook, 
 	}
 	if !ofProject {
 		b.problem(name.Line, "%q is not a hook of a run; write  run: COMMAND", name.Text)
-		return projects.Hook{}, false
+		return model.Hook{}, false
 	}
 	b.problem(name.Line, "the runner has no hook %q; known: %s%s; for a command write  run: COMMAND", name.Text,
 		strings.Join(names, ", "), config.DidYouMean(name.Text, names))
-	return projects.Hook{}, false
+	return model.Hook{}, false
 }

@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/stackfiles"
@@ -29,7 +30,7 @@ type Maker struct {
 }
 
 // Own returns the folders of own projects, with the copies of their stack files.
-func (m Maker) Own(all []projects.Project, copies encryption.Copies) (func(project string) (stacks.Folder, bool),
+func (m Maker) Own(all []model.Project, copies encryption.Copies) (func(project string) (stacks.Folder, bool),
 	error) {
 	found := map[string]stacks.Folder{}
 	for _, project := range all {
@@ -46,7 +47,7 @@ func (m Maker) Own(all []projects.Project, copies encryption.Copies) (func(proje
 }
 
 // stackFileOf returns the copy of the stack file that an own project works on.
-func (m Maker) stackFileOf(project projects.Project, copies encryption.Copies) ([]byte, error) {
+func (m Maker) stackFileOf(project model.Project, copies encryption.Copies) ([]byte, error) {
 	if project.Own.StackFiles == "" {
 		return copies.Stack, nil
 	}
@@ -60,7 +61,7 @@ func (m Maker) stackFileOf(project projects.Project, copies encryption.Copies) (
 // Folder returns a folder in which Pulumi can work on the project: the project's folder in a
 // checkout, or else a substitute. If there are copies of the stack files, Pulumi uses the copies
 // and does not change the user's files.
-func (m Maker) Folder(p projects.Project, copies encryption.Copies) (string, error) {
+func (m Maker) Folder(p model.Project, copies encryption.Copies) (string, error) {
 	if err := m.States.Make(); err != nil {
 		return "", failure.RunnerFolder(err)
 	}
@@ -101,7 +102,7 @@ func hasProject(folder, name string) bool {
 }
 
 // onCopies returns the files of the project with a copy of its stack file.
-func (m Maker) onCopies(p projects.Project, work string, copies encryption.Copies) (map[string][]byte, error) {
+func (m Maker) onCopies(p model.Project, work string, copies encryption.Copies) (map[string][]byte, error) {
 	content := copies.Stack
 	if p.Name == projects.Secrets().Name {
 		content = copies.Secrets
@@ -120,11 +121,11 @@ func (m Maker) onCopies(p projects.Project, work string, copies encryption.Copie
 
 // NeedsCopies reports whether plain Pulumi would miss values of the project: values of layers
 // and, if its program runs, secrets that the runner stores.
-func (m Maker) NeedsCopies(p projects.Project, runs bool) bool {
+func (m Maker) NeedsCopies(p model.Project, runs bool) bool {
 	if m.Settings.Config.Described() || runs && m.lacksSalt(p) {
 		return true
 	}
-	return runs && p.Own != nil && slices.ContainsFunc(p.Secrets, func(secret projects.Secret) bool {
+	return runs && p.Own != nil && slices.ContainsFunc(p.Secrets, func(secret model.Secret) bool {
 		_, kept := m.Settings.Secrets.Lookup(secret.Key)
 		return kept
 	})
@@ -132,7 +133,7 @@ func (m Maker) NeedsCopies(p projects.Project, runs bool) bool {
 
 // lacksSalt reports whether Pulumi would add a new salt to the shared stack file although the
 // environment has one.
-func (m Maker) lacksSalt(p projects.Project) bool {
+func (m Maker) lacksSalt(p model.Project) bool {
 	if p.Name == projects.SecretsProject && p.Own == nil || p.Own != nil && p.Own.StackFiles != "" ||
 		m.Settings.Managed() {
 		return false
@@ -141,12 +142,12 @@ func (m Maker) lacksSalt(p projects.Project) bool {
 }
 
 // Stack returns the name of a project's stack in the environment.
-func (m Maker) Stack(p projects.Project) string {
-	return projects.StackNamesOf([]projects.Project{p}).Of(p.Name, m.Settings.Stack.Text)
+func (m Maker) Stack(p model.Project) string {
+	return model.StackNamesOf([]model.Project{p}).Of(p.Name, m.Settings.Stack.Text)
 }
 
 // plain returns files for the folder work that make Pulumi use the user's stack files.
-func (m Maker) plain(p projects.Project, work string) (map[string][]byte, error) {
+func (m Maker) plain(p model.Project, work string) (map[string][]byte, error) {
 	folder := filepath.Join(m.Settings.Root, config.Folder)
 	if p.Own == nil && p.Name == projects.SecretsProject {
 		folder = filepath.Join(folder, "secrets")
@@ -164,7 +165,7 @@ func (m Maker) plain(p projects.Project, work string) (map[string][]byte, error)
 }
 
 // builtIn returns the Pulumi.yaml of a built-in project.
-func (m Maker) builtIn(p projects.Project, more map[string]any) ([]byte, error) {
+func (m Maker) builtIn(p model.Project, more map[string]any) ([]byte, error) {
 	settings := map[string]any{
 		"name": p.Name, "runtime": projects.Runtime,
 		"plugins": map[string]any{"providers": pluginList(m.Plugins)},
@@ -184,7 +185,7 @@ func pluginList(plugins map[string]string) []map[string]string {
 
 // manifest returns the Pulumi.yaml of an own project for another folder. It refers to the
 // program in the project's folder, and to the stack files in stackFiles.
-func manifest(project projects.Project, work, stackFiles string) ([]byte, error) {
+func manifest(project model.Project, work, stackFiles string) ([]byte, error) {
 	content, err := os.ReadFile(filepath.Join(project.Own.Dir, config.ManifestFile))
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/stackfiles"
 	"mara/runner/internal/statefiles"
@@ -43,11 +44,11 @@ func write(t *testing.T, file, content string) {
 }
 
 // own returns a project of the user below the root.
-func own(t *testing.T, m Maker, stackFiles bool) projects.Project {
+func own(t *testing.T, m Maker, stackFiles bool) model.Project {
 	t.Helper()
 	dir := filepath.Join(m.Settings.Root, "shop")
 	write(t, filepath.Join(dir, config.ManifestFile), "name: shop\nruntime: yaml\nmain: program\nstackConfigDir: elsewhere\n")
-	project := projects.Project{Name: "shop", Own: &projects.Own{Dir: dir}}
+	project := model.Project{Name: "shop", Own: &model.Own{Dir: dir}}
 	if stackFiles {
 		project.Own.StackFiles = dir
 	}
@@ -75,7 +76,7 @@ func TestFolderOfACheckout(t *testing.T) {
 	checkout := filepath.Join(m.Settings.Root, filepath.FromSlash(vpc.Folder()))
 	write(t, filepath.Join(checkout, config.ManifestFile), "name: "+vpc.Name+"\n")
 	shop := own(t, m, true)
-	for project, want := range map[*projects.Project]string{&vpc: checkout, &shop: shop.Own.Dir} {
+	for project, want := range map[*model.Project]string{&vpc: checkout, &shop: shop.Own.Dir} {
 		if got, err := m.Folder(*project, encryption.Copies{}); err != nil || got != want {
 			t.Errorf("%s: %q, %v", project.Name, got, err)
 		}
@@ -102,7 +103,7 @@ func TestFolderThatStandsForOne(t *testing.T) {
 		map[string]any{"name": "aws", "path": "/plugins/aws"}, map[string]any{"name": "kind", "path": "/plugins/kind"},
 	}}
 	for _, test := range []struct {
-		project projects.Project
+		project model.Project
 		want    map[string]any
 	}{
 		{projects.AWSVPC(), map[string]any{"name": projects.AWSVPC().Name, "runtime": projects.Runtime, "plugins": plugins, "stackConfigDir": to(config.Folder)}},
@@ -127,7 +128,7 @@ func TestFolderWithCopies(t *testing.T) {
 	m := maker(t, work)
 	copies := encryption.Copies{Stack: []byte("config:\n  a:b: shared\n"), Secrets: []byte("config:\n  a:b: secret\n")}
 	for _, test := range []struct {
-		project projects.Project
+		project model.Project
 		want    string
 	}{
 		{projects.AWSVPC(), "config:\n  a:b: shared\n"},
@@ -153,7 +154,7 @@ func TestOwn(t *testing.T) {
 	m := maker(t, "")
 	shop := own(t, m, true)
 	write(t, filepath.Join(shop.Own.Dir, "Pulumi.dev.yaml"), "config:\n  shop:size: 3\n")
-	find, err := m.Own([]projects.Project{shop}, encryption.Copies{Stack: []byte("config:\n  a:b: shared\n")})
+	find, err := m.Own([]model.Project{shop}, encryption.Copies{Stack: []byte("config:\n  a:b: shared\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestNeedsCopies(t *testing.T) {
 	salted := config.StackFile{Content: []byte("encryptionsalt: v1:salt\n")}
 	for name, test := range map[string]struct {
 		stack, secrets config.StackFile
-		project        projects.Project
+		project        model.Project
 		runs, want     bool
 	}{
 		"the secrets have a salt":   {secrets: salted, project: own(t, m, false), runs: true, want: true},

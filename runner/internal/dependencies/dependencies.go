@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
@@ -41,8 +42,8 @@ func dependencyFolders() []string { return []string{"node_modules", "venv", ".ve
 
 // Missing returns the own projects of a plan whose dependencies are not installed, or have
 // changed since the runner installed them.
-func Missing(root string, p plan.Plan) []projects.Project {
-	var all []projects.Project
+func Missing(root string, p plan.Plan) []model.Project {
+	var all []model.Project
 	for _, step := range p.Steps {
 		if own := step.Project.Own; own != nil && !slices.Contains(withoutDependencies(), own.Runtime) &&
 			!isInstalled(root, step.Project) {
@@ -54,7 +55,7 @@ func Missing(root string, p plan.Plan) []projects.Project {
 
 // isInstalled reports whether the record of the last installation fits the project. Without a record, dependencies
 // that the user has installed count.
-func isInstalled(root string, project projects.Project) bool {
+func isInstalled(root string, project model.Project) bool {
 	content, err := os.ReadFile(installed(root, project))
 	if err != nil {
 		return slices.ContainsFunc(dependencyFolders(), func(name string) bool { return exists(project.Own.Dir, name) })
@@ -77,7 +78,7 @@ func exists(dir, name string) bool {
 }
 
 // installed returns the path of the record of the last installation. Simulations share it.
-func installed(root string, project projects.Project) string {
+func installed(root string, project model.Project) string {
 	return layout.Of(root, false).Installed(project.Name)
 }
 
@@ -107,7 +108,7 @@ type Installer struct {
 
 // Install installs the dependencies of projects one after the other: package managers share
 // caches, and not all of them lock these.
-func (i Installer) Install(ctx context.Context, all []projects.Project) error {
+func (i Installer) Install(ctx context.Context, all []model.Project) error {
 	for _, project := range all {
 		fmt.Fprintf(i.Stderr, "installing the dependencies of %s (%s)\n", project.Name, project.Own.Runtime)
 		if err := stacks.Install(ctx, i.Command, stacks.Installation{Folder: project.Own.Dir, Env: i.Env,

@@ -12,7 +12,7 @@ import (
 
 	"github.com/blang/semver"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/plan"
@@ -40,13 +40,13 @@ func (p *pulumi) Run(_ context.Context, dir string, _ io.Reader, _, _ []io.Write
 }
 
 // own returns a project of a runtime, with files in its folder.
-func own(t *testing.T, runtime string, files ...string) projects.Project {
+func own(t *testing.T, runtime string, files ...string) model.Project {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range files {
 		write(t, filepath.Join(dir, name), name)
 	}
-	return projects.Project{Name: "shop", Own: &projects.Own{Dir: dir, Runtime: runtime}}
+	return model.Project{Name: "shop", Own: &model.Own{Dir: dir, Runtime: runtime}}
 }
 
 func write(t *testing.T, file, content string) {
@@ -57,8 +57,8 @@ func write(t *testing.T, file, content string) {
 }
 
 // isMissing reports whether the dependencies of a project are missing.
-func isMissing(root string, project projects.Project) bool {
-	return len(Missing(root, plan.Plan{Steps: []plan.Step{{Project: projects.Project{Name: "vpc"}}, {Project: project}}})) == 1
+func isMissing(root string, project model.Project) bool {
+	return len(Missing(root, plan.Plan{Steps: []plan.Step{{Project: model.Project{Name: "vpc"}}, {Project: project}}})) == 1
 }
 
 func TestMissing(t *testing.T) {
@@ -86,7 +86,7 @@ func TestInstall(t *testing.T) {
 	root, project, command := t.TempDir(), own(t, "nodejs", "package.json"), &pulumi{t: t}
 	var stderr strings.Builder
 	installer := Installer{Root: root, Command: command, Masker: event.NewMasker(), Stderr: &stderr}
-	if err := installer.Install(t.Context(), []projects.Project{project}); err != nil {
+	if err := installer.Install(t.Context(), []model.Project{project}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(command.folders, []string{project.Own.Dir}) || !strings.Contains(command.args, "--no-plugins") {
@@ -113,7 +113,7 @@ func TestRemoved(t *testing.T) {
 	t.Parallel()
 	root, project := t.TempDir(), own(t, "nodejs", "package.json", "node_modules/a/package.json")
 	installer := Installer{Root: root, Command: &pulumi{t: t}, Masker: event.NewMasker(), Stderr: io.Discard}
-	if err := installer.Install(t.Context(), []projects.Project{project}); err != nil {
+	if err := installer.Install(t.Context(), []model.Project{project}); err != nil {
 		t.Fatal(err)
 	}
 	if isMissing(root, project) {
@@ -132,7 +132,7 @@ func TestInstallFails(t *testing.T) {
 	root, project := t.TempDir(), own(t, "nodejs", "package.json")
 	command := &pulumi{t: t, fail: errors.New("npm says no to hunter2hunter2")}
 	installer := Installer{Root: root, Command: command, Masker: event.NewMasker("hunter2hunter2"), Stderr: io.Discard}
-	err := installer.Install(t.Context(), []projects.Project{project, project})
+	err := installer.Install(t.Context(), []model.Project{project, project})
 	var environment *failure.Environment
 	if !errors.As(err, &environment) || !strings.Contains(err.Error(), "npm says no") || strings.Contains(err.Error(), "hunter2hunter2") {
 		t.Errorf("error: %v", err)
@@ -142,7 +142,7 @@ func TestInstallFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := installer.Install(ctx, []projects.Project{project}); !errors.Is(err, context.Canceled) || errors.As(err, &environment) {
+	if err := installer.Install(ctx, []model.Project{project}); !errors.Is(err, context.Canceled) || errors.As(err, &environment) {
 		t.Errorf("interrupted: %v", err)
 	}
 }

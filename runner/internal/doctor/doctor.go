@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/engine"
@@ -208,7 +208,7 @@ func (e *Examination) secrets(context.Context) []preflight.Finding {
 	if e.plan.ReadsSecrets() {
 		for _, m := range e.Session.Vault.Missing() {
 			finding := preflight.Finding{Status: preflight.Warning, Text: m.Problem().String()}
-			if !e.Options.Interactive && m.Secret.Generate == projects.None {
+			if !e.Options.Interactive && m.Secret.Generate == model.None {
 				finding.Status = preflight.Problem
 			}
 			found = append(found, finding)

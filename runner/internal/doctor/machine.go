@@ -12,9 +12,9 @@ import (
 	"sync"
 
 	"mara/config"
+	"mara/projects/model/operation"
 	"mara/projects/schemas"
 	"mara/providers"
-	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/leftovers"

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/containers"
 	"mara/runner/internal/event"
 	"mara/runner/internal/kindprovider/kindtest"
@@ -91,7 +92,7 @@ func imageHere(t *testing.T, docker *containers.Runtime, key, variable string) s
 // defaultOf is the default of one of kind's keys.
 func defaultOf(t *testing.T, key string) string {
 	t.Helper()
-	for _, project := range []projects.Project{projects.KindCluster(), projects.KindRegistry()} {
+	for _, project := range []model.Project{projects.KindCluster(), projects.KindRegistry()} {
 		for _, declared := range project.Keys {
 			if declared.Name == key {
 				return fmt.Sprint(declared.Default)

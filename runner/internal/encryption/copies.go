@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/atomicfile"
 )
 
@@ -31,7 +32,7 @@ type Options struct {
 	Beside       []config.StackFile // stack files in the folders of own projects
 	Covered      bool               // every project has such a file with a scheme: the shared files encrypt nothing
 	Without      []string           // projects of the catalogue without a namespace
-	Skipped      []projects.Project // projects that this environment skips
+	Skipped      []model.Project    // projects that this environment skips
 	Simulate     *ThrowAway         // generated values of a simulation; nil outside of simulations
 	Keys         *Keyring           // caches keys; may be nil
 }
@@ -393,7 +394,7 @@ func (c Copies) Over(own config.StackFile) ([]byte, error) {
 // this environment skips may still be deployed: they keep their namespace while they have secrets.
 func (p *preparation) without() []string {
 	names := slices.Clone(p.Without)
-	isMissing := func(secret projects.Secret) bool {
+	isMissing := func(secret model.Secret) bool {
 		return secret.Default == "" && get(p.secrets.config(), secret.Key) == nil
 	}
 	for _, project := range p.Skipped {

@@ -15,6 +15,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/encryption"
 )
 
@@ -641,10 +642,10 @@ func TestSkippedProjectsNeedNoSecrets(t *testing.T) {
 	o := places(t)
 	o.Secrets.Content = []byte("config:\n  shop:password: given\n")
 	o.Without = []string{"not-listed"}
-	o.Skipped = []projects.Project{
-		{Name: "missing", Secrets: []projects.Secret{{Key: "shop:password"}, {Key: "missing:password"}}},
-		{Name: "given", Secrets: []projects.Secret{{Key: "shop:password"}}},
-		{Name: "with-default", Secrets: []projects.Secret{{Key: "other:password", Default: "x"}}},
+	o.Skipped = []model.Project{
+		{Name: "missing", Secrets: []model.Secret{{Key: "shop:password"}, {Key: "missing:password"}}},
+		{Name: "given", Secrets: []model.Secret{{Key: "shop:password"}}},
+		{Name: "with-default", Secrets: []model.Secret{{Key: "other:password", Default: "x"}}},
 		{Name: "no-secrets"},
 	}
 	without := read(t, prepare(t, o).Secrets).Config[projects.WithoutKey]

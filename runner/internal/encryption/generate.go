@@ -3,7 +3,7 @@ package encryption
 import (
 	"errors"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/password"
 )
 
@@ -25,14 +25,14 @@ const (
 )
 
 // Generate generates a strong value for a secret.
-func Generate(secret projects.Secret) (string, error) {
+func Generate(secret model.Secret) (string, error) {
 	length := max(passwordLength, secret.MinLength)
 	switch secret.Generate {
-	case projects.Password:
+	case model.Password:
 		return password.Draw(length, lower, upper, digits, special)
-	case projects.AlphanumericPassword:
+	case model.AlphanumericPassword:
 		return password.Draw(length, lower, upper, digits)
-	case projects.RSAKey:
+	case model.RSAKey:
 		return rsaKey(generatedBits)
 	}
 	return "", ErrNoGenerator

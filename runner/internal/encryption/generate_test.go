@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/encryption"
 )
 
@@ -13,12 +14,12 @@ func TestGenerate(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
-		secret projects.Secret
+		secret model.Secret
 		want   string // pattern
 	}{
-		{"password", projects.Secret{Generate: projects.Password, MinLength: 8}, `^[a-zA-Z][a-zA-Z0-9_.+=^,-]{31}$`},
-		{"long password", projects.Secret{Generate: projects.Password, MinLength: 40}, `^[a-zA-Z][a-zA-Z0-9_.+=^,-]{39}$`},
-		{"letters and digits", projects.Secret{Generate: projects.AlphanumericPassword, MinLength: 8},
+		{"password", model.Secret{Generate: model.Password, MinLength: 8}, `^[a-zA-Z][a-zA-Z0-9_.+=^,-]{31}$`},
+		{"long password", model.Secret{Generate: model.Password, MinLength: 40}, `^[a-zA-Z][a-zA-Z0-9_.+=^,-]{39}$`},
+		{"letters and digits", model.Secret{Generate: model.AlphanumericPassword, MinLength: 8},
 			`^[a-zA-Z][a-zA-Z0-9]{31}$`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -59,9 +60,9 @@ func TestGenerateTheCatalogue(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", secret.Key, err)
 			}
-			if secret.Generate == projects.RSAKey {
+			if secret.Generate == model.RSAKey {
 				keys++
-				if key, err := projects.ParseRSAKey([]byte(value)); err != nil || key.N.BitLen() != 4096 {
+				if key, err := model.ParseRSAKey([]byte(value)); err != nil || key.N.BitLen() != 4096 {
 					t.Errorf("%s has %d bits, %v", secret.Key, key.N.BitLen(), err)
 				}
 			}
@@ -74,7 +75,7 @@ func TestGenerateTheCatalogue(t *testing.T) {
 
 func TestGenerateNothing(t *testing.T) {
 	t.Parallel()
-	if value, err := encryption.Generate(projects.Secret{Key: "x:y"}); !errors.Is(err, encryption.ErrNoGenerator) ||
+	if value, err := encryption.Generate(model.Secret{Key: "x:y"}); !errors.Is(err, encryption.ErrNoGenerator) ||
 		value != "" {
 		t.Errorf("got %q, %v", value, err)
 	}

@@ -12,15 +12,15 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/atomicfile"
 )
 
 // ThrowAway describes the values that a simulation may generate.
 type ThrowAway struct {
-	Keys    []config.Key      // configuration keys of the plan's projects
-	Secrets []projects.Secret // secret keys of the plan's projects
-	File    string            // stores generated secrets, encrypted, for the next run
+	Keys    []config.Key   // configuration keys of the plan's projects
+	Secrets []model.Secret // secret keys of the plan's projects
+	File    string         // stores generated secrets, encrypted, for the next run
 }
 
 // The key of a simulation that reads none of the user's secrets. It only protects generated
@@ -143,11 +143,11 @@ func (p *preparation) earlierSecrets() stackFile {
 }
 
 // invent generates a recognizable fake value that passes the rules for secrets.
-func invent(secret projects.Secret) (string, error) {
+func invent(secret model.Secret) (string, error) {
 	switch secret.Generate {
-	case projects.RSAKey:
+	case model.RSAKey:
 		return rsaKey(keyBits)
-	case projects.AlphanumericPassword:
+	case model.AlphanumericPassword:
 		return padded("SIMULATED0"+alphanumeric(secret.Key), secret.MinLength), nil
 	}
 	return padded("SIMULATED-0!"+alphanumeric(secret.Key), secret.MinLength), nil

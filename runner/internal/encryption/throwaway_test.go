@@ -14,15 +14,16 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/encryption"
 )
 
-func someSecrets() []projects.Secret {
-	return []projects.Secret{
-		{Key: "prometheus:admin_password", Generate: projects.Password, MinLength: 8},
-		{Key: "bank:db_password", Generate: projects.AlphanumericPassword, MinLength: 60},
+func someSecrets() []model.Secret {
+	return []model.Secret{
+		{Key: "prometheus:admin_password", Generate: model.Password, MinLength: 8},
+		{Key: "bank:db_password", Generate: model.AlphanumericPassword, MinLength: 60},
 		{Key: "bank:given"},
-		{Key: "bank:jwt_key", Generate: projects.RSAKey},
+		{Key: "bank:jwt_key", Generate: model.RSAKey},
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"mara/providers/needs"
-	"mara/providers/operation"
+	"mara/projects/model/needs"
+	"mara/projects/model/operation"
 )
 
 // Format is the version of the event format, sent in run.started. It grows

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 )
 
 // SummaryFormat is the version of the summary's JSON form. It grows when a

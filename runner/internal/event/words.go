@@ -9,7 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 )
 
 // FormatDuration renders a duration as a person says it: 1.2s, 3m05s, 1h02m.

@@ -25,8 +25,8 @@ import (
 	"fmt"
 	"time"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
@@ -85,7 +85,7 @@ type Options struct {
 	Hook func(ctx context.Context, call HookCall, emit func(event.Event)) error
 	// RunHooks are the hooks of the run itself. Their events have the project HookProject. If
 	// a hook before the run fails, no step starts; if a hook after it fails, the run fails.
-	RunHooks []projects.Hook
+	RunHooks []model.Hook
 	// Conclude is called after a run without failures, before its last hooks and run.finished.
 	// Its error makes the run fail. It may be nil.
 	Conclude func() error
@@ -100,7 +100,7 @@ type Options struct {
 
 // HookCall describes the call of a hook.
 type HookCall struct {
-	Hook projects.Hook
+	Hook model.Hook
 	Step plan.Step // zero for a hook of the run
 	// Result is the result of the step or the run; zero before it.
 	Result StepResult
@@ -131,7 +131,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	r := newRun(o, needs, dependents)
 	r.announce()
-	if r.runHooks(ctx, projects.Before, StepResult{}) {
+	if r.runHooks(ctx, model.Before, StepResult{}) {
 		r.walk(ctx)
 	}
 	r.settle()

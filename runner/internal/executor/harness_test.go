@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/projects"
-	"mara/providers/needs"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/needs"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -30,9 +30,9 @@ func planOf(lines ...string) plan.Plan {
 	for i, line := range lines {
 		name, reads, _ := strings.Cut(line, ":")
 		name, hooked := strings.CutSuffix(name, "!")
-		step := plan.Step{Project: projects.Project{Name: name, Title: strings.ToUpper(name)}, Needs: needs.Needs{Reads: strings.Fields(reads)}, Index: i}
+		step := plan.Step{Project: model.Project{Name: name, Title: strings.ToUpper(name)}, Needs: needs.Needs{Reads: strings.Fields(reads)}, Index: i}
 		if hooked {
-			step.Project.Hooks = projects.BuiltInHooks()[:1]
+			step.Project.Hooks = model.BuiltInHooks()[:1]
 		}
 		p.Steps = append(p.Steps, step)
 	}

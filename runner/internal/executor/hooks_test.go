@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -19,10 +19,10 @@ import (
 func TestHookMoments(t *testing.T) {
 	t.Parallel()
 	ups := []operation.Operation{operation.Up, operation.Preview}
-	hooks := []projects.Hook{
-		{Name: "always", On: projects.Always, Operations: ups}, {Name: "failure", On: projects.OnFailure, Operations: ups},
-		{Name: "success", On: projects.OnSuccess, Operations: ups}, {Name: "before", On: projects.Before, Operations: ups},
-		{Name: "destroys", On: projects.Before, Operations: []operation.Operation{operation.Destroy}},
+	hooks := []model.Hook{
+		{Name: "always", On: model.Always, Operations: ups}, {Name: "failure", On: model.OnFailure, Operations: ups},
+		{Name: "success", On: model.OnSuccess, Operations: ups}, {Name: "before", On: model.Before, Operations: ups},
+		{Name: "destroys", On: model.Before, Operations: []operation.Operation{operation.Destroy}},
 	}
 	for name, tt := range map[string]struct {
 		operation operation.Operation
@@ -53,7 +53,7 @@ func TestHookMoments(t *testing.T) {
 				}),
 				Hook: func(_ context.Context, call executor.HookCall, _ func(event.Event)) error {
 					calls = append(calls, call.Hook.Name)
-					if call.Hook.On == projects.OnFailure && call.Result.Result != event.Failed {
+					if call.Hook.On == model.OnFailure && call.Result.Result != event.Failed {
 						t.Errorf("a hook of a failure got %q", call.Result.Result)
 					}
 					if call.Hook.Name == tt.failing {
@@ -79,7 +79,7 @@ func TestHooksAfterACancellation(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		p := planOf("a")
-		p.Steps[0].Project.Hooks = []projects.Hook{{Name: "clean", On: projects.Always, Operations: []operation.Operation{operation.Up}}}
+		p.Steps[0].Project.Hooks = []model.Hook{{Name: "clean", On: model.Always, Operations: []operation.Operation{operation.Up}}}
 		ran := false
 		h := begin(ctx, t, p, func(o *executor.Options) {
 			o.Operation = operation.Up
@@ -122,9 +122,9 @@ func TestRunHooks(t *testing.T) {
 			var calls []string
 			r, err := executor.Run(t.Context(), executor.Options{
 				Plan: planOf("a"), Operation: operation.Up,
-				RunHooks: []projects.Hook{
-					{Name: "always", On: projects.Always, Operations: up}, {Name: "failure", On: projects.OnFailure, Operations: up},
-					{Name: "success", On: projects.OnSuccess, Operations: up}, {Name: "before", On: projects.Before, Operations: up},
+				RunHooks: []model.Hook{
+					{Name: "always", On: model.Always, Operations: up}, {Name: "failure", On: model.OnFailure, Operations: up},
+					{Name: "success", On: model.OnSuccess, Operations: up}, {Name: "before", On: model.Before, Operations: up},
 				},
 				Operator: operatorFunc(func(_ context.Context, step plan.Step, _ func(event.Event)) (executor.Outcome, error) {
 					calls = append(calls, step.Project.Name)
@@ -132,7 +132,7 @@ func TestRunHooks(t *testing.T) {
 				}),
 				Hook: func(_ context.Context, call executor.HookCall, _ func(event.Event)) error {
 					calls = append(calls, call.Hook.Name)
-					if call.Hook.On == projects.OnFailure && (call.Result.Result != event.Failed || call.Result.Err == nil) {
+					if call.Hook.On == model.OnFailure && (call.Result.Result != event.Failed || call.Result.Err == nil) {
 						t.Errorf("a hook of a failure got %+v", call.Result)
 					}
 					if call.Hook.Name == tt.failing {

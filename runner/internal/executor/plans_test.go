@@ -4,8 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"

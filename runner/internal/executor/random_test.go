@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/interrupt"

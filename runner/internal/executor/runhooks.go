@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/event"
 )
 
 // runHooks runs the hooks of the run at a moment, up to the first failure.
-func (r *run) runHooks(ctx context.Context, on projects.Moment, result StepResult) bool {
+func (r *run) runHooks(ctx context.Context, on model.Moment, result StepResult) bool {
 	w := worker{Options: r.Options}
-	w.step.Project = projects.Project{Name: HookProject, Title: "Run", Hooks: r.RunHooks}
+	w.step.Project = model.Project{Name: HookProject, Title: "Run", Hooks: r.RunHooks}
 	err := w.runHooks(ctx, on, result)
 	if err == nil {
 		return true
@@ -33,11 +33,11 @@ func (r *run) runLastHooks(ctx context.Context, result *Result, changes event.Ch
 	ctx, cancel := forLastHooks(ctx)
 	defer cancel()
 	hookResult := StepResult{Result: result.Outcome, Changes: changes, Err: errors.Join(result.err(ctx), r.hookErr)}
-	on := projects.OnSuccess
+	on := model.OnSuccess
 	if result.Outcome != event.Succeeded {
-		on = projects.OnFailure
+		on = model.OnFailure
 	}
-	for _, moment := range []projects.Moment{on, projects.Always} {
+	for _, moment := range []model.Moment{on, model.Always} {
 		if !r.runHooks(ctx, moment, hookResult) && result.Outcome == event.Succeeded {
 			result.Outcome = event.Failed
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/event"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
@@ -39,12 +39,12 @@ func (w worker) work(ctx context.Context) StepResult {
 	began := w.Now()
 	limited, cancel := w.limited(ctx)
 	defer cancel()
-	a := attempts{err: w.runHooks(limited, projects.Before, StepResult{})}
+	a := attempts{err: w.runHooks(limited, model.Before, StepResult{})}
 	if a.err == nil {
 		a = w.try(limited)
 	}
 	if a.err == nil && w.followed(a.out) {
-		a.err = w.runHooks(limited, projects.OnSuccess, w.judge(limited, a))
+		a.err = w.runHooks(limited, model.OnSuccess, w.judge(limited, a))
 	}
 	result := w.judge(limited, a)
 	if a.err != nil || w.followed(a.out) {
@@ -88,7 +88,7 @@ func (w worker) followed(out Outcome) bool {
 }
 
 // runHooks runs the hooks of a moment in order, up to the first failure.
-func (w worker) runHooks(ctx context.Context, on projects.Moment, result StepResult) error {
+func (w worker) runHooks(ctx context.Context, on model.Moment, result StepResult) error {
 	for _, h := range w.step.Project.Hooks {
 		if h.On != on || !h.For(w.Operation) {
 			continue
@@ -121,9 +121,9 @@ func (w worker) runLastHooks(ctx context.Context, result *StepResult) {
 	defer cancel()
 	var errs []error
 	if result.Err != nil {
-		errs = append(errs, w.runHooks(ctx, projects.OnFailure, *result))
+		errs = append(errs, w.runHooks(ctx, model.OnFailure, *result))
 	}
-	errs = append(errs, w.runHooks(ctx, projects.Always, *result))
+	errs = append(errs, w.runHooks(ctx, model.Always, *result))
 	if err := errors.Join(errs...); err != nil && result.Err == nil {
 		result.Result, result.Err = event.Failed, err
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects"
-	"mara/providers/needs"
+	"mara/projects/model"
+	"mara/projects/model/needs"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
@@ -44,7 +44,7 @@ func NewPlan(chosen []Environment, r Rollout, ordered bool) (Plan, error) {
 	}
 	if !ordered || len(r.Waves) == 0 {
 		for _, e := range chosen {
-			p.add(projects.Project{Name: e.Stack, Title: cmp.Or(e.Provider, e.Stack)}, nil)
+			p.add(model.Project{Name: e.Stack, Title: cmp.Or(e.Provider, e.Stack)}, nil)
 		}
 		return p, nil
 	}
@@ -72,7 +72,7 @@ func (p *Plan) addWave(w Wave, members []Environment, ends map[string][]string, 
 	}
 	var names []string
 	for _, e := range members {
-		p.add(projects.Project{Name: e.Stack, Title: "Wave " + w.Name}, after)
+		p.add(model.Project{Name: e.Stack, Title: "Wave " + w.Name}, after)
 		names = append(names, e.Stack)
 	}
 	p.inWave[w.Name] = len(members)
@@ -81,7 +81,7 @@ func (p *Plan) addWave(w Wave, members []Environment, ends map[string][]string, 
 	}
 	end := event.WavePrefix + w.Name
 	p.Waves[end] = w
-	p.add(projects.Project{Name: end, Title: "End of wave " + w.Name}, names)
+	p.add(model.Project{Name: end, Title: "End of wave " + w.Name}, names)
 	return []string{end}
 }
 
@@ -89,7 +89,7 @@ func isAwaited(w Wave, later []Wave) bool {
 	return slices.ContainsFunc(later, func(other Wave) bool { return slices.Contains(other.After, w.Name) })
 }
 
-func (p *Plan) add(project projects.Project, after []string) {
+func (p *Plan) add(project model.Project, after []string) {
 	p.Steps = append(p.Steps, plan.Step{Project: project, Needs: needs.Needs{Reads: []string{}, After: after}, Index: len(p.Steps)})
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/containers"
 	"mara/runner/internal/deprovision"
 	"mara/runner/internal/event"

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/deprovision"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
@@ -111,7 +112,7 @@ func TestStoppedNodesAreStarted(t *testing.T) {
 				"';; *) echo $1 $2 >> " + calls + ";; esac"})
 			before := s.Before(test.op, test.forget)
 			for range 2 {
-				step := plan.Step{Project: projects.Project{Name: test.project}}
+				step := plan.Step{Project: model.Project{Name: test.project}}
 				if err := before(t.Context(), step, func(event.Event) {}); err != nil {
 					t.Error(err)
 				}

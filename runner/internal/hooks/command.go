@@ -14,8 +14,8 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/interrupt"
@@ -31,7 +31,7 @@ const inputVersion = 1
 type Input struct {
 	Version   int                 `json:"version"`
 	Hook      string              `json:"hook"`
-	On        projects.Moment     `json:"on"`
+	On        model.Moment        `json:"on"`
 	Operation operation.Operation `json:"operation"`
 	Provider  string              `json:"provider"`
 	Stack     string              `json:"stack"`
@@ -159,9 +159,9 @@ func texts(value any) []string {
 // attempt runs the command once. It passes on each line of the output; the error has
 // the last line that was shown.
 func (h Hooks) attempt(
-	ctx context.Context, hook projects.Hook, input Input, say func(line string) (shown string),
+	ctx context.Context, hook model.Hook, input Input, say func(line string) (shown string),
 ) error {
-	limit := cmp.Or(hook.Timeout, projects.DefaultHookTimeout)
+	limit := cmp.Or(hook.Timeout, model.DefaultHookTimeout)
 	late := fmt.Errorf("timed out after %s", event.FormatDuration(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()

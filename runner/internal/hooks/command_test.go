@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/lock"
@@ -22,14 +22,14 @@ import (
 )
 
 // commandCall returns a call of a user's script.
-func commandCall(t *testing.T, hook projects.Hook, script string) executor.HookCall {
+func commandCall(t *testing.T, hook model.Hook, script string) executor.HookCall {
 	t.Helper()
 	hook.Dir = t.TempDir()
 	if err := os.WriteFile(filepath.Join(hook.Dir, "hook.sh"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	hook.Name, hook.Command = "smoke", []string{"./hook.sh", "two words"}
-	return executor.HookCall{Hook: hook, Step: plan.Step{Project: projects.Project{Name: "linode-lke", Title: "LKE", Path: "a/b"}}}
+	return executor.HookCall{Hook: hook, Step: plan.Step{Project: model.Project{Name: "linode-lke", Title: "LKE", Path: "a/b"}}}
 }
 
 // TestCommand: the input of a command, and what becomes of its output.
@@ -38,7 +38,7 @@ func TestCommand(t *testing.T) {
 	failed := executor.StepResult{Result: event.Failed, Err: errors.New("no " + clusterToken)}
 	for _, test := range []struct {
 		name, script string
-		hook         projects.Hook
+		hook         model.Hook
 		result       executor.StepResult
 		simulated    bool
 		op           operation.Operation
@@ -47,14 +47,14 @@ func TestCommand(t *testing.T) {
 	}{
 		{name: "argument and folder", script: `echo "$1"; basename "$0"; echo $PWD | grep -c TestCommand`, want: []string{"info two words", "info hook.sh", "info 1"}},
 		{
-			name: "variables", script: `env | grep ^MARA_ | sort`, hook: projects.Hook{On: projects.OnFailure}, result: failed,
+			name: "variables", script: `env | grep ^MARA_ | sort`, hook: model.Hook{On: model.OnFailure}, result: failed,
 			want: []string{
 				"info MARA_HOOK=smoke", "info MARA_ON=failure", "info MARA_OPERATION=up", "info MARA_PROJECT=linode-lke", "info MARA_PROVIDER=linode",
 				"info MARA_RESULT=failed", "info MARA_ROOT=/root", "info MARA_SIMULATED=false", "info MARA_STACK=dev",
 			},
 		},
 		{
-			name: "input", script: `cat; echo`, hook: projects.Hook{On: projects.OnFailure}, result: failed,
+			name: "input", script: `cat; echo`, hook: model.Hook{On: model.OnFailure}, result: failed,
 			want: []string{`info {"version":1,"hook":"smoke","on":"failure","operation":"up","provider":"linode","stack":"dev","simulated":false,"root":"/root",` +
 				`"project":"linode-lke","title":"LKE","folder":"projects/a/b","result":"failed","error":"no [secret]",` +
 				`"changes":{"create":0,"update":0,"replace":0,"delete":0,"same":0},"outputs":{"address":"10.0.0.1"}}`},
@@ -62,13 +62,13 @@ func TestCommand(t *testing.T) {
 		{name: "masked", script: `echo ` + clusterToken + ` >&2; exit 3`, want: []string{"info [secret]"}, err: "exit status 3: [secret]"},
 		{name: "silent failure", script: `exit 3`, err: "exit status 3"},
 		{
-			name: "tried again", hook: projects.Hook{Retry: 1}, script: `test -e here && echo done && exit; touch here; exit 1`,
+			name: "tried again", hook: model.Hook{Retry: 1}, script: `test -e here && echo done && exit; touch here; exit 1`,
 			want: []string{"warning hook smoke: exit status 1; trying again", "info done"},
 		},
-		{name: "late", hook: projects.Hook{Timeout: 100 * time.Millisecond}, script: `sleep 60 & wait`, err: "timed out after 0.1s"},
+		{name: "late", hook: model.Hook{Timeout: 100 * time.Millisecond}, script: `sleep 60 & wait`, err: "timed out after 0.1s"},
 		{name: "simulated", script: `echo ran`, simulated: true, want: []string{"info SIMULATED: not run: ./hook.sh 'two words'"}},
-		{name: "for a simulation", script: `echo $MARA_SIMULATED`, simulated: true, hook: projects.Hook{Simulate: true}, want: []string{"info true"}},
-		{name: "before a destroy of nothing", hook: projects.Hook{On: projects.Before}, op: operation.Destroy, script: `echo ran`, want: []string{"info ran"}},
+		{name: "for a simulation", script: `echo $MARA_SIMULATED`, simulated: true, hook: model.Hook{Simulate: true}, want: []string{"info true"}},
+		{name: "before a destroy of nothing", hook: model.Hook{On: model.Before}, op: operation.Destroy, script: `echo ran`, want: []string{"info ran"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +102,7 @@ func TestCommandPrintsSecrets(t *testing.T) {
 		h := hookSession(t, outputs)
 		h.Env["PATH"] = os.Getenv("PATH")
 		var said []string
-		err := h.Hook(operation.Up)(t.Context(), commandCall(t, projects.Hook{On: projects.OnSuccess}, "echo at 10.0.0.1 with needle-3 and needle-4; exit 1"), func(e event.Event) {
+		err := h.Hook(operation.Up)(t.Context(), commandCall(t, model.Hook{On: model.OnSuccess}, "echo at 10.0.0.1 with needle-3 and needle-4; exit 1"), func(e event.Event) {
 			said = append(said, h.Masker.Mask(e.Message))
 		})
 		return fmt.Sprintf("%s: %v", strings.Join(said, "; "), err)
@@ -125,7 +125,7 @@ func TestCommandIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	interrupted := errors.New("interrupted")
 	began := time.Now()
-	err := h.Hook(operation.Up)(ctx, commandCall(t, projects.Hook{Retry: 5}, "echo up; sleep 60"), func(e event.Event) {
+	err := h.Hook(operation.Up)(ctx, commandCall(t, model.Hook{Retry: 5}, "echo up; sleep 60"), func(e event.Event) {
 		if strings.Contains(e.Message, "up") {
 			cancel(interrupted)
 		}
@@ -140,7 +140,7 @@ func TestCommandIsKilled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	interrupted := errors.New("interrupted")
-	call := commandCall(t, projects.Hook{On: projects.OnSuccess}, `trap "" TERM; sleep 60 > child.out 2>&1 & echo $!; wait`)
+	call := commandCall(t, model.Hook{On: model.OnSuccess}, `trap "" TERM; sleep 60 > child.out 2>&1 & echo $!; wait`)
 	child := 0
 	h := hookSession(t, nil)
 	h.Env["PATH"] = os.Getenv("PATH")

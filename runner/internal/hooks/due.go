@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/providers/cloud"
-	"mara/providers/operation"
 	"mara/runner/internal/containers"
 	"mara/runner/internal/kindnodes"
 	"mara/runner/internal/plan"
@@ -26,7 +26,7 @@ func (h Hooks) IsDue(ctx context.Context, op operation.Operation, step plan.Step
 		return true
 	}
 	for _, hook := range step.Project.Hooks {
-		if hook.On == projects.OnFailure || !hook.For(op) {
+		if hook.On == model.OnFailure || !hook.For(op) {
 			continue
 		}
 		if hook.Command != nil {
@@ -36,11 +36,11 @@ func (h Hooks) IsDue(ctx context.Context, op operation.Operation, step plan.Step
 			return true
 		}
 		switch hook.Name {
-		case projects.HookKubeconfig:
+		case model.HookKubeconfig:
 			if !h.hasKubeconfig(ctx) {
 				return true
 			}
-		case projects.HookReachable:
+		case model.HookReachable:
 			if !h.answers(ctx, outputs) {
 				return true
 			}

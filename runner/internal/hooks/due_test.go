@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/containers"
 	"mara/runner/internal/kindnodes"
 	"mara/runner/internal/kubeconfig"
@@ -19,14 +19,14 @@ import (
 func TestIsDue(t *testing.T) {
 	t.Parallel()
 	ups := []operation.Operation{operation.Up}
-	command := func(on projects.Moment, simulate bool) []projects.Hook {
-		return []projects.Hook{{Name: "mine", On: on, Operations: ups, Command: []string{"true"}, Simulate: simulate}}
+	command := func(on model.Moment, simulate bool) []model.Hook {
+		return []model.Hook{{Name: "mine", On: on, Operations: ups, Command: []string{"true"}, Simulate: simulate}}
 	}
-	builtIn := projects.BuiltInHooks()
+	builtIn := model.BuiltInHooks()
 	there := map[string]any{"application_url": "https://shop.example.com"}
 	gone := errors.New("connection refused")
 	for name, test := range map[string]struct {
-		hooks     []projects.Hook
+		hooks     []model.Hook
 		outputs   map[string]any
 		merged    bool // the kubeconfig is in place
 		simulated bool
@@ -34,10 +34,10 @@ func TestIsDue(t *testing.T) {
 		want      bool
 	}{
 		"none":                           {nil, nil, false, false, nil, false},
-		"a command":                      {command(projects.OnSuccess, false), nil, false, false, nil, true},
-		"a command after failures":       {command(projects.OnFailure, false), nil, false, false, nil, false},
-		"a command, simulated":           {command(projects.Always, false), nil, false, true, nil, false},
-		"a command for simulations":      {command(projects.Before, true), nil, false, true, nil, true},
+		"a command":                      {command(model.OnSuccess, false), nil, false, false, nil, true},
+		"a command after failures":       {command(model.OnFailure, false), nil, false, false, nil, false},
+		"a command, simulated":           {command(model.Always, false), nil, false, true, nil, false},
+		"a command for simulations":      {command(model.Before, true), nil, false, true, nil, true},
 		"kubeconfig":                     {builtIn[:1], nil, true, false, nil, false},
 		"kubeconfig that is gone":        {builtIn[:1], nil, false, false, nil, true},
 		"cluster that is gone":           {builtIn[:1], nil, true, false, gone, true},
@@ -59,7 +59,7 @@ func TestIsDue(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			step := plan.Step{Project: projects.Project{Name: "a", Hooks: test.hooks}}
+			step := plan.Step{Project: model.Project{Name: "a", Hooks: test.hooks}}
 			if got := h.IsDue(t.Context(), operation.Up, step, test.outputs); got != test.want {
 				t.Errorf("due: %v", got)
 			}
@@ -137,7 +137,7 @@ func TestNodesAreDue(t *testing.T) {
 				}
 				return test.nodes, test.err
 			}
-			step, outputs := plan.Step{Project: projects.Project{Name: "a"}}, map[string]any{"cluster_name": "mara-dev"}
+			step, outputs := plan.Step{Project: model.Project{Name: "a"}}, map[string]any{"cluster_name": "mara-dev"}
 			if got := h.IsDue(t.Context(), operation.Up, step, outputs); got != test.want {
 				t.Errorf("due: %v", got)
 			}

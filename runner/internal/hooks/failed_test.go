@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
@@ -58,7 +58,7 @@ func TestFailedTellsOfPods(t *testing.T) {
 				`{server: "`+server.URL+`", certificate-authority-data: `+base64.StdEncoding.EncodeToString(authority)+`}`, 1)})
 			h.Simulated = test.simulated
 			var got []string
-			step := plan.Step{Project: projects.Project{Name: "prometheus", Namespace: test.namespace}}
+			step := plan.Step{Project: model.Project{Name: "prometheus", Namespace: test.namespace}}
 			h.Failed(t.Context(), step, test.failure, func(e event.Event) {
 				e = h.Masker.Event(e)
 				got = append(got, fmt.Sprint(e.Type, " ", e.Severity, " ", e.Message))

@@ -9,8 +9,9 @@ import (
 	"log/slog"
 
 	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/kindnodes"
@@ -50,15 +51,15 @@ func (h Hooks) Hook(op operation.Operation) HookFunc {
 		name, project := call.Hook.Name, call.Step.Project.Name
 		h.Log.Debug("hook", "name", name, "project", project, "operation", op)
 		switch {
-		case call.Hook.On == projects.Before && project != "" && !op.RunsPrograms() && !h.Stacks.IsDeployed(project):
+		case call.Hook.On == model.Before && project != "" && !op.RunsPrograms() && !h.Stacks.IsDeployed(project):
 			return nil // the operation has nothing to do
 		case call.Hook.Command != nil:
 			return h.runCommand(ctx, op, call, emit)
-		case name == projects.HookKubeconfig && op.Destroys():
+		case name == model.HookKubeconfig && op.Destroys():
 			return h.forgetKubeconfig(ctx, emit)
-		case name == projects.HookKubeconfig:
+		case name == model.HookKubeconfig:
 			return h.mergeKubeconfig(ctx, project, emit)
-		case name == projects.HookReachable:
+		case name == model.HookReachable:
 			return h.awaitAnswer(ctx, project, emit)
 		}
 		return fmt.Errorf("this runner has no hook %q", name)

@@ -18,9 +18,9 @@ import (
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
 
-	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/layout"
@@ -96,7 +96,7 @@ func hookSession(t *testing.T, outputs map[string]any) Hooks {
 
 // callOf returns a call of a hook of a project.
 func callOf(project, hook string) executor.HookCall {
-	return executor.HookCall{Hook: projects.Hook{Name: hook, On: projects.OnSuccess}, Step: plan.Step{Project: projects.Project{Name: project}}}
+	return executor.HookCall{Hook: model.Hook{Name: hook, On: model.OnSuccess}, Step: plan.Step{Project: model.Project{Name: project}}}
 }
 
 func runHook(t *testing.T, s Hooks, op operation.Operation, hook string) (messages []string, err error) {
@@ -252,7 +252,7 @@ func TestAnswersHook(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				var messages []string
-				err := s.Hook(operation.Up)(t.Context(), callOf("bank-of-anthos", projects.HookReachable),
+				err := s.Hook(operation.Up)(t.Context(), callOf("bank-of-anthos", model.HookReachable),
 					func(e event.Event) { messages = append(messages, e.Message) })
 				if (err == nil) != (test.problem == "") || err != nil && err.Error() != test.problem {
 					t.Errorf("error %v, want %q", err, test.problem)

@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
@@ -111,7 +111,7 @@ func mayBeDeployed(s *session.Session, backend string) (bool, error) {
 	if !states.MayHaveStates() {
 		return false, nil
 	}
-	names := slice.Map(s.Options.Known().Projects, func(project projects.Project) string { return project.Name })
+	names := slice.Map(s.Options.Known().Projects, func(project model.Project) string { return project.Name })
 	standings, err := stacks.Options{Stack: s.Settings.Stack.Text, States: states}.StandingsIn(names)
 	if err != nil {
 		return false, &failure.Environment{

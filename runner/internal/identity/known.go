@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
 )
@@ -28,7 +28,7 @@ func CheckKnown(s *session.Session) error {
 		return failure.RunnerFolder(err)
 	}
 	known := append(configured, recorded...)
-	exists := func(project projects.Project) bool { return s.Stacks.Summary(project.Name).Exists }
+	exists := func(project model.Project) bool { return s.Stacks.Summary(project.Name).Exists }
 	if slices.Contains(known, stack.Text) || slices.ContainsFunc(s.Options.Known().Projects, exists) {
 		return nil
 	}

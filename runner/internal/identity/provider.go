@@ -10,7 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/request"
 	"mara/runner/internal/session"
@@ -59,7 +59,7 @@ func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (d
 func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
 	if s.States().IsFile() {
 		o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
-		standings, err := o.StandingsIn(slice.Map(s.Options.Known().Projects, func(project projects.Project) string { return project.Name }))
+		standings, err := o.StandingsIn(slice.Map(s.Options.Known().Projects, func(project model.Project) string { return project.Name }))
 		if err != nil {
 			return nil, err
 		}

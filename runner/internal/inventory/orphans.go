@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/adopt"
 	"mara/runner/internal/plan"
@@ -148,7 +148,7 @@ func (u Unclaimed) Plan(provider providers.Provider) (plan.Plan, error) {
 		i := max(0, slices.IndexFunc(left, func(o Orphan) bool { // 0 in a cycle
 			return !slices.ContainsFunc(o.Reads, func(read string) bool { return !done[read] })
 		}))
-		step := providers.Step{Project: projects.Project{Name: left[i].Project, Title: left[i].Project}}
+		step := providers.Step{Project: model.Project{Name: left[i].Project, Title: left[i].Project}}
 		step.Reads = slices.DeleteFunc(slices.Clone(left[i].Reads), func(read string) bool { return !done[read] })
 		made.Steps = append(made.Steps, step)
 		done[left[i].Project] = true

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 )
 

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 )
 

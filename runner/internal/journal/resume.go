@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 )

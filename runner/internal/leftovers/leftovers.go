@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/providers/cloud"
-	"mara/providers/operation"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/lock"
@@ -320,7 +320,7 @@ func (f Finder) RefuseLocked(ctx context.Context, p plan.Plan) error {
 // RefuseLockedProjects is RefuseLocked for projects that no plan need have.
 func (f Finder) RefuseLockedProjects(ctx context.Context, names []string) error {
 	return f.RefuseLocked(ctx, plan.Plan{Steps: slice.Map(names, func(name string) plan.Step {
-		return plan.Step{Project: projects.Project{Name: name}}
+		return plan.Step{Project: model.Project{Name: name}}
 	})})
 }
 

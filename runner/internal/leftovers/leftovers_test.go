@@ -18,8 +18,8 @@ import (
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/lock"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/stacks"
@@ -72,7 +72,7 @@ func TestFindChangesNothing(t *testing.T) {
 		Stacks: deployed, States: states, LockStore: keeps(states.LockFiles()),
 		Command: func(name string) string { return "runner " + name + " -s dev" },
 	}
-	p := plan.Plan{Steps: []plan.Step{{Project: projects.Project{Name: "certmgr"}}}}
+	p := plan.Plan{Steps: []plan.Step{{Project: model.Project{Name: "certmgr"}}}}
 
 	var locked *LockedError
 	if _, err := f.Find(t.Context(), operation.Up, p, false, true); !errors.As(err, &locked) || !strings.Contains(locked.NextStep(), "runner unlock -s dev") {
@@ -177,7 +177,7 @@ func waiting(t *testing.T, updating int) (f Finder, told *strings.Builder, asked
 // locks. Afterwards there may be other stacks.
 func TestFindWaits(t *testing.T) {
 	t.Parallel()
-	p := plan.Plan{Steps: []plan.Step{{Project: projects.Project{Name: "certmgr"}}}}
+	p := plan.Plan{Steps: []plan.Step{{Project: model.Project{Name: "certmgr"}}}}
 	self := lock.Self("up", "", time.Now())
 	held := fmt.Sprintf(`{"pid":%d,"username":%q,"hostname":%q,"timestamp":"2026-01-02T03:04:05Z"}`, self.PID, self.User, self.Host)
 	for _, test := range []struct {
@@ -240,7 +240,7 @@ func TestDeadInBucket(t *testing.T) {
 	if err := f.Terms.Begin(lock.Self("up", "run", time.Now().Add(-time.Minute))); err != nil {
 		t.Fatal(err)
 	}
-	p := plan.Plan{Steps: []plan.Step{{Project: projects.Project{Name: "certmgr"}}}}
+	p := plan.Plan{Steps: []plan.Step{{Project: model.Project{Name: "certmgr"}}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // by an interruption
 	if err := f.RemoveDeadLocks(ctx, p); err != nil {

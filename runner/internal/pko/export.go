@@ -13,7 +13,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/plan"
 )
 
@@ -31,9 +31,9 @@ type Environment struct {
 	Variables []string
 	// SecretsProvider encrypts new stacks; "" for a passphrase.
 	SecretsProvider string
-	RunHooks        []projects.Hook // of whole runs
+	RunHooks        []model.Hook // of whole runs
 	// StackNames are the patterns of the names of Pulumi's stacks that are not the environment's.
-	StackNames projects.StackNames
+	StackNames model.StackNames
 	// Repositories are those of own projects that mara.yaml takes from elsewhere.
 	Repositories map[string]Repository
 	// Programs has the content of own projects in Pulumi YAML, by name.
@@ -92,7 +92,7 @@ type Skipped struct{ Project, Why string }
 type Note struct{ Project, Text string }
 
 // impossible returns why a built-in project cannot run in a Pod, or "".
-func impossible(p projects.Project) string {
+func impossible(p model.Project) string {
 	switch p.Name {
 	case "kind-cluster", "kind-registry":
 		return "works with the container runtime of a machine"
@@ -199,7 +199,7 @@ func volume(o Options) map[string]any {
 }
 
 // source sets where the program of a project comes from.
-func (e Environment) source(s *Stack, x *Exported, p projects.Project, o Options) error {
+func (e Environment) source(s *Stack, x *Exported, p model.Project, o Options) error {
 	own := p.Own
 	switch {
 	case own == nil:
@@ -297,8 +297,8 @@ func notesOn(step plan.Step) []Note {
 	return notes
 }
 
-func notesOnHooks(of string, hooks []projects.Hook) []Note {
-	return slice.Map(hooks, func(hook projects.Hook) Note { return Note{of, "the hook " + hook.Name + " does not run"} })
+func notesOnHooks(of string, hooks []model.Hook) []Note {
+	return slice.Map(hooks, func(hook model.Hook) Note { return Note{of, "the hook " + hook.Name + " does not run"} })
 }
 
 // Account returns the name of the pods' service account.

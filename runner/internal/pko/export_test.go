@@ -18,8 +18,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/needs"
 	"mara/providers"
-	"mara/providers/needs"
 	"mara/runner/internal/pko"
 	"mara/runner/internal/plan"
 )
@@ -30,15 +31,15 @@ var update = flag.Bool("update", false, "write the golden files")
 // that an export can be about.
 func environment(t *testing.T) pko.Environment {
 	t.Helper()
-	builtIn := func(name string) projects.Project {
+	builtIn := func(name string) model.Project {
 		p, ok := projects.ByName(name)
 		if !ok {
 			t.Fatalf("there is no project %s", name)
 		}
 		return p
 	}
-	own := func(name, runtime string) projects.Project {
-		return projects.Project{Name: name, Path: "teams/" + name, Title: name, Own: &projects.Own{Runtime: runtime, Timeout: time.Minute}, Hooks: []projects.Hook{{Name: "smoke"}}}
+	own := func(name, runtime string) model.Project {
+		return model.Project{Name: name, Path: "teams/" + name, Title: name, Own: &model.Own{Runtime: runtime, Timeout: time.Minute}, Hooks: []model.Hook{{Name: "smoke"}}}
 	}
 	steps := []providers.Step{
 		{Project: builtIn("linode-lke")},
@@ -261,7 +262,7 @@ func strict(schema any, top bool) any {
 func TestOwnPlaces(t *testing.T) {
 	t.Parallel()
 	e := environment(t)
-	e.StackNames = projects.StackNames{"shop": "shop-{stack}"}
+	e.StackNames = model.StackNames{"shop": "shop-{stack}"}
 	e.Repositories = map[string]pko.Repository{"shop": {URL: "https://example.com/shop", Commit: "0123", Folder: "deploy"}}
 	x, err := pko.Export(e, options()["all"])
 	if err != nil {

@@ -16,8 +16,9 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/needs"
 	"mara/providers"
-	"mara/providers/needs"
 	"mara/runner/internal/failure"
 )
 
@@ -33,12 +34,12 @@ const (
 
 // Step is one project in a plan.
 type Step struct {
-	Project projects.Project
+	Project model.Project
 	Phase   Phase
 	Index   int // position in the plan, from 0
 	needs.Needs
 	// Hooks are those of an up; in the plan of a destroy, those of a destroy.
-	Hooks []projects.Hook
+	Hooks []model.Hook
 	// Outside are the projects that it reads or waits for and that a selection
 	// has skipped; none in a whole plan.
 	Outside []string
@@ -121,8 +122,8 @@ func phasesOf(steps []providers.Step) []Phase {
 }
 
 // hooksOf returns the hooks of a project for the plan's operation.
-func (p Plan) hooksOf(project projects.Project) []projects.Hook {
-	return slices.DeleteFunc(slices.Clone(project.Hooks), func(h projects.Hook) bool { return !h.For(p.operation()) })
+func (p Plan) hooksOf(project model.Project) []model.Hook {
+	return slices.DeleteFunc(slices.Clone(project.Hooks), func(h model.Hook) bool { return !h.For(p.operation()) })
 }
 
 // Unordered returns the same plan without edges: all steps may run at once. What a step
@@ -156,19 +157,19 @@ func (p Plan) Names() []string {
 }
 
 // Project finds a project by its name, title or directory.
-func (p Plan) Project(word string) (projects.Project, error) {
-	found := projects.Resolve(slice.Map(p.Steps, func(step Step) projects.Project { return step.Project }), word)
+func (p Plan) Project(word string) (model.Project, error) {
+	found := projects.Resolve(slice.Map(p.Steps, func(step Step) model.Project { return step.Project }), word)
 	switch len(found) {
 	case 0:
-		return projects.Project{}, &failure.Usage{
+		return model.Project{}, &failure.Usage{
 			Text: fmt.Sprintf("no project %q in the plan of %s%s", word, p.Provider, config.DidYouMean(word, p.words())),
 			Next: "`runner plan` shows the projects",
 		}
 	case 1:
-		step, _ := projects.Find(p.Steps, func(step Step) bool { return step.Project.Name == found[0] })
+		step, _ := model.Find(p.Steps, func(step Step) bool { return step.Project.Name == found[0] })
 		return step.Project, nil
 	}
-	return projects.Project{}, &failure.Usage{Text: fmt.Sprintf("%q may be %s; use a name", word, strings.Join(found, " or "))}
+	return model.Project{}, &failure.Usage{Text: fmt.Sprintf("%q may be %s; use a name", word, strings.Join(found, " or "))}
 }
 
 // ReadsSecrets reports whether programs of the plan read secrets: the project

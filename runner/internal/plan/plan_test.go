@@ -9,19 +9,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/needs"
 	"mara/providers"
-	"mara/providers/needs"
 )
 
 // provider makes one from lines of "name reads... / after...".
 func provider(lines ...string) providers.Provider {
-	p := providers.Provider{Infrastructure: projects.Infrastructure{Name: "test", Title: "Test"}}
+	p := providers.Provider{Infrastructure: model.Infrastructure{Name: "test", Title: "Test"}}
 	for _, line := range lines {
 		before, after, _ := strings.Cut(line, "/")
 		words := strings.Fields(before)
 		p.Steps = append(p.Steps, providers.Step{
-			Project: projects.Project{Name: words[0], Path: "group/" + words[0], Title: strings.ToUpper(words[0])},
+			Project: model.Project{Name: words[0], Path: "group/" + words[0], Title: strings.ToUpper(words[0])},
 			Needs:   needs.Needs{Reads: words[1:], After: strings.Fields(after)},
 		})
 	}
@@ -203,7 +203,7 @@ func wantError(t *testing.T, p providers.Provider, want string) {
 func randomProvider(random *rand.Rand) providers.Provider {
 	var p providers.Provider
 	for i := range 2 + random.IntN(12) {
-		step := providers.Step{Project: projects.Project{Name: fmt.Sprintf("p%d", i), Path: fmt.Sprintf("g%d/p%d", i/3, i)}}
+		step := providers.Step{Project: model.Project{Name: fmt.Sprintf("p%d", i), Path: fmt.Sprintf("g%d/p%d", i/3, i)}}
 		for j := range i {
 			switch random.IntN(4) {
 			case 0:

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/typeset"
 )
 

@@ -1,6 +1,6 @@
 package preflight
 
-import "mara/providers/operation"
+import "mara/projects/model/operation"
 
 // Format is the version of the JSON form of a report.
 const Format = 1

@@ -11,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/containers"
 	"mara/runner/internal/kindnodes"
 )
@@ -227,7 +228,7 @@ func kindSetting(file config.StackFile) func(string) string {
 		if entry, ok := file.Lookup(key); ok && entry.Value != nil {
 			return fmt.Sprint(entry.Value)
 		}
-		for _, project := range []projects.Project{projects.KindCluster(), projects.KindRegistry()} {
+		for _, project := range []model.Project{projects.KindCluster(), projects.KindRegistry()} {
 			for _, declared := range project.Keys {
 				if declared.Name == key && declared.Default != nil {
 					return fmt.Sprint(declared.Default)

@@ -2,9 +2,9 @@ package preflight
 
 import (
 	"mara/config"
+	"mara/projects/model/operation"
 	"mara/providers"
 	"mara/providers/cloud"
-	"mara/providers/operation"
 )
 
 // Facts is what checks know about the environment.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/providers/operation"
 )
 
 // TestNamed: every check that a provider names exists, and every check that

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/providers/needs"
+	"mara/projects/model/needs"
 	"mara/runner/internal/event"
 )
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/pulumi-language-mara/wire"
 	"mara/providers"
 	"mara/providers/cloud"
@@ -32,7 +33,7 @@ func Clouds(find func() (string, error)) cloud.Clients {
 // client is the client of one cloud.
 type client struct {
 	find   func() (string, error)
-	cloud  projects.Infrastructure
+	cloud  model.Infrastructure
 	access cloud.Access
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"

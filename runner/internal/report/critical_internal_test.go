@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/providers/needs"
+	"mara/projects/model/needs"
 	"mara/runner/internal/event"
 )
 

@@ -7,15 +7,15 @@ import (
 	"maps"
 	"slices"
 
-	"mara/projects"
+	"mara/projects/model"
 )
 
 // Scope is the stacks of one environment in one backend.
 type Scope struct {
 	Environment string
 	Backend     string
-	Projects    []string            // of the plan, including projects that a condition skips here
-	Names       projects.StackNames // of the projects whose stacks have names of their own
+	Projects    []string         // of the plan, including projects that a condition skips here
+	Names       model.StackNames // of the projects whose stacks have names of their own
 }
 
 // Contains reports whether the stack of a project in an environment, as a backend

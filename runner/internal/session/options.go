@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model/operation"
 	"mara/providers/cloud"
-	"mara/providers/operation"
 	"mara/runner/internal/interrupt"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/preflight"

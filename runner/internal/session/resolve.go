@@ -9,6 +9,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/layout"
@@ -117,8 +118,8 @@ func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) er
 }
 
 // skipped are the provider's built-in projects that the plan here leaves out.
-func skipped(provider providers.Provider, p plan.Plan) []projects.Project {
-	return slices.DeleteFunc(provider.Projects(), func(project projects.Project) bool {
+func skipped(provider providers.Provider, p plan.Plan) []model.Project {
+	return slices.DeleteFunc(provider.Projects(), func(project model.Project) bool {
 		return project.Own != nil || slices.Contains(p.Names(), project.Name)
 	})
 }
@@ -127,7 +128,7 @@ func skipped(provider providers.Provider, p plan.Plan) []projects.Project {
 func (s *Session) openVault() {
 	o := s.Options
 	var keys []config.Key
-	var secrets []projects.Secret
+	var secrets []model.Secret
 	files := s.Checkouts().Files
 	beside, covered := files.InPlan(s.Plan)
 	elsewhere := map[string]vault.Elsewhere{}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/scope"
 	"mara/runner/internal/stackfiles"
 )
@@ -17,7 +17,7 @@ func (s *Session) Scope() scope.Scope {
 	known := s.Options.Known()
 	names := append([]string{}, s.Provider.Names()...)
 	if s.Provider.Name == "" {
-		names = slice.Map(known.Projects, func(p projects.Project) string { return p.Name })
+		names = slice.Map(known.Projects, func(p model.Project) string { return p.Name })
 	}
 	return scope.Scope{
 		Environment: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text, Projects: names, Names: known.StackNames(),

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mara/config"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/request"
 )
 

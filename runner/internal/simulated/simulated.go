@@ -6,7 +6,7 @@ import (
 	"context"
 	"log/slog"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/request"
@@ -22,10 +22,10 @@ type Options struct {
 	Folder  string // where the clouds keep their resources
 	Home    string // of Pulumi, with the schemas of plugins
 	BuiltIn []simulate.Package
-	Own     []projects.Project // may use other packages
-	States  statefiles.Folder  // may have resources of other packages
-	Charts  string             // cache of charts, whose objects a cluster checks
-	Env     map[string]string  // with the proxies on the way to a cluster
+	Own     []model.Project   // may use other packages
+	States  statefiles.Folder // may have resources of other packages
+	Charts  string            // cache of charts, whose objects a cluster checks
+	Env     map[string]string // with the proxies on the way to a cluster
 	Masker  *event.Masker
 	Log     *slog.Logger
 	OnClose func(stop func() error)

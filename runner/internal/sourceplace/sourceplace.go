@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mara/projects"
+	"mara/projects/model"
 )
 
 // Place is a line of a file below the root.
@@ -25,7 +25,7 @@ var programs = []string{"Main.yaml", "Main.yml", "Pulumi.yaml", "Pulumi.yml"}
 // YAML program, else the first line of the project's Pulumi.yaml. For a project
 // that is not below the root, and for built-in ones, which have no file of the
 // user, it returns the first of the fallbacks that exists.
-func Find(root string, own *projects.Own, resource string, fallbacks ...string) Place {
+func Find(root string, own *model.Own, resource string, fallbacks ...string) Place {
 	if own != nil && own.Git != "" {
 		return Place{"mara.yaml", max(own.Line, 1)}
 	}

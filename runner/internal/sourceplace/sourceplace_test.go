@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mara/projects"
+	"mara/projects/model"
 )
 
 func write(t *testing.T, root, name, content string) {
@@ -27,10 +27,10 @@ func TestFind(t *testing.T) {
 	write(t, root, "one/Pulumi.yaml", "name: one\nruntime: yaml\nresources:\n  bucket:\n    type: aws:s3:Bucket\n")
 	write(t, root, "go/Pulumi.yaml", "name: go\nruntime: go\n")
 	write(t, root, "config/pulumi/Pulumi.dev.yaml", "config: {}\n")
-	own := func(name string) *projects.Own { return &projects.Own{Dir: filepath.Join(root, name), Line: 7} }
+	own := func(name string) *model.Own { return &model.Own{Dir: filepath.Join(root, name), Line: 7} }
 	for _, test := range []struct {
 		name, resource string
-		own            *projects.Own
+		own            *model.Own
 		want           Place
 	}{
 		{"a resource", "vpc", own("net"), Place{"net/Main.yaml", 2}},
@@ -38,7 +38,7 @@ func TestFind(t *testing.T) {
 		{"a key that is not its name", "other", own("net"), Place{"net/Pulumi.yaml", 1}},
 		{"a program in Pulumi.yaml", "bucket", own("one"), Place{"one/Pulumi.yaml", 4}},
 		{"another language", "vpc", own("go"), Place{"go/Pulumi.yaml", 1}},
-		{"from git", "vpc", &projects.Own{Dir: filepath.Join(root, "net"), Git: "https://x", Line: 3}, Place{"mara.yaml", 3}},
+		{"from git", "vpc", &model.Own{Dir: filepath.Join(root, "net"), Git: "https://x", Line: 3}, Place{"mara.yaml", 3}},
 		{"a folder that is not there", "vpc", own("gone"), Place{"mara.yaml", 7}},
 		{"built in", "vpc", nil, Place{"config/pulumi/Pulumi.dev.yaml", 1}},
 	} {

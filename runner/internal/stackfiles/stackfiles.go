@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/plan"
 )
@@ -18,7 +18,7 @@ type Files struct {
 }
 
 // Of reads the stack file in a project's folder, which may be missing.
-func (f Files) Of(project projects.Project) (config.StackFile, error) {
+func (f Files) Of(project model.Project) (config.StackFile, error) {
 	return catalogue.Beside(f.Root, f.Stack, project)
 }
 
@@ -45,8 +45,8 @@ func SaysHow(file config.StackFile) bool {
 }
 
 // WithoutOwn returns the secrets of a project that its stack file does not have.
-func WithoutOwn(secrets []projects.Secret, file config.StackFile) []projects.Secret {
-	return slices.DeleteFunc(slices.Clone(secrets), func(secret projects.Secret) bool {
+func WithoutOwn(secrets []model.Secret, file config.StackFile) []model.Secret {
+	return slices.DeleteFunc(slices.Clone(secrets), func(secret model.Secret) bool {
 		entry, _ := file.Lookup(secret.Key)
 		_, encrypted := entry.Value.(config.Ciphertext)
 		return encrypted
@@ -55,7 +55,7 @@ func WithoutOwn(secrets []projects.Secret, file config.StackFile) []projects.Sec
 
 // missing returns the missing secrets of a stack file with its own encryption. The secrets that
 // the runner stores are encrypted with another key.
-func (f Files) missing(project projects.Project, file config.StackFile) []config.Problem {
+func (f Files) missing(project model.Project, file config.StackFile) []config.Problem {
 	var problems []config.Problem
 	for _, secret := range WithoutOwn(project.Secrets, file) {
 		if _, plain := file.Lookup(secret.Key); secret.Optional || plain {
@@ -69,13 +69,13 @@ func (f Files) missing(project projects.Project, file config.StackFile) []config
 }
 
 // Setting returns the command that sets a secret in the stack file of a project.
-func (f Files) Setting(project projects.Project, key string) string {
+func (f Files) Setting(project model.Project, key string) string {
 	return fmt.Sprintf("`runner pulumi %s -s %s -- config set --secret %s`", project.Name, f.Stack, key)
 }
 
 // Check returns the problems of the files, and the missing keys that are not in them either.
 // If programs will run, it also requires their secrets.
-func (f Files) Check(all []projects.Project, declared, missing []config.Key, wantSecrets bool) (rest []config.Key,
+func (f Files) Check(all []model.Project, declared, missing []config.Key, wantSecrets bool) (rest []config.Key,
 	problems []config.Problem, err error) {
 	var errs []error
 	for _, project := range all {

@@ -9,14 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/plan"
 )
 
 const encrypted = "encryptionsalt: v1:abc:v1:def:ghi\nconfig:\n  shop:token:\n    secure: v1:xyz\n  shop:size: 3\n"
 
 // shop returns an own project with stack files beside it.
-func shop(t *testing.T, root, content string) projects.Project {
+func shop(t *testing.T, root, content string) model.Project {
 	t.Helper()
 	folder := filepath.Join(root, "shop")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -27,10 +27,10 @@ func shop(t *testing.T, root, content string) projects.Project {
 			t.Fatal(err)
 		}
 	}
-	return projects.Project{
-		Name: "shop", Own: &projects.Own{Dir: folder, StackFiles: folder},
+	return model.Project{
+		Name: "shop", Own: &model.Own{Dir: folder, StackFiles: folder},
 		Keys:    []config.Key{{Name: "shop:size"}, {Name: "shop:colour"}},
-		Secrets: []projects.Secret{{Key: "shop:token"}, {Key: "shop:password", Doc: "of the shop"}, {Key: "shop:hint", Optional: true}},
+		Secrets: []model.Secret{{Key: "shop:token"}, {Key: "shop:password", Doc: "of the shop"}, {Key: "shop:hint", Optional: true}},
 	}
 }
 
@@ -42,7 +42,7 @@ func TestInPlan(t *testing.T) {
 	if len(files) != 1 || files["shop"].File != "shop/Pulumi.dev.yaml" || !covered {
 		t.Errorf("one of one: %v, %v", files, covered)
 	}
-	builtIn := plan.Step{Project: projects.Project{Name: "vpc"}}
+	builtIn := plan.Step{Project: model.Project{Name: "vpc"}}
 	files, covered = Files{Root: root, Stack: "dev"}.InPlan(plan.Plan{Steps: []plan.Step{step, builtIn}})
 	if len(files) != 1 || covered {
 		t.Errorf("one of two: %v, %v", files, covered)
@@ -76,7 +76,7 @@ func TestCheck(t *testing.T) {
 			root := t.TempDir()
 			project := shop(t, root, test.content)
 			declared := []config.Key{{Name: "shop:size", Kind: config.Int}, {Name: "shop:colour", Kind: config.String}}
-			rest, problems, err := Files{Root: root, Stack: "dev"}.Check([]projects.Project{project}, declared, missing, test.secrets)
+			rest, problems, err := Files{Root: root, Stack: "dev"}.Check([]model.Project{project}, declared, missing, test.secrets)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestCheck(t *testing.T) {
 func TestCheckOfFilesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	_, _, err := Files{Root: root, Stack: "dev"}.Check([]projects.Project{shop(t, root, "config: [")}, nil, nil, true)
+	_, _, err := Files{Root: root, Stack: "dev"}.Check([]model.Project{shop(t, root, "config: [")}, nil, nil, true)
 	if err == nil || !strings.Contains(err.Error(), "shop/Pulumi.dev.yaml") {
 		t.Errorf("error: %v", err)
 	}

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"mara/projects"
-	"mara/providers/needs"
+	"mara/projects/model"
+	"mara/projects/model/needs"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 	"mara/runner/internal/pulumicli"
@@ -138,7 +138,7 @@ func failed() error { return &pulumicli.ExitError{Code: 255} }
 
 // step is a step of a plan.
 func step(name string, reads ...string) plan.Step {
-	return plan.Step{Project: projects.Project{Name: name, Title: strings.ToUpper(name)}, Needs: needs.Needs{Reads: reads}}
+	return plan.Step{Project: model.Project{Name: name, Title: strings.ToUpper(name)}, Needs: needs.Needs{Reads: reads}}
 }
 
 // listing is what `pulumi stack ls --all --json` answers for stacks with

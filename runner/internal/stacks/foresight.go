@@ -9,7 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/pulumicli"
 	"mara/runner/internal/pulumicli/wire"
 	"mara/runner/internal/updateplan"

@@ -13,8 +13,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/pulumicli"
 	"mara/runner/internal/pulumicli/wire"
@@ -132,7 +132,7 @@ func TestForesightOfOtherNames(t *testing.T) {
 		"organization/vpc/prod-of-dev": {Values: wire.Values("v")},
 		"organization/eks/dev":         {Values: wire.Values("e"), Reads: []string{"organization/vpc/prod-of-dev"}},
 	}}
-	e := openWith(t, fake, func(o *Options) { o.Names = projects.StackNames{"vpc": "prod-of-" + projects.StackPlaceholder} })
+	e := openWith(t, fake, func(o *Options) { o.Names = model.StackNames{"vpc": "prod-of-" + model.StackPlaceholder} })
 	preview := func(project string) {
 		if _, err := e.Operate(t.Context(), Task{Operation: operation.Preview, Step: step(project)}, func(event.Event) {}); err != nil {
 			t.Fatal(err)

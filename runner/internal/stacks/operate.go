@@ -13,7 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 
 	"mara/config"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )

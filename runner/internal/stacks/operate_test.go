@@ -16,8 +16,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 
 	"mara/projects"
-	"mara/providers/needs"
-	"mara/providers/operation"
+	"mara/projects/model/needs"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/updateplan"
 )

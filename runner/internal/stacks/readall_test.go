@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/projects"
+	"mara/projects/model"
 )
 
 // TestReadAll: stacks are grouped by environment, whatever their names are, and
@@ -21,7 +21,7 @@ func TestReadAll(t *testing.T) {
 		return call{args: "stack export --stack organization/" + stack, stdout: `{"deployment": ` + state + `}`}
 	}
 	options := Options{
-		Organization: "organization", WorkDir: t.TempDir(), Names: projects.StackNames{"net": "net-{stack}"},
+		Organization: "organization", WorkDir: t.TempDir(), Names: model.StackNames{"net": "net-{stack}"},
 		Command: newFake(t, call{args: "stack ls --all --json", stdout: listed}, export("net/net-dev", `{"a":1}`)),
 	}
 	var offered []string

@@ -20,7 +20,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/event"
 	"mara/runner/internal/process"
 	"mara/runner/internal/statefiles"
@@ -33,14 +33,14 @@ type Command = auto.PulumiCommand
 // Options is what Open needs to know about an environment.
 type Options struct {
 	Command      Command
-	Stack        string              // the name of the environment, and of its stacks
-	Names        projects.StackNames // of those that have names of their own
-	Projects     []string            // of the environment; nil for all with a stack of its name
-	Organization string              // "organization" on self-managed backends
-	WorkDir      string              // folder for working copies, private to the run
-	StackFile    []byte              // content of the shared stack file
-	SecretsFile  []byte              // content of the secrets project's stack file
-	Env          map[string]string   // environment of Pulumi, its plugins and language hosts
+	Stack        string            // the name of the environment, and of its stacks
+	Names        model.StackNames  // of those that have names of their own
+	Projects     []string          // of the environment; nil for all with a stack of its name
+	Organization string            // "organization" on self-managed backends
+	WorkDir      string            // folder for working copies, private to the run
+	StackFile    []byte            // content of the shared stack file
+	SecretsFile  []byte            // content of the secrets project's stack file
+	Env          map[string]string // environment of Pulumi, its plugins and language hosts
 	// Folders finds the projects that have a folder of their own; the others are
 	// built in. Nil stands for none.
 	Folders func(project string) (Folder, bool)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 )
 
 const dropAdvice = ". If the cluster was deleted, you can remove this resource from Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE environment variable set to \"true\""

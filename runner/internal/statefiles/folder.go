@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/layout"
 )
@@ -22,8 +22,8 @@ import (
 // backend, which has no files.
 type Folder struct {
 	Path  string
-	Stack string              // the name of the environment, and of its stacks
-	Names projects.StackNames // of those that have names of their own
+	Stack string           // the name of the environment, and of its stacks
+	Names model.StackNames // of those that have names of their own
 }
 
 // IsFile reports whether the backend keeps files.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/ui"
 )

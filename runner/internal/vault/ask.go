@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/prompt"
@@ -16,7 +16,7 @@ import (
 
 // Ask asks for the value of a secret, or makes it when nothing is
 // answered and it can be made.
-func (v *Vault) Ask(ctx context.Context, secret projects.Secret) (string, error) {
+func (v *Vault) Ask(ctx context.Context, secret model.Secret) (string, error) {
 	terminal, ok := prompt.NewTerminal(v.Stdin, v.Stderr)
 	if !v.Interactive || !ok {
 		return "", &failure.Usage{
@@ -24,11 +24,11 @@ func (v *Vault) Ask(ctx context.Context, secret projects.Secret) (string, error)
 			Next: "say where it comes from: " + SourceForms,
 		}
 	}
-	if secret.Generate == projects.RSAKey {
+	if secret.Generate == model.RSAKey {
 		return askKeyFile(ctx, v.Console, terminal, secret)
 	}
 	value, err := askTwice(ctx, v.Console, terminal, secretQuestion(secret), func(text string) error {
-		if text == "" && secret.Generate != projects.None {
+		if text == "" && secret.Generate != model.None {
 			return nil
 		}
 		return secret.Check(text)
@@ -40,13 +40,13 @@ func (v *Vault) Ask(ctx context.Context, secret projects.Secret) (string, error)
 }
 
 // secretQuestion is what is asked, with the rules.
-func secretQuestion(secret projects.Secret) string {
+func secretQuestion(secret model.Secret) string {
 	text := cmp.Or(secret.Prompt, secret.Key)
 	var hints []string
 	if secret.MinLength > 0 {
 		hints = append(hints, fmt.Sprintf("at least %d characters", secret.MinLength))
 	}
-	if secret.Generate != projects.None {
+	if secret.Generate != model.None {
 		hints = append(hints, "empty to have one made")
 	}
 	if len(hints) > 0 {
@@ -56,7 +56,7 @@ func secretQuestion(secret projects.Secret) string {
 }
 
 // askKeyFile asks for the file of a key, which nobody types.
-func askKeyFile(ctx context.Context, c Console, terminal prompt.Terminal, secret projects.Secret) (string, error) {
+func askKeyFile(ctx context.Context, c Console, terminal prompt.Terminal, secret model.Secret) (string, error) {
 	for {
 		name, err := terminal.Text(ctx, secret.Prompt+", name of its file (empty to have one made):")
 		if err != nil {
@@ -74,7 +74,7 @@ func askKeyFile(ctx context.Context, c Console, terminal prompt.Terminal, secret
 	}
 }
 
-func generateFor(c Console, secret projects.Secret) (string, error) {
+func generateFor(c Console, secret model.Secret) (string, error) {
 	value, err := encryption.Generate(secret)
 	if errors.Is(err, encryption.ErrNoGenerator) {
 		return "", &failure.Usage{Text: fmt.Sprintf("%s: %v", secret.Key, err), Next: "`runner secrets set " + secret.Key + "`"}

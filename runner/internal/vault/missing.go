@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 )
 
 // Missing is a secret without a usable value.
 type Missing struct {
-	Secret  projects.Secret
+	Secret  model.Secret
 	IsPlain bool // it has a value, which is not encrypted
 	stack   string
 	file    string // that should have the value
@@ -46,7 +46,7 @@ func (v *Vault) Missing() []Missing {
 // Problem says how to give the secret.
 func (m Missing) Problem() config.Problem {
 	generate := ""
-	if m.Secret.Generate != projects.None {
+	if m.Secret.Generate != model.None {
 		generate = ", or have it made with --generate-secrets"
 	}
 	return config.Problem{
@@ -64,7 +64,7 @@ func (v *Vault) Problems() []config.Problem {
 	}
 	problems := v.passphraseProblems()
 	for _, m := range v.toProvide() {
-		if !v.Given.Generate || m.Secret.Generate == projects.None {
+		if !v.Given.Generate || m.Secret.Generate == model.None {
 			problems = append(problems, m.Problem())
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/typeset"
 )
@@ -102,7 +102,7 @@ func (p provision) fill(ctx context.Context, missing []Missing) (map[string]stri
 	values := map[string]string{}
 	asked := false
 	for _, m := range missing {
-		if p.Given.Generate && m.Secret.Generate != projects.None {
+		if p.Given.Generate && m.Secret.Generate != model.None {
 			value, err := encryption.Generate(m.Secret)
 			if err != nil {
 				return nil, fmt.Errorf("making %s: %w", m.Secret.Key, err)

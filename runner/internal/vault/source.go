@@ -9,14 +9,14 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/failure"
 )
 
 // Source says where the value of a secret comes from. The value itself is
 // never an argument: others on the machine can read those.
 type Source struct {
-	Secret projects.Secret
+	Secret model.Secret
 	From   string // "-", "@FILE" or "env:NAME"
 }
 
@@ -31,7 +31,7 @@ const maxSecret = 1 << 20
 
 // ParseSources parses KEY=SOURCE texts of a flag. No message repeats what
 // might be a value.
-func ParseSources(known []projects.Secret, command, flag string, texts []string) ([]Source, error) {
+func ParseSources(known []model.Secret, command, flag string, texts []string) ([]Source, error) {
 	var found []Source
 	for _, text := range texts {
 		key, from, _ := strings.Cut(text, "=")
@@ -59,7 +59,7 @@ func IsSource(text string) bool {
 }
 
 // Declared finds a secret that some project declares.
-func Declared(known []projects.Secret, command, key string) (projects.Secret, error) {
+func Declared(known []model.Secret, command, key string) (model.Secret, error) {
 	var keys []string
 	for _, secret := range known {
 		if secret.Key == key {
@@ -73,9 +73,9 @@ func Declared(known []projects.Secret, command, key string) (projects.Secret, er
 		if len(keys) > 0 {
 			example = keys[0]
 		}
-		return projects.Secret{}, failure.Usagef(command, "name the secret by its key, such as %s", example)
+		return model.Secret{}, failure.Usagef(command, "name the secret by its key, such as %s", example)
 	}
-	return projects.Secret{}, &failure.Usage{
+	return model.Secret{}, &failure.Usage{
 		Text: fmt.Sprintf("no project has a secret %q%s", key, config.DidYouMean(key, keys)), Next: "`runner secrets list` shows them",
 	}
 }
@@ -87,7 +87,7 @@ func (s Source) Read(c Console, sources config.Sources) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s.Secret.Generate != projects.RSAKey {
+	if s.Secret.Generate != model.RSAKey {
 		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 	}
 	if err := s.Secret.Check(text); err != nil {

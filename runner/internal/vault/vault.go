@@ -17,7 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/engine"
 	"mara/runner/internal/event"
@@ -44,10 +44,10 @@ type Options struct {
 	Provider    string
 	Folder      layout.Runner
 	Keys        []config.Key
-	Secrets     []projects.Secret           // that the plan's projects declare
-	Known       []projects.Secret           // that any project declares
+	Secrets     []model.Secret              // that the plan's projects declare
+	Known       []model.Secret              // that any project declares
 	Without     []string                    // projects of the catalogue that are left out
-	Skipped     []projects.Project          // that this environment leaves out
+	Skipped     []model.Project             // that this environment leaves out
 	Beside      map[string]config.StackFile // beside own projects
 	Elsewhere   map[string]Elsewhere        // secrets in files that have an encryption of their own
 	Covered     bool                        // each project of the plan has such a file that says how it is encrypted

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/layout"

@@ -4,7 +4,7 @@ import (
 	"path"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/policy"
 	"mara/runner/internal/sourceplace"
 )
@@ -12,7 +12,7 @@ import (
 // Place returns the place in the repository that a finding of a guard refers to:
 // the declaration of the resource, or else the file of the project or environment.
 func (c Common) Place(stack, project, resource string) sourceplace.Place {
-	var own *projects.Own
+	var own *model.Own
 	if known, ok := c.Known().Project(project); ok {
 		own = known.Own
 	}

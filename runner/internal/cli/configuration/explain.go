@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 )
@@ -80,7 +80,7 @@ func (c configuration) explain(key config.Key) explanation {
 }
 
 func (c configuration) readers(key string) []string {
-	readers := slices.DeleteFunc(slices.Clone(c.known.Projects), func(project projects.Project) bool {
+	readers := slices.DeleteFunc(slices.Clone(c.known.Projects), func(project model.Project) bool {
 		_, ok := project.Key(key)
 		return !ok
 	})

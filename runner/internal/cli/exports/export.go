@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
@@ -89,7 +89,7 @@ func (e environment) tokens() []string {
 	if e.Provider.InfraType() == "aws" {
 		return nil
 	}
-	variables := slice.Map(e.Provider.Account.Credentials, func(c projects.Credential) string { return c.Variable })
+	variables := slice.Map(e.Provider.Account.Credentials, func(c model.Credential) string { return c.Variable })
 	return slices.DeleteFunc(variables, func(variable string) bool { return variable == "" })
 }
 

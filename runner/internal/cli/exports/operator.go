@@ -16,7 +16,8 @@ import (
 
 	"mara/config"
 	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
@@ -299,7 +300,7 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 
 // repositoryOf returns the repository of a project that mara.yaml takes from git, at the fetched
 // commit, so that the operator runs what the runner runs.
-func repositoryOf(root string, p projects.Project) (pko.Repository, error) {
+func repositoryOf(root string, p model.Project) (pko.Repository, error) {
 	source := gitsource.Source{URL: p.Own.Git, Ref: p.Own.Ref}
 	commit, ok := source.Commit(root)
 	if !ok || strings.HasPrefix(source.URL, ".") || strings.HasPrefix(source.URL, "/") {
@@ -334,7 +335,7 @@ func (e environment) variables(o operatorOptions, passphrase bool) []string {
 
 // valuesOf returns the configuration of a project: the keys that it declares, and keys that no
 // project declares, such as a provider's. Scalars are strings, as in Pulumi.
-func (e environment) valuesOf(p projects.Project, declared map[string]bool) (values map[string]any, secrets []string) {
+func (e environment) valuesOf(p model.Project, declared map[string]bool) (values map[string]any, secrets []string) {
 	values = map[string]any{config.InfraType: e.Provider.InfraType()}
 	for _, entry := range e.Settings.Config.Entries {
 		if _, own := p.Key(entry.Key); declared[entry.Key] && !own || entry.Value == nil {
@@ -342,10 +343,10 @@ func (e environment) valuesOf(p projects.Project, declared map[string]bool) (val
 		}
 		switch value := entry.Value.(type) {
 		case config.Ciphertext:
-			isOther := slices.ContainsFunc(e.Options.Known().Secrets(), func(s projects.Secret) bool {
+			isOther := slices.ContainsFunc(e.Options.Known().Secrets(), func(s model.Secret) bool {
 				return s.Key == entry.Key
 			})
-			if !isOther || slices.ContainsFunc(p.Secrets, func(s projects.Secret) bool { return s.Key == entry.Key }) {
+			if !isOther || slices.ContainsFunc(p.Secrets, func(s model.Secret) bool { return s.Key == entry.Key }) {
 				secrets = append(secrets, entry.Key)
 			}
 		case map[string]any, []any:
@@ -360,9 +361,9 @@ func (e environment) valuesOf(p projects.Project, declared map[string]bool) (val
 
 // neededSecrets returns the secrets that a project reads from its configuration: a user's project
 // its own secrets, the project secrets the secrets of all other projects.
-func (e environment) neededSecrets(p projects.Project) []string {
+func (e environment) neededSecrets(p model.Project) []string {
 	var keys []string
-	add := func(of projects.Project) {
+	add := func(of model.Project) {
 		for _, secret := range of.Secrets {
 			if e.Vault.Has(secret.Key) || !secret.Optional && secret.Default == "" {
 				keys = append(keys, secret.Key)

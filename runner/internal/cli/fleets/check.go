@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/session"

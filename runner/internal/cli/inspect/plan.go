@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/providers/operation"
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/journal"

@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"

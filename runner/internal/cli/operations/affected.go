@@ -13,7 +13,7 @@ import (
 
 	"mara/config"
 	"mara/projects/gomodule"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/plan"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/session"
 	"mara/runner/internal/stacks"

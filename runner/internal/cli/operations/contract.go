@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/contract"
 	"mara/runner/internal/event"
@@ -97,7 +97,7 @@ func newOutputContract(o operateOptions, s *session.Session, w work) *outputCont
 // interpolations returns the variables that the name of a stack may be made of in a
 // program: Pulumi's own, and the configuration unless the project has its own stack
 // file over the shared one.
-func interpolations(s *session.Session, exports stacks.Exports, project projects.Project) map[string]string {
+func interpolations(s *session.Session, exports stacks.Exports, project model.Project) map[string]string {
 	values := exports.Interpolations(project.Name)
 	if project.Own.StackFiles != "" {
 		return values
@@ -184,7 +184,7 @@ func (c *outputContract) exportsBefore(
 }
 
 // place returns where a project's exports stand, as exactly as that is known.
-func (c *outputContract) place(project projects.Project) contract.Place {
+func (c *outputContract) place(project model.Project) contract.Place {
 	if program, ok := c.programs[project.Name]; ok {
 		return program.Exports.Place
 	}
@@ -194,8 +194,8 @@ func (c *outputContract) place(project projects.Project) contract.Place {
 	return contract.Place{File: path.Join(project.Folder(), config.ManifestFile)}
 }
 
-func (c *outputContract) project(name string) (projects.Project, bool) {
-	step, ok := projects.Find(c.plan.Steps, func(step plan.Step) bool { return step.Project.Name == name })
+func (c *outputContract) project(name string) (model.Project, bool) {
+	step, ok := model.Find(c.plan.Steps, func(step plan.Step) bool { return step.Project.Name == name })
 	return step.Project, ok
 }
 
@@ -246,7 +246,7 @@ func (c *outputContract) exportsNow(
 
 // explain adds to the error of a program that needs a missing output which outputs
 // there are, and where.
-func (c *outputContract) explain(ctx context.Context, reader projects.Project, err error) error {
+func (c *outputContract) explain(ctx context.Context, reader model.Project, err error) error {
 	missing, ok := errors.AsType[*stacks.MissingOutputError](err)
 	if !ok || c == nil {
 		return err
@@ -301,8 +301,8 @@ func (c *outputContract) after(
 
 // declaredOutputs returns the names of the outputs that the catalogue or mara.yaml
 // declares for a project.
-func declaredOutputs(project projects.Project) []string {
-	return slice.Map(project.Outputs, func(o projects.Output) string { return o.Name })
+func declaredOutputs(project model.Project) []string {
+	return slice.Map(project.Outputs, func(o model.Output) string { return o.Name })
 }
 
 // vanishes warns of an output that a project loses, for each project that reads it or

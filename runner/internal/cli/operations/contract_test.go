@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/projects"
-	"mara/providers/needs"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/needs"
+	"mara/projects/model/operation"
 	"mara/runner/internal/contract"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
@@ -38,9 +38,9 @@ func (e exports) IsDeployed(project string) bool { _, ok := e.deployed[project];
 // and bot (Go, reads net), of which some are selected.
 func contractOf(stacks exports, selected ...string) *outputContract {
 	step := func(name string, outputs []string, reads ...string) plan.Step {
-		p := projects.Project{Name: name, Path: name, Own: &projects.Own{Path: name, Line: 3}}
+		p := model.Project{Name: name, Path: name, Own: &model.Own{Path: name, Line: 3}}
 		for _, output := range outputs {
-			p.Outputs = append(p.Outputs, projects.Output{Name: output})
+			p.Outputs = append(p.Outputs, model.Output{Name: output})
 		}
 		return plan.Step{Project: p, Needs: needs.Needs{Reads: reads}}
 	}
@@ -120,12 +120,12 @@ func TestOutputsThatAProgramRequires(t *testing.T) {
 	bot := c.plan.Steps[3].Project
 	for _, test := range []struct {
 		owner, output string
-		reader        projects.Project
+		reader        model.Project
 		want          string
 	}{
 		{"net", "domain", bot, `bot/Pulumi.yaml reads output "domain" of net, which exports dns (net/Main.yaml:1)`},
 		{"tool", "paths", bot, `bot/Pulumi.yaml reads output "paths" of tool, which exports path (tool/Pulumi.yaml); did you mean "path"?`},
-		{"net", "domain", projects.Project{Name: "eks"}, `eks reads output "domain" of net, which exports dns (net/Main.yaml:1)`},
+		{"net", "domain", model.Project{Name: "eks"}, `eks reads output "domain" of net, which exports dns (net/Main.yaml:1)`},
 		{"net", "dns", bot, thrown.Error()},
 		{"web", "url", bot, thrown.Error()}, // not deployed
 	} {

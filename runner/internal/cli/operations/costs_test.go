@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mara/config"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/cost"
 	"mara/runner/internal/event"

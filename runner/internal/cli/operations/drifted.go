@@ -3,7 +3,7 @@ package operations
 import (
 	"errors"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/fingerprint"
 	"mara/runner/internal/session"

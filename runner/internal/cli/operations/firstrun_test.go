@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
+	"mara/projects/model/operation"
 	"mara/providers"
 	"mara/providers/cloud"
-	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/interrupt"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/providers/cloud"
 	"mara/runner/internal/event"
 	"mara/runner/internal/fleet"
@@ -181,10 +181,10 @@ func isPublic(address string) bool {
 
 // isAddressOf reports whether an output is where a project answers, by its name. Projects of the catalogue also have
 // endpoints of API servers, which have certificates of their own.
-func isAddressOf(project projects.Project, isBuiltIn bool, output string) bool {
+func isAddressOf(project model.Project, isBuiltIn bool, output string) bool {
 	name := strings.ToLower(output)
 	if isBuiltIn {
-		return strings.HasSuffix(name, "url") && slices.ContainsFunc(project.Outputs, func(o projects.Output) bool { return o.Name == output && o.Highlight })
+		return strings.HasSuffix(name, "url") && slices.ContainsFunc(project.Outputs, func(o model.Output) bool { return o.Name == output && o.Highlight })
 	}
 	return slices.ContainsFunc([]string{"url", "uri", "endpoint", "address"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }

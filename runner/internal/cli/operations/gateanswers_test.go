@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/interrupt"

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
@@ -106,7 +106,7 @@ func (r *rollout) runGate(ctx context.Context, w fleet.Wave, gate fleet.Gate, em
 	h.Provider.Name = fleet.PlanName
 	h.Env["MARA_WAVE"], h.Env["MARA_ENVIRONMENTS"] = w.Name, strings.Join(r.members(w), " ")
 	return h.Hook(r.o.Operation)(ctx, executor.HookCall{
-		Hook: projects.Hook{Name: w.Name, Command: []string{"sh", "-c", gate.Command}, Dir: r.o.Root, Simulate: gate.Simulate, On: projects.OnSuccess},
+		Hook: model.Hook{Name: w.Name, Command: []string{"sh", "-c", gate.Command}, Dir: r.o.Root, Simulate: gate.Simulate, On: model.OnSuccess},
 	}, emit)
 }
 

@@ -5,17 +5,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/plan"
 )
 
 func TestHighlightLines(t *testing.T) {
 	t.Parallel()
-	bank := projects.Project{Name: "bank", Title: "Bank", Outputs: []projects.Output{
+	bank := model.Project{Name: "bank", Title: "Bank", Outputs: []model.Output{
 		{Name: "application_url", Highlight: true}, {Name: "ip", Highlight: true}, {Name: "other"},
 		{Name: "password", Highlight: true, Secret: true}, {Name: "missing", Highlight: true},
 	}}
-	registry := projects.Project{Name: "registry", Title: "Local Registry", Outputs: []projects.Output{{Name: "endpoint", Highlight: true}}}
+	registry := model.Project{Name: "registry", Title: "Local Registry", Outputs: []model.Output{{Name: "endpoint", Highlight: true}}}
 	got := highlightLines([]plan.Step{{Project: registry}, {Project: bank}}, map[string]map[string]any{
 		"registry": {"endpoint": "localhost:5001"},
 		"bank":     {"application_url": "https://localhost", "ip": "", "other": "x", "password": "hunter2"},

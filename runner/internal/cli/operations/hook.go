@@ -3,7 +3,7 @@ package operations
 import (
 	"github.com/urfave/cli/v2"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/plan"
@@ -22,5 +22,5 @@ func Hook(d cmd.Deps) *cli.Command {
 
 // runStep stands for the run where its hooks are meant.
 func runStep(s *session.Session) plan.Step {
-	return plan.Step{Project: projects.Project{Name: executor.HookProject, Title: "Run", Hooks: s.Provider.Hooks}}
+	return plan.Step{Project: model.Project{Name: executor.HookProject, Title: "Run", Hooks: s.Provider.Hooks}}
 }

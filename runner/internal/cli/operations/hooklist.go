@@ -8,8 +8,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
@@ -29,7 +29,7 @@ func hookListCommand(d cmd.Deps) *cli.Command {
 type hookLine struct {
 	Project    string                `json:"project"` // "run" for a hook of the run
 	Hook       string                `json:"hook"`
-	On         projects.Moment       `json:"on"`
+	On         model.Moment          `json:"on"`
 	Operations []operation.Operation `json:"operations"`
 	Command    []string              `json:"command,omitempty"` // none for what the runner itself does
 }

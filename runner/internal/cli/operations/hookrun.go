@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects"
-	"mara/providers/operation"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
@@ -65,7 +65,7 @@ func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Se
 }
 
 // choose finds the project and its hooks.
-func (o hookRunOptions) choose(s *session.Session) (step plan.Step, wanted []projects.Hook, err error) {
+func (o hookRunOptions) choose(s *session.Session) (step plan.Step, wanted []model.Hook, err error) {
 	step = runStep(s)
 	if o.Project != executor.HookProject {
 		project, err := s.Plan.Project(o.Project)
@@ -77,7 +77,7 @@ func (o hookRunOptions) choose(s *session.Session) (step plan.Step, wanted []pro
 	var names []string
 	for _, h := range step.Project.Hooks {
 		names = append(names, h.Name)
-		if h.Name == o.Hook || o.Hook == "" && h.For(operation.Up) && (h.On == projects.OnSuccess || h.On == projects.Always) {
+		if h.Name == o.Hook || o.Hook == "" && h.For(operation.Up) && (h.On == model.OnSuccess || h.On == model.Always) {
 			wanted = append(wanted, h)
 		}
 	}

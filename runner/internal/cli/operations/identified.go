@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/leftovers"

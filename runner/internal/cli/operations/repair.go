@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/leftovers"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/fingerprint"
 	"mara/runner/internal/journal"
 	"mara/runner/internal/plan"

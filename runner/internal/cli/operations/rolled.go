@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"

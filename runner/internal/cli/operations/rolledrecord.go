@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 )

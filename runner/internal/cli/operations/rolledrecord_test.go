@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/event"
 	"mara/runner/internal/fleet"

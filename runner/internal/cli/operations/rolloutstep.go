@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"

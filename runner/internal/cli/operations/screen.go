@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/failure"

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/event"
 	"mara/runner/internal/plan"
 )
@@ -20,7 +20,7 @@ func TestResourcesOfBars(t *testing.T) {
 		{Project: event.Project{Name: "failed"}, Result: event.Failed, Changes: event.Changes{Create: 9}},
 	}}}
 	for _, name := range []string{"shown", "partial", "only-partial", "failed", "run", "state", "new"} {
-		w.plan.Steps = append(w.plan.Steps, plan.Step{Project: projects.Project{Name: name}})
+		w.plan.Steps = append(w.plan.Steps, plan.Step{Project: model.Project{Name: name}})
 	}
 	last := map[string]int{"shown": 20, "partial": 21, "failed": 22, "run": 23, "elsewhere": 24}
 	state := map[string]int{"shown": 30, "only-partial": 31, "run": 32, "state": 33}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"mara/config"
+	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/event"

@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/catalogue"
 	"mara/runner/internal/engine"
 	"mara/runner/internal/fingerprint"
@@ -110,7 +111,7 @@ func ownFolders(root string) []string {
 // configOf is the configuration that a project may read. A program of the
 // catalogue reads what it declares, besides what nobody declares and what Pulumi
 // hands to plugins; one of the user's may read everything.
-func configOf(s *session.Session, project projects.Project) map[string]any {
+func configOf(s *session.Session, project model.Project) map[string]any {
 	values := map[string]any{}
 	for _, entry := range s.Settings.Config.Entries {
 		if !strings.HasPrefix(entry.Key, "runner:") && (project.Own != nil || mayRead(s, project, entry.Key)) {
@@ -121,7 +122,7 @@ func configOf(s *session.Session, project projects.Project) map[string]any {
 }
 
 // mayRead is false for keys that only other projects of the environment declare.
-func mayRead(s *session.Session, project projects.Project, name string) bool {
+func mayRead(s *session.Session, project model.Project, name string) bool {
 	if _, ok := project.Key(name); ok {
 		return true
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/event"
 	"mara/runner/internal/fingerprint"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
@@ -35,8 +35,8 @@ func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session)
 		}
 	}
 	if len(named) == 0 {
-		named = slices.DeleteFunc(slices.Clone(s.Vault.Secrets), func(secret projects.Secret) bool {
-			return secret.Generate == projects.None || s.Vault.Has(secret.Key)
+		named = slices.DeleteFunc(slices.Clone(s.Vault.Secrets), func(secret model.Secret) bool {
+			return secret.Generate == model.None || s.Vault.Has(secret.Key)
 		})
 	}
 	if len(named) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/session"
 	"mara/runner/internal/typeset"
@@ -25,11 +25,11 @@ func listCommand(d cmd.Deps) *cli.Command {
 }
 
 type listedSecret struct {
-	Key       string             `json:"key"`
-	State     string             `json:"state"`
-	Generator projects.Generator `json:"generator,omitempty"`
-	MinLength int                `json:"min_length,omitempty"`
-	Doc       string             `json:"doc,omitempty"`
+	Key       string          `json:"key"`
+	State     string          `json:"state"`
+	Generator model.Generator `json:"generator,omitempty"`
+	MinLength int             `json:"min_length,omitempty"`
+	Doc       string          `json:"doc,omitempty"`
 }
 
 // The states of a secret.
@@ -68,7 +68,7 @@ func listSecrets(s *session.Session) []listedSecret {
 	return listed
 }
 
-func stateOfSecret(s *session.Session, secret projects.Secret) string {
+func stateOfSecret(s *session.Session, secret model.Secret) string {
 	entry, ok := s.Settings.Secrets.Lookup(secret.Key)
 	_, encrypted := entry.Value.(config.Ciphertext)
 	switch {

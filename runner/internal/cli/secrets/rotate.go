@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/failure"
 	"mara/runner/internal/session"
@@ -34,7 +34,7 @@ func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 		return failure.Usagef("secrets rotate", "name the secrets by their keys")
 	}
 	for _, secret := range named {
-		if secret.Generate == projects.None {
+		if secret.Generate == model.None {
 			return &failure.Usage{Text: fmt.Sprintf("%s cannot be generated", secret.Key), Next: "set a new value with " +
 				"`runner secrets set " + secret.Key + "`"}
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/encryption"
 	"mara/runner/internal/failure"
@@ -92,21 +92,21 @@ func (o options) showChange(d cmd.Deps, s *session.Session, keys []string, lines
 		strings.Join(lines, "\n")+"\n")
 }
 
-func byKey(s *session.Session, command string, keys []string) ([]projects.Secret, error) {
-	var found []projects.Secret
+func byKey(s *session.Session, command string, keys []string) ([]model.Secret, error) {
+	var found []model.Secret
 	for _, key := range keys {
 		secret, err := vault.Declared(s.Vault.Known, "secrets "+command, key)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(found, func(s projects.Secret) bool { return s.Key == key }) {
+		if !slices.ContainsFunc(found, func(s model.Secret) bool { return s.Key == key }) {
 			found = append(found, secret)
 		}
 	}
 	return found, nil
 }
 
-func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session, secrets []projects.Secret) error {
+func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session, secrets []model.Secret) error {
 	for _, secret := range secrets {
 		if err := s.Vault.Refuse(secret.Key); err != nil {
 			return err

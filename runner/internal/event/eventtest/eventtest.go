@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"mara/providers/needs"
-	"mara/providers/operation"
+	"mara/projects/model/needs"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 )
 

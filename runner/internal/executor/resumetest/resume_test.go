@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/providers/operation"
 	"mara/runner/internal/event"
 	"mara/runner/internal/executor"
 	"mara/runner/internal/journal"
@@ -220,9 +220,9 @@ func (w *world) unfinished() bool {
 // randomPlan makes a plan whose edges point backwards.
 func randomPlan(t *testing.T, random *rand.Rand) plan.Plan {
 	t.Helper()
-	p := providers.Provider{Infrastructure: projects.Infrastructure{Name: "test"}}
+	p := providers.Provider{Infrastructure: model.Infrastructure{Name: "test"}}
 	for i := range 1 + random.IntN(20) {
-		step := providers.Step{Project: projects.Project{Name: fmt.Sprintf("p%d", i)}}
+		step := providers.Step{Project: model.Project{Name: fmt.Sprintf("p%d", i)}}
 		for range min(i, random.IntN(4)) {
 			step.Reads = append(step.Reads, fmt.Sprintf("p%d", random.IntN(i)))
 		}

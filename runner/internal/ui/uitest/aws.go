@@ -3,8 +3,8 @@ package uitest
 import (
 	"time"
 
-	"mara/providers/needs"
-	"mara/providers/operation"
+	"mara/projects/model/needs"
+	"mara/projects/model/operation"
 	"mara/runner/internal/event"
 )
 

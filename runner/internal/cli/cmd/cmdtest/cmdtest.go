@@ -12,8 +12,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3"
 
+	"mara/projects/model/operation"
 	"mara/projects/pulumi-language-mara/wire"
-	"mara/providers/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/event"
 	"mara/runner/internal/journal"

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/providers/operation"
+	"mara/projects/model/operation"
 )
 
 func TestWhatIsTrueOfEach(t *testing.T) {

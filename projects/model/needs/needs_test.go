@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/providers/needs"
+	"mara/projects/model/needs"
 )
 
 func TestAll(t *testing.T) {

@@ -1,0 +1,86 @@
+package model
+
+import (
+	"mara/config"
+	"slices"
+	"time"
+)
+
+// Project describes one Pulumi project.
+type Project struct {
+	Name      string        // Pulumi project name, unique: "kind-cluster"
+	Path      string        // folder below projects/: "infrastructure/kind/cluster"; of an own project below the root
+	Title     string        // "Kind Cluster"
+	Summary   string        // one line: what it deploys
+	Namespace string        // Kubernetes namespace it deploys to; "" when it has none of its own
+	Keys      []config.Key  // configuration keys that the program reads
+	Secrets   []Secret      // secret values it needs, kept in the secrets project
+	Outputs   []Output      // what it exports
+	Hooks     []Hook        // work around its steps
+	Estimate  time.Duration // what a first deployment usually takes on a real cloud
+	// LeavesCloudResources says that load balancers and volumes that the cluster has
+	// created in its cloud survive its destruction. The runner destroys the cluster
+	// only if there are none.
+	LeavesCloudResources bool
+	// Settled lists data sources and types of resources of the cloud whose answers
+	// depend on the configuration alone, or are changed by this project alone. A
+	// project that reads any others runs every time.
+	Settled []string
+	Own     *Own // only for projects of the user
+}
+
+// Own is what mara.yaml says about a project of the user.
+type Own struct {
+	Dir     string        // its folder, absolute
+	Path    string        // the same as mara.yaml has it
+	Runtime string        // of its Pulumi.yaml
+	Built   bool          // the runtime runs a binary that is built already
+	When    string        // jq; "" for always
+	Timeout time.Duration // 0 for none of its own
+	// StackFiles has its own stack files, one for each stack, over the shared ones:
+	// the folder that they are in. "" where there is only the shared one.
+	StackFiles string
+	Git, Ref   string // the repository and the revision that it is from; "" for a folder below the root
+	Stack      string // pattern of the names of its stacks; "" for that of the environment
+	Line       int    // in mara.yaml
+}
+
+// Folder returns the project's folder below the root, as it is shown.
+func (p Project) Folder() string {
+	if p.Own != nil {
+		return p.Path
+	}
+	return "projects/" + p.Path
+}
+
+// Output describes one stack output.
+type Output struct {
+	Name      string
+	Secret    bool
+	Highlight bool // shown at the end of a successful up: what a user goes on with
+	Doc       string
+}
+
+// Find returns the first element for which match is true.
+func Find[T any](all []T, match func(T) bool) (found T, ok bool) {
+	i := slices.IndexFunc(all, match)
+	if i < 0 {
+		return found, false
+	}
+	return all[i], true
+}
+
+// Key finds a declared configuration key by its full name.
+func (p Project) Key(name string) (config.Key, bool) {
+	return Find(p.Keys, func(key config.Key) bool { return key.Name == name })
+}
+
+// Output finds a declared output by its name.
+func (p Project) Output(name string) (Output, bool) {
+	return Find(p.Outputs, func(output Output) bool { return output.Name == name })
+}
+
+// HasHook reports whether a project has a hook of a name.
+func (p Project) HasHook(name string) bool {
+	return slices.ContainsFunc(p.Hooks, func(h Hook) bool { return h.Name == name })
+}
