@@ -11,7 +11,7 @@ import (
 )
 
 // realRun is a run of tests that was not simulated. The tests write it down
-// themselves: see runner/internal/e2e.
+// themselves: see runner/internal/testing/e2e.
 type realRun struct {
 	Command  string            `json:"command"` // what repeats it
 	Date     string            `json:"date"`

@@ -17,12 +17,12 @@ import (
 
 	"mara/runner/internal/cli"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/programhost"
-	"mara/runner/internal/session"
-	"mara/runner/internal/simulate/clouds"
-	"mara/runner/internal/ui/mute"
-	"mara/runner/internal/vault"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/output/ui/mute"
+	"mara/runner/internal/pulumi/programhost"
+	"mara/runner/internal/secrets/vault"
+	"mara/runner/internal/simulation/simulate/clouds"
 )
 
 // These are set when a release is linked.

@@ -4,7 +4,7 @@
 # runs that a guard has to stop. It begins at another place every time, which
 # CHAOS_SEED repeats.
 set -eu
-cd "$(dirname "$0")/../runner/internal/e2e"
+cd "$(dirname "$0")/../runner/internal/testing/e2e"
 export CHAOS_CASES="${CHAOS_CASES:-200}" CHAOS_SEED="${CHAOS_SEED:-$(date +%s)}"
 echo "chaos: $CHAOS_CASES cases from CHAOS_SEED=$CHAOS_SEED on"
 exec go test -count=1 -timeout 6h -parallel 4 -run '^TestChaos(OfRollouts|OfGuards)?$'

@@ -7,11 +7,11 @@ cd "$(dirname "$0")/.."
 images=$(scripts/node-image.sh)
 # The exports for the Pulumi Kubernetes Operator, on an API server alone: with its definitions, which are not in this repository.
 if [ $# = 0 ] && [ -n "${MARA_OPERATOR_CRDS:-}" ]; then
-  MARA_KUBE="$(dirname "${images%%.tar*}")/programs/kube" go test -count=1 -run='^TestReal' ./runner/internal/pko
+  MARA_KUBE="$(dirname "${images%%.tar*}")/programs/kube" go test -count=1 -run='^TestReal' ./runner/internal/kube/pko
 elif [ $# = 0 ]; then
   echo "MARA_OPERATOR_CRDS names no folder with the Pulumi Kubernetes Operator's definitions: exports for it are not applied to an API server" >&2
 fi
-go test -c -o bin/e2e.test ./runner/internal/e2e
+go test -c -o bin/e2e.test ./runner/internal/testing/e2e
 E2E_NODE_IMAGE=mara-node:$(cd scripts/images/kube && go list -m -f '{{.Version}}' k8s.io/kubernetes) E2E_REGISTRY_IMAGE=registry:3
 export E2E_NODE_IMAGE E2E_REGISTRY_IMAGE
 if scripts/image.sh >&2; then # without Debian's packages its tests are skipped
@@ -22,4 +22,4 @@ else
 fi
 if [ -n "${RECORD:-}" ]; then export E2E_RECORD="$PWD/docs/tested.json"; fi
 exec scripts/with-docker.sh scripts/docker/with-images.sh "$images" \
-  sh -c 'cd runner/internal/e2e && exec ../../../bin/e2e.test -test.timeout=40m -test.run="^Test(Real|Docker)" "$@"' e2e "$@"
+  sh -c 'cd runner/internal/testing/e2e && exec ../../../../bin/e2e.test -test.timeout=40m -test.run="^Test(Real|Docker)" "$@"' e2e "$@"

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"mara/providers"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/plan"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/secrets/encryption"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"mara/runner/internal/atomicfile"
+	"mara/runner/internal/machine/atomicfile"
 )
 
 // regions are how many layers of regions a fleet has.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/runner/internal/layout"
+	"mara/runner/internal/machine/layout"
 )
 
 // wanted is how long the critical path takes.

@@ -10,9 +10,9 @@ import (
 
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/runner/internal/event"
-	"mara/runner/internal/executor"
-	"mara/runner/internal/plan"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/plan"
 )
 
 // measureScheduler walks plans whose steps do nothing.

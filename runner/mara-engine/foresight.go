@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"mara/projects/monitor"
-	"mara/runner/internal/pulumicli/wire"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
 // readStackOutputs is the function that reads another stack.

@@ -19,7 +19,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/version"
 
-	"mara/runner/internal/pulumicli/wire"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
 // workerFlag makes the program a worker, with the runner's pipes.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/opentracing/opentracing-go"
 
-	"mara/runner/internal/pulumicli/wire"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
 // The calls by which a program queries its providers.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mara/runner/internal/pulumicli/wire"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
 // drainTime bounds the wait for the last output of a command. A process that the

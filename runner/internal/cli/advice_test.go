@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // flagsOfOthers are those in texts that tell what to do with another program.

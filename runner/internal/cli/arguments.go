@@ -8,7 +8,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/machine/failure"
 )
 
 // call is a sorted command line.

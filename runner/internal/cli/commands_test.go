@@ -17,9 +17,9 @@ import (
 	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/interrupt"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // knownProviders is how errors list the providers.

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/layout"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 const configFile = `# mine

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestCredentialsInURLsAreNotShown: whatever prints settings prints their URLs

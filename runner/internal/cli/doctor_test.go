@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/lock"
-	"mara/runner/internal/preflight"
+	"mara/runner/internal/machine/preflight"
+	"mara/runner/internal/state/lock"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // doctorReport runs `doctor -o json` and returns the findings of each check.

@@ -8,8 +8,8 @@ import (
 	"github.com/google/shlex"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/docs"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/docs"
 )
 
 // TestDocumentsNameWhatThereIs types every command that the documentation shows, in

@@ -11,7 +11,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // onS3 returns a root with three environments whose state is where others reach it, in a

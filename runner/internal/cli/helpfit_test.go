@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/cli/cmd/cmdtest"
 	"mara/runner/internal/cli/help"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestHelpFitsEveryCommand: on a terminal the help of every command says the same

@@ -10,9 +10,9 @@ import (
 
 	"mara/projects/schemas"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/scripttest"
-	"mara/runner/internal/simulate"
+	"mara/runner/internal/simulation/simulate"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/scripttest"
 )
 
 // installed is a fake pulumi that the user has installed: a script that writes

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/event"
-	"mara/runner/internal/event/eventtest"
-	"mara/runner/internal/journal"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/eventtest"
 )
 
 // recorded returns a root with a run of these events; a run that is not over leaves

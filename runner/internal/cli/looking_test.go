@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/layout"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestLookingKeepsNoSalt: in a fresh checkout on a shared backend a wrong

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/pko"
-	"mara/runner/internal/pko/pkotest"
+	"mara/runner/internal/kube/pko"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/pkotest"
 )
 
 // exportedStacks exports an environment and reads its Stacks.

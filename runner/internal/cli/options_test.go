@@ -11,10 +11,10 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/request"
-	"mara/runner/internal/session"
-	"mara/runner/internal/simulate"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/simulation/simulate"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // parseWith runs a command line through the frame with a command that has every

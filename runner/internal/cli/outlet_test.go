@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/prompt/prompttest"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/prompttest"
 )
 
 // TestReaderGoesAway runs `runner plan | head -1`.

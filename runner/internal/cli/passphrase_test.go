@@ -12,9 +12,9 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/prompt/prompttest"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/prompttest"
 )
 
 // atTerminal returns a keeper with a terminal and no passphrase set.

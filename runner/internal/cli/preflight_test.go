@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/scripttest"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/scripttest"
 )
 
 // noDownloads is an environment file that makes a plugin which is not there a problem.

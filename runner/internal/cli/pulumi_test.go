@@ -9,8 +9,8 @@ import (
 
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/scripttest"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/scripttest"
 )
 
 // fakePulumi returns a program that prints how it was called, and a given answer.

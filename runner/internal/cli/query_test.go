@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/live/livetest"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/livetest"
 )
 
 // twoEnvironments returns a root with the environments dev and prod, and two stacks of

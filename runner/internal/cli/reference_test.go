@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // docsFolder is the folder of the documentation.

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/event/eventtest"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/eventtest"
 )
 
 // TestReportShowsOutputs writes the report of a past run that has outputs.

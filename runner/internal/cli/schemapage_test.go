@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"mara/runner/internal/docs"
-	"mara/runner/internal/schema"
+	"mara/runner/internal/output/schema"
+	"mara/runner/internal/testing/docs"
 )
 
 // TestSchemaPageIsFresh holds docs/schemas.md against the schemas.

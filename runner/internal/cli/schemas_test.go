@@ -9,10 +9,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/event/eventtest"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/schema"
+	"mara/runner/internal/output/schema"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/eventtest"
 )
 
 // conforms holds a text against a schema that the runner prints.

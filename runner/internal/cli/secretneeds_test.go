@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestMissingSecretsArePartOfTheOneError: whatever is wrong with the

@@ -15,8 +15,8 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/encryption"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // secretsPassphrase is the passphrase of environments in tests.

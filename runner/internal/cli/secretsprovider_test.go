@@ -10,8 +10,8 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/encryption"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // plainValues opens an environment's files with a passphrase and returns their

@@ -8,10 +8,10 @@ import (
 
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/event"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestResumeDemandsOnlyTheSecretsOfItsProjects checks the hint after a failed

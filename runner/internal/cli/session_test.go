@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/interrupt"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestSessionRefuses: what is wrong is found in the order in which it costs

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/layout"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestStacks: what is configured, what was deployed from here, and what only the

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // statusAt returns the time of the lock in the status; it is shown in local time.

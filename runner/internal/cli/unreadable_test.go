@@ -9,8 +9,8 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/layout"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestUnreadableIsNotEmpty: commands that look at states end with an error where these

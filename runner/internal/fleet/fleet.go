@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"mara/config"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/machine/failure"
 )
 
 // Labels that every environment has, unless it sets them itself.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/plan"
+	"mara/runner/internal/run/plan"
 )
 
 // fleetOf makes environments of lines such as "eu-1 stage=prod,region=eu".

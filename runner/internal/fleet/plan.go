@@ -8,8 +8,8 @@ import (
 	"mara/config"
 	"mara/projects/model"
 	"mara/projects/model/needs"
-	"mara/runner/internal/event"
-	"mara/runner/internal/plan"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/plan"
 )
 
 // PlanName stands where the plan of one environment names its provider.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
 )
 
 // Action returns an action that reads the flags that many commands share, then

@@ -3,8 +3,8 @@ package cmd
 import (
 	"context"
 
-	"mara/runner/internal/failure"
-	"mara/runner/internal/prompt"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/prompt"
 )
 
 // Confirm asks for confirmation of a command, unless --yes was given.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
 )
 
 // Program is the name of the program.

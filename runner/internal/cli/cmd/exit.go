@@ -13,15 +13,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/runner/internal/doctor"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/leftovers"
-	"mara/runner/internal/lock"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/environment/doctor"
+	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/state/lock"
 )
 
 // The exit codes.

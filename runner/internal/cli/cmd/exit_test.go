@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"mara/config"
-	"mara/runner/internal/doctor"
-	"mara/runner/internal/executor"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/leftovers"
-	"mara/runner/internal/lock"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/stacks"
-	"mara/runner/internal/statefiles"
+	"mara/runner/internal/environment/doctor"
+	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/state/lock"
+	"mara/runner/internal/state/statefiles"
 )
 
 // TestExitTable holds an error against every entry of the table: each has to be

@@ -8,10 +8,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/providers"
-	"mara/runner/internal/failure"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/simulate"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/simulation/simulate"
 )
 
 // CommandNames returns the names of commands, with their aliases.

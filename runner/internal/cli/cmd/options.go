@@ -11,11 +11,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/runner/internal/catalogue"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/request"
-	"mara/runner/internal/session"
-	"mara/runner/internal/ui"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/repo/catalogue"
+	"mara/runner/internal/repo/request"
 )
 
 // Common has the options that many commands share. Options without flags have defaults.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"mara/runner/internal/event"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/report"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/output/report"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
 )
 
 // WriteJSON prints a document as indented JSON.

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/event"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/lock"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/state/lock"
 )
 
 // PastRun is one entry of the history.

@@ -5,8 +5,8 @@ import (
 
 	"mara/config"
 	"mara/projects/model"
-	"mara/runner/internal/policy"
-	"mara/runner/internal/sourceplace"
+	"mara/runner/internal/guard/policy"
+	"mara/runner/internal/repo/sourceplace"
 )
 
 // Place returns the place in the repository that a finding of a guard refers to:

@@ -16,16 +16,16 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/runner/internal/adopt"
-	"mara/runner/internal/atomicfile"
-	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/adopt"
+	"mara/runner/internal/repo/catalogue"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/plan"
 )
 
 // Adopt returns `runner adopt`.

@@ -10,13 +10,13 @@ import (
 
 	"mara/config"
 	"mara/projects"
-	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/layers"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/request"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/repo/catalogue"
+	"mara/runner/internal/repo/layers"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/event"
 )
 
 // Command returns `runner config` with its subcommands.

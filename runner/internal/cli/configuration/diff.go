@@ -14,10 +14,10 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/query"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
 )
 
 func diffCommand(d cmd.Deps) *cli.Command {

@@ -10,10 +10,10 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/gitsource"
-	"mara/runner/internal/program"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/program"
+	"mara/runner/internal/repo/gitsource"
+	"mara/runner/internal/run/event"
 )
 
 // Fetch returns `runner fetch`.

@@ -12,9 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
 )
 
 // Init returns `runner init`.

@@ -9,7 +9,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/typeset"
 )
 
 func listCommand(d cmd.Deps) *cli.Command {

@@ -9,11 +9,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/identity"
-	"mara/runner/internal/request"
+	"mara/runner/internal/environment/identity"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/repo/request"
 )
 
 func setCommand(d cmd.Deps) *cli.Command {

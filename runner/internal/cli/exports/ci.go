@@ -15,12 +15,12 @@ import (
 	"mara/config"
 	"mara/projects/gomodule"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/cli/exports/pipeline"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/outfolder"
-	"mara/runner/internal/pipeline"
-	"mara/runner/internal/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/outfolder"
+	"mara/runner/internal/secrets/encryption"
 )
 
 func ciCommand(d cmd.Deps) *cli.Command {

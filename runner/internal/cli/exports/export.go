@@ -12,10 +12,10 @@ import (
 	"mara/config"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/request"
-	"mara/runner/internal/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/repo/request"
 )
 
 // Export returns `runner export`, with its subcommands.

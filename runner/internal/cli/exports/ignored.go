@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/runner/internal/gitsource"
-	"mara/runner/internal/process"
-	"mara/runner/internal/program"
+	"mara/runner/internal/machine/process"
+	"mara/runner/internal/machine/program"
+	"mara/runner/internal/repo/gitsource"
 )
 
 // ignoredNotes asks git which of the files that environments need it ignores: what is not committed is missing in CI.

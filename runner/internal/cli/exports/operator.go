@@ -19,15 +19,15 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/gitsource"
-	"mara/runner/internal/outfolder"
-	"mara/runner/internal/pko"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/kube/pko"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/outfolder"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/gitsource"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/secrets/encryption"
 )
 
 func operatorCommand(d cmd.Deps) *cli.Command {

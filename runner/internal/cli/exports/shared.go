@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mara/runner/internal/failure"
+	"mara/runner/internal/machine/failure"
 )
 
 // stackPlaceholder stands for the environment in a namespace.

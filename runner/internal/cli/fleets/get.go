@@ -13,11 +13,11 @@ import (
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/query"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
 )
 
 func getCommand(d cmd.Deps) *cli.Command {

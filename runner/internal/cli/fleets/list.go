@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/typeset"
 )
 
 func listCommand(d cmd.Deps) *cli.Command {

@@ -14,9 +14,9 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
-	"mara/runner/internal/vault"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/secrets/vault"
 )
 
 func newCommand(d cmd.Deps) *cli.Command {

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/typeset"
 )
 
 // Fit wraps a help text for the width of a terminal; 0 leaves it as it is.

@@ -11,9 +11,9 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/doctor"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/preflight"
+	"mara/runner/internal/environment/doctor"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/preflight"
 )
 
 // Doctor returns `runner doctor`.

@@ -12,8 +12,8 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/identity"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/identity"
+	"mara/runner/internal/environment/session"
 )
 
 // Outputs returns `runner outputs`.

@@ -9,12 +9,12 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/repo/catalogue"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
 )
 
 // Plan returns `runner plan`.

@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/policy"
+	"mara/runner/internal/guard/policy"
 )
 
 // Policy returns `runner policy`.

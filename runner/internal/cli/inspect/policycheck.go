@@ -9,10 +9,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/policy"
-	"mara/runner/internal/query"
-	"mara/runner/internal/sarif"
+	"mara/runner/internal/guard/policy"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/output/sarif"
 )
 
 func policyCheckCommand(d cmd.Deps) *cli.Command {

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/typeset"
 )
 
 // Providers returns `runner providers`.

@@ -11,8 +11,8 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/query"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/machine/failure"
 )
 
 // Query returns `runner query`.

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/live"
-	"mara/runner/internal/query"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/kube/live"
+	"mara/runner/internal/machine/failure"
 )
 
 // collected is the input of a query.

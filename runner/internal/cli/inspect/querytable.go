@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/query"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/machine/typeset"
 )
 
 func writeQueries(d cmd.Deps, o queryOptions, all []query.Named) error {

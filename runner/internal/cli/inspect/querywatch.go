@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/live"
-	"mara/runner/internal/query"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/kube/live"
 )
 
 // watchQuery repeats a query whenever objects in a cluster change, and prints new and removed

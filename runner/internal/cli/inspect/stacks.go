@@ -14,16 +14,16 @@ import (
 
 	"mara/config"
 	"mara/projects/model/operation"
-	"mara/runner/internal/catalogue"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/scope"
-	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/repo/catalogue"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/state/scope"
 )
 
 // Stacks returns `runner stacks`.

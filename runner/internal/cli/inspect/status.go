@@ -13,17 +13,17 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/event"
-	"mara/runner/internal/identity"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/lock"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
-	"mara/runner/internal/ui"
+	"mara/runner/internal/environment/identity"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/state/lock"
 )
 
 // Status returns `runner status`.

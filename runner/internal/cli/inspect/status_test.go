@@ -13,9 +13,9 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/schema"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/output/schema"
+	"mara/runner/internal/pulumi/stacks"
 )
 
 // TestSchemasKnowEveryField compares what is printed with what is described.

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/request"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/event"
 )
 
 // text formats the status for people.

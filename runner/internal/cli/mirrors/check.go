@@ -11,8 +11,8 @@ import (
 
 	"mara/projects/naming"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/mirror"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/kube/mirror"
+	"mara/runner/internal/machine/typeset"
 )
 
 func checkCommand(d cmd.Deps) *cli.Command {

@@ -11,9 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/mirror"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/kube/mirror"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
 )
 
 func listCommand(d cmd.Deps) *cli.Command {

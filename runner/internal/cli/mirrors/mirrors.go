@@ -15,11 +15,11 @@ import (
 	"mara/config"
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/mirror"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/rehearsal"
-	"mara/runner/internal/simulate"
+	"mara/runner/internal/environment/rehearsal"
+	"mara/runner/internal/kube/mirror"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/simulation/simulate"
 )
 
 // Command returns `runner mirror`, with its subcommands.

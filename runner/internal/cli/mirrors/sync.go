@@ -12,10 +12,10 @@ import (
 
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/mirror"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/kube/mirror"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
 )
 
 func syncCommand(d cmd.Deps) *cli.Command {

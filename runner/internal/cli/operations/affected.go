@@ -15,9 +15,9 @@ import (
 	"mara/projects/gomodule"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
+	"mara/runner/internal/run/plan"
 )
 
 // affected chooses environments by what has changed.

@@ -6,9 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/event"
-	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
 )
 
 func TestRules(t *testing.T) {

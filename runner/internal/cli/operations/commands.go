@@ -6,7 +6,7 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/vault"
+	"mara/runner/internal/secrets/vault"
 )
 
 // Commands are preview, up, refresh, drift and destroy.

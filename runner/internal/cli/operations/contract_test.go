@@ -11,10 +11,10 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/needs"
 	"mara/projects/model/operation"
-	"mara/runner/internal/contract"
-	"mara/runner/internal/event"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/guard/contract"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/plan"
 )
 
 // exports are stacks as a test has them: what this run has found, and what is deployed.

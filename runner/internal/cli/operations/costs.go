@@ -9,12 +9,12 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cost"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/cost"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
 )
 
 // The values of --unknown-costs.

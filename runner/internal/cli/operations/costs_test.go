@@ -8,12 +8,12 @@ import (
 
 	"mara/config"
 	"mara/projects/model/operation"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/cost"
-	"mara/runner/internal/event"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/request"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/cost"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestCheckCosts: a limit forbids what costs more, and what may do so.

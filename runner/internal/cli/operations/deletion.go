@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mara/config"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
-	"mara/runner/internal/typeset"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/plan"
 )
 
 // deployed are the resources in the states of the projects of a run.

@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/event"
-	"mara/runner/internal/fingerprint"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/fingerprint"
 )
 
 // invalidateDrifted makes the next up run every project in whose resources a drift

@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/policy"
-	"mara/runner/internal/report"
-	"mara/runner/internal/session"
-	"mara/runner/internal/ui"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/policy"
+	"mara/runner/internal/output/report"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/run/event"
 )
 
 // emitFinding emits what a guard has found, with the place in the repository that

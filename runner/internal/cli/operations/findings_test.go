@@ -3,7 +3,7 @@ package operations
 import (
 	"testing"
 
-	"mara/runner/internal/event"
+	"mara/runner/internal/run/event"
 )
 
 // TestUnseen: a screen that has shown the findings of the preview does not repeat

@@ -15,14 +15,14 @@ import (
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
-	"mara/runner/internal/doctor"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/prompt"
-	"mara/runner/internal/request"
-	"mara/runner/internal/session"
-	"mara/runner/internal/vault"
-	"mara/runner/internal/wizard"
+	"mara/runner/internal/environment/doctor"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/environment/wizard"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/prompt"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/secrets/vault"
 )
 
 // complete asks for missing configuration before an operation that deploys: the

@@ -15,14 +15,14 @@ import (
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/prompt/prompttest"
-	"mara/runner/internal/request"
-	"mara/runner/internal/scripttest"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/prompttest"
+	"mara/runner/internal/testing/scripttest"
 )
 
 // reply is a question and what the user does.

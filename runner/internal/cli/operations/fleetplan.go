@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
 )
 
 // lookFlags are the flags of commands that look at the fleet.

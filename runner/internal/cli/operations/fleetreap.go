@@ -13,11 +13,11 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/event"
 )
 
 // FleetReap is `runner fleet reap`.

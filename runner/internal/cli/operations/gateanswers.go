@@ -13,11 +13,11 @@ import (
 
 	"mara/projects/model"
 	"mara/providers/cloud"
-	"mara/runner/internal/event"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/reach"
-	"mara/runner/internal/session"
+	"mara/runner/internal/machine/reach"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
 )
 
 const (

@@ -12,10 +12,10 @@ import (
 
 	"mara/config"
 	"mara/projects/model/operation"
-	"mara/runner/internal/event"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/journal"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
 )
 
 // addRun writes a run of the environment dev, n seconds after the others.

@@ -14,13 +14,13 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/executor"
+	"mara/runner/internal/environment/hooks"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/hooks"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/prompt"
-	"mara/runner/internal/session"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/prompt"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/executor"
 )
 
 // soak waits, unless the rollout stops.

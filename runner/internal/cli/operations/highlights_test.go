@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/projects/model"
-	"mara/runner/internal/plan"
+	"mara/runner/internal/run/plan"
 )
 
 func TestHighlightLines(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/executor"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/plan"
 )
 
 // Hook is `runner hook`, with the commands below it.

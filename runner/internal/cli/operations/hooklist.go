@@ -11,8 +11,8 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/typeset"
 )
 
 func hookListCommand(d cmd.Deps) *cli.Command {

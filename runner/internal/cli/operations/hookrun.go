@@ -10,12 +10,12 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/executor"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/identity"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/identity"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/plan"
 )
 
 func hookRunCommand(d cmd.Deps) *cli.Command {

@@ -6,10 +6,10 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/leftovers"
-	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
 )
 
 // settleIdentified puts right the states of projects whose creations were cut off,

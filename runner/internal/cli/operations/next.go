@@ -12,8 +12,8 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/run/event"
 )
 
 // carriedFlags are the flags of a run that the command after it needs as well, so

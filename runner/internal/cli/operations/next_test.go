@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/event"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/run/event"
 )
 
 func TestNextSteps(t *testing.T) {

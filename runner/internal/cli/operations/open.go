@@ -5,12 +5,12 @@ import (
 	"errors"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/dependencies"
-	"mara/runner/internal/doctor"
-	"mara/runner/internal/engine"
-	"mara/runner/internal/identity"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/doctor"
+	"mara/runner/internal/environment/identity"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/pulumi/dependencies"
+	"mara/runner/internal/pulumi/engine"
+	"mara/runner/internal/run/plan"
 )
 
 // open opens an environment for an operation. It looks for problems before

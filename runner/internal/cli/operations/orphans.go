@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"mara/runner/internal/failure"
-	"mara/runner/internal/inventory"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
 )
 
 // checkOrphans returns a usage error for flags that contradict --orphans.

@@ -7,10 +7,10 @@ import (
 	"text/tabwriter"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
 )
 
 // maskedOutputs returns the outputs known after the run, with secrets masked.

@@ -9,8 +9,8 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/interrupt"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/run/event"
 )
 
 // part is the operation on one environment as a part of one on many: what it

@@ -11,13 +11,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cost"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/policy"
-	"mara/runner/internal/session"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/cost"
+	"mara/runner/internal/guard/policy"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
 )
 
 // planOptions are about the document of what an up would do.

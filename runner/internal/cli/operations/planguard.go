@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"mara/runner/internal/event"
-	"mara/runner/internal/session"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/run/event"
 )
 
 // planGuard refuses projects that would do something else than a saved plan says. It

@@ -13,13 +13,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/fingerprint"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/fingerprint"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
 )
 
 // What up --plan does with a program that cannot be compared with the planned one.

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/failure"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/failure"
 )
 
 func TestComparePrograms(t *testing.T) {

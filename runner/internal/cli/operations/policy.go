@@ -8,11 +8,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/executor"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/request"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/plan"
 )
 
 // firstWait is the delay before the first retry.

@@ -7,9 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/providers"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/request"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/plan"
 )
 
 func TestParseTimeout(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/plan"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/plan"
 )
 
 // checkPromotion refuses the plan as long as environments of earlier waves are not up to date: all of their projects

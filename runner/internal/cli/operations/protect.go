@@ -8,11 +8,11 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/prompt"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/prompt"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
 )
 
 // isProtected reports whether an environment is protected from losing data.

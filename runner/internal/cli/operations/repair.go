@@ -12,11 +12,11 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/leftovers"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/plan"
 )
 
 // Repair is `runner repair`.

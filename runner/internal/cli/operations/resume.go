@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/fingerprint"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/run/fingerprint"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
 )
 
 // changedFunc returns what has changed for a project since it was done; nothing if it is current.

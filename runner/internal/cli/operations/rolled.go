@@ -13,14 +13,14 @@ import (
 	"time"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/fingerprint"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/lock"
-	"mara/runner/internal/request"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/fingerprint"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/state/lock"
 )
 
 // rolledKey names the record in the backend.

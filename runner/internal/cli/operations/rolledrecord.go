@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/event"
-	"mara/runner/internal/journal"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
 )
 
 // rolledFormat is the version of the record. A record of another version counts as none.

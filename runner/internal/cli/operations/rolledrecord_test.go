@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/event"
-	"mara/runner/internal/journal"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
 )
 
 // rolledOut is the record after an up of these steps, words such as a=succeeded.

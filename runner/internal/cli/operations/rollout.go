@@ -12,17 +12,17 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/executor"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/lock"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/process"
-	"mara/runner/internal/session"
-	"mara/runner/internal/ui"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/process"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/state/lock"
 )
 
 type rolloutOptions struct {

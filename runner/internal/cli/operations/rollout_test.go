@@ -10,11 +10,11 @@ import (
 
 	"mara/config"
 	"mara/projects/model/operation"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/event"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/plan"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestAGateAsksForItself: what a rollout selects, resumes and allows is not what its gates look at.

@@ -11,16 +11,16 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/executor"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/prompt"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/prompt"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
 )
 
 // Operate implements executor.Operator: a step is an environment or a wave's end.

@@ -9,13 +9,13 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cost"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
-	"mara/runner/internal/policy"
-	"mara/runner/internal/session"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/guard/cost"
+	"mara/runner/internal/guard/policy"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/event"
 )
 
 // loadGates reads what judges an up: the rules of the root, and prices.

@@ -9,13 +9,13 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/report"
-	"mara/runner/internal/session"
-	"mara/runner/internal/trace"
-	"mara/runner/internal/ui"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/output/report"
+	"mara/runner/internal/output/trace"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
 )
 
 // run takes the events of an operation to the screen, the journal and the reports.

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/event"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/report"
-	"mara/runner/internal/ui"
+	"mara/runner/internal/output/report"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // TestAJournalThatCannotBeCompletedIsTold: the summary is written at the end,

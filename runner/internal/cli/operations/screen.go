@@ -11,12 +11,12 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/report"
-	"mara/runner/internal/session"
-	"mara/runner/internal/ui"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/output/report"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
 )
 
 // showOptions say how a run is shown and where its report goes.

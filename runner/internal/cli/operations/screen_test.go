@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/projects/model"
-	"mara/runner/internal/event"
-	"mara/runner/internal/plan"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/plan"
 )
 
 // TestResourcesOfBars: what is known best decides.

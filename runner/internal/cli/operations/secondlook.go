@@ -13,13 +13,13 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cost"
-	"mara/runner/internal/event"
-	"mara/runner/internal/policy"
-	"mara/runner/internal/prompt"
-	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/cost"
+	"mara/runner/internal/guard/policy"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/prompt"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
 )
 
 // secondLook judges projects whose preview was partial when it was approved. Right

@@ -3,7 +3,7 @@ package operations
 import (
 	"testing"
 
-	"mara/runner/internal/updateplan"
+	"mara/runner/internal/guard/updateplan"
 )
 
 // TestAddedLosses: what a second preview deletes or replaces counts unless the first

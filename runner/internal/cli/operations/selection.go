@@ -12,11 +12,11 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
 )
 
 // selectionOptions choose the projects that run.

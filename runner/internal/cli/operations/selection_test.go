@@ -9,12 +9,12 @@ import (
 	"mara/projects/model/operation"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
-	"mara/runner/internal/event"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/layout"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // lastUp is an environment whose last up was about some projects, which ended

@@ -13,13 +13,13 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/projects/model"
-	"mara/runner/internal/catalogue"
-	"mara/runner/internal/engine"
-	"mara/runner/internal/fingerprint"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/preflight"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/preflight"
+	"mara/runner/internal/pulumi/engine"
+	"mara/runner/internal/repo/catalogue"
+	"mara/runner/internal/run/fingerprint"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
 )
 
 func fingerprints(s *session.Session) (*fingerprint.Maker, error) {

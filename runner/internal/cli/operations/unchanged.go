@@ -10,15 +10,15 @@ import (
 	"sync"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/event"
-	"mara/runner/internal/fingerprint"
-	"mara/runner/internal/hooks"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/plan"
-	"mara/runner/internal/request"
-	"mara/runner/internal/session"
-	"mara/runner/internal/stacks"
+	"mara/runner/internal/environment/hooks"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/fingerprint"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/secrets/encryption"
 )
 
 // mayLeaveOut reports whether projects for which nothing has changed are left

@@ -10,11 +10,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/identity"
-	"mara/runner/internal/leftovers"
-	"mara/runner/internal/lock"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/identity"
+	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/state/lock"
 )
 
 // Unlock is `runner unlock`.

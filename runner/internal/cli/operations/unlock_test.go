@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/leftovers"
-	"mara/runner/internal/lock"
+	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/state/lock"
 )
 
 // TestMayBeHeld: only what certainly nobody holds is removed without --force, whoever

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mara/runner/internal/event"
-	"mara/runner/internal/fingerprint"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/fingerprint"
 )
 
 // why returns the event that says what has changed for a project since its last

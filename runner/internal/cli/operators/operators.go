@@ -14,10 +14,10 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/kubeconfig"
-	"mara/runner/internal/pko"
+	"mara/runner/internal/kube/kubeconfig"
+	"mara/runner/internal/kube/pko"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/interrupt"
 )
 
 // Command returns `runner operator`, with its subcommands.

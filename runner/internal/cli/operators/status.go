@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/typeset"
 )
 
 func statusCommand(d cmd.Deps) *cli.Command {

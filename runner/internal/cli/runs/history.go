@@ -7,9 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
 )
 
 // History returns `runner history`.

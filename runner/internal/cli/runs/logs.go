@@ -17,11 +17,11 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/lock"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/state/lock"
 )
 
 // Logs returns `runner logs`.

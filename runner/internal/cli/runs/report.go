@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/report"
+	"mara/runner/internal/output/report"
+	"mara/runner/internal/run/event"
 )
 
 // Report returns `runner report`.

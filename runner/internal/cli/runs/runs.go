@@ -5,7 +5,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/journal"
+	"mara/runner/internal/run/journal"
 )
 
 // flags returns the flags that choose the runs of a root or a stack.

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/ui"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/run/event"
 )
 
 // Show returns `runner show`.

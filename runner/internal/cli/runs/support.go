@@ -16,13 +16,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/journal"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/journal"
 )
 
 // Support returns `runner support`.

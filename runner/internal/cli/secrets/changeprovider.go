@@ -10,11 +10,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
-	"mara/runner/internal/vault"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/secrets/vault"
 )
 
 func changeProviderCommand(d cmd.Deps) *cli.Command {

@@ -9,11 +9,11 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
 )
 
 func exportCommand(d cmd.Deps) *cli.Command {

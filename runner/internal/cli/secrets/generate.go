@@ -8,8 +8,8 @@ import (
 
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
 )
 
 func generateCommand(d cmd.Deps) *cli.Command {

@@ -9,8 +9,8 @@ import (
 	"mara/config"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/session"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/typeset"
 )
 
 func listCommand(d cmd.Deps) *cli.Command {

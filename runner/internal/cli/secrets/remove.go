@@ -9,8 +9,8 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
 )
 
 func removeCommand(d cmd.Deps) *cli.Command {

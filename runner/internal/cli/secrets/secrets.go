@@ -11,10 +11,10 @@ import (
 
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
-	"mara/runner/internal/vault"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/secrets/vault"
 )
 
 // Command returns `runner secrets` with its subcommands.

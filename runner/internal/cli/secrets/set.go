@@ -7,9 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/session"
-	"mara/runner/internal/vault"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/secrets/vault"
 )
 
 func setCommand(d cmd.Deps) *cli.Command {

@@ -10,8 +10,8 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/schema"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/output/schema"
 )
 
 // Completion returns `runner completion`. It completes all commands.

@@ -14,9 +14,9 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/event"
-	"mara/runner/internal/layers"
+	"mara/runner/internal/repo/layers"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/secrets/encryption"
 )
 
 // Env returns `runner env`.

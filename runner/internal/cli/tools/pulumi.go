@@ -15,12 +15,12 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/encryption"
-	"mara/runner/internal/engine"
-	"mara/runner/internal/event"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/process"
-	"mara/runner/internal/session"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/process"
+	"mara/runner/internal/pulumi/engine"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/secrets/encryption"
 )
 
 // Pulumi returns `runner pulumi`.

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/schema"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/output/schema"
 )
 
 // Schema returns `runner schema`.

@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
-	"mara/runner/internal/releases"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/releases"
 )
 
 // Version returns `runner version`.

@@ -13,7 +13,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/machine/failure"
 )
 
 // Demo returns `runner demo`.

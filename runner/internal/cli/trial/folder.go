@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 
 	"mara/config"
-	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
 )
 
 const stack = "try"

@@ -12,8 +12,8 @@ import (
 	"mara/config"
 	"mara/projects/schemas"
 	"mara/providers/cloud"
-	"mara/runner/internal/event"
-	"mara/runner/internal/interrupt"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/run/event"
 )
 
 // The interval and number of checks for resources left in the cloud: deletions may

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"mara/runner/internal/atomicfile"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/interrupt"
-	"mara/runner/internal/typeset"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/typeset"
 )
 
 type step struct {

@@ -14,7 +14,7 @@ import (
 
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/failure"
+	"mara/runner/internal/machine/failure"
 )
 
 // deadline is how long a trial may take before it is destroyed.

@@ -14,7 +14,7 @@ import (
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/cmd/cmdtest"
+	"mara/runner/internal/testing/cmdtest"
 )
 
 // inventory is a cloud with leftover resources.

@@ -1,0 +1,198 @@
+package checkout
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/projects"
+	"mara/projects/model"
+	"mara/runner/internal/repo/stackfiles"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/state/statefiles"
+)
+
+// maker makes folders for the environment dev of a new root. A test that wants no
+// temporary folder gives none.
+func maker(t *testing.T, work string) Maker {
+	t.Helper()
+	root := t.TempDir()
+	return Maker{
+		Settings: config.Settings{Root: root, Stack: config.Value{Text: "dev"}},
+		Files:    stackfiles.Files{Root: root, Stack: "dev"},
+		States:   statefiles.Folder{Path: filepath.Join(root, "state")},
+		Plugins:  map[string]string{"kind": "/plugins/kind", "aws": "/plugins/aws"},
+		TempFolder: func() (string, error) {
+			if work == "" {
+				return "", errors.New("unexpected temporary folder")
+			}
+			return work, nil
+		},
+	}
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// own returns a project of the user below the root.
+func own(t *testing.T, m Maker, stackFiles bool) model.Project {
+	t.Helper()
+	dir := filepath.Join(m.Settings.Root, "shop")
+	write(t, filepath.Join(dir, config.ManifestFile), "name: shop\nruntime: yaml\nmain: program\nstackConfigDir: elsewhere\n")
+	project := model.Project{Name: "shop", Own: &model.Own{Dir: dir}}
+	if stackFiles {
+		project.Own.StackFiles = dir
+	}
+	return project
+}
+
+// manifestIn returns the Pulumi.yaml of a folder.
+func manifestIn(t *testing.T, folder string) map[string]any {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(folder, config.ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document map[string]any
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+func TestFolderOfACheckout(t *testing.T) {
+	t.Parallel()
+	m := maker(t, "")
+	vpc := projects.AWSVPC()
+	checkout := filepath.Join(m.Settings.Root, filepath.FromSlash(vpc.Folder()))
+	write(t, filepath.Join(checkout, config.ManifestFile), "name: "+vpc.Name+"\n")
+	shop := own(t, m, true)
+	for project, want := range map[*model.Project]string{&vpc: checkout, &shop: shop.Own.Dir} {
+		if got, err := m.Folder(*project, encryption.Copies{}); err != nil || got != want {
+			t.Errorf("%s: %q, %v", project.Name, got, err)
+		}
+	}
+	if _, err := os.Stat(m.States.Path); err != nil {
+		t.Errorf("the folder of the states: %v", err)
+	}
+}
+
+// Without copies, Pulumi works on the user's own stack files, where they are.
+func TestFolderThatStandsForOne(t *testing.T) {
+	t.Parallel()
+	work := t.TempDir()
+	m := maker(t, work)
+	to := func(folder string) string {
+		relative, err := relativeFolder(work, filepath.Join(m.Settings.Root, filepath.FromSlash(folder)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return relative
+	}
+	write(t, filepath.Join(m.Settings.Root, config.Folder, "Pulumi.dev.yaml"), "config: {}\n")
+	plugins := map[string]any{"providers": []any{
+		map[string]any{"name": "aws", "path": "/plugins/aws"}, map[string]any{"name": "kind", "path": "/plugins/kind"},
+	}}
+	for _, test := range []struct {
+		project model.Project
+		want    map[string]any
+	}{
+		{projects.AWSVPC(), map[string]any{"name": projects.AWSVPC().Name, "runtime": projects.Runtime, "plugins": plugins, "stackConfigDir": to(config.Folder)}},
+		{projects.Secrets(), map[string]any{"name": "secrets", "runtime": projects.Runtime, "plugins": plugins, "stackConfigDir": to(config.Folder + "/secrets")}},
+		{own(t, m, false), map[string]any{"name": "shop", "runtime": "yaml", "main": to("shop/program"), "stackConfigDir": to(config.Folder)}},
+	} {
+		folder, err := m.Folder(test.project, encryption.Copies{})
+		if err != nil || folder != work {
+			t.Errorf("%s: %q, %v", test.project.Name, folder, err)
+			continue
+		}
+		if diff := cmp.Diff(test.want, manifestIn(t, work)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.project.Name, diff)
+		}
+	}
+}
+
+// Pulumi works on copies where there are any, and leaves the user's files alone.
+func TestFolderWithCopies(t *testing.T) {
+	t.Parallel()
+	work := t.TempDir()
+	m := maker(t, work)
+	copies := encryption.Copies{Stack: []byte("config:\n  a:b: shared\n"), Secrets: []byte("config:\n  a:b: secret\n")}
+	for _, test := range []struct {
+		project model.Project
+		want    string
+	}{
+		{projects.AWSVPC(), "config:\n  a:b: shared\n"},
+		{projects.Secrets(), "config:\n  a:b: secret\n"},
+		{own(t, m, false), "config:\n  a:b: shared\n"},
+	} {
+		folder, err := m.Folder(test.project, copies)
+		if err != nil || folder != work {
+			t.Errorf("%s: %q, %v", test.project.Name, folder, err)
+			continue
+		}
+		if _, leads := manifestIn(t, work)["stackConfigDir"]; leads {
+			t.Errorf("%s leads to the user's own files", test.project.Name)
+		}
+		if content, err := os.ReadFile(filepath.Join(work, "Pulumi.dev.yaml")); err != nil || string(content) != test.want {
+			t.Errorf("%s: %q, %v", test.project.Name, content, err)
+		}
+	}
+}
+
+func TestOwn(t *testing.T) {
+	t.Parallel()
+	m := maker(t, "")
+	shop := own(t, m, true)
+	write(t, filepath.Join(shop.Own.Dir, "Pulumi.dev.yaml"), "config:\n  shop:size: 3\n")
+	find, err := m.Own([]model.Project{shop}, encryption.Copies{Stack: []byte("config:\n  a:b: shared\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, ok := find("shop")
+	var file struct{ Config map[string]any }
+	if err := yaml.Unmarshal(folder.StackFile, &file); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"a:b": "shared", "shop:size": "3"}, file.Config); !ok || folder.Path != shop.Own.Dir || diff != "" {
+		t.Errorf("%v in %q (-want +got):\n%s", ok, folder.Path, diff)
+	}
+	if _, ok := find("vpc"); ok {
+		t.Error("there is a folder of a project that is not the user's")
+	}
+}
+
+// A program that plain Pulumi runs on the user's stack file would have it write a salt
+// into that, where only the secrets have one.
+func TestNeedsCopies(t *testing.T) {
+	t.Parallel()
+	m := maker(t, "")
+	salted := config.StackFile{Content: []byte("encryptionsalt: v1:salt\n")}
+	for name, test := range map[string]struct {
+		stack, secrets config.StackFile
+		project        model.Project
+		runs, want     bool
+	}{
+		"the secrets have a salt":   {secrets: salted, project: own(t, m, false), runs: true, want: true},
+		"a built-in project":        {secrets: salted, project: projects.AWSVPC(), runs: true, want: true},
+		"no program is run":         {secrets: salted, project: own(t, m, false)},
+		"stack files of its own":    {secrets: salted, project: own(t, m, true), runs: true},
+		"the secrets project":       {secrets: salted, project: projects.Secrets(), runs: true},
+		"the shared file has one":   {stack: salted, secrets: salted, project: own(t, m, false), runs: true},
+		"nothing is encrypted here": {project: own(t, m, false), runs: true},
+	} {
+		m.Settings.Config, m.Settings.Secrets = test.stack, test.secrets
+		if got := m.NeedsCopies(test.project, test.runs); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"mara/config"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/machine/preflight"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/pulumi/engine"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/state/lock"
+	"mara/runner/internal/state/statefiles"
+)
+
+// stateChecks returns the checks of the backend and of leftovers of earlier runs. They
+// open the backend once.
+func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engine, error)) []preflight.Check {
+	open := sync.OnceValue(func() error {
+		if _, err := start(); err != nil {
+			return errNoEngine
+		}
+		ctx, cancel := context.WithTimeout(ctx, backendTime-time.Second) // so that it ends before the checks do
+		defer cancel()
+		return e.Session.OpenStacksToRead(ctx, encryption.Copies{})
+	})
+	checks := []preflight.Check{
+		{Name: "backend", Title: "backend", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.backend(open))},
+		{Name: "lock", Title: "run lock", Group: preflight.State, Look: e.resolved(e.runLock)},
+		{Name: "stack-locks", Title: "stack locks", Group: preflight.State, Limit: backendTime,
+			Look: e.resolved(e.stackLocks(open))},
+		{Name: "pending", Title: "pending operations", Group: preflight.State, Limit: backendTime,
+			Look: e.resolved(e.pending(open))},
+		{Name: "orphans", Title: "orphans", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.orphans(open))},
+	}
+	if !e.Options.Operation.Writes() {
+		checks = checks[:2] // they change nothing, and Pulumi lets them
+	}
+	if e.Options.Root == "" {
+		return checks
+	}
+	if e.unresolved != nil {
+		return append(checks, preflight.Disk(runFolders(e.Options.Request)))
+	}
+	return append(checks, disk(e.Session))
+}
+
+// errNoEngine is the error of checks that need the engine if it does not run; another
+// check reports why.
+var errNoEngine = errors.New("not looked at: it takes Pulumi to ask")
+
+// unopened returns the finding of a check whose backend could not be opened.
+func unopened(err error) []preflight.Finding {
+	if errors.Is(err, errNoEngine) {
+		return preflight.Unseen(err.Error())
+	}
+	return preflight.Unseen("not looked at: the backend does not answer")
+}
+
+func (e *Examination) backend(open func() error) preflight.Look {
+	return func(context.Context) []preflight.Finding {
+		backend := e.Session.Settings.Backend
+		where := fmt.Sprintf("%s (%s)", backend.Text, backend.Origin)
+		err := open()
+		var broken *statefiles.BrokenError
+		switch {
+		case errors.Is(err, errNoEngine):
+			return unopened(err)
+		case errors.As(err, &broken):
+			return findings(err)
+		case err != nil:
+			return preflight.Bad(fmt.Sprintf("%s: %v", where, err),
+				"log in with `pulumi login`, or set "+config.BackendVariable+" to a place that can be reached")
+		case !e.Session.States().MayHaveStates():
+			return preflight.Good(where + " has nothing yet")
+		}
+		deployed := 0
+		for _, step := range e.plan.Steps {
+			if e.Session.Stacks.IsDeployed(step.Project.Name) {
+				deployed++
+			}
+		}
+		total := typeset.CountedOf(deployed, len(e.plan.Steps), "project")
+		return preflight.Good(fmt.Sprintf("%s answers; %s %s deployed", where, total, typeset.Are(deployed)))
+	}
+}
+
+// runLock looks for another run.
+func (e *Examination) runLock(ctx context.Context) []preflight.Finding {
+	state, owner, err := e.Session.RunLock().Inspect()
+	switch {
+	case err != nil:
+		return findings(err)
+	case state == lock.Held:
+		return findings(&lock.HeldError{Owner: owner})
+	case state == lock.Foreign:
+		return findings(&lock.HeldError{Owner: owner, Foreign: true})
+	case state != lock.Free:
+		text := fmt.Sprintf("the last run (%s, %s by %s) did not end properly", owner.Run, owner.Operation, owner)
+		return preflight.Doubtful(text, "the next run takes its lock over")
+	}
+	return e.lockInBackend(ctx)
+}
+
+// lockInBackend looks for a run on another machine.
+func (e *Examination) lockInBackend(ctx context.Context) []preflight.Finding {
+	_, left, err := e.Session.RunLock().InBackend(ctx)
+	if err != nil {
+		return findings(err)
+	}
+	for _, other := range left {
+		if !other.IsDead() {
+			return findings(&lock.HeldError{Owner: other.Owner, Foreign: !other.IsHeld()})
+		}
+	}
+	return preflight.Good("no other run works on the environment")
+}
+
+// stackLocks looks for Pulumi's own locks.
+func (e *Examination) stackLocks(open func() error) preflight.Look {
+	return func(ctx context.Context) []preflight.Finding {
+		if err := open(); err != nil {
+			return unopened(err)
+		}
+		if err := e.Session.Leftovers().RefuseLocked(ctx, e.plan); err != nil {
+			return findings(err)
+		}
+		return preflight.Good("no stack is locked")
+	}
+}
+
+// orphans looks for stacks that no project claims.
+func (e *Examination) orphans(open func() error) preflight.Look {
+	return func(ctx context.Context) []preflight.Finding {
+		if err := open(); err != nil {
+			return unopened(err)
+		}
+		found, err := inventory.FindUnclaimed(ctx, e.Session)
+		switch {
+		case err != nil:
+			return findings(err)
+		case len(found.Orphans) > 0:
+			return preflight.Doubtful(found.Text(), found.Remedy(e.Session.Command))
+		}
+		return preflight.Good("every stack belongs to a project")
+	}
+}
+
+// pending looks for operations on resources that were cut off.
+func (e *Examination) pending(open func() error) preflight.Look {
+	return func(ctx context.Context) []preflight.Finding {
+		if err := open(); err != nil {
+			return unopened(err)
+		}
+		pending, err := e.Session.Leftovers().Pending(ctx, e.plan, true)
+		if err != nil {
+			return findings(err)
+		}
+		blocking, harmless := leftovers.Split(pending, e.Options.Operation)
+		var found []preflight.Finding
+		if len(blocking) > 0 {
+			found = findings(&leftovers.PendingError{Pending: blocking, Repair: e.Session.Command("repair")})
+		}
+		if len(harmless) > 0 {
+			found = slices.Concat(found, preflight.Doubtful(
+				"an earlier run was cut off at "+leftovers.List(harmless), "nothing: the next run repeats it"))
+		}
+		if len(found) == 0 {
+			return preflight.Good("none")
+		}
+		return found
+	}
+}

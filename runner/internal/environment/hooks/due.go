@@ -1,0 +1,94 @@
+package hooks
+
+import (
+	"context"
+	"time"
+
+	"mara/projects/model"
+	"mara/projects/model/operation"
+	"mara/providers/cloud"
+	"mara/runner/internal/machine/containers"
+	"mara/runner/internal/machine/kindnodes"
+	"mara/runner/internal/machine/reach"
+	"mara/runner/internal/run/plan"
+)
+
+// answerLimit is how long an application may take to answer whether it is there.
+const answerLimit = 3 * time.Second
+
+// IsDue reports whether a hook must run although nothing has changed for its
+// project: every command of the user's; the merge of a kubeconfig that is not in
+// place, or whose cluster does not answer; and the wait for an application that
+// does not. An up also starts the nodes of a cluster on this machine. The outputs
+// are those of the project.
+func (h Hooks) IsDue(ctx context.Context, op operation.Operation, step plan.Step, outputs map[string]any) bool {
+	if h.Provider.Local && !h.Simulated && step.Project.Name == h.Provider.ClusterProject && !h.nodesRun(ctx, outputs) {
+		return true
+	}
+	for _, hook := range step.Project.Hooks {
+		if hook.On == model.OnFailure || !hook.For(op) {
+			continue
+		}
+		if hook.Command != nil {
+			if h.Simulated && !hook.Simulate {
+				continue // it would not run
+			}
+			return true
+		}
+		switch hook.Name {
+		case model.HookKubeconfig:
+			if !h.hasKubeconfig(ctx) {
+				return true
+			}
+		case model.HookReachable:
+			if !h.answers(ctx, outputs) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// hasKubeconfig reports whether the user's kubeconfig leads to the cluster, and
+// the cluster is there.
+func (h Hooks) hasKubeconfig(ctx context.Context) bool {
+	content, ok := h.entries().Current()
+	if !ok || h.Simulated {
+		return ok
+	}
+	return h.askCluster(ctx, content) == nil
+}
+
+// nodesRun reports whether all nodes of a cluster on this machine run.
+func (h Hooks) nodesRun(ctx context.Context, outputs map[string]any) bool {
+	find := h.nodes
+	if find == nil {
+		find = func(ctx context.Context, cluster string) (kindnodes.Nodes, error) {
+			runtime, err := containers.FindIn(h.Env, h.Runtime)
+			if err != nil {
+				return nil, err
+			}
+			return kindnodes.Find(ctx, runtime, cluster)
+		}
+	}
+	name, _ := outputs["cluster_name"].(string)
+	nodes, err := find(ctx, name)
+	return err == nil && len(nodes) > 0 && len(nodes.Halted()) == 0
+}
+
+// answers reports whether the application answers; a simulated one is not asked.
+func (h Hooks) answers(ctx context.Context, outputs map[string]any) bool {
+	address, _ := outputs["application_url"].(string)
+	if address == "" || h.Simulated {
+		return address != ""
+	}
+	ask := h.ask
+	if ask == nil {
+		ask = reach.Through(cloud.Proxy(h.Env))
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	return ask(ctx, address) == nil
+}

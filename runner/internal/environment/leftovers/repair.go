@@ -1,0 +1,64 @@
+package leftovers
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/pulumi/stacks"
+)
+
+// Unlock removes locks the way Pulumi does. It returns the projects that it has
+// unlocked, also with an error.
+func (f Finder) Unlock(ctx context.Context, locks []Lock) ([]string, error) {
+	unlocked := []string{}
+	for _, l := range locks {
+		if slices.Contains(unlocked, l.Project) {
+			continue
+		}
+		if err := f.Stacks.Cancel(ctx, l.Project); err != nil {
+			return unlocked, err
+		}
+		unlocked = append(unlocked, l.Project)
+	}
+	return unlocked, nil
+}
+
+// Adopt takes resources into the state that exist with these ids, by URN, and
+// forgets the creation of those whose id is empty.
+func (f Finder) Adopt(ctx context.Context, pending []stacks.Pending, ids map[string]string) error {
+	told, _ := split(pending, func(p stacks.Pending) bool { _, ok := ids[p.URN]; return ok })
+	for _, project := range Projects(told) {
+		if err := f.Stacks.Adopt(ctx, project, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Projects names the projects that operations belong to, each once. Those of one
+// project follow one another.
+func Projects(pending []stacks.Pending) []string {
+	return slices.Compact(slice.Map(pending, func(p stacks.Pending) string { return p.Project }))
+}
+
+// BackUp exports the states of projects to a folder.
+func (f Finder) BackUp(ctx context.Context, projects []string, folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return failure.RunnerFolder(err)
+	}
+	for _, project := range projects {
+		content, err := f.Stacks.Export(ctx, project)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, project+".json"), content, 0o600); err != nil {
+			return failure.RunnerFolder(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/state/lock"
+	"mara/runner/internal/state/statefiles"
+)
+
+// Held is an environment whose lock this process holds until the session
+// closes. Only its holder gets a work folder below the root, where files of runs
+// that were killed are removed.
+type Held struct {
+	RunID     string
+	Owner     lock.Owner
+	TakenOver bool // from a run that did not end properly
+	Restored  bool // states that were broken
+	session   *Session
+}
+
+// Lock lets one run at a time work on the environment; others are told of the work.
+func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
+	id := journal.NewID(s.Deps.Now())
+	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}
+	waiting, done := s.Options.Waiting.Until(ctx)
+	dead, err := s.RunLock().Acquire(waiting, h.Owner)
+	done()
+	for _, owner := range dead {
+		h.takeOver(owner)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Held = h
+	s.Log.Debug("locked", "run", h.RunID)
+	s.Profile.Lap("lock")
+	return h, nil
+}
+
+// recordTerm records that the run has the environment, until the session closes.
+func (h *Held) recordTerm() error {
+	s, terms := h.session, termsOf(h.session)
+	if err := terms.Begin(h.Owner); err != nil {
+		return err
+	}
+	s.OnClose(func() error {
+		if err := terms.End(h.Owner, s.Deps.Now()); err != nil { // then its locks count as live, and unlock asks
+			s.Log.Debug("the end of the run is not recorded", "error", err)
+		}
+		return nil
+	})
+	return nil
+}
+
+func termsOf(s *Session) lock.Terms {
+	return lock.Terms(s.Folder.LockTerms(s.Provider.Name, s.Settings.Stack.Text))
+}
+
+// takeOver notes a run that did not end properly.
+func (h *Held) takeOver(dead lock.Owner) {
+	if !h.TakenOver { // its lock here, and the one in the backend
+		h.session.Warnings = append(h.session.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run, dead.Operation, dead))
+	}
+	h.TakenOver = true
+}
+
+// OpenStacks opens the stacks for an operation. Broken sidecars are repaired on
+// the way; broken states, too, if restore is set.
+func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore bool) error {
+	work, err := h.workFolder()
+	if err != nil {
+		return err
+	}
+	if err := h.recordTerm(); err != nil { // before Pulumi locks anything
+		return failure.RunnerFolder(err)
+	}
+	err = h.session.OpenStacks(ctx, work, copies)
+	var broken *statefiles.BrokenError
+	if !errors.As(err, &broken) || !restore && !statefiles.OnlySidecars(broken.Broken) {
+		return err
+	}
+	if err := h.restore(h.session.Deps.Stderr, broken.Broken); err != nil {
+		return err
+	}
+	h.Restored = !statefiles.OnlySidecars(broken.Broken)
+	return h.session.OpenStacks(ctx, work, copies)
+}
+
+func (h *Held) restore(w io.Writer, broken []statefiles.Broken) error {
+	err := h.session.States().Restore(w, broken, h.Backups())
+	var told *failure.Environment
+	if err != nil && !errors.As(err, &told) {
+		err = failure.RunnerFolder(err)
+	}
+	return err
+}
+
+// Backups is the folder for copies of what the run replaces.
+func (h *Held) Backups() string { return h.session.Folder.Backups(h.RunID) }
+
+// workPrefix begins names of work folders, which end with @ and the environment.
+const workPrefix = "run-"
+
+// workFolder makes a folder for working copies, and the folder of the states,
+// without which Pulumi refuses to work. It removes the folders of runs of this
+// environment that were killed: their lock is held here, so none still works.
+func (h *Held) workFolder() (string, error) {
+	s := h.session
+	parent, ending := s.Folder.Work(), "@"+s.Provider.Name+"-"+s.Settings.Stack.Text
+	if err := errors.Join(os.MkdirAll(parent, 0o700), s.States().Make()); err != nil {
+		return "", failure.RunnerFolder(err)
+	}
+	layout.IgnoreInGit(s.Settings.Root)
+	if err := removeStale(parent, ending); err != nil {
+		return "", failure.RunnerFolder(err)
+	}
+	return makeTemp(s, parent, workPrefix+"*"+ending)
+}
+
+func removeStale(parent, ending string) error {
+	entries, err := os.ReadDir(parent)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), workPrefix) && strings.HasSuffix(entry.Name(), ending) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(parent, entry.Name())))
+		}
+	}
+	return err
+}
+
+// TempFolder makes a folder outside the root that Close removes.
+func (s *Session) TempFolder() (string, error) { return makeTemp(s, "", "mara-*") }
+
+func makeTemp(s *Session, parent, pattern string) (string, error) {
+	folder, err := os.MkdirTemp(parent, pattern)
+	if err != nil {
+		return "", failure.RunnerFolder(err)
+	}
+	s.OnClose(func() error { return os.RemoveAll(folder) })
+	return folder, nil
+}

@@ -1,0 +1,83 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"mara/config"
+	"mara/projects/model/operation"
+	"mara/providers/cloud"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/preflight"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/secrets/vault"
+	"mara/runner/internal/simulation/simulate"
+)
+
+// Deps is the outside world, as far as a session has to do with it.
+type Deps struct {
+	vault.Console
+	Engines       []string                  // where mara-engine may be, in order of preference
+	Probes        preflight.Probes          // of this machine
+	PluginFolders []string                  // folders in which resource providers and language hosts may be
+	Interrupt     *interrupt.Levels         // how hard to stop; nil in tests that never stop
+	Clouds        func() []simulate.Package // the clouds that can be simulated
+	CloudClients  cloud.Clients             // ask the real ones; nil when they cannot be asked
+}
+
+// Options say how to open an environment.
+type Options struct {
+	request.Request
+	Operation   operation.Operation
+	Pulumi      string        // path of an installed Pulumi; "" for the engine inside
+	LockTimeout time.Duration // how long to wait for another run
+	Waiting     Waiting       // for it, in a rollout
+	Secrets     vault.Given
+	NeedSecrets bool           // for the programs that the operation runs
+	Selection   plan.Selection // of projects
+	Profile     bool
+	Shared      *Shared         // with other sessions of this process; nil for nothing
+	Refusal     error           // what is wrong with the command line, where nothing else is
+	Overrides   []config.Change // configuration values for this session only
+	// Narrow chooses the projects that secrets and checks are about, where that
+	// takes the settings; nil leaves it to the selection.
+	Narrow func(*Session) plan.Selection
+	AtOnce int // projects that will be worked on at once; 0 counts as one
+}
+
+// Waiting is how to wait for others who have locked something.
+type Waiting struct {
+	Tell func(text string) // nil tells the terminal
+	Stop <-chan struct{}   // ends it; nil never does
+}
+
+// teller tells whom a run waits for.
+func (w Waiting) teller(terminal io.Writer) func(text string) {
+	if w.Tell != nil {
+		return w.Tell
+	}
+	return func(text string) { fmt.Fprintln(terminal, text) }
+}
+
+// Until is a context that ends when the waiting has to.
+func (w Waiting) Until(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-w.Stop:
+			cancel(interrupt.ErrInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// workers is how many workers are worth starting early: as many as will be
+// needed at once, but no more than there are processors to start them on.
+func (o Options) workers(width int) int {
+	return max(1, min(o.AtOnce, width, runtime.NumCPU()))
+}

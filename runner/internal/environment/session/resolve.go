@@ -1,0 +1,291 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/projects"
+	"mara/projects/model"
+	"mara/providers"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/repo/catalogue"
+	"mara/runner/internal/repo/stackfiles"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/secrets/vault"
+)
+
+// ResolveRoot makes what all environments of a root have in common.
+func (s *Session) ResolveRoot() error {
+	settings, err := s.Options.RootSettings()
+	if err != nil {
+		return err
+	}
+	s.Settings, s.Env, s.Folder = settings, settings.Environ(), s.Options.Folder()
+	return layout.CheckLinks(settings.Root)
+}
+
+// ResolveStack makes the settings, and the plan if a provider is known.
+func (s *Session) ResolveStack() error {
+	o := s.Options
+	settings, err := o.Settings()
+	if err != nil {
+		return err
+	}
+	if settings.Replaced.IsSet() { // programs read the provider in the configuration
+		o.Overrides = append(slices.Clone(o.Overrides), config.Change{Key: config.InfraType, Value: settings.Provider.Text})
+	}
+	if settings.Config, err = settings.Config.Override(o.Overrides...); err != nil {
+		return err
+	}
+	s.Settings, s.Env, s.Folder = settings, settings.Environ(), o.Folder()
+	if err := layout.CheckLinks(settings.Root); err != nil {
+		return err
+	}
+	s.Masker.Add(SecretsOf(s.Env)...)
+	s.Masker.AddURLs(slices.Collect(maps.Values(s.Env))...)
+	for _, entry := range settings.Config.Entries {
+		s.Masker.AddURLs(config.Show(entry.Value))
+	}
+	if o.Simulation.On {
+		s.Env["PULUMI_HOME"] = s.Folder.PulumiHome()
+	}
+	if settings.Provider.IsSet() { // a wrong name is told before anything else
+		if _, err := o.ProviderOf(settings.Provider); err != nil {
+			return err
+		}
+	}
+	named, err := o.RememberedProvider(s.Folder, settings.Stack.Text, settings.Provider)
+	if err != nil {
+		return err
+	}
+	if named.IsSet() {
+		if err := s.usePlanOf(named); err != nil {
+			return err
+		}
+	}
+	if o.Narrow != nil && named.IsSet() {
+		s.Options.Selection = o.Narrow(s)
+	}
+	s.openVault()
+	if !o.Simulation.On {
+		s.plugins = findPlugins(s.Provider, s.Deps.PluginFolders)
+	}
+	s.Log.Debug("environment", "provider", s.Provider.Name, "stack", settings.Stack.Text, "root", o.Root, "folder", s.Folder, "plugins", s.plugins)
+	s.Profile.Lap("configuration")
+	return nil
+}
+
+// usePlanOf makes the plan. Projects that their own condition leaves out are only
+// known to operations that work on what is deployed.
+func (s *Session) usePlanOf(named config.Value) (err error) {
+	if s.Provider, err = s.Options.ProviderOf(named); err != nil {
+		return err
+	}
+	if s.Plan, err = plan.New(s.Provider); err != nil || !s.Options.Operation.RunsPrograms() {
+		return err
+	}
+	s.Plan, err = WithoutUnwanted(s.Plan, s.Provider, s.Settings)
+	return err
+}
+
+// WithoutUnwanted leaves out the projects whose own condition does not hold, and
+// those that the environment's description names.
+func WithoutUnwanted(p plan.Plan, provider providers.Provider, settings config.Settings) (plan.Plan, error) {
+	unwanted, err := catalogue.LeftOut(provider, settings.Stack.Text, settings.Config)
+	if err == nil {
+		err = addSkipped(unwanted, p, settings.Described.Skip)
+	}
+	return p.WithoutUnwanted(unwanted), err
+}
+
+func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) error {
+	var problems []config.Problem
+	for _, name := range skip {
+		project, err := p.Project(name.Text)
+		if err != nil {
+			problems = append(problems, config.Problem{
+				File: name.Origin.File, Line: name.Origin.Line, Key: name.Origin.Name,
+				Text: fmt.Sprintf("names %q, which is no project of %s%s", name.Text, p.Provider, config.DidYouMean(name.Text, p.Names())),
+			})
+		}
+		unwanted[project.Name] = fmt.Sprintf("left out in %s:%d", name.Origin.File, name.Origin.Line)
+	}
+	return config.WithProblems(nil, problems)
+}
+
+// skipped are the provider's built-in projects that the plan here leaves out.
+func skipped(provider providers.Provider, p plan.Plan) []model.Project {
+	return slices.DeleteFunc(provider.Projects(), func(project model.Project) bool {
+		return project.Own != nil || slices.Contains(p.Names(), project.Name)
+	})
+}
+
+// openVault makes the vault; nothing is read or asked yet.
+func (s *Session) openVault() {
+	o := s.Options
+	var keys []config.Key
+	var secrets []model.Secret
+	files := s.Checkouts().Files
+	beside, covered := files.InPlan(s.Plan)
+	elsewhere := map[string]vault.Elsewhere{}
+	for _, step := range s.Plan.Steps {
+		keys = append(keys, step.Project.Keys...)
+		file := beside[step.Project.Name]
+		if !stackfiles.SaysHow(file) {
+			secrets = append(secrets, stackfiles.WithoutOwn(step.Project.Secrets, file)...)
+			continue
+		}
+		for _, secret := range step.Project.Secrets {
+			elsewhere[secret.Key] = vault.Elsewhere{File: file.File, Command: files.Setting(step.Project, secret.Key)}
+		}
+	}
+	if s.Provider.Name == "" {
+		secrets = o.Known().Secrets()
+	}
+	selected, err := plan.Select(s.Plan, o.Selection) // a wrong selection is refused elsewhere
+	s.Vault = vault.New(vault.Options{
+		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
+		Provider: s.Provider.InfraType(), Folder: s.Folder, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
+		Without: s.Provider.Without(), Skipped: skipped(s.Provider, s.Plan),
+		Beside: beside, Covered: covered, Elsewhere: elsewhere,
+		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
+		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
+		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
+	})
+	s.OnClose(s.Vault.Close)
+}
+
+// Resolve makes settings and plan; a provider has to be named.
+func (s *Session) Resolve() error {
+	if err := s.ResolveStack(); err != nil {
+		return err
+	}
+	return s.needProvider()
+}
+
+func (s *Session) needProvider() error {
+	if s.Provider.Name != "" {
+		return nil
+	}
+	_, err := s.Options.ProviderOf(config.Value{})
+	return err
+}
+
+// ResolveToOperate makes settings and plan for an operation, and checks the
+// configuration. It tells all problems at once.
+func (s *Session) ResolveToOperate() error {
+	if err := s.ResolveStack(); err != nil {
+		return s.unresolved(err)
+	}
+	if err := s.needProvider(); err != nil {
+		return config.Join(err, s.Settings.Config.Validate(s.Options.DeclaredKeys(), nil))
+	}
+	return s.Validate()
+}
+
+// Validate holds the configuration against what the projects declare. A
+// simulation makes up what is missing.
+func (s *Session) Validate() error {
+	file := s.Settings.Config
+	if _, ok := file.Lookup(projects.SimulatedKey); ok {
+		return &config.Error{Problems: []config.Problem{
+			file.Problem(projects.SimulatedKey, "is the runner's own: it tells programs that they are simulated; use --simulate"),
+		}}
+	}
+	declared := s.Options.DeclaredKeys()
+	var missing []config.Key
+	if !s.Options.Simulation.On {
+		missing = NarrowProvider(s.Provider, s.Options.Selection).Missing(file, s.Options.Sources)
+	}
+	missing, ownProblems, err := s.Checkouts().Files.Check(s.Provider.Own(), declared, missing, !s.Options.Simulation.On && s.Options.Operation.RunsPrograms())
+	if err != nil {
+		return err
+	}
+	sealed, unsealed := projects.Unsealed(file, s.Options.Known().Secrets())
+	more := slices.Concat(unsealed, ownProblems, s.Provider.Check(file), s.Vault.Problems())
+	return config.WithProblems(sealed.Validate(declared, missing), more)
+}
+
+// NarrowProvider returns a provider as a selection of its projects needs it; as a
+// whole where the selection is wrong, which is told elsewhere.
+func NarrowProvider(p providers.Provider, selection plan.Selection) providers.Provider {
+	all, err := plan.New(p)
+	if err != nil {
+		return p
+	}
+	selected, err := plan.Select(all, selection)
+	if err != nil {
+		return p
+	}
+	return p.Narrow(selected.Names())
+}
+
+// unresolved adds to an error without which there are no settings what is
+// certain nevertheless: a stack and a provider that nobody has named, and in a
+// folder without configuration all that it needs.
+func (s *Session) unresolved(first error) error {
+	o := s.Options
+	errs := []error{first}
+	stack, err := config.ResolveStack(o.Stack, o.Sources)
+	if o.Root == "" && err != nil {
+		errs = append(errs, err)
+	}
+	named, nameErr := config.ResolveProvider(o.Provider, o.Sources, config.StackFile{})
+	noFile := err != nil || o.Root == ""
+	provider, providerErr := o.ProviderOf(named)
+	switch {
+	case nameErr != nil || !noFile: // the stack file, which cannot be read, may name it
+	case providerErr != nil:
+		errs = append(errs, providerErr)
+	case o.Root == "" && !o.Simulation.On:
+		errs = append(errs, s.missingAll(stack.Text, provider))
+	}
+	return config.Join(errs...)
+}
+
+// missingAll is what an environment of a provider needs that has no file at all.
+func (s *Session) missingAll(stack string, provider providers.Provider) error {
+	stack = cmp.Or(stack, "NAME")
+	var err error
+	if s.Plan, err = plan.New(provider); err != nil {
+		return err
+	}
+	s.Provider, s.Env = provider, s.Options.Sources.File.Merge(s.Options.Sources.Process)
+	s.Folder = layout.Of(s.Deps.Dir, false) // where the first run would make it
+	s.Settings = config.Settings{
+		Root: s.Deps.Dir, Stack: config.Value{Text: stack},
+		Config: config.StackFile{File: config.StackPath(stack)}, Secrets: config.StackFile{File: config.SecretsPath(stack)},
+	}
+	s.openVault()
+	missing := provider.Missing(s.Settings.Config, s.Options.Sources)
+	return config.WithProblems(s.Settings.Config.Validate(nil, missing), s.Vault.Problems())
+}
+
+// SecretsOf are the values of variables whose names say that they are secret: they
+// end in a word for that.
+func SecretsOf(env map[string]string) []string { return secretsOf(env, strings.HasSuffix) }
+
+// PossibleSecretsOf are also the values of variables that have such a word anywhere
+// in their names, for what is given to others. A file or a socket that a variable
+// names is none.
+func PossibleSecretsOf(env map[string]string) []string {
+	return secretsOf(env, func(name, word string) bool {
+		return strings.Contains(name, word) && !strings.HasSuffix(name, "_FILE") && !strings.HasSuffix(name, "_SOCK")
+	})
+}
+
+func secretsOf(env map[string]string, isNamedBy func(name, word string) bool) []string {
+	words := []string{"SECRET", "TOKEN", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "_KEY", "APIKEY", "AUTH"}
+	var secrets []string
+	for name, value := range env {
+		name = strings.ToUpper(name)
+		if slices.ContainsFunc(words, func(word string) bool { return isNamedBy(name, word) }) {
+			secrets = append(secrets, value)
+		}
+	}
+	return secrets
+}

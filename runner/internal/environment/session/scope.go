@@ -1,0 +1,35 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/projects/model"
+	"mara/runner/internal/repo/stackfiles"
+	"mara/runner/internal/state/scope"
+)
+
+// Scope returns the stacks of the environment: those of its provider's projects,
+// including the projects that a condition skips here. As long as no provider is known
+// they are those of all projects that the root knows.
+func (s *Session) Scope() scope.Scope {
+	known := s.Options.Known()
+	names := append([]string{}, s.Provider.Names()...)
+	if s.Provider.Name == "" {
+		names = slice.Map(known.Projects, func(p model.Project) string { return p.Name })
+	}
+	return scope.Scope{
+		Environment: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text, Projects: names, Names: known.StackNames(),
+	}
+}
+
+// sharingKey returns the projects of the environment that share its key. The others
+// have stack files of their own that say how they are encrypted.
+func sharingKey(s *Session) []string {
+	beside, _ := s.Checkouts().Files.InPlan(s.Plan)
+	return slices.DeleteFunc(slices.Clone(s.Scope().Projects), func(project string) bool {
+		file, there := beside[project]
+		return there && stackfiles.SaysHow(file)
+	})
+}

@@ -1,0 +1,220 @@
+// Package wizard asks the user for missing configuration: the questions of a
+// provider, in order, with choices from its cloud. It writes nothing, and returns the
+// changes to make.
+package wizard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/providers"
+	"mara/providers/cloud"
+	"mara/runner/internal/machine/prompt"
+)
+
+// Asker asks the user.
+type Asker interface {
+	Ask(ctx context.Context, q prompt.Question) (string, error)
+	Choose(ctx context.Context, c prompt.Choice) (string, error)
+	ChooseMany(ctx context.Context, c prompt.Choice) ([]string, error)
+}
+
+// Wizard asks for missing configuration.
+type Wizard struct {
+	Asker   Asker
+	Clouds  cloud.Clients
+	Env     map[string]string // for the clouds
+	Sources config.Sources    // of environment variables
+	Out     io.Writer         // for messages between the questions
+	First   bool              // nothing is configured or deployed yet: ask every question
+}
+
+// Complete asks for the required values that a stack file lacks, and in a first run
+// all questions. It does not ask for values that are given for this run.
+func (w Wizard) Complete(
+	ctx context.Context, p providers.Provider, file config.StackFile, given ...config.Change,
+) ([]config.Change, error) {
+	i := &interview{Wizard: w, provider: p, file: file, given: given, answers: map[string]any{}}
+	for _, change := range given {
+		i.answers[change.Key] = change.Value
+	}
+	if w.First {
+		for _, q := range p.Questions {
+			if err := i.ask(ctx, q); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for {
+		missing := i.missing()
+		if len(missing) == 0 {
+			return i.changes, nil
+		}
+		if err := i.ask(ctx, i.question(missing[0])); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// interview is a Wizard at work on one file.
+type interview struct {
+	Wizard
+	provider providers.Provider
+	file     config.StackFile
+	given    []config.Change
+	answers  map[string]any
+	changes  []config.Change
+	cloud    source
+}
+
+// missing lists the required keys that have neither a value nor an answer.
+func (i *interview) missing() []config.Key {
+	file := i.file
+	for _, change := range slices.Concat(i.given, i.changes) {
+		entry := config.Entry{Key: change.Key, Value: change.Value}
+		file.Entries = append(file.Entries[:len(file.Entries):len(file.Entries)], entry)
+	}
+	return i.provider.Missing(file, i.Sources)
+}
+
+// question returns the question for a key; a key without one is asked by its name.
+func (i *interview) question(key config.Key) providers.Question {
+	for _, q := range i.provider.Questions {
+		if q.Key == key.Name {
+			q.Required = true
+			return q
+		}
+	}
+	return providers.Question{Key: key.Name, Text: key.Name, Required: true}
+}
+
+// value returns the current value of a key: its answer, its value in the file, or its
+// default.
+func (i *interview) value(key string) any {
+	if answer, ok := i.answers[key]; ok {
+		return answer
+	}
+	return i.provider.Value(i.file, key)
+}
+
+// ask asks one question and records the answer; an empty one sets nothing.
+func (i *interview) ask(ctx context.Context, q providers.Question) error {
+	_, set := i.file.Lookup(q.Key)
+	_, answered := i.answers[q.Key]
+	if set && !q.Required || answered || !q.When.Met(i.value) {
+		return nil
+	}
+	key := i.provider.Key(q.Key)
+	key.Required = key.Required || q.Required
+	answer, err := i.answer(ctx, q, key)
+	if err != nil || answer == nil {
+		return err
+	}
+	i.answers[q.Key] = answer
+	i.changes = append(i.changes, config.Change{Key: q.Key, Value: answer})
+	return nil
+}
+
+// answer asks the user and returns the parsed answer, nil for an empty one.
+func (i *interview) answer(ctx context.Context, q providers.Question, key config.Key) (any, error) {
+	question := prompt.Question{
+		Text: q.Text, Help: key.Doc, Default: i.defaultOf(q, key),
+		Check: func(answer string) error { return i.check(q, key, answer) },
+	}
+	options := optionsOf(key)
+	if q.List != "" {
+		options = i.choices(ctx, q.List)
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var text string
+	var err error
+	switch {
+	case len(options) > 0 && key.Kind == config.List:
+		return i.chooseMany(ctx, question, q, options)
+	case len(options) > 0:
+		question.Default = cmp.Or(question.Default, key.Example)
+		text, err = i.Asker.Choose(ctx, prompt.Choice{Question: question, Options: options, Other: q.List != ""})
+	default:
+		if question.Default == "" && key.Required && key.Example != "" {
+			question.Text += " (such as " + key.Example + ")"
+		}
+		text, err = i.Asker.Ask(ctx, question)
+	}
+	if err != nil || text == "" {
+		return nil, err
+	}
+	return key.Parse(text)
+}
+
+func (i *interview) chooseMany(
+	ctx context.Context, question prompt.Question, q providers.Question, options []prompt.Option,
+) (any, error) {
+	var chosen []string
+	for _, option := range options[:min(q.DefaultCount, len(options))] {
+		chosen = append(chosen, option.Value)
+	}
+	choice := prompt.Choice{Question: question, Options: options, Chosen: chosen, Other: true}
+	values, err := i.Asker.ChooseMany(ctx, choice)
+	if err != nil {
+		return nil, err
+	}
+	list := []any{}
+	for _, value := range values {
+		list = append(list, value)
+	}
+	return list, nil
+}
+
+func optionsOf(key config.Key) []prompt.Option {
+	values := key.Allowed
+	if key.Kind == config.Bool {
+		values = []string{"false", "true"}
+	}
+	var options []prompt.Option
+	for _, value := range values {
+		options = append(options, prompt.Option{Value: value})
+	}
+	return options
+}
+
+// defaultOf returns the default answer: the value of a variable, of another key, or
+// the default of the key.
+func (i *interview) defaultOf(q providers.Question, key config.Key) string {
+	if set := key.Set(i.Sources); set.IsSet() {
+		return set.Text
+	}
+	if q.DefaultKey != "" {
+		return config.Show(i.value(q.DefaultKey))
+	}
+	value := key.Default
+	if q.AtLeast != "" && q.Fits(value, i.value) != nil {
+		value = i.value(q.AtLeast)
+	}
+	return config.Show(value)
+}
+
+func (i *interview) check(q providers.Question, key config.Key, answer string) error {
+	if answer == "" {
+		if key.Required || key.Default != nil {
+			return errors.New("an answer is needed")
+		}
+		return nil
+	}
+	value, err := key.Parse(answer)
+	if err == nil {
+		err = q.Fits(value, i.value)
+	}
+	return err
+}
+
+func (i *interview) printf(format string, args ...any) {
+	fmt.Fprintln(i.Out, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
+}

@@ -1,0 +1,283 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/run/event"
+)
+
+// Estimate is the minimal cost of an environment.
+type Estimate struct{ event.Costs }
+
+// Item is the monthly cost of one resource.
+type Item = event.Cost
+
+// Defaults returns the region of a Pulumi package, such as aws, for resources that have no
+// region and whose provider has none; "" if it is unknown.
+type Defaults func(packageName string) string
+
+// timeLimit is how long the jq programs of all prices may compute.
+const timeLimit = query.DefaultTime
+
+var errEndless = fmt.Errorf("its program was stopped after %s; does it end?", timeLimit)
+
+// Of estimates the cost of an environment after an up.
+func (s Sheet) Of(ctx context.Context, document updateplan.Document, defaults Defaults) (Estimate, error) {
+	e := Estimate{event.Costs{Currency: s.Currency, Items: []Item{}}}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, errEndless)
+	defer cancel()
+	for _, project := range document.Projects {
+		for _, step := range project.Steps {
+			s.addStep(ctx, &e, project.Name, step, defaults)
+			if ctx.Err() != nil { // an interrupted jq program looks like one without a result
+				return e, fmt.Errorf("the price of %s: %w", step.Type, context.Cause(ctx))
+			}
+		}
+	}
+	slices.Sort(e.Unpriced)
+	e.Monthly, e.Change = round(e.Monthly), round(e.Change)
+	return e, nil
+}
+
+// round rounds to cents.
+func round(amount float64) float64 { return math.Round(amount*100) / 100 }
+
+// addStep adds the cost of a step to the estimate.
+func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step updateplan.Step, defaults Defaults) {
+	rate := s.Types[step.Type]
+	if step.Op == "read" || rate == nil && s.isFree(step.Type) {
+		return
+	}
+	region := regionOf(step, defaults)
+	priced := rate != nil && rate.isFor(region)
+	if step.Op == "delete" {
+		if gone := (Item{}); priced && rate.price(ctx, step.Old, &gone) {
+			e.Change -= gone.Monthly
+		}
+		return
+	}
+	item := Item{Project: project, Type: step.Type, Name: step.Name}
+	switch {
+	case rate == nil:
+		e.Unpriced = addOnce(e.Unpriced, step.Type)
+		return
+	case !priced:
+		e.addElsewhere(region, step.Type)
+		return
+	case !rate.price(ctx, step.Inputs, &item):
+		e.Unknown = append(e.Unknown, project+" "+step.Name)
+		return
+	}
+	item.Source = rate.Source
+	switch step.Op {
+	case "create", "import":
+		e.Change += item.Monthly
+	case "update", "replace":
+		if before := (Item{}); rate.price(ctx, step.Old, &before) {
+			e.Change += item.Monthly - before.Monthly
+		}
+	}
+	e.Monthly += item.Monthly
+	item.Monthly = round(item.Monthly)
+	e.Items = append(e.Items, item)
+	if e.Oldest == "" || rate.Day < e.Oldest {
+		e.Oldest = rate.Day
+	}
+}
+
+// isFor reports whether the prices are valid in a region. An unknown region may have other
+// prices.
+func (r *rate) isFor(region string) bool {
+	if region == "" && len(r.Except) > 0 {
+		return false
+	}
+	return (r.Region == "" || r.Region == region) && !slices.Contains(r.Except, region)
+}
+
+// regionOf returns the region of a resource: its own, its provider's, or its package's
+// default.
+func regionOf(step updateplan.Step, defaults Defaults) string {
+	region, _ := step.Inputs["region"].(string)
+	if region == "" {
+		region = step.Region
+	}
+	if region == "" && defaults != nil {
+		name, _, _ := strings.Cut(step.Type, ":")
+		region = defaults(name)
+	}
+	if region == updateplan.Unknown {
+		return ""
+	}
+	return region
+}
+
+// addElsewhere records a type that has a price, but not in this region.
+func (e *Estimate) addElsewhere(region, token string) {
+	i := slices.IndexFunc(e.Elsewhere, func(r event.CostRegion) bool { return r.Region == region })
+	if i < 0 {
+		i = len(e.Elsewhere)
+		e.Elsewhere = append(e.Elsewhere, event.CostRegion{Region: region})
+	}
+	e.Elsewhere[i].Types = addOnce(e.Elsewhere[i].Types, token)
+}
+
+func addOnce(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+// price adds up the prices of a resource's parts; known is false if one of them is unknown.
+func (r *rate) price(ctx context.Context, inputs map[string]any, item *Item) (known bool) {
+	if inputs == nil {
+		inputs = map[string]any{}
+	}
+	if r.scales != nil {
+		results, err := r.scales.Run(ctx, inputs)
+		item.Least = err == nil && len(results) == 1 && results[0] == true
+	}
+	n, ok := r.addParts(ctx, inputs, item)
+	if !ok || n == 0 {
+		return false
+	}
+	for _, also := range r.Also {
+		if _, ok := also.addParts(ctx, inputs, item); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// addParts adds the prices of a rate's parts, and returns their number.
+func (r *rate) addParts(ctx context.Context, inputs map[string]any, item *Item) (n int, known bool) {
+	parts := []any{inputs}
+	if r.parts != nil {
+		var err error
+		if parts, err = r.parts.Run(ctx, inputs); err != nil {
+			return 0, false // unknown inputs have no parts
+		}
+	}
+	for _, part := range parts {
+		size, count, ok := r.measure(ctx, part)
+		if !ok || count < 0 {
+			return 0, false
+		}
+		each := 0.0
+		if r.Price != nil {
+			each = *r.Price
+		} else if each, ok = r.Prices[size]; !ok {
+			return 0, false
+		}
+		if r.Per == "hour" {
+			each *= hours
+		}
+		item.Monthly += each * count
+		item.What = strings.TrimPrefix(item.What+", "+r.text(size, count, item.Type), ", ")
+	}
+	return len(parts), true
+}
+
+// text describes what is paid for.
+func (r *rate) text(size string, count float64, token string) string {
+	text := strings.TrimSpace(size + " " + r.Unit)
+	if r.Price != nil && r.Unit != "" {
+		text = r.Unit
+	}
+	if count != 1 || r.Unit != "" {
+		text = strings.TrimSpace(fmt.Sprintf("%g %s", count, text))
+	}
+	if text == "" {
+		text = token[strings.LastIndex(token, ":")+1:]
+	}
+	return text
+}
+
+// measure returns the size and the count of a part.
+func (r *rate) measure(ctx context.Context, part any) (size string, count float64, ok bool) {
+	if r.size != nil {
+		results, err := r.size.Run(ctx, part)
+		if err != nil || len(results) != 1 {
+			return "", 0, false
+		}
+		if size, ok = results[0].(string); !ok || size == updateplan.Unknown {
+			return "", 0, false
+		}
+	}
+	if r.count == nil {
+		return size, 1, true
+	}
+	results, err := r.count.Run(ctx, part)
+	if err != nil || len(results) != 1 {
+		return "", 0, false
+	}
+	count, ok = results[0].(float64)
+	if n, whole := results[0].(int); whole {
+		return size, float64(n), true
+	}
+	return size, count, ok
+}
+
+// Uncounted lists the costs that the estimate lacks, with the reasons.
+func (e Estimate) Uncounted() []string {
+	var parts []string
+	for _, r := range e.Elsewhere {
+		where := r.Region
+		if where == "" {
+			where = "an unknown region"
+		}
+		parts = append(parts, fmt.Sprintf("no price is known for %s: %s", where, strings.Join(r.Types, ", ")))
+	}
+	if len(e.Unknown) > 0 {
+		parts = append(parts, "unknown until deployed: "+strings.Join(e.Unknown, ", "))
+	}
+	if len(e.Unpriced) > 0 {
+		parts = append(parts, "no price for "+strings.Join(e.Unpriced, ", "))
+	}
+	if len(e.Outside) > 0 {
+		parts = append(parts, "deployed, but not in this run: "+strings.Join(e.Outside, ", "))
+	}
+	return parts
+}
+
+// String summarises the estimate in one line. It never claims that a resource without a
+// price is free.
+func (e Estimate) String() string {
+	const before = ", without traffic and resources that the cluster creates"
+	uncounted := e.Uncounted()
+	parts := []string{fmt.Sprintf("at least %.0f %s a month%s%s", e.Monthly, e.Currency, e.change(), before)}
+	switch {
+	case len(e.Items) == 0 && len(uncounted) > 0:
+		parts[0] = "an unknown amount a month" + e.change()
+	case e.Monthly == 0:
+		parts[0] = "nothing by the month" + e.change() + before
+	}
+	var least []string
+	for _, item := range e.Items {
+		if item.Least {
+			least = append(least, item.Project+" "+item.Name)
+		}
+	}
+	if len(least) > 0 {
+		parts = append(parts, "at minimal scale: "+strings.Join(least, ", "))
+	}
+	parts = append(parts, uncounted...)
+	if e.Oldest != "" {
+		parts = append(parts, "prices as of "+e.Oldest+" or later")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// change returns by how much the costs change, or "".
+func (e Estimate) change() string {
+	if math.Abs(e.Change) <= 0.5 {
+		return ""
+	}
+	return fmt.Sprintf(" (%+.0f)", e.Change)
+}

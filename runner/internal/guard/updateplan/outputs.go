@@ -1,0 +1,65 @@
+package updateplan
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+
+	"mara/runner/internal/run/event"
+)
+
+// OutputChanges compares the outputs of a stack before and after a step, as Pulumi's
+// engine reports them, and returns the changes by name. The engine hides secret outputs,
+// so hidden reports whether a secret output differs; nil means "no". mask hides secrets in
+// strings.
+func OutputChanges(before, after map[string]any, hidden func(name string) bool,
+	mask func(string) string) []event.OutputChange {
+	r := reader{mask: mask}
+	var changes []event.OutputChange
+	for _, name := range namesOf(before, after) {
+		was, existed := before[name]
+		is, exists := after[name]
+		change := event.OutputChange{Name: name, Action: event.Update, Before: r.value(was, name), After: r.value(is, name)}
+		switch {
+		case !existed:
+			change.Action, change.Before = event.Create, nil
+		case !exists:
+			change.Action, change.After = event.Delete, nil
+		case !reflect.DeepEqual(was, is):
+		case hidden == nil || !holdsSecret(is) || !hidden(name):
+			continue
+		}
+		changes = append(changes, change)
+	}
+	return changes
+}
+
+// namesOf lists the keys of both maps in order, each once.
+func namesOf(a, b map[string]any) []string {
+	names := map[string]bool{}
+	for name := range a {
+		names[name] = true
+	}
+	for name := range b {
+		names[name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// isSecret reports whether a value is a secret of the engine.
+func isSecret(value map[string]any) bool { return value[sig.Key] == sig.Secret }
+
+// holdsSecret reports whether a value is or contains a secret.
+func holdsSecret(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return value == event.Masked
+	case []any:
+		return slices.ContainsFunc(value, holdsSecret)
+	case map[string]any:
+		return isSecret(value) || slices.ContainsFunc(slices.Collect(maps.Values(value)), holdsSecret)
+	}
+	return false
+}

@@ -1,0 +1,151 @@
+// Package helmdrift finds changes to the objects of a Helm release since Helm
+// installed them. The release's own record in the cluster has the manifest. For each
+// object, it sends the API server a server-side apply of that manifest as a dry run:
+// the server knows defaults and normal forms, and fields that the release does not
+// set are ignored. Nothing is changed.
+package helmdrift
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+
+	"mara/runner/internal/kube/kubeapi"
+	"mara/runner/internal/kube/manifest"
+)
+
+// fieldManager names the dry runs in the API server's log.
+const fieldManager = "mara-drift"
+
+// atOnce bounds how many objects are compared at the same time.
+const atOnce = 8
+
+// Difference describes an object that differs from the release.
+type Difference struct {
+	Kind    string   // "Deployment"
+	Name    string   // with its namespace, if it has one: "shop/web"
+	Missing bool     // the object was deleted
+	Fields  []string // the changed fields; never their values
+	Unknown string   // why the object cannot be compared; "" if it could be
+}
+
+// Compare compares the objects of a release with the cluster. A missing release has
+// no differences: other checks report it.
+func Compare(ctx context.Context, c kubeapi.Cluster, namespace, name string) ([]Difference, error) {
+	text, err := readManifest(ctx, c, namespace, name)
+	if err != nil {
+		return nil, fmt.Errorf("release %s/%s: %w", namespace, name, err)
+	}
+	objects, err := manifest.Objects(text)
+	if err != nil {
+		return nil, fmt.Errorf("release %s/%s: %w", namespace, name, err)
+	}
+	found := make([]Difference, len(objects))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, object := range objects {
+		group.Go(func() (err error) {
+			found[i], err = compare(ctx, c, namespace, object)
+			if err != nil {
+				err = fmt.Errorf("release %s/%s: %s: %w", namespace, name, object, err)
+			}
+			return err
+		})
+	}
+	err = group.Wait()
+	found = slices.DeleteFunc(found, Difference.isNone)
+	return found, err
+}
+
+func (d Difference) isNone() bool { return !d.Missing && len(d.Fields) == 0 && d.Unknown == "" }
+
+// compare compares one object.
+func compare(ctx context.Context, c kubeapi.Cluster, namespace string, object manifest.Object) (Difference, error) {
+	wanted := &unstructured.Unstructured{Object: object}
+	client, err := c.Client(ctx, wanted, namespace)
+	if errors.Is(err, kubeapi.ErrNoKind) { // its definition was deleted, and all objects with it
+		return difference(wanted, Difference{Missing: true}), nil
+	}
+	if err != nil {
+		return Difference{}, err
+	}
+	return compareWith(ctx, client, wanted)
+}
+
+// attempts bounds the comparisons of an object that keeps changing.
+const attempts = 5
+
+// compareWith compares an object with the one that its client gets. If a controller
+// changes the object between the get and the dry run, it repeats both.
+func compareWith(
+	ctx context.Context, client dynamic.ResourceInterface, wanted *unstructured.Unstructured,
+) (Difference, error) {
+	for attempt := 1; ; attempt++ {
+		live, err := client.Get(ctx, wanted.GetName(), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return difference(wanted, Difference{Missing: !isDeletedWhenDone(wanted)}), nil
+		}
+		if err != nil {
+			return Difference{}, err
+		}
+		applied, err := kubeapi.DryRun(ctx, client, wanted, fieldManager)
+		if err != nil {
+			found, err := explainRefusal(err)
+			return difference(wanted, found), err
+		}
+		found := difference(wanted, Difference{Fields: changed(live.Object, applied.Object)})
+		if found.isNone() || attempt == attempts || isUnchanged(ctx, client, live) {
+			return found, nil
+		}
+	}
+}
+
+// isUnchanged reports whether the object in the cluster still has the same version.
+func isUnchanged(ctx context.Context, client dynamic.ResourceInterface, was *unstructured.Unstructured) bool {
+	is, err := client.Get(ctx, was.GetName(), metav1.GetOptions{})
+	return err == nil && is.GetResourceVersion() == was.GetResourceVersion()
+}
+
+// difference adds the kind and name of the object to a difference.
+func difference(object *unstructured.Unstructured, found Difference) Difference {
+	found.Kind, found.Name = object.GetKind(), strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
+	return found
+}
+
+// isDeletedWhenDone reports whether Kubernetes deletes the object once it is done.
+func isDeletedWhenDone(object *unstructured.Unstructured) bool {
+	_, limited, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "ttlSecondsAfterFinished")
+	return object.GetKind() == "Job" && limited
+}
+
+// explainRefusal turns the error of a dry run into a difference: immutable fields
+// that were changed, or the reason why this object cannot be compared. It returns
+// errors that are not about the object.
+func explainRefusal(err error) (Difference, error) {
+	var found Difference
+	status, ok := err.(apierrors.APIStatus)
+	if !ok {
+		return found, err
+	}
+	if apierrors.IsInvalid(err) && status.Status().Details != nil {
+		for _, cause := range status.Status().Details.Causes {
+			found.Fields = append(found.Fields, cause.Field)
+		}
+	}
+	if len(found.Fields) == 0 {
+		found.Unknown, _, _ = strings.Cut(err.Error(), "\n")
+	}
+	return found, nil
+}
+
+// secrets is the resource that Helm keeps its releases in.
+var secrets = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}

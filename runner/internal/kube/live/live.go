@@ -1,0 +1,155 @@
+// Package live reads the objects in a cluster, as they are now. It only reads,
+// and never asks for the values of Secrets.
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/pager"
+
+	"mara/runner/internal/kube/kubeapi"
+	"mara/runner/internal/kube/kubeconfig"
+)
+
+// Options choose objects.
+type Options struct {
+	Kubeconfig []byte
+	Env        map[string]string // for a command in the kubeconfig that gets a token
+	Kinds      []string          // resources such as "pods" or "deployments.apps"; none for all
+	Namespace  string            // "" for all
+	Selector   string            // of labels
+	Timeout    time.Duration     // for all of it
+	relist     time.Duration     // between two lists of a watched resource; 0 for the usual
+}
+
+// atOnce is how many resources are listed at once.
+const atOnce = 8
+
+// List returns the objects as JSON.
+func List(ctx context.Context, o Options) ([][]byte, error) {
+	_, objects, err := open(ctx, o)
+	return objects, err
+}
+
+// open connects to the cluster and reads the chosen objects, in the time allowed.
+func open(ctx context.Context, o Options) (cluster, [][]byte, error) {
+	if o.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("the cluster has not answered for %s", o.Timeout))
+		defer cancel()
+	}
+	c, err := connect(ctx, o)
+	var objects [][]byte
+	if err == nil {
+		objects, err = c.all(ctx)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return c, objects, err
+}
+
+// cluster is a cluster's API server, with the resources that options choose.
+type cluster struct {
+	kubeapi.Cluster
+	metadata  metadata.Interface
+	options   Options
+	resources []kubeapi.Resource
+	versions  []string // of the lists of resources, from which watches go on
+}
+
+func connect(ctx context.Context, o Options) (c cluster, err error) {
+	c.options = o
+	if c.Cluster, err = kubeapi.Connect(o.Kubeconfig, o.Env); err != nil {
+		return c, err
+	}
+	config, err := kubeconfig.Config(o.Kubeconfig, o.Env)
+	if err != nil {
+		return c, err
+	}
+	config.QPS, config.Burst = 50, 100
+	if c.metadata, err = metadata.NewForConfig(config); err != nil {
+		return c, err
+	}
+	all, err := c.Resources(ctx)
+	c.resources = slices.DeleteFunc(all, func(r kubeapi.Resource) bool { return !o.choose(r) })
+	c.versions = make([]string, len(c.resources))
+	return c, err
+}
+
+// choose reports whether the options want a resource. Events are only listed for
+// whoever names them: they tell what happened, not what is.
+func (o Options) choose(r kubeapi.Resource) bool {
+	switch {
+	case o.Namespace != "" && !r.Namespaced:
+		return false
+	case len(o.Kinds) == 0:
+		return r.Resource != "events"
+	}
+	return slices.Contains(o.Kinds, r.GroupResource().String())
+}
+
+func isSecrets(r kubeapi.Resource) bool { return r.Group == "" && r.Resource == "secrets" }
+
+func (c cluster) all(ctx context.Context) ([][]byte, error) {
+	found := make([][][]byte, len(c.resources))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i, r := range c.resources {
+		group.Go(func() (err error) {
+			found[i], c.versions[i], err = c.list(ctx, r)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(found...), nil
+}
+
+// list reads the objects of one resource, and the version of the list; of Secrets
+// it reads only the metadata.
+func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte, version string, err error) {
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		page, of, err := c.page(ctx, r, options)
+		if version == "" { // the other pages have the version of the first
+			version = of
+		}
+		return page, err
+	})
+	err = pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: c.options.Selector}, func(object runtime.Object) error {
+		if secret, ok := object.(*metav1.PartialObjectMetadata); ok {
+			secret.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
+		}
+		content, err := json.Marshal(object)
+		objects = append(objects, content)
+		return err
+	})
+	if err != nil {
+		err = fmt.Errorf("listing %s: %w", r.GroupResource(), err)
+	}
+	return objects, version, err
+}
+
+func (c cluster) page(ctx context.Context, r kubeapi.Resource, options metav1.ListOptions) (runtime.Object, string, error) {
+	if isSecrets(r) {
+		page, err := c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+		if err != nil {
+			return nil, "", err
+		}
+		return page, page.GetResourceVersion(), nil
+	}
+	page, err := c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+	if err != nil {
+		return nil, "", err
+	}
+	return page, page.GetResourceVersion(), nil
+}

@@ -1,0 +1,107 @@
+// Package mirror lists the charts and images that a mirror for clusters without internet
+// needs, and copies them.
+//
+// The list comes from a simulated run of the programs: Needs collects their Helm releases
+// and images. It fetches the chart of each release and renders it with Helm's own engine
+// and the program's values; the rendered objects name the rest of the images. So the list
+// is right for any version, any values, and any user's project.
+package mirror
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+
+	"mara/projects/naming"
+	"mara/runner/internal/run/event"
+)
+
+// Chart is a Helm chart in a mirror.
+type Chart struct {
+	Name       string   `json:"name"`
+	Version    string   `json:"version"`
+	Repository string   `json:"repository"` // https://... or oci://..., without the name
+	Target     string   `json:"target"`     // in the mirror, without its address
+	Projects   []string `json:"projects"`
+}
+
+// Source returns the chart's address for messages, with passwords masked.
+func (c Chart) Source() string { return event.MaskURLs(c.source()) }
+
+func (c Chart) source() string {
+	return strings.TrimSuffix(c.Repository, "/") + "/" + c.Name + ":" + c.Version
+}
+
+// tag returns the version as a tag of a registry, which cannot contain a plus sign.
+func (c Chart) tag() string { return strings.ReplaceAll(c.Version, "+", "_") }
+
+// Image is a container image in a mirror.
+type Image struct {
+	Name     string   `json:"name"`
+	Target   string   `json:"target"` // in the mirror, without its address
+	Digest   string   `json:"digest,omitempty"`
+	Projects []string `json:"projects"`
+}
+
+// digestIn returns the digest in an image's name, or "".
+func digestIn(image string) string {
+	_, digest, _ := strings.Cut(image, "@")
+	return digest
+}
+
+// targetOf returns an image's name in any mirror, without the mirror's address.
+func targetOf(image string) string {
+	const anywhere = "mirror.invalid"
+	return strings.TrimPrefix(naming.InMirror(anywhere, image), anywhere+"/")
+}
+
+// List has the charts and images of a mirror.
+type List struct {
+	Charts []Chart `json:"charts"`
+	Images []Image `json:"images"`
+}
+
+// newList merges the needs of the projects, and sorts them by name.
+func newList(charts map[chartID]projectSet, images map[string]projectSet) (List, error) {
+	var list List
+	for id, users := range charts {
+		chart := Chart{Name: id.name, Version: id.version, Repository: id.repository, Projects: users.names()}
+		chart.Target = strings.TrimPrefix(naming.ChartsInMirror("")+"/"+id.name+":"+chart.tag(), "/")
+		list.Charts = append(list.Charts, chart)
+	}
+	slices.SortFunc(list.Charts, func(a, b Chart) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
+	byTarget := map[string]Image{}
+	for _, image := range slices.Sorted(maps.Keys(images)) {
+		target := targetOf(image)
+		if other, ok := byTarget[target]; ok {
+			if !same(other.Name, image) {
+				return List{}, fmt.Errorf("%s and %s would both be %s in the mirror", other.Name, image, target)
+			}
+			other.Projects = slices.Compact(slices.Sorted(slices.Values(slices.Concat(other.Projects, images[image].names()))))
+			byTarget[target] = other
+			continue
+		}
+		byTarget[target] = Image{Name: image, Target: target, Digest: digestIn(image), Projects: images[image].names()}
+	}
+	list.Images = slices.SortedFunc(maps.Values(byTarget), func(a, b Image) int { return cmp.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// same reports whether two names mean the same image: busybox:1 is
+// docker.io/library/busybox:1.
+func same(a, b string) bool {
+	first, errFirst := name.ParseReference(a)
+	second, errSecond := name.ParseReference(b)
+	return errFirst == nil && errSecond == nil && first.Name() == second.Name()
+}
+
+// projectSet is a set of projects.
+type projectSet map[string]bool
+
+func (s projectSet) names() []string { return slices.Sorted(maps.Keys(s)) }

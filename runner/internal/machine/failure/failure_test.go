@@ -1,0 +1,36 @@
+package failure_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"testing"
+
+	"mara/runner/internal/machine/failure"
+)
+
+func TestWriteRemedy(t *testing.T) {
+	t.Parallel()
+	at := func(err error) error {
+		return fmt.Errorf("writing x: %w", &os.PathError{Op: "write", Path: "x", Err: err})
+	}
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{at(syscall.ENOSPC), "free some space on its disk"},
+		{at(syscall.EDQUOT), "free some space on its disk"},
+		{at(syscall.EROFS), "mount its file system writable"},
+		{at(syscall.EACCES), "make the folder writable"},
+		{at(syscall.EPERM), "make the folder writable"},
+		{fs.ErrPermission, "make the folder writable"},
+		{at(syscall.EIO), "check that the folder can be written"},
+		{errors.New("odd"), "check that the folder can be written"},
+	} {
+		if got := failure.WriteRemedy(tt.err, "the folder"); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)
+		}
+	}
+}

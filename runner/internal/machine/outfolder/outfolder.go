@@ -1,0 +1,212 @@
+// Package outfolder writes generated files: a whole folder in one step, or one file. It
+// replaces only what it wrote itself: a folder has a marker file with the digests of its
+// files, a single file has its digest in the first line.
+package outfolder
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+)
+
+// Marker is the file with the digests of a folder's files.
+const Marker = ".written-by-runner"
+
+// Write replaces a folder by files, whose paths have slashes, and creates its parents.
+// command is the command that writes them, such as "runner render". The error is a
+// *failure.Environment if the folder contains anything else.
+func Write(folder, command string, files map[string][]byte) error {
+	if target, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = target
+	}
+	there, err := check(folder, command)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return problem(err)
+	}
+	made, err := os.MkdirTemp(filepath.Dir(folder), "."+filepath.Base(folder)+".*")
+	if err != nil {
+		return problem(err)
+	}
+	defer os.RemoveAll(made)
+	if err := fill(made, command, files); err != nil {
+		return problem(err)
+	}
+	if !there {
+		return problem(os.Rename(made, folder))
+	}
+	return problem(swap(folder, made))
+}
+
+func problem(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure.Environment{Text: fmt.Sprintf("the files cannot be written: %v", err),
+		Next: failure.WriteRemedy(err, "the folder")}
+}
+
+// swap replaces a folder by the new one.
+func swap(folder, made string) error {
+	old := made + ".old"
+	if err := os.Rename(folder, old); err != nil {
+		return err
+	}
+	if err := os.Rename(made, folder); err != nil {
+		return errors.Join(err, os.Rename(old, folder))
+	}
+	return os.RemoveAll(old)
+}
+
+// fill writes all files and the marker.
+func fill(folder, command string, files map[string][]byte) error {
+	var marker bytes.Buffer
+	fmt.Fprintf(&marker, "# Written by `%s`, which replaces these files and no others.\n", command)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, files[name], 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintf(&marker, "%s  %s\n", digest(files[name]), name)
+	}
+	if err := os.WriteFile(filepath.Join(folder, Marker), marker.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.Chmod(folder, 0o755)
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// check returns an error for a folder with files that command did not write, or that
+// changed since.
+func check(folder, command string) (there bool, err error) {
+	info, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, problem(err)
+	}
+	if !info.IsDir() {
+		return false, &failure.Environment{Text: folder + " is not a folder", Next: "choose another one with --out"}
+	}
+	known, err := readMarker(folder, command)
+	if err != nil {
+		return true, err
+	}
+	var foreign, changed []string
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(folder, path)
+		name = filepath.ToSlash(name)
+		switch {
+		case err != nil:
+			return err
+		case name == Marker || entry.IsDir():
+		case known[name] == "":
+			foreign = append(foreign, name)
+		default:
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if digest(content) != known[name] {
+				changed = append(changed, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return true, problem(err)
+	}
+	return true, refuse(folder, command, foreign, changed)
+}
+
+// readMarker reads the digests of the files that command wrote.
+func readMarker(folder, command string) (map[string]string, error) {
+	content, err := os.ReadFile(filepath.Join(folder, Marker))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, problem(err)
+	}
+	known := map[string]string{}
+	for line := range strings.Lines(string(content)) {
+		if sum, name, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "  "); ok && !strings.HasPrefix(sum, "#") {
+			known[name] = sum
+		}
+	}
+	if !bytes.HasPrefix(content, []byte("# Written by `"+command+"`")) {
+		first, _, _ := strings.Cut(string(content), ",")
+		return nil, &failure.Environment{
+			Text: fmt.Sprintf("%s is not a folder of `%s`; its %s says: %s", folder, command, Marker,
+				strings.TrimPrefix(first, "# ")),
+			Next: "choose another folder with --out; nothing was written",
+		}
+	}
+	return known, nil
+}
+
+func refuse(folder, command string, foreign, changed []string) error {
+	var problems []string
+	if len(foreign) > 0 {
+		problems = append(problems, fmt.Sprintf("has files that `%s` did not write: %s", command, some(foreign)))
+	}
+	if len(changed) > 0 {
+		problems = append(problems, "has files that were changed by hand: "+some(changed))
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return &failure.Environment{
+		Text: folder + " " + strings.Join(problems, ", and "),
+		Next: "choose another folder with --out, or move them away; nothing was written",
+	}
+}
+
+// some joins the first few names.
+func some(names []string) string {
+	const most = 5
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// WriteFile writes one file in a format with # comments. Its first line has the command
+// that wrote it and a digest of the rest.
+func WriteFile(path, command string, content []byte) error {
+	const written = "# Written by `%s`, which replaces this file unless it was changed. sha256:%s\n"
+	there, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return problem(err)
+	}
+	first, rest, _ := bytes.Cut(there, []byte("\n"))
+	if err == nil && string(first)+"\n" != fmt.Sprintf(written, command, digest(rest)) {
+		return &failure.Environment{
+			Text: fmt.Sprintf("%s was not written by `%s`, or was changed since", path, command),
+			Next: "choose another file with --out, or move it away; nothing was written",
+		}
+	}
+	whole := append(fmt.Appendf(nil, written, command, digest(content)), content...)
+	return problem(atomicfile.WriteDeep(path, whole, 0o644, 0o755))
+}

@@ -1,0 +1,169 @@
+package preflight
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mara/runner/internal/machine/reach"
+)
+
+// Plugin is a resource plugin of Pulumi.
+type Plugin struct {
+	Name    string
+	Version string // that the programs' SDK asks for; "" for any
+}
+
+// PluginOptions are the inputs of Plugins.
+type PluginOptions struct {
+	Wanted  []Plugin
+	Project string // any project of the environment, to install a plugin with
+	Env     map[string]string
+	Beside  string // folder of the engine, which may have plugins
+	Address string // that plugins are downloaded from; PluginAddress if it is ""
+}
+
+// PluginAddress is the address of Pulumi's plugins.
+const PluginAddress = "https://get.pulumi.com/releases/plugins"
+
+// Plugins checks whether the resource plugins are installed or can be downloaded,
+// which Pulumi does when it first needs one.
+func Plugins(o PluginOptions) Check {
+	return Check{Name: "plugins", Title: "plugins", Group: Engine, Look: o.look}
+}
+
+func (o PluginOptions) look(ctx context.Context) []Finding {
+	var installed, missing []Plugin
+	var findings []Finding
+	for _, plugin := range o.Wanted {
+		path, ambient := o.onPath(plugin)
+		switch {
+		case ambient && plugin.Version != "":
+			text := fmt.Sprintf("Pulumi takes %s from the PATH (%s), whatever its version is, and not %s",
+				plugin.Name, path, plugin)
+			findings = append(findings, Doubtful(text,
+				"remove it from the PATH, or set PULUMI_IGNORE_AMBIENT_PLUGINS=true")...)
+		case ambient || o.isInstalled(plugin):
+			installed = append(installed, plugin)
+		default:
+			missing = append(missing, plugin)
+		}
+	}
+	if len(installed) > 0 {
+		findings = append(findings, Good(list(installed)+" installed")...)
+	}
+	var coming []Plugin
+	for i, wrong := range o.obtainAll(ctx, missing) {
+		if wrong == nil {
+			coming = append(coming, missing[i])
+		}
+		findings = append(findings, wrong...)
+	}
+	if len(coming) > 0 {
+		findings = append(findings, Good(list(coming)+" will be downloaded when first needed")...)
+	}
+	return findings
+}
+
+// onPath finds a plugin on the PATH, which Pulumi searches first.
+func (o PluginOptions) onPath(p Plugin) (string, bool) {
+	found, ok := findTool(p.program(), o.Env)
+	return found.path, ok && !isOn(o.Env["PULUMI_IGNORE_AMBIENT_PLUGINS"])
+}
+
+func (p Plugin) program() string { return "pulumi-resource-" + p.Name }
+
+// isInstalled reports whether a plugin is next to Pulumi or among the plugins that it
+// has downloaded, where a .partial file marks an incomplete one.
+func (o PluginOptions) isInstalled(p Plugin) bool {
+	if _, err := os.Stat(filepath.Join(o.Beside, p.program())); err == nil && o.Beside != "" {
+		return true
+	}
+	folder := filepath.Join(PulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
+	info, err := os.Stat(folder)
+	_, partial := os.Stat(folder + ".partial")
+	return err == nil && info.IsDir() && partial != nil
+}
+
+// obtainAll checks all downloads concurrently, with a shorter limit than the check:
+// a timeout must not hide which plugins are missing.
+func (o PluginOptions) obtainAll(ctx context.Context, plugins []Plugin) [][]Finding {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	wrong := make([][]Finding, len(plugins))
+	var all sync.WaitGroup
+	for i, plugin := range plugins {
+		all.Go(func() { wrong[i] = o.obtain(ctx, plugin) })
+	}
+	all.Wait()
+	return wrong
+}
+
+// obtain checks whether a plugin can be downloaded; nil if it can.
+func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
+	install := fmt.Sprintf("install it with `runner pulumi %s -- plugin install resource %s v%s`",
+		o.Project, p.Name, p.Version)
+	switch {
+	case p.Version == "":
+		return Bad(fmt.Sprintf("pulumi-resource-%s is neither next to the runner nor on PATH", p.Name),
+			"install it next to the runner, or try --simulate")
+	case isOn(o.Env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"]):
+		text := fmt.Sprintf("%s is not installed, and PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION forbids to download it", p)
+		return Bad(text, install)
+	}
+	address := fmt.Sprintf("%s/pulumi-resource-%s-v%s-%s-%s.tar.gz",
+		cmp.Or(o.Address, PluginAddress), p.Name, p.Version, runtime.GOOS, runtime.GOARCH)
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	if err != nil {
+		return Doubtful(fmt.Sprintf("%s is not installed: %v", p, err), install)
+	}
+	response, err := httpClient(o.Env).Do(request)
+	if err != nil {
+		text := fmt.Sprintf("%s is not installed, and cannot be downloaded now: %v", p, reach.Bare(err))
+		return Doubtful(text, install+" where there is a network")
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return Doubtful(fmt.Sprintf("%s is not installed, and %s answers %s", p, request.URL.Host, response.Status), install)
+	}
+	return nil
+}
+
+// String returns the name with the version.
+func (p Plugin) String() string {
+	if p.Version == "" {
+		return p.Name
+	}
+	return p.Name + " " + p.Version
+}
+
+func list(plugins []Plugin) string {
+	var names []string
+	for _, p := range plugins {
+		names = append(names, p.String())
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// PulumiHome returns the folder of Pulumi's downloads.
+func PulumiHome(env map[string]string) string {
+	if home := env["PULUMI_HOME"]; home != "" {
+		return home
+	}
+	return filepath.Join(env["HOME"], ".pulumi")
+}
+
+// isOn parses a variable as Pulumi does, and reports whether it is true.
+func isOn(value string) bool {
+	on, err := strconv.ParseBool(value)
+	return err == nil && on
+}

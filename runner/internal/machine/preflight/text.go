@@ -1,0 +1,93 @@
+package preflight
+
+import (
+	"fmt"
+	"strings"
+
+	"mara/runner/internal/machine/typeset"
+)
+
+// Indents of a report as text.
+const (
+	statusIndent = 2
+	textIndent   = statusIndent + len("problem") + 2
+	arrow        = "-> " // before a remedy
+)
+
+// Style describes the terminal that shows a text.
+type Style struct {
+	Width  int // characters on a line; 0 does not wrap
+	Colour bool
+}
+
+// Text formats the report: a list in groups, and the counts.
+func (r Report) Text(style Style) string {
+	var b strings.Builder
+	for _, group := range Groups() {
+		b.WriteString(r.group(group, style))
+	}
+	b.WriteString(r.Sum() + "\n")
+	return b.String()
+}
+
+// group formats the findings of a group under its name; "" if there are none.
+func (r Report) group(group Group, style Style) string {
+	var b strings.Builder
+	for _, result := range r.Results {
+		if result.Group != group {
+			continue
+		}
+		for _, finding := range result.Findings {
+			b.WriteString(style.finding(result.Title, finding))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return string(group) + "\n" + b.String() + "\n"
+}
+
+// finding formats a finding on its own line, with the remedy below.
+func (s Style) finding(title string, f Finding) string {
+	status := strings.Repeat(" ", statusIndent) + s.paint(f.Status, string(f.Status))
+	text := s.wrap(typeset.Pad(status, textIndent)+title+": "+inline(f.Text), textIndent)
+	if f.Remedy != "" {
+		text += s.wrap(strings.Repeat(" ", textIndent)+arrow+inline(f.Remedy), textIndent+len(arrow))
+	}
+	return text
+}
+
+// wrap breaks a line at the width.
+func (s Style) wrap(line string, indent int) string {
+	return typeset.Wrap(line, s.Width, indent) + "\n"
+}
+
+// inline joins a text of several lines in one.
+func inline(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Sum counts the findings of each status, the worst first.
+func (r Report) Sum() string {
+	counts := r.Counts()
+	parts := []string{
+		plural(counts[Problem], "problem"), plural(counts[Warning], "warning"), fmt.Sprintf("%d ok", counts[OK]),
+	}
+	if n := counts[Skipped]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not looked at", n))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int, word string) string {
+	if n == 0 {
+		return "no " + word + "s"
+	}
+	return typeset.Counted(n, word)
+}
+
+func (s Style) paint(status Status, text string) string {
+	colours := map[Status]string{OK: "32", Skipped: "2", Warning: "33", Problem: "31"}
+	if !s.Colour {
+		return text
+	}
+	return "\x1b[" + colours[status] + "m" + text + "\x1b[0m"
+}

@@ -1,0 +1,101 @@
+package process_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"mara/runner/internal/machine/process"
+	"mara/runner/internal/state/lock"
+)
+
+// roleVariable makes the test's own program play a part, on any system.
+const roleVariable = "PROCESS_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case "parent": // starts a child that would live long
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), roleVariable+"=child")
+		if err := child.Start(); err != nil {
+			os.Exit(3)
+		}
+		fmt.Println(child.Process.Pid)
+		_ = child.Wait()
+		os.Exit(4)
+	case "child":
+		time.Sleep(time.Minute)
+		os.Exit(5)
+	case "interrupted":
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		fmt.Println("ready")
+		select {
+		case <-ctx.Done():
+			os.Exit(7)
+		case <-time.After(time.Minute):
+			os.Exit(5)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// start starts this program in a part and returns what it says first.
+func start(t *testing.T, role string) (*exec.Cmd, string) {
+	t.Helper()
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), roleVariable+"="+role)
+	process.OwnGroup(command)
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { process.Kill(command.Process.Pid) })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return command, strings.TrimSpace(line)
+}
+
+func TestKillEndsWhatWasStarted(t *testing.T) {
+	t.Parallel()
+	command, line := start(t, "parent")
+	child, err := strconv.Atoi(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !lock.IsAlive(child) {
+		t.Fatal("the child does not live")
+	}
+	process.Kill(command.Process.Pid)
+	_ = command.Wait()
+	for deadline := time.Now().Add(10 * time.Second); lock.IsAlive(child); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the child lives on")
+		}
+	}
+}
+
+func TestInterruptIsHandled(t *testing.T) {
+	t.Parallel()
+	command, line := start(t, "interrupted")
+	if line != "ready" {
+		t.Fatalf("got %q", line)
+	}
+	process.Interrupt(command.Process.Pid)
+	_ = command.Wait()
+	if got := command.ProcessState.ExitCode(); got != 7 {
+		t.Errorf("exit code %d, want 7", got)
+	}
+}

@@ -1,0 +1,204 @@
+package report
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/graph"
+)
+
+//go:embed report.html
+var page string
+
+// pageData is what the template sees.
+type pageData struct {
+	*event.Summary
+	Title    string
+	Duration string
+	Words    string
+	Head     template.HTML
+	Style    template.CSS
+	Shares   []share
+	Rows     []pageRow
+	Ticks    []tick
+	Failures []pageFailure
+	Path     []pageRow // the critical one
+	PathTime string
+	Picture  template.HTML
+}
+
+// pageRow is a project wherever it appears on the page.
+type pageRow struct {
+	event.Step
+	Result    event.Result
+	Changes   string
+	Time      string
+	Needs     []pageRow // without needs of their own
+	NeededBy  []pageRow
+	Critical  bool
+	Bar       *bar
+	Hooks     []bar
+	Resources Resources
+	Log       Log
+	Outputs   []Output
+	Alerts    []string
+}
+
+// pageFailure is why the projects of some rows have failed.
+type pageFailure struct {
+	Rows   []pageRow
+	Errors []event.Diagnostic
+}
+
+// share is a part of all projects, in percent.
+type share struct {
+	Result event.Result
+	N      int
+	Width  template.CSS
+}
+
+// writeHTML writes one self-contained page without scripts: it loads nothing
+// and works from a disk, an artefact store or a mail.
+func writeHTML(w io.Writer, s *event.Summary, d Details) error {
+	t, err := template.New("report").Funcs(template.FuncMap{
+		"duration": event.FormatDuration,
+		"sign":     sign,
+	}).Parse(page)
+	if err != nil {
+		return fmt.Errorf("parsing the report's template: %w", err)
+	}
+	return t.Execute(w, newPage(s, d))
+}
+
+func newPage(s *event.Summary, d Details) pageData {
+	scale := newTimeline(s)
+	path := criticalPath(s)
+	data := pageData{
+		Summary: s, Title: title(s), Duration: event.FormatDuration(s.Duration()), Words: s.Changes.Words(s.Operation),
+		Head: template.HTML(graph.Head), Style: template.CSS(graph.Style), Ticks: scale.ticks(), Shares: shares(s),
+	}
+	for _, step := range s.Steps {
+		row := scale.row(step)
+		row.Critical = slices.Contains(path, step.Name)
+		row.Resources, row.Log, row.Outputs = d.Resources[step.Name], d.Logs[step.Name], d.Outputs[step.Name]
+		data.Rows = append(data.Rows, row)
+	}
+	data.connect()
+	data.warn()
+	data.explain()
+	data.follow(path)
+	if len(s.Steps) > 0 {
+		data.Picture = template.HTML(data.graph(path).SVG()) // which escapes what it is given
+	}
+	return data
+}
+
+// row returns the row of a project, or nil if the page has none.
+func (p *pageData) row(project string) *pageRow {
+	if _, position := p.Step(project); position > 0 {
+		return &p.Rows[position-1]
+	}
+	return nil
+}
+
+// connect fills in what each project needs and is needed by.
+func (p *pageData) connect() {
+	for i := range p.Rows {
+		for _, name := range p.Rows[i].All() {
+			if need := p.row(name); need != nil {
+				p.Rows[i].Needs = append(p.Rows[i].Needs, pageRow{Step: need.Step})
+				need.NeededBy = append(need.NeededBy, pageRow{Step: p.Rows[i].Step})
+			}
+		}
+	}
+}
+
+// explain tells why projects have failed.
+func (p *pageData) explain() {
+	for _, f := range p.Summary.Failures() {
+		rows := slice.Map(f.Steps, func(step event.Step) pageRow { return *p.row(step.Name) })
+		p.Failures = append(p.Failures, pageFailure{Rows: rows, Errors: f.Errors})
+	}
+}
+
+// warn puts every warning beside its project, too.
+func (p *pageData) warn() {
+	for i := range p.Rows {
+		for _, d := range p.Rows[i].Diagnostics {
+			if d.Severity == event.Warning {
+				p.Rows[i].Alerts = append(p.Rows[i].Alerts, strings.TrimPrefix(d.Resource.String()+": "+d.Message, ": "))
+			}
+		}
+	}
+	for _, a := range p.Warnings {
+		if row := p.row(a.Project); row != nil {
+			row.Alerts = append(row.Alerts, a.Message)
+		}
+	}
+}
+
+// follow fills in the critical path.
+func (p *pageData) follow(path []string) {
+	var total time.Duration
+	for _, name := range path {
+		row := p.row(name)
+		total += row.Duration()
+		p.Path = append(p.Path, *row)
+	}
+	p.PathTime = event.FormatDuration(total)
+}
+
+// graph returns the picture of the plan, with the result of every project.
+func (p *pageData) graph(path []string) graph.Graph {
+	g := graph.Graph{Title: fmt.Sprintf("What the %d projects of this run need of each other", len(p.Rows))}
+	for _, row := range p.Rows {
+		text := string(row.Result)
+		if row.Time != "" {
+			text += ", " + row.Time
+		}
+		g.Nodes = append(g.Nodes, graph.Node{
+			ID: row.Name, Title: row.Title, Text: text, State: string(row.Result), Link: "#project-" + row.Name,
+			Label: row.Title + " (" + row.Name + "): " + text, Marked: row.Critical,
+		})
+		on := slices.Index(path, row.Name)
+		for _, name := range row.All() {
+			g.Edges = append(g.Edges, graph.Edge{
+				From: name, To: row.Name, Dashed: !slices.Contains(row.Reads, name), Marked: on > 0 && path[on-1] == name,
+			})
+		}
+	}
+	return g
+}
+
+// shares counts the projects by result.
+func shares(s *event.Summary) []share {
+	var out []share
+	for _, r := range []event.Result{event.Succeeded, event.Failed, event.Cancelled, event.Interrupted, event.Skipped} {
+		n := 0
+		for _, step := range s.Steps {
+			if result(step) == r {
+				n++
+			}
+		}
+		if n > 0 {
+			out = append(out, share{Result: r, N: n, Width: percentage(float64(n) / float64(len(s.Steps)))})
+		}
+	}
+	return out
+}
+
+// sign returns the sign that Pulumi prints before a resource for an action.
+func sign(a event.Action) string {
+	signs := map[event.Action]string{event.Create: "+", event.Import: "+", event.Update: "~", event.Replace: "±",
+		event.Delete: "-"}
+	return cmp.Or(signs[a], " ")
+}

@@ -1,0 +1,149 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
+)
+
+// ending ends a run: why it failed, what became of every project, and the totals.
+type ending struct {
+	summary *event.Summary
+	paint   palette
+	width   int
+	diff    bool // a preview lists what would change
+}
+
+func (e ending) render() string {
+	return e.failures() + e.differences() + e.table() + e.totals()
+}
+
+// failures renders why steps have failed, with the diagnostics in full. What was
+// skipped or cancelled in consequence has nothing to add.
+func (e ending) failures() string {
+	var b strings.Builder
+	for _, f := range e.summary.Failures() {
+		b.WriteString(e.failure(f))
+	}
+	return b.String()
+}
+
+// failure renders one failure. Diagnostics are indented but not wrapped: they may
+// hold commands, addresses and tables of their own.
+func (e ending) failure(f event.Failure) string {
+	var b strings.Builder
+	b.WriteString("\n" + e.paint.red(typeset.Wrap("FAILED "+f.Title(), e.width, 2)) + "\n")
+	for _, d := range f.Errors {
+		if r := d.Resource.String(); r != "" {
+			b.WriteString("  " + e.paint.bold(r) + "\n")
+		}
+		b.WriteString(indented(d.Message, 4) + "\n")
+	}
+	return b.String()
+}
+
+// The columns of the summary table.
+const (
+	colProject = iota
+	colResult
+	colChanges
+	colTime
+	colReason
+)
+
+// table renders one line for every project, in plan order.
+func (e ending) table() string {
+	steps := e.summary.Steps
+	if len(steps) == 0 {
+		return ""
+	}
+	if e.summary.Operation == operation.Preview {
+		return e.previewTable()
+	}
+	rows := slice.Map(steps, e.row)
+	columns := []typeset.Column{
+		colProject: {Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true},
+		colResult:  {Title: "RESULT"},
+		colChanges: {Title: "CHANGES"},
+		colTime:    {Title: "TIME"},
+		colReason:  {Title: "REASON", Min: 16, Optional: true, Wrap: true},
+	}
+	if e.summary.Changes.Outputs > 0 {
+		columns = slices.Insert(columns, colTime, typeset.Column{Title: "OUTPUTS", Optional: true})
+		for i, s := range steps {
+			rows[i] = slices.Insert(rows[i], colTime, typeset.Dash(s.Changes.Outputs))
+		}
+	}
+	paint := func(row, col int, text string) string {
+		if col == colResult {
+			return e.paint.result(steps[row].Result, text)
+		}
+		return text
+	}
+	return e.heading() + typeset.Table{Columns: columns, Rows: rows, Paint: paint}.Text(e.width)
+}
+
+func (e ending) heading() string {
+	text := "Summary"
+	if e.summary.Simulated {
+		text += " " + mark
+	}
+	return "\n" + e.paint.bold(text) + "\n"
+}
+
+// row renders a step. One that never ran has neither changes nor a time.
+func (e ending) row(s event.Step) []string {
+	row := []string{colProject: s.Name, colResult: string(s.Result), colChanges: "-", colTime: "-", colReason: s.Reason}
+	switch {
+	case s.Result == "":
+		row[colResult] = "unknown"
+	case s.Unchanged != "":
+		row[colResult] = "unchanged"
+	case e.summary.Fleet && s.Result == event.Failed && s.Reason == "":
+		row[colReason] = firstCause(s)
+	}
+	if s.Ran() {
+		row[colChanges] = "none"
+		row[colTime] = event.FormatDuration(s.Duration())
+	}
+	if resources := s.Changes.Resources(); resources.Any() {
+		row[colChanges] = resources.String()
+	}
+	return row
+}
+
+// firstCause returns the first line of what failed in an environment; the rest is above the table.
+func firstCause(s event.Step) string {
+	const most = 60
+	errs := s.Errors()
+	if len(errs) == 0 {
+		return ""
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(errs[0].Message), "\n")
+	return typeset.Cut(line, most, "...")
+}
+
+// totals renders the last words about the run.
+func (e ending) totals() string {
+	s := e.summary
+	verb := map[event.Result]string{event.Succeeded: "succeeded in", event.Failed: "FAILED after",
+		event.Interrupted: "INTERRUPTED after"}
+	text := fmt.Sprintf("%s %s %s: %s; %s", s.Operation, verb[s.Outcome()], event.FormatDuration(s.Duration()),
+		s.Results, s.Changes.Words(s.Operation))
+	if n := len(s.LeftOut()); n > 0 {
+		text += fmt.Sprintf("; %d excluded", n)
+	}
+	if n := len(s.Warnings); n > 0 {
+		text += "; " + typeset.Counted(n, "warning")
+	}
+	if s.Simulated {
+		text += " " + mark
+	}
+	return "\n" + e.paint.result(s.Outcome(), typeset.Wrap(text, e.width, 2)) + "\n"
+}

@@ -1,0 +1,219 @@
+// Package engine finds the program that runs Pulumi's commands, mara-engine or
+// an installed Pulumi, and starts it.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/blang/semver"
+	"github.com/pulumi/pulumi/sdk/v3"
+
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/pulumi/pulumicli"
+	"mara/runner/internal/pulumi/stacks"
+)
+
+// Engine runs Pulumi's commands.
+type Engine interface {
+	stacks.Command
+	// Warm starts workers in the background.
+	Warm(workers int)
+	// Unlock gives commands the key of a passphrase, so that they need not derive it.
+	Unlock(salt string, key []byte)
+	// Kill kills all processes.
+	Kill()
+	// Close ends idle processes.
+	Close() error
+}
+
+// Options say which engine to start, and how.
+type Options struct {
+	Installed string            // path of an installed Pulumi; "" for the embedded engine
+	Embedded  []string          // possible paths of mara-engine, in order of preference
+	Workers   int               // number of workers to start early
+	Interrupt *interrupt.Levels // the third interrupt kills the engine; nil for none
+	Log       *slog.Logger
+	Now       func() time.Time
+	// Watch wraps the engine, to measure its commands; may be nil.
+	Watch func(Engine) Engine
+}
+
+// Start finds the engine and starts its workers. Call stop when no command runs any more.
+func Start(ctx context.Context, o Options) (e Engine, stop func() error, err error) {
+	found, err := Find(o.Embedded, o.Installed)
+	if err != nil {
+		return nil, nil, &failure.Environment{Text: err.Error()}
+	}
+	e, err = found.open(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, nil, &failure.Environment{Text: err.Error()}
+	}
+	e.Warm(o.Workers)
+	o.Log.Debug("engine", "path", found.Path, "embedded", found.Embedded, "version", e.Version(), "warm", o.Workers)
+	unwatch := killOnThird(o.Interrupt, e)
+	return dress(e, o), func() error { unwatch(); return e.Close() }, nil
+}
+
+// Beside returns an engine for another environment, with the same workers but separate keys.
+// It ends with the engine that was started.
+func Beside(e Engine, o Options) Engine {
+	if worn, ok := e.(logged); ok {
+		e = worn.raw
+	}
+	if pool, ok := e.(*pulumicli.Pool); ok {
+		e = pool.Beside()
+	}
+	return dress(e, o)
+}
+
+// dress returns an engine that logs and measures its commands.
+func dress(raw Engine, o Options) Engine {
+	e := raw
+	if o.Watch != nil {
+		e = o.Watch(e)
+	}
+	return logged{e, raw, o.Log, o.Now}
+}
+
+// Found is a program that runs Pulumi's commands.
+type Found struct {
+	Path     string
+	Embedded bool // is mara-engine
+}
+
+func (f Found) open(ctx context.Context) (Engine, error) {
+	if f.Embedded {
+		return pulumicli.NewPool(f.Path), nil
+	}
+	return pulumicli.NewInstalled(ctx, f.Path)
+}
+
+// name is the file name of the embedded engine.
+const name = "mara-engine"
+
+// Find finds the requested installed Pulumi, or else the first existing mara-engine among the
+// paths, or else a pulumi on PATH.
+func Find(embedded []string, installed string) (Found, error) {
+	if installed != "" {
+		return Found{Path: installed}, nil
+	}
+	for _, path := range embedded {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return Found{Path: path, Embedded: true}, nil
+		}
+	}
+	if path, err := exec.LookPath("pulumi"); err == nil {
+		return Found{Path: path}, nil
+	}
+	return Found{}, fmt.Errorf("there is no engine: neither %s nor a pulumi on PATH; install mara-engine beside "+
+		"runner, or set RUNNER_ENGINE", name)
+}
+
+// killOnThird kills the engine on the third interrupt. The returned function ends the watch;
+// after it has returned, nothing is killed.
+func killOnThird(levels *interrupt.Levels, e Engine) (stop func()) {
+	if levels == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-levels.Killed():
+			e.Kill()
+		case <-done:
+		}
+	})
+	return func() { close(done); watch.Wait() }
+}
+
+// logged logs commands without their environment, which has the passphrase.
+type logged struct {
+	Engine
+	raw Engine // without wrappers
+	log *slog.Logger
+	now func() time.Time
+}
+
+// Run implements auto.PulumiCommand.
+func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string,
+	args ...string) (string, string, int, error) {
+	began := l.now()
+	l.log.Debug("pulumi begins", "args", strings.Join(args, " "), "dir", dir)
+	out, errs, code, err := l.Engine.Run(ctx, dir, stdin, stdout, stderr, env, args...)
+	l.log.Debug("pulumi ended", "command", CommandName(args), "project", ProjectOf(args), "exit", code, "took",
+		l.now().Sub(began))
+	return out, errs, code, err
+}
+
+// WithForesight implements stacks.Foreseer.
+func (l logged) WithForesight(f *pulumicli.Foresight) stacks.Command {
+	l.Engine = WithForesight(l.Engine, f)
+	return l
+}
+
+// WithForesight returns an engine whose previews have foresight, or the engine itself if it
+// does not support that.
+func WithForesight(e Engine, f *pulumicli.Foresight) Engine {
+	if able, ok := e.(stacks.Foreseer); ok {
+		return foreseeing{e, able.WithForesight(f)}
+	}
+	return e
+}
+
+// foreseeing is an engine whose previews have foresight.
+type foreseeing struct {
+	Engine
+	command stacks.Command
+}
+
+// Run implements auto.PulumiCommand.
+func (f foreseeing) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string,
+	args ...string) (string, string, int, error) {
+	return f.command.Run(ctx, dir, stdin, stdout, stderr, env, args...)
+}
+
+// ProjectOf returns the project of the stack in the arguments of a Pulumi command, or "".
+func ProjectOf(args []string) string {
+	if i := slices.Index(args, "--stack"); i >= 0 && i+1 < len(args) {
+		if parts := strings.Split(args[i+1], "/"); len(parts) == 3 {
+			return parts[1]
+		}
+	}
+	return ""
+}
+
+// CommandName returns the name of a Pulumi command: "up", "stack ls".
+func CommandName(args []string) string {
+	if args[0] == "stack" && len(args) > 1 {
+		return args[0] + " " + args[1]
+	}
+	return args[0]
+}
+
+// None is an engine for runs in which nothing has to run. It refuses all commands.
+type None struct{}
+
+// Run implements auto.PulumiCommand.
+func (None) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer, []string, ...string) (string, string, int,
+	error) {
+	return "", "", -1, errors.New("internal error: a Pulumi command was started although nothing has changed; --force " +
+		"runs all projects")
+}
+
+// Version implements auto.PulumiCommand.
+func (None) Version() semver.Version { return sdk.Version }

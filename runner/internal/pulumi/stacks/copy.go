@@ -1,0 +1,88 @@
+package stacks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"mara/runner/internal/machine/failure"
+)
+
+// Copier copies states between the same stacks of two backends.
+type Copier struct{ From, To *Set }
+
+// HasCopied reports whether the new backend has the state of a project's stack already. A
+// different state there is an error.
+func (c Copier) HasCopied(ctx context.Context, project string) (bool, error) {
+	if c.To.Summary(project).Resources == 0 {
+		return false, nil
+	}
+	same, err := c.isSame(ctx, project)
+	if err == nil && !same {
+		err = &failure.Environment{
+			Text: "another state of " + project + " is in the new backend already; nothing is overwritten",
+			Next: "look whether another environment of this name is there, or whether it was deployed to since, before you delete it",
+		}
+	}
+	return same, err
+}
+
+// Copy copies the state of a project's stack to the same stack of the new backend,
+// which has none or one without resources; reads it back, and compares both. Secrets stay
+// encrypted with the same key.
+func (c Copier) Copy(ctx context.Context, project string) error {
+	content, err := c.From.Export(ctx, project)
+	if err != nil {
+		return err
+	}
+	if !c.To.Summary(project).Exists {
+		if err := c.To.create(ctx, project); err != nil {
+			return fmt.Errorf("creating the stack of %s: %w", project, err)
+		}
+	}
+	if !c.From.IsDeployed(project) {
+		return nil
+	}
+	if err := c.To.restore(ctx, project, nil, content); err != nil {
+		return fmt.Errorf("writing the state of %s: %w", project, err)
+	}
+	same, err := c.isSame(ctx, project)
+	if err == nil && !same {
+		err = fmt.Errorf("the copy of the state of %s differs from the original", project)
+	}
+	return err
+}
+
+// isSame reports whether two backends have the same state of a project's stack. Each
+// import encrypts secrets again, so the states are compared in plain text, which stays
+// in this process.
+func (c Copier) isSame(ctx context.Context, project string) (bool, error) {
+	var plain [2]map[string]any
+	for i, set := range []*Set{c.From, c.To} {
+		output, err := set.runOn(ctx, project, "stack", "export", "--show-secrets")
+		if err != nil {
+			return false, fmt.Errorf("decrypting the state of %s: %w", project, err)
+		}
+		if plain[i], err = withoutManifest([]byte(output)); err != nil {
+			return false, wrapState(project, err)
+		}
+	}
+	return reflect.DeepEqual(plain[0], plain[1]), nil
+}
+
+// withoutManifest decodes an exported state without what every import writes: when and by
+// which version of Pulumi.
+func withoutManifest(content []byte) (map[string]any, error) {
+	var exported struct {
+		Deployment map[string]any `json:"deployment"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	if err := decoder.Decode(&exported); err != nil {
+		return nil, fmt.Errorf("pulumi answered with something else than JSON: %w", err)
+	}
+	delete(exported.Deployment, "manifest")
+	return exported.Deployment, nil
+}

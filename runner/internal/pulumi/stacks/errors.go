@@ -1,0 +1,108 @@
+package stacks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mara/runner/internal/pulumi/pulumicli"
+)
+
+// failure is the cause of a failed operation, in one line, with what to do about
+// it.
+func (w work) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	diagnostics := slices.Concat(w.engine.errors, w.engine.unreachable.messages)
+	texts := strings.Join(diagnostics, "\n")
+	if explained := explanation(texts); explained != nil {
+		return withAdvice(explained, texts)
+	}
+	return withAdvice(w.ifOutputMissing(ifTransient(w.summarise(err), diagnostics), texts), texts)
+}
+
+// summarise says in one line why an operation has failed.
+func (w work) summarise(err error) error {
+	engine := w.engine
+	texts := strings.Join(engine.errors, "\n")
+	switch {
+	case texts == "" && len(engine.unreachable.messages) > 0:
+		return errors.New(engine.unreachable.String())
+	case len(engine.failed) == 1:
+		return fmt.Errorf("%s failed: %s", engine.failed[0], cause(texts))
+	case len(engine.failed) > 1:
+		return fmt.Errorf("%d resources failed (%s): %s", len(engine.failed), strings.Join(engine.failed, ", "), cause(texts))
+	case texts != "":
+		return errors.New(cause(texts))
+	}
+	return w.explain(err, "")
+}
+
+// explain makes a message of what a failed command has written to stderr. The
+// text of an Automation API error holds all output; only Pulumi's own error lines
+// are taken from it.
+func (c copies) explain(err error, stderr string) error {
+	var exit *pulumicli.ExitError
+	if stderr == "" {
+		_, stderr, _ = strings.Cut(err.Error(), "\nstderr: ")
+	}
+	if explained := explanation(stderr); explained != nil {
+		return explained
+	}
+	if lines := errorLines(stderr); lines != "" {
+		return errors.New(c.options.Masker.Mask(lines))
+	}
+	if errors.As(err, &exit) {
+		return fmt.Errorf("pulumi ended with %w and no message", exit)
+	}
+	message, _, _ := strings.Cut(err.Error(), "\ncode: ")
+	return errors.New(c.options.Masker.Mask(message))
+}
+
+// cause is the first line that says something. A line that ends with a colon
+// says it together with the next.
+func cause(text string) string {
+	var words []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		words = append(words, line)
+		if !strings.HasSuffix(line, ":") {
+			break
+		}
+	}
+	if len(words) == 0 {
+		return "no message"
+	}
+	return strings.Join(words, " ")
+}
+
+// listed is how Pulumi lists several errors, in its two ways.
+var listed = regexp.MustCompile(`^(?:\*|\d+\)) (.*)`)
+
+// retried is what Pulumi says of a download before it tries again. What it says
+// next is on the same line.
+var retried = regexp.MustCompile(`^Will retry in \S+ \[\d+/\d+\]`)
+
+// errorLines are the messages behind "error:" at the start of a line.
+func errorLines(stderr string) string {
+	var messages []string
+	for line := range strings.Lines(stderr) {
+		line = strings.TrimSpace(line)
+		if message, ok := strings.CutPrefix(retried.ReplaceAllString(line, ""), "error: "); ok {
+			messages = append(messages, message)
+		} else if one := listed.FindStringSubmatch(line); one != nil && len(messages) > 0 { // of several: "2 errors occurred:"
+			last := len(messages) - 1
+			if !strings.HasSuffix(messages[last], ":") {
+				messages[last] += ","
+			}
+			messages[last] += " " + one[1]
+		}
+	}
+	return strings.Join(messages, "; ")
+}

@@ -1,0 +1,132 @@
+package stacks
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/run/event"
+)
+
+// Secret stands for a secret value, as it does for Pulumi.
+const Secret = "[secret]"
+
+// Outputs are the outputs of a project's stack. Unless secrets are asked for,
+// they read "[secret]". A stack that does not exist has none.
+func (e *Set) Outputs(ctx context.Context, project string, secrets bool) (map[string]any, error) {
+	if !e.Summary(project).Exists {
+		return nil, nil
+	}
+	if told, ok := e.Told(project); ok && !secrets {
+		return told, nil
+	}
+	args := []string{"stack", "output", "--json"}
+	if secrets {
+		args = append(args, "--show-secrets")
+	}
+	output, err := e.runOn(ctx, project, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the outputs of %s: %w", project, err)
+	}
+	var outputs map[string]any
+	if err := json.Unmarshal([]byte(output), &outputs); err != nil {
+		return nil, fmt.Errorf("reading the outputs of %s: pulumi answered with something else than JSON", project)
+	}
+	return outputs, nil
+}
+
+// Told are the outputs that an up of this run has reported, without a question to
+// Pulumi. A secret value reads Secret.
+func (e *Set) Told(project string) (map[string]any, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	outputs, ok := e.outputs[project]
+	return maps.Clone(outputs), ok
+}
+
+// noteTold keeps the outputs that an up has reported, and drops them after any
+// other operation.
+func (w work) noteTold() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.outputs, w.project)
+	if !w.Operation.Deploys() || w.engine.outputs == nil {
+		return
+	}
+	told := map[string]any{}
+	for name, value := range w.engine.outputs.after {
+		if isSecret(value) {
+			value = Secret
+		}
+		told[name] = value
+	}
+	w.outputs[w.project] = told
+}
+
+// reportOutputs emits and returns the outputs of the stack that an up or a preview
+// changes. secrets reports which of the secret ones do, as their values are hidden.
+func (w work) reportOutputs(secrets func(name string) bool) []event.OutputChange {
+	if !w.Operation.RunsPrograms() || w.engine.outputs == nil {
+		return nil
+	}
+	changes := updateplan.OutputChanges(w.engine.outputs.before, w.engine.outputs.after, secrets, w.options.Masker.Mask)
+	if len(changes) > 0 {
+		w.emit(event.Event{Type: event.StepOutputs, Outputs: changes})
+	}
+	return changes
+}
+
+// changedSecrets returns a function that reports whether a secret output of the project
+// differs, by what the last preview has found inside the engine, or by Task.Secrets.
+func (w work) changedSecrets() func(name string) bool {
+	outputs, _ := w.PreviewedOutputs(w.project)
+	return func(name string) bool {
+		previewed := slices.ContainsFunc(outputs, func(o PreviewedOutput) bool {
+			return o.Name == name && o.Secret && o.Change == OutputChanged
+		})
+		return previewed || w.Secrets != nil && w.Secrets(name)
+	}
+}
+
+// Update is an operation in Pulumi's history of a stack.
+type Update struct {
+	Operation operation.Operation // Pulumi has others, too
+	Result    string              // succeeded, failed, in-progress
+	Start     time.Time
+	End       time.Time
+}
+
+// LastUpdate is the last operation on a project's stack; ok is false if there is
+// none, as after an import.
+func (e *Set) LastUpdate(ctx context.Context, project string) (update Update, ok bool, err error) {
+	if !e.Summary(project).Exists {
+		return Update{}, false, nil
+	}
+	output, err := e.runOn(ctx, project, "stack", "history", "--json", "--page-size", "1", "--page", "1")
+	if err != nil {
+		return Update{}, false, fmt.Errorf("reading the history of %s: %w", project, err)
+	}
+	var history []struct {
+		Kind      string    `json:"kind"`
+		Result    string    `json:"result"`
+		StartTime time.Time `json:"startTime"`
+		EndTime   time.Time `json:"endTime"`
+	}
+	if err := json.Unmarshal([]byte(output), &history); err != nil {
+		return Update{}, false, fmt.Errorf("reading the history of %s: pulumi answered with something else than JSON: %w", project, err)
+	}
+	if len(history) == 0 {
+		return Update{}, false, nil
+	}
+	last := history[0]
+	op := operation.Operation(last.Kind)
+	if op == "update" {
+		op = operation.Up
+	}
+	return Update{Operation: op, Result: last.Result, Start: last.StartTime, End: last.EndTime}, true, nil
+}

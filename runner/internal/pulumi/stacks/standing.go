@@ -1,0 +1,220 @@
+package stacks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+
+	"mara/runner/internal/pulumi/pulumicli/wire"
+)
+
+// Standing is what the state of a project's stack says of itself without a key,
+// to tell whether anybody has changed it.
+type Standing struct {
+	Digest    string // of all of it; "" where there is no state
+	Outputs   string // of the stack, as text, secrets encrypted
+	Salt      string // of the passphrase that encrypts them; "" for another key
+	Resources int
+	Updated   time.Time
+	// Foreign are references to stacks that are not of the environment.
+	Foreign []string
+}
+
+// Standing reads the state of a project's stack.
+func (e *Set) Standing(ctx context.Context, project string) (Standing, error) {
+	if standing, ok := e.options.Standings[project]; ok {
+		return standing, nil
+	}
+	content, err := e.rawState(ctx, project)
+	if err != nil || len(content) == 0 {
+		return Standing{}, err
+	}
+	return e.standingOf(content)
+}
+
+func (c copies) standingOf(content json.RawMessage) (Standing, error) {
+	var state struct {
+		Manifest struct {
+			Time time.Time `json:"time"`
+		} `json:"manifest"`
+		Provider struct {
+			State struct{ Salt string } `json:"state"`
+		} `json:"secrets_providers"`
+		Resources []struct {
+			Type    string          `json:"type"`
+			ID      string          `json:"id"`
+			Outputs json.RawMessage `json:"outputs"`
+		} `json:"resources"`
+	}
+	if err := json.Unmarshal(content, &state); err != nil {
+		return Standing{}, err
+	}
+	sum := sha256.Sum256(content)
+	standing := Standing{Digest: hex.EncodeToString(sum[:16]), Resources: len(state.Resources), Updated: state.Manifest.Time, Salt: state.Provider.State.Salt}
+	for _, r := range state.Resources {
+		switch r.Type {
+		case stackType:
+			standing.Outputs = string(r.Outputs)
+		case referenceType:
+			if _, ours := c.projectOf(r.ID); !ours {
+				standing.Foreign = append(standing.Foreign, r.ID)
+			}
+		}
+	}
+	return standing, nil
+}
+
+// HasSameOutputs reports whether the outputs are what they were, secrets
+// included. Pulumi encrypts those anew each time, so open says what is in them.
+func (s Standing) HasSameOutputs(then Standing, open func(salt, ciphertext string) (string, error)) bool {
+	if s.Outputs == then.Outputs {
+		return true
+	}
+	hidden := func(string, string) (string, error) { return "", nil }
+	return s.equalOutputs(then, hidden) && s.equalOutputs(then, open)
+}
+
+// equalOutputs compares outputs with what is in their secrets.
+func (s Standing) equalOutputs(then Standing, open func(salt, ciphertext string) (string, error)) bool {
+	now, err := revealed(s, open)
+	if err != nil {
+		return false
+	}
+	before, err := revealed(then, open)
+	return err == nil && reflect.DeepEqual(now, before)
+}
+
+// ChangedOutputs returns the names of the outputs whose values differ, secrets
+// included, that both states have. Where open fails it returns none.
+func (s Standing) ChangedOutputs(then Standing, open func(salt, ciphertext string) (string, error)) []string {
+	if s.Outputs == then.Outputs || then.Outputs == "" {
+		return nil
+	}
+	now, err := revealed(s, open)
+	if err != nil {
+		return nil
+	}
+	before, err := revealed(then, open)
+	if err != nil {
+		return nil
+	}
+	values, _ := now.(map[string]any)
+	old, _ := before.(map[string]any)
+	var names []string
+	for name, value := range values {
+		if was, ok := old[name]; ok && !reflect.DeepEqual(was, value) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// revealed are outputs with what is in their secrets in the place of these.
+func revealed(s Standing, open func(salt, ciphertext string) (string, error)) (any, error) {
+	var outputs any
+	if err := json.Unmarshal([]byte(s.Outputs), &outputs); err != nil {
+		return nil, err
+	}
+	return replaceSecrets(outputs, func(ciphertext string) (string, error) { return open(s.Salt, ciphertext) })
+}
+
+// replaceSecrets replaces the secrets anywhere in a value.
+func replaceSecrets(value any, open func(ciphertext string) (string, error)) (_ any, err error) {
+	switch value := value.(type) {
+	case []any:
+		for i := range value {
+			if value[i], err = replaceSecrets(value[i], open); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		if ciphertext, ok := value["ciphertext"].(string); ok && value[sig.Key] == sig.Secret {
+			text, err := open(ciphertext)
+			return map[string]any{sig.Key: text}, err
+		}
+		for name := range value {
+			if value[name], err = replaceSecrets(value[name], open); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return value, nil
+}
+
+// StandingsIn are how the stacks stand whose states are files, without a command.
+// Those that have none are left out.
+func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
+	c := copies{o}
+	found := map[string]Standing{}
+	for _, project := range projects {
+		content, err := o.States.Read(project)
+		if err != nil {
+			return nil, err
+		}
+		if content == nil {
+			continue
+		}
+		if found[project], err = c.standingOf(content); err != nil {
+			return nil, fmt.Errorf("reading the state of %s: %w", project, err)
+		}
+	}
+	return found, nil
+}
+
+// summariesOf is what a backend's list would say of stacks.
+func summariesOf(standings map[string]Standing) map[string]Summary {
+	summaries := map[string]Summary{}
+	for project, standing := range standings {
+		summaries[project] = Summary{Exists: true, Resources: standing.Resources, LastUpdate: standing.Updated}
+	}
+	return summaries
+}
+
+// Recall keeps the outputs of a project that is not run, as an up would have told
+// them.
+func (e *Set) Recall(project string, outputs map[string]any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.outputs[project] = maps.Clone(outputs)
+	delete(e.seen, project) // the outputs in the state are the project's, whatever a preview has found
+}
+
+// questionsFile is the file in a working copy to which the engine writes what the
+// program has asked of its cloud.
+const questionsFile = "questions.json"
+
+// environOf is the environment of an operation on a project.
+func (c copies) environOf(dir string) map[string]string {
+	env := maps.Clone(c.options.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	env[wire.QuestionsVariable] = filepath.Join(dir, questionsFile)
+	return env
+}
+
+// questions are what the program has asked in the operation that has just ended;
+// known is false for an engine that does not tell.
+func (c copies) questions(project string) (asked []string, known bool) {
+	content, err := os.ReadFile(filepath.Join(c.options.WorkDir, project, questionsFile))
+	if err != nil {
+		return nil, false
+	}
+	return asked, json.Unmarshal(content, &asked) == nil
+}
+
+// forgetQuestions removes what an earlier operation has asked.
+func (c copies) forgetQuestions(project string) {
+	_ = os.Remove(filepath.Join(c.options.WorkDir, project, questionsFile)) // there may be none
+}

@@ -1,0 +1,90 @@
+package catalogue
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/projects/model"
+	"mara/projects/model/operation"
+	"mara/runner/internal/machine/program"
+)
+
+// hooks returns the hooks of a project or of the run. Their commands run in dir.
+func (b *builder) hooks(declared []config.MaraHook, dir string, ofProject bool) []model.Hook {
+	var hooks []model.Hook
+	for _, d := range declared {
+		hook, ok := b.hook(d, dir, ofProject)
+		if !ok {
+			continue
+		}
+		named := func(name string) bool {
+			return slices.ContainsFunc(hooks, func(h model.Hook) bool { return h.Name == name })
+		}
+		if named(hook.Name) && (d.Name.Text != "" || hook.Command == nil) {
+			b.problem(d.Line, "a hook %q is there twice", hook.Name)
+			continue
+		}
+		for n, name := 2, hook.Name; named(hook.Name); n++ {
+			hook.Name = fmt.Sprintf("%s-%d", name, n)
+		}
+		hooks = append(hooks, hook)
+	}
+	return hooks
+}
+
+func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (model.Hook, bool) {
+	if d.BuiltIn.Text != "" {
+		return b.builtInHook(d.BuiltIn, ofProject)
+	}
+	h := model.Hook{
+		Name: cmp.Or(d.Name.Text, path.Base(d.Run[0])), On: cmp.Or(model.Moment(d.On.Text), model.OnSuccess),
+		Operations: b.operations(d.Operations), Command: d.Run, Dir: dir,
+		Timeout: d.Timeout, Retry: d.Retry, Simulate: d.Simulate,
+	}
+	if slices.ContainsFunc(model.BuiltInHooks(), func(other model.Hook) bool { return other.Name == h.Name }) {
+		b.problem(d.Line, "the hook %q has the name of one that the runner has; give it another name", h.Name)
+	}
+	if _, err := program.Find(d.Run[0], dir, b.path); err != nil {
+		b.problem(d.RunLine, "the hook %s cannot be run: %v", h.Name, err)
+	}
+	return h, true
+}
+
+// operations returns the operations of a hook, by default up.
+func (b *builder) operations(words []config.Word) []operation.Operation {
+	if len(words) == 0 {
+		return []operation.Operation{operation.Up}
+	}
+	var operations []operation.Operation
+	for _, word := range words {
+		op, ok := operation.Parse(word.Text)
+		if !ok {
+			b.problem(word.Line, "operations names %q; allowed: %s%s", word.Text, strings.Join(operation.Names(), ", "),
+				config.DidYouMean(word.Text, operation.Names()))
+			continue
+		}
+		operations = append(operations, op)
+	}
+	return operations
+}
+
+func (b *builder) builtInHook(name config.Word, ofProject bool) (model.Hook, bool) {
+	var names []string
+	for _, hook := range model.BuiltInHooks() {
+		if hook.Name == name.Text && ofProject {
+			return hook, true
+		}
+		names = append(names, hook.Name)
+	}
+	if !ofProject {
+		b.problem(name.Line, "%q is not a hook of a run; write  run: COMMAND", name.Text)
+		return model.Hook{}, false
+	}
+	b.problem(name.Line, "the runner has no hook %q; known: %s%s; for a command write  run: COMMAND", name.Text,
+		strings.Join(names, ", "), config.DidYouMean(name.Text, names))
+	return model.Hook{}, false
+}

@@ -1,0 +1,155 @@
+// Package gitsource fetches the git repositories that mara.yaml names, and stores them
+// below .runner. It runs the git command, so that the user's SSH agent, credential
+// helpers, proxies and URL rewrites apply.
+package gitsource
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/run/event"
+)
+
+// Source is a revision of a repository.
+type Source struct {
+	URL string // as in mara.yaml; a URL that begins with . is a path below the root
+	Ref string // a tag, a branch or a commit
+}
+
+// String returns the short name of the source: infra@v1.
+func (s Source) String() string { return s.name() + "@" + s.Ref }
+
+// name returns the last part of the URL.
+func (s Source) name() string {
+	url := strings.TrimSuffix(strings.TrimRight(s.URL, "/"), ".git")
+	return path.Base(strings.ReplaceAll(url, ":", "/"))
+}
+
+// Folder returns where the revision is stored.
+func (s Source) Folder(root string) string {
+	digest := sha256.Sum256([]byte(s.URL + "\x00" + s.Ref))
+	return layout.Of(root, false).Git(s.name() + "-" + hex.EncodeToString(digest[:6]))
+}
+
+// Commit reads the stored commit; ok is false if there is none.
+func (s Source) Commit(root string) (commit string, ok bool) {
+	content, err := os.ReadFile(filepath.Join(s.Folder(root), ".git", "HEAD")) // no branch is checked out
+	return strings.TrimSpace(string(content)), err == nil
+}
+
+// Fetch fetches the revision, and replaces the stored one in one step. env is the
+// environment of git; git is its path.
+func (s Source) Fetch(ctx context.Context, git, root string, env []string) error {
+	folder := s.Folder(root)
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return err
+	}
+	layout.IgnoreInGit(root)
+	work, err := os.MkdirTemp(filepath.Dir(folder), ".fetching-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	c := command{git: git, dir: work, env: append(WithoutRepository(env), "GIT_TERMINAL_PROMPT=0")}
+	if err := c.fetch(ctx, s, root); err != nil {
+		return err
+	}
+	return swap(folder, work)
+}
+
+// swap moves a directory to the place of another one, if there is one, which it removes. It moves the old one back
+// if that fails.
+func swap(folder, made string) error {
+	old := made + "-old"
+	err := os.Rename(folder, old)
+	if errors.Is(err, os.ErrNotExist) {
+		return os.Rename(made, folder)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(made, folder); err != nil {
+		return errors.Join(err, os.Rename(old, folder))
+	}
+	return os.RemoveAll(old)
+}
+
+// repositoryVariables lists the variables that point git at a repository, as a hook or `git rebase -x` sets them
+// (`git rev-parse --local-env-vars`, without those of the configuration, which may hold credentials).
+func repositoryVariables() []string {
+	return []string{
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE",
+		"GIT_INDEX_FILE",
+		"GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
+	}
+}
+
+// WithoutRepository returns the environment without the variables that would point git at the user's repository.
+func WithoutRepository(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains(repositoryVariables(), name)
+	})
+}
+
+// command runs git in a folder.
+type command struct {
+	git, dir string
+	env      []string
+}
+
+// fetch fetches a single revision. If the revision is a commit and the server serves only
+// branches and tags, it fetches everything.
+func (c command) fetch(ctx context.Context, s Source, root string) error {
+	url := s.URL
+	if strings.HasPrefix(url, ".") {
+		url = filepath.Join(root, filepath.FromSlash(url))
+	}
+	for _, args := range [][]string{{"init", "--quiet"}, {"remote", "add", "origin", url}} {
+		if err := c.run(ctx, args...); err != nil {
+			return err
+		}
+	}
+	first := c.run(ctx, "fetch", "--quiet", "--depth", "1", "origin", s.Ref)
+	if first == nil {
+		return c.run(ctx, "checkout", "--quiet", "--detach", "FETCH_HEAD")
+	}
+	if !isCommit(s.Ref) || ctx.Err() != nil {
+		return first
+	}
+	if err := c.run(ctx, "fetch", "--quiet", "origin"); err != nil {
+		return err
+	}
+	return c.run(ctx, "checkout", "--quiet", "--detach", s.Ref)
+}
+
+// isCommit reports whether a reference can be the id of a commit.
+func isCommit(ref string) bool {
+	return len(ref) >= 7 && strings.Trim(ref, "0123456789abcdef") == ""
+}
+
+// run runs git. The error has its output, with credentials in URLs masked.
+func (c command) run(ctx context.Context, args ...string) error {
+	process := exec.CommandContext(ctx, c.git, args...)
+	process.Dir, process.Env = c.dir, c.env
+	output, err := process.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	text := cmp.Or(strings.TrimSpace(string(output)), err.Error())
+	return fmt.Errorf("git %s: %s", args[0], event.MaskURLs(strings.Join(strings.Fields(text), " ")))
+}

@@ -1,0 +1,133 @@
+package request
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/providers"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+)
+
+// The runner records the provider of an environment in
+// .runner/environments/<stack>.provider.yaml, for stack files that do not name
+// it.
+
+type providerRecord struct {
+	Provider string `yaml:"provider"`
+}
+
+// RememberedProvider returns the named provider, or else the recorded provider of the
+// environment's first use. If both exist and differ, it returns an error. Without either, it
+// returns the only provider of mara.yaml.
+func (r Request) RememberedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
+	recorded, err := recordedProvider(folder, stack, named)
+	if r.ChangeProvider && named.IsSet() && err != nil && errors.As(err, new(*otherProviderError)) {
+		return named, nil
+	}
+	if err != nil || recorded.IsSet() {
+		return recorded, err
+	}
+	return r.onlyProvider(), nil
+}
+
+// onlyProvider returns the only provider of mara.yaml; it is unset if there are several.
+func (r Request) onlyProvider() config.Value {
+	name := r.Known().Default()
+	if name == "" {
+		return config.Value{}
+	}
+	return config.Value{Text: name, Origin: config.Origin{Source: config.FromMara, File: config.MaraFile}}
+}
+
+func recordedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
+	file := folder.Provider(stack)
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return named, nil
+	}
+	if err != nil {
+		return config.Value{}, failure.RunnerFolder(err)
+	}
+	var record providerRecord
+	if err := yaml.Unmarshal(content, &record); err != nil || record.Provider == "" {
+		return named, nil
+	}
+	if named.IsSet() && named.Text != record.Provider {
+		return config.Value{}, &otherProviderError{failure.Environment{
+			Text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its "+
+				"provider while something is deployed",
+				stack, record.Provider, named.Origin, named.Text),
+			Next: fmt.Sprintf("use -p %s, or name another stack for %s with -s NAME", record.Provider, named.Text),
+		}}
+	}
+	return config.Value{Text: record.Provider, Origin: config.Origin{Source: config.FromRecord, File: file}}, nil
+}
+
+// otherProviderError is the error of a named provider that differs from the recorded one.
+type otherProviderError struct{ failure.Environment }
+
+// Unwrap returns the error that decides the exit code.
+func (e *otherProviderError) Unwrap() error { return &e.Environment }
+
+// RecordedProvider reads the recorded provider of a stack, or "".
+func RecordedProvider(folder layout.Runner, stack string) string {
+	recorded, err := recordedProvider(folder, stack, config.Value{})
+	if err != nil {
+		return ""
+	}
+	return recorded.Text
+}
+
+// ProviderBefore returns the previous provider of the environment, from the stack file or the
+// record of its first deployment, or "" if it is unchanged.
+func ProviderBefore(folder layout.Runner, settings config.Settings, provider string) string {
+	before := cmp.Or(RecordedProvider(folder, settings.Stack.Text), settings.Replaced.Text)
+	if before == provider {
+		return ""
+	}
+	return before
+}
+
+// RememberProvider records the provider of an environment.
+func RememberProvider(folder layout.Runner, stack, provider string) error {
+	content, err := yaml.Marshal(providerRecord{Provider: provider})
+	if err != nil {
+		return err
+	}
+	file := folder.Provider(stack)
+	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(content) {
+		return nil
+	}
+	if err := atomicfile.WriteDeep(file, content, 0o600, 0o700); err != nil {
+		return failure.RunnerFolder(err)
+	}
+	return nil
+}
+
+// ProviderOf returns the named provider, or else the only provider of mara.yaml.
+func (r Request) ProviderOf(name config.Value) (providers.Provider, error) {
+	known := r.Known()
+	if !name.IsSet() {
+		name = r.onlyProvider()
+	}
+	if !name.IsSet() {
+		return providers.Provider{}, &config.FlagError{
+			Flag: "--provider", Text: "no provider is named; known: " + strings.Join(known.Names(), ", "),
+			Next: "name it with -p NAME, or with " + config.InfraType + " in the stack configuration",
+		}
+	}
+	provider, err := known.ByName(name.Text)
+	if err != nil {
+		return providers.Provider{}, name.Wrong(err.Error(), "`runner providers` lists them")
+	}
+	return provider, nil
+}

@@ -1,0 +1,135 @@
+// Package request describes the environment of a command before its settings are resolved.
+package request
+
+import (
+	"mara/config"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/repo/catalogue"
+	"mara/runner/internal/repo/layers"
+	"mara/runner/internal/simulation/simulate"
+)
+
+// Request identifies an environment.
+type Request struct {
+	Root        string       // "" without a root
+	NoRoot      error        // why Root is empty
+	Stack       config.Value // value of --stack
+	Provider    config.Value // value of --provider
+	Sources     config.Sources
+	Catalogue   *catalogue.Catalogue // nil for the built-in one
+	Simulation  Simulation
+	Interactive bool // prompts are allowed
+	Debug       bool
+	// ChangeProvider lets the named provider differ from the provider in the stack file or in
+	// the record of the first deployment. The caller checks that nothing is deployed.
+	ChangeProvider bool
+}
+
+// Known returns the catalogue of projects and providers.
+func (r Request) Known() catalogue.Catalogue {
+	if r.Catalogue == nil {
+		return catalogue.BuiltIn()
+	}
+	return *r.Catalogue
+}
+
+// Folder returns the runner's folder for the environment.
+func (r Request) Folder() layout.Runner {
+	if r.Simulation.Scratch != "" {
+		return layout.Runner(r.Simulation.Scratch)
+	}
+	return layout.Of(r.Root, r.Simulation.On)
+}
+
+// ReadStack reads the configuration of a stack: its file and its layers.
+func (r Request) ReadStack(stack string) (config.StackFile, config.Description, error) {
+	return r.resolving().ReadStack(stack)
+}
+
+// Settings resolves the settings of the environment.
+func (r Request) Settings() (config.Settings, error) {
+	if r.Root == "" {
+		return config.Settings{}, r.NoRoot
+	}
+	return config.Resolve(r.resolving())
+}
+
+// RootSettings resolves the settings that all environments of the root share.
+func (r Request) RootSettings() (config.Settings, error) {
+	if r.Root == "" {
+		return config.Settings{}, r.NoRoot
+	}
+	return config.ResolveRoot(r.resolving())
+}
+
+// resolving returns the inputs for resolving settings.
+func (r Request) resolving() config.Request {
+	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources,
+		Simulate: r.Simulation.On, ChangeProvider: r.ChangeProvider}
+	if r.Simulation.Scratch != "" {
+		o.StateFolder = string(r.Folder().State())
+	}
+	return o
+}
+
+// Simulation has the values of the simulation flags.
+type Simulation struct {
+	On    bool
+	Speed float64
+	Fail  []string // TYPE[=MESSAGE]
+	Slow  []string // TYPE=DURATION
+
+	Schemas []string // files with schemas of packages that are not built in
+
+	// Cluster is the kubeconfig of a real cluster that validates all simulated objects in dry
+	// runs, or "".
+	Cluster string
+	// Scratch is the folder of a temporary simulation; "" stores the simulation below the root.
+	Scratch string
+	Admit   simulate.Admission // checks every resource; nil admits all
+}
+
+// Flag returns the flag for commands on the same clouds: " --simulate" or "".
+func (s Simulation) Flag() string {
+	if s.On {
+		return " --simulate"
+	}
+	return ""
+}
+
+// StackProblems returns the problems of the stack's files although the environment file is
+// broken, if the stack is known.
+func (r Request) StackProblems() error {
+	stack, err := config.ResolveStack(r.Stack, r.Sources)
+	if err != nil {
+		return nil // the broken lines may name it
+	}
+	file, _, fileErr := r.ReadStack(stack.Text)
+	if fileErr == nil {
+		fileErr = file.Validate(r.DeclaredKeys(), nil)
+	}
+	_, secretsErr := config.ReadSecrets(r.Root, stack.Text)
+	return config.Join(fileErr, secretsErr)
+}
+
+// ownKeys returns the keys that the runner itself reads.
+func ownKeys() []config.Key {
+	return []config.Key{
+		{Name: config.ProtectKey, Kind: config.Bool, Default: false, Doc: "destroy this environment, and replace or " +
+			"delete what holds data in it, only after its name was typed"},
+		{Name: config.TTLKey, Kind: config.String, Form: config.Duration, Example: "8h", Doc: "how long this environment " +
+			"is meant to live"},
+	}
+}
+
+// DeclaredKeys returns the keys that projects or the runner read.
+func (r Request) DeclaredKeys() []config.Key {
+	known := r.Known()
+	keys := append(known.Keys(), ownKeys()...)
+	for _, secret := range known.Secrets() {
+		if secret.Own { // it may be in the stack file, encrypted
+			keys = append(keys, config.Key{Name: secret.Key, Kind: config.String, Doc: secret.Doc})
+		}
+	}
+	return keys
+}

@@ -1,0 +1,140 @@
+// Package fingerprint tells whether what the last success of a project depended
+// on is still the same: its program, its configuration, the outputs that it
+// reads, the programs that run it, and the state that it has left. Such a project
+// need not be run again.
+//
+// A project whose fingerprint cannot be computed reliably has none, and always runs.
+package fingerprint
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"mara/runner/internal/run/journal"
+)
+
+// Basis is what all projects of an environment depend on. It is made once for a
+// run.
+type Basis struct {
+	// Root is the folder of the configuration. Relative paths in it may start there,
+	// or in one of Folders.
+	Root    string
+	Folders []string
+	// Programs are those that run projects: the runner, the engine, hosts, plugins.
+	Programs []string
+	// PluginFolders are those in which Pulumi keeps what it has downloaded.
+	PluginFolders []string
+	// Environ is the environment of programs and plugins; the values that
+	// IsSecret names are told apart in a way that is slow to guess.
+	Environ  map[string]string
+	IsSecret func(variable string) bool
+	// Declared are variables of the environment file, which count in any case.
+	Declared []string
+	// Contents has large files count by what is in them, too, and not by their time,
+	// which is another one in every clone of a repository.
+	Contents bool
+	// Setting is whatever else has to be the same, such as the backend.
+	Setting map[string]string
+}
+
+// Subject is one project.
+type Subject struct {
+	Source  *Source        // of its program; nil for one that is built in
+	Config  map[string]any // its configuration, secrets encrypted
+	Secrets [][]byte       // files with more secrets that it gets, encrypted
+	Plan    any            // what the plan says of it
+	Outputs map[string]string
+}
+
+// common are the parts that all projects share.
+func (b Basis) common() (map[string][]byte, error) {
+	programs, err := stats(b.Programs)
+	if err != nil {
+		return nil, err
+	}
+	environ, err := b.environ()
+	if err != nil {
+		return nil, err
+	}
+	setting, err := json.Marshal(b.Setting)
+	return map[string][]byte{
+		"programs": programs, "plugins": listings(b.PluginFolders),
+		VariablesPart: environ, "setting": setting,
+	}, err
+}
+
+// Maker makes the fingerprints of an environment's projects.
+type Maker struct {
+	basis  Basis
+	common map[string][]byte
+}
+
+// NewMaker looks at what the projects have in common.
+func NewMaker(b Basis) (*Maker, error) {
+	common, err := b.common()
+	return &Maker{b, common}, err
+}
+
+// Of is the fingerprint of a project: a digest of each part.
+func (m *Maker) Of(s Subject) (journal.Fingerprint, error) {
+	parts := maps.Clone(m.common)
+	config, err := json.Marshal(s.Config)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := json.Marshal(s.Plan)
+	if err != nil {
+		return nil, err
+	}
+	parts["configuration"], parts["plan"], parts["secrets"] = config, plan, bytes.Join(s.Secrets, []byte{0})
+	if parts["files"], err = m.basis.named(s.Config, s.Source); err != nil {
+		return nil, err
+	}
+	if s.Source != nil {
+		if err := m.addSource(parts, *s.Source); err != nil {
+			return nil, err
+		}
+	}
+	for project, outputs := range s.Outputs {
+		parts["outputs of "+project] = []byte(outputs)
+	}
+	return journal.NewFingerprint(parts), nil
+}
+
+// addSource adds the program of a user's project, and the volatile variables that
+// it names.
+func (m *Maker) addSource(parts map[string][]byte, source Source) error {
+	volatile := m.basis.volatile()
+	source.contents = m.basis.Contents
+	content, mentioned, err := source.sum(volatile)
+	if err != nil {
+		return err
+	}
+	parts["program"] = content
+	if len(mentioned) > 0 {
+		parts[mentionedPart], err = m.basis.digestOf(func(name string) bool { return slices.Contains(mentioned, name) })
+	}
+	return err
+}
+
+// The parts that environment variables are in.
+const (
+	VariablesPart = "environment variables"
+	mentionedPart = "environment variables that the program names"
+)
+
+// listings are the names in folders; one that is missing has none.
+func listings(folders []string) []byte {
+	var text bytes.Buffer
+	for _, folder := range folders {
+		entries, _ := os.ReadDir(folder)
+		for _, entry := range entries {
+			fmt.Fprintf(&text, "%q\n", entry.Name())
+		}
+	}
+	return text.Bytes()
+}

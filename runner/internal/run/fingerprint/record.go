@@ -1,0 +1,78 @@
+package fingerprint
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/run/journal"
+)
+
+// format is the version of a record. One of another version does not count.
+const format = 2
+
+// Record is what the last success of a project depended on, and what it has left.
+type Record struct {
+	Format int `json:"format"`
+	// Run is the one in which it ran; "" if it has to run again in any case.
+	Run string `json:"run,omitempty"`
+	// Done is the run in which it ran, also where Run is empty; a resumed run skips what that one has done
+	// while the parts are the same. Without parts nothing can be compared.
+	Done  string              `json:"done,omitempty"`
+	Parts journal.Fingerprint `json:"parts,omitempty"`
+	State string              `json:"state"` // digest of the state
+	// Variables are hints by which a variable that has changed is named.
+	Variables map[string]string `json:"variables,omitempty"`
+	// Told stands for the outputs in that state. It stays the same as long as they
+	// do, secrets included, however often those are encrypted anew.
+	Told string `json:"told"`
+	// Outputs are those that the run has told, without secrets.
+	Outputs map[string]any `json:"outputs,omitempty"`
+}
+
+// Records is the folder with the records of an environment.
+type Records string
+
+func (r Records) file(project string) string {
+	return filepath.Join(string(r), project+".json")
+}
+
+// Load reads the record of a project. What cannot be read is no record: the
+// project is run.
+func (r Records) Load(project string) (Record, bool) {
+	content, err := os.ReadFile(r.file(project))
+	if err != nil {
+		return Record{}, false
+	}
+	var record Record
+	if json.Unmarshal(content, &record) != nil || record.Format != format {
+		return Record{}, false
+	}
+	return record, true
+}
+
+// Keep writes the record of a project.
+func (r Records) Keep(project string, record Record) error {
+	record.Format = format
+	content, err := json.MarshalIndent(record, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteDeep(r.file(project), append(content, '\n'), 0o600, 0o700)
+}
+
+// Invalidate makes the next up run a project. The record keeps the digest of the
+// outputs, so that the readers of the project need not run as well.
+func (r Records) Invalidate(project string) error {
+	record, ok := r.Load(project)
+	if !ok {
+		return nil
+	}
+	record.Run, record.Done = "", ""
+	return r.Keep(project, record)
+}
+
+// Forget removes the record of a project, before it is run: whatever becomes of
+// that, the last success is not its last run any more.
+func (r Records) Forget(project string) error { return atomicfile.Remove(r.file(project)) }

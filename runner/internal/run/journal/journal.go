@@ -1,0 +1,134 @@
+// Package journal keeps runs on disk, one folder each:
+//
+//	<id>/meta.json            who runs what on which configuration
+//	<id>/events.ndjson        every event, appended as it comes
+//	<id>/logs/<project>.log   what happened in one project, for reading
+//	<id>/summary.json         what the events add up to, written at the end
+//	<id>/outputs.json         what an up has told about the projects' outputs, without secrets
+//
+// The events are the truth; they survive a crash at any moment, and the logs
+// and the summary can be made from them again. What is on disk answers what a
+// later run asks: what is left to do (Resume) and how long things take
+// (Durations). Files are readable by their owner only. Events are masked before
+// they come here.
+package journal
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mara/runner/internal/run/event"
+)
+
+const (
+	metaFile    = "meta.json"
+	eventsFile  = "events.ndjson"
+	summaryFile = "summary.json"
+	logsFolder  = "logs"
+	// idTime is how an id begins.
+	idTime = "20060102-150405"
+)
+
+// Journal writes one run. It is an event.Sink.
+type Journal struct {
+	id      string
+	dir     string
+	warn    func(event.Event)
+	warned  bool
+	events  *appendFile
+	logs    logs
+	summary event.Summary
+}
+
+// Options are the inputs of Create.
+type Options struct {
+	// Dir is the folder that holds all runs, such as .runner/runs.
+	Dir string
+	// ID is the id of the run, from NewID.
+	ID string
+	// Meta is kept with the run.
+	Meta Meta
+	// Warn receives one run.warning if the journal cannot be written, as on a
+	// full disk. It is called while an event is handled; an Emitter's Emit will
+	// do. The run goes on without a complete journal.
+	Warn func(event.Event)
+}
+
+// Create makes the folder of a new run.
+func Create(o Options) (*Journal, error) {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the folder for runs: %w", err)
+	}
+	dir := filepath.Join(o.Dir, o.ID)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the folder of the run: %w", err)
+	}
+	logDir := filepath.Join(dir, logsFolder)
+	if err := os.Mkdir(logDir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating the folder for logs: %w", err)
+	}
+	o.Meta.Format = MetaFormat
+	if err := writeJSON(filepath.Join(dir, metaFile), o.Meta); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, eventsFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("creating the journal: %w", err)
+	}
+	return &Journal{id: o.ID, dir: dir, warn: o.Warn, events: &appendFile{f: f}, logs: newLogs(logDir)}, nil
+}
+
+// NewID returns an id that sorts by time and is short enough to type:
+// 20261120-193000-250k3f, the last part being milliseconds and chance.
+func NewID(now time.Time) string {
+	now = now.UTC()
+	return fmt.Sprintf("%s-%03d%s", now.Format(idTime), now.Nanosecond()/1e6, strings.ToLower(rand.Text()[:3]))
+}
+
+// isID tells the folders of runs from whatever else lies beside them.
+func isID(name string) bool {
+	if len(name) != len(idTime)+len("-250k3f") {
+		return false
+	}
+	_, err := time.Parse(idTime, name[:len(idTime)])
+	return err == nil && !strings.ContainsAny(name, "./")
+}
+
+// ID returns the id of the run.
+func (j *Journal) ID() string { return j.id }
+
+// Dir returns the folder of the run.
+func (j *Journal) Dir() string { return j.dir }
+
+// Emit appends an event.
+func (j *Journal) Emit(e event.Event) {
+	j.summary.Apply(e)
+	line, err := event.Marshal(e)
+	if err == nil {
+		err = j.events.append(line)
+	}
+	j.check(err)
+	j.check(j.logs.write(&j.summary, e))
+}
+
+// check reports the first error, once.
+func (j *Journal) check(err error) {
+	if err == nil || j.warned {
+		return
+	}
+	j.warned = true
+	if j.warn != nil {
+		j.warn(event.Event{Type: event.RunWarning, Message: fmt.Sprintf("the journal of this run is incomplete: %v", err)})
+	}
+}
+
+// Close writes the summary and ends the journal. It is called after the last
+// event.
+func (j *Journal) Close() error {
+	return errors.Join(j.logs.close(), j.events.f.Close(), writeJSON(filepath.Join(j.dir, summaryFile), &j.summary))
+}

@@ -1,0 +1,106 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/run/event"
+)
+
+// MetaFormat is the version of meta.json. It grows when a field changes its
+// meaning or goes away.
+const MetaFormat = 1
+
+// Meta is what is known about a run before its first event, and is no event:
+// who runs it, and what it stands on. It holds no secrets.
+type Meta struct {
+	Format    int                 `json:"format"` // set by Create
+	Operation operation.Operation `json:"operation"`
+	Environment
+	Simulated bool `json:"simulated,omitempty"`
+	// Selection are the flags that chose the projects, for people to read.
+	Selection []string `json:"selection,omitempty"`
+	// Resumes is the id of the run that this one carries on.
+	Resumes string `json:"resumes,omitempty"`
+	// Rollout is the id of the run on many environments that this one was a part of.
+	Rollout string `json:"rollout,omitempty"`
+	// Force is true where projects ran that had not changed; what resumes the run does the same.
+	Force bool `json:"force,omitempty"`
+	// Commit is what the root was at in git, marked if files differed from it.
+	Commit string `json:"commit,omitempty"`
+	// Fingerprint is that of the configuration.
+	Fingerprint Fingerprint `json:"fingerprint,omitempty"`
+
+	User   string `json:"user"`
+	Host   string `json:"host"`
+	PID    int    `json:"pid"`
+	Runner string `json:"runner"` // version
+}
+
+// Environment names what runs are about: a later run carries on an earlier one
+// of the same environment only.
+type Environment struct {
+	Provider string `json:"provider"`
+	Stack    string `json:"stack"`
+}
+
+// Has says whether a run was about the environment.
+func (e Environment) Has(run *event.Summary) bool {
+	return run.Provider == e.Provider && run.Stack == e.Stack
+}
+
+// String is provider and stack.
+func (e Environment) String() string { return e.Provider + "/" + e.Stack }
+
+// Fingerprint tells whether something has changed, and what: a digest for each
+// part, by its name.
+type Fingerprint map[string]string
+
+// NewFingerprint takes the digests of parts, such as the contents of the stack
+// file by its path. A short secret could be guessed from its digest: parts must
+// not be made of secrets that are not encrypted.
+func NewFingerprint(parts map[string][]byte) Fingerprint {
+	f := make(Fingerprint, len(parts))
+	for name, content := range parts {
+		digest := sha256.Sum256(content)
+		f[name] = hex.EncodeToString(digest[:16])
+	}
+	return f
+}
+
+// Changes lists the parts that differ, have come or have gone, sorted.
+func (f Fingerprint) Changes(now Fingerprint) []string {
+	changed := map[string]bool{}
+	for _, parts := range []Fingerprint{f, now} {
+		for name := range parts {
+			if f[name] != now[name] {
+				changed[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(changed))
+}
+
+// Meta returns what was known about the run when it began. It is zero for a run
+// that was killed before it could write that down; such a run has done nothing.
+func (r Run) Meta() (Meta, error) {
+	var m Meta
+	err := readJSON(filepath.Join(r.Dir, metaFile), &m)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Meta{}, nil
+	}
+	if err == nil && m.Format > MetaFormat {
+		err = fmt.Errorf("format %d is newer than %d, which this runner reads; use a newer runner", m.Format, MetaFormat)
+	}
+	if err != nil {
+		return Meta{}, fmt.Errorf("reading run %s: %s: %w", r.ID, metaFile, err)
+	}
+	return m, nil
+}

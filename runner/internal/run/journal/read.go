@@ -1,0 +1,80 @@
+package journal
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/event"
+)
+
+// Events reads the run's events, as far as they were written.
+func (r Run) Events() iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		f, err := r.open()
+		if err != nil {
+			yield(event.Event{}, err)
+			return
+		}
+		defer f.Close()
+		for e, err := range event.Decode(f) {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// open opens the file of events.
+func (r Run) open() (*os.File, error) {
+	f, err := os.Open(filepath.Join(r.Dir, eventsFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading run %s: %w", r.ID, err)
+	}
+	return f, nil
+}
+
+// Logs lists the projects that have a log, sorted by name.
+func (r Run) Logs() ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(r.Dir, logsFolder, "*.log"))
+	if err != nil {
+		return nil, err
+	}
+	projects := slice.Map(files, func(file string) string { return strings.TrimSuffix(filepath.Base(file), ".log") })
+	slices.Sort(projects)
+	return projects, nil
+}
+
+// LogFile is the log of a project that has one.
+func (r Run) LogFile(project string) string {
+	return filepath.Join(r.Dir, logsFolder, logName(project))
+}
+
+// Find returns the run of an id or of the beginning of one; an empty text means
+// the newest.
+func Find(dir, id string) (Run, error) {
+	runs, err := List(dir)
+	if err != nil {
+		return Run{}, err
+	}
+	found := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return !strings.HasPrefix(r.ID, id) })
+	switch {
+	case len(runs) == 0:
+		return Run{}, noRun("there are no runs yet")
+	case len(found) == 0:
+		return Run{}, noRun("there is no run %q", id)
+	case len(found) > 1 && id != "":
+		return Run{}, noRun("%d runs begin with %q", len(found), id)
+	}
+	return found[0], nil
+}
+
+func noRun(format string, args ...any) error {
+	return &failure.Usage{Text: fmt.Sprintf(format, args...), Next: "`runner history` lists the runs"}
+}

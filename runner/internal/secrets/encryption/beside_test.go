@@ -1,0 +1,105 @@
+package encryption_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"mara/config"
+	"mara/runner/internal/secrets/encryption"
+)
+
+// beside returns a stack file beside a project, with a salt and a secret of its own.
+func beside(t *testing.T, passphrase, secret string) config.StackFile {
+	t.Helper()
+	key, err := encryption.NewKey(passphrase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := key.Encrypt(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.StackFile{
+		File: "app/Pulumi.dev.yaml", Content: []byte("encryptionsalt: " + key.Salt() + "\nconfig: {app:token: {secure: '" +
+			value + "'}, app:size: 3}\n"),
+	}
+}
+
+// TestPrepareBeside: what is encrypted beside a project is masked, and a
+// passphrase that does not open it is found before anything changes.
+func TestPrepareBeside(t *testing.T) {
+	t.Parallel()
+	o := places(t)
+	o.Beside, o.Covered = []config.StackFile{beside(t, right, "hunter2")}, true
+	if copies := prepare(t, o); !slices.Contains(copies.Known, "hunter2") {
+		t.Errorf("the values known are %q", copies.Known)
+	}
+	if _, err := os.Stat(o.SaltFile); err == nil {
+		t.Error("a salt is kept that encrypts nothing")
+	}
+	if verified, err := encryption.Verify(o); err != nil || !slices.Equal(verified.Opened,
+		[]string{"app/Pulumi.dev.yaml"}) {
+		t.Errorf("opened %v, %v", verified.Opened, err)
+	}
+	o.Beside = append(o.Beside, beside(t, "another", "hunter3"))
+	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrPassphrase) ||
+		!strings.Contains(err.Error(), "app/Pulumi.dev.yaml") {
+		t.Errorf("a file with another passphrase: %v", err)
+	}
+	o.Env = nil
+	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrNoPassphrase) {
+		t.Errorf("without a passphrase: %v", err)
+	}
+}
+
+// TestPrepareCovered: if a key service encrypts the stack files of all projects, no command
+// needs a passphrase.
+func TestPrepareCovered(t *testing.T) {
+	t.Parallel()
+	o := places(t)
+	o.Env, o.Covered = nil, true
+	o.Beside = []config.StackFile{{File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: " +
+		"awskms://a\nencryptedkey: x\n")}}
+	prepare(t, o)
+	schemes, err := encryption.SchemesOf(o)
+	if _, needed := schemes.Passphrase(o); err != nil || needed {
+		t.Errorf("a passphrase is needed: %t, %v", needed, err)
+	}
+	o.Covered = false
+	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrNoPassphrase) {
+		t.Errorf("with a project that has no such file: %v", err)
+	}
+}
+
+// TestSimulateBeside: a simulation makes up what it cannot read beside a project.
+func TestSimulateBeside(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string]config.StackFile{
+		"passphrase": beside(t, "another", "hunter2"),
+		"key service": {File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: awskms://a\nencryptedkey: " +
+			"x\nconfig: {app:token: {secure: abc}, app:list: [{secure: abc}]}\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := places(t)
+			o.Beside, o.Simulate = []config.StackFile{file}, &encryption.ThrowAway{File: o.SaltFile + ".secrets"}
+			copies := prepare(t, o)
+			content, err := copies.Over(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made := read(t, content)
+			key, err := encryption.OpenKey(right, made.Salt)
+			if err != nil || made.Provider != "" || made.DataKey != "" {
+				t.Fatalf("encrypted as %+v: %v", made, err)
+			}
+			token, _ := made.Config["app:token"].(map[string]any)["secure"].(string)
+			if value, err := key.Decrypt(token); value != "SIMULATED-apptoken" {
+				t.Errorf("the secret is %q, %v", value, err)
+			}
+		})
+	}
+}

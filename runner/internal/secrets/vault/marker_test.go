@@ -1,0 +1,64 @@
+package vault
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"mara/config"
+	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/state/lock"
+)
+
+// TestCommandForAShell has a shell read the command that carries on.
+func TestCommandForAShell(t *testing.T) {
+	t.Parallel()
+	provider := "hashivault://key?a=$HOME&b=`id`'"
+	command := changeCommand("dev", encryption.Scheme{Provider: provider})
+	out, err := exec.Command("sh", "-c", strings.Replace(command, "runner", `printf '%s\n'`, 1)).CombinedOutput()
+	want := "secrets\nchange-provider\n" + provider + "\n-s\ndev\n"
+	if err != nil || string(out) != want {
+		t.Errorf("%s: the shell reads %q, want %q (%v)", command, out, want, err)
+	}
+}
+
+// TestSharedMarker: another checkout that shares the backend knows of an interrupted change, refuses to work, and
+// removes the note with its own when it has continued the change.
+func TestSharedMarker(t *testing.T) {
+	t.Parallel()
+	ctx, store := t.Context(), lock.Folder(t.TempDir())
+	checkout := func() *Vault {
+		settings := config.Settings{Root: t.TempDir()}
+		settings.Stack.Text = "dev"
+		return New(Options{Settings: &settings})
+	}
+	to, err := encryption.NewKeySealer("new", encryption.Scheme{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := change{Vault: checkout(), how: Change{Shared: store}, to: to}
+	if err := first.mark(ctx); err != nil {
+		t.Fatal(err)
+	}
+	second := checkout()
+	if err := errors.Join(second.RefuseHalfChanged(), second.ReadSharedMarker(ctx, nil), second.RefuseHalfChanged()); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.ReadSharedMarker(ctx, store); err != nil {
+		t.Fatal(err)
+	}
+	if err := second.RefuseHalfChanged(); err == nil || !strings.Contains(err.Error(), "is being changed to passphrase") {
+		t.Errorf("the other checkout: %v", err)
+	}
+	noted, begun, err := second.begunChange()
+	if err != nil || !begun || noted.Salt != to.Scheme().Salt {
+		t.Errorf("noted %v, %v, %v; want the same new salt", noted, begun, err)
+	}
+	if err := (&change{Vault: second, how: Change{Shared: store}, to: to}).unmark(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if third := checkout(); third.ReadSharedMarker(ctx, store) != nil || third.RefuseHalfChanged() != nil {
+		t.Error("the note is still there")
+	}
+}

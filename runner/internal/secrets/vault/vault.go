@@ -1,0 +1,173 @@
+// Package vault keeps the secrets of an environment. It asks for the passphrase
+// and for secrets that are missing, encrypts them into the secrets file, makes
+// the working copies of the stack files, and changes the key that encrypts
+// everything.
+package vault
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/config"
+	"mara/projects/model"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/pulumi/engine"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/secrets/encryption"
+)
+
+// Console is where questions are asked and answered.
+type Console struct {
+	Stdin           io.Reader
+	Stderr          io.Writer
+	StdinIsTerminal bool
+	Dir             string // working folder, where the paths of files start
+	Now             func() time.Time
+}
+
+// Options describe the environment whose secrets are kept.
+type Options struct {
+	Console
+	Settings    *config.Settings // its secrets file is read anew when it has changed
+	Sources     config.Sources
+	Env         map[string]string // of Pulumi; learns the passphrase
+	Masker      *event.Masker     // learns every value
+	Provider    string
+	Folder      layout.Runner
+	Keys        []config.Key
+	Secrets     []model.Secret              // that the plan's projects declare
+	Known       []model.Secret              // that any project declares
+	Without     []string                    // projects of the catalogue that are left out
+	Skipped     []model.Project             // that this environment leaves out
+	Beside      map[string]config.StackFile // beside own projects
+	Elsewhere   map[string]Elsewhere        // secrets in files that have an encryption of their own
+	Covered     bool                        // each project of the plan has such a file that says how it is encrypted
+	Interactive bool                        // questions may be asked
+	Simulated   bool
+	Needed      bool // the operation runs programs that read secrets
+	Given       Given
+
+	Engine       func(context.Context) (engine.Engine, error)
+	Organization func(ctx context.Context, dir string) (string, error)
+	// DeployedSalt is the salt of the deployed states, "" when there is none.
+	DeployedSalt func(context.Context) (string, error)
+}
+
+// Given are the secrets that the command line gives.
+type Given struct {
+	Sources  []Source
+	Generate bool // what is missing and can be made
+}
+
+func (g Given) has(key string) bool {
+	return slices.ContainsFunc(g.Sources, func(s Source) bool { return s.Secret.Key == key })
+}
+
+// Elsewhere is where a secret is kept that is not the vault's.
+type Elsewhere struct {
+	File    string
+	Command string // that sets it there
+}
+
+// Vault keeps the secrets of one environment.
+type Vault struct {
+	Options
+	file secretsFile
+	salt string // of the deployed states, where no file has one
+	// sharedChange is an unfinished change of the key provider that the backend knows; nil for none.
+	sharedChange *encryption.Scheme
+	asked        bool // for that salt, which may take commands
+	keys         encryption.Keyring
+	closers      []func() error
+}
+
+// Key is the key of a passphrase for a salt.
+func (v *Vault) Key(passphrase, salt string) (*encryption.Key, error) {
+	return v.keys.Open(passphrase, salt)
+}
+
+// New is the vault of an environment. Close it after use.
+func New(o Options) *Vault {
+	return &Vault{Options: o, file: secretsFile{settings: o.Settings, folder: o.Folder, now: o.Now}}
+}
+
+// Close removes the folders that the vault has worked in.
+func (v *Vault) Close() error {
+	return errors.Join(slice.Map(v.closers, func(closer func() error) error { return closer() })...)
+}
+
+func (v *Vault) stack() string { return v.Settings.Stack.Text }
+
+// Refuse refuses secrets that the vault would keep in vain: their projects read
+// them from another file.
+func (v *Vault) Refuse(keys ...string) error {
+	for _, key := range keys {
+		if at, ok := v.Elsewhere[key]; ok {
+			return &failure.Usage{Text: key + " belongs in " + at.File + ", which has an encryption of its own", Next: "set it there: " + at.Command}
+		}
+	}
+	return nil
+}
+
+// options say how the environment is encrypted.
+func (v *Vault) options() encryption.Options {
+	o := encryption.Options{
+		Stack:        v.Settings.Config,
+		Secrets:      v.Settings.Secrets,
+		SaltFile:     v.Folder.Salt(v.stack()),
+		DeployedSalt: v.salt,
+		Keys:         &v.keys,
+		Provider:     v.Provider,
+		Env:          v.Env,
+		Managed:      v.Settings.Managed(),
+		Without:      v.Without,
+		Skipped:      v.Skipped,
+	}
+	o.Covered = v.Covered && len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
+	o.Beside = slice.Map(slices.Sorted(maps.Keys(v.Beside)), func(project string) config.StackFile { return v.Beside[project] })
+	for _, secret := range v.Secrets {
+		if secret.Own {
+			o.Own = append(o.Own, secret.Key)
+		}
+	}
+	if v.Simulated {
+		o.Simulate = &encryption.ThrowAway{Keys: v.Keys, Secrets: v.Secrets, File: v.Folder.Secrets(v.stack())}
+	}
+	return o
+}
+
+// schemes are how the environment's files are encrypted.
+func (v *Vault) schemes() (encryption.Schemes, error) {
+	schemes, err := encryption.SchemesOf(v.options())
+	if err != nil {
+		return schemes, v.failed(err)
+	}
+	return schemes, nil
+}
+
+// failed makes what is wrong with the passphrase, a key service or the files a
+// matter of the environment.
+func (v *Vault) failed(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) && strings.HasPrefix(path.Path, string(v.Folder)) {
+		return failure.RunnerFolder(err)
+	}
+	return &failure.Environment{Text: err.Error()}
+}
+
+// failedUnless is failed, except where the user has interrupted.
+func (v *Vault) failedUnless(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return v.failed(err)
+}

@@ -1,0 +1,67 @@
+package clouds
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"mara/runner/internal/simulation/simulate"
+)
+
+// awsStorage returns the types of ECR, KMS and CloudWatch.
+func awsStorage() []simulate.Resource {
+	return []simulate.Resource{
+		{
+			Token:   "aws:ecr/repository:Repository",
+			Latency: seconds(2, 2, 2), ID: field("name"), AutoName: "name",
+			ReplaceOn: []string{"name", "encryptionConfigurations", "region"},
+			Links:     links(byID("aws/ecr/", "")),
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"repositoryUrl": registryHost(o) + "/" + o.ID}
+			},
+		},
+		{
+			Token:   "aws:ecr/lifecyclePolicy:LifecyclePolicy",
+			Latency: seconds(1, 1, 1), ID: field("repository"), ReplaceOn: []string{"repository", "region"},
+			Links: links(nil, needs("repository", "aws/ecr/", "RepositoryNotFoundException: there is no repository")),
+		},
+		{
+			Token:   "aws:kms/key:Key",
+			Latency: seconds(10, 5, 2), ID: func(o simulate.Object) string { return uuid(o, "id") }, Check: checkJSON("policy"),
+			ReplaceOn: []string{"keyUsage", "customerMasterKeySpec", "multiRegion", "region"},
+			Defaults:  map[string]any{"policy": "{}"},
+			Outputs:   func(o simulate.Object) map[string]any { return map[string]any{"keyId": o.ID} },
+		},
+		{
+			Token:   "aws:kms/alias:Alias",
+			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "region"},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"targetKeyArn": "arn:aws:kms:" + region(o) + ":" + account + ":key/" + o.Text("targetKeyId")}
+			},
+		},
+		{
+			Token:   "aws:cloudwatch/logGroup:LogGroup",
+			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "kmsKeyId", "region"},
+			Defaults: map[string]any{"logGroupClass": "STANDARD"},
+		},
+	}
+}
+
+func registryHost(o simulate.Object) string {
+	return fmt.Sprintf("%s.dkr.ecr.%s.amazonaws.com", account, region(o))
+}
+
+func ecrToken() simulate.Invoke {
+	return simulate.Invoke{
+		Token:   "aws:ecr/getAuthorizationToken:getAuthorizationToken",
+		Secrets: []string{"authorizationToken", "password"},
+		Answer: func(o simulate.Object) (map[string]any, error) {
+			password := "SIMULATED-" + o.Hex("password", 32)
+			return map[string]any{
+				"id": region(o), "region": region(o), "userName": "AWS", "password": password,
+				"authorizationToken": base64.StdEncoding.EncodeToString([]byte("AWS:" + password)),
+				"proxyEndpoint":      "https://" + registryHost(o),
+				"expiresAt":          "2026-01-01T12:00:00Z",
+			}, nil
+		},
+	}
+}

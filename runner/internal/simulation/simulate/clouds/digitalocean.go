@@ -1,0 +1,161 @@
+package clouds
+
+import (
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"mara/projects/schemas"
+	"mara/runner/internal/simulation/simulate"
+)
+
+// docrHost is the one host of all registries.
+const docrHost = "registry.digitalocean.com"
+
+// digitaloceanHost has clusters of DOKS, whose load balancers have addresses
+// alone.
+func digitaloceanHost() host {
+	return host{plugin: digitalocean, domain: "doks", loadBalancer: func(o simulate.Object) map[string]any {
+		return map[string]any{"ip": o.IPv4("balancer")}
+	}}
+}
+
+// digitalocean returns the simulation of DOKS, registries and DNS.
+func digitalocean() simulate.Package {
+	return simulate.Package{
+		Name: "digitalocean", Schemas: [][]byte{schemas.Of("digitalocean")},
+		Resources: []simulate.Resource{doksCluster(), docrRegistry(), docrCredentials(), digitaloceanRecord()},
+		Invokes:   digitaloceanFunctions(),
+		Defaults: func(simulate.Object) map[string]any {
+			return map[string]any{"createdAt": simulate.Epoch, "updatedAt": simulate.Epoch}
+		},
+	}
+}
+
+func doksCluster() simulate.Resource {
+	return simulate.Resource{
+		Token:   "digitalocean:index/kubernetesCluster:KubernetesCluster",
+		Latency: seconds(300, 60, 30), ID: func(o simulate.Object) string { return uuid(o, "id") },
+		ReplaceOn: []string{"name", "region", "vpcUuid", "clusterSubnet", "serviceSubnet", "nodePool.size"},
+		Check:     every(wellFormed("version", doksVersion.MatchString, "is not a version such as 1.36.2-do.0"), checkPool),
+		Links:     links(func(o simulate.Object) []simulate.Fact { return facts(reachable(doksServer(o))) }),
+		Defaults:  map[string]any{"clusterSubnet": "10.108.0.0/16", "serviceSubnet": "10.109.0.0/19", "status": "running"},
+		Outputs:   doksOutputs,
+	}
+}
+
+func doksServer(o simulate.Object) string { return apiServer(o.ID + ".doks") }
+
+func doksOutputs(o simulate.Object) map[string]any {
+	server, token := doksServer(o), "SIMULATED-"+o.Hex("token", 40)
+	count := o.Number("nodePool.nodeCount", o.Number("nodePool.minNodes", 1))
+	var nodes []any
+	for i := range count {
+		label := fmt.Sprint("node", i)
+		nodes = append(nodes, map[string]any{
+			"id": uuid(o, label), "dropletId": fmt.Sprint(number(o, label)), "status": "running",
+			"name": o.Text("nodePool.name") + "-" + o.Hex(label, 5), "createdAt": simulate.Epoch, "updatedAt": simulate.Epoch,
+		})
+	}
+	return map[string]any{
+		"clusterUrn":  "do:kubernetes:" + o.ID,
+		"vpcUuid":     o.TextOr("vpcUuid", uuid(o, "vpc")),
+		"endpoint":    server,
+		"ipv4Address": o.IPv4("api"),
+		"nodePool":    map[string]any{"id": uuid(o, "pool"), "actualNodeCount": count, "nodeCount": count, "nodes": nodes},
+		"kubeConfigs": []any{map[string]any{
+			"rawConfig": kubeconfigText("do-"+o.Text("region")+"-"+o.Text("name"), server, map[string]string{"token": token}),
+			"host":      server, "token": token, "clusterCaCertificate": certificate, "expiresAt": "2036-01-01T00:00:00Z",
+		}},
+	}
+}
+
+// doksVersion is a version as DigitalOcean names it.
+var doksVersion = regexp.MustCompile(`^1\.[0-9]+\.[0-9]+-do\.[0-9]+$`)
+
+func checkPool(o simulate.Object) []simulate.Problem {
+	least, most := o.Number("nodePool.minNodes", 0), o.Number("nodePool.maxNodes", 0)
+	switch scales := o.Value("nodePool.autoScale") == true; {
+	case scales && (least < 1 || most < least):
+		return refuse("nodePool", "minNodes %d and maxNodes %d do not fit together", least, most)
+	case !scales && o.Value("nodePool") != nil && o.Number("nodePool.nodeCount", 0) < 1:
+		return refuse("nodePool.nodeCount", "a pool without autoscaling needs at least one node")
+	}
+	return nil
+}
+
+var docrName = regexp.MustCompile(`^[a-z0-9-]{1,63}$`)
+
+func docrRegistry() simulate.Resource {
+	return simulate.Resource{
+		Token:   "digitalocean:index/containerRegistry:ContainerRegistry",
+		Latency: seconds(3, 2, 3), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "region"},
+		Check: wellFormed("name", docrName.MatchString, "is not a name for a registry"),
+		Outputs: func(o simulate.Object) map[string]any {
+			return docrOutputs(o.ID, o.TextOr("region", "nyc3"), o.Text("subscriptionTierSlug"))
+		},
+	}
+}
+
+func docrOutputs(name, region, tier string) map[string]any {
+	return map[string]any{
+		"name": name, "endpoint": docrHost + "/" + name, "serverUrl": docrHost, "region": region,
+		"subscriptionTierSlug": tier, "storageUsageBytes": 0, "createdAt": simulate.Epoch,
+	}
+}
+
+// docrCredentials returns the type of logins. DigitalOcean's have a token for both
+// user and password.
+func docrCredentials() simulate.Resource {
+	return simulate.Resource{
+		Token:   "digitalocean:index/containerRegistryDockerCredentials:ContainerRegistryDockerCredentials",
+		Latency: seconds(1, 1, 1), ReplaceOn: []string{"registryName", "expirySeconds", "write"},
+		// In reality it is the registry's name alone, although there can be several logins.
+		ID:       func(o simulate.Object) string { return o.Text("registryName") + "-" + o.Hex("id", 8) },
+		Defaults: map[string]any{"credentialExpirationTime": "2076-01-01T00:00:00Z", "expirySeconds": 1576800000},
+		Outputs: func(o simulate.Object) map[string]any {
+			token := "SIMULATED-" + o.Hex("token", 40)
+			login := base64.StdEncoding.EncodeToString([]byte(token + ":" + token))
+			return map[string]any{"dockerCredentials": fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, docrHost, login)}
+		},
+	}
+}
+
+func digitaloceanRecord() simulate.Resource {
+	return simulate.Resource{
+		Token:   "digitalocean:index/dnsRecord:DnsRecord",
+		Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domain", "type"}, Defaults: map[string]any{"ttl": 1800},
+		Outputs: func(o simulate.Object) map[string]any {
+			return map[string]any{"fqdn": strings.TrimPrefix(o.Text("name")+"."+o.Text("domain"), "@.")}
+		},
+	}
+}
+
+func digitaloceanFunctions() []simulate.Invoke {
+	return []simulate.Invoke{
+		{
+			Token: "digitalocean:index/getKubernetesVersions:getKubernetesVersions",
+			Answer: func(o simulate.Object) (map[string]any, error) {
+				newest, valid := "", []any{}
+				for _, version := range []string{"1.36.2-do.0", "1.35.6-do.1", "1.34.9-do.2"} {
+					if strings.HasPrefix(version, o.Text("versionPrefix")) {
+						valid = append(valid, version)
+						newest = max(newest, version)
+					}
+				}
+				return map[string]any{"latestVersion": newest, "validVersions": valid}, nil
+			}},
+		{
+			Token: "digitalocean:index/getContainerRegistry:getContainerRegistry",
+			Answer: func(o simulate.Object) (map[string]any, error) {
+				return docrOutputs(o.Text("name"), "nyc3", "basic"), nil
+			}},
+		{
+			Token: "digitalocean:index/getDomain:getDomain", Answer: func(o simulate.Object) (map[string]any, error) {
+				return map[string]any{
+					"name": o.Text("name"), "domainUrn": "do:domain:" + o.Text("name"), "ttl": 1800, "zoneFile": "",
+				}, nil
+			}},
+	}
+}

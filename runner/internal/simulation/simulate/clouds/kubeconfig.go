@@ -1,0 +1,107 @@
+package clouds
+
+import (
+	"cmp"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"mara/runner/internal/simulation/simulate"
+)
+
+// nowhere is the top-level domain that no name server resolves (RFC 2606).
+const nowhere = ".invalid"
+
+// apiServer returns the address of a simulated cluster's API server, which identifies
+// the cluster of an object.
+func apiServer(cluster string) string {
+	return fmt.Sprintf("https://%s.simulated%s:6443", strings.ToLower(cluster), nowhere)
+}
+
+// certificate is the placeholder for certificates and keys.
+var certificate = base64.StdEncoding.EncodeToString([]byte("SIMULATED: this is not a certificate and not a key\n"))
+
+// kubeconfigText returns a kubeconfig that is valid, but leads nowhere.
+func kubeconfigText(cluster, server string, user map[string]string) string {
+	name := "SIMULATED-" + cluster
+	var credentials strings.Builder
+	for _, key := range []string{"client-certificate-data", "client-key-data", "token"} {
+		if value := user[key]; value != "" {
+			fmt.Fprintf(&credentials, "\n    %s: %s", key, value)
+		}
+	}
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters:
+- name: %[1]s
+  cluster:
+    server: %[2]s
+    certificate-authority-data: %[3]s
+contexts:
+- name: %[1]s
+  context:
+    cluster: %[1]s
+    user: %[1]s-admin
+current-context: %[1]s
+preferences: {}
+users:
+- name: %[1]s-admin
+  user:%[4]s
+`, name, server, certificate, credentials.String())
+}
+
+// reachable returns the fact that a cluster's API server answers.
+func reachable(server string) string { return "cluster " + server }
+
+// clusterScope determines which simulated cluster a kubernetes provider reaches.
+func clusterScope(config map[string]any) (simulate.Scope, error) {
+	kubeconfig, _ := config["kubeconfig"].(string)
+	if kubeconfig == "" {
+		return simulate.Scope{}, errors.New(
+			"no kubeconfig: every Kubernetes resource of a simulation needs an explicit provider with one")
+	}
+	wanted, _ := config["context"].(string)
+	server, err := serverOf(kubeconfig, wanted)
+	if err != nil {
+		return simulate.Scope{}, fmt.Errorf("the kubeconfig of a simulated provider: %w", err)
+	}
+	host, err := url.Parse(server)
+	if err != nil || !strings.HasSuffix(host.Hostname(), nowhere) {
+		return simulate.Scope{}, errors.New(
+			"the kubeconfig is not one of a simulated cluster; a simulation touches nothing else")
+	}
+	forget, _ := config["deleteUnreachable"].(bool)
+	return simulate.Scope{
+		Name:  host.Hostname(),
+		Needs: reachable(server),
+		Unreachable: fmt.Sprintf(
+			"configured Kubernetes cluster is unreachable: dial tcp: lookup %s: no such host", host.Hostname()),
+		Forgiving: forget,
+	}, nil
+}
+
+func serverOf(kubeconfig, wanted string) (string, error) {
+	config, err := clientcmd.Load([]byte(kubeconfig))
+	if err != nil {
+		return "", errors.New("it cannot be parsed; its text is not shown here because it is secret")
+	}
+	wanted = cmp.Or(wanted, config.CurrentContext)
+	cluster := clusterOf(config, wanted)
+	if cluster == nil || cluster.Server == "" {
+		return "", fmt.Errorf("its context %q leads to no server", wanted)
+	}
+	return cluster.Server, nil
+}
+
+func clusterOf(config *clientcmdapi.Config, name string) *clientcmdapi.Cluster {
+	found, ok := config.Contexts[name]
+	if !ok {
+		return nil
+	}
+	return config.Clusters[found.Cluster]
+}

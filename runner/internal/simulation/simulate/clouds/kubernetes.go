@@ -1,0 +1,269 @@
+package clouds
+
+import (
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mara/projects/schemas"
+	"mara/runner/internal/simulation/simulate"
+)
+
+// kubernetes returns the simulation of the clusters' API servers. Each cluster is a
+// scope, which exists as long as the resource that created it.
+func kubernetes() simulate.Package {
+	return simulate.Package{
+		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")},
+		Resources: slices.Concat(coreKinds(), workloadKinds(), otherKinds(),
+			[]simulate.Resource{helmRelease(), definition()}),
+		Invokes: []simulate.Invoke{helmTemplate()},
+		Dynamic: customKind,
+		Scope:   clusterScope,
+	}
+}
+
+// object completes the description of a kind that lives in a namespace. All
+// objects are alike in names, ids and metadata.
+func object(token string, r simulate.Resource) simulate.Resource {
+	r.Token = token
+	r.AutoName = "metadata.name"
+	r.ReplaceOn = append([]string{"apiVersion", "kind", "metadata.name", "metadata.namespace"}, r.ReplaceOn...)
+	if r.ID == nil {
+		r.ID = func(o simulate.Object) string { return namespaceOf(o) + "/" + o.Text("metadata.name") }
+	}
+	if r.Links == nil {
+		r.Links = links(nil, needsNamespace)
+	}
+	check, outputs := r.Check, r.Outputs
+	r.Check = checkMetadata
+	if check != nil {
+		r.Check = every(checkMetadata, check)
+	}
+	r.Outputs = func(o simulate.Object) map[string]any {
+		shown := map[string]any{"metadata": metadata(o)}
+		shown["apiVersion"], shown["kind"] = apiVersionAndKind(o.Token)
+		if outputs != nil {
+			maps.Copy(shown, outputs(o))
+		}
+		return shown
+	}
+	return r
+}
+
+// clusterWide turns a description into one of a kind without namespaces.
+func clusterWide(r simulate.Resource) simulate.Resource {
+	r.ID = func(o simulate.Object) string { return o.Text("metadata.name") }
+	if r.Links == nil {
+		r.Links = links(nil)
+	}
+	return r
+}
+
+func namespaceOf(o simulate.Object) string {
+	return o.TextOr("metadata.namespace", o.Config("namespace", "default"))
+}
+
+func namespaceFact(o simulate.Object, name string) string {
+	return o.Scope + "/namespace/" + name
+}
+
+// needsNamespace ties an object to its namespace, which it vanishes with.
+func needsNamespace(o simulate.Object) []simulate.Requirement {
+	return inNamespace(o, namespaceOf(o))
+}
+
+func inNamespace(o simulate.Object, name string) []simulate.Requirement {
+	if slices.Contains([]string{"default", "kube-system", "kube-public", "kube-node-lease"}, name) {
+		return nil
+	}
+	return []simulate.Requirement{{Fact: namespaceFact(o, name), Missing: fmt.Sprintf("namespaces %q not found", name)}}
+}
+
+// metadata returns what an API server adds to the metadata of an object.
+func metadata(o simulate.Object) map[string]any {
+	namespace, name, namespaced := strings.Cut(o.ID, "/")
+	shown := map[string]any{
+		"uid": uuid(o, "uid"), "resourceVersion": fmt.Sprint(o.Pick("version", 1000, 99999)),
+		"creationTimestamp": simulate.Epoch, "generation": 1,
+	}
+	if !namespaced {
+		name = o.ID
+	} else {
+		shown["namespace"] = namespace
+	}
+	shown["name"] = name
+	return shown
+}
+
+func apiVersionAndKind(token string) (apiVersion, kind string) {
+	apiVersion, kind, _ = strings.Cut(strings.TrimPrefix(token, "kubernetes:"), ":")
+	return strings.TrimPrefix(apiVersion, "core/"), kind
+}
+
+// plainKind returns a kind whose objects are ready at once and have no status.
+func plainKind(token string) simulate.Resource {
+	return object(token, simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)})
+}
+
+func coreKinds() []simulate.Resource {
+	return []simulate.Resource{
+		object("kubernetes:core/v1:Namespace", clusterWide(simulate.Resource{
+			Latency: seconds(0.5, 0.5, 10),
+			Links:   links(func(o simulate.Object) []simulate.Fact { return facts(namespaceFact(o, o.ID)) }),
+			Outputs: func(simulate.Object) map[string]any {
+				return map[string]any{
+					"status": map[string]any{"phase": "Active"}, "spec": map[string]any{"finalizers": []any{"kubernetes"}},
+				}
+			},
+		})),
+		object("kubernetes:core/v1:Secret", simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Links: secretLinks, Outputs: secretData,
+		}),
+		plainKind("kubernetes:core/v1:ConfigMap"),
+		object("kubernetes:core/v1:Service", simulate.Resource{
+			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"},
+			Links: links(nil, needsNamespace, needsLoadBalancer), Implied: serviceFact, Outputs: service,
+			// The real provider remembers the whole object as inputs when it
+			// first reads one, and no more than its name afterwards.
+			Reread: map[string]any{"__inputs": map[string]any{"spec": nil}},
+		}),
+		plainKind("kubernetes:core/v1:ServiceAccount"),
+		object("kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
+			Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{
+					"status": map[string]any{"phase": "Bound"}, "spec": map[string]any{"volumeName": "pvc-" + uuid(o, "volume")},
+				}
+			},
+		}),
+		object("kubernetes:core/v1:Pod", simulate.Resource{
+			Latency: seconds(20, 5, 15), ReplaceOn: []string{"spec"},
+			Outputs: func(o simulate.Object) map[string]any {
+				address := "10.244.0." + fmt.Sprint(o.Pick("ip", 2, 250))
+				return map[string]any{"status": map[string]any{"phase": "Running", "podIP": address}}
+			},
+		}),
+		plainKind("kubernetes:core/v1:LimitRange"),
+		plainKind("kubernetes:core/v1:ResourceQuota"),
+	}
+}
+
+// secretData merges stringData into data, as an API server does. If a program reads a
+// Secret that another program has created, only the names of the values are stored:
+// it gets generated values, the same each time.
+func secretData(o simulate.Object) map[string]any {
+	data := map[string]any{}
+	maps.Copy(data, o.Map("data"))
+	for key, value := range o.Map("stringData") {
+		data[key] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(value)))
+	}
+	for _, key := range o.Remembered {
+		data[key] = base64.StdEncoding.EncodeToString([]byte("Simulated-" + o.Hex("secret/"+key, 24)))
+	}
+	return map[string]any{"data": data, "stringData": nil, "type": o.TextOr("type", "Opaque")}
+}
+
+func secretLinks(o simulate.Object) simulate.Links {
+	l := links(nil, needsNamespace)(o)
+	l.Remember = slices.Concat(slices.Collect(maps.Keys(o.Map("data"))), slices.Collect(maps.Keys(o.Map("stringData"))))
+	slices.Sort(l.Remember)
+	return l
+}
+
+// replicas returns how many pods a workload asks for.
+func replicas(o simulate.Object) int { return o.Number("spec.replicas", 1) }
+
+func workloadKinds() []simulate.Resource {
+	return []simulate.Resource{
+		object("kubernetes:apps/v1:Deployment", simulate.Resource{
+			Latency: seconds(45, 30, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
+			Outputs: func(o simulate.Object) map[string]any {
+				n := replicas(o)
+				return map[string]any{"status": map[string]any{
+					"replicas": n, "readyReplicas": n, "availableReplicas": n, "updatedReplicas": n, "observedGeneration": 1,
+					"conditions": []any{map[string]any{"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}},
+				}}
+			},
+		}),
+		object("kubernetes:apps/v1:StatefulSet", simulate.Resource{
+			Latency: seconds(40, 30, 15), Check: checkSelector,
+			ReplaceOn: []string{"spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"},
+			Outputs: func(o simulate.Object) map[string]any {
+				n := replicas(o)
+				return map[string]any{"status": map[string]any{
+					"replicas": n, "readyReplicas": n, "availableReplicas": n, "currentReplicas": n,
+					"updatedReplicas": n, "observedGeneration": 1,
+				}}
+			},
+		}),
+		object("kubernetes:apps/v1:DaemonSet", simulate.Resource{
+			Latency: seconds(25, 20, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
+			Defaults: map[string]any{"status": map[string]any{
+				"currentNumberScheduled": 3, "desiredNumberScheduled": 3, "numberAvailable": 3, "numberReady": 3,
+				"numberMisscheduled": 0, "updatedNumberScheduled": 3, "observedGeneration": 1,
+			}},
+		}),
+	}
+}
+
+func otherKinds() []simulate.Resource {
+	return []simulate.Resource{
+		object("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
+			Latency: seconds(10, 3, 2),
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{loadBalancer(o)}}}}
+			},
+		}),
+		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"spec.controller"},
+		})),
+		plainKind("kubernetes:networking.k8s.io/v1:NetworkPolicy"),
+		plainKind("kubernetes:policy/v1:PodDisruptionBudget"),
+		object("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(simulate.Resource{
+			Latency:   seconds(0.5, 0.5, 0.5),
+			ReplaceOn: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},
+		})),
+	}
+}
+
+// builtin are the API groups whose kinds the SDK describes. What is not
+// listed of them is not simulated, rather than a custom kind.
+var builtin = []string{
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
+	"authorization.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+	"flowcontrol.apiserver.k8s.io", "helm.sh", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io",
+	"resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io",
+}
+
+// customKind describes kinds that the cluster learns from a
+// CustomResourceDefinition: kubernetes:cert-manager.io/v1:ClusterIssuer.
+func customKind(token string) (simulate.Resource, bool) {
+	apiVersion, kind := apiVersionAndKind(token)
+	group, version, _ := strings.Cut(apiVersion, "/")
+	if !strings.Contains(group, ".") || slices.Contains(builtin, group) || version == "" || kind == "" {
+		return simulate.Resource{}, false
+	}
+	r := simulate.Resource{
+		Latency: seconds(1, 1, 1), Check: checkCustom, Links: links(nil, customNamespace, once(needsDefinition)),
+		ID: func(o simulate.Object) string {
+			if o.Text("metadata.namespace") == "" {
+				return o.Text("metadata.name")
+			}
+			return namespaceOf(o) + "/" + o.Text("metadata.name")
+		},
+	}
+	r = object(token, r)
+	r.Like = "kubernetes:apiextensions.k8s.io:CustomResource"
+	return r, true
+}
+
+// customNamespace ties an object to its namespace if it has one; whether a
+// custom kind lives in namespaces cannot be known here.
+func customNamespace(o simulate.Object) []simulate.Requirement {
+	if namespace := o.Text("metadata.namespace"); namespace != "" {
+		return inNamespace(o, namespace)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+// Package packages determines which of Pulumi's packages the projects of users need,
+// and gets the schemas of packages that are not built in, so that they can be
+// simulated: from the files that the user names, else from the installed plugins. An
+// unknown package is simulated without checks.
+package packages
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"mara/runner/internal/simulation/simulate"
+)
+
+// Finder knows where schemas are.
+type Finder struct {
+	Files []string // that the user names
+	Home  string   // Pulumi's own folder, with the plugins that are installed
+}
+
+// Complete adds the packages that projects use, and those in the files, to the built-in
+// ones. A warning names each package that is not checked.
+func (f Finder) Complete(
+	ctx context.Context, builtIn []simulate.Package, used []Used,
+) (all []simulate.Package, warnings []string, err error) {
+	all, used = slices.Clone(builtIn), distinct(used)
+	named, err := f.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	for name, text := range named {
+		used = slices.DeleteFunc(slices.Clone(used), func(u Used) bool { return u.Name == name })
+		all = with(all, name, text)
+	}
+	for i, asked := range f.askAll(ctx, used) {
+		name := used[i].Name
+		isKnown := slices.ContainsFunc(builtIn, func(p simulate.Package) bool { return p.Name == name })
+		if asked.schema == nil && !isKnown {
+			warnings = append(warnings, fmt.Sprintf(
+				"not checked: the resources of the package %s: %s; --simulate-schema FILE takes its rules from a schema",
+				name, asked.why))
+		}
+		all = with(all, name, asked.schema)
+	}
+	slices.SortFunc(all, func(a, b simulate.Package) int { return strings.Compare(a.Name, b.Name) })
+	return all, warnings, nil
+}
+
+// with adds a schema to a package, or a package. Without a schema nothing is
+// known of it.
+func with(all []simulate.Package, name string, schema []byte) []simulate.Package {
+	at := slices.IndexFunc(all, func(p simulate.Package) bool { return p.Name == name })
+	if at < 0 {
+		all, at = append(all, simulate.Package{Name: name}), len(all)
+	}
+	if schema != nil {
+		all[at].Schemas = append(slices.Clone(all[at].Schemas), schema)
+	}
+	return all
+}
+
+// read reads the files, by the names of the packages that they describe.
+func (f Finder) read() (map[string][]byte, error) {
+	schemas := map[string][]byte{}
+	for _, path := range f.Files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		var head struct{ Name string }
+		err = json.Unmarshal(text, &head)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf(
+				"%s is not the schema of a Pulumi package: %w; `pulumi package get-schema NAME` prints one", path, err)
+		case head.Name == "":
+			return nil, fmt.Errorf(
+				"%s is not the schema of a Pulumi package: it has no name; `pulumi package get-schema NAME` prints one", path)
+		case schemas[head.Name] != nil:
+			return nil, fmt.Errorf("%s: there is another schema of the package %s", path, head.Name)
+		}
+		schemas[head.Name] = text
+	}
+	return schemas, nil
+}
+
+// answer is what a plugin says, or why it says nothing.
+type answer struct {
+	schema []byte
+	why    string
+}
+
+// askAll asks the plugins of all packages at the same time.
+func (f Finder) askAll(ctx context.Context, used []Used) []answer {
+	answers := make([]answer, len(used))
+	var all sync.WaitGroup
+	for i, u := range used {
+		all.Go(func() {
+			path, ok := f.plugin(u)
+			if !ok {
+				answers[i].why = "its plugin is not installed"
+				return
+			}
+			schema, err := askPlugin(ctx, path)
+			if err != nil {
+				answers[i].why = fmt.Sprintf("its plugin %s does not tell its schema: %v", path, err)
+				return
+			}
+			answers[i].schema = schema
+		})
+	}
+	all.Wait()
+	return answers
+}

@@ -1,0 +1,17 @@
+package lock
+
+import (
+	"context"
+	"errors"
+
+	"mara/runner/internal/machine/failure"
+)
+
+// Failed adds a hint to errors of Acquire that are about the folder .runner.
+func Failed(ctx context.Context, err error) error {
+	var held *HeldError
+	if errors.As(err, &held) || ctx.Err() != nil {
+		return err
+	}
+	return failure.RunnerFolder(err)
+}

@@ -1,0 +1,155 @@
+package statefiles
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+)
+
+// Broken is a file of the backend that cannot be read. Pulumi replaces a state
+// even when it could not write all of the new one, as on a full disk.
+type Broken struct {
+	Project, File string
+}
+
+// sidecar ends the names of the files with a checksum and a content type that
+// Pulumi keeps beside each of its files. It overwrites them in place, so that a
+// kill can leave an empty one. Nothing is lost with it: Pulumi works without,
+// and writes it again with the state.
+const sidecar = ".attrs"
+
+func (b Broken) isSidecar() bool { return strings.HasSuffix(b.File, sidecar) }
+
+// OnlySidecars reports whether nothing is lost with what is broken.
+func OnlySidecars(broken []Broken) bool {
+	return !slices.ContainsFunc(broken, func(b Broken) bool { return !b.isSidecar() })
+}
+
+// Broken lists the projects whose states are no JSON, and every broken sidecar
+// of the backend: listing the stacks fails on those, too.
+func (f Folder) Broken(projects []string) []Broken {
+	if !f.IsFile() {
+		return nil
+	}
+	broken := f.brokenFiles(projects, "")
+	// What cannot be listed is not broken: the backend's own error says more.
+	sidecars, _ := fs.Glob(os.DirFS(f.files().Stacks()), "*/*"+sidecar)
+	for _, name := range sidecars {
+		if file := filepath.Join(f.files().Stacks(), name); isCutOff(file) {
+			broken = append(broken, Broken{path.Dir(name), file})
+		}
+	}
+	return broken
+}
+
+// BrokenSidecars lists the broken files beside states of these projects. It looks at
+// no others, of which a backend may have thousands.
+func (f Folder) BrokenSidecars(projects []string) []Broken { return f.brokenFiles(projects, sidecar) }
+
+// brokenFiles lists the broken ones among the states of projects, or among the files
+// beside them with an ending.
+func (f Folder) brokenFiles(projects []string, ending string) []Broken {
+	var broken []Broken
+	for _, project := range projects {
+		file := f.state(project) + ending
+		if isCutOff(file) {
+			broken = append(broken, Broken{project, file})
+		}
+	}
+	return broken
+}
+
+// Restore replaces each broken state with the one before it. It keeps broken
+// states in the folder backups, removes broken sidecars, and tells w about both.
+func (f Folder) Restore(w io.Writer, broken []Broken, backups string) error {
+	if err := os.MkdirAll(backups, 0o700); err != nil {
+		return err
+	}
+	for _, b := range broken {
+		told, err := f.restore(b, filepath.Join(backups, b.Project+".broken.json"))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: %s\n", b.Project, told)
+	}
+	return nil
+}
+
+// restore restores one state and says how.
+func (f Folder) restore(b Broken, backup string) (told string, err error) {
+	if b.isSidecar() {
+		return b.File + " was cut off while it was written; it is removed, and Pulumi makes it anew", os.Remove(b.File)
+	}
+	before, err := f.before(b)
+	if err != nil {
+		return "", err
+	}
+	what := "the one before it is restored"
+	if before == nil {
+		what = "it was that of a new stack, and is removed"
+	}
+	return fmt.Sprintf("the state was cut off while it was written; %s (the broken one is %s)", what, backup), replace(b.File, before, backup)
+}
+
+// replace keeps a copy of a file and gives it another content; nil removes it.
+func replace(file string, content []byte, backup string) error {
+	broken, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(backup, broken, 0o600); err != nil {
+		return err
+	}
+	if content == nil {
+		return os.Remove(file)
+	}
+	return atomicfile.Write(file, content, 0o600)
+}
+
+// before is the last whole state: Pulumi's own copy, or the guard's. It is nil
+// when the stack was new and had no state yet.
+func (f Folder) before(b Broken) ([]byte, error) {
+	for _, end := range []string{".bak", guardedEnd} {
+		if !isWhole(b.File + end) {
+			continue
+		}
+		if content, err := os.ReadFile(b.File + end); err == nil {
+			return content, nil
+		}
+	}
+	_, err := os.Stat(b.File + ".bak")
+	_, historyErr := os.Stat(f.files().History(b.Project, f.stackOf(b.Project)))
+	if errors.Is(err, fs.ErrNotExist) && errors.Is(historyErr, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return nil, &failure.Environment{
+		Text: fmt.Sprintf("the state of %s, %s, is broken, and so is the one before it", b.Project, b.File),
+		Next: "look for a copy in " + f.files().Backups(b.Project) + ", and put it in its place",
+	}
+}
+
+// BrokenError says that states cannot be read.
+type BrokenError struct {
+	Broken []Broken
+	Repair string // the command that restores them
+}
+
+// Error lists the files.
+func (e *BrokenError) Error() string {
+	parts := slice.Map(e.Broken, func(b Broken) string { return b.Project + " (" + b.File + ")" })
+	return "the state was cut off while it was written, as on a full disk or by a kill: " + strings.Join(parts, ", ")
+}
+
+// NextStep says how to restore them.
+func (e *BrokenError) NextStep() string { return "put it right with `" + e.Repair + "`" }

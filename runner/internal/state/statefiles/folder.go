@@ -1,0 +1,171 @@
+// Package statefiles knows the files in which a file backend of Pulumi's keeps
+// the states of an environment. It finds states that were cut off and restores
+// them, and it guards them against a full disk while Pulumi writes.
+package statefiles
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"mara/projects/model"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+)
+
+// Folder is the folder of a file backend. The zero Folder is another kind of
+// backend, which has no files.
+type Folder struct {
+	Path  string
+	Stack string           // the name of the environment, and of its stacks
+	Names model.StackNames // of those that have names of their own
+}
+
+// IsFile reports whether the backend keeps files.
+func (f Folder) IsFile() bool { return f.Path != "" }
+
+// MayHaveStates is false when nothing can have been deployed yet. A directory that
+// cannot be read may have states.
+func (f Folder) MayHaveStates() bool {
+	if !f.IsFile() {
+		return true
+	}
+	_, err := os.Stat(f.files().Pulumi())
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// CommandEnv is the environment of Pulumi's commands. They need not look for
+// states in an old layout where there are none: they would walk over all files of the
+// backend.
+func (f Folder) CommandEnv(env map[string]string) map[string]string {
+	env = maps.Clone(env)
+	if !f.HasLegacy() {
+		env["PULUMI_DIY_BACKEND_NO_LEGACY_WARNING"] = "true"
+	}
+	return env
+}
+
+// HasLegacy reports whether there may be states from before stacks belonged to
+// projects, which Pulumi tells of. It looks for them among the files of all stacks,
+// before each command.
+func (f Folder) HasLegacy() bool {
+	if !f.IsFile() {
+		return true
+	}
+	entries, err := os.ReadDir(f.files().Stacks())
+	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return !entry.IsDir() }) ||
+		err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// Make makes the folder, without which Pulumi refuses to work.
+func (f Folder) Make() error {
+	if !f.IsFile() {
+		return nil
+	}
+	return os.MkdirAll(f.Path, 0o700)
+}
+
+func (f Folder) files() layout.State { return layout.State(f.Path) }
+
+// stackOf is the name of a project's stack.
+func (f Folder) stackOf(project string) string { return f.Names.Of(project, f.Stack) }
+
+// Read reads the state of a project as Pulumi exports it, without what is around
+// it; nil if it has none.
+func (f Folder) Read(project string) (json.RawMessage, error) {
+	file := f.state(project)
+	content, err := readState(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if _, isCutOff := errors.AsType[*cutOffError](err); isCutOff {
+		return nil, err
+	}
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	latest, err := latestIn(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not valid JSON; %s.bak is the state before it", file, filepath.Base(file))
+	}
+	return latest, nil
+}
+
+// latestIn returns the state in the content of a state file.
+func latestIn(content []byte) (json.RawMessage, error) {
+	var stored struct {
+		Checkpoint struct {
+			Latest json.RawMessage `json:"latest"`
+		} `json:"checkpoint"`
+	}
+	err := json.Unmarshal(content, &stored)
+	return stored.Checkpoint.Latest, err
+}
+
+// unreadable is the error for a file or directory of states that cannot be read.
+func unreadable(err error) error {
+	return &failure.Environment{
+		Text: fmt.Sprintf("the states cannot be read: %v", err),
+		Next: "what is deployed is not known until they can be; check owner and permissions, for example after a run with sudo",
+	}
+}
+
+// ReadAll reads the states in the folder, as Read does, by environment and then by
+// project. wanted chooses from the projects that have a stack there.
+func (f Folder) ReadAll(wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
+	found, err := f.list()
+	if err != nil {
+		return nil, err
+	}
+	deployed := map[string][]string{}
+	for _, project := range slices.Sorted(maps.Keys(found)) {
+		for _, stack := range found[project] {
+			if environment, ok := f.Names.Environment(project, stack); ok {
+				deployed[environment] = append(deployed[environment], project)
+			}
+		}
+	}
+	states := map[string]map[string]json.RawMessage{}
+	for stack, names := range deployed {
+		if names = wanted(stack, names); len(names) == 0 {
+			continue
+		}
+		states[stack] = map[string]json.RawMessage{}
+		for _, project := range names {
+			if states[stack][project], err = (Folder{Path: f.Path, Stack: stack, Names: f.Names}).Read(project); err != nil {
+				return nil, fmt.Errorf("reading the state of %s: %w", project, err)
+			}
+		}
+	}
+	return states, nil
+}
+
+// Salt returns the salt of the passphrase that the states of projects are encrypted
+// with, "" if there is none. It skips states that were cut off, which the run that
+// needs them reports; one that cannot be read at all is an error.
+func (f Folder) Salt(projects []string) (string, error) {
+	for _, project := range projects {
+		content, err := readState(f.state(project))
+		if _, isCutOff := errors.AsType[*cutOffError](err); isCutOff || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", unreadable(err)
+		}
+		var state struct {
+			Provider struct {
+				State struct{ Salt string } `json:"state"`
+			} `json:"secrets_providers"`
+		}
+		latest, err := latestIn(content)
+		if err == nil && latest != nil && json.Unmarshal(latest, &state) == nil && state.Provider.State.Salt != "" {
+			return state.Provider.State.Salt, nil
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,117 @@
+package statefiles
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
+
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+)
+
+// LockStore is where a backend keeps Pulumi's locks on stacks: a file or an object
+// for each, PROJECT/STACK/ID. Pulumi has no command that lists them.
+type LockStore interface {
+	// ListIn returns what is in some of the folders, by key.
+	ListIn(ctx context.Context, folders []string) (map[string][]byte, error)
+	Delete(ctx context.Context, key string) error
+}
+
+// Lock is a lock of Pulumi's on a stack. Its operation may be running or dead.
+type Lock struct {
+	User    string    `json:"username"`
+	Host    string    `json:"hostname"`
+	PID     int       `json:"pid"`
+	Created time.Time `json:"timestamp"`
+	Project string    `json:"-"`
+	Key     string    `json:"-"` // in the store
+	// Broken says that it cannot be read, because writing it was cut off, for
+	// example on a full disk. It locks the stack all the same.
+	Broken bool `json:"-"`
+}
+
+// String says who holds the lock, and since when.
+func (l Lock) String() string {
+	if l.Broken {
+		return "a process that could not finish writing " + path.Base(l.Key)
+	}
+	return fmt.Sprintf("%s@%s (pid %d) since %s", l.User, l.Host, l.PID, l.Created.Local().Format(time.DateTime))
+}
+
+// Locks lists the locks on the stacks of projects, in the order of the projects.
+func (f Folder) Locks(ctx context.Context, store LockStore, projects []string) ([]Lock, error) {
+	folders := slice.Map(projects, func(project string) string { return project + "/" + f.stackOf(project) })
+	objects, err := store.ListIn(ctx, folders)
+	if err != nil {
+		return nil, fmt.Errorf("looking for Pulumi's locks on stacks: %w", err)
+	}
+	keys := slices.Sorted(maps.Keys(objects))
+	var locks []Lock
+	for i, project := range projects {
+		for _, key := range keys {
+			if path.Dir(key) != folders[i] || path.Ext(key) == sidecar {
+				continue // Pulumi takes everything else for a lock
+			}
+			lock := Lock{Project: project, Key: key}
+			if lock.Broken = json.Unmarshal(objects[key], &lock) != nil; lock.Broken {
+				lock = Lock{Project: project, Key: key, Broken: true, Created: f.lockWritten(key)}
+			}
+			locks = append(locks, lock)
+		}
+	}
+	return locks, nil
+}
+
+// lockWritten returns when the file of a lock was written; a zero time where that is
+// not known.
+func (f Folder) lockWritten(key string) time.Time {
+	if !f.IsFile() {
+		return time.Time{}
+	}
+	info, err := os.Stat(lockFiles(f.files().Locks()).path(key))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// LockFiles are Pulumi's locks where states are files.
+func (f Folder) LockFiles() LockStore { return lockFiles(f.files().Locks()) }
+
+// lockFiles is the folder of all locks.
+type lockFiles string
+
+// ListIn implements LockStore.
+func (f lockFiles) ListIn(_ context.Context, folders []string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, folder := range folders {
+		locks, err := atomicfile.ReadFolder(f.path(folder), func(string) bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		for name, content := range locks {
+			files[folder+"/"+name] = content
+		}
+	}
+	return files, nil
+}
+
+// Delete implements LockStore.
+func (f lockFiles) Delete(_ context.Context, key string) error {
+	if err := atomicfile.Remove(f.path(key)); err != nil {
+		return failure.RunnerFolder(err)
+	}
+	return nil
+}
+
+func (f lockFiles) path(key string) string {
+	return filepath.Join(string(f), filepath.FromSlash(key))
+}

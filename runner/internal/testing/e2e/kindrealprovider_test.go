@@ -1,0 +1,305 @@
+package e2e
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"mara/runner/internal/run/event"
+)
+
+// inCluster are the projects that deploy to the cluster, but for the bank, whose
+// address cannot answer where nothing runs.
+var inCluster = []string{
+	"secrets", "ingress-controller-namespace", "ingress-controller", "logstore", "logagent", "certmgr", "prometheus", "observability",
+}
+
+// outside are the projects that are left out: the images of the ingress
+// controller, of which only a state is there.
+const outside = "kic-image-build,kic-image-push,bank-of-anthos"
+
+// TestProviderLife has Pulumi's own Kubernetes provider deploy the projects of the
+// environment to a real cluster, with charts from a mirror. Their Pods do not run.
+func TestProviderLife(t *testing.T) {
+	if os.Getenv("E2E_PROVIDER") == "" || os.Getenv("E2E_CHARTS") == "" {
+		t.Skip("there is no Kubernetes provider and no chart here; `make e2e-provider` says what it needs")
+	}
+	r := newRealKind(t, "test")
+	r.installProvider()
+	r.leavesNothing(t)
+	r.mirror = fmt.Sprintf("localhost:%d/mirror", r.registry)
+	r.configure()
+	for _, image := range []string{r.images.node, r.images.registry} { // the mirror is made of these: they are not pulled from it
+		mirrored := r.mirror + "/library/" + image
+		runDocker(t, "tag", image, mirrored)
+		t.Cleanup(func() { runDocker(t, "image", "rm", mirrored) })
+	}
+	defer r.run("destroy", "--yes", "--force-forget", "-o", "json")
+	r.up()
+	pushCharts(t, fmt.Sprintf("http://localhost:%d/v2/mirror/charts/", r.registry))
+	content, err := os.ReadFile(filepath.Join(r.home, ".kube", "config"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.kubectl("taint node " + r.controlPlane() + " stand-in=elsewhere:NoExecute")
+	startStandIn(t, content)
+	r.pretendImages()
+
+	run := realRun{Command: "make e2e-provider", Projects: append(strings.Split(realProjects, ","), inCluster...), Versions: r.versions()}
+	run.Versions["Pulumi's Kubernetes provider"] = os.Getenv("E2E_PROVIDER_VERSION")
+	if built := os.Getenv("E2E_PROVIDER_BUILT"); built != "" {
+		run.Versions["Pulumi's Kubernetes provider"] += " (" + built + ")"
+	}
+	for _, part := range []struct {
+		name string
+		test func(*realKind)
+	}{
+		{"up", providerUp},
+		{"nothing to do", providerNothing},
+		{"a changed value", providerChange},
+		{"deleted by hand", providerDeleted},
+		{"destroy what is in the cluster", providerDestroy},
+		{"the cluster is lost", providerLost},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { part.test(r.in(t)) }) {
+			return
+		}
+		run.Parts = append(run.Parts, part.name)
+	}
+	r.record(t, run)
+}
+
+// installProvider puts the provider where Pulumi looks for it.
+func (r *realKind) installProvider() {
+	r.t.Helper()
+	binary, version := os.Getenv("E2E_PROVIDER"), os.Getenv("E2E_PROVIDER_VERSION")
+	home := r.t.TempDir()
+	folder := filepath.Join(home, "plugins", "resource-kubernetes-v"+version)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.Symlink(binary, filepath.Join(folder, "pulumi-resource-kubernetes")); err != nil {
+		r.t.Fatal(err)
+	}
+	r.env = append(r.env, "PULUMI_HOME="+home)
+}
+
+// pretendImages gives the project of the ingress controller's image the state of
+// a simulated run: its own provider would pull from the internet.
+func (r *realKind) pretendImages() {
+	r.t.Helper()
+	r.simulate(0, "up", "-p", "kind", "--only", "+kic-image-push")
+	state := r.run("pulumi", "kic-image-push", "--simulate", "--", "stack", "export")
+	if state.code != 0 {
+		r.t.Fatalf("exporting: exit code %d\n%s", state.code, state.stderr)
+	}
+	r.write("kic-image-push.json", state.stdout)
+	for _, args := range [][]string{{"stack", "init", r.stack}, {"stack", "import", "--force", "--file", filepath.Join(r.root, "kic-image-push.json")}} {
+		if done := r.run(append([]string{"pulumi", "kic-image-push", "--"}, args...)...); done.code != 0 {
+			r.t.Fatalf("%s: exit code %d\n%s%s", strings.Join(args, " "), done.code, done.stdout, done.stderr)
+		}
+	}
+}
+
+// deploy runs an up of everything that can be deployed.
+func (r *realKind) deploy(args ...string) []event.Event {
+	r.t.Helper()
+	return r.operate(append([]string{"up", "--skip", outside, "--generate-secrets"}, args...)...)
+}
+
+func providerUp(r *realKind) {
+	got := changed(r.deploy())
+	slices.Sort(got)
+	want := slices.Sorted(slices.Values(inCluster))
+	if diff := cmp.Diff(want, got); diff != "" {
+		r.t.Errorf("what has changed (-want +got):\n%s", diff)
+	}
+}
+
+func providerNothing(r *realKind) {
+	if got := changed(r.deploy()); len(got) > 0 {
+		r.t.Errorf("what has changed: %v", got)
+	}
+	r.clean("--skip", outside)
+}
+
+// providerChange changes a value of a chart, which makes a second revision.
+func providerChange(r *realKind) {
+	got := changed(r.deploy("--config", "certmgr:values={podDnsPolicy: Default}"))
+	if diff := cmp.Diff([]string{"certmgr"}, got); diff != "" {
+		r.t.Errorf("what has changed (-want +got):\n%s", diff)
+	}
+	if policy := r.kubectl("get deployments --all-namespaces --selector=app=cert-manager --output=jsonpath={.items[0].spec.template.spec.dnsPolicy}"); policy != "Default" {
+		r.t.Errorf("the Deployment has the DNS policy %q", policy)
+	}
+	r.deploy()
+}
+
+// providerDeleted deletes something that Pulumi has made: drift names it, refresh
+// notes it, and up makes it anew.
+func providerDeleted(r *realKind) {
+	r.kubectl("delete --namespace=prometheus secret/prometheus-credentials")
+	if drift := r.run("drift", "--exit-code", "--only", "secrets"); drift.code != 5 || !strings.Contains(drift.stdout, "gone: kubernetes:core/v1:Secret prometheus-credentials") {
+		r.t.Errorf("drift: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
+	}
+	r.operate("refresh", "--only", "secrets")
+	if diff := cmp.Diff([]string{"secrets"}, changed(r.deploy())); diff != "" {
+		r.t.Errorf("what has changed (-want +got):\n%s", diff)
+	}
+}
+
+// providerDestroy leaves a cluster as it was.
+func providerDestroy(r *realKind) {
+	r.operate("destroy", "--skip", "kind-cluster,kind-registry,kubeconfig,kic-image-build,kic-image-push")
+	for _, kind := range []string{"namespaces", "crds", "persistentvolumes", "validatingwebhookconfigurations", "mutatingwebhookconfigurations"} {
+		r.eventually("", func() string { // a volume goes a while after its claim
+			left := slices.DeleteFunc(strings.Fields(r.ask("get "+kind+" --output=name")), func(name string) bool {
+				return strings.HasPrefix(name, "namespace/kube-") || name == "namespace/default" || name == "namespace/local-path-storage"
+			})
+			return strings.Join(left, " ")
+		})
+	}
+}
+
+// providerLost loses a cluster with something in it: each operation says so once,
+// and --force-forget drops what was in it.
+func providerLost(r *realKind) {
+	const few = "secrets,ingress-controller-namespace,certmgr"
+	r.operate("up", "--only", few)
+	r.lose(r.controlPlane())
+	failed := r.run("destroy", "--only", few, "--yes")
+	text := failed.stdout + failed.stderr
+	if failed.code != 1 || !strings.Contains(text, "the Kubernetes cluster is unreachable") || !strings.Contains(text, "--force-forget") ||
+		strings.Contains(text, "PULUMI_K8S_DELETE_UNREACHABLE") {
+		r.t.Errorf("destroy: exit code %d\n%s", failed.code, text)
+	}
+	if done := r.run("pulumi", "kic-image-push", "--", "stack", "rm", "--force", "--yes"); done.code != 0 {
+		r.t.Errorf("removing the pretended state: exit code %d\n%s%s", done.code, done.stdout, done.stderr)
+	}
+	r.operate("destroy", "--force-forget")
+	if left := r.containersOf(); len(left) > 0 {
+		r.t.Errorf("left: %v", left)
+	}
+}
+
+// pushCharts puts the charts of a folder, a folder each, into a registry, as OCI
+// artifacts.
+func pushCharts(t *testing.T, repository string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(os.Getenv("E2E_CHARTS"), "*", "Chart.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("E2E_CHARTS=%s has no charts: %v", os.Getenv("E2E_CHARTS"), err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var about map[string]any
+		if err := yaml.Unmarshal(content, &about); err != nil {
+			t.Fatal(err)
+		}
+		config, err := json.Marshal(about)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pushChart(t, repository+fmt.Sprint(about["name"]), strings.ReplaceAll(fmt.Sprint(about["version"]), "+", "_"), config, packed(t, filepath.Dir(file)))
+	}
+}
+
+// packed is a chart as `helm package` makes it, without the schema of its values:
+// docs/mirror.md says why.
+func packed(t *testing.T, folder string) []byte {
+	t.Helper()
+	var archive bytes.Buffer
+	zipped := gzip.NewWriter(&archive)
+	w := tar.NewWriter(zipped)
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(filepath.Dir(folder), path)
+		if err != nil || entry.IsDir() || strings.Count(name, "/") == 1 && entry.Name() == "values.schema.json" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err == nil {
+			err = w.WriteHeader(&tar.Header{Name: filepath.ToSlash(name), Mode: 0o644, Size: int64(len(content)), Typeflag: tar.TypeReg})
+		}
+		if err == nil {
+			_, err = w.Write(content)
+		}
+		return err
+	})
+	for _, close := range []func() error{w.Close, zipped.Close} {
+		if err == nil {
+			err = close()
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return archive.Bytes()
+}
+
+// pushChart pushes one chart.
+func pushChart(t *testing.T, repository, tag string, config, archive []byte) {
+	t.Helper()
+	described := func(kind string, content []byte) map[string]any {
+		return map[string]any{"mediaType": kind, "digest": fmt.Sprintf("sha256:%x", sha256.Sum256(content)), "size": len(content)}
+	}
+	for _, blob := range [][]byte{config, archive} {
+		begun := send(t, http.MethodPost, repository+"/blobs/uploads/", "", nil)
+		place, err := url.Parse(begun.Get("Location"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := place.Query()
+		query.Set("digest", fmt.Sprintf("sha256:%x", sha256.Sum256(blob)))
+		place.RawQuery = query.Encode()
+		send(t, http.MethodPut, place.String(), "application/octet-stream", blob)
+	}
+	const manifestType = "application/vnd.oci.image.manifest.v1+json"
+	manifest, err := json.Marshal(map[string]any{
+		"schemaVersion": 2, "mediaType": manifestType,
+		"config": described("application/vnd.cncf.helm.config.v1+json", config),
+		"layers": []any{described("application/vnd.cncf.helm.chart.content.v1.tar+gzip", archive)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(t, http.MethodPut, repository+"/manifests/"+tag, manifestType, manifest)
+}
+
+// send sends a request that has to succeed, and returns the header of the answer.
+func send(t *testing.T, method, address, kind string, content []byte) http.Header {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind != "" {
+		request.Header.Set("Content-Type", kind)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, _ := io.ReadAll(response.Body); response.StatusCode >= 300 {
+		t.Fatalf("%s %s: %s: %s", method, address, response.Status, text)
+	}
+	return response.Header
+}
