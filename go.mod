@@ -349,7 +349,7 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
 
-// Their lists of words cost each start of mara-engine 0.07 s; see the folder.
+// Their lists of words cost each start of mara-engine 0.07 s; see the directory.
 replace (
 	github.com/ccojocar/zxcvbn-go => ./runner/mara-engine/zxcvbn/esc
 	github.com/nbutton23/zxcvbn-go => ./runner/mara-engine/zxcvbn

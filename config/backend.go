@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// filePrefix begins the address of a folder as a place for state.
+// filePrefix begins the address of a directory as a place for state.
 const filePrefix = "file://"
 
-// withoutSidecars ends the address of a folder in which Pulumi writes no .attrs files.
+// withoutSidecars ends the address of a directory in which Pulumi writes no .attrs files.
 // By default it writes one next to each file, with a checksum and a content type that
 // it does not need. See https://pkg.go.dev/gocloud.dev/blob/fileblob.
 const withoutSidecars = "?metadata=skip"
 
-// folderAddress returns a path as the address of a folder, with characters escaped that mean
+// dirAddress returns a path as the address of a directory, with characters escaped that mean
 // something in an address.
-func folderAddress(path string) string {
+func dirAddress(path string) string {
 	return filePrefix + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 }
 
-// StateFolder returns the folder of the state; ok is false if the state is not in a folder of
+// StateDir returns the directory of the state; ok is false if the state is not in a directory of
 // this machine.
-func (s Settings) StateFolder() (folder string, ok bool) {
+func (s Settings) StateDir() (directory string, ok bool) {
 	path, _, _ := strings.Cut(s.Backend.Text, "?")
 	path, ok = strings.CutPrefix(path, filePrefix)
 	if !ok || path == "" {
 		return "", false
 	}
-	folder, err := url.PathUnescape(path)
-	return filepath.FromSlash(folder), err == nil
+	directory, err := url.PathUnescape(path)
+	return filepath.FromSlash(directory), err == nil
 }
 
-// absoluteBackend makes the path of a folder absolute. A relative path begins at the root:
+// absoluteBackend makes the path of a directory absolute. A relative path begins at the root:
 // Pulumi would resolve it in its working directory, which is a temporary copy. `~` is the
 // user's home, as it is for Pulumi; `pulumi login --local` writes file://~.
 func absoluteBackend(backend Value, root string) (Value, error) {
@@ -56,31 +56,31 @@ func absoluteBackend(backend Value, root string) (Value, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(root, path)
 	}
-	backend.Text = folderAddress(path)
+	backend.Text = dirAddress(path)
 	if asked {
 		backend.Text += "?" + query
 	}
 	return backend, nil
 }
 
-// wrongAddress returns the error for a malformed address of a folder. An address from the
+// wrongAddress returns the error for a malformed address of a directory. An address from the
 // user's login has no line in a file.
 func (v Value) wrongAddress(next string) error {
 	if v.Origin.Source != FromLogin {
-		return v.Wrong("is not the address of a folder", next)
+		return v.Wrong("is not the address of a directory", next)
 	}
-	problem := Problem{File: v.Origin.File, Text: "the address " + v.Text + " is not that of a folder"}
+	problem := Problem{File: v.Origin.File, Text: "the address " + v.Text + " is not that of a directory"}
 	return &Error{Problems: []Problem{problem}, Next: next}
 }
 
 // sameBackend reports whether two addresses name the same backend, whatever the options of a
-// folder's address.
+// directory's address.
 func sameBackend(a, b string) bool {
-	return withoutFolderOptions(a) == withoutFolderOptions(b)
+	return withoutDirOptions(a) == withoutDirOptions(b)
 }
 
-// withoutFolderOptions removes the options from the address of a folder.
-func withoutFolderOptions(address string) string {
+// withoutDirOptions removes the options from the address of a directory.
+func withoutDirOptions(address string) string {
 	if !strings.HasPrefix(address, filePrefix) {
 		return strings.TrimSuffix(address, "/")
 	}
@@ -89,12 +89,12 @@ func withoutFolderOptions(address string) string {
 }
 
 // BackendPlace returns the address of the backend for records: without options, and relative
-// to the root for a folder below it, so that a root can be moved.
+// to the root for a directory below it, so that a root can be moved.
 func (s Settings) BackendPlace() string { return backendPlace(s.Backend.Text, s.Root) }
 
 func backendPlace(address, root string) string {
-	address = withoutFolderOptions(address)
-	below, isBelow := strings.CutPrefix(address, folderAddress(root)+"/")
+	address = withoutDirOptions(address)
+	below, isBelow := strings.CutPrefix(address, dirAddress(root)+"/")
 	if !isBelow {
 		return address
 	}

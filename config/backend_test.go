@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// TestBackendFolders: an address means the same wherever Pulumi runs, and the
-// folder is the one that Pulumi opens.
-func TestBackendFolders(t *testing.T) {
+// TestBackendDirs: an address means the same wherever Pulumi runs, and the
+// directory is the one that Pulumi opens.
+func TestBackendDirs(t *testing.T) {
 	t.Parallel()
 	current, err := user.Current()
 	if err != nil {
 		t.Skip(err)
 	}
 	home := current.HomeDir
-	for _, test := range []struct{ name, address, want, folder string }{
+	for _, test := range []struct{ name, address, want, directory string }{
 		{"absolute", "file:///var/state", "file:///var/state", "/var/state"},
 		{"home", "file://~", "file://" + home, home},
 		{"below home", "file://~/state", "file://" + home + "/state", home + "/state"},
@@ -41,16 +41,16 @@ func TestBackendFolders(t *testing.T) {
 				if err != nil || backend.Text != test.want {
 					t.Errorf("%v: got %q, %v", process, backend.Text, err)
 				}
-				folder, ok := Settings{Backend: backend}.StateFolder()
-				if folder != test.folder || ok != (test.folder != "") {
-					t.Errorf("%v: the folder is %q, %v", process, folder, ok)
+				directory, ok := Settings{Backend: backend}.StateDir()
+				if directory != test.directory || ok != (test.directory != "") {
+					t.Errorf("%v: the directory is %q, %v", process, directory, ok)
 				}
 			}
 		})
 	}
 }
 
-// TestBackendBelowTheRoot: any name will do for the root's folder.
+// TestBackendBelowTheRoot: any name will do for the root's directory.
 func TestBackendBelowTheRoot(t *testing.T) {
 	t.Parallel()
 	for _, root := range []string{"/a b", "/100%", "/a%20b", "/c#", "/what?", "/[x]*", "/ü"} {
@@ -62,9 +62,9 @@ func TestBackendBelowTheRoot(t *testing.T) {
 			if strings.ContainsAny(strings.TrimSuffix(backend.Text, withoutSidecars), " #?") {
 				t.Errorf("%s: the address is %q", root, backend.Text)
 			}
-			folder, ok := Settings{Backend: backend}.StateFolder()
-			if !ok || filepath.Dir(filepath.Dir(strings.Replace(folder, "/simulated", "", 1))) != root {
-				t.Errorf("%s: the folder is %q", root, folder)
+			directory, ok := Settings{Backend: backend}.StateDir()
+			if !ok || filepath.Dir(filepath.Dir(strings.Replace(directory, "/simulated", "", 1))) != root {
+				t.Errorf("%s: the directory is %q", root, directory)
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func TestBackendWithoutScheme(t *testing.T) {
 		r := Request{Root: "/root", Sources: Sources{Process: []string{"PULUMI_BACKEND_URL=" + text}}}
 		_, err := resolveBackend(r, nil)
 		var problem *Error
-		if !errors.As(err, &problem) || err.Error() != "PULUMI_BACKEND_URL in the process environment: is not the address of a backend" || !strings.Contains(problem.Next, "file:///folder") {
+		if !errors.As(err, &problem) || err.Error() != "PULUMI_BACKEND_URL in the process environment: is not the address of a backend" || !strings.Contains(problem.Next, "file:///directory") {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}
@@ -87,8 +87,8 @@ func TestBackendThatIsNone(t *testing.T) {
 	t.Parallel()
 	login := newRoot(t, map[string]string{"credentials.json": `{"current": "file:///100%"}`})
 	for process, want := range map[string]string{
-		"PULUMI_BACKEND_URL=file:///100%": "PULUMI_BACKEND_URL in the process environment: is not the address of a folder",
-		"PULUMI_HOME=" + login:            login + "/credentials.json: the address file:///100% is not that of a folder",
+		"PULUMI_BACKEND_URL=file:///100%": "PULUMI_BACKEND_URL in the process environment: is not the address of a directory",
+		"PULUMI_HOME=" + login:            login + "/credentials.json: the address file:///100% is not that of a directory",
 	} {
 		r := Request{Root: "/root", Sources: Sources{Process: []string{process}}}
 		_, err := resolveBackend(r, r.Sources.File.Merge(r.Sources.Process))

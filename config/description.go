@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// EnvironmentsFolder has a file for each environment that is described, below
-// the root; LayersFolder has the layers that such files import.
+// EnvironmentsDir has a file for each environment that is described, below
+// the root; LayersDir has the layers that such files import.
 const (
-	EnvironmentsFolder = "config/environments"
-	LayersFolder       = "config/layers"
+	EnvironmentsDir = "config/environments"
+	LayersDir       = "config/layers"
 )
 
 // The runner's own keys.
@@ -25,7 +25,7 @@ const (
 )
 
 // DescriptionPath returns the path of the file that describes an environment, below the root.
-func DescriptionPath(stack string) string { return EnvironmentsFolder + "/" + stack + ".yaml" }
+func DescriptionPath(stack string) string { return EnvironmentsDir + "/" + stack + ".yaml" }
 
 // Description is what config/environments/<stack>.yaml says, with the layers it
 // imports. Package layers reads it. The zero Description is that of an
@@ -92,13 +92,13 @@ func (f StackFile) Own() StackFile {
 }
 
 // misnamed returns a problem for a file whose name ends in .yml, which Pulumi does not read.
-func misnamed(folder string, entry os.DirEntry) (Problem, bool) {
+func misnamed(directory string, entry os.DirEntry) (Problem, bool) {
 	name, ok := strings.CutSuffix(entry.Name(), ".yml")
 	if !ok || entry.IsDir() || strings.HasPrefix(name, ".") {
 		return Problem{}, false
 	}
 	text := "is not read, because its name ends in .yml; rename it to " + name + ".yaml"
-	return Problem{File: folder + "/" + entry.Name(), Text: text}, true
+	return Problem{File: directory + "/" + entry.Name(), Text: text}, true
 }
 
 // Described reports whether layers contribute to the values.
@@ -163,22 +163,22 @@ func (f StackFile) TTL() (time.Duration, Origin) {
 
 // Described lists the environments that have a description below the root.
 func Described(root string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(root, EnvironmentsFolder))
+	entries, err := os.ReadDir(filepath.Join(root, EnvironmentsDir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fileError(EnvironmentsFolder, err)
+		return nil, fileError(EnvironmentsDir, err)
 	}
 	var names []string
 	var problems []Problem
 	for _, entry := range entries {
 		name, isYAML := strings.CutSuffix(entry.Name(), ".yaml")
-		if p, ok := misnamed(EnvironmentsFolder, entry); ok {
+		if p, ok := misnamed(EnvironmentsDir, entry); ok {
 			problems = append(problems, p)
 		}
 		if entry.IsDir() || !isYAML || strings.HasPrefix(name, ".") {
 			continue
 		}
 		if err := CheckStackName(name); err != nil {
-			file := EnvironmentsFolder + "/" + entry.Name()
+			file := EnvironmentsDir + "/" + entry.Name()
 			problems = append(problems, Problem{File: file, Text: "is not named after a stack: " + err.Error()})
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // EnvironmentFile is the environment file below the root.
-const EnvironmentFile = Folder + "/environment"
+const EnvironmentFile = Directory + "/environment"
 
 // Variable is one line of the environment file.
 type Variable struct {

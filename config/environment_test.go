@@ -110,11 +110,11 @@ func TestReadEnvironment(t *testing.T) {
 	if got, err := ReadEnvironment(root); err != nil || len(got.Variables()) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
-	folder := newRoot(t, nil)
-	if err := os.Mkdir(filepath.Join(folder, EnvironmentFile), 0o755); err != nil {
+	directory := newRoot(t, nil)
+	if err := os.Mkdir(filepath.Join(directory, EnvironmentFile), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := ReadEnvironment(folder)
+	_, err := ReadEnvironment(directory)
 	if err == nil || err.Error() != "config/pulumi/environment: is a directory" {
 		t.Errorf("unreadable: %v", err)
 	}
@@ -207,7 +207,7 @@ func checkQuoted(t *testing.T, quoted, want string) {
 func newRoot(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, Folder, "secrets"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, Directory, "secrets"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range files {

@@ -2,7 +2,7 @@ package config
 
 import "embed"
 
-// The folder that `runner init` makes, so that the installed runner needs no checkout.
+// The directory that `runner init` makes, so that the installed runner needs no checkout.
 //
 //go:embed pulumi/environment.example pulumi/Pulumi.stackname.yaml.example pulumi/.gitignore
 var examples embed.FS
@@ -13,7 +13,7 @@ type Example struct {
 	Data []byte
 }
 
-// Examples returns the files of a new configuration folder.
+// Examples returns the files of a new configuration directory.
 func Examples() ([]Example, error) {
 	names := []string{".gitignore", "environment.example", "Pulumi.stackname.yaml.example"}
 	files := make([]Example, 0, len(names))
@@ -22,7 +22,7 @@ func Examples() ([]Example, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, Example{Path: Folder + "/" + name, Data: data})
+		files = append(files, Example{Path: Directory + "/" + name, Data: data})
 	}
 	return files, nil
 }

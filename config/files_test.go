@@ -15,7 +15,7 @@ func TestFindRoot(t *testing.T) {
 	if err := os.MkdirAll(deep, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{root, deep, filepath.Join(root, Folder)} {
+	for _, dir := range []string{root, deep, filepath.Join(root, Directory)} {
 		if got, err := FindRoot(dir, Value{}); err != nil || got != root {
 			t.Errorf("from %s: got %s, %v", dir, got, err)
 		}
@@ -37,9 +37,9 @@ func TestFindRootRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	_, err = FindRoot(dir, flagValue("--root", "nowhere"))
-	checkError(t, err, true, "--root: the folder "+filepath.Join(dir, "nowhere")+" does not exist", "")
+	checkError(t, err, true, "--root: the directory "+filepath.Join(dir, "nowhere")+" does not exist", "")
 	_, err = FindRoot(dir, flagValue("--root", dir))
-	checkError(t, err, true, "--root: "+dir+" has neither a folder config/pulumi nor a file mara.yaml", "runner init "+dir)
+	checkError(t, err, true, "--root: "+dir+" has neither a directory config/pulumi nor a file mara.yaml", "runner init "+dir)
 	_, err = FindRoot(dir, flagValue("--root", "a\x00b"))
 	checkError(t, err, true, "--root: invalid argument", "")
 	_, err = FindRoot(dir, Value{Text: dir, Origin: Origin{Source: FromProcess, Name: "RUNNER_ROOT"}})

@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ManifestFile is Pulumi's own file in the folder of a project.
+// ManifestFile is Pulumi's own file in the directory of a project.
 const ManifestFile = "Pulumi.yaml"
 
 // Manifest is the part of a Pulumi.yaml that the runner uses.
@@ -19,17 +19,17 @@ type Manifest struct {
 	Runtime        string
 	Binary         string // the built program that the runtime runs; "" for none
 	Description    string
-	StackConfigDir string // directory of its own stack files, below its folder
+	StackConfigDir string // directory of its own stack files, below its directory
 	Backend        string // URL; "" for none
 	Keys           []Key  // declared below config
 	Secrets        []Key  // declared keys with secret: true
 }
 
-// ReadManifest reads the Pulumi.yaml in a folder; shown is that folder in
+// ReadManifest reads the Pulumi.yaml in a directory; shown is that directory in
 // messages.
-func ReadManifest(folder, shown string) (Manifest, error) {
+func ReadManifest(directory, shown string) (Manifest, error) {
 	name := filepath.ToSlash(filepath.Join(shown, ManifestFile))
-	data, err := readFile(filepath.Join(folder, ManifestFile))
+	data, err := readFile(filepath.Join(directory, ManifestFile))
 	if err != nil {
 		return Manifest{}, fileError(name, err)
 	}

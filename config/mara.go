@@ -32,11 +32,11 @@ func Words(words []Word) []string {
 	return texts
 }
 
-// MaraProject is one entry of a list of projects: a folder of the user, perhaps in a git
+// MaraProject is one entry of a list of projects: a directory of the user, perhaps in a git
 // repository, or a project of the catalogue.
 type MaraProject struct {
 	Line      int
-	Path      Word // folder below the root, or in the repository
+	Path      Word // directory below the root, or in the repository
 	Git       Word // URL of a repository
 	Ref       Word // tag, branch or commit in it
 	Project   Word // name of a project of the catalogue

@@ -100,7 +100,7 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"unknown key", "projcts: []", `mara.yaml:1: projcts is not a known key; allowed: projects, providers, hooks, harmless; did you mean "projects"?`},
 		{"no map", "- a", `mara.yaml:1: must be a map, not a list`},
 		{"no list", "projects: {a: b}", `mara.yaml:1: projects must be a list, not a map`},
-		{"no place", "projects:\n  - title: A", `mara.yaml:2: projects[0] has no path; write path: FOLDER for a project of your own, or project: NAME for one that comes with the runner`},
+		{"no place", "projects:\n  - title: A", `mara.yaml:2: projects[0] has no path; write path: DIR for a project of your own, or project: NAME for one that comes with the runner`},
 		{"two places", "projects: [{path: a, project: b}]", `mara.yaml:1: projects[0] has both path and project; a project of the catalogue has no path`},
 		{"git without ref", "projects:\n- git: https://a/b\n  path: c", `mara.yaml:2: projects[0] has git and no ref; write ref: with a tag, a branch or a commit`},
 		{"ref without git", "projects:\n- path: c\n  ref: v1", `mara.yaml:3: projects[0] has ref and no git; write git: with the URL of a repository`},

@@ -284,7 +284,7 @@ func (d *maraDecoder) checkPlace(key string, p MaraProject) {
 			"has the path %s, which is not below the root; use git: for projects of other repositories", p.Path.Text)
 	case p.Project.Text == "" && p.Path.Text == "" && p.Git.Text == "":
 		d.problem(p.Line, key,
-			"has no path; write path: FOLDER for a project of your own, or project: NAME for one that comes with the runner")
+			"has no path; write path: DIR for a project of your own, or project: NAME for one that comes with the runner")
 	}
 }
 

@@ -18,7 +18,7 @@ func readOptional(root, name string) (data []byte, exists bool, err error) {
 	return data, true, fileError(name, err)
 }
 
-// fileError wraps an error about a file or folder; nil stays nil.
+// fileError wraps an error about a file or directory; nil stays nil.
 func fileError(name string, err error) error {
 	if err == nil {
 		return nil

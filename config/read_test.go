@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReadWhatIsNoFile: a dangling link, a cycle of links, a pipe and a folder are not
+// TestReadWhatIsNoFile: a dangling link, a cycle of links, a pipe and a directory are not
 // the same as a missing file.
 func TestReadWhatIsNoFile(t *testing.T) {
 	t.Parallel()
@@ -19,12 +19,12 @@ func TestReadWhatIsNoFile(t *testing.T) {
 		{"a link to nowhere", func(path string) error { return os.Symlink("../nowhere", path) }, "is a link to ../nowhere, which does not exist"},
 		{"a link to itself", func(path string) error { return os.Symlink(filepath.Base(path), path) }, "too many levels of symbolic links"},
 		{"a pipe", func(path string) error { return syscall.Mkfifo(path, 0o600) }, "is a pipe, not a file"},
-		{"a folder", func(path string) error { return os.Mkdir(path, 0o700) }, "is a directory"},
+		{"a directory", func(path string) error { return os.Mkdir(path, 0o700) }, "is a directory"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
-			if err := os.MkdirAll(filepath.Join(root, Folder, "secrets"), 0o700); err != nil {
+			if err := os.MkdirAll(filepath.Join(root, Directory, "secrets"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			for _, file := range []struct {

@@ -7,15 +7,15 @@ import (
 	"path/filepath"
 )
 
-// Folder holds the configuration, below the root.
-const Folder = "config/pulumi"
+// Directory holds the configuration, below the root.
+const Directory = "config/pulumi"
 
-// NoRootError says that no folder with a configuration was found.
+// NoRootError says that no directory with a configuration was found.
 type NoRootError struct{ Start string }
 
-// Error names the folder where the search began.
+// Error names the directory where the search began.
 func (e *NoRootError) Error() string {
-	return fmt.Sprintf("no folder with %s here (%s) or above, and none with %s", Folder, e.Start, MaraFile)
+	return fmt.Sprintf("no directory with %s here (%s) or above, and none with %s", Directory, e.Start, MaraFile)
 }
 
 // NextStep names the command that creates a root.
@@ -23,17 +23,17 @@ func (e *NoRootError) NextStep() string {
 	return "make one with `runner init`, or name it with --root or RUNNER_ROOT"
 }
 
-// FindRoot finds the root: the named folder, or else the nearest one, from dir upward, that
+// FindRoot finds the root: the named directory, or else the nearest one, from dir upward, that
 // holds config/pulumi or mara.yaml. It returns a NoRootError if there is none.
 func FindRoot(dir string, named Value) (string, error) {
 	if named.IsSet() {
 		return namedRoot(dir, named)
 	}
-	for folder := filepath.Clean(dir); ; folder = filepath.Dir(folder) {
-		if isRoot(folder) {
-			return folder, nil
+	for directory := filepath.Clean(dir); ; directory = filepath.Dir(directory) {
+		if isRoot(directory) {
+			return directory, nil
 		}
-		if folder == filepath.Dir(folder) {
+		if directory == filepath.Dir(directory) {
 			return "", &NoRootError{Start: dir}
 		}
 	}
@@ -47,24 +47,24 @@ func namedRoot(dir string, named Value) (string, error) {
 	_, err := os.Stat(root)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return "", named.Wrong(fmt.Sprintf("the folder %s does not exist", root), "")
+		return "", named.Wrong(fmt.Sprintf("the directory %s does not exist", root), "")
 	case err != nil:
 		return "", named.Wrong(reason(err), "")
 	case !isRoot(root):
-		return "", named.Wrong(fmt.Sprintf("%s has neither a folder %s nor a file %s", root, Folder, MaraFile),
+		return "", named.Wrong(fmt.Sprintf("%s has neither a directory %s nor a file %s", root, Directory, MaraFile),
 			fmt.Sprintf("make one with `runner init %s`", named.Text))
 	}
 	return filepath.Clean(root), nil
 }
 
-// isRoot reports whether a folder has a configuration, or only own projects.
-func isRoot(folder string) bool {
-	info, err := os.Stat(filepath.Join(folder, MaraFile))
+// isRoot reports whether a directory has a configuration, or only own projects.
+func isRoot(directory string) bool {
+	info, err := os.Stat(filepath.Join(directory, MaraFile))
 	hasMara := err == nil && info.Mode().IsRegular()
-	return hasMara || isFolder(filepath.Join(folder, Folder)) || isFolder(filepath.Join(folder, EnvironmentsFolder))
+	return hasMara || isDir(filepath.Join(directory, Directory)) || isDir(filepath.Join(directory, EnvironmentsDir))
 }
 
-func isFolder(path string) bool {
+func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

@@ -26,12 +26,12 @@ const (
 
 // Locations of the state below the root.
 const (
-	stateFolder          = ".runner/state"
-	simulatedStateFolder = ".runner/simulated/state"
+	stateDir          = ".runner/state"
+	simulatedStateDir = ".runner/simulated/state"
 )
 
 // DefaultBackend is the default location of the state, relative to the root.
-const DefaultBackend = filePrefix + stateFolder
+const DefaultBackend = filePrefix + stateDir
 
 // Request is the input of Resolve.
 type Request struct {
@@ -45,9 +45,9 @@ type Request struct {
 	// ChangeProvider lets the flag override the provider in the stack file. The caller
 	// checks that nothing is deployed.
 	ChangeProvider bool
-	// StateFolder overrides the folder of a simulation's state; "" for the default.
-	StateFolder string
-	backend     Value // from the description
+	// StateDir overrides the directory of a simulation's state; "" for the default.
+	StateDir string
+	backend  Value // from the description
 }
 
 // ReadStack reads the configuration of a stack: its file merged over its description.
@@ -192,11 +192,11 @@ func providerMismatch(asked, configured Value) error {
 }
 
 // resolveBackend returns the location of the state: that of PULUMI_BACKEND_URL, else of the
-// description, else of the user's login, else a folder below the root.
+// description, else of the user's login, else a directory below the root.
 func resolveBackend(r Request, environ map[string]string) (Value, error) {
 	if r.Simulate {
-		folder := cmp.Or(r.StateFolder, filepath.Join(r.Root, simulatedStateFolder))
-		return Value{Text: folderAddress(folder) + withoutSidecars, Origin: Origin{Source: FromSimulation}}, nil
+		directory := cmp.Or(r.StateDir, filepath.Join(r.Root, simulatedStateDir))
+		return Value{Text: dirAddress(directory) + withoutSidecars, Origin: Origin{Source: FromSimulation}}, nil
 	}
 	if backend := r.Sources.Lookup(BackendVariable); backend.IsSet() {
 		if err := CheckBackend(backend); err != nil {
@@ -218,7 +218,7 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 	if login.IsSet() {
 		return absoluteBackend(login, r.Root)
 	}
-	return Value{Text: folderAddress(filepath.Join(r.Root, stateFolder)), Origin: Origin{Source: FromDefault}}, nil
+	return Value{Text: dirAddress(filepath.Join(r.Root, stateDir)), Origin: Origin{Source: FromDefault}}, nil
 }
 
 // checkOneBackend refuses a backend in the environment file when the process
@@ -241,5 +241,5 @@ func CheckBackend(backend Value) error {
 		return nil
 	}
 	return backend.Wrong("is not the address of a backend",
-		"write one such as file:///folder, s3://bucket, gs://bucket, azblob://container or https://api.pulumi.com")
+		"write one such as file:///directory, s3://bucket, gs://bucket, azblob://container or https://api.pulumi.com")
 }

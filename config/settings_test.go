@@ -142,7 +142,7 @@ func TestOneBackend(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, file, process, want string }{
 		{"the same", "PULUMI_BACKEND_URL=s3://a", "PULUMI_BACKEND_URL=s3://a", ""},
-		{"the same folder, relative and absolute", "PULUMI_BACKEND_URL=file://states", "PULUMI_BACKEND_URL=file:///root/states?metadata=skip", ""},
+		{"the same directory, relative and absolute", "PULUMI_BACKEND_URL=file://states", "PULUMI_BACKEND_URL=file:///root/states?metadata=skip", ""},
 		{"only the file", "PULUMI_BACKEND_URL=s3://a", "", ""},
 		{"only the process", "", "PULUMI_BACKEND_URL=s3://a", ""},
 		{"another", "A=1\nPULUMI_BACKEND_URL=s3://a", "PULUMI_BACKEND_URL=postgres://me:swordfish@db/b",

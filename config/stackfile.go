@@ -12,10 +12,10 @@ import (
 )
 
 // StackPath returns the path of the stack file below the root.
-func StackPath(stack string) string { return Folder + "/Pulumi." + stack + ".yaml" }
+func StackPath(stack string) string { return Directory + "/Pulumi." + stack + ".yaml" }
 
 // SecretsPath returns the path of the secrets project's stack file below the root.
-func SecretsPath(stack string) string { return Folder + "/secrets/Pulumi." + stack + ".yaml" }
+func SecretsPath(stack string) string { return Directory + "/secrets/Pulumi." + stack + ".yaml" }
 
 // StackFile is a stack's configuration: Pulumi's own file, which all projects
 // but secrets share. The zero StackFile has no configuration.

@@ -110,10 +110,10 @@ func TestReadStack(t *testing.T) {
 	if missing, err := ReadStack(root, "prod"); err != nil || missing.Exists || missing.File != "config/pulumi/Pulumi.prod.yaml" {
 		t.Error(missing, err)
 	}
-	if err := os.Mkdir(filepath.Join(root, StackPath("folder")), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(root, StackPath("directory")), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadStack(root, "folder"); err == nil || err.Error() != "config/pulumi/Pulumi.folder.yaml: is a directory" {
+	if _, err := ReadStack(root, "directory"); err == nil || err.Error() != "config/pulumi/Pulumi.directory.yaml: is a directory" {
 		t.Error(err)
 	}
 }

@@ -10,14 +10,14 @@ import (
 
 // Stacks lists the stacks that have a stack file or a description below the root.
 func Stacks(root string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(root, Folder))
+	entries, err := os.ReadDir(filepath.Join(root, Directory))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fileError(Folder, err)
+		return nil, fileError(Directory, err)
 	}
 	names, err := Described(root)
 	errs := []error{err}
 	for _, entry := range entries {
-		if p, ok := misnamed(Folder, entry); ok && strings.HasPrefix(entry.Name(), "Pulumi.") {
+		if p, ok := misnamed(Directory, entry); ok && strings.HasPrefix(entry.Name(), "Pulumi.") {
 			errs = append(errs, &Error{Problems: []Problem{p}})
 		}
 		name, isYAML := strings.CutSuffix(entry.Name(), ".yaml")

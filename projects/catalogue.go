@@ -2,7 +2,7 @@
 // called, where it lives, which configuration and secrets it reads and what it
 // exports. It holds data only and imports no cloud SDK, so that planning,
 // validating and documenting stay quick; the programs themselves live in the
-// folders below and are reached through mara/projects/programs.
+// directories below and are reached through mara/projects/programs.
 package projects
 
 import (

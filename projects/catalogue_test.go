@@ -72,15 +72,15 @@ func TestManifests(t *testing.T) {
 			t.Errorf("project %q: %v", project.Name, err)
 			continue
 		}
-		folder := path.Join("projects", project.Path)
-		configFolder := "config/pulumi"
+		dir := path.Join("projects", project.Path)
+		configDir := "config/pulumi"
 		if project.Name == "secrets" {
-			configFolder = "config/pulumi/secrets"
+			configDir = "config/pulumi/secrets"
 		}
 		got := manifest{
-			Name: m.Name, Runtime: m.Runtime, Main: m.Main, StackConfigDir: path.Join(folder, m.StackConfigDir),
+			Name: m.Name, Runtime: m.Runtime, Main: m.Main, StackConfigDir: path.Join(dir, m.StackConfigDir),
 		}
-		want := manifest{Name: project.Name, Runtime: Runtime, StackConfigDir: configFolder}
+		want := manifest{Name: project.Name, Runtime: Runtime, StackConfigDir: configDir}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("Pulumi.yaml of %q differs (-want +got):\n%s", project.Name, diff)
 		}

@@ -44,12 +44,12 @@ func registryCredentials(provider string, estimate time.Duration, summary string
 	}
 }
 
-// registryFolderKeys declares the folders in registries that images are kept in.
-func registryFolderKeys() []config.Key {
+// registryDirKeys declares the directories in registries that images are kept in.
+func registryDirKeys() []config.Key {
 	var keys []config.Key
 	for _, i := range Infrastructures() {
-		if i.Registry.Folder.Name != "" {
-			keys = append(keys, i.Registry.Folder)
+		if i.Registry.Directory.Name != "" {
+			keys = append(keys, i.Registry.Directory)
 		}
 	}
 	return keys
@@ -69,7 +69,7 @@ func CredentialVariable(key string) string {
 }
 
 // Serves reports whether a project can be part of an environment on the
-// given provider: the folders infrastructure/<provider> belong to that provider
+// given provider: the directories infrastructure/<provider> belong to that provider
 // alone, everything else to all.
 func Serves(p model.Project, provider string) bool {
 	for _, other := range infraTypes() {

@@ -22,8 +22,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range internals {
-		shared += sourceOf(t, folder)
+	for _, dir := range internals {
+		shared += sourceOf(t, dir)
 	}
 	byName := map[string]string{ // keys that are named by constants
 		InfraType: "projects.InfraType", Mirror: "projects.Mirror", PodSecurity: "projects.PodSecurity", StorageClass: "projects.StorageClass",
@@ -36,8 +36,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 			if constant := byName[key.Name]; constant != "" {
 				written = append(written, constant)
 			}
-			if slices.ContainsFunc(registryFolderKeys(), func(k config.Key) bool { return k.Name == key.Name }) {
-				written = append(written, "registry.Folder")
+			if slices.ContainsFunc(registryDirKeys(), func(k config.Key) bool { return k.Name == key.Name }) {
+				written = append(written, "registry.Directory")
 			}
 			for _, own := range ofCharts { // what makes a release reads them all
 				for _, separator := range []string{":", "_"} {
@@ -54,11 +54,11 @@ func TestEveryKeyIsRead(t *testing.T) {
 	}
 }
 
-// sourceOf returns the source code in a folder, without tests.
-func sourceOf(t *testing.T, folder string) string {
+// sourceOf returns the source code in a directory, without tests.
+func sourceOf(t *testing.T, dir string) string {
 	t.Helper()
 	var text strings.Builder
-	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}

@@ -22,7 +22,7 @@ const WithoutKey = "mara:without"
 // RootKey is the key of the value by which the runner tells a program, in its
 // context, where the root is: relative paths in the configuration start at
 // config/pulumi below it. Under plain `pulumi up` there is no such value, and
-// the root is above the project's folder.
+// the root is above the project's directory.
 type RootKey struct{}
 
 // Linode hosts the cluster in LKE. It has no registry of its own: Harbor runs
@@ -42,7 +42,7 @@ func Linode() model.Infrastructure {
 		ClusterProject: "linode-lke",
 		Registry: model.Registry{
 			Project: "linode-harbor", Login: model.LoginOutputs,
-			Host: "harbor_hostname", User: "harbor_user", Password: "harbor_password", Folder: harborProjectKey(),
+			Host: "harbor_hostname", User: "harbor_user", Password: "harbor_password", Directory: harborProjectKey(),
 		},
 		Account: model.Account{Credentials: []model.Credential{{Key: "linode:token", Variable: "LINODE_TOKEN"}}},
 		// LKE has two classes, and which one is the default is not documented.

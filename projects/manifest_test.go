@@ -24,23 +24,23 @@ func TestPulumiReadsManifests(t *testing.T) {
 	for _, p := range projects.All() {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			folder := filepath.Join(root, "projects", filepath.FromSlash(p.Path))
-			project, err := workspace.LoadProject(filepath.Join(folder, "Pulumi.yaml"))
+			dir := filepath.Join(root, "projects", filepath.FromSlash(p.Path))
+			project, err := workspace.LoadProject(filepath.Join(dir, "Pulumi.yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if string(project.Name) != p.Name || project.Runtime.Name() != projects.Runtime || project.Main != "" {
 				t.Errorf("name %q, runtime %q, main %q", project.Name, project.Runtime.Name(), project.Main)
 			}
-			checkPlugins(t, root, folder, project)
-			checkConfigFolder(t, root, filepath.Join(folder, project.StackConfigDir), p)
+			checkPlugins(t, root, dir, project)
+			checkConfigDir(t, root, filepath.Join(dir, project.StackConfigDir), p)
 		})
 	}
 }
 
-// checkPlugins holds that projects on kind name the folder of the provider that
+// checkPlugins holds that projects on kind name the directory of the provider that
 // is made here, and that others name none.
-func checkPlugins(t *testing.T, root, folder string, project *workspace.Project) {
+func checkPlugins(t *testing.T, root, dir string, project *workspace.Project) {
 	t.Helper()
 	var want, got []workspace.PluginOptions
 	if strings.HasPrefix(string(project.Name), "kind-") {
@@ -50,16 +50,16 @@ func checkPlugins(t *testing.T, root, folder string, project *workspace.Project)
 		got = project.Plugins.Providers
 	}
 	for i := range got {
-		got[i].Path = filepath.Join(folder, got[i].Path)
+		got[i].Path = filepath.Join(dir, got[i].Path)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("plugins (-want +got):\n%s", diff)
 	}
 }
 
-// checkConfigFolder holds that the stack file is the one the runner reads. The
-// folder of encrypted values is only made when there are some.
-func checkConfigFolder(t *testing.T, root, folder string, p model.Project) {
+// checkConfigDir holds that the stack file is the one the runner reads. The
+// directory of encrypted values is only made when there are some.
+func checkConfigDir(t *testing.T, root, dir string, p model.Project) {
 	t.Helper()
 	want := filepath.Join(root, "config", "pulumi")
 	if _, err := os.Stat(want); err != nil {
@@ -68,7 +68,7 @@ func checkConfigFolder(t *testing.T, root, folder string, p model.Project) {
 	if p.Name == projects.Secrets().Name {
 		want = filepath.Join(want, "secrets")
 	}
-	if folder != want {
-		t.Errorf("stackConfigDir is %s, want %s", folder, want)
+	if dir != want {
+		t.Errorf("stackConfigDir is %s, want %s", dir, want)
 	}
 }

@@ -57,7 +57,7 @@ func KICImageBuild() model.Project {
 			},
 			{
 				Name: "kic:source", Kind: config.String, Default: kicSource, Example: "/home/me/kubernetes-ingress",
-				Doc: "source to build: a git URL with #tag, or the absolute path of a folder",
+				Doc: "source to build: a git URL with #tag, or the absolute path of a directory",
 			},
 			{
 				Name: "kic:source_target", Kind: config.String, Example: "alpine-image",
@@ -70,7 +70,7 @@ func KICImageBuild() model.Project {
 			},
 			{
 				Name: "kic:source_tag", Kind: config.String, Example: "5.5.4-mine",
-				Doc: "tag of the built image; when not set, the git tag without its v, or local for a folder",
+				Doc: "tag of the built image; when not set, the git tag without its v, or local for a directory",
 			},
 			{
 				Name: "kic:source_rebuild", Kind: config.String, Example: "2026-11-20",
@@ -101,7 +101,7 @@ func KICImagePush() model.Project {
 		Title:    "KIC Image Push",
 		Summary:  "the ingress controller's image in the environment's registry",
 		Estimate: time.Minute,
-		Keys:     append([]config.Key{infraTypeKey()}, registryFolderKeys()...),
+		Keys:     append([]config.Key{infraTypeKey()}, registryDirKeys()...),
 		Settled:  []string{"aws:ecr/getAuthorizationToken:getAuthorizationToken"}, // a password, new each time
 		Outputs: []model.Output{
 			{Name: "image_repository", Doc: "repository of the image as the cluster pulls it, without tag"},

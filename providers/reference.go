@@ -36,7 +36,7 @@ type reference struct {
 func (r reference) writeProject(project model.Project) {
 	b := r.b
 	fmt.Fprintf(b, "\n## %s\n\n%s: %s.\n\n", project.Name, project.Title, project.Summary)
-	fmt.Fprintf(b, "- Folder: `%s`\n", project.Folder())
+	fmt.Fprintf(b, "- Directory: `%s`\n", project.Directory())
 	fmt.Fprintf(b, "- Providers: %s\n", strings.Join(r.serving(project), ", "))
 	if project.Namespace != "" {
 		fmt.Fprintf(b, "- Namespace: `%s`\n", project.Namespace)

@@ -28,7 +28,7 @@ import (
 // These are set when a release is linked.
 var (
 	version  = ""
-	releases = "" // web folder
+	releases = "" // web directory
 )
 
 // gcPercent is how much the heap may grow before it is collected. Little of it
@@ -62,10 +62,10 @@ func run() int {
 		Console: vault.Console{
 			Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())), Dir: dir, Now: time.Now,
 		},
-		Engines:       engines(),
-		PluginFolders: runnerFolder(),
-		Interrupt:     levels,
-		Clouds:        clouds.Packages,
+		Engines:    engines(),
+		PluginDirs: runnerDir(),
+		Interrupt:  levels,
+		Clouds:     clouds.Packages,
 	}
 	deps.CloudClients = programhost.Clouds(deps.ProgramHost)
 	return cli.Run(levels.Context(), cmd.Deps{
@@ -94,8 +94,8 @@ func size() (width, height int) {
 // RUNNER_ENGINE.
 func engines() []string {
 	var paths []string
-	for _, folder := range runnerFolder() {
-		paths = append(paths, filepath.Join(folder, "mara-engine"))
+	for _, directory := range runnerDir() {
+		paths = append(paths, filepath.Join(directory, "mara-engine"))
 	}
 	if path := os.Getenv("RUNNER_ENGINE"); path != "" {
 		paths = append(paths, path)
@@ -103,8 +103,8 @@ func engines() []string {
 	return paths
 }
 
-// runnerFolder returns the folder of this program, or nothing if it is unknown.
-func runnerFolder() []string {
+// runnerDir returns the directory of this program, or nothing if it is unknown.
+func runnerDir() []string {
 	self, err := os.Executable()
 	if err != nil {
 		return nil

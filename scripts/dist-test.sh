@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes a release for this machine's platform twice, in two places, and compares the bytes; and installs it without Go: in a folder with nothing but busybox, from a web server on this
+# Makes a release for this machine's platform twice, in two places, and compares the bytes; and installs it without Go: in a directory with nothing but busybox, from a web server on this
 # machine, over an older release. As root on Linux, with Debian's packages. DIST_PROGRAMS is as for dist.sh.
 set -eu
 cd "$(dirname "$0")/.."

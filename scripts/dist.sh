@@ -2,7 +2,7 @@
 # dist.sh VERSION [OS/ARCHITECTURE...]: makes a release in dist/: archives, Linux packages, checksums, what it is made
 # of, a Homebrew formula and a Scoop manifest. The same source makes the same bytes, wherever it lies.
 #
-# RELEASES is the web folder that it will be published in. DIST_PROGRAMS is a folder with programs of this machine's
+# RELEASES is the web directory that it will be published in. DIST_PROGRAMS is a directory with programs of this machine's
 # kind to pack instead of building them, to try everything else; DIST_PACKAGES are the kinds of packages for Linux; MOST is
 # what an archive may weigh, in bytes.
 set -eu
@@ -19,7 +19,7 @@ esac
 if [ -z "${RELEASES:-}" ] && [ -n "${GITHUB_REPOSITORY:-}" ]; then
   RELEASES=$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/releases
 fi
-: "${RELEASES:?dist.sh: RELEASES has to name the web folder of the releases, such as https://github.com/OWNER/REPOSITORY/releases}"
+: "${RELEASES:?dist.sh: RELEASES has to name the web directory of the releases, such as https://github.com/OWNER/REPOSITORY/releases}"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export RELEASES SOURCE_DATE_EPOCH
 host=$(go env GOHOSTOS)/$(go env GOHOSTARCH)
@@ -51,33 +51,33 @@ packages() {
     ./projects/pulumi-language-yaml ./runner/pulumi-resource-kind
 }
 
-# stage PLATFORM makes the folder of an archive.
+# stage PLATFORM makes the directory of an archive.
 stage() {
   system=${1%/*} processor=${1#*/}
   name=mara_${version}_${system}_$processor
-  folder=dist/stage/$name
-  mkdir -p "$folder/bin" "$folder/share/man/man1" "$folder/share/bash-completion/completions" \
-    "$folder/share/zsh/site-functions" "$folder/share/fish/vendor_completions.d"
+  directory=dist/stage/$name
+  mkdir -p "$directory/bin" "$directory/share/man/man1" "$directory/share/bash-completion/completions" \
+    "$directory/share/zsh/site-functions" "$directory/share/fish/vendor_completions.d"
   for package in $(packages "$system"); do
     if [ -n "${DIST_PROGRAMS:-}" ] && [ "$1" = "$host" ]; then
-      cp -L "$DIST_PROGRAMS/${package##*/}" "$folder/bin/"
+      cp -L "$DIST_PROGRAMS/${package##*/}" "$directory/bin/"
       continue
     fi
     # One after the other: each link takes gigabytes of memory.
-    build "$1" "$folder/bin/" "$package"
+    build "$1" "$directory/bin/" "$package"
   done
-  cp docs/man/*.1 "$folder/share/man/man1/"
-  "$tools/runner" completion bash >"$folder/share/bash-completion/completions/runner"
-  "$tools/runner" completion zsh >"$folder/share/zsh/site-functions/_runner"
-  "$tools/runner" completion fish >"$folder/share/fish/vendor_completions.d/runner.fish"
-  cp LICENSE "$folder/"
-  "$tools/materials" "$version" "$folder" "$folder"/bin/*
-  cp "$folder/sbom.cdx.json" "dist/$name.sbom.cdx.json"
-  find "$folder" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-  chmod -R u=rwX,go=rX "$folder"
+  cp docs/man/*.1 "$directory/share/man/man1/"
+  "$tools/runner" completion bash >"$directory/share/bash-completion/completions/runner"
+  "$tools/runner" completion zsh >"$directory/share/zsh/site-functions/_runner"
+  "$tools/runner" completion fish >"$directory/share/fish/vendor_completions.d/runner.fish"
+  cp LICENSE "$directory/"
+  "$tools/materials" "$version" "$directory" "$directory"/bin/*
+  cp "$directory/sbom.cdx.json" "dist/$name.sbom.cdx.json"
+  find "$directory" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+  chmod -R u=rwX,go=rX "$directory"
 }
 
-# archive NAME packs a folder, the same way every time.
+# archive NAME packs a directory, the same way every time.
 archive() {
   case $1 in
   *_windows_*) (cd dist/stage && find "$1" -type f | LC_ALL=C sort | TZ=UTC zip -q -X "../$1.zip" -@) ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # e2e-operator.sh [ARGUMENT...]: has the Pulumi Kubernetes Operator run an environment in a real kind cluster, with the image
 # of `make image`. It needs what e2e-real.sh needs, and:
-#   OPERATOR  a folder with the operator's programs manager and agent, built from its repository, static, and with tini;
+#   OPERATOR  a directory with the operator's programs manager and agent, built from its repository, static, and with tini;
 #             its deploy/quickstart/install.yaml; and a file VERSION
 #   PROVIDER  Pulumi's program pulumi-resource-kubernetes; without it no project works in the cluster
 #   BUILT     how that program was built, for the record, if it is not the released one
@@ -12,7 +12,7 @@ lacks() {
   echo "the operator cannot be tested here: $*" >&2
   exit 3
 }
-[ -n "${OPERATOR:-}" ] || lacks "OPERATOR names no folder with it"
+[ -n "${OPERATOR:-}" ] || lacks "OPERATOR names no directory with it"
 for name in manager agent tini install.yaml VERSION; do
   [ -e "$OPERATOR/$name" ] || lacks "$OPERATOR/$name is not there"
 done

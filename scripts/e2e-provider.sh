@@ -3,7 +3,7 @@
 # provider, with charts from a mirror. It needs what e2e-real.sh needs, and:
 #   PROVIDER  the program pulumi-resource-kubernetes, if it is not installed as a plugin of Pulumi's
 #   BUILT     how that program was built, for the record, if it is not the released one
-#   CHARTS    a folder with the charts of docs/mirror.md, unpacked, a folder each
+#   CHARTS    a directory with the charts of docs/mirror.md, unpacked, a directory each
 # It ends with 3, and says why, where something is missing. RECORD=1 writes what has passed into docs/tested.json.
 set -eu
 cd "$(dirname "$0")/.."
@@ -15,6 +15,6 @@ lacks() {
 }
 [ -x "$provider" ] ||
   lacks "$provider is not there: bin/runner pulumi kubeconfig -- plugin install resource kubernetes $version, or name it with PROVIDER"
-[ -n "${CHARTS:-}" ] || lacks "CHARTS names no folder with charts: helm pull --untar those of docs/mirror.md into one"
+[ -n "${CHARTS:-}" ] || lacks "CHARTS names no directory with charts: helm pull --untar those of docs/mirror.md into one"
 export E2E_PROVIDER="$provider" E2E_PROVIDER_VERSION="${version#v}" E2E_PROVIDER_BUILT="${BUILT:-}" E2E_CHARTS="$CHARTS"
 exec scripts/e2e-real.sh -test.v -test.run='^TestProvider' "$@"

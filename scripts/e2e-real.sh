@@ -9,7 +9,7 @@ images=$(scripts/node-image.sh)
 if [ $# = 0 ] && [ -n "${MARA_OPERATOR_CRDS:-}" ]; then
   MARA_KUBE="$(dirname "${images%%.tar*}")/programs/kube" go test -count=1 -run='^TestReal' ./runner/internal/kube/pko
 elif [ $# = 0 ]; then
-  echo "MARA_OPERATOR_CRDS names no folder with the Pulumi Kubernetes Operator's definitions: exports for it are not applied to an API server" >&2
+  echo "MARA_OPERATOR_CRDS names no directory with the Pulumi Kubernetes Operator's definitions: exports for it are not applied to an API server" >&2
 fi
 go test -c -o bin/e2e.test ./runner/internal/testing/e2e
 E2E_NODE_IMAGE=mara-node:$(cd scripts/images/kube && go list -m -f '{{.Version}}' k8s.io/kubernetes) E2E_REGISTRY_IMAGE=registry:3

@@ -2,7 +2,7 @@
 # image.sh: makes the image that runs the runner in CI, and workspaces of the Pulumi Kubernetes Operator, as an archive that
 # `docker load` and `ctr images import` read, with a list of what is in it (SPDX) beside. It needs no Docker. The system in it
 # is busybox, libc and certificates, from Debian packages; libc is that which the programs were linked with.
-# TAG names it, PUSH=1 pushes it, PLUGINS is a folder of Pulumi's plugins to put into it, OUT the archive, BIN the folder
+# TAG names it, PUSH=1 pushes it, PLUGINS is a directory of Pulumi's plugins to put into it, OUT the archive, BIN the directory
 # with the programs.
 set -eu
 cd "$(dirname "$0")/.."

@@ -123,10 +123,10 @@ $sudo rm -rf "$home/.old-$$"
 for file in "$home/$version"/bin/*; do
   link "$file" "$prefix/bin/${file##*/}"
 done
-for folder in man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d; do
-  $sudo mkdir -p "$prefix/share/$folder"
-  for file in "$home/$version/share/$folder"/*; do
-    link "$file" "$prefix/share/$folder/${file##*/}"
+for directory in man/man1 bash-completion/completions zsh/site-functions fish/vendor_completions.d; do
+  $sudo mkdir -p "$prefix/share/$directory"
+  for file in "$home/$version/share/$directory"/*; do
+    link "$file" "$prefix/share/$directory/${file##*/}"
   done
 done
 for old in "$home"/*; do

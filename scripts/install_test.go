@@ -54,9 +54,9 @@ func (p published) release(t *testing.T, version, runner string, programs ...str
 	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
 		t.Fatal(err)
 	}
-	folder := "/o/r/releases/download/v" + version + "/"
-	p[folder+name+".tar.gz"] = content.Bytes()
-	p[folder+"checksums.txt"] = fmt.Appendf(nil, "%064d  other.tar.gz\n%x  %s.tar.gz\n", 0, sha256.Sum256(content.Bytes()), name)
+	directory := "/o/r/releases/download/v" + version + "/"
+	p[directory+name+".tar.gz"] = content.Bytes()
+	p[directory+"checksums.txt"] = fmt.Appendf(nil, "%064d  other.tar.gz\n%x  %s.tar.gz\n", 0, sha256.Sum256(content.Bytes()), name)
 	p["/o/r/releases/latest/download/VERSION"] = []byte(version + "\n")
 }
 
@@ -167,9 +167,9 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-func names(t *testing.T, folder string) (all []string) {
+func names(t *testing.T, directory string) (all []string) {
 	t.Helper()
-	entries, err := os.ReadDir(folder)
+	entries, err := os.ReadDir(directory)
 	if err != nil {
 		t.Fatal(err)
 	}

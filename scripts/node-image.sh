@@ -13,7 +13,7 @@ say() { echo "node-image: [$(($(date +%s) - begun))s] $*" >&2; }
 # missing says what this machine lacks to make a node image.
 missing() {
   [ "$(uname -s)" = Linux ] || echo "it is made on Linux"
-  [ "$(id -u)" = 0 ] || echo "it needs root, for a root folder with Debian's packages"
+  [ "$(id -u)" = 0 ] || echo "it needs root, for a root directory with Debian's packages"
   for program in apt-get flock jq unshare; do
     command -v "$program" >/dev/null || echo "it needs the program $program"
   done

@@ -39,15 +39,15 @@ func TestStructure(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		folder := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
-		lines[folder] += bytes.Count(content, []byte("\n"))
+		directory := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
+		lines[directory] += bytes.Count(content, []byte("\n"))
 		file, err := parser.ParseFile(token.NewFileSet(), path, content, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
 		for _, declared := range file.Decls {
 			if function, ok := declared.(*ast.FuncDecl); ok && function.Recv != nil {
-				methods[folder+"."+receiver(function)]++
+				methods[directory+"."+receiver(function)]++
 			}
 		}
 		return nil
@@ -63,9 +63,9 @@ func TestStructure(t *testing.T) {
 			t.Errorf("%s has %d methods, more than %d: split it by what its methods serve", name, count, mostMethods)
 		}
 	}
-	for folder, most := range mostLines() {
-		if lines[folder] == 0 || lines[folder] >= most {
-			t.Errorf("%s has %d lines without its tests, not under %d: move what it is not about to where it belongs", folder, lines[folder], most)
+	for directory, most := range mostLines() {
+		if lines[directory] == 0 || lines[directory] >= most {
+			t.Errorf("%s has %d lines without its tests, not under %d: move what it is not about to where it belongs", directory, lines[directory], most)
 		}
 	}
 }

@@ -11,16 +11,16 @@ import (
 // TestWeigh holds the check that holds the archives of a release to their size.
 func TestWeigh(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	directory := t.TempDir()
 	size := map[string]int64{"light.tar.gz": 1000, "heavy.tar.gz": 1001}
 	for name, bytes := range size {
-		if err := os.WriteFile(filepath.Join(folder, name), make([]byte, bytes), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, name), make([]byte, bytes), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	weigh := func(names ...string) (string, error) {
 		command := exec.Command("sh", append([]string{mustAbs(t, "release/weigh.sh"), "1000"}, names...)...)
-		command.Dir = folder
+		command.Dir = directory
 		output, err := command.CombinedOutput()
 		return string(output), err
 	}

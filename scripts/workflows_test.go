@@ -62,7 +62,7 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// TestWorkflowsRunWhatIsThere: the scripts and folders that workflows name exist.
+// TestWorkflowsRunWhatIsThere: the scripts and directories that workflows name exist.
 func TestWorkflowsRunWhatIsThere(t *testing.T) {
 	t.Parallel()
 	var test struct {
@@ -90,8 +90,8 @@ func TestWorkflowsRunWhatIsThere(t *testing.T) {
 	}
 	modules := 0
 	for _, update := range updates.Updates {
-		for _, folder := range update.Directories {
-			files = append(files, filepath.Join("..", folder, "go.mod"))
+		for _, directory := range update.Directories {
+			files = append(files, filepath.Join("..", directory, "go.mod"))
 			modules++
 		}
 	}

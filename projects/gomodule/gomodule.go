@@ -11,20 +11,20 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// Above returns the nearest folder, from own upward, that contains a file or folder of this
+// Above returns the nearest directory, from own upward, that contains a file or directory of this
 // name, or own if none does.
-func Above(own, name string) (folder string, ok bool) {
-	for folder := own; ; folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
-			return folder, true
+func Above(own, name string) (dir string, ok bool) {
+	for dir := own; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return dir, true
 		}
-		if folder == filepath.Dir(folder) {
+		if dir == filepath.Dir(dir) {
 			return own, false
 		}
 	}
 }
 
-// Of returns the folder of the module that a folder or a file belongs to, or the folder itself
+// Of returns the directory of the module that a directory or a file belongs to, or the directory itself
 // without a module.
 func Of(source string) string {
 	if info, err := os.Stat(source); err == nil && !info.IsDir() {
@@ -35,7 +35,7 @@ func Of(source string) string {
 }
 
 // UsesOthers reports whether a module may be built with sources that are neither below its
-// folder nor pinned by go.sum. An unreadable go.mod counts as such.
+// directory nor pinned by go.sum. An unreadable go.mod counts as such.
 func UsesOthers(module string) bool {
 	if _, workspace := Above(module, "go.work"); workspace {
 		return true

@@ -38,25 +38,25 @@ func TestUsesOthers(t *testing.T) {
 		file, content string
 		want          bool
 	}{
-		"pinned":              {"go.mod", "module a\n\nreplace b => b.example/fork v1.0.0\n", false},
-		"a folder beside":     {"go.mod", "module a\n\nreplace b => ../b\n", true},
-		"a folder by path":    {"go.mod", "module a\n\nreplace b => /b\n", true},
-		"a folder in quotes":  {"go.mod", "module a\n\nreplace b => \"../b\"\n", true},
-		"a folder in a block": {"go.mod", "module a\n\nreplace (\n\tb v1.0.0 =>   `../b`\n)\n", true},
-		"only a comment":      {"go.mod", "module a\n\n// replace b => ../b\n", false},
-		"not readable":        {"go.mod", "module a\n\nreplace b =>\n", true},
-		"a workspace":         {"go.work", "go 1.26\n", true},
+		"pinned":                 {"go.mod", "module a\n\nreplace b => b.example/fork v1.0.0\n", false},
+		"a directory beside":     {"go.mod", "module a\n\nreplace b => ../b\n", true},
+		"a directory by path":    {"go.mod", "module a\n\nreplace b => /b\n", true},
+		"a directory in quotes":  {"go.mod", "module a\n\nreplace b => \"../b\"\n", true},
+		"a directory in a block": {"go.mod", "module a\n\nreplace (\n\tb v1.0.0 =>   `../b`\n)\n", true},
+		"only a comment":         {"go.mod", "module a\n\n// replace b => ../b\n", false},
+		"not readable":           {"go.mod", "module a\n\nreplace b =>\n", true},
+		"a workspace":            {"go.work", "go 1.26\n", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			above := t.TempDir()
 			module := filepath.Join(above, "module")
 			put(t, filepath.Join(module, "go.mod"), "module a\n")
-			folder := module
+			dir := module
 			if test.file == "go.work" {
-				folder = above
+				dir = above
 			}
-			put(t, filepath.Join(folder, test.file), test.content)
+			put(t, filepath.Join(dir, test.file), test.content)
 			if got := gomodule.UsesOthers(module); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}

@@ -29,10 +29,10 @@ type Registry struct {
 	Login   RegistryLogin
 
 	// The outputs that a push needs; with LoginECR they are always the same. Behind
-	// the host there may be the folder for images, where the registry decides on it.
+	// the host there may be the directory for images, where the registry decides on it.
 	Host, User, Password string
 
-	Folder config.Key // holds the folder of the registry for images; none when it has no name
+	Directory config.Key // holds the directory of the registry for images; none when it has no name
 }
 
 // RegistryLogin is how a push gets its login.

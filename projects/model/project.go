@@ -9,7 +9,7 @@ import (
 // Project describes one Pulumi project.
 type Project struct {
 	Name      string        // Pulumi project name, unique: "kind-cluster"
-	Path      string        // folder below projects/: "infrastructure/kind/cluster"; of an own project below the root
+	Path      string        // directory below projects/: "infrastructure/kind/cluster"; of an own project below the root
 	Title     string        // "Kind Cluster"
 	Summary   string        // one line: what it deploys
 	Namespace string        // Kubernetes namespace it deploys to; "" when it has none of its own
@@ -31,22 +31,22 @@ type Project struct {
 
 // Own is what mara.yaml says about a project of the user.
 type Own struct {
-	Dir     string        // its folder, absolute
+	Dir     string        // its directory, absolute
 	Path    string        // the same as mara.yaml has it
 	Runtime string        // of its Pulumi.yaml
 	Built   bool          // the runtime runs a binary that is built already
 	When    string        // jq; "" for always
 	Timeout time.Duration // 0 for none of its own
 	// StackFiles has its own stack files, one for each stack, over the shared ones:
-	// the folder that they are in. "" where there is only the shared one.
+	// the directory that they are in. "" where there is only the shared one.
 	StackFiles string
-	Git, Ref   string // the repository and the revision that it is from; "" for a folder below the root
+	Git, Ref   string // the repository and the revision that it is from; "" for a directory below the root
 	Stack      string // pattern of the names of its stacks; "" for that of the environment
 	Line       int    // in mara.yaml
 }
 
-// Folder returns the project's folder below the root, as it is shown.
-func (p Project) Folder() string {
+// Directory returns the project's directory below the root, as it is shown.
+func (p Project) Directory() string {
 	if p.Own != nil {
 		return p.Path
 	}

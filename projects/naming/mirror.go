@@ -13,7 +13,7 @@ func InMirror(mirror, image string) string {
 	return mirror + "/" + withoutRegistry(image)
 }
 
-// ChartsInMirror returns the folder of a mirror that holds all charts, as OCI artifacts under
+// ChartsInMirror returns the directory of a mirror that holds all charts, as OCI artifacts under
 // their own names.
 func ChartsInMirror(mirror string) string { return strings.Trim(mirror, "/") + "/charts" }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // builder builds programs and caches them in mara/go-programs below the user's cache
-// folder, one folder per program.
+// directory, one directory per program.
 type builder struct{ caches string }
 
 // The files of a program.
@@ -28,18 +28,18 @@ const (
 	lockName  = "lock"
 )
 
-// build returns the built program of a folder, or of a Go file. It runs Go only if a file of
+// build returns the built program of a directory, or of a Go file. It runs Go only if a file of
 // the module has changed since the last build, and Go links only if the result differs.
 func (b builder) build(ctx context.Context, source string) (string, error) {
 	source = filepath.Clean(source)
 	name := sha256.Sum256([]byte(source))
-	folder := filepath.Join(b.caches, "mara", "go-programs", hex.EncodeToString(name[:8]))
-	release, err := lock(folder)
+	directory := filepath.Join(b.caches, "mara", "go-programs", hex.EncodeToString(name[:8]))
+	release, err := lock(directory)
 	if err != nil {
 		return "", fmt.Errorf("caching the built program: %w", err)
 	}
 	defer release()
-	program, stamp := filepath.Join(folder, builtName), filepath.Join(folder, stampName)
+	program, stamp := filepath.Join(directory, builtName), filepath.Join(directory, stampName)
 	now, err := fingerprint(gomodule.Of(source))
 	if err != nil {
 		return "", fmt.Errorf("reading the sources of the program: %w", err)
@@ -53,17 +53,17 @@ func (b builder) build(ctx context.Context, source string) (string, error) {
 	if err := compile(ctx, source, program); err != nil {
 		return "", err
 	}
-	prune(filepath.Dir(folder), time.Now().Add(-unusedLimit))
+	prune(filepath.Dir(directory), time.Now().Add(-unusedLimit))
 	return program, os.WriteFile(stamp, []byte(now), 0o600)
 }
 
 // unusedLimit is the age at which an unused program is deleted.
 const unusedLimit = 30 * 24 * time.Hour
 
-// prune removes the programs below a folder that were last used before a time, unless one is
+// prune removes the programs below a directory that were last used before a time, unless one is
 // being built. The locks stay, since another process may wait for one.
-func prune(folder string, before time.Time) {
-	stamps, _ := filepath.Glob(filepath.Join(folder, "*", stampName)) // the names are digests
+func prune(directory string, before time.Time) {
+	stamps, _ := filepath.Glob(filepath.Join(directory, "*", stampName)) // the names are digests
 	for _, stamp := range stamps {
 		info, err := os.Stat(stamp)
 		if err != nil || info.ModTime().After(before) {
@@ -102,11 +102,11 @@ func settings() string {
 
 // lock lets one process at a time build a program; the end of the process releases the lock
 // too.
-func lock(folder string) (release func(), err error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+func lock(directory string) (release func(), err error) {
+	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(filepath.Join(folder, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(filepath.Join(directory, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func lock(folder string) (release func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// fingerprint returns a digest of the names, sizes and times of the files below a folder, and
+// fingerprint returns a digest of the names, sizes and times of the files below a directory, and
 // of Go's settings. Modules from elsewhere are pinned by go.sum. If go.work or a replaced path
 // in go.mod uses other modules, it returns "", and Go always builds.
 func fingerprint(module string) (string, error) {

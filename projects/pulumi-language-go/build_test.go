@@ -20,10 +20,10 @@ import (
 // module writes a module with a program that prints "one".
 func module(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	put(t, filepath.Join(folder, "go.mod"), "module example.com/program\n\ngo 1.24\n")
-	put(t, filepath.Join(folder, "main.go"), "package main\n\nfunc main() { print(\"one\") }\n")
-	return folder
+	directory := t.TempDir()
+	put(t, filepath.Join(directory, "go.mod"), "module example.com/program\n\ngo 1.24\n")
+	put(t, filepath.Join(directory, "main.go"), "package main\n\nfunc main() { print(\"one\") }\n")
+	return directory
 }
 
 func put(t *testing.T, path, content string) {
@@ -86,22 +86,22 @@ func TestSettings(t *testing.T) {
 // TestPrune: programs unused for long are deleted, unless they are being built.
 func TestPrune(t *testing.T) {
 	t.Parallel()
-	folder, now := t.TempDir(), time.Now()
+	directory, now := t.TempDir(), time.Now()
 	for name, age := range map[string]time.Duration{"old": 2 * time.Hour, "building": 2 * time.Hour, "new": 0} {
-		put(t, filepath.Join(folder, name, builtName), "program")
-		put(t, filepath.Join(folder, name, stampName), "stamp")
-		if err := os.Chtimes(filepath.Join(folder, name, stampName), now.Add(-age), now.Add(-age)); err != nil {
+		put(t, filepath.Join(directory, name, builtName), "program")
+		put(t, filepath.Join(directory, name, stampName), "stamp")
+		if err := os.Chtimes(filepath.Join(directory, name, stampName), now.Add(-age), now.Add(-age)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	release, err := lock(filepath.Join(folder, "building"))
+	release, err := lock(filepath.Join(directory, "building"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
-	prune(folder, now.Add(-time.Hour))
+	prune(directory, now.Add(-time.Hour))
 	for name, want := range map[string]bool{"old": false, "building": true, "new": true} {
-		if _, err := os.Stat(filepath.Join(folder, name, builtName)); (err == nil) != want {
+		if _, err := os.Stat(filepath.Join(directory, name, builtName)); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -155,9 +155,9 @@ func TestFingerprint(t *testing.T) {
 		change func()
 		same   bool
 	}{
-		"nothing":         {func() {}, true},
-		"a hidden folder": {func() { put(t, filepath.Join(source, ".git", "index"), "x") }, true},
-		"a new file":      {func() { put(t, filepath.Join(source, "embedded", "text"), "x") }, false},
+		"nothing":            {func() {}, true},
+		"a hidden directory": {func() { put(t, filepath.Join(source, ".git", "index"), "x") }, true},
+		"a new file":         {func() { put(t, filepath.Join(source, "embedded", "text"), "x") }, false},
 		"another time": {func() {
 			later := time.Now().Add(time.Hour)
 			if err := os.Chtimes(filepath.Join(source, "go.mod"), later, later); err != nil {
@@ -180,15 +180,15 @@ func TestFingerprint(t *testing.T) {
 // TestBinary: whoever names a built program needs no Go.
 func TestBinary(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	put(t, filepath.Join(folder, "bin", "program"), "")
+	directory := t.TempDir()
+	put(t, filepath.Join(directory, "bin", "program"), "")
 	h := &host{}
 	for _, test := range []struct {
 		binary      any
 		want, wrong string
 	}{
-		{"bin/program", filepath.Join(folder, "bin", "program"), ""},
-		{filepath.Join(folder, "bin", "program"), filepath.Join(folder, "bin", "program"), ""},
+		{"bin/program", filepath.Join(directory, "bin", "program"), ""},
+		{filepath.Join(directory, "bin", "program"), filepath.Join(directory, "bin", "program"), ""},
 		{"bin/other", "", "the option binary in Pulumi.yaml: stat "},
 		{true, "", "is the path of a built program"},
 	} {
@@ -196,7 +196,7 @@ func TestBinary(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := h.program(t.Context(), &pulumirpc.ProgramInfo{ProgramDirectory: folder, EntryPoint: ".", Options: options})
+		got, err := h.program(t.Context(), &pulumirpc.ProgramInfo{ProgramDirectory: directory, EntryPoint: ".", Options: options})
 		if got != test.want || test.wrong == "" && err != nil || test.wrong != "" && (err == nil || !strings.Contains(err.Error(), test.wrong)) {
 			t.Errorf("%v: got %q, %v", test.binary, got, err)
 		}

@@ -145,8 +145,8 @@ func TestProjectIn(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(broken, "Pulumi.yaml"), []byte("name: ["), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range []string{broken, t.TempDir()} {
-		if got := projectIn(folder); got != "" {
+	for _, dir := range []string{broken, t.TempDir()} {
+		if got := projectIn(dir); got != "" {
 			t.Errorf("got %q", got)
 		}
 	}

@@ -52,7 +52,7 @@ func parse(args []string) (o options, engine string, err error) {
 	flags := languagehost.Flags("pulumi-language-mara")
 	flags.BoolVar(&o.runner, wire.RunnerFlag, false, "serve a runner until standard input ends")
 	flags.BoolVar(&o.cloud, wire.CloudFlag, false, "answer a question about a cloud, read from standard input")
-	flags.StringVar(&o.root, wire.RootFlag, "", "folder where relative paths in the configuration start")
+	flags.StringVar(&o.root, wire.RootFlag, "", "directory where relative paths in the configuration start")
 	flags.StringVar(&o.provider, wire.ProviderFlag, "", "provider, where the configuration does not name it")
 	if err := flags.Parse(args); err != nil {
 		return o, "", err

@@ -15,7 +15,7 @@ import (
 	"mara/projects/model"
 )
 
-// TestPulumiUp deploys a project that needs no cloud, in its folder of a
+// TestPulumiUp deploys a project that needs no cloud, in its directory of a
 // checkout, with the stock CLI, which finds the host on the PATH, and with the
 // engine inside run by hand, which finds it beside itself. Under test are the
 // manifests, and where configuration and state are found.
@@ -118,7 +118,7 @@ func (c *checkout) write(name, content string) {
 	}
 }
 
-// pulumi runs a Pulumi command in a project's folder and returns its output.
+// pulumi runs a Pulumi command in a project's directory and returns its output.
 func (c *checkout) pulumi(project model.Project, input string, args ...string) string {
 	c.t.Helper()
 	command := exec.CommandContext(c.t.Context(), c.engine, append([]string{"--non-interactive"}, args...)...)

@@ -33,12 +33,12 @@ func (h *host) GetRequiredPackages(
 	return response, nil
 }
 
-// projectIn returns the name of the project in a folder, or "".
-func projectIn(folder string) string {
+// projectIn returns the name of the project in a directory, or "".
+func projectIn(dir string) string {
 	var manifest struct {
 		Name string `yaml:"name"`
 	}
-	content, err := os.ReadFile(filepath.Join(folder, "Pulumi.yaml"))
+	content, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
 	if err != nil || yaml.Unmarshal(content, &manifest) != nil {
 		return ""
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // host runs templates. It serves one engine, which runs one program at a time:
-// the interpreter needs the working folder of the process.
+// the interpreter needs the working directory of the process.
 type host struct{ languagehost.Host }
 
 // Run runs the template of a project once.

@@ -32,16 +32,16 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// program writes a folder with a Pulumi.yaml.
+// program writes a directory with a Pulumi.yaml.
 func program(t *testing.T, content string) *pulumirpc.ProgramInfo {
 	t.Helper()
-	folder := t.TempDir()
+	dir := t.TempDir()
 	if content != "" {
-		if err := os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return &pulumirpc.ProgramInfo{ProgramDirectory: folder, EntryPoint: "."}
+	return &pulumirpc.ProgramInfo{ProgramDirectory: dir, EntryPoint: "."}
 }
 
 func TestLoad(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 // compile all API groups of Kubernetes.
 func TestReleaseIsTheSDKs(t *testing.T) {
 	t.Parallel()
-	sdk := structs(t, sdkFolder(t, "kubernetes/helm/v3"))
+	sdk := structs(t, sdkDir(t, "kubernetes/helm/v3"))
 	ours := structs(t, ".")
 	// Simpler here: there is one way to say where the repository is.
 	sdk["ReleaseArgs"]["RepositoryOpts"] = "*RepositoryOptsArgs"
@@ -35,8 +35,8 @@ func TestReleaseIsTheSDKs(t *testing.T) {
 	}
 }
 
-// sdkFolder returns the folder with the source of one of the SDK's packages.
-func sdkFolder(t *testing.T, name string) string {
+// sdkDir returns the directory with the source of one of the SDK's packages.
+func sdkDir(t *testing.T, name string) string {
 	t.Helper()
 	found, err := build.Import("github.com/pulumi/pulumi-kubernetes/sdk/v4/go/"+name, ".", build.FindOnly)
 	if err != nil {
@@ -45,11 +45,11 @@ func sdkFolder(t *testing.T, name string) string {
 	return found.Dir
 }
 
-// structs lists the structs of a folder of Go files: the types and tags of
+// structs lists the structs of a directory of Go files: the types and tags of
 // their fields by name.
-func structs(t *testing.T, folder string) map[string]map[string]string {
+func structs(t *testing.T, dir string) map[string]map[string]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,10 +78,10 @@ func (e *environment) copies() (encryption.Copies, error) {
 	for _, step := range e.plan.Steps {
 		keys, secrets = append(keys, step.Project.Keys...), append(secrets, step.Project.Secrets...)
 	}
-	folder := filepath.Join(e.root, "config", "pulumi")
+	directory := filepath.Join(e.root, "config", "pulumi")
 	return encryption.Prepare(encryption.Options{
-		Stack:    read(filepath.Join(folder, "Pulumi."+stack+".yaml")),
-		Secrets:  read(filepath.Join(folder, "secrets", "Pulumi."+stack+".yaml")),
+		Stack:    read(filepath.Join(directory, "Pulumi."+stack+".yaml")),
+		Secrets:  read(filepath.Join(directory, "secrets", "Pulumi."+stack+".yaml")),
 		Provider: e.provider,
 		Env:      map[string]string{"PULUMI_CONFIG_PASSPHRASE_FILE": e.passphraseFile()},
 		Simulate: &encryption.ThrowAway{
@@ -130,7 +130,7 @@ func (y *yardstick) up(ctx context.Context, step plan.Step) error {
 	return nil
 }
 
-// workingCopy creates a folder with the project's stack file.
+// workingCopy creates a directory with the project's stack file.
 func (y *yardstick) workingCopy(project string) (string, error) {
 	dir := filepath.Join(y.dir, project)
 	content := y.copies.Stack

@@ -21,14 +21,14 @@ const (
 // its cloud for them is run every time.
 var zones = map[string]string{"aws": "  vpc:azs: [us-east-1a, us-east-1b, us-east-1c]\n"}
 
-// environment is a simulated environment of its own, in a temporary folder.
+// environment is a simulated environment of its own, in a temporary directory.
 type environment struct {
 	options
 	plan plan.Plan
 	root string
 }
 
-// newEnvironment makes the folder and its configuration. The salt is in the
+// newEnvironment makes the directory and its configuration. The salt is in the
 // stack file, so that everybody uses the same key.
 func newEnvironment(o options) (*environment, error) {
 	e := &environment{options: o}
@@ -46,14 +46,14 @@ func newEnvironment(o options) (*environment, error) {
 	if e.root, err = os.MkdirTemp("", "bench-*"); err != nil {
 		return nil, err
 	}
-	folder := filepath.Join(e.root, "config", "pulumi")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	directory := filepath.Join(e.root, "config", "pulumi")
+	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return nil, err
 	}
 	for path, content := range map[string]string{
-		filepath.Join(folder, "environment"): "PULUMI_STACK=" + stack + "\n" +
+		filepath.Join(directory, "environment"): "PULUMI_STACK=" + stack + "\n" +
 			"PULUMI_CONFIG_PASSPHRASE_FILE=" + e.passphraseFile() + "\n",
-		filepath.Join(folder, "Pulumi."+stack+".yaml"): "encryptionsalt: " + key.Salt() + "\n" +
+		filepath.Join(directory, "Pulumi."+stack+".yaml"): "encryptionsalt: " + key.Salt() + "\n" +
 			"config:\n  kubernetes:infra_type: " + o.provider + "\n" + zones[o.provider],
 		e.passphraseFile(): passphrase,
 	} {

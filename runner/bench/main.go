@@ -27,7 +27,7 @@ func main() {
 
 // options say what is measured, and with what.
 type options struct {
-	bin          string   // folder of the built programs
+	bin          string   // directory of the built programs
 	provider     string   // whose plan is used
 	environments int      // of the fleet
 	rounds       int      // of the quick measurements; the slow ones take fewer
@@ -37,7 +37,7 @@ type options struct {
 func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	o := options{}
-	flags.StringVar(&o.bin, "bin", "bin", "folder of the built programs")
+	flags.StringVar(&o.bin, "bin", "bin", "directory of the built programs")
 	flags.StringVar(&o.provider, "provider", "aws", "provider whose plan is used")
 	flags.IntVar(&o.rounds, "rounds", 7, "how often the quick measurements are repeated")
 	flags.IntVar(&o.environments, "environments", 80, "how many environments the fleet has")

@@ -79,7 +79,7 @@ type cloudBackend interface {
 	backend.SpecificDeploymentExporter
 }
 
-// previewer wraps a backend that keeps states in a folder or a bucket.
+// previewer wraps a backend that keeps states in a directory or a bucket.
 type previewer struct {
 	backend.Backend
 	preview *foresight

@@ -26,7 +26,7 @@ import (
 func objectsCommand() *cobra.Command {
 	command := &cobra.Command{Use: "objects", Short: "objects of the runner in the bucket of a backend", Hidden: true}
 	command.AddCommand(
-		objectCommand("list URL FOLDER [IN...]", "write the objects of the folder, or of folders in it, as a JSON object",
+		objectCommand("list URL DIR [IN...]", "write the objects of the directory, or of directories in it, as a JSON object",
 			cobra.MinimumNArgs(2), listObjects),
 		objectCommand("put URL KEY", "write what comes by the standard input", cobra.ExactArgs(2), putObject),
 		objectCommand("delete URL KEY", "remove an object, if it is there", cobra.ExactArgs(2), deleteObject),
@@ -47,11 +47,11 @@ func objectCommand(
 	}}
 }
 
-// listObjects lists a folder by one question, and reads only what is asked for.
-func listObjects(ctx context.Context, bucket *blob.Bucket, folders []string) error {
-	folder, in := strings.TrimSuffix(folders[0], "/")+"/", folders[1:]
+// listObjects lists a directory by one question, and reads only what is asked for.
+func listObjects(ctx context.Context, bucket *blob.Bucket, directories []string) error {
+	directory, in := strings.TrimSuffix(directories[0], "/")+"/", directories[1:]
 	objects := map[string][]byte{}
-	list := bucket.List(&blob.ListOptions{Prefix: folder})
+	list := bucket.List(&blob.ListOptions{Prefix: directory})
 	for {
 		object, err := list.Next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -60,7 +60,7 @@ func listObjects(ctx context.Context, bucket *blob.Bucket, folders []string) err
 		if err != nil {
 			return err
 		}
-		key := strings.TrimPrefix(object.Key, folder)
+		key := strings.TrimPrefix(object.Key, directory)
 		if len(in) > 0 && !slices.Contains(in, path.Dir(key)) {
 			continue
 		}
@@ -113,8 +113,8 @@ func openBucket(ctx context.Context, address string) (*blob.Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	if folder := strings.Trim(parsed.Path, "/"); folder != "" && parsed.Scheme != "file" {
-		bucket = blob.PrefixedBucket(bucket, folder+"/")
+	if directory := strings.Trim(parsed.Path, "/"); directory != "" && parsed.Scheme != "file" {
+		bucket = blob.PrefixedBucket(bucket, directory+"/")
 	}
 	return bucket, nil
 }

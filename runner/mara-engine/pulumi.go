@@ -69,7 +69,7 @@ func newRoot() *cobra.Command {
 		},
 	}
 	flags := root.PersistentFlags()
-	flags.StringVarP(&cwd, "cwd", "C", "", "run as if started in another folder")
+	flags.StringVarP(&cwd, "cwd", "C", "", "run as if started in another directory")
 	flags.StringVar(&colour, "color", "auto", "colorize output: always, never, raw, auto")
 	flags.IntVarP(&verbose, "verbose", "v", 0, "verbose logging (above 3 is very verbose)")
 	flags.BoolVar(&logToStderr, "logtostderr", false, "log to stderr instead of to files")

@@ -58,7 +58,7 @@ func runPreview(request wire.Request, previews *logins, execute func() int) (int
 	return 0, found
 }
 
-// run sets the working folder, environment and standard input of the process,
+// run sets the working directory, environment and standard input of the process,
 // which Pulumi's commands read, and executes the command.
 func run(request wire.Request, asked *questions) int {
 	if err := os.Chdir(request.Dir); err != nil {

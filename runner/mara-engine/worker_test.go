@@ -178,7 +178,7 @@ func TestCommands(t *testing.T) {
 		{"unknown command", wire.Request{Args: []string{"frobnicate"}}, 1, "", `error: unknown command "frobnicate"`},
 		{"unknown flag", wire.Request{Args: []string{"stack", "ls", "--frobnicate"}}, 1, "", "error: unknown flag: --frobnicate"},
 		{"no project", wire.Request{Args: []string{"preview"}}, 1, "", "error: "},
-		{"missing folder", wire.Request{Dir: "/nowhere/at/all", Args: []string{"version"}}, 1, "", "error: chdir /nowhere/at/all"},
+		{"missing directory", wire.Request{Dir: "/nowhere/at/all", Args: []string{"version"}}, 1, "", "error: chdir /nowhere/at/all"},
 		{"output after all that", wire.Request{Args: []string{"version"}}, 0, sdk.Version.String() + "\n", ""},
 	} {
 		got := w.do(test.request)
@@ -191,7 +191,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestRequestsKnowNothingOfEachOther: environment, folder and flags are those
+// TestRequestsKnowNothingOfEachOther: environment, directory and flags are those
 // of the request alone.
 func TestRequestsKnowNothingOfEachOther(t *testing.T) {
 	t.Parallel()
@@ -209,9 +209,9 @@ func TestRequestsKnowNothingOfEachOther(t *testing.T) {
 	ask := func(env ...string) result {
 		return w.do(wire.Request{Args: []string{"whoami", "--json", "--verbose"}, Env: append(env, "HOME="+t.TempDir())})
 	}
-	for _, folder := range []string{t.TempDir(), t.TempDir()} {
-		if got := backend(ask("PULUMI_BACKEND_URL=file://" + folder)); got != "file://"+folder {
-			t.Errorf("the backend is %q, want %q", got, folder)
+	for _, directory := range []string{t.TempDir(), t.TempDir()} {
+		if got := backend(ask("PULUMI_BACKEND_URL=file://" + directory)); got != "file://"+directory {
+			t.Errorf("the backend is %q, want %q", got, directory)
 		}
 	}
 	if got := ask(); got.code == 0 {
@@ -221,7 +221,7 @@ func TestRequestsKnowNothingOfEachOther(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	if got := ask("PULUMI_BACKEND_URL=file://./state"); got.code == 0 || !strings.Contains(got.stderr, "state") {
-		t.Errorf("a relative backend is found in the folder of an earlier request: %+v", got)
+		t.Errorf("a relative backend is found in the directory of an earlier request: %+v", got)
 	}
 }
 

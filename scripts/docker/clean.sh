@@ -7,7 +7,7 @@ groups=/sys/fs/cgroup/freezer/$(basename "$work") # of cgroup v1
 
 # thaw ends what has been frozen for some seconds in nodes. kubelet and runc freeze groups for a moment; a node that is
 # killed in that moment keeps them frozen, and with cgroup v1 nothing frozen ends: docker cannot remove the node then. What
-# docker itself has paused, a folder higher, stays so.
+# docker itself has paused, a directory higher, stays so.
 frozen=
 thaw() {
   before=$frozen frozen=

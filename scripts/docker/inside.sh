@@ -17,7 +17,7 @@ if [ -n "${DOCKER_UNPACKED:-}" ]; then
   PATH=$work/bin:$PATH:$DOCKER_UNPACKED/usr/sbin:$DOCKER_UNPACKED/usr/bin
 fi
 
-# What dockerd writes beside its own folders is written nowhere.
+# What dockerd writes beside its own directories is written nowhere.
 mkdir "$work/etc" "$work/etc.work"
 mount -t overlay -o "lowerdir=/etc,upperdir=$work/etc,workdir=$work/etc.work" overlay /etc
 mount -t tmpfs tmpfs /run

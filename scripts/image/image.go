@@ -20,11 +20,11 @@ const user = 1000
 
 // The places in the image. The operator's exports name that of the projects.
 const (
-	binFolder      = "usr/local/bin"
-	projectsFolder = "opt/mara/projects"
-	configFolder   = "opt/mara/config/pulumi" // where the projects' Pulumi.yaml look for stack files
-	home           = "home/mara"
-	sbomFile       = "usr/share/mara/sbom.spdx.json"
+	binDir      = "usr/local/bin"
+	projectsDir = "opt/mara/projects"
+	configDir   = "opt/mara/config/pulumi" // where the projects' Pulumi.yaml look for stack files
+	home        = "home/mara"
+	sbomFile    = "usr/share/mara/sbom.spdx.json"
 )
 
 // programs returns the names of the programs in the image. The host for Go is missing: it
@@ -89,9 +89,9 @@ func build(o options) (v1.Image, document, error) {
 	return image, sbom, err
 }
 
-// systemFiles returns the files of the base, with the user and its folders.
+// systemFiles returns the files of the base, with the user and its directories.
 func systemFiles(o options) ([]file, error) {
-	files, err := folder(o.Base, "", 0)
+	files, err := directory(o.Base, "", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +141,12 @@ func programFiles(o options) ([]file, error) {
 		if _, err := os.Stat(from); err != nil {
 			return nil, fmt.Errorf("%w: run `make build tools` first", err)
 		}
-		files = append(files, file{path: binFolder + "/" + name, mode: 0o755, from: from})
+		files = append(files, file{path: binDir + "/" + name, mode: 0o755, from: from})
 	}
 	if o.Plugins == "" {
 		return files, nil
 	}
-	plugins, err := folder(o.Plugins, home+"/.pulumi/plugins", user)
+	plugins, err := directory(o.Plugins, home+"/.pulumi/plugins", user)
 	return append(files, plugins...), err
 }
 
@@ -154,8 +154,8 @@ func programFiles(o options) ([]file, error) {
 // language host. Pulumi writes stack files next to them.
 func projectFiles(o options) ([]file, error) {
 	files := []file{
-		{path: configFolder, mode: fs.ModeDir | 0o755, owner: user},
-		{path: configFolder + "/secrets", mode: fs.ModeDir | 0o755, owner: user},
+		{path: configDir, mode: fs.ModeDir | 0o755, owner: user},
+		{path: configDir + "/secrets", mode: fs.ModeDir | 0o755, owner: user},
 	}
 	found := 0
 	err := fs.WalkDir(os.DirFS(o.Projects), ".", func(name string, entry fs.DirEntry, err error) error {
@@ -164,7 +164,7 @@ func projectFiles(o options) ([]file, error) {
 		}
 		found++
 		content, err := os.ReadFile(filepath.Join(o.Projects, name))
-		at := path.Join(projectsFolder, name)
+		at := path.Join(projectsDir, name)
 		files = append(files,
 			file{path: path.Dir(at), mode: fs.ModeDir | 0o755, owner: user},
 			file{path: at, mode: 0o644, owner: user, content: content})

@@ -29,8 +29,8 @@ type file struct {
 	link    string
 }
 
-// folder lists what is in a folder, to be put at a place in the image.
-func folder(from, to string, owner int) ([]file, error) {
+// directory lists what is in a directory, to be put at a place in the image.
+func directory(from, to string, owner int) ([]file, error) {
 	var files []file
 	err := filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || name == from {
@@ -52,7 +52,7 @@ func folder(from, to string, owner int) ([]file, error) {
 			f.from = name
 			f.mode &^= fs.ModeSetuid | fs.ModeSetgid // no program changes its user
 		case !info.IsDir():
-			return errors.New(name + " is neither a file nor a folder nor a link")
+			return errors.New(name + " is neither a file nor a directory nor a link")
 		}
 		files = append(files, f)
 		return err
@@ -60,7 +60,7 @@ func folder(from, to string, owner int) ([]file, error) {
 	return files, err
 }
 
-// layerOf makes a layer: its entries are in the order of their names, the folders that
+// layerOf makes a layer: its entries are in the order of their names, the directories that
 // they are in among them.
 func layerOf(files []file) (v1.Layer, error) {
 	byPath := map[string]file{}
@@ -82,7 +82,7 @@ func layerOf(files []file) (v1.Layer, error) {
 	}, tarball.WithCompressedCaching)
 }
 
-// ownerOf returns the owner of a folder that is not listed.
+// ownerOf returns the owner of a directory that is not listed.
 func ownerOf(path string) int {
 	if path == home || strings.HasPrefix(path, home+"/") {
 		return user

@@ -1,5 +1,5 @@
 // Image makes the image that runs the runner in CI, and workspaces of the Pulumi
-// Kubernetes Operator. It needs no Docker: the layers are made from folders, with
+// Kubernetes Operator. It needs no Docker: the layers are made from directories, with
 // nothing in them that depends on when or by whom.
 package main
 
@@ -20,11 +20,11 @@ import (
 
 // options say what the image is made of.
 type options struct {
-	Base     string // folder: the root of a small system
+	Base     string // directory: the root of a small system
 	Packages string // file: its packages, NAME VERSION on each line
-	Bin      string // folder with the programs
-	Projects string // folder with the built-in projects
-	Plugins  string // folder of Pulumi's plugins; "" for none
+	Bin      string // directory with the programs
+	Projects string // directory with the built-in projects
+	Plugins  string // directory of Pulumi's plugins; "" for none
 	Version  string
 }
 
@@ -38,11 +38,11 @@ func main() {
 func run(args []string) error {
 	var o options
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
-	flags.StringVar(&o.Base, "base", "", "`folder` with the root of a small system")
+	flags.StringVar(&o.Base, "base", "", "`directory` with the root of a small system")
 	flags.StringVar(&o.Packages, "packages", "", "`file` with the packages of that system")
-	flags.StringVar(&o.Bin, "bin", "bin", "`folder` with the programs")
-	flags.StringVar(&o.Projects, "projects", "projects", "`folder` with the built-in projects")
-	flags.StringVar(&o.Plugins, "plugins", "", "`folder` of Pulumi's plugins")
+	flags.StringVar(&o.Bin, "bin", "bin", "`directory` with the programs")
+	flags.StringVar(&o.Projects, "projects", "projects", "`directory` with the built-in projects")
+	flags.StringVar(&o.Plugins, "plugins", "", "`directory` of Pulumi's plugins")
 	flags.StringVar(&o.Version, "version", "dev", "`version` of the programs")
 	out := flags.String("out", "image.tar", "`file` for the image, as docker load takes it")
 	tag := flags.String("tag", "mara-workspace:dev", "`name` of the image")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# archive.sh ARCHIVE FOLDER CONFIG NAME...: makes an image of one layer from a folder, as `docker load` and
+# archive.sh ARCHIVE DIR CONFIG NAME...: makes an image of one layer from a directory, as `docker load` and
 # `ctr images import` read it. CONFIG is the image's configuration in JSON.
 set -eu
 archive=$1 layer=$2 config=$3

@@ -1,10 +1,10 @@
 #!/bin/sh
-# kubernetes-images.sh FOLDER PROGRAMS ROOT: makes the archives of the images that kubeadm wants on a node: one for
+# kubernetes-images.sh DIR PROGRAMS ROOT: makes the archives of the images that kubeadm wants on a node: one for
 # CoreDNS, one for pause, one for all the others. What kube-proxy calls is taken from the root of the node.
 set -eu
-folder=$1 programs=$2 root=$3
+directory=$1 programs=$2 root=$3
 here=$(dirname "$0")
-kube=$folder/kube coredns=$folder/coredns pause=$folder/pause
+kube=$directory/kube coredns=$directory/coredns pause=$directory/pause
 
 # copy FILE...: copies files of the root, and the libraries that they load, into the image of Kubernetes.
 copy() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# root.sh FOLDER MIRROR: makes the root of a node from Debian packages. It needs root, and a mount namespace of its own.
+# root.sh DIR MIRROR: makes the root of a node from Debian packages. It needs root, and a mount namespace of its own.
 set -eu
 root=$1 mirror=$2
 here=$(cd "$(dirname "$0")" && pwd)

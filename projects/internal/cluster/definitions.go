@@ -14,7 +14,7 @@ import (
 )
 
 // Definitions declares the custom resource definitions in a chart's crds/
-// folder as resources of the program, which go when the program's other
+// directory as resources of the program, which go when the program's other
 // resources go, unless they are to be kept. Helm would install them once, and
 // then neither upgrade nor remove them: leave them out of its release with
 // SkipCRDs. In a preview before the cluster exists there are none.

@@ -19,7 +19,7 @@ type Chart struct {
 	Group     string             // group of its configuration keys: "certmgr"
 	Namespace pulumi.StringInput // where it goes
 	Values    Values             // the program's own values
-	SkipCRDs  bool               // skip the chart's crds/ folder
+	SkipCRDs  bool               // skip the chart's crds/ directory
 }
 
 // Release deploys a chart and waits until all of it is ready.

@@ -92,14 +92,14 @@ func arrayOf[T any](items []T) (pulumi.Array, error) {
 }
 
 // readValues reads a user's file of chart values. A relative path starts at
-// config/pulumi, the folder of the file that names it.
-func readValues(projectFolder, path string) (Values, error) {
+// config/pulumi, the directory of the file that names it.
+func readValues(projectDir, path string) (Values, error) {
 	if !filepath.IsAbs(path) {
-		folder, err := configFolder(projectFolder)
+		dir, err := configDir(projectDir)
 		if err != nil {
 			return nil, err
 		}
-		path = filepath.Join(folder, path)
+		path = filepath.Join(dir, path)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -112,8 +112,8 @@ func readValues(projectFolder, path string) (Values, error) {
 	return values, nil
 }
 
-// start returns the folder in which to look for config/pulumi: the root, if the runner passed
-// it, else the project's folder.
+// start returns the directory in which to look for config/pulumi: the root, if the runner passed
+// it, else the project's directory.
 func start(ctx *pulumi.Context) string {
 	if root, ok := ctx.Value(projects.RootKey{}).(string); ok {
 		return root
@@ -121,23 +121,23 @@ func start(ctx *pulumi.Context) string {
 	return ctx.RootDirectory()
 }
 
-// configFolder finds config/pulumi in the nearest folder upward that has it.
-func configFolder(start string) (string, error) {
-	folder, err := filepath.Abs(start)
+// configDir finds config/pulumi in the nearest directory upward that has it.
+func configDir(start string) (string, error) {
+	dir, err := filepath.Abs(start)
 	if err != nil {
 		return "", fmt.Errorf("looking for config/pulumi: %w", err)
 	}
 	for {
-		candidate := filepath.Join(folder, "config", "pulumi")
+		candidate := filepath.Join(dir, "config", "pulumi")
 		if info, err := os.Stat(candidate); err == nil && info.IsDir() {
 			return candidate, nil
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("looking for config/pulumi: %w", err)
 		}
-		parent := filepath.Dir(folder)
-		if parent == folder {
-			return "", fmt.Errorf("no folder config/pulumi in %s or above it: give an absolute path", start)
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", fmt.Errorf("no directory config/pulumi in %s or above it: give an absolute path", start)
 		}
-		folder = parent
+		dir = parent
 	}
 }

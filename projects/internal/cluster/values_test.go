@@ -90,7 +90,7 @@ func TestReadValues(t *testing.T) {
 	}
 }
 
-func TestConfigFolderOutsideOfAnEnvironment(t *testing.T) {
+func TestConfigDirOutsideOfAnEnvironment(t *testing.T) {
 	t.Parallel()
 	if _, err := readValues(t.TempDir(), "values.yaml"); err == nil || !strings.Contains(err.Error(), "give an absolute path") {
 		t.Errorf("error %v, want one that says what to give", err)

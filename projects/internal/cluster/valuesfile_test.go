@@ -18,11 +18,11 @@ import (
 func TestValuesFileBelowTheRoot(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	folder := filepath.Join(root, "config", "pulumi", "values")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	dir := filepath.Join(root, "config", "pulumi", "values")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "certmgr.yaml"), []byte("replicaCount: 5\ncrds: {keep: null}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "certmgr.yaml"), []byte("replicaCount: 5\ncrds: {keep: null}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	result := release(t, root, "values/certmgr.yaml")

@@ -34,7 +34,7 @@ func Flags(name string) *flag.FlagSet {
 
 // ErrNoEngine is the error of a host that a user has started.
 var ErrNoEngine = errors.New(
-	"this program is started by Pulumi, with the address of its engine; use `pulumi up` in the folder of a project")
+	"this program is started by Pulumi, with the address of its engine; use `pulumi up` in the directory of a project")
 
 // Host has the answers of a language that needs no files: what is left is Run.
 type Host struct {

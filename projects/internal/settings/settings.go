@@ -207,11 +207,11 @@ func (s *Settings) reject(key config.Key, cause error) {
 
 // file returns the path of the stack file that holds the project's keys.
 func (s *Settings) file() string {
-	folder := "config/pulumi/"
+	dir := "config/pulumi/"
 	if s.project.Name == projects.SecretsProject {
-		folder += "secrets/"
+		dir += "secrets/"
 	}
-	return folder + "Pulumi." + s.stack + ".yaml"
+	return dir + "Pulumi." + s.stack + ".yaml"
 }
 
 // hint says what the key takes: what it means, what is allowed, an example.

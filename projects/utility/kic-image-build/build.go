@@ -17,7 +17,7 @@ import (
 const (
 	dockerfile    = "build/Dockerfile"
 	compileTarget = "container" // compiles inside Docker: no Go needed here
-	localTag      = "local"     // tag of an image built from a folder
+	localTag      = "local"     // tag of an image built from a directory
 )
 
 // gitURL is what BuildKit takes for a git repository, at a branch or tag.
@@ -25,8 +25,8 @@ var gitURL = regexp.MustCompile(`^(?:https?://|ssh://|git@).+\.git#([\w./-]+)$`)
 
 // source is what to build.
 type source struct {
-	context     string // folder, or git URL with #ref
-	dockerfile  string // relative to a repository; absolute for a folder, as BuildKit wants it
+	context     string // directory, or git URL with #ref
+	dockerfile  string // relative to a repository; absolute for a directory, as BuildKit wants it
 	tag         string
 	fingerprint string // changes when the source does
 }
@@ -63,7 +63,7 @@ func build(cfg *settings.Settings, stack string) wanted {
 	}
 }
 
-// readSource reads where the source is: a git URL or a folder.
+// readSource reads where the source is: a git URL or a directory.
 func readSource(cfg *settings.Settings) source {
 	location := cfg.String("kic:source")
 	var from source
@@ -74,7 +74,7 @@ func readSource(cfg *settings.Settings) source {
 			tag: strings.TrimPrefix(strings.ReplaceAll(match[1], "/", "-"), "v"),
 		}
 	case filepath.IsAbs(location):
-		from = folder(cfg, location)
+		from = dir(cfg, location)
 	default:
 		cfg.Reject("kic:source", "is %q, which is neither a git URL ending in .git#TAG nor an absolute path", location)
 	}
@@ -87,8 +87,8 @@ func readSource(cfg *settings.Settings) source {
 	return from
 }
 
-// folder reads a source that is a folder of this machine.
-func folder(cfg *settings.Settings, path string) source {
+// directory reads a source that is a directory of this machine.
+func dir(cfg *settings.Settings, path string) source {
 	recipe := filepath.Join(path, dockerfile)
 	if _, err := os.Stat(recipe); err != nil {
 		cfg.Reject("kic:source", "is not the source of the ingress controller: %w", err)

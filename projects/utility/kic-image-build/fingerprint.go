@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// fingerprint sums up a folder: names, permissions and contents of everything
+// fingerprint sums up a directory: names, permissions and contents of everything
 // inside, in order. The history in .git is skipped, because it changes without
 // the source.
 func fingerprint(root string) (string, error) {

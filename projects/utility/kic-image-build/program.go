@@ -92,7 +92,7 @@ func platform(cfg *settings.Settings) pulumi.StringPtrInput {
 }
 
 // file reads the path of a file that has to be there. Paths are absolute: the
-// working folder differs between the runner and a plain `pulumi up`.
+// working directory differs between the runner and a plain `pulumi up`.
 func file(cfg *settings.Settings, key string) string {
 	path := cfg.String(key)
 	if !filepath.IsAbs(path) {

@@ -113,8 +113,8 @@ func TestPullPlus(t *testing.T) {
 
 func TestBuild(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	cert, key := write(t, folder, "nginx-repo.crt", "CERT CONTENT"), write(t, folder, "nginx-repo.key", "KEY CONTENT")
+	dir := t.TempDir()
+	cert, key := write(t, dir, "nginx-repo.crt", "CERT CONTENT"), write(t, dir, "nginx-repo.key", "KEY CONTENT")
 	tests := []struct {
 		name      string
 		config    map[string]string
@@ -198,32 +198,32 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestBuildFolder shows that a change in a folder builds again, and that one
+// TestBuildDir shows that a change in a directory builds again, and that one
 // in its git history does not.
-func TestBuildFolder(t *testing.T) {
+func TestBuildDir(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	write(t, folder, "build/Dockerfile", "FROM scratch")
-	write(t, folder, ".git/HEAD", "ref: one")
+	dir := t.TempDir()
+	write(t, dir, "build/Dockerfile", "FROM scratch")
+	write(t, dir, ".git/HEAD", "ref: one")
 	declared := func() programtest.Resource {
-		result := run(t, map[string]string{"kic:image_origin": "source", "kic:source": folder})
+		result := run(t, map[string]string{"kic:image_origin": "source", "kic:source": dir})
 		if result.Err != nil {
 			t.Fatal(result.Err)
 		}
 		return result.One(t, remoteImage, "image")
 	}
 	first := declared()
-	if got, want := first.Value("build", "dockerfile"), filepath.Join(folder, "build", "Dockerfile"); got != want {
+	if got, want := first.Value("build", "dockerfile"), filepath.Join(dir, "build", "Dockerfile"); got != want {
 		t.Errorf("dockerfile is %v, want %s", got, want)
 	}
 	if got := first.Value("name"); got != "mara/nginx-ingress:local-dev" {
 		t.Errorf("the image is named %v", got)
 	}
-	write(t, folder, ".git/HEAD", "ref: two")
+	write(t, dir, ".git/HEAD", "ref: two")
 	if diff := cmp.Diff(first.Value("triggers"), declared().Value("triggers")); diff != "" {
 		t.Errorf("the history counts as a change:\n%s", diff)
 	}
-	write(t, folder, "main.go", "package main")
+	write(t, dir, "main.go", "package main")
 	if cmp.Equal(first.Value("triggers"), declared().Value("triggers")) {
 		t.Error("a new file does not count as a change")
 	}
@@ -231,7 +231,7 @@ func TestBuildFolder(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	dir := t.TempDir()
 	tests := []struct {
 		name   string
 		config map[string]string
@@ -243,15 +243,15 @@ func TestRefusals(t *testing.T) {
 		{"NGINX Plus without token", map[string]string{"kic:nginx_plus": "true"}, `"kic:jwt_path"`},
 		{
 			"a token that is not there",
-			map[string]string{"kic:nginx_plus": "true", "kic:jwt_path": filepath.Join(folder, "none")}, "no such file",
+			map[string]string{"kic:nginx_plus": "true", "kic:jwt_path": filepath.Join(dir, "none")}, "no such file",
 		},
 		{
-			"a token that is a folder",
-			map[string]string{"kic:nginx_plus": "true", "kic:jwt_path": folder}, "which is not a file",
+			"a token that is a directory",
+			map[string]string{"kic:nginx_plus": "true", "kic:jwt_path": dir}, "which is not a file",
 		},
 		{"a git URL without tag", source("https://github.com/nginx/kubernetes-ingress.git"), "neither a git URL"},
-		{"a relative folder", source("kubernetes-ingress"), "nor an absolute path"},
-		{"a folder without source", source(folder), "is not the source of the ingress controller"},
+		{"a relative directory", source("kubernetes-ingress"), "nor an absolute path"},
+		{"a directory without source", source(dir), "is not the source of the ingress controller"},
 		{
 			"a target of the other edition",
 			map[string]string{"kic:image_origin": "source", "kic:source_target": "debian-image-plus"},
@@ -282,10 +282,10 @@ func source(location string) map[string]string {
 	return map[string]string{"kic:image_origin": "source", "kic:source": location}
 }
 
-// write makes a file below folder and returns its path.
-func write(t *testing.T, folder, name, content string) string {
+// write makes a file below directory and returns its path.
+func write(t *testing.T, dir, name, content string) string {
 	t.Helper()
-	path := filepath.Join(folder, filepath.FromSlash(name))
+	path := filepath.Join(dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -22,15 +22,15 @@ type destination struct {
 	password   pulumi.StringOutput // secret, where there is a login
 }
 
-// target finds the environment's registry; its folder for images is "" or ends
+// target finds the environment's registry; its directory for images is "" or ends
 // with a slash.
-func target(ctx *pulumi.Context, registry model.Registry, folder string) (destination, error) {
+func target(ctx *pulumi.Context, registry model.Registry, dir string) (destination, error) {
 	outputs := stackref.New(ctx, registry.Project)
 	if registry.Login == model.LoginECR {
 		return ecrTarget(ctx, outputs)
 	}
 	host := outputs.String(registry.Host)
-	to := destination{repository: pulumi.Sprintf("%s/%s%s", host, folder, imageName)}
+	to := destination{repository: pulumi.Sprintf("%s/%s%s", host, dir, imageName)}
 	if registry.Login == model.LoginOutputs {
 		to.address = host.ApplyT(contain.Value(registryURL)).(pulumi.StringOutput)
 		to.user, to.password = outputs.String(registry.User), outputs.String(registry.Password)

@@ -16,15 +16,15 @@ import (
 func Program(ctx *pulumi.Context) error {
 	cfg := settings.New(ctx, projects.KICImagePush())
 	registry := cfg.Infrastructure().Registry
-	folder := ""
-	if key := registry.Folder.Name; key != "" {
-		folder = cfg.String(key) + "/"
+	dir := ""
+	if key := registry.Directory.Name; key != "" {
+		dir = cfg.String(key) + "/"
 	}
 	if err := cfg.Err(); err != nil {
 		return err
 	}
 	source := stackref.New(ctx, projects.KICImageBuild().Name)
-	to, err := target(ctx, registry, folder)
+	to, err := target(ctx, registry, dir)
 	if err != nil {
 		return err
 	}

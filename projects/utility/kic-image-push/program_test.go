@@ -149,9 +149,9 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestFolderInTheRegistry: where a registry's project decides on the folder, it is
+// TestDirInTheRegistry: where a registry's project decides on the directory, it is
 // behind the host, and the login is for the host alone.
-func TestFolderInTheRegistry(t *testing.T) {
+func TestDirInTheRegistry(t *testing.T) {
 	t.Parallel()
 	stacks := stacks()
 	stacks["linode-harbor"]["harbor_hostname"] = resource.NewProperty("registry.example.com/mara-dev")

@@ -49,9 +49,9 @@ func TestAdviceNamesFlagsThatExist(t *testing.T) {
 	}
 }
 
-// textsBelow returns the texts in the programs below folders, but for tests, and for
+// textsBelow returns the texts in the programs below directories, but for tests, and for
 // style sheets, whose variables look like flags.
-func textsBelow(t *testing.T, folders ...string) []string {
+func textsBelow(t *testing.T, directories ...string) []string {
 	t.Helper()
 	var texts []string
 	read := func(path string, entry fs.DirEntry, err error) error {
@@ -75,8 +75,8 @@ func textsBelow(t *testing.T, folders ...string) []string {
 		})
 		return nil
 	}
-	for _, folder := range folders {
-		if err := filepath.WalkDir(folder, read); err != nil {
+	for _, directory := range directories {
+		if err := filepath.WalkDir(directory, read); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,7 +33,7 @@ func checkGolden(t *testing.T, name, got string) {
 	}
 }
 
-// TestRun runs whole command lines in a folder without a configuration.
+// TestRun runs whole command lines in a directory without a configuration.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -169,7 +169,7 @@ func TestWrongRoot(t *testing.T) {
 	if code := Run(context.Background(), d, []string{"plan", "-p", "aws", "--root", "nowhere"}); code != cmd.ExitUsage {
 		t.Errorf("exit code %d", code)
 	}
-	want := "error: --root: the folder " + filepath.Join(d.Dir, "nowhere") + " does not exist\n"
+	want := "error: --root: the directory " + filepath.Join(d.Dir, "nowhere") + " does not exist\n"
 	if diff := cmp.Diff(want, stderr.String()); diff != "" {
 		t.Error(diff)
 	}

@@ -28,10 +28,10 @@ var knownProviders = strings.Join(providers.Names(), ", ")
 func TestInit(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, arg, root, cd string }{
-		{"working folder", "", "", ""},
-		{"working folder by name", ".", "", ""},
+		{"working directory", "", "", ""},
+		{"working directory by name", ".", "", ""},
 		{"and with a slash", "./x/..", "", ""},
-		{"new folder", "new/one", "new/one", "  cd new/one\n"},
+		{"new directory", "new/one", "new/one", "  cd new/one\n"},
 		{"name with a space", "my root", "my root", "  cd 'my root'\n"},
 	}
 	for _, tt := range tests {
@@ -84,7 +84,7 @@ func TestInitOverwritesNothing(t *testing.T) {
 	if want := "error: config/pulumi/environment.example: exists already; nothing was changed\n"; !strings.HasPrefix(stderr.String(), want) || stdout.Len() > 0 {
 		t.Errorf("got %s%s", stdout, stderr)
 	}
-	entries, err := os.ReadDir(filepath.Join(root, config.Folder))
+	entries, err := os.ReadDir(filepath.Join(root, config.Directory))
 	if err != nil || len(entries) != 1 {
 		t.Errorf("something was written: %v, %v", entries, err)
 	}
@@ -145,7 +145,7 @@ func TestExitCode(t *testing.T) {
 		{"failure", errors.New("no"), cmd.ExitFailed, "error: no\n"},
 		{"usage", failure.Usagef("up", "no %s", "way"), cmd.ExitUsage, "error: no way\nhint: see `runner up --help`\n"},
 		{"wrapped", fmt.Errorf("x: %w", &config.Error{Problems: []config.Problem{{Text: "bad"}}}), cmd.ExitConfig, "error: x: bad\n"},
-		{"no root", &config.NoRootError{Start: "/x"}, cmd.ExitConfig, "error: no folder with config/pulumi here (/x) or above, and none with mara.yaml\nhint: make one with `runner init`, or name it with --root or RUNNER_ROOT\n"},
+		{"no root", &config.NoRootError{Start: "/x"}, cmd.ExitConfig, "error: no directory with config/pulumi here (/x) or above, and none with mara.yaml\nhint: make one with `runner init`, or name it with --root or RUNNER_ROOT\n"},
 		{"environment", &failure.Environment{Text: "no engine", Next: "install one"}, cmd.ExitConfig, "error: no engine\nhint: install one\n"},
 		{"interrupted", fmt.Errorf("up: %w", interrupt.ErrInterrupted), cmd.ExitInterrupted, "error: up: interrupted\n"},
 		{"cancelled", context.Canceled, cmd.ExitInterrupted, "error: context canceled\n"},

@@ -130,7 +130,7 @@ func TestConfigSet(t *testing.T) {
 	}
 }
 
-// TestConfigSetBesideOwnProjects: mara.yaml alone makes a root; the folder of the
+// TestConfigSetBesideOwnProjects: mara.yaml alone makes a root; the directory of the
 // configuration comes with its first value.
 func TestConfigSetBesideOwnProjects(t *testing.T) {
 	t.Parallel()
@@ -170,17 +170,17 @@ func TestConfigSetProvider(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: aws\n"})
-			folder := layout.Of(root, false)
+			directory := layout.Of(root, false)
 			if test.state != "" {
-				cmdtest.WriteFile(t, folder.State().Stack("aws-eks", "dev"), test.state)
-				cmdtest.WriteFile(t, folder.Provider("dev"), "provider: aws\n")
+				cmdtest.WriteFile(t, directory.State().Stack("aws-eks", "dev"), test.state)
+				cmdtest.WriteFile(t, directory.Provider("dev"), "provider: aws\n")
 			}
 			d, _, stderr := cmdtest.Deps(t)
 			d.Dir = root
 			if code := Run(context.Background(), d, []string{"config", "set", "kubernetes:infra_type", "kind", "-s", "dev"}); code != test.code || !strings.Contains(stderr.String(), test.want) {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
-			if recorded, _ := os.ReadFile(folder.Provider("dev")); string(recorded) != test.recorded {
+			if recorded, _ := os.ReadFile(directory.Provider("dev")); string(recorded) != test.recorded {
 				t.Errorf("recorded: %s", recorded)
 			}
 		})
@@ -269,18 +269,18 @@ func TestConfigSchema(t *testing.T) {
 	}
 }
 
-// TestConfigSetInAReadOnlyFolder leaves the file as it was.
-func TestConfigSetInAReadOnlyFolder(t *testing.T) {
+// TestConfigSetInAReadOnlyDir leaves the file as it was.
+func TestConfigSetInAReadOnlyDir(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {
 		t.Skip("nothing is read-only for root")
 	}
 	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": configFile})
-	folder := filepath.Join(root, "config/pulumi")
-	if err := os.Chmod(folder, 0o500); err != nil {
+	directory := filepath.Join(root, "config/pulumi")
+	if err := os.Chmod(directory, 0o500); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
+	t.Cleanup(func() { _ = os.Chmod(directory, 0o700) })
 	d, _, stderr := cmdtest.Deps(t)
 	d.Dir = root
 	if code := Run(context.Background(), d, strings.Fields("config set eks:min_size 2 -s dev")); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "permission denied") {

@@ -41,7 +41,9 @@ func findResult(document preflight.Document, name string) preflight.Result {
 }
 
 // noDocker takes docker off the PATH.
-func noDocker(_ *testing.T, _ string, i *installed) { _ = os.Remove(filepath.Join(i.folder, "docker")) }
+func noDocker(_ *testing.T, _ string, i *installed) {
+	_ = os.Remove(filepath.Join(i.directory, "docker"))
+}
 
 // TestDoctorReportsEverything: each way an environment can be wrong makes a
 // problem of the check that is about it, and what can be looked at all the same
@@ -101,12 +103,12 @@ func TestDoctorReportsEverything(t *testing.T) {
 		{"a creation was cut off", "", nil, cutOff("creating"), cmd.ExitConfig, "pending", preflight.Problem, "an earlier run was cut off while it created resources"},
 		{"refresh looks for itself", "refresh", nil, cutOff("creating"), cmd.ExitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
 		{"an update was cut off", "", nil, cutOff("updating"), cmd.ExitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
-		{"a folder that cannot be", "", nil, func(t *testing.T, root string, _ *installed) {
+		{"a directory that cannot be", "", nil, func(t *testing.T, root string, _ *installed) {
 			if err := os.RemoveAll(filepath.Join(root, ".runner")); err != nil {
 				t.Fatal(err)
 			}
 			cmdtest.WriteFile(t, filepath.Join(root, ".runner"), "")
-		}, cmd.ExitConfig, "disk", preflight.Problem, "the folder of the runner's files, "},
+		}, cmd.ExitConfig, "disk", preflight.Problem, "the directory of the runner's files, "},
 		{"no docker", "", nil, noDocker, cmd.ExitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
 		{"no docker, and something to destroy", "destroy", nil, func(t *testing.T, root string, i *installed) {
 			noDocker(t, root, i)
@@ -117,7 +119,7 @@ func TestDoctorReportsEverything(t *testing.T) {
 			"Pulumi.dev.yaml": "config: {kubernetes:infra_type: aws, aws:region: us-west-2}",
 		}, func(t *testing.T, root string, i *installed) {
 			noDocker(t, root, i)
-			_ = os.Remove(filepath.Join(i.folder, "pulumi-resource-kubernetes"))
+			_ = os.Remove(filepath.Join(i.directory, "pulumi-resource-kubernetes"))
 		}, cmd.ExitDone, "settings", preflight.OK, "stack dev"},
 		{"both files broken", "", map[string]string{"environment": "PULUMI_STACK=dev\nB", "Pulumi.dev.yaml": "config: ["}, nil,
 			cmd.ExitConfig, "configuration", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:1: is not valid YAML"},
@@ -182,7 +184,7 @@ func TestDoctorReadsOnly(t *testing.T) {
 	}
 }
 
-// tree lists everything below a folder.
+// tree lists everything below a directory.
 func tree(t *testing.T, root string) []string {
 	t.Helper()
 	var paths []string
@@ -257,7 +259,7 @@ func TestDoctorWithoutRoot(t *testing.T) {
 	}
 	text := stdout.String()
 	for _, want := range []string{
-		"no provider: what up needs\n\nenvironment\n  problem  environment file: no folder with config/pulumi here",
+		"no provider: what up needs\n\nenvironment\n  problem  environment file: no directory with config/pulumi here",
 		"-> make one with `runner init`", "problem  Pulumi: there is no engine",
 	} {
 		if !strings.Contains(text, want) {

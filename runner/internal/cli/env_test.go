@@ -21,7 +21,7 @@ func TestEnv(t *testing.T) {
 		files   map[string]string
 		environ []string
 		args    string
-		want    string // ROOT and DIR stand for folders
+		want    string // ROOT and DIR stand for directories
 	}{
 		{
 			"nothing but a stack", map[string]string{"Pulumi.dev.yaml": named}, nil, "-s dev",

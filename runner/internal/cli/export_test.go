@@ -15,7 +15,7 @@ import (
 )
 
 // onS3 returns a root with three environments whose state is where others reach it, in a
-// folder of a repository.
+// directory of a repository.
 func onS3(t *testing.T) (root, top string) {
 	root = cmdtest.Root(t, map[string]string{
 		"environment":        "PULUMI_BACKEND_URL=s3://acme?region=eu-west-1\n",
@@ -120,7 +120,7 @@ func TestExportCIRefuses(t *testing.T) {
 		{"an empty wave", root, "gitlab --wave , --image x", cmd.ExitUsage, "names no environment"},
 		{"both", root, "gitlab --wave dev -s prod --image x", cmd.ExitUsage, "remove -s"},
 		{"time", root, "gitlab -s dev --image x --nightly soon", cmd.ExitUsage, "not a cron schedule"},
-		{"state in a folder", local, "gitlab -s dev --image x", cmd.ExitConfig, "which other machines cannot reach"},
+		{"state in a directory", local, "gitlab -s dev --image x", cmd.ExitConfig, "which other machines cannot reach"},
 		{"an environment that there is not", root, "gitlab --wave nothing --image x", cmd.ExitUsage, "no provider is named"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -175,10 +175,10 @@ func TestExportFleet(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var got []struct {
-		Stack, Folder string
-		Stacks        map[string]string
+		Stack, Directory string
+		Stacks           map[string]string
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || len(got) != 2 || got[1].Folder != filepath.Join(root, "operator", "prod") || len(got[0].Stacks) != 13 || len(got[1].Stacks) != 14 {
+	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || len(got) != 2 || got[1].Directory != filepath.Join(root, "operator", "prod") || len(got[0].Stacks) != 13 || len(got[1].Stacks) != 14 {
 		t.Errorf("got %+v, error %v", got, err)
 	}
 	readme, err := os.ReadFile(filepath.Join(root, "operator/README.md"))

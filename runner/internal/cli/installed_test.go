@@ -18,11 +18,11 @@ import (
 // installed is a fake pulumi that the user has installed: a script that writes
 // down what it is asked and answers from files.
 type installed struct {
-	t      *testing.T
-	folder string
+	t         *testing.T
+	directory string
 }
 
-// script answers each question from the folder it is in. A stack's files are
+// script answers each question from the directory it is in. A stack's files are
 // named after its project.
 const script = `
 PATH="$PATH:/usr/bin:/bin"
@@ -51,17 +51,17 @@ esac
 
 func newInstalled(t *testing.T) *installed {
 	t.Helper()
-	i := &installed{t: t, folder: t.TempDir()}
+	i := &installed{t: t, directory: t.TempDir()}
 	scripttest.Write(t, i.path(), script)
 	return i
 }
 
-func (i *installed) path() string { return filepath.Join(i.folder, "pulumi") }
+func (i *installed) path() string { return filepath.Join(i.directory, "pulumi") }
 
 // write writes one of the files that the fake answers from.
 func (i *installed) write(name, content string) {
 	i.t.Helper()
-	if err := os.WriteFile(filepath.Join(i.folder, name), []byte(content), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(i.directory, name), []byte(content), 0o600); err != nil {
 		i.t.Fatal(err)
 	}
 }
@@ -76,7 +76,7 @@ func (i *installed) stacks(resources map[string]int) {
 	i.write("stacks.json", "["+strings.Join(entries, ",")+"]")
 }
 
-// calls returns what the fake was asked, without the folders and the questions for
+// calls returns what the fake was asked, without the directories and the questions for
 // its version.
 func (i *installed) calls() []string {
 	i.t.Helper()
@@ -91,7 +91,7 @@ func (i *installed) calls() []string {
 
 func (i *installed) log() []string {
 	i.t.Helper()
-	content, err := os.ReadFile(filepath.Join(i.folder, "log"))
+	content, err := os.ReadFile(filepath.Join(i.directory, "log"))
 	if err != nil && !os.IsNotExist(err) {
 		i.t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func deployed(t *testing.T, root string) {
 // dockerScript is a docker with a daemon, and nothing in it.
 const dockerScript = `case "$*" in
 "version "*) echo 27.0.1 ;;
-"info "*) echo '{"ServerVersion":"27.0.1","CgroupVersion":"2","MemTotal":17179869184,"DockerRootDir":"/no/such/folder"}' ;;
+"info "*) echo '{"ServerVersion":"27.0.1","CgroupVersion":"2","MemTotal":17179869184,"DockerRootDir":"/no/such/directory"}' ;;
 "ps "*) ;;
 *) echo "the fake does not do that" >&2; exit 1 ;;
 esac`
@@ -132,7 +132,7 @@ func (i *installed) tools() {
 		tools["pulumi-resource-"+plugin] = ""
 	}
 	for name, body := range tools {
-		scripttest.Write(i.t, filepath.Join(i.folder, name), body)
+		scripttest.Write(i.t, filepath.Join(i.directory, name), body)
 	}
 }
 
@@ -143,7 +143,7 @@ func installedDeps(t *testing.T, root string, i *installed) (d cmd.Deps, stdout,
 	d, stdout, stderr = cmdtest.Deps(t)
 	i.tools()
 	d.Dir = root
-	d.Environ = []string{"HOME=" + t.TempDir(), "RUNNER_PULUMI=" + i.path(), "PATH=" + i.folder}
+	d.Environ = []string{"HOME=" + t.TempDir(), "RUNNER_PULUMI=" + i.path(), "PATH=" + i.directory}
 	d.Clouds = func() []simulate.Package { return nil }
 	return d, stdout, stderr
 }

@@ -30,9 +30,9 @@ func TestLookingKeepsNoSalt(t *testing.T) {
 				"environment":     "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=" + passphrase + "\n",
 				"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n",
 			})
-			folder := layout.Of(root, false)
+			directory := layout.Of(root, false)
 			state := fmt.Sprintf(`{"checkpoint":{"latest":{"secrets_providers":{"type":"passphrase","state":{"salt":%q}}}}}`, key.Salt())
-			cmdtest.WriteFile(t, folder.State().Stack("certmgr", "dev"), state)
+			cmdtest.WriteFile(t, directory.State().Stack("certmgr", "dev"), state)
 			i := newInstalled(t)
 			i.stacks(map[string]int{"certmgr": 1})
 			d, _, stderr := installedDeps(t, root, i)
@@ -42,7 +42,7 @@ func TestLookingKeepsNoSalt(t *testing.T) {
 			if want != cmd.ExitDone && !strings.Contains(stderr.String(), "the deployed state was encrypted with another one") {
 				t.Errorf("stderr: %s", stderr)
 			}
-			if _, err := os.Stat(folder.Salt("dev")); err == nil {
+			if _, err := os.Stat(directory.Salt("dev")); err == nil {
 				t.Error("a look has kept a salt")
 			}
 		})

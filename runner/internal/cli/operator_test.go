@@ -27,14 +27,14 @@ func exportedStacks(t *testing.T, root string, more ...string) []pko.Stack {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var got struct {
-		Folder  string
-		LeftOut map[string]string `json:"left_out"`
-		Secrets []string
+		Directory string
+		LeftOut   map[string]string `json:"left_out"`
+		Secrets   []string
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil || got.LeftOut["kic-image-build"] == "" || !strings.Contains(strings.Join(got.Secrets, " "), "prometheus:") {
 		t.Fatalf("got %+v, error %v", got, err)
 	}
-	files, err := filepath.Glob(filepath.Join(got.Folder, "stacks", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(got.Directory, "stacks", "*.yaml"))
 	if err != nil || len(files) != 13 {
 		t.Fatalf("%d files, error %v", len(files), err)
 	}
@@ -147,7 +147,7 @@ func TestExportOperatorRefuses(t *testing.T) {
 		"--image x --branch a":                             "need --repo",
 		"--image x --repo http://a/b/c":                    "by https:// and ssh:// only, not by http",
 		"--image x --repo git@r:a/b --branch a --commit b": "give one",
-		"--image x --claim c":                              "--claim needs --backend file:///FOLDER",
+		"--image x --claim c":                              "--claim needs --backend file:///DIR",
 		"--image x --flux infra":                           "is not KIND/NAME",
 		"--image x --resync 1s":                            "at least 1m0s",
 		"--image x --account-annotation a":                 "is not KEY=VALUE",

@@ -46,7 +46,7 @@ func (k *keeper) talk(person *prompttest.Terminal, talk dialogue) {
 	}
 }
 
-// TestFirstSecret: a new user sets a secret in a fresh folder.
+// TestFirstSecret: a new user sets a secret in a fresh directory.
 func TestFirstSecret(t *testing.T) {
 	t.Parallel()
 	k, person := atTerminal(t, nil)
@@ -189,7 +189,7 @@ func withInstalled(t *testing.T, d cmd.Deps) cmd.Deps {
 	return d
 }
 
-// TestUpIsInterruptedAtEveryQuestion and leaves nothing, not even the folder.
+// TestUpIsInterruptedAtEveryQuestion and leaves nothing, not even the directory.
 func TestUpIsInterruptedAtEveryQuestion(t *testing.T) {
 	t.Parallel()
 	for i := range upTalk() {

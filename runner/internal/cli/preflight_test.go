@@ -21,11 +21,11 @@ func TestOperationsLookFirst(t *testing.T) {
 	t.Parallel()
 	const kind, aws = "config:\n  kubernetes:infra_type: kind\n", "config:\n  kubernetes:infra_type: aws\n  aws:region: us-west-2\n"
 	noDocker := func(i *installed) {
-		scripttest.Write(i.t, filepath.Join(i.folder, "docker"), "echo no daemon >&2; exit 1")
+		scripttest.Write(i.t, filepath.Join(i.directory, "docker"), "echo no daemon >&2; exit 1")
 	}
 	noPlugins := func(i *installed) {
 		for _, name := range []string{"kind", "kubernetes"} {
-			_ = os.Remove(filepath.Join(i.folder, "pulumi-resource-"+name))
+			_ = os.Remove(filepath.Join(i.directory, "pulumi-resource-"+name))
 		}
 	}
 	for _, test := range []struct {
@@ -92,11 +92,11 @@ func TestRefreshPreviewOnlyIsDrift(t *testing.T) {
 	i := newInstalled(t)
 	i.stacks(map[string]int{"kind-cluster": 3, "certmgr": 3})
 	d, _, stderr := installedDeps(t, root, i)
-	if err := os.Remove(filepath.Join(i.folder, "pulumi-resource-kubernetes")); err != nil {
+	if err := os.Remove(filepath.Join(i.directory, "pulumi-resource-kubernetes")); err != nil {
 		t.Fatal(err)
 	}
-	seen := filepath.Join(i.folder, "lock")
-	scripttest.Write(t, filepath.Join(i.folder, "docker"), "/bin/cat "+root+"/.runner/locks/*.lock >>"+seen+"; echo no daemon >&2; exit 1")
+	seen := filepath.Join(i.directory, "lock")
+	scripttest.Write(t, filepath.Join(i.directory, "docker"), "/bin/cat "+root+"/.runner/locks/*.lock >>"+seen+"; echo no daemon >&2; exit 1")
 	code := Run(context.Background(), d, strings.Fields("refresh --preview-only"))
 	if want := "error: 2 problems are in the way of drift:\n"; code != cmd.ExitConfig || !strings.HasPrefix(stderr.String(), want) {
 		t.Errorf("exit code %d: %s", code, stderr)

@@ -47,18 +47,18 @@ func TestPulumiRunsInAWorkingCopy(t *testing.T) {
 	}
 }
 
-func TestPulumiRunsInTheProjectsFolder(t *testing.T) {
+func TestPulumiRunsInTheProjectsDir(t *testing.T) {
 	t.Parallel()
 	root := pulumiRoot(t)
-	folder := filepath.Join(root, "projects/kubernetes/certmgr")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	directory := filepath.Join(root, "projects/kubernetes/certmgr")
+	if err := os.MkdirAll(directory, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	manifest, err := os.ReadFile(filepath.Join("..", "..", "..", "projects", projects.CertManager().Path, "Pulumi.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), manifest, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(directory, "Pulumi.yaml"), manifest, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d, stdout, stderr := cmdtest.Deps(t)
@@ -66,7 +66,7 @@ func TestPulumiRunsInTheProjectsFolder(t *testing.T) {
 	if code := Run(context.Background(), d, []string{"pulumi", "--root", root, "-s", "dev", "--pulumi", fakePulumi(t, "pwd -P"), "certmgr", "stack"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	want, err := filepath.EvalSymlinks(folder)
+	want, err := filepath.EvalSymlinks(directory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestPulumiServesTheProgram(t *testing.T) {
 func TestPulumiWithoutTheHost(t *testing.T) {
 	t.Parallel()
 	d, _, stderr := cmdtest.Deps(t)
-	d.PluginFolders = nil
+	d.PluginDirs = nil
 	args := []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fakePulumi(t, "exit 1"), "certmgr", "--", "up"}
 	if code := Run(context.Background(), d, args); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "there is no pulumi-language-mara") {
 		t.Errorf("exit code %d: %s", code, stderr)

@@ -26,15 +26,15 @@ func twoEnvironments(t *testing.T) string {
 		"Pulumi.dev.yaml":  "config:\n  kubernetes:infra_type: aws\n",
 		"Pulumi.prod.yaml": "config:\n  kubernetes:infra_type: linode\n",
 	})
-	folder := layout.Of(root, false)
+	directory := layout.Of(root, false)
 	for _, stack := range []string{"dev", "prod"} {
-		cmdtest.WriteFile(t, folder.State().Stack("certmgr", stack), fmt.Sprintf(`{"checkpoint":{"latest":{"resources":[
+		cmdtest.WriteFile(t, directory.State().Stack("certmgr", stack), fmt.Sprintf(`{"checkpoint":{"latest":{"resources":[
 		  {"urn":"urn:pulumi:%[1]s::certmgr::kubernetes:helm.sh/v3:Release::certmgr","type":"kubernetes:helm.sh/v3:Release","inputs":{"chart":"cert-manager","version":"1.2"},"outputs":{}},
 		  {"urn":"urn:pulumi:%[1]s::certmgr::kubernetes:apps/v1:Deployment::d","type":"kubernetes:apps/v1:Deployment","outputs":{"kind":"Deployment","metadata":{"name":"d"},
 		   "spec":{"containers":[{"image":"mysql:8.%[2]d"}]},"key":{"4dabf18193072939515e22adb298388d":"1b47061264138c4ac30d75fd1eb44270","ciphertext":"hidden"}}}]}}}`, stack, len(stack)))
 	}
-	cmdtest.WriteFile(t, folder.State().Stack("elsewhere", "other"), `{"checkpoint":{"latest":{"resources":[{"urn":"x::y","type":"a:b:C"}]}}}`)
-	cmdtest.WriteFile(t, folder.State().Stack("elsewhere", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"x::stranger","type":"a:b:C"}]}}}`)
+	cmdtest.WriteFile(t, directory.State().Stack("elsewhere", "other"), `{"checkpoint":{"latest":{"resources":[{"urn":"x::y","type":"a:b:C"}]}}}`)
+	cmdtest.WriteFile(t, directory.State().Stack("elsewhere", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"x::stranger","type":"a:b:C"}]}}}`)
 	cmdtest.WriteFile(t, root+"/queries/wrong.jq", "# Not right.\n.items[] |\n  nothing\n")
 	cmdtest.WriteFile(t, root+"/queries/names.jq", "# Names.\n.items[].name\n")
 	return root
@@ -110,8 +110,8 @@ func TestQueryLive(t *testing.T) {
 	config := livetest.Serve(t, livetest.Resource{GroupVersion: "v1", Name: "pods", Kind: "Pod", Objects: []string{
 		`{"metadata":{"name":"web","namespace":"shop"},"spec":{"containers":[{"image":"mysql"}]}}`,
 	}})
-	folder := layout.Of(root, false)
-	cmdtest.WriteFile(t, folder.State().Stack("aws-eks", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
+	directory := layout.Of(root, false)
+	cmdtest.WriteFile(t, directory.State().Stack("aws-eks", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
 	i := newInstalled(t)
 	i.stacks(map[string]int{"aws-eks": 3, "certmgr": 2})
 	outputs, err := json.Marshal(map[string]string{"kubeconfig": config})
@@ -149,8 +149,8 @@ func TestQueryWatch(t *testing.T) {
 	config := livetest.Serve(t, livetest.Resource{GroupVersion: "v1", Name: "pods", Kind: "Pod", Changes: changes, Objects: []string{
 		`{"metadata":{"name":"old","namespace":"shop","uid":"1"}}`,
 	}})
-	folder := layout.Of(root, false)
-	cmdtest.WriteFile(t, folder.State().Stack("aws-eks", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
+	directory := layout.Of(root, false)
+	cmdtest.WriteFile(t, directory.State().Stack("aws-eks", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
 	i := newInstalled(t)
 	i.stacks(map[string]int{"aws-eks": 3})
 	outputs, err := json.Marshal(map[string]string{"kubeconfig": config})

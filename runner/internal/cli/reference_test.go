@@ -14,8 +14,8 @@ import (
 	"mara/runner/internal/testing/cmdtest"
 )
 
-// docsFolder is the folder of the documentation.
-const docsFolder = "../../../docs"
+// docsDir is the directory of the documentation.
+const docsDir = "../../../docs"
 
 // TestReferenceIsFresh holds the generated documentation against the commands.
 func TestReferenceIsFresh(t *testing.T) {
@@ -30,7 +30,7 @@ func TestReferenceIsFresh(t *testing.T) {
 		writeReference(t, files)
 	}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		got, err := os.ReadFile(filepath.Join(docsFolder, file))
+		got, err := os.ReadFile(filepath.Join(docsDir, file))
 		if err != nil {
 			t.Errorf("run `make golden`: %v", err)
 		}
@@ -38,7 +38,7 @@ func TestReferenceIsFresh(t *testing.T) {
 			t.Errorf("docs/%s is stale, run `make golden`:\n%s", file, diff)
 		}
 	}
-	there, err := filepath.Glob(filepath.Join(docsFolder, "man", "*"))
+	there, err := filepath.Glob(filepath.Join(docsDir, "man", "*"))
 	if err != nil || len(there) != len(files)-1 {
 		t.Errorf("docs/man has %d files, want %d, %v", len(there), len(files)-1, err)
 	}
@@ -46,11 +46,11 @@ func TestReferenceIsFresh(t *testing.T) {
 
 func writeReference(t *testing.T, files map[string]string) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(docsFolder, "man")); err != nil {
+	if err := os.RemoveAll(filepath.Join(docsDir, "man")); err != nil {
 		t.Fatal(err)
 	}
 	for file, text := range files {
-		path := filepath.Join(docsFolder, file)
+		path := filepath.Join(docsDir, file)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -100,9 +100,9 @@ func TestEveryCommandIsExplained(t *testing.T) {
 func TestRoffEscapes(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		".runner is a folder": `\&.runner is a folder`,
-		"'quoted'":            `\(aqquoted\(aq`,
-		`a\b -o ~/x`:          `a\eb \-o \(ti/x`,
+		".runner is a directory": `\&.runner is a directory`,
+		"'quoted'":               `\(aqquoted\(aq`,
+		`a\b -o ~/x`:             `a\eb \-o \(ti/x`,
 	} {
 		if got := escapeRoff(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)

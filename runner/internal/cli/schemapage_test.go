@@ -19,7 +19,7 @@ import (
 func TestSchemaPageIsFresh(t *testing.T) {
 	t.Parallel()
 	want := schemaPage(t)
-	path := filepath.Join(docsFolder, "schemas.md")
+	path := filepath.Join(docsDir, "schemas.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

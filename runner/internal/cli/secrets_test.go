@@ -174,7 +174,7 @@ func TestSecretsRefuse(t *testing.T) {
 		{"two lines", value + "\n" + value, "set prometheus:admin_password -", cmd.ExitConfig, "line break"},
 		{"no key for a key", value, "set bank-of-anthos:jwt_private_key -", cmd.ExitConfig, "is not in PEM form"},
 		{"missing file", "", "set prometheus:admin_password @nowhere", cmd.ExitConfig, "no such file"},
-		{"folder", "", "set prometheus:admin_password @config", cmd.ExitConfig, "is a directory"},
+		{"directory", "", "set prometheus:admin_password @config", cmd.ExitConfig, "is a directory"},
 		{"endless file", "", "set prometheus:admin_password @/dev/zero", cmd.ExitConfig, "1 MiB"},
 		{"missing variable", "", "set prometheus:admin_password env:NOWHERE", cmd.ExitConfig, "is not set"},
 		{"generate what is there", "", "generate harbor:admin_password", cmd.ExitUsage, "runner secrets rotate harbor:admin_password"},
@@ -185,7 +185,7 @@ func TestSecretsRefuse(t *testing.T) {
 		{"remove what is not there", "", "remove harbor:admin_passwort --yes", cmd.ExitUsage, `did you mean "harbor:admin_password"?`},
 		{"export to the screen", "", "export", cmd.ExitUsage, "--to-file"},
 		{"export to stdout", "", "export --to-file -", cmd.ExitUsage, "--to-file"},
-		{"export into a missing folder", "", "export --to-file nowhere/x", cmd.ExitConfig, "nothing was written"},
+		{"export into a missing directory", "", "export --to-file nowhere/x", cmd.ExitConfig, "nothing was written"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +206,7 @@ func TestSecretsRefuse(t *testing.T) {
 	}
 }
 
-// filesOf lists the files below a folder, apart from the runner's own.
+// filesOf lists the files below a directory, apart from the runner's own.
 func filesOf(t *testing.T, root string) []string {
 	t.Helper()
 	var files []string
@@ -372,10 +372,10 @@ func TestSecretsShareTheSalt(t *testing.T) {
 }
 
 // TestSecretsInAFolderThatCannotBeWritten leaves nothing.
-func TestSecretsInAFolderThatCannotBeWritten(t *testing.T) {
+func TestSecretsInADirThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	k := newKeeper(t, nil)
-	cmdtest.WriteFile(t, filepath.Join(k.root, "config/pulumi/secrets"), "a file where a folder has to be")
+	cmdtest.WriteFile(t, filepath.Join(k.root, "config/pulumi/secrets"), "a file where a directory has to be")
 	_, stderr := k.run(cmd.ExitConfig, "some value", "set", "prometheus:admin_password", "-")
 	if !strings.Contains(stderr, "config/pulumi/secrets/Pulumi.dev.yaml") || strings.Contains(stderr, "some value") {
 		t.Error(stderr)

@@ -29,7 +29,7 @@ func TestSessionRefuses(t *testing.T) {
 		stderr     string // the start
 		calls      []string
 	}{
-		{"no root", "status -s dev", nil, nil, cmd.ExitConfig, "error: no folder with config/pulumi here", nil},
+		{"no root", "status -s dev", nil, nil, cmd.ExitConfig, "error: no directory with config/pulumi here", nil},
 		{"no provider", "status -s dev", map[string]string{"environment": ""}, nil, cmd.ExitUsage, "error: --provider: no provider is named", nil},
 		{"wrong configuration and a wrong engine", "refresh -s dev --pulumi /nowhere", map[string]string{"Pulumi.dev.yaml": kind + "  kind:nodez: 1\n"}, nil,
 			cmd.ExitConfig, "error: 3 problems are in the way of refresh:\n  configuration: config/pulumi/Pulumi.dev.yaml:3: kind:nodez is read by no project", nil},
@@ -44,9 +44,9 @@ func TestSessionRefuses(t *testing.T) {
 		{"bad fault before the backend is asked", "up -s dev --simulate --simulate-fail =", map[string]string{"Pulumi.dev.yaml": kind}, nil,
 			cmd.ExitUsage, "error: --simulate-fail: ", nil},
 		{"a record that is in the way", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/environments": "a file"}, nil,
-			cmd.ExitConfig, "error: the folder .runner cannot be used: ", nil},
+			cmd.ExitConfig, "error: the directory .runner cannot be used: ", nil},
 		{"generated secrets that cannot be stored", "outputs -s dev --simulate", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/simulated/secrets": "a file"}, nil,
-			cmd.ExitConfig, "error: the folder .runner cannot be used: ", nil},
+			cmd.ExitConfig, "error: the directory .runner cannot be used: ", nil},
 		{"the backend fails", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json.fail", "error: could not list bucket: no route to host\n") },
 			cmd.ExitFailed, "error: listing the stacks: could not list bucket: no route to host\n", []string{"stack ls --all --json"}},
 		{"a cut-off file beside a state, for one who looks", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/state/.pulumi/stacks/certmgr/dev.json.attrs": ""}, eof,
@@ -92,7 +92,7 @@ func TestSessionRefuses(t *testing.T) {
 }
 
 // checkNothingIsLeft looks for working copies: below the root, and in the
-// folders that pulumi ran in.
+// directories that pulumi ran in.
 func checkNothingIsLeft(t *testing.T, root string, i *installed) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(root, ".runner*/**/work/*"))
@@ -104,9 +104,9 @@ func checkNothingIsLeft(t *testing.T, root string, i *installed) {
 		t.Errorf("working copies are left: %v, %v", left, err)
 	}
 	for _, line := range i.log() {
-		folder, call, _ := strings.Cut(line, " ")
-		if _, err := os.Stat(folder); err == nil && strings.Contains(call, "stack") {
-			t.Errorf("the working copy %s is left", folder)
+		directory, call, _ := strings.Cut(line, " ")
+		if _, err := os.Stat(directory); err == nil && strings.Contains(call, "stack") {
+			t.Errorf("the working copy %s is left", directory)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestSessionIsInterrupted(t *testing.T) {
 	go func() {
 		defer close(stop)
 		for ctx.Err() == nil {
-			content, _ := os.ReadFile(filepath.Join(i.folder, "log"))
+			content, _ := os.ReadFile(filepath.Join(i.directory, "log"))
 			if strings.Contains(string(content), "hanging") {
 				cancel(interrupt.ErrInterrupted)
 			}
@@ -139,7 +139,7 @@ func TestSessionIsInterrupted(t *testing.T) {
 	checkNothingIsLeft(t, root, i)
 }
 
-// TestSessionBackends: a relative address and ~ lead to the folders they name.
+// TestSessionBackends: a relative address and ~ lead to the directories they name.
 func TestSessionBackends(t *testing.T) {
 	t.Parallel()
 	root, i := aws(t), newInstalled(t)

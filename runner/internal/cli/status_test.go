@@ -65,7 +65,7 @@ func TestStatusGolden(t *testing.T) {
 		if code := Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stderr.Len() > 0 {
 			t.Fatalf("%s: exit code %d: %s", args, code, stderr)
 		}
-		// The root is a new folder each time, and locks are shown in local time.
+		// The root is a new directory each time, and locks are shown in local time.
 		text := strings.ReplaceAll(stdout.String(), root, "ROOT")
 		checkGolden(t, golden, strings.ReplaceAll(text, statusAt().Local().Format(time.DateTime), "LOCAL TIME"))
 	}

@@ -40,7 +40,7 @@ func TestIncompleteQuery(t *testing.T) {
 	t.Parallel()
 	root := twoEnvironments(t)
 	cmdtest.WriteFile(t, filepath.Join(root, "policies", "policies.yaml"), "use: [latest-tags]\n")
-	cmdtest.WriteFile(t, filepath.Join(root, config.EnvironmentsFolder, "torn.yaml"), "values: [\n")
+	cmdtest.WriteFile(t, filepath.Join(root, config.EnvironmentsDir, "torn.yaml"), "values: [\n")
 	for args, want := range map[string]struct {
 		code   int
 		stdout string

@@ -1,5 +1,5 @@
 // Package zxcvbn takes the place of github.com/nbutton23/zxcvbn-go in
-// mara-engine, and its folder esc that of the copy which Pulumi ESC links. Each
+// mara-engine, and its directory esc that of the copy which Pulumi ESC links. Each
 // reads lists of names, words and passwords at the start of the process: 40 ms
 // of its 130, in every worker, for one question that only `pulumi config set`
 // asks when it is given neither --plaintext nor --secret: does this look like a

@@ -43,7 +43,7 @@ func address(cfg *settings.Settings, key string) string {
 	return text
 }
 
-// mounts reads the folders to mount, written HOST:NODE or HOST:NODE:ro.
+// mounts reads the directories to mount, written HOST:NODE or HOST:NODE:ro.
 func mounts(cfg *settings.Settings) pulumi.MapArray {
 	var all pulumi.MapArray
 	for _, text := range cfg.List("kind:mounts") {

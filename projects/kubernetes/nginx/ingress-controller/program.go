@@ -94,7 +94,7 @@ func readLicense(s *settings.Settings) string {
 	case path == "":
 		s.Reject(key, "is not set, but kic:nginx_plus is true: NGINX Plus needs its licence token")
 		return ""
-	case !filepath.IsAbs(path): // the working folder differs between the runner and a plain `pulumi up`
+	case !filepath.IsAbs(path): // the working directory differs between the runner and a plain `pulumi up`
 		s.Reject(key, "is %q, which is not an absolute path; NGINX Plus needs it", path)
 		return ""
 	}

@@ -22,7 +22,7 @@ type Deps struct {
 	Environ          []string                   // NAME=value each
 	Version          string                     // of the runner
 	PulumiVersion    string                     // of the Pulumi inside
-	Releases         string                     // web folder of the releases; "" for a build that knows none
+	Releases         string                     // web directory of the releases; "" for a build that knows none
 	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none
 }
 

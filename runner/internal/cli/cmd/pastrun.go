@@ -47,8 +47,8 @@ const Running event.Result = "running"
 // isRunning reports whether the run still holds the lock of its environment. Processes of
 // other machines cannot be checked: their locks count as held.
 func isRunning(r journal.Run, summary *event.Summary) bool {
-	folder := layout.Runner(filepath.Dir(filepath.Dir(r.Dir)))
-	state, owner, err := lock.Inspect(folder.Lock(summary.Provider, summary.Stack))
+	dir := layout.Runner(filepath.Dir(filepath.Dir(r.Dir)))
+	state, owner, err := lock.Inspect(dir.Lock(summary.Provider, summary.Stack))
 	return err == nil && owner.Run == r.ID && (state == lock.Held || state == lock.Foreign)
 }
 
@@ -61,8 +61,8 @@ func (r *PastRun) Words(now time.Time) string {
 }
 
 // NewestRuns reads the journal and returns the last run of each stack.
-func NewestRuns(folder string) (map[string]PastRun, error) {
-	runs, err := journal.Summaries(folder)
+func NewestRuns(dir string) (map[string]PastRun, error) {
+	runs, err := journal.Summaries(dir)
 	newest := map[string]PastRun{}
 	for run, summary := range runs {
 		if _, known := newest[summary.Stack]; !known {

@@ -34,7 +34,7 @@ func Adopt(d cmd.Deps) *cli.Command {
 		Name:      "adopt",
 		Usage:     "write a mara.yaml for existing Pulumi projects",
 		ArgsUsage: "[DIR | NEW]",
-		Description: "Finds every Pulumi.yaml below DIR (default: the working folder), reads the stacks of these projects " +
+		Description: "Finds every Pulumi.yaml below DIR (default: the working directory), reads the stacks of these projects " +
 			"from the\n" +
 			"backend, and writes DIR/mara.yaml. Stack references in the states show which project reads which; the names of\n" +
 			"the stacks show the environments. For projects that are not deployed, adopt reads the sources. Comments give\n" +
@@ -74,13 +74,13 @@ type adoptOptions struct {
 func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, err error) {
 	o = adoptOptions{Common: common, Given: c.Args().Get(0), Print: c.Bool("print")}
 	if len(o.Args) > 0 && o.Given == "" {
-		return o, failure.Usagef("adopt", "the folder has no name")
+		return o, failure.Usagef("adopt", "the directory has no name")
 	}
 	if o.Root = filepath.Clean(d.Absolute(cmp.Or(o.Given, "."))); o.Root == filepath.Clean(d.Dir) {
 		o.Given = ""
 	}
 	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {
-		return o, failure.Usagef("adopt", "folder %s does not exist", o.Root)
+		return o, failure.Usagef("adopt", "directory %s does not exist", o.Root)
 	}
 	o.Catalogue = &catalogue.Catalogue{} // without patterns for names of stacks
 	o.Sources.File, err = config.ReadEnvironment(o.Root)
@@ -101,7 +101,7 @@ func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
 	}
 	if !o.Print {
 		if err := atomicfile.Write(file, []byte(a.Text), 0o644); err != nil {
-			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the folder")}
+			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}
 		}
 	}
 	switch {
@@ -126,7 +126,7 @@ type adopted struct {
 	plan plan.Plan
 }
 
-// adoption reads the folder and the backend. It changes nothing.
+// adoption reads the directory and the backend. It changes nothing.
 func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err error) {
 	found, unsure, err := adopt.Find(o.Root)
 	if err != nil {
@@ -137,7 +137,7 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 		if len(unsure) > 0 {
 			text += " that can be adopted: " + strings.Join(unsure, "; ")
 		}
-		return a, &failure.Environment{Text: text, Next: "name the folder with your Pulumi projects: `runner adopt DIR`"}
+		return a, &failure.Environment{Text: text, Next: "name the directory with your Pulumi projects: `runner adopt DIR`"}
 	}
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()

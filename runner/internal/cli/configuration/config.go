@@ -52,7 +52,7 @@ type configuration struct {
 	provider    config.Value // may be unset
 	known       catalogue.Catalogue
 	declared    []config.Key                // of all projects, and the runner's own
-	beside      map[string]config.StackFile // stack files in the folders of own projects
+	beside      map[string]config.StackFile // stack files in the directories of own projects
 }
 
 // open reads the stack file, which may be missing: `config set` creates it.
@@ -89,7 +89,7 @@ func (c configuration) providerBefore() string {
 	return cmp.Or(request.RecordedProvider(layout.Of(c.root, false), c.stack), c.provider.Text)
 }
 
-// fileOf returns the stack file in a project's folder that sets a key, if there is one. It
+// fileOf returns the stack file in a project's directory that sets a key, if there is one. It
 // overrides the shared file.
 func (c configuration) fileOf(key string) (project string, file config.StackFile, ok bool) {
 	for _, project := range c.known.Projects {

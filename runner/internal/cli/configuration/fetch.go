@@ -43,12 +43,12 @@ func parseFetch(c *cli.Context, d cmd.Deps) (cmd.Common, error) {
 
 // fetched is a fetched revision, and its JSON form.
 type fetched struct {
-	Line   int    `json:"line"` // line in mara.yaml
-	URL    string `json:"url"`
-	Ref    string `json:"ref"`
-	Commit string `json:"commit"`
-	Folder string `json:"folder"`
-	source gitsource.Source
+	Line      int    `json:"line"` // line in mara.yaml
+	URL       string `json:"url"`
+	Ref       string `json:"ref"`
+	Commit    string `json:"commit"`
+	Directory string `json:"directory"`
+	source    gitsource.Source
 }
 
 func runFetch(ctx context.Context, d cmd.Deps, o cmd.Common) error {
@@ -74,7 +74,7 @@ func runFetch(ctx context.Context, d cmd.Deps, o cmd.Common) error {
 			continue
 		}
 		f.Commit, _ = f.source.Commit(o.Root)
-		f.Folder = f.source.Folder(o.Root)
+		f.Directory = f.source.Directory(o.Root)
 		if o.Output != "json" {
 			fmt.Fprintf(d.Stdout, "fetched %s, commit %.12s\n", f.source, f.Commit)
 		}

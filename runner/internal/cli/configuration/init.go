@@ -21,9 +21,9 @@ import (
 func Init(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:      "init",
-		Usage:     "create a folder for the configuration of environments",
+		Usage:     "create a directory for the configuration of environments",
 		ArgsUsage: "[DIR]",
-		Description: "Creates config/pulumi with examples below DIR (default: the working folder). It overwrites " +
+		Description: "Creates config/pulumi with examples below DIR (default: the working directory). It overwrites " +
 			"nothing.\n\nExample:\n  runner init my-environments\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
@@ -40,7 +40,7 @@ type initOptions struct {
 func parseInit(c *cli.Context, d cmd.Deps, common cmd.Common) (initOptions, error) {
 	o := initOptions{Common: common, Given: c.Args().Get(0)}
 	if len(o.Args) > 0 && o.Given == "" {
-		return o, failure.Usagef("init", "the folder has no name")
+		return o, failure.Usagef("init", "the directory has no name")
 	}
 	o.Root = d.Absolute(cmp.Or(o.Given, "."))
 	if filepath.Clean(o.Root) == filepath.Clean(d.Dir) {
@@ -57,13 +57,13 @@ func runInit(_ context.Context, d cmd.Deps, options initOptions) error {
 	if err := checkAbsent(options.Root, files); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Join(options.Root, config.Folder), 0o755); err != nil {
-		return &failure.Environment{Text: fmt.Sprintf("creating %s: %v", config.Folder, err),
-			Next: "choose a writable folder"}
+	if err := os.MkdirAll(filepath.Join(options.Root, config.Directory), 0o755); err != nil {
+		return &failure.Environment{Text: fmt.Sprintf("creating %s: %v", config.Directory, err),
+			Next: "choose a writable directory"}
 	}
 	for _, file := range files {
 		if err := atomicfile.Write(filepath.Join(options.Root, file.Path), file.Data, 0o644); err != nil {
-			return &failure.Environment{Text: err.Error(), Next: "choose a writable folder, on a disk with free space"}
+			return &failure.Environment{Text: err.Error(), Next: "choose a writable directory, on a disk with free space"}
 		}
 	}
 	created := initDocument{Root: options.Root}
@@ -89,7 +89,7 @@ func checkAbsent(root string, files []config.Example) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return &config.Error{Problems: problems, Next: "the folder is ready to use; to create another one, run `runner " +
+	return &config.Error{Problems: problems, Next: "the directory is ready to use; to create another one, run `runner " +
 		"init DIR`"}
 }
 

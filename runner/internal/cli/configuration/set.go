@@ -88,8 +88,8 @@ func checkProviderChange(ctx context.Context, d cmd.Deps, o options, stack, befo
 	if err := identity.RefuseProvider(stack, before, asked, deployed); err != nil {
 		return err
 	}
-	if folder := o.Folder(); request.RecordedProvider(folder, stack) != "" {
-		return request.RememberProvider(folder, stack, asked)
+	if dir := o.Directory(); request.RecordedProvider(dir, stack) != "" {
+		return request.RememberProvider(dir, stack, asked)
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (c configuration) write(changes ...config.Change) error {
 	return Write(c.root, c.file.File, content)
 }
 
-// Write replaces a file below config/pulumi atomically, and creates its folder: a root may
+// Write replaces a file below config/pulumi atomically, and creates its directory: a root may
 // have only a mara.yaml. Only the user can read a new environment file, because it may
 // contain credentials.
 func Write(root, file string, content []byte) error {
@@ -157,7 +157,7 @@ func Write(root, file string, content []byte) error {
 		mode = 0o600
 	}
 	if err := atomicfile.WriteDeep(filepath.Join(root, file), content, mode, 0o755); err != nil {
-		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err, "the folder")}
+		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err, "the directory")}
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/outfolder"
+	"mara/runner/internal/machine/outdir"
 	"mara/runner/internal/secrets/encryption"
 )
 
@@ -153,7 +153,7 @@ func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 	if o.Out == "" {
 		o.Out = filepath.Join(topOf(o.Root), filepath.FromSlash(o.System.File()))
 	}
-	if err := outfolder.WriteFile(o.Out, "runner export ci "+string(o.System), content); err != nil {
+	if err := outdir.WriteFile(o.Out, "runner export ci "+string(o.System), content); err != nil {
 		return err
 	}
 	document := pipelineDocument{ciVersion, o.Out, p.Waves, append([]string{}, p.Secrets...), notes}
@@ -165,11 +165,11 @@ func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 // the problems of all environments.
 func describePipeline(o ciOptions, all []environment) (pipeline.Options, []string, error) {
 	p := pipeline.Options{Waves: o.Waves, Image: o.Image, Branch: o.Branch, Nightly: o.Nightly, AWSRole: o.AWSRole}
-	folder, err := filepath.Rel(topOf(o.Root), o.Root)
+	dir, err := filepath.Rel(topOf(o.Root), o.Root)
 	if err != nil {
 		return p, nil, err
 	}
-	p.Folder = filepath.ToSlash(folder)
+	p.Directory = filepath.ToSlash(dir)
 	var problems []error
 	for _, e := range all {
 		problems = append(problems, e.addTo(&p))
@@ -231,9 +231,9 @@ func notesOf(o ciOptions, p pipeline.Options) []string {
 		", ")+", with reviewers where an up needs an approval")
 }
 
-// topOf returns the top of the repository that contains a folder, or the folder itself.
-func topOf(folder string) string {
-	top, _ := gomodule.Above(folder, ".git")
+// topOf returns the top of the repository that contains a directory, or the directory itself.
+func topOf(dir string) string {
+	top, _ := gomodule.Above(dir, ".git")
 	return top
 }
 

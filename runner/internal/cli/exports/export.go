@@ -24,7 +24,7 @@ func Export(d cmd.Deps) *cli.Command {
 		Name:  "export",
 		Usage: "have other machines run an environment",
 		Description: "Writes files with which other machines run environments. They need a backend that they can reach: a\n" +
-			"state in a folder of this machine is an error. Values of secrets are never written.\n\n" +
+			"state in a directory of this machine is an error. Values of secrets are never written.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Subcommands: []*cli.Command{ciCommand(d), operatorCommand(d)},
 	}
@@ -60,11 +60,11 @@ func closeAll(all []environment) error {
 	return errors.Join(slice.Map(all, environment.Close)...)
 }
 
-// reachable returns an error for state in a folder of this machine.
+// reachable returns an error for state in a directory of this machine.
 func reachable(s *session.Session) error {
-	if folder, ok := s.Settings.StateFolder(); ok {
+	if dir, ok := s.Settings.StateDir(); ok {
 		return &failure.Environment{
-			Text: fmt.Sprintf("the state of %s is in %s, which other machines cannot reach", s.Settings.Stack.Text, folder),
+			Text: fmt.Sprintf("the state of %s is in %s, which other machines cannot reach", s.Settings.Stack.Text, dir),
 			Next: "set PULUMI_BACKEND_URL to a backend that they can reach, such as s3://..., in " + config.EnvironmentFile,
 		}
 	}

@@ -23,7 +23,7 @@ import (
 	"mara/runner/internal/fleet"
 	"mara/runner/internal/kube/pko"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/outfolder"
+	"mara/runner/internal/machine/outdir"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/gitsource"
 	"mara/runner/internal/run/event"
@@ -44,7 +44,7 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 			"--within is the maximal age of a prerequisite's last success. After a new commit the operator orders\n" +
 			"only Stacks whose prerequisites are older, so it should be short; but it has to be longer than the\n" +
 			"whole chain takes, or the Stacks would wait for one another forever.\n\n" +
-			"Several environments of a fleet, by name or by labels, get a folder each, and a README with their\n" +
+			"Several environments of a fleet, by name or by labels, get a directory each, and a README with their\n" +
 			"waves.\n\n" +
 			"Examples:\n" +
 			"  runner export operator -s dev --image registry.example.com/workspace:1 --out operator/dev\n" +
@@ -54,7 +54,7 @@ func operatorCommand(d cmd.Deps) *cli.Command {
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.StringFlag{Name: "image", Usage: "run the programs in this `IMAGE`"},
-				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` (default: operator/STACK below the root, or operator for " +
+				&cli.StringFlag{Name: "out", Usage: "write to `DIR` (default: operator/STACK below the root, or operator for " +
 					"several)"},
 				&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi",
 					Usage: "create the objects in the namespace `NAME`; {stack} in it is replaced by the environment"},
@@ -155,7 +155,7 @@ func (o *operatorOptions) check(path string) error {
 	case o.Branch != "" && o.Commit != "":
 		return failure.Usagef(path, "--branch follows a branch and --commit does not; give one")
 	case o.Claim != "" && !strings.HasPrefix(o.Backend, "file:///"):
-		return failure.Usagef(path, "--claim needs --backend file:///FOLDER, where it is mounted")
+		return failure.Usagef(path, "--claim needs --backend file:///DIR, where it is mounted")
 	case o.Within < 0 || o.Resync < 0 || o.Resync > 0 && o.Resync < least:
 		return failure.Usagef(path, "--within and --resync have to be more than 0, and --resync at least %s", least)
 	}
@@ -187,16 +187,16 @@ func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
 	var problems []error
 	files := map[string][]byte{}
 	for _, e := range all {
-		one, folder := o, ""
+		one, dir := o, ""
 		if waves != nil {
-			folder = e.name() + "/"
+			dir = e.name() + "/"
 		}
 		document, made, err := exportOne(e, &one)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", e.name(), err))
 		}
 		for name, content := range made {
-			files[folder+name] = content
+			files[dir+name] = content
 		}
 		done = append(done, document)
 	}
@@ -215,7 +215,7 @@ func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
 			o.Out = filepath.Join(o.Out, all[0].name())
 		}
 	}
-	if err := outfolder.Write(o.Out, "runner export operator", files); err != nil {
+	if err := outdir.Write(o.Out, "runner export operator", files); err != nil {
 		return err
 	}
 	return writeOperator(d, o, waves != nil, done)
@@ -229,8 +229,8 @@ func exportOne(e environment, o *operatorOptions) (operatorDocument, map[string]
 		const short = 30 * time.Minute // a pod has to start for each project, too
 		o.Within = max(short, 2*e.Plan.CriticalPath(e.Plan.Declared()).Total).Round(time.Minute)
 	}
-	if folder, err := filepath.Rel(topOf(o.Root), o.Root); err == nil && folder != "." {
-		o.RepoDir = filepath.ToSlash(folder)
+	if dir, err := filepath.Rel(topOf(o.Root), o.Root); err == nil && dir != "." {
+		o.RepoDir = filepath.ToSlash(dir)
 	}
 	exported, err := pko.Export(described, o.Options)
 	if err := errors.Join(problems, err); err != nil {
@@ -243,7 +243,7 @@ func exportOne(e environment, o *operatorOptions) (operatorDocument, map[string]
 // fleetReadme says in which order several environments are applied.
 func fleetReadme(waves [][]string, namespace string) []byte {
 	var b strings.Builder
-	b.WriteString("# Environments on the Pulumi Kubernetes Operator\n\nA folder for each, with a README of its own. In " +
+	b.WriteString("# Environments on the Pulumi Kubernetes Operator\n\nA directory for each, with a README of its own. In " +
 		"waves:\n\n")
 	for _, wave := range waves {
 		for _, name := range wave {
@@ -311,7 +311,7 @@ func repositoryOf(root string, p model.Project) (pko.Repository, error) {
 		return pko.Repository{}, fmt.Errorf("%s is in %s, whose address has a password in it", p.Name,
 			event.MaskURLs(source.String()))
 	}
-	return pko.Repository{URL: source.URL, Commit: commit, Folder: p.Own.Path}, nil
+	return pko.Repository{URL: source.URL, Commit: commit, Directory: p.Own.Path}, nil
 }
 
 // variables returns the variables in the Secret: those of the environment file, the passphrase,
@@ -389,7 +389,7 @@ const operatorVersion = 1
 type operatorDocument struct {
 	Version   int               `json:"version"`
 	Stack     string            `json:"stack"`
-	Folder    string            `json:"folder"`
+	Directory string            `json:"directory"`
 	Namespace string            `json:"namespace"`
 	Within    string            `json:"within"`
 	Stacks    map[string]string `json:"stacks"` // project -> name of its Stack
@@ -422,13 +422,13 @@ func writeOperator(d cmd.Deps, o operatorOptions, several bool, done []operatorD
 	text := ""
 	for i := range done {
 		e := &done[i]
-		e.Folder = o.Out
+		e.Directory = o.Out
 		if several {
-			e.Folder = filepath.Join(o.Out, e.Stack)
+			e.Directory = filepath.Join(o.Out, e.Stack)
 		}
 		text += fmt.Sprintf("%s of %s in %s; README.md there describes the next steps.\n",
 			typeset.Counted(len(e.Stacks), "Stack"),
-			e.Stack, e.Folder)
+			e.Stack, e.Directory)
 		for _, project := range slices.Sorted(maps.Keys(e.Skipped)) {
 			text += fmt.Sprintf("skipped: %s %s\n", project, e.Skipped[project])
 		}

@@ -24,7 +24,7 @@ import (
 	"mara/runner/internal/kube/render"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/machine/outfolder"
+	"mara/runner/internal/machine/outdir"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/encryption"
@@ -37,7 +37,7 @@ func Render(d cmd.Deps) *cli.Command {
 		Name:  "render",
 		Usage: "write what the projects would create in the cluster as plain manifests",
 		Description: "For Argo CD, Flux, kubectl, or tools that check manifests. Prints the manifests, or writes them to\n" +
-			"a folder with a folder for each project, numbered so that definitions and namespaces come first.\n" +
+			"a directory with a directory for each project, numbered so that definitions and namespaces come first.\n" +
 			"Helm's own library renders charts. The same programs and configuration give the same files, so the\n" +
 			"difference of two renders can be reviewed; chart objects that differ each time are listed.\n\n" +
 			"Secrets, and objects with a secret value, are skipped and listed. With --secret-store they become\n" +
@@ -45,11 +45,11 @@ func Render(d cmd.Deps) *cli.Command {
 			"--sealed-cert they become SealedSecrets, encrypted for the controller in the cluster, if their\n" +
 			"values come from the configuration alone. Sealing needs the passphrase, and its result differs each\n" +
 			"time.\n\n" +
-			"The programs run on simulated clouds, in a temporary folder; values of a real cloud, such as the\n" +
+			"The programs run on simulated clouds, in a temporary directory; values of a real cloud, such as the\n" +
 			"address of a registry, are placeholders, and are listed. With --plan the values come from a plan of\n" +
 			"the real environment, which `runner preview --save-plan` wrote: there are no placeholders, and\n" +
 			"objects with unknown values are skipped.\n\n" +
-			"The folder is replaced in one step. A folder with files that this command did not write is an error.\n\n" +
+			"The directory is replaced in one step. A directory with files that this command did not write is an error.\n\n" +
 			"Examples:\n" +
 			"  runner render -s dev --out manifests/dev\n" +
 			"  runner render -s dev --only certmgr | kubeconform -\n" +
@@ -57,7 +57,7 @@ func Render(d cmd.Deps) *cli.Command {
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
-				&cli.StringFlag{Name: "out", Usage: "write to `FOLDER` instead of stdout"},
+				&cli.StringFlag{Name: "out", Usage: "write to `DIR` instead of stdout"},
 				&cli.StringFlag{Name: "secret-store", Usage: "make ExternalSecrets of the store `KIND/NAME`, such as " +
 					"ClusterSecretStore/vault"},
 				&cli.StringFlag{Name: "sealed-cert", Usage: "seal Secrets with the certificate in `FILE`, which kubeseal " +
@@ -151,7 +151,7 @@ func runRender(ctx context.Context, d cmd.Deps, o renderOptions) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := outfolder.Write(o.Out, "runner render", files); err != nil {
+		if err := outdir.Write(o.Out, "runner render", files); err != nil {
 			return err
 		}
 	}
@@ -278,7 +278,7 @@ type rendered struct {
 	Provider  string `json:"provider"`
 	Stack     string `json:"stack"`
 	Simulated bool   `json:"simulated"`
-	Folder    string `json:"folder,omitempty"`
+	Directory string `json:"directory,omitempty"`
 	render.Manifests
 }
 
@@ -286,12 +286,12 @@ func writeRender(d cmd.Deps, o renderOptions, about render.About, m render.Manif
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, rendered{renderVersion, about.Provider, about.Stack, about.Simulated, o.Out, m})
 	}
-	table := typeset.Table{Columns: []typeset.Column{{Title: "FOLDER"}, {Title: "OBJECTS"}, {Title: "SKIPPED"},
+	table := typeset.Table{Columns: []typeset.Column{{Title: "DIR"}, {Title: "OBJECTS"}, {Title: "SKIPPED"},
 		{Title: "PLACEHOLDERS"}}}
 	objects, left := 0, 0
 	for _, p := range m.Projects {
 		objects, left = objects+len(p.Objects), left+len(p.Skipped)
-		table.Rows = append(table.Rows, []string{p.Folder, fmt.Sprint(len(p.Objects)), typeset.Dash(len(p.Skipped)),
+		table.Rows = append(table.Rows, []string{p.Directory, fmt.Sprint(len(p.Objects)), typeset.Dash(len(p.Skipped)),
 			typeset.Dash(len(p.Placeholders))})
 	}
 	if o.Out == "" {

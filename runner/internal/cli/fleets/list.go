@@ -44,7 +44,7 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 		return err
 	}
 	rollout := view.Waves
-	last, err := cmd.NewestRuns(o.Folder().Runs())
+	last, err := cmd.NewestRuns(o.Directory().Runs())
 	if err != nil {
 		return err
 	}

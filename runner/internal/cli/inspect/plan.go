@@ -51,7 +51,7 @@ type planOptions struct {
 	Format    plan.Format
 	Destroy   bool
 	Selection plan.Selection
-	Runs      string          // folder of earlier runs, or ""
+	Runs      string          // directory of earlier runs, or ""
 	Settings  config.Settings // settings of the named stack, or none
 }
 

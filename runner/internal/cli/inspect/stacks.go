@@ -92,7 +92,7 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 	if err != nil {
 		return nil, err
 	}
-	recorded, err := recordedStacks(s.Folder)
+	recorded, err := recordedStacks(s.Directory)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 		own[name] = scope.Own(s.Scope().In(name), deployed)
 		names[name] = names[name] || len(own[name]) > 0
 	}
-	last, err := cmd.NewestRuns(s.Folder.Runs())
+	last, err := cmd.NewestRuns(s.Directory.Runs())
 	if err != nil {
 		return nil, err
 	}
@@ -127,10 +127,10 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 }
 
 // recordedStacks returns the stacks that were deployed from here.
-func recordedStacks(folder layout.Runner) ([]string, error) {
-	names, err := folder.Stacks()
+func recordedStacks(dir layout.Runner) ([]string, error) {
+	names, err := dir.Stacks()
 	if err != nil {
-		return nil, failure.RunnerFolder(err)
+		return nil, failure.RunnerDir(err)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return config.CheckStackName(name) != nil }), nil
 }
@@ -143,7 +143,7 @@ func providerOfStack(s *session.Session, o cmd.Common, stack string, deployed []
 			return named.Text
 		}
 	}
-	if recorded, err := o.RememberedProvider(s.Folder, stack, config.Value{}); err == nil && recorded.IsSet() {
+	if recorded, err := o.RememberedProvider(s.Directory, stack, config.Value{}); err == nil && recorded.IsSet() {
 		return recorded.Text
 	}
 	for _, p := range o.Known().Providers {

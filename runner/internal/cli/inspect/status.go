@@ -207,7 +207,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 }
 
 func lastRun(s *session.Session) *cmd.PastRun {
-	runs, _ := journal.Summaries(s.Folder.Runs()) // without runs there are no notes
+	runs, _ := journal.Summaries(s.Directory.Runs()) // without runs there are no notes
 	for run, summary := range runs {
 		if s.Environment().Has(summary) {
 			last := cmd.NewPastRun(run, summary)

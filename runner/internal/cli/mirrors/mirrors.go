@@ -28,7 +28,7 @@ func Command(d cmd.Deps) *cli.Command {
 		Name:  "mirror",
 		Usage: "list or copy all charts and images of an environment, for clusters without internet",
 		Description: "To find out what an environment needs, the runner runs its programs on simulated clouds, in a\n" +
-			"temporary folder, and renders their charts with their values. So the list is right for every\n" +
+			"temporary directory, and renders their charts with their values. So the list is right for every\n" +
 			"configured version and value. Fetched charts are cached in .runner/charts.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{listCommand(d), syncCommand(d), checkCommand(d)},

@@ -117,7 +117,7 @@ type past struct {
 	changed   []string // files, below the root
 }
 
-// checkOut gets the configuration of a commit into a temporary folder.
+// checkOut gets the configuration of a commit into a temporary directory.
 func checkOut(ctx context.Context, root, ref string) (past, error) {
 	wrong := func(err error) error {
 		return &config.FlagError{Flag: "--affected=" + ref, Text: err.Error(), Next: "name a commit of the repository that the root is in"}
@@ -134,17 +134,17 @@ func checkOut(ctx context.Context, root, ref string) (past, error) {
 	if err != nil {
 		return past{}, wrong(err)
 	}
-	folder, err := os.MkdirTemp("", "mara-fleet-*")
+	directory, err := os.MkdirTemp("", "mara-fleet-*")
 	if err != nil {
 		return past{}, err
 	}
-	p := past{ref: ref, root: folder, changed: strings.Split(changed+"\n"+others, "\n")}
+	p := past{ref: ref, root: directory, changed: strings.Split(changed+"\n"+others, "\n")}
 	for _, file := range strings.Split(files, "\n") {
 		if file == "" {
 			continue
 		}
 		content, err := gitIn(ctx, root, "show", ref+":./"+file)
-		path := filepath.Join(folder, file)
+		path := filepath.Join(directory, file)
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(path), 0o700)
 		}
@@ -192,12 +192,12 @@ func (p past) hasChanged(s *session.Session, step plan.Step) bool {
 	if own == nil {
 		return false // it comes with the runner
 	}
-	folder := own.Dir
+	directory := own.Dir
 	// A module that reaches beyond the root does not count.
-	if module := gomodule.Of(folder); own.Runtime == "go" && !strings.HasPrefix(s.Settings.Root, module+string(filepath.Separator)) {
-		folder = module
+	if module := gomodule.Of(directory); own.Runtime == "go" && !strings.HasPrefix(s.Settings.Root, module+string(filepath.Separator)) {
+		directory = module
 	}
-	relative, err := filepath.Rel(s.Settings.Root, folder)
+	relative, err := filepath.Rel(s.Settings.Root, directory)
 	if err != nil {
 		return false
 	}

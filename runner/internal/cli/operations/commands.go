@@ -27,7 +27,7 @@ func Commands(d cmd.Deps) []*cli.Command {
 		operationCommand(d, operation.Up, spec{
 			use: "create or update everything in the environment",
 			description: "Runs the projects of the plan, each as soon as those it needs have succeeded. On a terminal it first asks for\n" +
-				"missing configuration, in a new folder for all of it; then it shows what would change, and asks once. When a\n" +
+				"missing configuration, in a new directory for all of it; then it shows what would change, and asks once. When a\n" +
 				"project fails, running projects finish and nothing that depends on it starts; --resume carries on with what\n" +
 				"is left. --plan does what a preview has saved, and refuses if anything has changed since;\n" +
 				"--plan-digest refuses any other plan than the approved one.\n\n" +
@@ -100,7 +100,7 @@ func flagsOf(names ...string) []cli.Flag {
 		&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
 		&cli.StringFlag{Name: "plan", Usage: "do what `FILE` says, which `runner preview --save-plan` has written, and nothing else"},
 		&cli.StringFlag{Name: digestFlag, Usage: "with --plan: refuse a plan whose digest is not `DIGEST`, which --save-plan prints"},
-		&cli.StringSliceFlag{Name: "policy-pack", Usage: "have Pulumi run the policy pack in `FOLDER`; may be repeated"},
+		&cli.StringSliceFlag{Name: "policy-pack", Usage: "have Pulumi run the policy pack in `DIR`; may be repeated"},
 		&cli.BoolFlag{Name: "preview-only", Usage: "show what differs and leave the state as it is"},
 		&cli.BoolFlag{Name: "remove-stacks", Usage: "also remove the stacks once they are empty"},
 		&cli.StringFlag{Name: "save-plan", Usage: "write what up would do to `FILE`, for `runner up --plan`"},

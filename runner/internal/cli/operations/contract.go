@@ -76,7 +76,7 @@ func newOutputContract(o operateOptions, s *session.Session, w work) *outputCont
 		if project.Own == nil {
 			continue
 		}
-		program, ok := contract.ReadProgram(project.Own.Dir, project.Folder())
+		program, ok := contract.ReadProgram(project.Own.Dir, project.Directory())
 		if !ok {
 			continue
 		}
@@ -191,7 +191,7 @@ func (c *outputContract) place(project model.Project) contract.Place {
 	if project.Own == nil {
 		return contract.Place{}
 	}
-	return contract.Place{File: path.Join(project.Folder(), config.ManifestFile)}
+	return contract.Place{File: path.Join(project.Directory(), config.ManifestFile)}
 }
 
 func (c *outputContract) project(name string) (model.Project, bool) {
@@ -257,7 +257,7 @@ func (c *outputContract) explain(ctx context.Context, reader model.Project, err 
 	}
 	read := contract.Read{Place: contract.Place{File: reader.Name}, Output: missing.Output}
 	if reader.Own != nil {
-		read.File = path.Join(reader.Folder(), config.ManifestFile)
+		read.File = path.Join(reader.Directory(), config.ManifestFile)
 	}
 	return &requiredOutputError{contract.Missing{Read: read, Owner: missing.Owner, Exports: exports}, err}
 }

@@ -16,7 +16,7 @@ func invalidateDrifted(o operateOptions, s *session.Session, summary *event.Summ
 	if o.Operation != operation.Drift {
 		return nil
 	}
-	records := fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
+	records := fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
 	var errs []error
 	for _, step := range summary.Steps {
 		if step.Changes.Any() || len(step.Differences) > 0 {

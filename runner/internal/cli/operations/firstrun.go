@@ -26,7 +26,7 @@ import (
 )
 
 // complete asks for missing configuration before an operation that deploys: the
-// folder, the stack, the provider, the values. It writes everything at the end,
+// directory, the stack, the provider, the values. It writes everything at the end,
 // once it is confirmed. Without a terminal, or in a simulation, it does nothing;
 // missing values are reported later.
 func complete(ctx context.Context, d cmd.Deps, o operateOptions) (cmd.Common, error) {
@@ -44,7 +44,7 @@ type firstRun struct {
 	d        cmd.Deps
 	terminal prompt.Terminal
 	o        cmd.Common
-	newRoot  bool // the configuration folder is still to be made
+	newRoot  bool // the configuration directory is still to be made
 	file     config.StackFile
 	provider providers.Provider
 }
@@ -88,7 +88,7 @@ func (f *firstRun) isNew() bool {
 	return len(f.file.Entries) == 0 && err != nil
 }
 
-// findRoot offers to make the configuration folder here.
+// findRoot offers to make the configuration directory here.
 func (f *firstRun) findRoot(ctx context.Context) error {
 	if f.o.Root != "" {
 		return nil
@@ -114,13 +114,13 @@ func (f *firstRun) agree(ctx context.Context, question string) (bool, error) {
 
 // checkWritable finds out before all is answered that nothing can be written.
 func (f *firstRun) checkWritable() error {
-	folder := filepath.Join(f.o.Root, config.Folder)
+	directory := filepath.Join(f.o.Root, config.Directory)
 	if f.newRoot {
-		folder = f.o.Root
+		directory = f.o.Root
 	}
-	file, err := os.CreateTemp(folder, ".runner-*")
+	file, err := os.CreateTemp(directory, ".runner-*")
 	if err != nil {
-		return &failure.Environment{Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err, "the folder")}
+		return &failure.Environment{Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err, "the directory")}
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }

@@ -32,7 +32,7 @@ type reply struct {
 	pressed  bool // single keys: it is a choice
 }
 
-// lead answers the questions before up in a folder, as a user on a terminal
+// lead answers the questions before up in a directory, as a user on a terminal
 // would, and returns what came of it.
 func lead(t *testing.T, dir string, o cmd.Common, replies ...reply) (cmd.Common, string, error) {
 	t.Helper()
@@ -68,10 +68,10 @@ func lead(t *testing.T, dir string, o cmd.Common, replies ...reply) (cmd.Common,
 	return got.o, person.Screen(), got.err
 }
 
-// everyTool is a folder with the programs that up needs.
+// everyTool is a directory with the programs that up needs.
 func everyTool(t *testing.T) string {
 	t.Helper()
-	return scripttest.Folder(t, map[string]string{
+	return scripttest.Directory(t, map[string]string{
 		"aws": "", "docker": `echo '{"ServerVersion": "29.0.0", "CgroupVersion": "2", "MemTotal": 17179869184}'`,
 	})
 }
@@ -126,7 +126,7 @@ func firstRuns() map[string][]reply {
 	}
 }
 
-// TestFirstRun leads from an empty folder to a complete configuration.
+// TestFirstRun leads from an empty directory to a complete configuration.
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
@@ -202,8 +202,8 @@ func TestInterruptedFirstRun(t *testing.T) {
 func TestDeclinedFirstRun(t *testing.T) {
 	t.Parallel()
 	for name, replies := range map[string][]reply{
-		"folder": {typed("Create one?", "n")},
-		"files":  append(firstRuns()["kind"][:7:7], typed("Write this", "n")),
+		"directory": {typed("Create one?", "n")},
+		"files":     append(firstRuns()["kind"][:7:7], typed("Write this", "n")),
 	} {
 		dir := t.TempDir()
 		_, _, err := lead(t, dir, cmd.Common{}, replies...)
@@ -301,12 +301,12 @@ func TestToolsFirst(t *testing.T) {
 	}
 }
 
-// TestReadOnlyFolder: that nothing can be written is told before the questions.
-func TestReadOnlyFolder(t *testing.T) {
+// TestReadOnlyDir: that nothing can be written is told before the questions.
+func TestReadOnlyDir(t *testing.T) {
 	t.Parallel()
 	root := cmdtest.Root(t, nil)
-	folder := filepath.Join(root, config.Folder)
-	if err := os.Remove(folder); err != nil { // nobody, root included, writes to a folder that is none
+	directory := filepath.Join(root, config.Directory)
+	if err := os.Remove(directory); err != nil { // nobody, root included, writes to a directory that is none
 		t.Fatal(err)
 	}
 	o := cmd.Common{Options: session.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}}
@@ -344,7 +344,7 @@ func TestStacksAreOffered(t *testing.T) {
 
 func content(t *testing.T, root, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, config.Folder, name))
+	text, err := os.ReadFile(filepath.Join(root, config.Directory, name))
 	if err != nil {
 		t.Fatal(err)
 	}

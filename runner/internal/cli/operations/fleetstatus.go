@@ -48,7 +48,7 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 	if err != nil {
 		return err
 	}
-	last, err := cmd.NewestRuns(o.Folder().Runs())
+	last, err := cmd.NewestRuns(o.Directory().Runs())
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func certificateHint(err error) string {
 
 // lastOutputs returns the newest outputs of each project of an environment, from its ups since it was destroyed.
 func (r *rollout) lastOutputs(stack string) (journal.Outputs, error) {
-	runs, err := journal.List(r.o.Folder().Runs())
+	runs, err := journal.List(r.o.Directory().Runs())
 	if err != nil {
 		return nil, err
 	}

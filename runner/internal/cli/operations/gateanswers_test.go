@@ -22,7 +22,7 @@ import (
 func (r *rollout) addRun(t *testing.T, n int, op operation.Operation, selection []string, outputs journal.Outputs) {
 	t.Helper()
 	j, err := journal.Create(journal.Options{
-		Dir: r.o.Folder().Runs(), ID: journal.NewID(time.Unix(int64(n), 0)),
+		Dir: r.o.Directory().Runs(), ID: journal.NewID(time.Unix(int64(n), 0)),
 		Meta: journal.Meta{Operation: op, Environment: journal.Environment{Provider: "own", Stack: "dev"}, Selection: selection},
 	})
 	if err != nil {

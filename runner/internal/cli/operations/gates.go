@@ -100,7 +100,7 @@ func checkDrift(s event.Summary) error {
 // runGate runs a command of the user's, as hooks are run.
 func (r *rollout) runGate(ctx context.Context, w fleet.Wave, gate fleet.Gate, emit func(event.Event)) error {
 	h := hooks.Hooks{
-		Stack: fleet.PlanName, Root: r.o.Root, Folder: r.o.Folder(), Simulated: r.o.Simulation.On,
+		Stack: fleet.PlanName, Root: r.o.Root, Directory: r.o.Directory(), Simulated: r.o.Simulation.On,
 		Env: r.o.Sources.File.Merge(r.o.Sources.Process), Masker: r.masker, Log: slog.New(slog.DiscardHandler),
 	}
 	h.Provider.Name = fleet.PlanName

@@ -175,7 +175,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if o.contract, err = o.checkOutputs(ctx, s, w); err != nil {
 		return err
 	}
-	found, err := session.FindLeftovers(ctx, s, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Folder.Runs(), s.Environment()))
+	found, err := session.FindLeftovers(ctx, s, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Directory.Runs(), s.Environment()))
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func rememberProvider(d cmd.Deps, s *session.Session) error {
 	if err := identity.RecordBackend(s); err != nil {
 		return err
 	}
-	return request.RememberProvider(s.Folder, s.Settings.Stack.Text, s.Provider.Name)
+	return request.RememberProvider(s.Directory, s.Settings.Stack.Text, s.Provider.Name)
 }
 
 // carryOut runs the plan, reports the result and checks it.

@@ -51,12 +51,12 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	if err := o.parseCosts(c); err != nil {
 		return err
 	}
-	for _, folder := range c.StringSlice("policy-pack") {
-		folder = d.Absolute(folder)
-		if _, err := os.Stat(filepath.Join(folder, "PulumiPolicy.yaml")); err != nil {
-			return failure.Usagef(c.Command.Name, "--policy-pack: %s is no folder with a PulumiPolicy.yaml", folder)
+	for _, directory := range c.StringSlice("policy-pack") {
+		directory = d.Absolute(directory)
+		if _, err := os.Stat(filepath.Join(directory, "PulumiPolicy.yaml")); err != nil {
+			return failure.Usagef(c.Command.Name, "--policy-pack: %s is no directory with a PulumiPolicy.yaml", directory)
 		}
-		o.packs = append(o.packs, folder)
+		o.packs = append(o.packs, directory)
 	}
 	if cmd.HasFlag(c.Command, "save-plan") {
 		o.save = d.Absolute(c.String("save-plan"))

@@ -139,8 +139,8 @@ func (o operateOptions) writtenFiles(d cmd.Deps) []string {
 			continue
 		}
 		files = append(files, file)
-		if folder, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
-			files = append(files, filepath.Join(folder, filepath.Base(file)))
+		if directory, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
+			files = append(files, filepath.Join(directory, filepath.Base(file)))
 		}
 	}
 	return files
@@ -217,7 +217,7 @@ func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	if err != nil {
 		o.saved.err = &failure.Environment{
 			Text: fmt.Sprintf("the plan cannot be written: %v", err),
-			Next: failure.WriteRemedy(err, "the folder") + ", or name another file",
+			Next: failure.WriteRemedy(err, "the directory") + ", or name another file",
 		}
 		return
 	}

@@ -54,7 +54,7 @@ func (u *unchanged) changedSince(step plan.Step) []string {
 // changedSources returns what has changed of a project's own since it was last done: its program and its
 // configuration, which can be known before the backend is asked.
 func changedSources(s *session.Session, step plan.Step) []string {
-	records := fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
+	records := fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
 	record, ok := records.Load(step.Project.Name)
 	if !ok {
 		return nil // whoever has the backend open finds out

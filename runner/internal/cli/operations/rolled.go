@@ -110,7 +110,7 @@ func (r *recording) write(ctx context.Context) error {
 		return err
 	}
 	content = append(content, '\n')
-	if err := atomicfile.WriteDeep(r.session.Folder.Rolled(r.session.Settings.Stack.Text), content, 0o600, 0o700); err != nil {
+	if err := atomicfile.WriteDeep(r.session.Directory.Rolled(r.session.Settings.Stack.Text), content, 0o600, 0o700); err != nil {
 		return err
 	}
 	if r.store == nil {
@@ -130,7 +130,7 @@ func readRolled(ctx context.Context, s *session.Session, store lock.Store) (last
 		}
 		content = objects[rolledKey]
 	} else {
-		content, err = os.ReadFile(s.Folder.Rolled(s.Settings.Stack.Text))
+		content, err = os.ReadFile(s.Directory.Rolled(s.Settings.Stack.Text))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return last, err
 		}
@@ -283,7 +283,7 @@ func (u *unchanged) programOf(project string) journal.Fingerprint {
 
 // changedOutputs lists the outputs that have changed since projects read them.
 func changedOutputs(s *session.Session) (reasons []string) {
-	records := fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
+	records := fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
 	for _, step := range s.Plan.Steps {
 		mine, ok := records.Load(step.Project.Name)
 		for _, read := range step.Reads {

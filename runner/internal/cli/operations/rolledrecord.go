@@ -135,7 +135,7 @@ type present struct {
 	values     journal.Fingerprint
 	programs   map[string]journal.Fingerprint // by project; none for a program that cannot be compared
 	mayRead    func(project, key string) bool
-	outputs    func() []string // that have changed since projects read them, as far as this folder knows
+	outputs    func() []string // that have changed since projects read them, as far as this directory knows
 	commit     func() string
 	host, root string
 	runner     string

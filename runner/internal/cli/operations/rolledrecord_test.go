@@ -49,7 +49,7 @@ func TestDamagedRecord(t *testing.T) {
 	if last, err := readRolled(t.Context(), s, nil); err != nil || last.isKnown() {
 		t.Errorf("without a record: %+v, %v", last, err)
 	}
-	file := s.Folder.Rolled("dev")
+	file := s.Directory.Rolled("dev")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}

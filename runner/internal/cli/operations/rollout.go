@@ -223,7 +223,7 @@ func fleetRuns() journal.Environment {
 // limitToRest skips what the last rollout has done. Environments that are not up to date any more, as their
 // programs or values have changed since, are rolled out again, and the gates of their waves hold again.
 func (r *rollout) limitToRest(ctx context.Context, w *work) error {
-	rest, err := journal.Resume(r.o.Folder().Rollouts(), journal.Query{Environment: fleetRuns(), Operation: r.o.Operation, Changed: true})
+	rest, err := journal.Resume(r.o.Directory().Rollouts(), journal.Query{Environment: fleetRuns(), Operation: r.o.Operation, Changed: true})
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (r *rollout) limitToRest(ctx context.Context, w *work) error {
 }
 
 func (r *rollout) start(ctx context.Context, w work) (err error) {
-	folder, id := r.o.Folder(), journal.NewID(r.d.Now())
+	directory, id := r.o.Directory(), journal.NewID(r.d.Now())
 	owner := lock.Self("fleet", id, r.d.Now())
 
 	layout.IgnoreInGit(r.o.Root)
@@ -250,7 +250,7 @@ func (r *rollout) start(ctx context.Context, w work) (err error) {
 	if r.asks(w.plan) {
 		o.Show.UI = ui.PlainMode
 	}
-	r.run, err = beginRun(ctx, r.d, o, journal.Options{Dir: folder.Rollouts(), ID: id, Meta: journal.Meta{
+	r.run, err = beginRun(ctx, r.d, o, journal.Options{Dir: directory.Rollouts(), ID: id, Meta: journal.Meta{
 		Operation: r.o.Operation, Environment: fleetRuns(), Simulated: r.o.Simulation.On, Selection: r.o.words(), Resumes: w.resumes,
 		Force: r.o.Force, Commit: commitOf(ctx, r.o.Root), User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
 	}}, ui.Options{Durations: r.durations(), Resources: r.projects(), Next: r.next}, r.masker)

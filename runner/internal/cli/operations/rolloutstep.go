@@ -156,7 +156,7 @@ func (r *rollout) approve(ctx context.Context, w work) error {
 }
 
 func (r *rollout) durations() map[string]time.Duration {
-	return journal.Durations(r.o.Folder().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.o.Operation})
+	return journal.Durations(r.o.Directory().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.o.Operation})
 }
 
 func (r *rollout) projects() map[string]int {
@@ -192,7 +192,7 @@ func commitOf(ctx context.Context, root string) string {
 	return commit
 }
 
-// gitIn runs a command of git in a folder, and returns what it says.
+// gitIn runs a command of git in a directory, and returns what it says.
 func gitIn(ctx context.Context, dir string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = dir

@@ -41,7 +41,7 @@ func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	}
 	known := knownTo(s, o, w)
 	known.Next = nextSteps(o, s.Settings.Stack.Text)
-	r, err := beginRun(ctx, d, o, journal.Options{Dir: s.Folder.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w)}, known, s.Masker)
+	r, err := beginRun(ctx, d, o, journal.Options{Dir: s.Directory.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w)}, known, s.Masker)
 	if err == nil {
 		r.opening, r.found = append(warnings, r.opening...), findingEvents(w.preview)
 		if o.Output != "json" { // as JSON the preview was not shown
@@ -62,7 +62,7 @@ func beginRun(ctx context.Context, d cmd.Deps, o operateOptions, keep journal.Op
 	keep.Warn = func(e event.Event) { r.emit(e) }
 	var err error
 	if r.journal, err = journal.Create(keep); err != nil {
-		return nil, failure.RunnerFolder(err)
+		return nil, failure.RunnerDir(err)
 	}
 	show, look := newScreen(d, o, known)
 	r.screen, r.markdown = show, look.StepSummary
@@ -116,7 +116,7 @@ func (r *run) emit(e event.Event) {
 	}
 }
 
-// finish ends the screen and completes the run's folder. Failures are warnings.
+// finish ends the screen and completes the run's directory. Failures are warnings.
 func (r *run) finish(d cmd.Deps, o operateOptions) {
 	r.emitter.Close()
 	_ = r.screen.Close() // nobody reads any more
@@ -156,7 +156,7 @@ func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
 	}
 }
 
-// meta says who runs what, for the run's folder.
+// meta says who runs what, for the run's directory.
 func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta {
 	rollout := ""
 	if o.part != nil {

@@ -24,7 +24,7 @@ type showOptions struct {
 	UI       ui.Mode
 	LogOrder ui.LogOrder
 	Diff     bool   // of a preview: the properties that would change
-	Report   string // file for a report besides the one in the run's folder
+	Report   string // file for a report besides the one in the run's directory
 }
 
 func showFlags() []cli.Flag {
@@ -89,7 +89,7 @@ func newScreen(d cmd.Deps, o operateOptions, known ui.Options) (cmd.Screen, ui.L
 }
 
 func durations(s *session.Session, op operation.Operation) map[string]time.Duration {
-	return journal.Durations(s.Folder.Runs(), journal.DurationQuery{
+	return journal.Durations(s.Directory.Runs(), journal.DurationQuery{
 		Environment: s.Environment(),
 		Operation:   op,
 		New:         func(project string) bool { return s.Stacks.Summary(project).Resources == 0 },
@@ -98,7 +98,7 @@ func durations(s *session.Session, op operation.Operation) map[string]time.Durat
 
 // resources estimates how many resources each project will go through.
 func resources(s *session.Session, w work) map[string]int {
-	return w.resources(journal.Resources(s.Folder.Runs(), s.Environment()), func(project string) int { return s.Stacks.Summary(project).Resources })
+	return w.resources(journal.Resources(s.Directory.Runs(), s.Environment()), func(project string) int { return s.Stacks.Summary(project).Resources })
 }
 
 // resources takes the numbers of the preview that was shown, else of the last

@@ -97,7 +97,7 @@ func readRest(s *session.Session, o operateOptions) (journal.Resumption, error) 
 	if o.part != nil {
 		rollouts = append([]string{}, o.part.resumes...)
 	}
-	return journal.Resume(s.Folder.Runs(), journal.Query{
+	return journal.Resume(s.Directory.Runs(), journal.Query{
 		Rollouts: rollouts, Environment: s.Environment(), Operation: o.Operation, Fingerprint: configurationOf(s),
 		Changed: o.Selection.Changed || o.Selection.Failed, // what failed is run to see whether a change has helped
 	})

@@ -26,12 +26,12 @@ func lastUp(t *testing.T, results map[string]event.Result) *session.Session {
 		t.Fatal(err)
 	}
 	s := session.New(session.Deps{}, session.Options{})
-	s.Provider, s.Folder, s.Settings = kind, layout.Of(t.TempDir(), false), config.Settings{Stack: config.Value{Text: "dev"}}
+	s.Provider, s.Directory, s.Settings = kind, layout.Of(t.TempDir(), false), config.Settings{Stack: config.Value{Text: "dev"}}
 	if s.Plan, err = plan.New(kind); err != nil {
 		t.Fatal(err)
 	}
 	meta := journal.Meta{Environment: s.Environment(), Fingerprint: configurationOf(s)}
-	cmdtest.WriteUp(t, s.Folder.Runs(), meta, s.Plan, results)
+	cmdtest.WriteUp(t, s.Directory.Runs(), meta, s.Plan, results)
 	return s
 }
 

@@ -109,9 +109,9 @@ func environments(o stateMoveOptions) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	deployed, err := o.Folder().Stacks()
+	deployed, err := o.Directory().Stacks()
 	if err != nil {
-		return nil, failure.RunnerFolder(err)
+		return nil, failure.RunnerDir(err)
 	}
 	names = append(names, deployed...)
 	slices.Sort(names)

@@ -43,12 +43,12 @@ func basisOf(s *session.Session) (fingerprint.Basis, error) {
 		}
 	}
 	return fingerprint.Basis{
-		Root: s.Settings.Root, Folders: []string{filepath.Join(s.Settings.Root, config.Folder)},
-		Programs:      append(programs, s.Options.Simulation.Schemas...),
-		PluginFolders: []string{filepath.Join(preflight.PulumiHome(s.Env), "plugins")},
-		Environ:       environ,
-		Declared:      slice.Map(s.Options.Sources.File.Variables(), func(variable config.Variable) string { return variable.Name }),
-		IsSecret:      func(name string) bool { return len(session.SecretsOf(map[string]string{name: ""})) > 0 },
+		Root: s.Settings.Root, Directories: []string{filepath.Join(s.Settings.Root, config.Directory)},
+		Programs:   append(programs, s.Options.Simulation.Schemas...),
+		PluginDirs: []string{filepath.Join(preflight.PulumiHome(s.Env), "plugins")},
+		Environ:    environ,
+		Declared:   slice.Map(s.Options.Sources.File.Variables(), func(variable config.Variable) string { return variable.Name }),
+		IsSecret:   func(name string) bool { return len(session.SecretsOf(map[string]string{name: ""})) > 0 },
 		Setting: map[string]string{
 			"backend": s.Settings.Backend.Text, "stack": s.Settings.Stack.Text, "provider": s.Provider.Name,
 			"simulated": strconv.FormatBool(s.Options.Simulation.On), "without": strings.Join(s.Provider.Without(), ","),
@@ -71,8 +71,8 @@ func programFiles(s *session.Session) ([]string, error) {
 		return nil, err
 	}
 	files := []string{self, found.Path, host}
-	for _, folder := range s.Deps.PluginFolders {
-		more, err := filepath.Glob(filepath.Join(folder, "pulumi-*"))
+	for _, directory := range s.Deps.PluginDirs {
+		more, err := filepath.Glob(filepath.Join(directory, "pulumi-*"))
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func subjectOf(s *session.Session, step plan.Step) (fingerprint.Subject, error) 
 	if project.Own == nil && project.Name != projects.SecretsProject {
 		return subject, nil
 	}
-	made, _ := os.ReadFile(s.Folder.Secrets(s.Settings.Stack.Text)) // only a simulation has it
+	made, _ := os.ReadFile(s.Directory.Secrets(s.Settings.Stack.Text)) // only a simulation has it
 	subject.Secrets = [][]byte{s.Settings.Secrets.Content, made}
 	if project.Own == nil {
 		return subject, nil
@@ -97,14 +97,14 @@ func subjectOf(s *session.Session, step plan.Step) (fingerprint.Subject, error) 
 	subject.Secrets = append(subject.Secrets, file.Content)
 	subject.Source = &fingerprint.Source{
 		Dir: project.Own.Dir, Runtime: project.Own.Runtime, Root: s.Settings.Root,
-		Outside: ownFolders(s.Settings.Root),
+		Outside: ownDirs(s.Settings.Root),
 	}
 	return subject, err
 }
 
-// ownFolders returns the directories of the runner's own configuration. Others in
+// ownDirs returns the directories of the runner's own configuration. Others in
 // config may hold files that programs read.
-func ownFolders(root string) []string {
+func ownDirs(root string) []string {
 	return slice.Map([]string{"pulumi", "environments", "layers"}, func(name string) string { return filepath.Join(root, "config", name) })
 }
 

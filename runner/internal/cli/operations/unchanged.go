@@ -63,7 +63,7 @@ func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 		return nil
 	}
 	if s.Unchanged != nil {
-		return &unchanged{session: s, records: fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))}
+		return &unchanged{session: s, records: fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))}
 	}
 	maker, err := fingerprints(s)
 	if err != nil {
@@ -73,7 +73,7 @@ func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 	return &unchanged{
 		session: s, maker: maker, hooks: s.Hooks(), leave: o.mayLeaveOut(),
 		passphrase: sync.OnceValues(func() (string, error) { return passphraseOf(s.Env) }),
-		records:    fingerprint.Records(s.Folder.Fingerprints(s.Provider.Name, s.Settings.Stack.Text)),
+		records:    fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text)),
 		standings:  map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{}, warnings: map[string]int{},
 	}
 }
@@ -307,7 +307,7 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bo
 		o.Selection.ofLastRun() || o.restore || len(o.Secrets.Sources) > 0 || o.Secrets.Generate || len(s.Provider.Hooks) > 0 {
 		return false
 	}
-	if request.ProviderBefore(s.Folder, s.Settings, s.Provider.Name) != "" {
+	if request.ProviderBefore(s.Directory, s.Settings, s.Provider.Name) != "" {
 		return false // what is deployed has to be looked at
 	}
 	selected, err := plan.Select(s.Plan, o.Selection.Selection)

@@ -41,7 +41,7 @@ func parseHistory(c *cli.Context, d cmd.Deps, common cmd.Common) (historyOptions
 }
 
 func runHistory(_ context.Context, d cmd.Deps, o historyOptions) error {
-	runs, err := journal.Summaries(o.Folder)
+	runs, err := journal.Summaries(o.Directory)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func historyText(past []cmd.PastRun, now time.Time, width int) string {
 		})
 	}
 	heading := ""
-	if past[0].Simulated { // simulated runs have their own folder
+	if past[0].Simulated { // simulated runs have their own directory
 		heading = "[SIMULATED]\n"
 	}
 	return heading + table.Text(width)

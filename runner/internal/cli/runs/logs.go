@@ -66,7 +66,7 @@ func (o logsOptions) choose() (run journal.Run, project string, err error) {
 	case len(o.Args) == 2:
 		project = o.Args[1]
 	case err != nil && len(o.Args) == 1:
-		run, err = journal.Find(o.Folder, "")
+		run, err = journal.Find(o.Directory, "")
 		project = o.Args[0]
 	}
 	if known, ok := o.Known().Named(project); ok {

@@ -20,11 +20,11 @@ func flags() []cli.Flag {
 
 type options struct {
 	cmd.Common
-	Folder string
+	Directory string
 }
 
 func parse(_ *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
-	return options{Common: common, Folder: common.Folder().Runs()}, common.NoRoot
+	return options{Common: common, Directory: common.Directory().Runs()}, common.NoRoot
 }
 
 // findRun returns the run that the first argument names, or the last run.
@@ -33,5 +33,5 @@ func (o options) findRun() (journal.Run, error) {
 	if len(o.Args) > 0 {
 		id = o.Args[0]
 	}
-	return journal.Find(o.Folder, id)
+	return journal.Find(o.Directory, id)
 }

@@ -172,13 +172,13 @@ func onlyNames(listed []byte) []byte {
 	return text
 }
 
-// pack makes the archive, with all files in one folder.
-func pack(folder string, files []packed, d cmd.Deps) ([]byte, error) {
+// pack makes the archive, with all files in one directory.
+func pack(dir string, files []packed, d cmd.Deps) ([]byte, error) {
 	var content bytes.Buffer
 	compressed := gzip.NewWriter(&content)
 	archive := tar.NewWriter(compressed)
 	for _, file := range files {
-		header := &tar.Header{Name: folder + "/" + file.name, Mode: 0o600, Size: int64(len(file.content)), ModTime: d.Now()}
+		header := &tar.Header{Name: dir + "/" + file.name, Mode: 0o600, Size: int64(len(file.content)), ModTime: d.Now()}
 		if err := archive.WriteHeader(header); err != nil {
 			return nil, err
 		}
@@ -196,20 +196,20 @@ func pack(folder string, files []packed, d cmd.Deps) ([]byte, error) {
 // pastRuns reads the files of the last runs, without outputs and the HTML report, which
 // shows them: outputs may be confidential.
 func (o supportOptions) pastRuns() ([]packed, error) {
-	all, err := journal.List(o.Folder)
+	all, err := journal.List(o.Directory)
 	if err != nil {
 		return nil, err
 	}
 	var files []packed
-	folder := os.DirFS(o.Folder)
+	dir := os.DirFS(o.Directory)
 	for _, run := range all[:min(o.Runs, len(all))] {
-		logs, err := fs.Glob(folder, run.ID+"/logs/*.log")
+		logs, err := fs.Glob(dir, run.ID+"/logs/*.log")
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range append([]string{run.ID + "/meta.json", run.ID + "/summary.json", run.ID + "/events.ndjson"},
 			logs...) {
-			content, err := fs.ReadFile(folder, name)
+			content, err := fs.ReadFile(dir, name)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // the run was interrupted, or still runs
 			}

@@ -130,7 +130,7 @@ func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session,
 	return o.showChange(d, s, keys, "made "+strings.Join(keys, "\nmade "))
 }
 
-// shownPath returns a path relative to the working folder, if it is below it.
+// shownPath returns a path relative to the working directory, if it is below it.
 func shownPath(d cmd.Deps, path string) string {
 	if relative, err := filepath.Rel(d.Dir, path); err == nil && filepath.IsLocal(relative) {
 		return relative

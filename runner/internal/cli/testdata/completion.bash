@@ -657,7 +657,7 @@ _runner() {
     "support --root") offered=""; known=1 ;;
     "support --stack"|"support -s") offered=""; known=1 ;;
     "support --provider"|"support -p") offered="$(runner completion providers 2>/dev/null)"; known=1 ;;
-    "try --folder") offered=""; known=1 ;;
+    "try --directory") offered=""; known=1 ;;
     "try --simulate-speed") offered=""; known=1 ;;
     "try --simulate-fail") offered=""; known=1 ;;
     "try --simulate-schema") offered=""; known=1 ;;
@@ -714,7 +714,7 @@ _runner() {
     logs) offered="--output --errors --follow --root --stack --simulate --debug --no-color" ;;
     report) offered="--output --format --root --stack --simulate --debug --no-color" ;;
     support) offered="--file --runs --output --root --stack --simulate --provider --debug --no-color" ;;
-    try) offered="aws digitalocean linode --folder --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
+    try) offered="aws digitalocean linode --directory --yes --non-interactive --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;
     demo) offered="--keep --pulumi --debug --no-color" ;;
     env) offered="--output --root --stack --provider --debug --no-color" ;;
     pulumi) offered="$(runner completion projects 2>/dev/null) --root --stack --provider --simulate --simulate-speed --simulate-fail --simulate-schema --simulate-slow --pulumi --debug --no-color" ;;

@@ -3,7 +3,7 @@
 _runner() {
   local -a commands
   commands=(
-    'init:create a folder for the configuration of environments'
+    'init:create a directory for the configuration of environments'
     'adopt:write a mara.yaml for existing Pulumi projects'
     'fetch:fetch the git projects of mara.yaml'
     'providers:list the providers'
@@ -55,7 +55,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '1:folder:_files -/'
+        '1:directory:_files -/'
       ;;
     adopt)
       _arguments \
@@ -63,7 +63,7 @@ _runner() {
         '--print[print mara.yaml instead of writing it]' \
         '--rename[let project NEW take over the stack of project OLD, its former name]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -81,14 +81,14 @@ _runner() {
     fetch)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
     providers|list-providers)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
       ;;
@@ -100,7 +100,7 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -110,31 +110,31 @@ _runner() {
       _arguments \
         '--all[also show keys at their defaults]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -142,15 +142,15 @@ _runner() {
         '--exit-code[exit with code 5 if there are differences]' \
         '--simulate[compare the simulated environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: json (default\: json)]:value:(json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -164,7 +164,7 @@ _runner() {
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -183,7 +183,7 @@ _runner() {
         '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--max-monthly[forbid what costs more than AMOUNT a month, or what has no known price\: see --unknown-costs (default\: no limit)]:value:' \
         '--unknown-costs[with --max-monthly\: WHAT to do where a price is not known\: deny, or allow, which counts what has a price (default\: deny)]:value:(deny allow)' \
-        '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \
+        '--policy-pack[have Pulumi run the policy pack in DIR; may be repeated]:value:' \
         '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
@@ -208,7 +208,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -233,7 +233,7 @@ _runner() {
         '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--max-monthly[forbid what costs more than AMOUNT a month, or what has no known price\: see --unknown-costs (default\: no limit)]:value:' \
         '--unknown-costs[with --max-monthly\: WHAT to do where a price is not known\: deny, or allow, which counts what has a price (default\: deny)]:value:(deny allow)' \
-        '--policy-pack[have Pulumi run the policy pack in FOLDER; may be repeated]:value:' \
+        '--policy-pack[have Pulumi run the policy pack in DIR; may be repeated]:value:' \
         '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
@@ -258,7 +258,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -296,7 +296,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -334,7 +334,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -375,7 +375,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -392,7 +392,7 @@ _runner() {
     stacks)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--simulate[list the simulated environments]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -402,7 +402,7 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--watch[update the status until Ctrl-C]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -418,7 +418,7 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--show-secrets[print secret values in plain text]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -444,7 +444,7 @@ _runner() {
         '(--stack -s)'{--stack,-s}'[query only the stack NAME (default\: all)]:value:' \
         '--simulate[query the simulated environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json, ndjson, csv (default\: table)]:value:(table json ndjson csv)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -453,7 +453,7 @@ _runner() {
     policy)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--live[check the objects in the clusters instead of the states]' \
@@ -461,7 +461,7 @@ _runner() {
         '(--stack -s)'{--stack,-s}'[check only the stack NAME (default\: all)]:value:' \
         '--simulate[check the simulated environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json, sarif (default\: table)]:value:(table json sarif)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
@@ -473,7 +473,7 @@ _runner() {
         '--all[choose all environments]' \
         '--simulate[show the last runs of the simulated environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
@@ -481,12 +481,12 @@ _runner() {
         '--simulate[check the needs of simulated environments]' \
         '--secrets[treat a missing passphrase or missing secrets as errors]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--from[copy the environment OTHER]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -497,7 +497,7 @@ _runner() {
         '--simulate[show the outputs of the simulated environments]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
@@ -507,14 +507,14 @@ _runner() {
         '--destroy[show the order of destroy]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--simulate[look at the simulated environments]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--simulate[look at the simulated environments]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
@@ -543,7 +543,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -585,7 +585,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -619,7 +619,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -654,7 +654,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -691,7 +691,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -728,7 +728,7 @@ _runner() {
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
         '--profile[print to stderr where the time went]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -744,12 +744,12 @@ _runner() {
     hook)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -765,7 +765,7 @@ _runner() {
     secrets)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -774,7 +774,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -783,7 +783,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -792,7 +792,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -801,7 +801,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -811,7 +811,7 @@ _runner() {
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--to-file[write to FILE]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -822,7 +822,7 @@ _runner() {
         '--new-passphrase[take the new passphrase from SOURCE\: - (stdin), @FILE or env\:NAME]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -840,7 +840,7 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -852,7 +852,7 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -863,7 +863,7 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -873,7 +873,7 @@ _runner() {
       ;;
     render)
       _arguments \
-        '--out[write to FOLDER instead of stdout]:value:' \
+        '--out[write to DIR instead of stdout]:value:' \
         '--secret-store[make ExternalSecrets of the store KIND/NAME, such as ClusterSecretStore/vault]:value:' \
         '--sealed-cert[seal Secrets with the certificate in FILE, which kubeseal --fetch-cert prints]:value:' \
         '--plan[render what the plan in FILE would create]:value:' \
@@ -882,7 +882,7 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
@@ -900,13 +900,13 @@ _runner() {
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--image[run the programs in this IMAGE]:value:' \
-        '--out[write to FOLDER (default\: operator/STACK below the root, or operator for several)]:value:' \
+        '--out[write to DIR (default\: operator/STACK below the root, or operator for several)]:value:' \
         '(--namespace -n)'{--namespace,-n}'[create the objects in the namespace NAME; {stack} in it is replaced by the environment (default\: pulumi)]:value:' \
         '--backend[store the state at URL, as the cluster reaches it (default\: the configured one)]:value:' \
         '--claim[mount the volume claim NAME where --backend file\://... is]:value:' \
@@ -927,7 +927,7 @@ _runner() {
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -940,7 +940,7 @@ _runner() {
         '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--timeout[give up after DURATION (default\: none)]:value:' \
@@ -949,7 +949,7 @@ _runner() {
         '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -959,7 +959,7 @@ _runner() {
         '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -970,7 +970,7 @@ _runner() {
         '--kubeconfig[use the cluster of this FILE (default\: kubectl'\''s)]:value:' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '1:argument:(status wait delete adopt)'
@@ -979,7 +979,7 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--force[also remove the locks whose holders may still work]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -1011,7 +1011,7 @@ _runner() {
         '--ui[show the run as MODE\: auto, live, plain (default\: auto)]:value:(auto live plain)' \
         '--log-order[print diagnostics in ORDER\: auto, stream, grouped (default\: auto)]:value:(auto stream grouped)' \
         '--report[write a report of the run to FILE\: .html, .md, .json, .xml (JUnit), .sarif or .csv]:value:' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -1032,7 +1032,7 @@ _runner() {
         '--from[move them from the backend at URL (default\: the one that the environment was deployed to)]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
@@ -1046,7 +1046,7 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
         '--limit[list at most N runs; 0 lists all (default\: 20)]:value:' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -1055,7 +1055,7 @@ _runner() {
     show)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -1066,7 +1066,7 @@ _runner() {
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
         '--errors[print only the projects that failed]' \
         '(--follow -f)'{--follow,-f}'[keep printing until the run has finished]' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -1076,7 +1076,7 @@ _runner() {
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: html, md, json, junit, sarif, csv (default\: html)]:value:(html md json junit sarif csv)' \
         '--format[the same as --output FORMAT]:value:(html md json junit sarif csv)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -1087,7 +1087,7 @@ _runner() {
         '--file[write the archive to FILE (default\: runner-support-TIME.tar.gz)]:value:' \
         '--runs[include the last N runs (default\: 3)]:value:' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: text, json (default\: text)]:value:(text json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
@@ -1096,7 +1096,7 @@ _runner() {
       ;;
     try)
       _arguments \
-        '--folder[write the configuration and the report to DIR (default\: mara-try-PROVIDER)]:value:_files' \
+        '--directory[write the configuration and the report to DIR (default\: mara-try-PROVIDER)]:value:_files' \
         '(--yes -y)'{--yes,-y}'[skip the confirmation]' \
         '--non-interactive[never prompt; anything missing is an error]' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \
@@ -1111,7 +1111,7 @@ _runner() {
       ;;
     demo)
       _arguments \
-        '--keep[keep the folder]' \
+        '--keep[keep the directory]' \
         '--pulumi[use the installed Pulumi at PATH instead of the embedded engine]:value:_files' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]'
@@ -1119,7 +1119,7 @@ _runner() {
     env)
       _arguments \
         '(--output -o)'{--output,-o}'[print as FORMAT\: shell, json (default\: shell)]:value:(shell json)' \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--debug[log internals, such as each Pulumi command, to stderr]' \
@@ -1127,7 +1127,7 @@ _runner() {
       ;;
     pulumi)
       _arguments \
-        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working folder upwards)]:value:_files' \
+        '--root[use the configuration in DIR/config/pulumi (default\: the nearest one, from the working directory upwards)]:value:_files' \
         '(--stack -s)'{--stack,-s}'[use the stack NAME (default\: PULUMI_STACK)]:value:' \
         '(--provider -p)'{--provider,-p}'[use the provider NAME\: aws, digitalocean, linode or kind (default\: the one in the stack configuration)]:value:{compadd -- $(runner completion providers 2>/dev/null)}' \
         '--simulate[use simulated clouds, whose state is stored in .runner/simulated]' \

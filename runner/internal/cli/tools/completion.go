@@ -61,12 +61,12 @@ func runCompletion(d cmd.Deps, o cmd.Common, all []*cli.Command) error {
 
 // completedCommand has what completion scripts need of a command.
 type completedCommand struct {
-	names  []string
-	usage  string
-	flags  []completedFlag
-	words  []string // possible arguments
-	listed string   // kind of names of its first argument, or ""
-	folder bool     // its argument is a folder
+	names     []string
+	usage     string
+	flags     []completedFlag
+	words     []string // possible arguments
+	listed    string   // kind of names of its first argument, or ""
+	directory bool     // its argument is a directory
 }
 
 // completedFlag has what completion scripts need of a flag.
@@ -74,7 +74,7 @@ type completedFlag struct {
 	names      []string // without hyphens
 	usage      string
 	takesValue bool
-	files      bool     // the value is a file or a folder
+	files      bool     // the value is a file or a directory
 	values     []string // allowed values, or nil
 	listed     string   // kind of names of its value, or ""
 }
@@ -88,7 +88,7 @@ func completedCommands(all []*cli.Command) []completedCommand {
 		c := completedCommand{names: command.Names(), usage: command.Usage, words: cmd.CommandNames(command.Subcommands)}
 		switch {
 		case command.ArgsUsage == "[DIR]":
-			c.folder = true
+			c.directory = true
 		case strings.HasPrefix(strings.TrimLeft(command.ArgsUsage, "["), "PROJECT"):
 			c.listed = projectNames
 		case command.ArgsUsage == schemaArgument:

@@ -12,7 +12,7 @@ func bashCompletion(all []completedCommand) string {
 		names.WriteString(" " + c.names[0])
 		fmt.Fprintf(&detect, "      %s) command=%s; break ;;\n", strings.Join(c.names, "|"), c.names[0])
 		condition := ""
-		if c.folder { // bash itself completes folders where nothing is offered
+		if c.directory { // bash itself completes directories where nothing is offered
 			condition = `[[ "$current" != -* ]] || `
 		}
 		fmt.Fprintf(&offered, "    %s) %soffered=\"%s\" ;;\n", c.names[0], condition, strings.Join(c.offered(), " "))
@@ -60,8 +60,8 @@ func zshCompletion(all []completedCommand) string {
 			cases.WriteString(" \\\n        " + zshFlag(flag))
 		}
 		switch {
-		case c.folder:
-			cases.WriteString(" \\\n        '1:folder:_files -/'")
+		case c.directory:
+			cases.WriteString(" \\\n        '1:directory:_files -/'")
 		case c.listed != "":
 			fmt.Fprintf(&cases, " \\\n        '1:argument:%s'", zshNames(c.listed))
 		case len(c.words) > 0:
@@ -128,7 +128,7 @@ func fishCompletion(all []completedCommand) string {
 		fmt.Fprintf(&b, "complete -c runner -n __fish_use_subcommand -a %s -d %s\n", c.names[0], fishText(c.usage))
 		within := fmt.Sprintf("-n '__fish_seen_subcommand_from %s'", strings.Join(c.names, " "))
 		switch {
-		case c.folder:
+		case c.directory:
 			fmt.Fprintf(&b, "complete -c runner %s -a '(__fish_complete_directories)'\n", within)
 		case c.listed != "":
 			fmt.Fprintf(&b, "complete -c runner %s -a '(%s)'\n", within, asking(c.listed))

@@ -31,7 +31,7 @@ func Pulumi(d cmd.Deps) *cli.Command {
 		ArgsUsage: "PROJECT -- ARGS...",
 		Description: "Runs Pulumi (the embedded engine, or --pulumi) with the environment's state, stack and " +
 			"configuration, in the\n" +
-			"project's folder if the root has one, or else in a working copy. It uses your stack file, as plain pulumi does.\n" +
+			"project's directory if the root has one, or else in a working copy. It uses your stack file, as plain pulumi does.\n" +
 			"For up and preview of your own projects it uses a copy, to which it adds the secrets that the runner stores.\n" +
 			"Built-in programs are served by pulumi-language-mara: you need no Go.\n\n" +
 			"With --simulate, simulated clouds run as long as the command. It uses a copy of the configuration: changes to\n" +
@@ -112,7 +112,7 @@ func (m *maskedWriter) Close() error {
 	return err
 }
 
-// openProject returns the folder to run Pulumi in. It serves the programs and starts simulated
+// openProject returns the directory to run Pulumi in. It serves the programs and starts simulated
 // clouds until the session closes.
 func openProject(ctx context.Context, s *session.Session, name string, runs bool) (dir string, err error) {
 	resolve := s.Resolve
@@ -143,7 +143,7 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 			return "", err
 		}
 	}
-	if dir, err = checkouts.Folder(project, copies); err != nil {
+	if dir, err = checkouts.Directory(project, copies); err != nil {
 		return "", err
 	}
 	s.Env[config.StackVariable] = checkouts.Stack(project)

@@ -15,7 +15,7 @@ import (
 func Schema(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of a format that the runner prints or reads", ArgsUsage: schemaArgument,
-		Description: "events: one line of `-o json` of an operation; summary: summary.json in a run's folder; plan:\n" +
+		Description: "events: one line of `-o json` of an operation; summary: summary.json in a run's directory; plan:\n" +
 			"`runner plan -o json`; config: the stack file, for editors (see `runner config schema --help`); project: " +
 			"mara.yaml;\n" +
 			"status, history and doctor: these commands with -o json; mirror: `runner mirror list -o json`;\n" +

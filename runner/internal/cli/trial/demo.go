@@ -24,12 +24,12 @@ func Demo(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 			"Kubernetes environment,\n" +
 			"in which a registry rejects an image, resumes the failed run, shows what is deployed, and destroys everything.\n" +
 			"The engine and the programs are real; only the clouds are simulated.\n\n" +
-			"The demo uses a temporary folder, and removes it at the end, also after Ctrl-C. With --keep it stays, with the\n" +
+			"The demo uses a temporary directory, and removes it at the end, also after Ctrl-C. With --keep it stays, with the\n" +
 			"states, logs and reports of the runs.\n\n" +
 			"Examples:\n  runner demo\n  runner demo --keep\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
-			[]cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the folder"}},
+			[]cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the directory"}},
 			cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseDemo, func(ctx context.Context, d cmd.Deps,
@@ -74,24 +74,24 @@ func scenes() []scene {
 }
 
 func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run cmd.RunFunc) (err error) {
-	folder, err := os.MkdirTemp("", "runner-demo-")
+	dir, err := os.MkdirTemp("", "runner-demo-")
 	if err != nil {
-		return &failure.Environment{Text: err.Error(), Next: "set TMPDIR to a writable folder"}
+		return &failure.Environment{Text: err.Error(), Next: "set TMPDIR to a writable directory"}
 	}
 	if !o.Keep {
-		defer func() { err = withRemoved(err, folder) }()
+		defer func() { err = withRemoved(err, dir) }()
 	}
-	if err := os.MkdirAll(filepath.Join(folder, config.Folder), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, config.Directory), 0o700); err != nil {
 		return err
 	}
-	d.Dir, d.Environ = folder, neutral(d.Environ)
+	d.Dir, d.Environ = dir, neutral(d.Environ)
 	for _, s := range scenes() {
-		if err := play(ctx, d, s, append(o.common, "--root", folder), run); err != nil {
+		if err := play(ctx, d, s, append(o.common, "--root", dir), run); err != nil {
 			return err
 		}
 	}
 	if o.Keep {
-		fmt.Fprintf(d.Stdout, "\nThe files of the demo are in %s; remove it when you are done.\n", folder)
+		fmt.Fprintf(d.Stdout, "\nThe files of the demo are in %s; remove it when you are done.\n", dir)
 	} else {
 		fmt.Fprint(d.Stdout, "\nDone. The files of the demo were removed. To start your own environment:\n  runner init "+
 			"my-environments\n")
@@ -130,11 +130,11 @@ func neutral(environ []string) []string {
 	})
 }
 
-// withRemoved removes the folder, and returns err or the error of the removal.
-func withRemoved(err error, folder string) error {
-	if failed := os.RemoveAll(folder); failed != nil && err == nil {
+// withRemoved removes the directory, and returns err or the error of the removal.
+func withRemoved(err error, dir string) error {
+	if failed := os.RemoveAll(dir); failed != nil && err == nil {
 		return &failure.Environment{Text: "the files of the demo could not be removed: " + failed.Error(), Next: "remove " +
-			folder}
+			dir}
 	}
 	return err
 }

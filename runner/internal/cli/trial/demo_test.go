@@ -27,7 +27,7 @@ func TestDemo(t *testing.T) {
 		fails  string
 	}{
 		{"all goes as shown", good, false, 0, all, ""},
-		{"the folder stays", good, true, 0, all, ""},
+		{"the directory stays", good, true, 0, all, ""},
 		{"the failure does not come", []int{0}, false, 0, all[:1], "exited with 0 instead of 1"},
 		{"resuming fails", []int{1, 1}, false, 0, all[:2], "`runner up` exited with 1 instead of 0"},
 		{"there is no engine", []int{3}, false, 0, all[:1], "exit code 3"},

@@ -52,12 +52,12 @@ func (t *trial) listRemaining(ctx context.Context) ([]string, error) {
 }
 
 func (t *trial) client(ctx context.Context) (cloud.Client, error) {
-	env, err := config.ReadEnvironment(t.folder)
+	env, err := config.ReadEnvironment(t.dir)
 	if err != nil {
 		return nil, err
 	}
 	sources := config.Sources{File: env, Process: t.d.Environ}
-	file, err := config.ReadStack(t.folder, stack)
+	file, err := config.ReadStack(t.dir, stack)
 	if err != nil {
 		return nil, err
 	}

@@ -44,11 +44,11 @@ type done struct {
 
 type trial struct {
 	options
-	d      cmd.Deps
-	run    cmd.RunFunc
-	folder string
-	began  time.Time
-	pause  time.Duration // between attempts to destroy
+	d     cmd.Deps
+	run   cmd.RunFunc
+	dir   string
+	began time.Time
+	pause time.Duration // between attempts to destroy
 
 	done  []done
 	left  []string // resources left in the cloud at the end
@@ -61,14 +61,14 @@ func runTry(ctx context.Context, d cmd.Deps, o options, run cmd.RunFunc) error {
 	if err := cmd.Confirm(ctx, d, o.Common, "try", question); err != nil {
 		return err
 	}
-	folder, err := makeFolder(d, o)
+	dir, err := makeDir(d, o)
 	if err != nil {
 		return err
 	}
-	t := &trial{options: o, d: d, run: run, folder: folder, began: d.Now(), pause: o.Pause}
+	t := &trial{options: o, d: d, run: run, dir: dir, began: d.Now(), pause: o.Pause}
 	fmt.Fprintf(d.Stdout, "\nThe files of the trial are in %s. If this program is killed, destroy the environment "+
 		"with:\n  runner destroy --root %s -s %s%s\n",
-		folder, folder, stack, o.Simulation.Flag())
+		dir, dir, stack, o.Simulation.Flag())
 	t.walk(ctx)
 	t.left, t.asked = t.listRemaining(context.WithoutCancel(ctx))
 	return t.conclude(ctx)
@@ -140,11 +140,11 @@ func (t *trial) deployed() bool {
 }
 
 func (t *trial) take(ctx context.Context, d cmd.Deps, s step) int {
-	args := append(append([]string{}, s.args...), "--root", t.folder, "-s", stack)
+	args := append(append([]string{}, s.args...), "--root", t.dir, "-s", stack)
 	args = append(args, t.common...)
 	report := ""
 	if s.report != "" {
-		report = filepath.Join(t.folder, s.report)
+		report = filepath.Join(t.dir, s.report)
 		args = append(args, "--report", report)
 	}
 	fmt.Fprintf(t.d.Stdout, "\n== %s ==\n\n", s.name)
@@ -159,7 +159,7 @@ func (t *trial) take(ctx context.Context, d cmd.Deps, s step) int {
 }
 
 func (t *trial) conclude(ctx context.Context) error {
-	file := filepath.Join(t.folder, "report.md")
+	file := filepath.Join(t.dir, "report.md")
 	if err := atomicfile.Write(file, []byte(t.markdown()), 0o644); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
 		Name: "try", Usage: "deploy the cheapest complete environment on a cloud, check it, and destroy it",
 		ArgsUsage: strings.Join(clouds(), "|"),
-		Description: "Shows whether the runner works with your cloud account. It creates a folder with a minimal " +
+		Description: "Shows whether the runner works with your cloud account. It creates a directory with a minimal " +
 			"configuration: the\n" +
 			"smallest nodes that everything fits on, and one replica of everything in the cluster. It prints the cost, asks,\n" +
 			"and then runs doctor, up, up again, drift, status and destroy. It always destroys the environment: after a\n" +
@@ -41,7 +41,7 @@ func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 			"Examples:\n  runner try aws\n  runner try linode --yes\n  runner try aws --simulate --yes\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
-			[]cli.Flag{&cli.StringFlag{Name: "folder", Usage: "write the configuration and the report to `DIR`",
+			[]cli.Flag{&cli.StringFlag{Name: "directory", Usage: "write the configuration and the report to `DIR`",
 				DefaultText: "mara-try-PROVIDER"}},
 			cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
@@ -59,14 +59,14 @@ func clouds() []string {
 
 type options struct {
 	cmd.Common
-	Provider providers.Provider
-	Folder   string        // "" for the default
-	Pause    time.Duration // between attempts to destroy
-	common   []string
+	Provider  providers.Provider
+	Directory string        // "" for the default
+	Pause     time.Duration // between attempts to destroy
+	common    []string
 }
 
 func parse(c *cli.Context, _ cmd.Deps, shared cmd.Common) (o options, err error) {
-	o = options{Common: shared, Folder: c.String("folder"), Pause: pauseTime}
+	o = options{Common: shared, Directory: c.String("directory"), Pause: pauseTime}
 	if c.NArg() == 0 {
 		return o, failure.Usagef("try", "which cloud? known: %s", strings.Join(clouds(), ", "))
 	}

@@ -121,15 +121,15 @@ func TestTryTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := options{Provider: linode}
-	folder, err := makeFolder(d, o)
+	dir, err := makeDir(d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	environment := filepath.Join(folder, "config", "pulumi", "environment")
+	environment := filepath.Join(dir, "config", "pulumi", "environment")
 	if info, err := os.Stat(environment); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, error %v", info, err)
 	}
-	if _, err := makeFolder(d, o); err == nil || !strings.Contains(err.Error(), "already exists") {
+	if _, err := makeDir(d, o); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -149,6 +149,6 @@ func TestTryNeedsConsent(t *testing.T) {
 		t.Error("the trial was not confirmed")
 	}
 	if _, err := os.Stat(filepath.Join(d.Dir, "mara-try-aws")); err == nil {
-		t.Error("a folder was made")
+		t.Error("a directory was made")
 	}
 }

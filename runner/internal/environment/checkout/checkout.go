@@ -1,4 +1,4 @@
-// Package checkout finds or makes the folders in which Pulumi works on a project of an
+// Package checkout finds or makes the directories in which Pulumi works on a project of an
 // environment.
 package checkout
 
@@ -20,29 +20,29 @@ import (
 	"mara/runner/internal/state/statefiles"
 )
 
-// Maker makes folders for the projects of an environment.
+// Maker makes directories for the projects of an environment.
 type Maker struct {
-	Settings   config.Settings
-	Files      stackfiles.Files
-	States     statefiles.Folder
-	Plugins    map[string]string      // folders of resource providers next to the runner
-	TempFolder func() (string, error) // makes a folder that the caller removes later
+	Settings config.Settings
+	Files    stackfiles.Files
+	States   statefiles.Directory
+	Plugins  map[string]string      // directories of resource providers next to the runner
+	TempDir  func() (string, error) // makes a directory that the caller removes later
 }
 
-// Own returns the folders of own projects, with the copies of their stack files.
-func (m Maker) Own(all []model.Project, copies encryption.Copies) (func(project string) (stacks.Folder, bool),
+// Own returns the directories of own projects, with the copies of their stack files.
+func (m Maker) Own(all []model.Project, copies encryption.Copies) (func(project string) (stacks.Directory, bool),
 	error) {
-	found := map[string]stacks.Folder{}
+	found := map[string]stacks.Directory{}
 	for _, project := range all {
 		content, err := m.stackFileOf(project, copies)
 		if err != nil {
 			return nil, err
 		}
-		found[project.Name] = stacks.Folder{Path: project.Own.Dir, StackFile: content}
+		found[project.Name] = stacks.Directory{Path: project.Own.Dir, StackFile: content}
 	}
-	return func(project string) (stacks.Folder, bool) {
-		folder, ok := found[project]
-		return folder, ok
+	return func(project string) (stacks.Directory, bool) {
+		directory, ok := found[project]
+		return directory, ok
 	}, nil
 }
 
@@ -58,22 +58,22 @@ func (m Maker) stackFileOf(project model.Project, copies encryption.Copies) ([]b
 	return copies.Over(file)
 }
 
-// Folder returns a folder in which Pulumi can work on the project: the project's folder in a
+// Directory returns a directory in which Pulumi can work on the project: the project's directory in a
 // checkout, or else a substitute. If there are copies of the stack files, Pulumi uses the copies
 // and does not change the user's files.
-func (m Maker) Folder(p model.Project, copies encryption.Copies) (string, error) {
+func (m Maker) Directory(p model.Project, copies encryption.Copies) (string, error) {
 	if err := m.States.Make(); err != nil {
-		return "", failure.RunnerFolder(err)
+		return "", failure.RunnerDir(err)
 	}
 	plain := len(copies.Stack) == 0
 	if p.Own != nil && p.Own.StackFiles != "" && plain {
 		return p.Own.Dir, nil
 	}
-	checkout := filepath.Join(m.Settings.Root, filepath.FromSlash(p.Folder()))
+	checkout := filepath.Join(m.Settings.Root, filepath.FromSlash(p.Directory()))
 	if p.Own == nil && plain && hasProject(checkout, p.Name) {
 		return checkout, nil
 	}
-	work, err := m.TempFolder()
+	work, err := m.TempDir()
 	if err != nil {
 		return "", err
 	}
@@ -86,15 +86,15 @@ func (m Maker) Folder(p model.Project, copies encryption.Copies) (string, error)
 	}
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(work, name), content, 0o600); err != nil {
-			return "", failure.RunnerFolder(err)
+			return "", failure.RunnerDir(err)
 		}
 	}
 	return work, nil
 }
 
-// hasProject reports whether a folder is the project's folder.
-func hasProject(folder, name string) bool {
-	content, err := os.ReadFile(filepath.Join(folder, "Pulumi.yaml"))
+// hasProject reports whether a directory is the project's directory.
+func hasProject(directory, name string) bool {
+	content, err := os.ReadFile(filepath.Join(directory, "Pulumi.yaml"))
 	var manifest struct {
 		Name string `yaml:"name"`
 	}
@@ -146,13 +146,13 @@ func (m Maker) Stack(p model.Project) string {
 	return model.StackNamesOf([]model.Project{p}).Of(p.Name, m.Settings.Stack.Text)
 }
 
-// plain returns files for the folder work that make Pulumi use the user's stack files.
+// plain returns files for the directory work that make Pulumi use the user's stack files.
 func (m Maker) plain(p model.Project, work string) (map[string][]byte, error) {
-	folder := filepath.Join(m.Settings.Root, config.Folder)
+	directory := filepath.Join(m.Settings.Root, config.Directory)
 	if p.Own == nil && p.Name == projects.SecretsProject {
-		folder = filepath.Join(folder, "secrets")
+		directory = filepath.Join(directory, "secrets")
 	}
-	relative, err := relativeFolder(work, folder)
+	relative, err := relativeDir(work, directory)
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +183,8 @@ func pluginList(plugins map[string]string) []map[string]string {
 	return list
 }
 
-// manifest returns the Pulumi.yaml of an own project for another folder. It refers to the
-// program in the project's folder, and to the stack files in stackFiles.
+// manifest returns the Pulumi.yaml of an own project for another directory. It refers to the
+// program in the project's directory, and to the stack files in stackFiles.
 func manifest(project model.Project, work, stackFiles string) ([]byte, error) {
 	content, err := os.ReadFile(filepath.Join(project.Own.Dir, config.ManifestFile))
 	if err != nil {
@@ -198,7 +198,7 @@ func manifest(project model.Project, work, stackFiles string) ([]byte, error) {
 	if main, ok := document["main"].(string); ok {
 		dir = filepath.Join(dir, main)
 	}
-	if document["main"], err = relativeFolder(work, dir); err != nil {
+	if document["main"], err = relativeDir(work, dir); err != nil {
 		return nil, err
 	}
 	delete(document, "stackConfigDir")
@@ -208,9 +208,9 @@ func manifest(project model.Project, work, stackFiles string) ([]byte, error) {
 	return yaml.Marshal(document)
 }
 
-// relativeFolder returns the relative path from one folder to another. It resolves links first,
+// relativeDir returns the relative path from one directory to another. It resolves links first,
 // because Pulumi joins paths as strings.
-func relativeFolder(from, to string) (string, error) {
+func relativeDir(from, to string) (string, error) {
 	from, err := filepath.EvalSymlinks(from)
 	if err != nil {
 		return "", err

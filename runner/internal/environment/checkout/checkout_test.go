@@ -17,19 +17,19 @@ import (
 	"mara/runner/internal/state/statefiles"
 )
 
-// maker makes folders for the environment dev of a new root. A test that wants no
-// temporary folder gives none.
+// maker makes directories for the environment dev of a new root. A test that wants no
+// temporary directory gives none.
 func maker(t *testing.T, work string) Maker {
 	t.Helper()
 	root := t.TempDir()
 	return Maker{
 		Settings: config.Settings{Root: root, Stack: config.Value{Text: "dev"}},
 		Files:    stackfiles.Files{Root: root, Stack: "dev"},
-		States:   statefiles.Folder{Path: filepath.Join(root, "state")},
+		States:   statefiles.Directory{Path: filepath.Join(root, "state")},
 		Plugins:  map[string]string{"kind": "/plugins/kind", "aws": "/plugins/aws"},
-		TempFolder: func() (string, error) {
+		TempDir: func() (string, error) {
 			if work == "" {
-				return "", errors.New("unexpected temporary folder")
+				return "", errors.New("unexpected temporary directory")
 			}
 			return work, nil
 		},
@@ -55,10 +55,10 @@ func own(t *testing.T, m Maker, stackFiles bool) model.Project {
 	return project
 }
 
-// manifestIn returns the Pulumi.yaml of a folder.
-func manifestIn(t *testing.T, folder string) map[string]any {
+// manifestIn returns the Pulumi.yaml of a directory.
+func manifestIn(t *testing.T, directory string) map[string]any {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(folder, config.ManifestFile))
+	content, err := os.ReadFile(filepath.Join(directory, config.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,36 +69,36 @@ func manifestIn(t *testing.T, folder string) map[string]any {
 	return document
 }
 
-func TestFolderOfACheckout(t *testing.T) {
+func TestDirOfACheckout(t *testing.T) {
 	t.Parallel()
 	m := maker(t, "")
 	vpc := projects.AWSVPC()
-	checkout := filepath.Join(m.Settings.Root, filepath.FromSlash(vpc.Folder()))
+	checkout := filepath.Join(m.Settings.Root, filepath.FromSlash(vpc.Directory()))
 	write(t, filepath.Join(checkout, config.ManifestFile), "name: "+vpc.Name+"\n")
 	shop := own(t, m, true)
 	for project, want := range map[*model.Project]string{&vpc: checkout, &shop: shop.Own.Dir} {
-		if got, err := m.Folder(*project, encryption.Copies{}); err != nil || got != want {
+		if got, err := m.Directory(*project, encryption.Copies{}); err != nil || got != want {
 			t.Errorf("%s: %q, %v", project.Name, got, err)
 		}
 	}
 	if _, err := os.Stat(m.States.Path); err != nil {
-		t.Errorf("the folder of the states: %v", err)
+		t.Errorf("the directory of the states: %v", err)
 	}
 }
 
 // Without copies, Pulumi works on the user's own stack files, where they are.
-func TestFolderThatStandsForOne(t *testing.T) {
+func TestDirThatStandsForOne(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()
 	m := maker(t, work)
-	to := func(folder string) string {
-		relative, err := relativeFolder(work, filepath.Join(m.Settings.Root, filepath.FromSlash(folder)))
+	to := func(directory string) string {
+		relative, err := relativeDir(work, filepath.Join(m.Settings.Root, filepath.FromSlash(directory)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return relative
 	}
-	write(t, filepath.Join(m.Settings.Root, config.Folder, "Pulumi.dev.yaml"), "config: {}\n")
+	write(t, filepath.Join(m.Settings.Root, config.Directory, "Pulumi.dev.yaml"), "config: {}\n")
 	plugins := map[string]any{"providers": []any{
 		map[string]any{"name": "aws", "path": "/plugins/aws"}, map[string]any{"name": "kind", "path": "/plugins/kind"},
 	}}
@@ -106,13 +106,13 @@ func TestFolderThatStandsForOne(t *testing.T) {
 		project model.Project
 		want    map[string]any
 	}{
-		{projects.AWSVPC(), map[string]any{"name": projects.AWSVPC().Name, "runtime": projects.Runtime, "plugins": plugins, "stackConfigDir": to(config.Folder)}},
-		{projects.Secrets(), map[string]any{"name": "secrets", "runtime": projects.Runtime, "plugins": plugins, "stackConfigDir": to(config.Folder + "/secrets")}},
-		{own(t, m, false), map[string]any{"name": "shop", "runtime": "yaml", "main": to("shop/program"), "stackConfigDir": to(config.Folder)}},
+		{projects.AWSVPC(), map[string]any{"name": projects.AWSVPC().Name, "runtime": projects.Runtime, "plugins": plugins, "stackConfigDir": to(config.Directory)}},
+		{projects.Secrets(), map[string]any{"name": "secrets", "runtime": projects.Runtime, "plugins": plugins, "stackConfigDir": to(config.Directory + "/secrets")}},
+		{own(t, m, false), map[string]any{"name": "shop", "runtime": "yaml", "main": to("shop/program"), "stackConfigDir": to(config.Directory)}},
 	} {
-		folder, err := m.Folder(test.project, encryption.Copies{})
-		if err != nil || folder != work {
-			t.Errorf("%s: %q, %v", test.project.Name, folder, err)
+		directory, err := m.Directory(test.project, encryption.Copies{})
+		if err != nil || directory != work {
+			t.Errorf("%s: %q, %v", test.project.Name, directory, err)
 			continue
 		}
 		if diff := cmp.Diff(test.want, manifestIn(t, work)); diff != "" {
@@ -122,7 +122,7 @@ func TestFolderThatStandsForOne(t *testing.T) {
 }
 
 // Pulumi works on copies where there are any, and leaves the user's files alone.
-func TestFolderWithCopies(t *testing.T) {
+func TestDirWithCopies(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()
 	m := maker(t, work)
@@ -135,9 +135,9 @@ func TestFolderWithCopies(t *testing.T) {
 		{projects.Secrets(), "config:\n  a:b: secret\n"},
 		{own(t, m, false), "config:\n  a:b: shared\n"},
 	} {
-		folder, err := m.Folder(test.project, copies)
-		if err != nil || folder != work {
-			t.Errorf("%s: %q, %v", test.project.Name, folder, err)
+		directory, err := m.Directory(test.project, copies)
+		if err != nil || directory != work {
+			t.Errorf("%s: %q, %v", test.project.Name, directory, err)
 			continue
 		}
 		if _, leads := manifestIn(t, work)["stackConfigDir"]; leads {
@@ -158,16 +158,16 @@ func TestOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, ok := find("shop")
+	directory, ok := find("shop")
 	var file struct{ Config map[string]any }
-	if err := yaml.Unmarshal(folder.StackFile, &file); err != nil {
+	if err := yaml.Unmarshal(directory.StackFile, &file); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]any{"a:b": "shared", "shop:size": "3"}, file.Config); !ok || folder.Path != shop.Own.Dir || diff != "" {
-		t.Errorf("%v in %q (-want +got):\n%s", ok, folder.Path, diff)
+	if diff := cmp.Diff(map[string]any{"a:b": "shared", "shop:size": "3"}, file.Config); !ok || directory.Path != shop.Own.Dir || diff != "" {
+		t.Errorf("%v in %q (-want +got):\n%s", ok, directory.Path, diff)
 	}
 	if _, ok := find("vpc"); ok {
-		t.Error("there is a folder of a project that is not the user's")
+		t.Error("there is a directory of a project that is not the user's")
 	}
 }
 

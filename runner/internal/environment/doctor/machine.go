@@ -197,20 +197,20 @@ func facts(s *session.Session, env map[string]string) preflight.Facts {
 	}
 }
 
-// runFolders lists the folders that a run writes to, except that of the state.
-func runFolders(r request.Request) []preflight.Folder {
-	return []preflight.Folder{
-		{Name: "the runner's files", Path: string(r.Folder())}, {Name: "temporary files", Path: os.TempDir()},
+// runDirs lists the directories that a run writes to, except that of the state.
+func runDirs(r request.Request) []preflight.Directory {
+	return []preflight.Directory{
+		{Name: "the runner's files", Path: string(r.Directory())}, {Name: "temporary files", Path: os.TempDir()},
 	}
 }
 
-// disk checks the folders that this environment writes to.
+// disk checks the directories that this environment writes to.
 func disk(s *session.Session) preflight.Check {
-	folders := runFolders(s.Options.Request)
+	dirs := runDirs(s.Options.Request)
 	if states := s.States(); states.IsFile() {
-		folders = append(folders, preflight.Folder{Name: "the state", Path: states.Path})
+		dirs = append(dirs, preflight.Directory{Name: "the state", Path: states.Path})
 	}
-	return preflight.Disk(folders)
+	return preflight.Disk(dirs)
 }
 
 // machine is this machine and the clouds, as an operation of a provider on some

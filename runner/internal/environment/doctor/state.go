@@ -46,7 +46,7 @@ func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engi
 		return checks
 	}
 	if e.unresolved != nil {
-		return append(checks, preflight.Disk(runFolders(e.Options.Request)))
+		return append(checks, preflight.Disk(runDirs(e.Options.Request)))
 	}
 	return append(checks, disk(e.Session))
 }

@@ -108,7 +108,7 @@ func TestStoppedNodesAreStarted(t *testing.T) {
 			s := hookSession(t, map[string]any{"cluster_name": "mara-dev", "cluster_uid": test.uid})
 			s.Provider.Local, s.Provider.ClusterProject, s.Simulated = true, "linode-lke", test.simulated
 			calls := filepath.Join(t.TempDir(), "calls")
-			s.Env["PATH"] = scripttest.Folder(t, map[string]string{"docker": "case $1 in ps) echo mara-dev-control-plane;; container) echo '" + node +
+			s.Env["PATH"] = scripttest.Directory(t, map[string]string{"docker": "case $1 in ps) echo mara-dev-control-plane;; container) echo '" + node +
 				"';; *) echo $1 $2 >> " + calls + ";; esac"})
 			before := s.Before(test.op, test.forget)
 			for range 2 {

@@ -39,7 +39,7 @@ type Input struct {
 	Root      string              `json:"root"`
 	Project   string              `json:"project,omitempty"` // none of a run
 	Title     string              `json:"title,omitempty"`
-	Folder    string              `json:"folder,omitempty"`
+	Directory string              `json:"directory,omitempty"`
 	Result    event.Result        `json:"result,omitempty"` // none before
 	Error     string              `json:"error,omitempty"`
 	Changes   event.Changes       `json:"changes"`
@@ -108,7 +108,7 @@ func (h Hooks) input(ctx context.Context, op operation.Operation, call executor.
 	if project.Name == "" {
 		return i
 	}
-	i.Folder = project.Folder()
+	i.Directory = project.Directory()
 	if outputs, err := h.Stacks.Outputs(ctx, project.Name, false); err == nil {
 		i.Outputs = outputs
 	}

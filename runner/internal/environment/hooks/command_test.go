@@ -45,7 +45,7 @@ func TestCommand(t *testing.T) {
 		want         []string
 		err          string
 	}{
-		{name: "argument and folder", script: `echo "$1"; basename "$0"; echo $PWD | grep -c TestCommand`, want: []string{"info two words", "info hook.sh", "info 1"}},
+		{name: "argument and directory", script: `echo "$1"; basename "$0"; echo $PWD | grep -c TestCommand`, want: []string{"info two words", "info hook.sh", "info 1"}},
 		{
 			name: "variables", script: `env | grep ^MARA_ | sort`, hook: model.Hook{On: model.OnFailure}, result: failed,
 			want: []string{
@@ -56,7 +56,7 @@ func TestCommand(t *testing.T) {
 		{
 			name: "input", script: `cat; echo`, hook: model.Hook{On: model.OnFailure}, result: failed,
 			want: []string{`info {"version":1,"hook":"smoke","on":"failure","operation":"up","provider":"linode","stack":"dev","simulated":false,"root":"/root",` +
-				`"project":"linode-lke","title":"LKE","folder":"projects/a/b","result":"failed","error":"no [secret]",` +
+				`"project":"linode-lke","title":"LKE","directory":"projects/a/b","result":"failed","error":"no [secret]",` +
 				`"changes":{"create":0,"update":0,"replace":0,"delete":0,"same":0},"outputs":{"address":"10.0.0.1"}}`},
 		},
 		{name: "masked", script: `echo ` + clusterToken + ` >&2; exit 3`, want: []string{"info [secret]"}, err: "exit status 3: [secret]"},

@@ -28,7 +28,7 @@ type Hooks struct {
 	Root      string            // of the configuration
 	Env       map[string]string // of Pulumi and its plugins
 	Runtime   string            // the configured container runtime; "" for the first one on the PATH
-	Folder    layout.Runner
+	Directory layout.Runner
 	Simulated bool
 	Beside    bool // the environment is one of many: its context is not made the current one
 	Masker    *event.Masker
@@ -143,7 +143,7 @@ func (h Hooks) forgetKubeconfig(ctx context.Context, emit func(event.Event)) err
 func (h Hooks) entries() kubeconfig.Entries {
 	files := kubeconfig.Files(h.Env["KUBECONFIG"], h.Env["HOME"])
 	if h.Simulated {
-		files = []string{h.Folder.Kubeconfig()}
+		files = []string{h.Directory.Kubeconfig()}
 	}
 	return kubeconfig.Entries{Files: files, Name: kubeconfig.Name(h.Provider.Name, h.Stack), Beside: h.Beside}
 }

@@ -79,10 +79,10 @@ func hookSession(t *testing.T, outputs map[string]any) Hooks {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
+	dir := t.TempDir()
 	s := Hooks{
 		probe:    func(context.Context, []byte, map[string]string) error { return nil },
-		Provider: provider, Stack: "dev", Folder: layout.Runner(folder), Env: map[string]string{"KUBECONFIG": filepath.Join(folder, "kubeconfig")},
+		Provider: provider, Stack: "dev", Directory: layout.Runner(dir), Env: map[string]string{"KUBECONFIG": filepath.Join(dir, "kubeconfig")},
 		Masker: event.NewMasker(), Log: slog.New(slog.DiscardHandler),
 	}
 	s.Stacks, err = stacks.Open(t.Context(), stacks.Options{
@@ -198,8 +198,8 @@ func TestKubeconfigOfASimulation(t *testing.T) {
 	s := hookSession(t, map[string]any{"kubeconfig": clusterConfig})
 	users := s.Env["KUBECONFIG"]
 	s.Simulated = true
-	s.Folder = layout.Of(filepath.Dir(users), true)
-	if err := os.MkdirAll(string(s.Folder), 0o700); err != nil {
+	s.Directory = layout.Of(filepath.Dir(users), true)
+	if err := os.MkdirAll(string(s.Directory), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := runHook(t, s, operation.Up, "kubeconfig"); err != nil {
@@ -208,7 +208,7 @@ func TestKubeconfigOfASimulation(t *testing.T) {
 	if _, err := os.Stat(users); err == nil {
 		t.Error("the user's kubeconfig was written")
 	}
-	if _, err := os.Stat(s.Folder.Kubeconfig()); err != nil {
+	if _, err := os.Stat(s.Directory.Kubeconfig()); err != nil {
 		t.Error(err)
 	}
 }
@@ -248,7 +248,7 @@ func TestAnswersHook(t *testing.T) {
 			s.ask = func(context.Context, string) error { return test.answer }
 			if test.simulated {
 				s.Simulated = true
-				s.Folder = layout.Of(t.TempDir(), true)
+				s.Directory = layout.Of(t.TempDir(), true)
 			}
 			synctest.Test(t, func(t *testing.T) {
 				var messages []string

@@ -78,17 +78,17 @@ func BackendBefore(s *session.Session) (string, error) {
 // recordedBackend reads the record. An environment without one may have been deployed
 // to the default backend.
 func recordedBackend(s *session.Session) (string, error) {
-	content, err := os.ReadFile(s.Folder.Backend(s.Settings.Stack.Text))
+	content, err := os.ReadFile(s.Directory.Backend(s.Settings.Stack.Text))
 	if errors.Is(err, fs.ErrNotExist) {
 		return config.DefaultBackend, nil
 	}
 	if err != nil {
-		return "", failure.RunnerFolder(err)
+		return "", failure.RunnerDir(err)
 	}
 	var record backendRecord
 	if err := yaml.Unmarshal(content, &record); err != nil || record.Backend == "" {
 		return "", &failure.Environment{
-			Text: s.Folder.Backend(s.Settings.Stack.Text) + " does not say where the environment was deployed to",
+			Text: s.Directory.Backend(s.Settings.Stack.Text) + " does not say where the environment was deployed to",
 			Next: "write `backend: ADDRESS` into it, or delete it",
 		}
 	}
@@ -102,12 +102,12 @@ func mayBeDeployed(s *session.Session, backend string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	folder, isFolder := settings.StateFolder()
-	if !isFolder {
+	dir, isDir := settings.StateDir()
+	if !isDir {
 		return true, nil
 	}
 	states := s.States()
-	states.Path = folder
+	states.Path = dir
 	if !states.MayHaveStates() {
 		return false, nil
 	}
@@ -136,12 +136,12 @@ func RecordBackend(s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	file := s.Folder.Backend(s.Settings.Stack.Text)
+	file := s.Directory.Backend(s.Settings.Stack.Text)
 	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(content) {
 		return nil
 	}
 	if err := atomicfile.WriteDeep(file, content, 0o600, 0o700); err != nil {
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	return nil
 }
@@ -152,8 +152,8 @@ func DropBackend(s *session.Session) error {
 	if len(deployedProjects(s, s.Stacks.Summary)) > 0 {
 		return nil
 	}
-	if err := os.Remove(s.Folder.Backend(s.Settings.Stack.Text)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return failure.RunnerFolder(err)
+	if err := os.Remove(s.Directory.Backend(s.Settings.Stack.Text)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failure.RunnerDir(err)
 	}
 	return nil
 }

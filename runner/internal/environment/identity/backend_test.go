@@ -134,7 +134,7 @@ func TestNewMove(t *testing.T) {
 			if test.record != "" {
 				write(t, filepath.Join(root, record), "backend: "+test.record+"\n")
 			}
-			write(t, filepath.Join(root, config.Folder, "Pulumi.dev.yaml"), "config: {kubernetes:infra_type: kind}\n")
+			write(t, filepath.Join(root, config.Directory, "Pulumi.dev.yaml"), "config: {kubernetes:infra_type: kind}\n")
 			s := opened(t, root, test.backend)
 			defer func() { _ = s.Close() }()
 			m, err := NewMove(s, test.from, test.to)

@@ -23,9 +23,9 @@ func CheckKnown(s *session.Session) error {
 	if err != nil {
 		return err
 	}
-	recorded, err := s.Folder.Stacks()
+	recorded, err := s.Directory.Stacks()
 	if err != nil {
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	known := append(configured, recorded...)
 	exists := func(project model.Project) bool { return s.Stacks.Summary(project.Name).Exists }

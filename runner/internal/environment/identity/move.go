@@ -133,12 +133,12 @@ func (m *Move) Open(ctx context.Context) error {
 	if err := held.OpenStacks(ctx, copies, false); err != nil {
 		return err
 	}
-	work, err := m.target.TempFolder()
+	work, err := m.target.TempDir()
 	if err != nil {
 		return err
 	}
 	if err := m.target.States().Make(); err != nil {
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	if err := m.target.OpenStacks(ctx, work, copies); err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 // CheckProvider refuses another provider than before while projects have resources.
 // The stacks of the session are open.
 func CheckProvider(s *session.Session) error {
-	before := request.ProviderBefore(s.Folder, s.Settings, s.Provider.Name)
+	before := request.ProviderBefore(s.Directory, s.Settings, s.Provider.Name)
 	if before == "" {
 		return nil
 	}

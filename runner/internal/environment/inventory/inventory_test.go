@@ -26,8 +26,8 @@ func root(t *testing.T) (session.Deps, session.Options) {
 	t.Helper()
 	root, elsewhere := t.TempDir(), t.TempDir()
 	for file, content := range map[string]string{
-		filepath.Join(root, config.EnvironmentsFolder, "prod.yaml"):                          "values: {runner: {backend: \"file://" + elsewhere + "\"}}\n",
-		filepath.Join(root, config.EnvironmentsFolder, "broken.yaml"):                        "values: [\n",
+		filepath.Join(root, config.EnvironmentsDir, "prod.yaml"):                             "values: {runner: {backend: \"file://" + elsewhere + "\"}}\n",
+		filepath.Join(root, config.EnvironmentsDir, "broken.yaml"):                           "values: [\n",
 		filepath.Join(root, ".runner", "state", ".pulumi", "stacks", "aws-vpc", "dev.json"):  state("dev here"),
 		filepath.Join(root, ".runner", "state", ".pulumi", "stacks", "aws-vpc", "test.json"): state("test here"),
 		filepath.Join(root, ".runner", "state", ".pulumi", "stacks", "aws-vpc", "prod.json"): state("an old one"),
@@ -120,9 +120,9 @@ func TestOfEnvironment(t *testing.T) {
 func TestUnreadableStates(t *testing.T) {
 	t.Parallel()
 	d, o := root(t)
-	folder := filepath.Join(o.Root, ".runner", "state", ".pulumi", "stacks")
+	dir := filepath.Join(o.Root, ".runner", "state", ".pulumi", "stacks")
 	// A file in the place of the directory cannot be listed, even by root.
-	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	o.Request = o.Of("dev")

@@ -58,7 +58,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	if err != nil {
 		return Unclaimed{}, err
 	}
-	kept, _ := os.ReadFile(s.Folder.Salt(own.Environment)) // missing with a key service, and in a fresh clone
+	kept, _ := os.ReadFile(s.Directory.Salt(own.Environment)) // missing with a key service, and in a fresh clone
 	keys := map[string]bool{}
 	for _, file := range []config.StackFile{s.Settings.Config, {Content: kept}} {
 		if header, err := file.Header(); err == nil {
@@ -73,7 +73,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 		keys[one.key()] = true
 	}
 	delete(keys, "")
-	private := strings.HasPrefix(s.States().Path, string(s.Folder)+string(filepath.Separator))
+	private := strings.HasPrefix(s.States().Path, string(s.Directory)+string(filepath.Separator))
 	return sortOut(own, found[own.Environment], func(key string) bool { return private || keys[key] })
 }
 

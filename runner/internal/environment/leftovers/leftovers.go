@@ -41,7 +41,7 @@ const removeTime = 30 * time.Second
 // Finder finds leftovers of one environment.
 type Finder struct {
 	Stacks *stacks.Set
-	States statefiles.Folder
+	States statefiles.Directory
 	// LockStore is where the backend keeps Pulumi's locks; nil where only its list of
 	// stacks tells of them.
 	LockStore func(context.Context) (statefiles.LockStore, error)

@@ -56,10 +56,10 @@ const deployment = `{"resources":[],"pending_operations":[{"type":"creating","re
 // until the user has agreed, and Clear is called.
 func TestFindChangesNothing(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	dead := filepath.Join(folder, ".pulumi/locks/organization/certmgr/dev/a.json")
+	dir := t.TempDir()
+	dead := filepath.Join(dir, ".pulumi/locks/organization/certmgr/dev/a.json")
 	put(t, dead, "") // cut off while it was written
-	put(t, filepath.Join(folder, ".pulumi/stacks/certmgr/dev.json"), fmt.Sprintf(`{"version":3,"checkpoint":{"latest":%s}}`, deployment))
+	put(t, filepath.Join(dir, ".pulumi/stacks/certmgr/dev.json"), fmt.Sprintf(`{"version":3,"checkpoint":{"latest":%s}}`, deployment))
 	imported := 0
 	deployed, err := stacks.Open(t.Context(), stacks.Options{
 		Command: pulumi{imported: &imported}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),
@@ -67,7 +67,7 @@ func TestFindChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	states := statefiles.Folder{Path: folder, Stack: "dev"}
+	states := statefiles.Directory{Path: dir, Stack: "dev"}
 	f := Finder{
 		Stacks: deployed, States: states, LockStore: keeps(states.LockFiles()),
 		Command: func(name string) string { return "runner " + name + " -s dev" },
@@ -82,7 +82,7 @@ func TestFindChangesNothing(t *testing.T) {
 	if _, err := f.Find(t.Context(), operation.Up, p, true, true); !errors.As(err, &locked) || !strings.Contains(locked.NextStep(), "runner unlock -s dev") {
 		t.Errorf("with --resume, without a record: %v", err)
 	}
-	f.Terms = lock.Terms(filepath.Join(folder, "terms.json"))
+	f.Terms = lock.Terms(filepath.Join(dir, "terms.json"))
 	if err := f.Terms.Begin(lock.Self("up", "run", time.Now().Add(-time.Minute))); err != nil {
 		t.Fatal(err)
 	}
@@ -128,13 +128,13 @@ type bucket struct {
 	until   int
 }
 
-func (b *bucket) ListIn(_ context.Context, folders []string) (map[string][]byte, error) {
+func (b *bucket) ListIn(_ context.Context, dirs []string) (map[string][]byte, error) {
 	if b.until--; b.until < 0 {
 		b.objects = nil
 	}
 	found := map[string][]byte{}
 	for key, content := range b.objects {
-		if slices.Contains(folders, path.Dir(key)) {
+		if slices.Contains(dirs, path.Dir(key)) {
 			found[key] = content
 		}
 	}
@@ -168,7 +168,7 @@ func waiting(t *testing.T, updating int) (f Finder, told *strings.Builder, asked
 		t.Fatal(err)
 	}
 	return Finder{
-		Stacks: deployed, States: statefiles.Folder{Stack: "dev"}, LockStore: keeps(nil),
+		Stacks: deployed, States: statefiles.Directory{Stack: "dev"}, LockStore: keeps(nil),
 		Command: func(name string) string { return name }, Waiting: func(text string) { told.WriteString(text) },
 	}, told, asked
 }

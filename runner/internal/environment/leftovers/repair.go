@@ -46,18 +46,18 @@ func Projects(pending []stacks.Pending) []string {
 	return slices.Compact(slice.Map(pending, func(p stacks.Pending) string { return p.Project }))
 }
 
-// BackUp exports the states of projects to a folder.
-func (f Finder) BackUp(ctx context.Context, projects []string, folder string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return failure.RunnerFolder(err)
+// BackUp exports the states of projects to a directory.
+func (f Finder) BackUp(ctx context.Context, projects []string, dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return failure.RunnerDir(err)
 	}
 	for _, project := range projects {
 		content, err := f.Stacks.Export(ctx, project)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(folder, project+".json"), content, 0o600); err != nil {
-			return failure.RunnerFolder(err)
+		if err := os.WriteFile(filepath.Join(dir, project+".json"), content, 0o600); err != nil {
+			return failure.RunnerDir(err)
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
 // Package rehearsal runs the programs of an environment on simulated clouds, in a
-// temporary folder, and reports the resources that they declare.
+// temporary directory, and reports the resources that they declare.
 package rehearsal
 
 import (
@@ -42,13 +42,13 @@ func Run(
 	ctx context.Context, d session.Deps, environment session.Options, o Options,
 ) (s *session.Session, selected []string, err error) {
 	s = session.New(d, environment)
-	scratch, err := s.TempFolder()
+	scratch, err := s.TempDir()
 	if err != nil {
 		return s, nil, err
 	}
 	if s.Options.Root == "" { // without configuration, the defaults count
-		if err := os.MkdirAll(filepath.Join(scratch, config.Folder), 0o700); err != nil {
-			return s, nil, failure.RunnerFolder(err)
+		if err := os.MkdirAll(filepath.Join(scratch, config.Directory), 0o700); err != nil {
+			return s, nil, failure.RunnerDir(err)
 		}
 		s.Options.Root = scratch
 	}
@@ -101,7 +101,7 @@ func open(ctx context.Context, s *session.Session, o Options) error {
 		return err
 	}
 	if err := s.States().Make(); err != nil {
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	return s.OpenStacksToRead(ctx, copies)
 }

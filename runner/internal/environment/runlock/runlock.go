@@ -18,15 +18,15 @@ import (
 	"mara/runner/internal/state/statefiles"
 )
 
-// locksFolder returns the folder of an environment's lock in a backend. Environments in one
+// locksDir returns the directory of an environment's lock in a backend. Environments in one
 // backend have different stack names.
-func locksFolder(stack string) string { return ".mara/locks/" + stack }
+func locksDir(stack string) string { return ".mara/locks/" + stack }
 
 // Lock is the lock of an environment.
 type Lock struct {
 	File     string // lock file on this machine
 	Settings config.Settings
-	States   statefiles.Folder
+	States   statefiles.Directory
 	Env      map[string]string
 	Wait     time.Duration     // how long to wait for another run
 	Waiting  func(text string) // prints which run it waits for
@@ -40,7 +40,7 @@ type Lock struct {
 func (l Lock) Inspect() (lock.State, lock.Owner, error) {
 	state, owner, err := lock.Inspect(l.File)
 	if err != nil {
-		err = failure.RunnerFolder(err)
+		err = failure.RunnerDir(err)
 	}
 	return state, owner, err
 }
@@ -68,7 +68,7 @@ func (l Lock) AcquireInBackend(ctx context.Context, owner lock.Owner) (dead []lo
 		return nil, err
 	}
 	if err := l.States.Make(); err != nil {
-		return nil, failure.RunnerFolder(err)
+		return nil, failure.RunnerDir(err)
 	}
 	shared, err := lock.AcquireShared(ctx, store, lock.Options{Owner: owner, Wait: l.Wait, Waiting: l.announceWait})
 	if err != nil {
@@ -107,8 +107,8 @@ func (l Lock) InBackend(ctx context.Context) (lock.Store, []lock.Left, error) {
 
 // store returns the store of the lock in the backend, or nil if the backend has none.
 func (l Lock) store(ctx context.Context) (lock.Store, error) {
-	store, err := l.below(ctx, locksFolder(l.Settings.Stack.Text))
-	if _, isFolder := l.Settings.StateFolder(); err == nil && store == nil && l.isShared() && !isFolder {
+	store, err := l.below(ctx, locksDir(l.Settings.Stack.Text))
+	if _, isDir := l.Settings.StateDir(); err == nil && store == nil && l.isShared() && !isDir {
 		l.Warn("no shared lock in the backend with --pulumi: make sure that no other machine works on this environment")
 	}
 	return store, err
@@ -126,23 +126,23 @@ func (l Lock) KeyChange(ctx context.Context) (lock.Store, error) {
 	return l.below(ctx, ".mara/changes/"+l.Settings.Stack.Text)
 }
 
-// isShared reports whether other machines may use the backend: not the folder below the root.
+// isShared reports whether other machines may use the backend: not the directory below the root.
 // Pulumi Cloud has no place for the runner's locks.
 func (l Lock) isShared() bool {
 	source := l.Settings.Backend.Origin.Source
 	return source != config.FromDefault && source != config.FromSimulation && !l.Settings.Managed()
 }
 
-// below returns a folder in a shared backend. It returns nil for other backends, and for a
+// below returns a directory in a shared backend. It returns nil for other backends, and for a
 // bucket without mara-engine, which is needed to access it.
-func (l Lock) below(ctx context.Context, folder string) (lock.Store, error) {
+func (l Lock) below(ctx context.Context, dir string) (lock.Store, error) {
 	if !l.isShared() {
 		return nil, nil
 	}
-	if states, ok := l.Settings.StateFolder(); ok {
-		return lock.Folder(filepath.Join(states, filepath.FromSlash(folder))), nil
+	if states, ok := l.Settings.StateDir(); ok {
+		return lock.Directory(filepath.Join(states, filepath.FromSlash(dir))), nil
 	}
-	if bucket, ok, err := l.bucket(ctx, folder); err != nil || ok {
+	if bucket, ok, err := l.bucket(ctx, dir); err != nil || ok {
 		return bucket, err
 	}
 	return nil, nil
@@ -160,8 +160,8 @@ func (l Lock) OnStacks(ctx context.Context) (statefiles.LockStore, error) {
 	return nil, nil
 }
 
-// bucket returns a folder in the bucket of the backend; ok is false without mara-engine.
-func (l Lock) bucket(ctx context.Context, folder string) (bucket engine.Bucket, ok bool, err error) {
+// bucket returns a directory in the bucket of the backend; ok is false without mara-engine.
+func (l Lock) bucket(ctx context.Context, dir string) (bucket engine.Bucket, ok bool, err error) {
 	if l.Settings.Managed() {
 		return bucket, false, nil
 	}
@@ -170,6 +170,6 @@ func (l Lock) bucket(ctx context.Context, folder string) (bucket engine.Bucket, 
 		return bucket, false, err
 	}
 	ok, err = l.Embedded()
-	return engine.Bucket{Engine: e, URL: l.Settings.Backend.Text, Folder: folder, Dir: l.Settings.Root,
+	return engine.Bucket{Engine: e, URL: l.Settings.Backend.Text, Directory: dir, Dir: l.Settings.Root,
 		Env: process.Environ(l.Env)}, ok, err
 }

@@ -31,15 +31,15 @@ func linkHosts(s *Session) error {
 		if !ok { // it is beside the engine, or the check of languages has said so
 			continue
 		}
-		if err := linkHost(host, filepath.Join(s.Folder.PulumiHome(), "plugins", "language-"+runtime+"-v0.0.0")); err != nil {
-			return failure.RunnerFolder(err)
+		if err := linkHost(host, filepath.Join(s.Directory.PulumiHome(), "plugins", "language-"+runtime+"-v0.0.0")); err != nil {
+			return failure.RunnerDir(err)
 		}
 	}
 	return nil
 }
 
-// linkHost links a host, and what it keeps beside itself, into a folder.
-func linkHost(host, folder string) error {
+// linkHost links a host, and what it keeps beside itself, into a directory.
+func linkHost(host, directory string) error {
 	host, err := filepath.Abs(host)
 	if err != nil {
 		return err
@@ -48,12 +48,12 @@ func linkHost(host, folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return err
 	}
 	for _, file := range beside {
 		if strings.HasPrefix(file.Name(), filepath.Base(host)) {
-			err = errors.Join(err, link(filepath.Join(filepath.Dir(host), file.Name()), filepath.Join(folder, file.Name())))
+			err = errors.Join(err, link(filepath.Join(filepath.Dir(host), file.Name()), filepath.Join(directory, file.Name())))
 		}
 	}
 	return err

@@ -43,7 +43,7 @@ func locate(ctx context.Context, s *Session, types []string) (cloud.Located, err
 // locateSimulated reads what exists in the simulated clouds.
 func locateSimulated(s *Session) (cloud.Located, error) {
 	located := cloud.Located{Every: true}
-	records, err := simulate.ReadRecords(s.Folder.Clouds(s.Settings.Stack.Text))
+	records, err := simulate.ReadRecords(s.Directory.Clouds(s.Settings.Stack.Text))
 	for _, r := range records {
 		located.Resources = append(located.Resources, cloud.Resource{Type: r.Token, ID: r.ID, Name: r.ID, URN: r.URN})
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Held is an environment whose lock this process holds until the session
-// closes. Only its holder gets a work folder below the root, where files of runs
+// closes. Only its holder gets a work directory below the root, where files of runs
 // that were killed are removed.
 type Held struct {
 	RunID     string
@@ -63,7 +63,7 @@ func (h *Held) recordTerm() error {
 }
 
 func termsOf(s *Session) lock.Terms {
-	return lock.Terms(s.Folder.LockTerms(s.Provider.Name, s.Settings.Stack.Text))
+	return lock.Terms(s.Directory.LockTerms(s.Provider.Name, s.Settings.Stack.Text))
 }
 
 // takeOver notes a run that did not end properly.
@@ -77,12 +77,12 @@ func (h *Held) takeOver(dead lock.Owner) {
 // OpenStacks opens the stacks for an operation. Broken sidecars are repaired on
 // the way; broken states, too, if restore is set.
 func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore bool) error {
-	work, err := h.workFolder()
+	work, err := h.workDir()
 	if err != nil {
 		return err
 	}
 	if err := h.recordTerm(); err != nil { // before Pulumi locks anything
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	err = h.session.OpenStacks(ctx, work, copies)
 	var broken *statefiles.BrokenError
@@ -100,29 +100,29 @@ func (h *Held) restore(w io.Writer, broken []statefiles.Broken) error {
 	err := h.session.States().Restore(w, broken, h.Backups())
 	var told *failure.Environment
 	if err != nil && !errors.As(err, &told) {
-		err = failure.RunnerFolder(err)
+		err = failure.RunnerDir(err)
 	}
 	return err
 }
 
-// Backups is the folder for copies of what the run replaces.
-func (h *Held) Backups() string { return h.session.Folder.Backups(h.RunID) }
+// Backups is the directory for copies of what the run replaces.
+func (h *Held) Backups() string { return h.session.Directory.Backups(h.RunID) }
 
-// workPrefix begins names of work folders, which end with @ and the environment.
+// workPrefix begins names of work directories, which end with @ and the environment.
 const workPrefix = "run-"
 
-// workFolder makes a folder for working copies, and the folder of the states,
-// without which Pulumi refuses to work. It removes the folders of runs of this
+// workDir makes a directory for working copies, and the directory of the states,
+// without which Pulumi refuses to work. It removes the directories of runs of this
 // environment that were killed: their lock is held here, so none still works.
-func (h *Held) workFolder() (string, error) {
+func (h *Held) workDir() (string, error) {
 	s := h.session
-	parent, ending := s.Folder.Work(), "@"+s.Provider.Name+"-"+s.Settings.Stack.Text
+	parent, ending := s.Directory.Work(), "@"+s.Provider.Name+"-"+s.Settings.Stack.Text
 	if err := errors.Join(os.MkdirAll(parent, 0o700), s.States().Make()); err != nil {
-		return "", failure.RunnerFolder(err)
+		return "", failure.RunnerDir(err)
 	}
 	layout.IgnoreInGit(s.Settings.Root)
 	if err := removeStale(parent, ending); err != nil {
-		return "", failure.RunnerFolder(err)
+		return "", failure.RunnerDir(err)
 	}
 	return makeTemp(s, parent, workPrefix+"*"+ending)
 }
@@ -137,14 +137,14 @@ func removeStale(parent, ending string) error {
 	return err
 }
 
-// TempFolder makes a folder outside the root that Close removes.
-func (s *Session) TempFolder() (string, error) { return makeTemp(s, "", "mara-*") }
+// TempDir makes a directory outside the root that Close removes.
+func (s *Session) TempDir() (string, error) { return makeTemp(s, "", "mara-*") }
 
 func makeTemp(s *Session, parent, pattern string) (string, error) {
-	folder, err := os.MkdirTemp(parent, pattern)
+	directory, err := os.MkdirTemp(parent, pattern)
 	if err != nil {
-		return "", failure.RunnerFolder(err)
+		return "", failure.RunnerDir(err)
 	}
-	s.OnClose(func() error { return os.RemoveAll(folder) })
-	return folder, nil
+	s.OnClose(func() error { return os.RemoveAll(directory) })
+	return directory, nil
 }

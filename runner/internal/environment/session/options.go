@@ -21,12 +21,12 @@ import (
 // Deps is the outside world, as far as a session has to do with it.
 type Deps struct {
 	vault.Console
-	Engines       []string                  // where mara-engine may be, in order of preference
-	Probes        preflight.Probes          // of this machine
-	PluginFolders []string                  // folders in which resource providers and language hosts may be
-	Interrupt     *interrupt.Levels         // how hard to stop; nil in tests that never stop
-	Clouds        func() []simulate.Package // the clouds that can be simulated
-	CloudClients  cloud.Clients             // ask the real ones; nil when they cannot be asked
+	Engines      []string                  // where mara-engine may be, in order of preference
+	Probes       preflight.Probes          // of this machine
+	PluginDirs   []string                  // directories in which resource providers and language hosts may be
+	Interrupt    *interrupt.Levels         // how hard to stop; nil in tests that never stop
+	Clouds       func() []simulate.Package // the clouds that can be simulated
+	CloudClients cloud.Clients             // ask the real ones; nil when they cannot be asked
 }
 
 // Options say how to open an environment.

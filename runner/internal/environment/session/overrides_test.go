@@ -30,7 +30,7 @@ func TestOverridesReachPulumi(t *testing.T) {
 	}
 }
 
-// put writes a file, and the folders above it.
+// put writes a file, and the directories above it.
 func put(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

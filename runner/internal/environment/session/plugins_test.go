@@ -12,17 +12,17 @@ import (
 func TestFindPlugins(t *testing.T) {
 	t.Parallel()
 	beside, further, empty := t.TempDir(), t.TempDir(), t.TempDir()
-	for _, folder := range []string{beside, further} {
-		put(t, filepath.Join(folder, "pulumi-resource-kind"), "")
+	for _, directory := range []string{beside, further} {
+		put(t, filepath.Join(directory, "pulumi-resource-kind"), "")
 	}
 	tests := []struct {
 		name, provider string
-		folders        []string
+		directories    []string
 		want           map[string]string
 	}{
-		{name: "beside the runner", provider: "kind", folders: []string{empty, beside, further}, want: map[string]string{"kind": beside}},
-		{name: "nowhere", provider: "kind", folders: []string{empty}, want: map[string]string{}},
-		{name: "not needed", provider: "aws", folders: []string{beside}, want: map[string]string{}},
+		{name: "beside the runner", provider: "kind", directories: []string{empty, beside, further}, want: map[string]string{"kind": beside}},
+		{name: "nowhere", provider: "kind", directories: []string{empty}, want: map[string]string{}},
+		{name: "not needed", provider: "aws", directories: []string{beside}, want: map[string]string{}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestFindPlugins(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, findPlugins(provider, test.folders)); diff != "" {
+			if diff := cmp.Diff(test.want, findPlugins(provider, test.directories)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -48,8 +48,8 @@ func (s *Session) AttachPrograms() error {
 
 // ProgramHost finds what serves the built-in programs: beside us, the engine, or on PATH.
 func (d Deps) ProgramHost() (string, error) {
-	folders := slices.Concat(d.PluginFolders, slice.Map(d.Engines, filepath.Dir))
-	path, err := programhost.Find(folders)
+	directories := slices.Concat(d.PluginDirs, slice.Map(d.Engines, filepath.Dir))
+	path, err := programhost.Find(directories)
 	if err != nil {
 		return "", &failure.Environment{Text: err.Error()}
 	}
@@ -60,12 +60,12 @@ func (d Deps) ProgramHost() (string, error) {
 // Pulumi can neither download them nor guess where they are. One that is not
 // there may be on the PATH, where Pulumi looks by itself; that it is nowhere is
 // a matter of the preflight checks. Simulated clouds do without.
-func findPlugins(provider providers.Provider, folders []string) map[string]string {
+func findPlugins(provider providers.Provider, directories []string) map[string]string {
 	found := map[string]string{}
 	for _, name := range provider.BundledPlugins {
-		for _, folder := range slices.Backward(folders) { // the first has the last word
-			if info, err := os.Stat(filepath.Join(folder, "pulumi-resource-"+name)); err == nil && info.Mode().IsRegular() {
-				found[name] = folder
+		for _, directory := range slices.Backward(directories) { // the first has the last word
+			if info, err := os.Stat(filepath.Join(directory, "pulumi-resource-"+name)); err == nil && info.Mode().IsRegular() {
+				found[name] = directory
 			}
 		}
 	}

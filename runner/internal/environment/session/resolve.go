@@ -24,7 +24,7 @@ func (s *Session) ResolveRoot() error {
 	if err != nil {
 		return err
 	}
-	s.Settings, s.Env, s.Folder = settings, settings.Environ(), s.Options.Folder()
+	s.Settings, s.Env, s.Directory = settings, settings.Environ(), s.Options.Directory()
 	return layout.CheckLinks(settings.Root)
 }
 
@@ -41,7 +41,7 @@ func (s *Session) ResolveStack() error {
 	if settings.Config, err = settings.Config.Override(o.Overrides...); err != nil {
 		return err
 	}
-	s.Settings, s.Env, s.Folder = settings, settings.Environ(), o.Folder()
+	s.Settings, s.Env, s.Directory = settings, settings.Environ(), o.Directory()
 	if err := layout.CheckLinks(settings.Root); err != nil {
 		return err
 	}
@@ -51,14 +51,14 @@ func (s *Session) ResolveStack() error {
 		s.Masker.AddURLs(config.Show(entry.Value))
 	}
 	if o.Simulation.On {
-		s.Env["PULUMI_HOME"] = s.Folder.PulumiHome()
+		s.Env["PULUMI_HOME"] = s.Directory.PulumiHome()
 	}
 	if settings.Provider.IsSet() { // a wrong name is told before anything else
 		if _, err := o.ProviderOf(settings.Provider); err != nil {
 			return err
 		}
 	}
-	named, err := o.RememberedProvider(s.Folder, settings.Stack.Text, settings.Provider)
+	named, err := o.RememberedProvider(s.Directory, settings.Stack.Text, settings.Provider)
 	if err != nil {
 		return err
 	}
@@ -72,9 +72,9 @@ func (s *Session) ResolveStack() error {
 	}
 	s.openVault()
 	if !o.Simulation.On {
-		s.plugins = findPlugins(s.Provider, s.Deps.PluginFolders)
+		s.plugins = findPlugins(s.Provider, s.Deps.PluginDirs)
 	}
-	s.Log.Debug("environment", "provider", s.Provider.Name, "stack", settings.Stack.Text, "root", o.Root, "folder", s.Folder, "plugins", s.plugins)
+	s.Log.Debug("environment", "provider", s.Provider.Name, "stack", settings.Stack.Text, "root", o.Root, "directory", s.Directory, "plugins", s.plugins)
 	s.Profile.Lap("configuration")
 	return nil
 }
@@ -149,7 +149,7 @@ func (s *Session) openVault() {
 	selected, err := plan.Select(s.Plan, o.Selection) // a wrong selection is refused elsewhere
 	s.Vault = vault.New(vault.Options{
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
-		Provider: s.Provider.InfraType(), Folder: s.Folder, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
+		Provider: s.Provider.InfraType(), Directory: s.Directory, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
 		Without: s.Provider.Without(), Skipped: skipped(s.Provider, s.Plan),
 		Beside: beside, Covered: covered, Elsewhere: elsewhere,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
@@ -226,7 +226,7 @@ func NarrowProvider(p providers.Provider, selection plan.Selection) providers.Pr
 
 // unresolved adds to an error without which there are no settings what is
 // certain nevertheless: a stack and a provider that nobody has named, and in a
-// folder without configuration all that it needs.
+// directory without configuration all that it needs.
 func (s *Session) unresolved(first error) error {
 	o := s.Options
 	errs := []error{first}
@@ -255,7 +255,7 @@ func (s *Session) missingAll(stack string, provider providers.Provider) error {
 		return err
 	}
 	s.Provider, s.Env = provider, s.Options.Sources.File.Merge(s.Options.Sources.Process)
-	s.Folder = layout.Of(s.Deps.Dir, false) // where the first run would make it
+	s.Directory = layout.Of(s.Deps.Dir, false) // where the first run would make it
 	s.Settings = config.Settings{
 		Root: s.Deps.Dir, Stack: config.Value{Text: stack},
 		Config: config.StackFile{File: config.StackPath(stack)}, Secrets: config.StackFile{File: config.SecretsPath(stack)},

@@ -16,7 +16,7 @@ func TestLeftoversKnowSkippedProjects(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	put(t, filepath.Join(root, config.StackPath("dev")), "config:\n  kubernetes:infra_type: kind\n")
-	put(t, filepath.Join(root, config.EnvironmentsFolder, "dev.yaml"), "values: {runner: {projects: {skip: [certmgr]}}}\n")
+	put(t, filepath.Join(root, config.EnvironmentsDir, "dev.yaml"), "values: {runner: {projects: {skip: [certmgr]}}}\n")
 	stack := config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
 	s := New(Deps{}, Options{Request: request.Request{Root: root, Stack: stack}, Operation: operation.Up})
 	if err := s.Resolve(); err != nil {

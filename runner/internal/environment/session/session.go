@@ -44,12 +44,12 @@ type Session struct {
 	Warnings []string         // to begin the run with
 
 	// Known once the settings are resolved.
-	Settings config.Settings
-	Provider providers.Provider // zero where nobody has named one yet
-	Plan     plan.Plan
-	Env      map[string]string // of Pulumi and its plugins
-	Folder   layout.Runner
-	Vault    *vault.Vault
+	Settings  config.Settings
+	Provider  providers.Provider // zero where nobody has named one yet
+	Plan      plan.Plan
+	Env       map[string]string // of Pulumi and its plugins
+	Directory layout.Runner
+	Vault     *vault.Vault
 
 	Held   *Held       // known once the environment is locked
 	Stacks *stacks.Set // known once they are open
@@ -58,7 +58,7 @@ type Session struct {
 	Unchanged map[string]string
 	MadeUp    []string // configuration that a simulation has made up
 
-	plugins  map[string]string // resource providers beside the runner, with their folders
+	plugins  map[string]string // resource providers beside the runner, with their directories
 	engine   engine.Engine     // nil until it is started
 	programs *programhost.Host // nil until they are started
 	tell     atomic.Pointer[func(warning string)]
@@ -131,7 +131,7 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 // SimulateClouds serves the simulated clouds, and lets Pulumi know where.
 func (s *Session) SimulateClouds(ctx context.Context) error {
 	env, warnings, err := simulated.Serve(ctx, simulated.Options{
-		Flags: s.Options.Simulation, Dir: s.Deps.Dir, Folder: s.Folder.Clouds(s.Settings.Stack.Text),
+		Flags: s.Options.Simulation, Dir: s.Deps.Dir, Directory: s.Directory.Clouds(s.Settings.Stack.Text),
 		Home:    preflight.PulumiHome(s.Options.Sources.File.Merge(s.Options.Sources.Process)),
 		BuiltIn: s.Deps.Clouds(), Own: s.Provider.Own(), States: s.States(), Charts: layout.Of(s.Settings.Root, false).Charts(), Env: s.Env,
 		Masker: s.Masker, Log: s.Log, OnClose: s.OnClose, Warn: s.warn,
@@ -145,7 +145,7 @@ func (s *Session) SimulateClouds(ctx context.Context) error {
 }
 
 // OpenStacks asks the backend which of the environment's stacks exist. Operations
-// on them run in the folder work, on these copies of the stack files. Where the
+// on them run in the directory work, on these copies of the stack files. Where the
 // backend cannot have any, it is not asked. The error is a
 // *statefiles.BrokenError where states cannot be read.
 func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption.Copies) error {
@@ -163,7 +163,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		Empty:       !s.States().MayHaveStates(),
 	}
 	var err error
-	if o.Folders, err = s.Checkouts().Own(s.Provider.Own(), copies); err != nil {
+	if o.Directories, err = s.Checkouts().Own(s.Provider.Own(), copies); err != nil {
 		return err
 	}
 	if o.Command, err = s.Engine(ctx); err != nil {
@@ -172,7 +172,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	if o.Organization, err = s.Organization(ctx, work); err != nil {
 		return err
 	}
-	if s.Options.Shared != nil && s.States().IsFile() && request.ProviderBefore(s.Folder, s.Settings, s.Provider.Name) == "" {
+	if s.Options.Shared != nil && s.States().IsFile() && request.ProviderBefore(s.Directory, s.Settings, s.Provider.Name) == "" {
 		o.Direct = s.Provider.Names()
 	}
 	s.Stacks, err = stacks.Open(ctx, o)
@@ -208,7 +208,7 @@ func (s *Session) OpenKnown() error {
 
 // OpenStacksToRead is OpenStacks for commands that change nothing.
 func (s *Session) OpenStacksToRead(ctx context.Context, copies encryption.Copies) error {
-	work, err := s.TempFolder()
+	work, err := s.TempDir()
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (s *Session) OptionsToRead(ctx context.Context) (o stacks.Options, err erro
 	if o.Command, err = s.Engine(ctx); err != nil {
 		return o, err
 	}
-	if o.WorkDir, err = s.TempFolder(); err != nil {
+	if o.WorkDir, err = s.TempDir(); err != nil {
 		return o, err
 	}
 	o.Organization, err = s.Organization(ctx, o.WorkDir)
@@ -279,15 +279,15 @@ func (s *Session) GuardStates() {
 	s.OnClose(s.States().Guard(s.Plan.Names(), s.warn, s.Log))
 }
 
-// States is the folder with the states, if the backend keeps files.
-func (s *Session) States() statefiles.Folder {
-	folder, _ := s.Settings.StateFolder()
-	return statefiles.Folder{Path: folder, Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames()}
+// States is the directory with the states, if the backend keeps files.
+func (s *Session) States() statefiles.Directory {
+	directory, _ := s.Settings.StateDir()
+	return statefiles.Directory{Path: directory, Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames()}
 }
 
-// Checkouts makes folders for plain Pulumi to work in.
+// Checkouts makes directories for plain Pulumi to work in.
 func (s *Session) Checkouts() checkout.Maker {
-	return checkout.Maker{Settings: s.Settings, Files: stackfiles.Files{Root: s.Settings.Root, Stack: s.Settings.Stack.Text}, States: s.States(), Plugins: s.plugins, TempFolder: s.TempFolder}
+	return checkout.Maker{Settings: s.Settings, Files: stackfiles.Files{Root: s.Settings.Root, Stack: s.Settings.Stack.Text}, States: s.States(), Plugins: s.plugins, TempDir: s.TempDir}
 }
 
 // Leftovers finds what earlier runs have left on the stacks.
@@ -309,7 +309,7 @@ func FindLeftovers(ctx context.Context, s *Session, p plan.Plan, resume, ask boo
 // Hooks are the hooks of the environment's runs.
 func (s *Session) Hooks() hooks.Hooks {
 	return hooks.Hooks{
-		Stacks: s.Stacks, Provider: s.Provider, Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env, Folder: s.Folder,
+		Stacks: s.Stacks, Provider: s.Provider, Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env, Directory: s.Directory,
 		Simulated: s.Options.Simulation.On, Beside: s.Options.Shared != nil, Runtime: s.Settings.Config.Text("kind:runtime").Text, Masker: s.Masker, Log: s.Log,
 	}
 }
@@ -327,7 +327,7 @@ func (s *Session) Environment() journal.Environment {
 // RunLock is the environment's lock.
 func (s *Session) RunLock() runlock.Lock {
 	return runlock.Lock{
-		File:     s.Folder.Lock(s.Provider.Name, s.Settings.Stack.Text),
+		File:     s.Directory.Lock(s.Provider.Name, s.Settings.Stack.Text),
 		Settings: s.Settings, States: s.States(), Env: s.Env, Wait: s.Options.LockTimeout, Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
 		Engine: s.Engine,
 		Embedded: func() (bool, error) {

@@ -18,8 +18,8 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// Folder has the rules of a root and SettingsFile.
-const Folder = "policies"
+// Directory has the rules of a root and SettingsFile.
+const Directory = "policies"
 
 // Level is the severity of a finding.
 type Level string
@@ -103,7 +103,7 @@ func (r Rule) below() string {
 	if r.File == "" {
 		return ""
 	}
-	return Folder + "/" + filepath.Base(r.File)
+	return Directory + "/" + filepath.Base(r.File)
 }
 
 // Load reads the shipped rules and the rules of a root. Its error, a *failure.Environment,
@@ -119,7 +119,7 @@ func Load(root string) (Set, error) {
 func load(root string) (Set, error) {
 	var set Set
 	var errs []error
-	files, err := query.Files(filepath.Join(root, Folder), shipped, "rules")
+	files, err := query.Files(filepath.Join(root, Directory), shipped, "rules")
 	errs = append(errs, err)
 	for _, file := range files {
 		if file.Err != nil {

@@ -13,15 +13,15 @@ import (
 
 func today() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// root makes a folder with these files in policies.
+// root makes a directory with these files in policies.
 func root(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, Folder), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, Directory), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(root, Folder, name), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(root, Directory, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -199,7 +199,7 @@ func TestShipped(t *testing.T) {
 // error of the rule, and no further finding.
 func checkUnknown(t *testing.T, rule, steps string, most int) {
 	t.Helper()
-	folder := root(t, map[string]string{"policies.yaml": "use: [" + rule + "]\n"})
+	dir := root(t, map[string]string{"policies.yaml": "use: [" + rule + "]\n"})
 	var list []map[string]any
 	if err := json.Unmarshal([]byte("["+steps+"]"), &list); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func checkUnknown(t *testing.T, rule, steps string, most int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := judge(t, folder, "dev", string(text[1:len(text)-1])); len(found) > most {
+		if found := judge(t, dir, "dev", string(text[1:len(text)-1])); len(found) > most {
 			t.Errorf("%d findings in %s", len(found), text)
 		}
 		set(value)
@@ -269,7 +269,7 @@ func TestLevelsByLabels(t *testing.T) {
 
 func TestLevelsAndExceptions(t *testing.T) {
 	t.Parallel()
-	folder := root(t, map[string]string{
+	dir := root(t, map[string]string{
 		"own.jq": "# Ours.\ndef deny: steps | finding(\"is there\");\ndef warn: \"in general\";\n",
 		"policies.yaml": `levels:
   own: {default: warn, "prod*": deny, prod-test: "off"}
@@ -287,7 +287,7 @@ exceptions:
 		"prod-1":    {"deny own: p a:b:C x: is there (but: moved soon (until 2026-11-20))", "deny own: p a:b:C y: is there", "deny own: in general"},
 		"prod-test": nil,
 	} {
-		findings := judge(t, folder, stack, steps)
+		findings := judge(t, dir, stack, steps)
 		var got []string
 		for _, f := range findings {
 			text := string(f.Level) + " " + f.String()

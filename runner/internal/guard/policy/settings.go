@@ -20,7 +20,7 @@ import (
 )
 
 // SettingsFile configures which rules apply, and how.
-const SettingsFile = Folder + "/policies.yaml"
+const SettingsFile = Directory + "/policies.yaml"
 
 // settings are the content of SettingsFile.
 type settings struct {

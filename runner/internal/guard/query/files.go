@@ -18,17 +18,17 @@ type File struct {
 	Err    error // why it cannot be read
 }
 
-// Files lists the files in the user's folder, if it exists, and then the shipped files that
-// they do not override by name. The folder may be "".
-func Files(folder string, shipped embed.FS, below string) ([]File, error) {
+// Files lists the files in the user's directory, if it exists, and then the shipped files that
+// they do not override by name. The directory may be "".
+func Files(dir string, shipped embed.FS, below string) ([]File, error) {
 	var all []File
-	if folder != "" {
-		own, err := filesIn(os.DirFS(folder), ".")
+	if dir != "" {
+		own, err := filesIn(os.DirFS(dir), ".")
 		if err != nil {
 			return nil, err
 		}
 		for _, file := range own {
-			file.Path = filepath.Join(folder, file.Name+".jq")
+			file.Path = filepath.Join(dir, file.Name+".jq")
 			all = append(all, file)
 		}
 	}
@@ -44,14 +44,14 @@ func Files(folder string, shipped embed.FS, below string) ([]File, error) {
 	return all, nil
 }
 
-func filesIn(folder fs.FS, below string) ([]File, error) {
-	folder, err := fs.Sub(folder, below)
+func filesIn(dir fs.FS, below string) ([]File, error) {
+	dir, err := fs.Sub(dir, below)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := fs.ReadDir(folder, ".")
+	entries, err := fs.ReadDir(dir, ".")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err // an unreadable folder is not an empty one
+		return nil, err // an unreadable directory is not an empty one
 	}
 	var all []File
 	for _, entry := range entries {
@@ -59,7 +59,7 @@ func filesIn(folder fs.FS, below string) ([]File, error) {
 		if !isQuery {
 			continue
 		}
-		source, err := fs.ReadFile(folder, entry.Name())
+		source, err := fs.ReadFile(dir, entry.Name())
 		all = append(all, File{Name: name, Source: string(source), Err: err})
 	}
 	return all, nil

@@ -14,8 +14,8 @@ import (
 //go:embed queries/*.jq
 var shipped embed.FS
 
-// Folder has the user's queries, below the root.
-const Folder = "queries"
+// Directory has the user's queries, below the root.
+const Directory = "queries"
 
 // Named is a query in a file, which has a name.
 type Named struct {
@@ -31,11 +31,11 @@ type Named struct {
 // All lists the shipped queries and the queries of the root, which override shipped ones of
 // the same name.
 func All(root string) ([]Named, error) {
-	folder := ""
+	dir := ""
 	if root != "" {
-		folder = filepath.Join(root, Folder)
+		dir = filepath.Join(root, Directory)
 	}
-	files, err := Files(folder, shipped, "queries")
+	files, err := Files(dir, shipped, "queries")
 	if err != nil {
 		return nil, err
 	}

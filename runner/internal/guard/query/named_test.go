@@ -13,7 +13,7 @@ import (
 func TestAll(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, Folder), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(root, Directory), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{
@@ -21,7 +21,7 @@ func TestAll(t *testing.T) {
 		"bare.jq":  ".items[]",
 		"notes.md": "no query",
 	} {
-		if err := os.WriteFile(filepath.Join(root, Folder, name), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(root, Directory, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,8 +40,8 @@ func TestAll(t *testing.T) {
 		t.Error(diff)
 	}
 	for name, want := range map[string]Named{
-		"mysql":  {Name: "mysql", Summary: "Ours.", File: filepath.Join(root, Folder, "mysql.jq"), State: true, Live: true, Kinds: []string{"pods", "deployments.apps"}},
-		"bare":   {Name: "bare", File: filepath.Join(root, Folder, "bare.jq"), State: true},
+		"mysql":  {Name: "mysql", Summary: "Ours.", File: filepath.Join(root, Directory, "mysql.jq"), State: true, Live: true, Kinds: []string{"pods", "deployments.apps"}},
+		"bare":   {Name: "bare", File: filepath.Join(root, Directory, "bare.jq"), State: true},
 		"types":  {Name: "types", Summary: "Types of resources, how many there are of each, and in which environments.", State: true},
 		"charts": {Name: "charts", Summary: "Helm charts and their versions over the environments.", State: true},
 	} {
@@ -211,8 +211,8 @@ func exposed(pod, service, via string) string {
 	return `{"address":"203.0.113.7","environment":"dev","namespace":"shop","pod":"` + pod + `","service":"` + service + `","via":"` + via + `"}`
 }
 
-// TestUnreadableFolder: rules and queries that cannot be listed are an error.
-func TestUnreadableFolder(t *testing.T) {
+// TestUnreadableDir: rules and queries that cannot be listed are an error.
+func TestUnreadableDir(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "queries")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

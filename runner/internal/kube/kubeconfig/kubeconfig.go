@@ -30,7 +30,7 @@ const lockWait = 10 * time.Second
 func Name(provider, stack string) string { return "mara-" + provider + "-" + stack }
 
 // Files lists the kubeconfig files in the order kubectl reads them: those of
-// the variable KUBECONFIG, or else the one in the home folder.
+// the variable KUBECONFIG, or else the one in the home directory.
 func Files(kubeconfigVariable, home string) []string {
 	files := slices.DeleteFunc(filepath.SplitList(kubeconfigVariable), func(file string) bool { return file == "" })
 	if len(files) == 0 {

@@ -44,7 +44,7 @@ type Network struct {
 	cache     string
 }
 
-// NewNetwork returns a Network that uses a proxy and caches charts in a folder, unless
+// NewNetwork returns a Network that uses a proxy and caches charts in a directory, unless
 // cache is "". Close it after use.
 func NewNetwork(proxy func(*http.Request) (*url.URL, error), cache string) Network {
 	transport := http.DefaultTransport.(*http.Transport).Clone()

@@ -52,16 +52,16 @@ func private(t *testing.T, tokens bool) (host string) {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// loggedIn writes what `docker login` would, and returns the folder.
+// loggedIn writes what `docker login` would, and returns the directory.
 func loggedIn(t *testing.T, config string) {
 	t.Helper()
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "config.json"), []byte(config), 0o600); err != nil {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("DOCKER_CONFIG", folder)
-	t.Setenv("XDG_RUNTIME_DIR", folder)
+	t.Setenv("DOCKER_CONFIG", dir)
+	t.Setenv("XDG_RUNTIME_DIR", dir)
 	t.Setenv("REGISTRY_AUTH_FILE", "")
 }
 

@@ -33,7 +33,7 @@ type Release struct {
 	Version    string
 	Repository string // of a classic chart; "" for OCI
 	Values     map[string]any
-	SkipCRDs   bool // skips the chart's folder crds
+	SkipCRDs   bool // skips the chart's directory crds
 }
 
 // Needs collects the charts and images of resources. It is safe for concurrent use.

@@ -41,14 +41,14 @@ type Environment struct {
 }
 
 // Repository is where a project is at a commit.
-type Repository struct{ URL, Commit, Folder string }
+type Repository struct{ URL, Commit, Directory string }
 
 // Options configure an export.
 type Options struct {
 	Namespace             string
 	Image                 string // the workspace image
 	Backend               string
-	Claim                 string // of a volume for a backend in a folder; "" for none
+	Claim                 string // of a volume for a backend in a directory; "" for none
 	Repo                  string // with the own projects; "" for none
 	Branch                string
 	Commit                string
@@ -209,7 +209,7 @@ func (e Environment) source(s *Stack, x *Exported, p model.Project, o Options) e
 		s.Spec.RunProgram = true
 	case e.Repositories[p.Name].URL != "":
 		from := e.Repositories[p.Name]
-		s.Spec.ProjectRepo, s.Spec.Commit, s.Spec.RepoDir = from.URL, from.Commit, from.Folder
+		s.Spec.ProjectRepo, s.Spec.Commit, s.Spec.RepoDir = from.URL, from.Commit, from.Directory
 		s.Spec.RunProgram, s.Spec.GitAuth = installs(own.Runtime), gitAuth(from.URL, o.RepoSecret)
 		if err := CheckRepository(from.URL); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
@@ -280,7 +280,7 @@ func repositoryKey(repository string) string {
 }
 
 // installs reports whether a runtime installs what a program needs: then a destroy
-// without the program fails, for it would install into an empty folder.
+// without the program fails, for it would install into an empty directory.
 func installs(runtime string) bool { return runtime != "yaml" }
 
 // notesOn lists what differs from a run of the runner.

@@ -129,7 +129,7 @@ func TestRepositories(t *testing.T) {
 		"file:///srv/infra":                "not by file",
 	} {
 		e := environment(t)
-		e.Repositories = map[string]pko.Repository{"shop": {URL: repository, Commit: "0123456", Folder: "shop"}}
+		e.Repositories = map[string]pko.Repository{"shop": {URL: repository, Commit: "0123456", Directory: "shop"}}
 		x, err := pko.Export(e, pko.Options{Namespace: "envs", Image: "image", Backend: "s3://state", Within: 3 * time.Hour, RepoSecret: "login"})
 		if err != nil {
 			if !strings.Contains(err.Error(), "shop: the operator fetches repositories by https:// and ssh:// only, "+want) {
@@ -148,22 +148,22 @@ func TestRepositories(t *testing.T) {
 	}
 }
 
-// definitions names a folder with the operator's CustomResourceDefinitions.
+// definitions names a directory with the operator's CustomResourceDefinitions.
 const definitions = "MARA_OPERATOR_CRDS"
 
 // TestDefinitions holds what is written against the operator's own schemas, which
 // refuse unknown fields here.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
-	folder := os.Getenv(definitions)
-	if folder == "" {
-		t.Skip(definitions + " does not name a folder with the operator's definitions")
+	dir := os.Getenv(definitions)
+	if dir == "" {
+		t.Skip(definitions + " does not name a directory with the operator's definitions")
 	}
 	schemas := map[string]*jsonschema.Schema{
-		"Stack": schemaOf(t, filepath.Join(folder, "pulumi.com_stacks.yaml")), "Program": schemaOf(t, filepath.Join(folder, "pulumi.com_programs.yaml")),
+		"Stack": schemaOf(t, filepath.Join(dir, "pulumi.com_stacks.yaml")), "Program": schemaOf(t, filepath.Join(dir, "pulumi.com_programs.yaml")),
 	}
 	// The templates in a Stack have no schema there: theirs are those of other kinds.
-	workspace, updates := schemaOf(t, filepath.Join(folder, "auto.pulumi.com_workspaces.yaml")), schemaOf(t, filepath.Join(folder, "auto.pulumi.com_updates.yaml"))
+	workspace, updates := schemaOf(t, filepath.Join(dir, "auto.pulumi.com_workspaces.yaml")), schemaOf(t, filepath.Join(dir, "auto.pulumi.com_updates.yaml"))
 	checked := 0
 	for name, o := range options() {
 		for file, content := range files(t, o) {
@@ -263,7 +263,7 @@ func TestOwnPlaces(t *testing.T) {
 	t.Parallel()
 	e := environment(t)
 	e.StackNames = model.StackNames{"shop": "shop-{stack}"}
-	e.Repositories = map[string]pko.Repository{"shop": {URL: "https://example.com/shop", Commit: "0123", Folder: "deploy"}}
+	e.Repositories = map[string]pko.Repository{"shop": {URL: "https://example.com/shop", Commit: "0123", Directory: "deploy"}}
 	x, err := pko.Export(e, options()["all"])
 	if err != nil {
 		t.Fatal(err)
@@ -313,15 +313,15 @@ func TestReadProgram(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			folder := t.TempDir()
-			err := os.WriteFile(filepath.Join(folder, "Pulumi.yaml"), []byte(test.project), 0o600)
+			dir := t.TempDir()
+			err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(test.project), 0o600)
 			if test.main != "" {
-				err = errors.Join(err, os.WriteFile(filepath.Join(folder, "Main.yaml"), []byte(test.main), 0o600))
+				err = errors.Join(err, os.WriteFile(filepath.Join(dir, "Main.yaml"), []byte(test.main), 0o600))
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := pko.ReadProgram(folder)
+			got, err := pko.ReadProgram(dir)
 			if test.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fails) {
 					t.Errorf("error %v", err)

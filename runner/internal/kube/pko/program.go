@@ -15,10 +15,10 @@ import (
 
 // ReadProgram reads a project in Pulumi YAML as the content of a Program. The error names
 // what a Program cannot contain.
-func ReadProgram(folder string) (map[string]any, error) {
+func ReadProgram(dir string) (map[string]any, error) {
 	program := map[string]any{}
 	for _, file := range []string{"Pulumi.yaml", "Main.yaml"} {
-		content, err := os.ReadFile(filepath.Join(folder, file))
+		content, err := os.ReadFile(filepath.Join(dir, file))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

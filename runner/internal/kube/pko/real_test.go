@@ -32,14 +32,14 @@ const kubernetes = "MARA_KUBE"
 // cluster is a real API server with the operator's definitions, and no controllers.
 type cluster struct {
 	t          *testing.T
-	folder     string
+	dir        string
 	kubeconfig string // file
 }
 
 // command returns a command of one of Kubernetes' programs.
 func (c cluster) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(c.t.Context(), filepath.Join(c.folder, name), args...)
-	cmd.Env = []string{"HOME=" + c.folder, "KUBECONFIG=" + c.kubeconfig}
+	cmd := exec.CommandContext(c.t.Context(), filepath.Join(c.dir, name), args...)
+	cmd.Env = []string{"HOME=" + c.dir, "KUBECONFIG=" + c.kubeconfig}
 	return cmd
 }
 
@@ -91,10 +91,10 @@ func realCluster(t *testing.T) cluster {
 	if program == "" || crds == "" {
 		t.Skipf("%s and %s do not name the program kube and the operator's definitions", kubernetes, definitions)
 	}
-	c := cluster{t: t, folder: t.TempDir()}
-	c.kubeconfig = filepath.Join(c.folder, "kubeconfig")
+	c := cluster{t: t, dir: t.TempDir()}
+	c.kubeconfig = filepath.Join(c.dir, "kubeconfig")
 	for _, name := range []string{"etcd", "kube-apiserver", "kubectl"} {
-		if err := os.Symlink(program, filepath.Join(c.folder, name)); err != nil {
+		if err := os.Symlink(program, filepath.Join(c.dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,15 +109,15 @@ func realCluster(t *testing.T) cluster {
 		"kubeconfig": fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","clusters":[{"name":"c","cluster":{"server":"https://127.0.0.1:%s","insecure-skip-tls-verify":true}}],`+
 			`"users":[{"name":"u","user":{"token":"token"}}],"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`, secure),
 	} {
-		if err := os.WriteFile(filepath.Join(c.folder, name), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.start("etcd", "--data-dir", filepath.Join(c.folder, "etcd-data"), "--listen-client-urls", client, "--advertise-client-urls", client,
+	c.start("etcd", "--data-dir", filepath.Join(c.dir, "etcd-data"), "--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer, "--unsafe-no-fsync")
-	c.start("kube-apiserver", "--etcd-servers", client, "--secure-port", secure, "--bind-address", "127.0.0.1", "--cert-dir", filepath.Join(c.folder, "certs"),
-		"--service-account-key-file", filepath.Join(c.folder, "key"), "--service-account-signing-key-file", filepath.Join(c.folder, "key"),
-		"--service-account-issuer", "https://kubernetes.default.svc", "--token-auth-file", filepath.Join(c.folder, "tokens"),
+	c.start("kube-apiserver", "--etcd-servers", client, "--secure-port", secure, "--bind-address", "127.0.0.1", "--cert-dir", filepath.Join(c.dir, "certs"),
+		"--service-account-key-file", filepath.Join(c.dir, "key"), "--service-account-signing-key-file", filepath.Join(c.dir, "key"),
+		"--service-account-issuer", "https://kubernetes.default.svc", "--token-auth-file", filepath.Join(c.dir, "tokens"),
 		"--authorization-mode", "AlwaysAllow", "--service-cluster-ip-range", "10.0.0.0/24")
 	for begun := time.Now(); c.command("kubectl", "get", "--raw", "/readyz").Run() != nil; time.Sleep(time.Second) {
 		if time.Since(begun) > 2*time.Minute {
@@ -136,17 +136,17 @@ func TestRealAPIServer(t *testing.T) {
 	t.Parallel()
 	c := realCluster(t)
 	for name, o := range options() {
-		folder := filepath.Join(c.folder, name)
+		dir := filepath.Join(c.dir, name)
 		for file, content := range files(t, o) {
-			path := filepath.Join(folder, file)
+			path := filepath.Join(dir, file)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		c.kubectl("apply", "--server-side", "--force-conflicts", "-k", folder)
+		c.kubectl("apply", "--server-side", "--force-conflicts", "-k", dir)
 	}
 	c.kubectl("-n", "envs", "delete", "stacks", "--all")
-	c.kubectl("apply", "--server-side", "--force-conflicts", "-k", filepath.Join(c.folder, "all"))
+	c.kubectl("apply", "--server-side", "--force-conflicts", "-k", filepath.Join(c.dir, "all"))
 	content, err := os.ReadFile(c.kubeconfig)
 	if err != nil {
 		t.Fatal(err)

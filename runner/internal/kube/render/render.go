@@ -1,5 +1,5 @@
 // Package render turns the cluster resources that programs declare into Kubernetes
-// manifests for other tools to apply: a folder per project, whose files are numbered
+// manifests for other tools to apply: a directory per project, whose files are numbered
 // so that definitions and namespaces come first. It is deterministic.
 //
 // Its input are the resource inputs of a simulated run or of a saved plan, with masked
@@ -52,10 +52,10 @@ type Manifests struct {
 
 // Project has the objects of one project.
 type Project struct {
-	Name    string    `json:"project"`
-	Folder  string    `json:"folder"`
-	Objects []Object  `json:"objects"`
-	Skipped []Skipped `json:"left_out,omitempty"`
+	Name      string    `json:"project"`
+	Directory string    `json:"directory"`
+	Objects   []Object  `json:"objects"`
+	Skipped   []Skipped `json:"left_out,omitempty"`
 	// Placeholders are the values that simulated clouds generated.
 	Placeholders []Placeholder `json:"made_up,omitempty"`
 	// Unsteady lists chart objects that differ each time they are rendered.
@@ -64,7 +64,7 @@ type Project struct {
 
 // Object is one object, and the file it is written to.
 type Object struct {
-	File      string          `json:"file"` // in the project's folder
+	File      string          `json:"file"` // in the project's directory
 	Kind      string          `json:"kind"`
 	Namespace string          `json:"namespace,omitempty"`
 	Name      string          `json:"name"`
@@ -81,7 +81,7 @@ type Skipped struct {
 // Options configure Build.
 type Options struct {
 	Charts mirror.Fetcher
-	Order  []string // the projects of the plan, in order; it numbers the folders
+	Order  []string // the projects of the plan, in order; it numbers the directories
 	Store  *Store   // makes ExternalSecrets of Secrets; nil skips them
 	Sealer *Sealer  // makes SealedSecrets of Secrets; nil skips them
 }
@@ -205,8 +205,8 @@ func (b *builder) addRelease(ctx context.Context, r Resource) error {
 }
 
 // project returns the project with its objects in order.
-func (b *builder) project(name, folder string, scopes scopes) Project {
-	p := Project{Name: name, Folder: folder, Skipped: b.skipped, Unsteady: b.unsteady, Objects: []Object{}}
+func (b *builder) project(name, dir string, scopes scopes) Project {
+	p := Project{Name: name, Directory: dir, Skipped: b.skipped, Unsteady: b.unsteady, Objects: []Object{}}
 	for _, f := range b.found {
 		object := complete(f, scopes)
 		if b.store != nil && isSecret(object) && !f.release && len(secretKeys(object)) > 0 {

@@ -24,13 +24,13 @@ func (m Manifests) Stream() ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			fmt.Fprintf(&b, "---\n# %s\n%s", path.Join(p.Folder, o.File), content)
+			fmt.Fprintf(&b, "---\n# %s\n%s", path.Join(p.Directory, o.File), content)
 		}
 	}
 	return b.Bytes(), nil
 }
 
-// Files returns the files of a folder with all objects, by path.
+// Files returns the files of a directory with all objects, by path.
 func (m Manifests) Files(about About) (map[string][]byte, error) {
 	files := map[string][]byte{"README.md": m.readme(about)}
 	for _, p := range m.Projects {
@@ -39,22 +39,22 @@ func (m Manifests) Files(about About) (map[string][]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			files[path.Join(p.Folder, o.File)] = content
+			files[path.Join(p.Directory, o.File)] = content
 		}
 	}
 	return files, nil
 }
 
-// readme describes the folder and lists what is missing in it.
+// readme describes the directory and lists what is missing in it.
 func (m Manifests) readme(about About) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Manifests of %s (%s)\n\n", about.Stack, about.Provider)
-	b.WriteString("The objects that the projects would create in the cluster, in a folder per project. Apply them\n" +
+	b.WriteString("The objects that the projects would create in the cluster, in a directory per project. Apply them\n" +
 		"in the order of their numbers, for example with `kubectl apply --server-side -R -f .`; repeat it\n" +
 		"if a definition was not ready in time. `runner render` wrote these files and replaces them.\n\n" +
-		"| folder | objects |\n|---|---|\n")
+		"| directory | objects |\n|---|---|\n")
 	for _, p := range m.Projects {
-		fmt.Fprintf(&b, "| %s | %d |\n", p.Folder, len(p.Objects))
+		fmt.Fprintf(&b, "| %s | %d |\n", p.Directory, len(p.Objects))
 	}
 	if len(m.Elsewhere) > 0 {
 		fmt.Fprintf(&b, "\nNothing in the cluster: %s.\n", strings.Join(m.Elsewhere, ", "))
@@ -77,7 +77,7 @@ func (m Manifests) list(b *strings.Builder, title, text string, lines func(Proje
 				fmt.Fprintf(b, "\n## %s\n\n%s\n\n", title, text)
 				first = false
 			}
-			fmt.Fprintf(b, "- %s: %s\n", p.Folder, line)
+			fmt.Fprintf(b, "- %s: %s\n", p.Directory, line)
 		}
 	}
 }

@@ -1,5 +1,5 @@
 // Package atomicfile writes files in one step: after a crash or on a full disk a
-// file has its old content or the new one, never half of it. It also reads folders
+// file has its old content or the new one, never half of it. It also reads directories
 // of such files while other processes write them.
 //
 // google/renameio does less and does not build for Windows; natefinch/atomic
@@ -26,10 +26,10 @@ func Write(path string, data []byte, mode os.FileMode) error {
 	return Replace(path, data, mode)
 }
 
-// WriteDeep writes a file like Write, after creating the missing folders above it
-// with the mode folders.
-func WriteDeep(path string, data []byte, mode, folders os.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(path), folders); err != nil {
+// WriteDeep writes a file like Write, after creating the missing directories above it
+// with the mode directories.
+func WriteDeep(path string, data []byte, mode, directories os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), directories); err != nil {
 		return err
 	}
 	return Write(path, data, mode)
@@ -58,7 +58,7 @@ func writeAndMove(path string, data []byte, mode os.FileMode, move func(from, to
 	if err := move(temporary.Name(), path); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	syncFolder(filepath.Dir(path))
+	syncDir(filepath.Dir(path))
 	return nil
 }
 
@@ -70,10 +70,10 @@ func Remove(path string) error {
 	return nil
 }
 
-// ReadFolder reads the wanted files of a folder, by name. A missing folder has no
+// ReadDir reads the wanted files of a directory, by name. A missing directory has no
 // files, and a file that is removed meanwhile is skipped.
-func ReadFolder(folder string, isWanted func(name string) bool) (map[string][]byte, error) {
-	entries, err := os.ReadDir(folder)
+func ReadDir(directory string, isWanted func(name string) bool) (map[string][]byte, error) {
+	entries, err := os.ReadDir(directory)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func ReadFolder(folder string, isWanted func(name string) bool) (map[string][]by
 		if entry.IsDir() || !isWanted(entry.Name()) {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(folder, entry.Name()))
+		content, err := os.ReadFile(filepath.Join(directory, entry.Name()))
 		switch {
 		case err == nil:
 			files[entry.Name()] = content
@@ -113,11 +113,11 @@ func causeOf(err error) error {
 	return err
 }
 
-// syncFolder makes the rename durable. Some file systems cannot do that;
+// syncDir makes the rename durable. Some file systems cannot do that;
 // the file is complete either way.
-func syncFolder(path string) {
-	if folder, err := os.Open(path); err == nil {
-		_ = folder.Sync()
-		_ = folder.Close()
+func syncDir(path string) {
+	if directory, err := os.Open(path); err == nil {
+		_ = directory.Sync()
+		_ = directory.Close()
 	}
 }

@@ -46,14 +46,14 @@ func TestWriteFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := atomicfile.Write(filepath.Join(dir, "none", "f"), nil, 0o600); !errors.Is(err, os.ErrNotExist) || !strings.HasSuffix(err.Error(), "/f: no such file or directory") {
-		t.Errorf("missing folder: %v", err) // its cause decides what to do about it
+		t.Errorf("missing directory: %v", err) // its cause decides what to do about it
 	}
-	folder := filepath.Join(dir, "folder")
-	if err := os.MkdirAll(filepath.Join(folder, "full"), 0o755); err != nil {
+	directory := filepath.Join(dir, "directory")
+	if err := os.MkdirAll(filepath.Join(directory, "full"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := atomicfile.Write(folder, nil, 0o600); err == nil {
-		t.Error("a folder was replaced")
+	if err := atomicfile.Write(directory, nil, 0o600); err == nil {
+		t.Error("a directory was replaced")
 	}
 	checkNoLeftovers(t, dir, 1)
 }
@@ -121,11 +121,11 @@ func TestRemove(t *testing.T) {
 		}
 	}
 	checkNoLeftovers(t, dir, 0)
-	full := filepath.Join(dir, "folder", "file")
+	full := filepath.Join(dir, "directory", "file")
 	if err := os.MkdirAll(full, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := atomicfile.Remove(filepath.Dir(full)); err == nil {
-		t.Error("a folder with something in it is no file")
+		t.Error("a directory with something in it is no file")
 	}
 }

@@ -323,10 +323,10 @@ func TestClashes(t *testing.T) {
 
 func TestIn(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	scripttest.Write(t, filepath.Join(folder, "docker"), "echo $DOCKER_HOST")
+	dir := t.TempDir()
+	scripttest.Write(t, filepath.Join(dir, "docker"), "echo $DOCKER_HOST")
 	var out strings.Builder
-	in := containers.In(map[string]string{"PATH": folder, "DOCKER_HOST": "there"})
+	in := containers.In(map[string]string{"PATH": dir, "DOCKER_HOST": "there"})
 	if err := in(t.Context(), containers.Command{Name: "docker", Stdout: &out}); err != nil || out.String() != "there\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}

@@ -13,7 +13,7 @@ type Info struct {
 	CgroupVersion string // "1" or "2"; "" if unknown
 	Memory        int64  // bytes of memory of the machine; 0 if unknown
 	Processors    int
-	Root          string // folder of images and containers
+	Root          string // directory of images and containers
 	Rootless      bool
 }
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Environment is a problem outside of the runner, such as a read-only folder or a missing
+// Environment is a problem outside of the runner, such as a read-only directory or a missing
 // engine.
 type Environment struct{ Text, Next string }
 
@@ -52,16 +52,16 @@ func Usagef(command, format string, args ...any) error {
 	}
 }
 
-// RunnerFolder returns the error of an unusable folder .runner.
-func RunnerFolder(err error) error {
+// RunnerDir returns the error of an unusable directory .runner.
+func RunnerDir(err error) error {
 	return &Environment{
-		Text: fmt.Sprintf("the folder .runner cannot be used: %v", err),
+		Text: fmt.Sprintf("the directory .runner cannot be used: %v", err),
 		Next: "the runner stores state and runs there; " + WriteRemedy(err, "it") + ", or choose another root with --root",
 	}
 }
 
 // WriteRemedy returns a hint for a failed write as part of a sentence, such as "free some space
-// on its disk". target names what must be writable, such as "the folder".
+// on its disk". target names what must be writable, such as "the directory".
 func WriteRemedy(err error, target string) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

@@ -23,13 +23,13 @@ func TestWriteRemedy(t *testing.T) {
 		{at(syscall.ENOSPC), "free some space on its disk"},
 		{at(syscall.EDQUOT), "free some space on its disk"},
 		{at(syscall.EROFS), "mount its file system writable"},
-		{at(syscall.EACCES), "make the folder writable"},
-		{at(syscall.EPERM), "make the folder writable"},
-		{fs.ErrPermission, "make the folder writable"},
-		{at(syscall.EIO), "check that the folder can be written"},
-		{errors.New("odd"), "check that the folder can be written"},
+		{at(syscall.EACCES), "make the directory writable"},
+		{at(syscall.EPERM), "make the directory writable"},
+		{fs.ErrPermission, "make the directory writable"},
+		{at(syscall.EIO), "check that the directory can be written"},
+		{errors.New("odd"), "check that the directory can be written"},
 	} {
-		if got := failure.WriteRemedy(tt.err, "the folder"); got != tt.want {
+		if got := failure.WriteRemedy(tt.err, "the directory"); got != tt.want {
 			t.Errorf("%v: %q, want %q", tt.err, got, tt.want)
 		}
 	}

@@ -20,9 +20,9 @@ const (
 	roleLabel    = "io.x-k8s.kind.role"
 )
 
-// MarkFolder is the mount point that identifies the owner of a node and its cluster:
-// MarkFolder/OWNER/UID.
-const MarkFolder = "/kind/owner"
+// MarkDir is the mount point that identifies the owner of a node and its cluster:
+// MarkDir/OWNER/UID.
+const MarkDir = "/kind/owner"
 
 // Roles of nodes.
 const (
@@ -76,7 +76,7 @@ func (n Nodes) Halted() Nodes { return append(n.In(containers.Stopped), n.In(con
 func (n Nodes) Bear(uid string) bool {
 	return slices.ContainsFunc(n, func(c containers.Container) bool {
 		return slices.ContainsFunc(c.Mounts, func(mount string) bool {
-			rest, ok := strings.CutPrefix(mount, MarkFolder+"/")
+			rest, ok := strings.CutPrefix(mount, MarkDir+"/")
 			return ok && path.Base(rest) == uid
 		})
 	})

@@ -9,16 +9,16 @@ import (
 	"github.com/pulumi/pulumi-go-provider/infer"
 )
 
-// ClusterMount is a folder of this machine that every node sees.
+// ClusterMount is a directory of this machine that every node sees.
 type ClusterMount struct {
-	HostPath      string `pulumi:"hostPath" doc:"The folder on this machine."`
+	HostPath      string `pulumi:"hostPath" doc:"The directory on this machine."`
 	ContainerPath string `pulumi:"containerPath" doc:"Where the nodes see it."`
 	ReadOnly      *bool  `pulumi:"readOnly,optional" doc:"Keeps the nodes from writing to it; false when nil."`
 }
 
 // Annotate implements infer.Annotated.
 func (m *ClusterMount) Annotate(a infer.Annotator) {
-	a.Describe(&m, "A folder of this machine that every node sees.")
+	a.Describe(&m, "A directory of this machine that every node sees.")
 	describe(a, m)
 }
 
@@ -35,7 +35,7 @@ type ClusterArgs struct {
 	APIServerPort    *int              `pulumi:"apiServerPort,optional" provider:"replaceOnChanges" doc:"The port of this machine that the API server listens on; a free one when nil."`
 	PodSubnet        *string           `pulumi:"podSubnet,optional" provider:"replaceOnChanges" doc:"The range of pod addresses; kind's own default when nil."`
 	ServiceSubnet    *string           `pulumi:"serviceSubnet,optional" provider:"replaceOnChanges" doc:"The range of service addresses; kind's own default when nil."`
-	Mounts           []ClusterMount    `pulumi:"mounts,optional" provider:"replaceOnChanges" doc:"Folders of this machine to mount into every node."`
+	Mounts           []ClusterMount    `pulumi:"mounts,optional" provider:"replaceOnChanges" doc:"Directories of this machine to mount into every node."`
 	RegistryMirrors  map[string]string `pulumi:"registryMirrors,optional" doc:"Registry host to the URL that the nodes pull its images from instead."`
 	Preload          []string          `pulumi:"preload,optional" doc:"Images of this machine to load into every node."`
 	Labels           map[string]string `pulumi:"labels,optional" provider:"replaceOnChanges" doc:"Labels of every node."`

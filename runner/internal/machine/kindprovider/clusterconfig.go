@@ -16,12 +16,12 @@ import (
 // from outside, also when the container is stopped, and goes with it.
 type mark struct{ owner, uid string }
 
-func (m mark) path() string { return path.Join(kindnodes.MarkFolder, m.owner, m.uid) }
+func (m mark) path() string { return path.Join(kindnodes.MarkDir, m.owner, m.uid) }
 
 // readMark finds a mark among the mounts of a container.
 func readMark(mounts []string) (mark, bool) {
 	for _, mount := range mounts {
-		rest, ok := strings.CutPrefix(mount, kindnodes.MarkFolder+"/")
+		rest, ok := strings.CutPrefix(mount, kindnodes.MarkDir+"/")
 		if !ok {
 			continue
 		}

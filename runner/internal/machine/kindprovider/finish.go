@@ -35,15 +35,15 @@ func (w clusterWork) finish(ctx context.Context, n nodes, before *ClusterState) 
 	return state, nil
 }
 
-// hostsFolder is where containerd looks for the mirrors of registries.
-const hostsFolder = "/etc/containerd/certs.d"
+// hostsDir is where containerd looks for the mirrors of registries.
+const hostsDir = "/etc/containerd/certs.d"
 
 // mirror tells the nodes' containerd where to pull from.
 func (w clusterWork) mirror(ctx context.Context, n nodes, old map[string]string) error {
 	for _, node := range n.kubernetes() {
 		for _, host := range slices.Sorted(maps.Keys(w.args.RegistryMirrors)) {
 			content := hostsFile(w.args.RegistryMirrors[host])
-			if err := w.write(ctx, node, path.Join(hostsFolder, host, "hosts.toml"), content); err != nil {
+			if err := w.write(ctx, node, path.Join(hostsDir, host, "hosts.toml"), content); err != nil {
 				return err
 			}
 		}
@@ -51,7 +51,7 @@ func (w clusterWork) mirror(ctx context.Context, n nodes, old map[string]string)
 			if _, kept := w.args.RegistryMirrors[host]; kept {
 				continue
 			}
-			if _, err := w.Containers.Exec(ctx, node, nil, "rm", "-rf", path.Join(hostsFolder, host)); err != nil {
+			if _, err := w.Containers.Exec(ctx, node, nil, "rm", "-rf", path.Join(hostsDir, host)); err != nil {
 				return fmt.Errorf("removing the mirror of %s on %s: %w", host, node, err)
 			}
 		}
@@ -69,11 +69,11 @@ func (w clusterWork) preload(ctx context.Context, n nodes) error {
 	if len(w.args.Preload) == 0 {
 		return nil
 	}
-	folder, err := os.MkdirTemp("", "kind-preload-*")
+	dir, err := os.MkdirTemp("", "kind-preload-*")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer os.RemoveAll(dir)
 	for _, image := range w.args.Preload {
 		found, err := w.Containers.HasImage(ctx, image)
 		if err != nil {
@@ -86,7 +86,7 @@ func (w clusterWork) preload(ctx context.Context, n nodes) error {
 			return err
 		}
 		p.GetLogger(ctx).InfoStatusf("loading %s into the nodes", image)
-		if err := w.load(ctx, image, filepath.Join(folder, "image.tar")); err != nil {
+		if err := w.load(ctx, image, filepath.Join(dir, "image.tar")); err != nil {
 			return fmt.Errorf("loading %s into the nodes: %w", image, err)
 		}
 	}

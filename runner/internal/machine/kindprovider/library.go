@@ -43,16 +43,16 @@ func (l Library) provider(ctx context.Context) *cluster.Provider {
 // Create implements Clusters. It leaves the user's kubeconfig alone: what kind
 // would write there goes to a file that is thrown away.
 func (l Library) Create(ctx context.Context, config *v1alpha4.Cluster, wait time.Duration) error {
-	folder, err := os.MkdirTemp("", "kind-*")
+	dir, err := os.MkdirTemp("", "kind-*")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer os.RemoveAll(dir)
 	return interruptible(ctx, func() error {
 		return plainError(l.provider(ctx).Create(config.Name,
 			cluster.CreateWithV1Alpha4Config(config),
 			cluster.CreateWithWaitForReady(wait),
-			cluster.CreateWithKubeconfigPath(filepath.Join(folder, "kubeconfig")),
+			cluster.CreateWithKubeconfigPath(filepath.Join(dir, "kubeconfig")),
 		))
 	}, func(ctx context.Context) { l.removeNodes(ctx, config.Name) })
 }

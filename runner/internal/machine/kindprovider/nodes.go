@@ -117,7 +117,7 @@ func (c ClusterArgs) differences(signature string) []string {
 	return names
 }
 
-// write writes a file in a container, and the folders above it.
+// write writes a file in a container, and the directories above it.
 func (b Backend) write(ctx context.Context, container, file, content string) error {
 	_, err := b.Containers.Exec(ctx, container, nil, "mkdir", "-p", path.Dir(file))
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 // containerd to the registry's container for images that are named after the
 // port of this machine. A ConfigMap tells tools where to push (KEP-1755).
 
-func (r RegistryArgs) hostsFile() string { return path.Join(hostsFolder, r.endpoint(), "hosts.toml") }
+func (r RegistryArgs) hostsFile() string { return path.Join(hostsDir, r.endpoint(), "hosts.toml") }
 
 func (r RegistryArgs) hosts() string {
 	return strings.TrimSpace(hostsFile(fmt.Sprintf("http://%s:%d", r.Name, registryPort)))

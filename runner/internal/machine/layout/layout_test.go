@@ -10,7 +10,7 @@ import (
 	"mara/runner/internal/machine/layout"
 )
 
-// TestState: config.Resolve keeps the state in the same folders.
+// TestState: config.Resolve keeps the state in the same directories.
 func TestState(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -19,7 +19,7 @@ func TestState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, ok := settings.StateFolder()
+		got, ok := settings.StateDir()
 		if want := string(layout.Of(root, simulated).State()); !ok || got != want {
 			t.Errorf("simulated %t: config says %s, layout says %s", simulated, got, want)
 		}
@@ -28,8 +28,8 @@ func TestState(t *testing.T) {
 
 func TestStacks(t *testing.T) {
 	t.Parallel()
-	folder := layout.Of(t.TempDir(), false)
-	for _, file := range []string{folder.Provider("dev"), folder.Salt("dev"), folder.Provider("a.b"), folder.KeyChange("other")} {
+	dir := layout.Of(t.TempDir(), false)
+	for _, file := range []string{dir.Provider("dev"), dir.Salt("dev"), dir.Provider("a.b"), dir.KeyChange("other")} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestStacks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := folder.Stacks(); err != nil || !slices.Equal(got, []string{"a.b", "dev"}) {
+	if got, err := dir.Stacks(); err != nil || !slices.Equal(got, []string{"a.b", "dev"}) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	unreadable := layout.Of(t.TempDir(), false)

@@ -7,7 +7,7 @@ import (
 	"mara/runner/internal/machine/failure"
 )
 
-// CheckLinks returns an error if a folder that the runner writes to is a symbolic
+// CheckLinks returns an error if a directory that the runner writes to is a symbolic
 // link that leads out of the root. A repository can contain such links.
 func CheckLinks(root string) error {
 	resolved, err := filepath.EvalSymlinks(root)
@@ -25,7 +25,7 @@ func CheckLinks(root string) error {
 		}
 		return &failure.Environment{
 			Text: name + " is a link to " + target + ", which is not below the root, and the runner would write there",
-			Next: "make it a folder; states can be elsewhere with PULUMI_BACKEND_URL",
+			Next: "make it a directory; states can be elsewhere with PULUMI_BACKEND_URL",
 		}
 	}
 	return nil

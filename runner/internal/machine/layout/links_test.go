@@ -26,7 +26,7 @@ func TestCheckLinks(t *testing.T) {
 			}
 			if test.to != "" {
 				if outside = filepath.Join(root, test.to); os.Mkdir(outside, 0o755) != nil {
-					t.Fatal("no folder")
+					t.Fatal("no directory")
 				}
 			}
 			if test.link != "" {

@@ -1,5 +1,5 @@
 // Package layout returns the paths of files: the runner's own below a root, and
-// Pulumi's in the folder of a file backend.
+// Pulumi's in the directory of a file backend.
 package layout
 
 import (
@@ -10,39 +10,39 @@ import (
 	"strings"
 )
 
-// Runner is the folder in which the runner keeps its files.
+// Runner is the directory in which the runner keeps its files.
 type Runner string
 
-// Of returns .runner below a root, or the folder of simulations in it.
+// Of returns .runner below a root, or the directory of simulations in it.
 func Of(root string, simulated bool) Runner {
-	folder := filepath.Join(root, ".runner")
+	dir := filepath.Join(root, ".runner")
 	if simulated {
-		folder = filepath.Join(folder, "simulated")
+		dir = filepath.Join(dir, "simulated")
 	}
-	return Runner(folder)
+	return Runner(dir)
 }
 
 func (r Runner) join(names ...string) string {
 	return filepath.Join(append([]string{string(r)}, names...)...)
 }
 
-// State returns the folder of the states, unless another backend is configured.
+// State returns the directory of the states, unless another backend is configured.
 func (r Runner) State() State { return State(r.join("state")) }
 
-// Runs returns the folder of past runs, which have one folder each.
+// Runs returns the directory of past runs, which have one directory each.
 func (r Runner) Runs() string { return r.join("runs") }
 
-// Rollouts returns the folder of past operations on the fleet, which have one
-// folder each.
+// Rollouts returns the directory of past operations on the fleet, which have one
+// directory each.
 func (r Runner) Rollouts() string { return r.join("rollouts") }
 
 // Rolled returns the record of the last rollout of an environment.
 func (r Runner) Rolled(stack string) string { return r.join("environments", stack+".rolled.json") }
 
-// Work returns the folder of working copies.
+// Work returns the directory of working copies.
 func (r Runner) Work() string { return r.join("work") }
 
-// Backups returns the folder with the backups of files that a run has repaired.
+// Backups returns the directory with the backups of files that a run has repaired.
 func (r Runner) Backups(run string) string { return r.join("backups", run) }
 
 // Lock returns the lock file of an environment.
@@ -87,7 +87,7 @@ func (r Runner) Stacks() ([]string, error) {
 // KeyChange returns the record of an unfinished change of a stack's key provider.
 func (r Runner) KeyChange(stack string) string { return r.join("environments", stack+".change.yaml") }
 
-// Fingerprints returns the folder with the fingerprints of an environment's
+// Fingerprints returns the directory with the fingerprints of an environment's
 // projects after their last success.
 func (r Runner) Fingerprints(provider, stack string) string {
 	return r.join("fingerprints", provider+"-"+stack)
@@ -96,13 +96,13 @@ func (r Runner) Fingerprints(provider, stack string) string {
 // Secrets returns the secrets file of a simulated stack.
 func (r Runner) Secrets(stack string) string { return r.join("secrets", "Pulumi."+stack+".yaml") }
 
-// Clouds returns the folder with the resources of a stack's simulated clouds.
+// Clouds returns the directory with the resources of a stack's simulated clouds.
 func (r Runner) Clouds(stack string) string { return r.join("clouds", stack) }
 
-// PulumiHome returns Pulumi's home folder in simulations.
+// PulumiHome returns Pulumi's home directory in simulations.
 func (r Runner) PulumiHome() string { return r.join("pulumi") }
 
-// Git returns the folder with a revision of a git repository.
+// Git returns the directory with a revision of a git repository.
 func (r Runner) Git(name string) string { return r.join("git", name) }
 
 // Installed returns the record of a project's installed dependencies.

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Folder is a folder that a run writes to. It need not exist yet.
-type Folder struct {
+// Directory is a directory that a run writes to. It need not exist yet.
+type Directory struct {
 	Name string // "the state", for people
 	Path string
 }
@@ -24,15 +24,15 @@ const (
 	enoughSpace = 256 << 20
 )
 
-// Disk checks whether folders can be written to, and how much space they have. It
+// Disk checks whether directories can be written to, and how much space they have. It
 // writes nothing. A problem of a whole disk is reported once.
-func Disk(folders []Folder) Check {
+func Disk(dirs []Directory) Check {
 	return Check{Name: "disk", Title: "disk", Group: State, Look: func(context.Context) []Finding {
 		var wrong []Finding
 		reported := map[string]bool{} // by subject
 		smallest := uint64(math.MaxUint64)
-		for _, folder := range folders {
-			seen := folder.look()
+		for _, dir := range dirs {
+			seen := dir.look()
 			smallest = min(smallest, seen.free)
 			if seen.wrong.Text != "" && !reported[seen.subject] {
 				wrong = append(wrong, seen.wrong)
@@ -53,23 +53,23 @@ type space struct {
 	noFiles bool   // no more files can be created
 }
 
-// view is the result of looking at a folder.
+// view is the result of looking at a directory.
 type view struct {
 	free    uint64
-	wrong   Finding // without text if the folder is fine
-	subject string  // the disk, or the folder if only that is wrong
+	wrong   Finding // without text if the directory is fine
+	subject string  // the disk, or the directory if only that is wrong
 }
 
-func (f Folder) look() view {
+func (f Directory) look() view {
 	path := existing(f.Path)
 	info, err := os.Stat(path)
 	space, spaceErr := spaceOf(path)
 	if err := errors.Join(err, spaceErr); err != nil {
-		text := fmt.Sprintf("the folder of %s, %s, cannot be looked at: %v", f.Name, f.Path, err)
+		text := fmt.Sprintf("the directory of %s, %s, cannot be looked at: %v", f.Name, f.Path, err)
 		return view{subject: path, wrong: Doubtful(text, "")[0]}
 	}
 	if !info.IsDir() {
-		text := fmt.Sprintf("the folder of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path)
+		text := fmt.Sprintf("the directory of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path)
 		return view{subject: path, wrong: Bad(text, "move that file away")[0]}
 	}
 	seen := view{free: space.free, subject: "disk " + space.disk}
@@ -77,7 +77,7 @@ func (f Folder) look() view {
 		if !errors.Is(err, syscall.EROFS) {
 			seen.subject = path
 		}
-		text := fmt.Sprintf("the folder of %s, %s, cannot be written: %v", f.Name, f.Path, err)
+		text := fmt.Sprintf("the directory of %s, %s, cannot be written: %v", f.Name, f.Path, err)
 		seen.wrong = Bad(text, "make it writable for you, or choose another root with --root")[0]
 		return seen
 	}
@@ -85,8 +85,8 @@ func (f Folder) look() view {
 	return seen
 }
 
-// shortage returns the finding about a writable folder with little free space.
-func (f Folder) shortage(disk space) Finding {
+// shortage returns the finding about a writable directory with little free space.
+func (f Directory) shortage(disk space) Finding {
 	text := fmt.Sprintf("only %s are free for %s, in %s", size(disk.free), f.Name, f.Path)
 	switch {
 	case disk.free < LeastSpace:

@@ -9,8 +9,8 @@ import (
 
 func TestDisk(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	file := filepath.Join(folder, "file")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -19,25 +19,25 @@ func TestDisk(t *testing.T) {
 		want       Status
 		text       string
 	}{
-		{"there", folder, OK, "everything can be written, "},
-		{"not yet there", filepath.Join(folder, "a", "b"), OK, ""},
-		{"a file in the way", filepath.Join(file, "a", "b"), Problem, "the folder of the state, " + file + "/a/b, cannot be made: " + file + " is a file"},
-		{"a disk without write permission", "/proc/self", Problem, "the folder of the state, /proc/self, cannot be written: "},
+		{"there", dir, OK, "everything can be written, "},
+		{"not yet there", filepath.Join(dir, "a", "b"), OK, ""},
+		{"a file in the way", filepath.Join(file, "a", "b"), Problem, "the directory of the state, " + file + "/a/b, cannot be made: " + file + " is a file"},
+		{"a disk without write permission", "/proc/self", Problem, "the directory of the state, /proc/self, cannot be written: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got := Disk([]Folder{{Name: "the state", Path: test.path}, {Name: "more", Path: folder}}).Look(t.Context())
+			got := Disk([]Directory{{Name: "the state", Path: test.path}, {Name: "more", Path: dir}}).Look(t.Context())
 			if worst(got) != test.want || !strings.HasPrefix(got[0].Text, test.text) {
 				t.Errorf("got %v", got)
 			}
 		})
 	}
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("something was written: %v, %v", entries, err)
 	}
 }
 
-// TestDiskTellsOnce what is wrong with a whole disk, and each folder that is
+// TestDiskTellsOnce what is wrong with a whole disk, and each directory that is
 // wrong by itself.
 func TestDiskTellsOnce(t *testing.T) {
 	t.Parallel()
@@ -45,8 +45,8 @@ func TestDiskTellsOnce(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := Disk([]Folder{{"a", "/sys/kernel"}, {"b", "/sys/kernel/c"}, {"d", file + "/d"}, {"e", t.TempDir()}}).Look(t.Context())
-	if len(got) != 2 || !strings.HasPrefix(got[0].Text, "the folder of a, ") && !strings.HasPrefix(got[0].Text, "only 0 MB are free for a, ") || !strings.HasPrefix(got[1].Text, "the folder of d, ") {
+	got := Disk([]Directory{{"a", "/sys/kernel"}, {"b", "/sys/kernel/c"}, {"d", file + "/d"}, {"e", t.TempDir()}}).Look(t.Context())
+	if len(got) != 2 || !strings.HasPrefix(got[0].Text, "the directory of a, ") && !strings.HasPrefix(got[0].Text, "only 0 MB are free for a, ") || !strings.HasPrefix(got[1].Text, "the directory of d, ") {
 		t.Errorf("got %v", got)
 	}
 }

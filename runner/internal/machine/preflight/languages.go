@@ -23,7 +23,7 @@ type Program struct {
 type LanguageOptions struct {
 	Programs []Program
 	Env      map[string]string
-	Beside   []string // folders that may have language hosts, in addition to the PATH
+	Beside   []string // directories that may have language hosts, in addition to the PATH
 	Home     string   // of Pulumi, which keeps plugins there
 }
 
@@ -76,7 +76,7 @@ func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding 
 	var findings []Finding
 	if !o.hasHost(runtime) {
 		findings = append(findings, Bad(fmt.Sprintf("%s: there is no %s, which runs programs in %s", projects, host, runtime),
-			"install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its folder on the PATH")...)
+			"install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its directory on the PATH")...)
 	}
 	hasTool := func(name string) bool { _, ok := findTool(name, o.Env); return ok }
 	if len(known.tools) > 0 && !built && !slices.ContainsFunc(known.tools, hasTool) {
@@ -91,8 +91,8 @@ func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding 
 
 func (o LanguageOptions) hasHost(runtime string) bool {
 	_, ok := LanguageHost(runtime, o.Home, o.Env)
-	return ok || slices.ContainsFunc(o.Beside, func(folder string) bool {
-		return isProgram(filepath.Join(folder, HostName(runtime)))
+	return ok || slices.ContainsFunc(o.Beside, func(dir string) bool {
+		return isProgram(filepath.Join(dir, HostName(runtime)))
 	})
 }
 
@@ -107,11 +107,11 @@ func LanguageHost(runtime, home string, env map[string]string) (path string, ok 
 	}
 	newest := semver.Version{}
 	start := "language-" + runtime + "-v"
-	folders, _ := os.ReadDir(filepath.Join(home, "plugins")) // without a home there are none
-	for _, folder := range folders {
-		text, isHost := strings.CutPrefix(folder.Name(), start)
+	dirs, _ := os.ReadDir(filepath.Join(home, "plugins")) // without a home there are none
+	for _, dir := range dirs {
+		text, isHost := strings.CutPrefix(dir.Name(), start)
 		version, err := semver.Parse(text)
-		program := filepath.Join(home, "plugins", folder.Name(), HostName(runtime))
+		program := filepath.Join(home, "plugins", dir.Name(), HostName(runtime))
 		if isHost && err == nil && isProgram(program) && (path == "" || version.GT(newest)) {
 			path, newest = program, version
 		}

@@ -35,7 +35,7 @@ func TestLanguages(t *testing.T) {
 	want := []preflight.Finding{
 		{Status: preflight.OK, Text: "go: e"},
 		{Status: preflight.Problem, Text: "c: there is no java on the PATH", Remedy: "install a JDK, and Maven or Gradle"},
-		{Status: preflight.Problem, Text: "a, d: there is no pulumi-language-nodejs, which runs programs in nodejs", Remedy: "install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its folder on the PATH"},
+		{Status: preflight.Problem, Text: "a, d: there is no pulumi-language-nodejs, which runs programs in nodejs", Remedy: "install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its directory on the PATH"},
 		{Status: preflight.OK, Text: "ruby: f"},
 		{Status: preflight.OK, Text: "yaml: b"},
 	}
@@ -63,8 +63,8 @@ func TestLanguageHost(t *testing.T) {
 	if path := find(); path != "" {
 		t.Errorf("found %s where there is nothing", path)
 	}
-	for _, folder := range []string{"language-ruby-v1.10.0", "language-ruby-v1.9.0", "language-ruby-vnext", "resource-ruby-v3.0.0"} {
-		put(filepath.Join(home, "plugins", folder, "pulumi-language-ruby"))
+	for _, dir := range []string{"language-ruby-v1.10.0", "language-ruby-v1.9.0", "language-ruby-vnext", "resource-ruby-v3.0.0"} {
+		put(filepath.Join(home, "plugins", dir, "pulumi-language-ruby"))
 	}
 	put(filepath.Join(home, "plugins", "language-ruby-v2.0.0", "half")) // a download that was cut off
 	if path := find(); path != filepath.Join(home, "plugins", "language-ruby-v1.10.0", "pulumi-language-ruby") {

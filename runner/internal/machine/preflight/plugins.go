@@ -27,7 +27,7 @@ type PluginOptions struct {
 	Wanted  []Plugin
 	Project string // any project of the environment, to install a plugin with
 	Env     map[string]string
-	Beside  string // folder of the engine, which may have plugins
+	Beside  string // directory of the engine, which may have plugins
 	Address string // that plugins are downloaded from; PluginAddress if it is ""
 }
 
@@ -87,9 +87,9 @@ func (o PluginOptions) isInstalled(p Plugin) bool {
 	if _, err := os.Stat(filepath.Join(o.Beside, p.program())); err == nil && o.Beside != "" {
 		return true
 	}
-	folder := filepath.Join(PulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
-	info, err := os.Stat(folder)
-	_, partial := os.Stat(folder + ".partial")
+	dir := filepath.Join(PulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
+	info, err := os.Stat(dir)
+	_, partial := os.Stat(dir + ".partial")
 	return err == nil && info.IsDir() && partial != nil
 }
 
@@ -154,7 +154,7 @@ func list(plugins []Plugin) string {
 	return strings.Join(names, ", ")
 }
 
-// PulumiHome returns the folder of Pulumi's downloads.
+// PulumiHome returns the directory of Pulumi's downloads.
 func PulumiHome(env map[string]string) string {
 	if home := env["PULUMI_HOME"]; home != "" {
 		return home

@@ -12,11 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// home returns an environment whose Pulumi has installed these folders and files.
-func home(t *testing.T, folders, files []string) map[string]string {
+// home returns an environment whose Pulumi has installed these directories and files.
+func home(t *testing.T, dirs, files []string) map[string]string {
 	t.Helper()
 	root := t.TempDir()
-	for _, name := range folders {
+	for _, name := range dirs {
 		if err := os.MkdirAll(filepath.Join(root, "plugins", name), 0o755); err != nil {
 			t.Fatal(err)
 		}

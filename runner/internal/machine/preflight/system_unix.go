@@ -32,5 +32,5 @@ func spaceOf(path string) (space, error) {
 	}, nil
 }
 
-// writable returns an error if no files can be created in a folder.
-func writable(folder string) error { return unix.Access(folder, unix.W_OK|unix.X_OK) }
+// writable returns an error if no files can be created in a directory.
+func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }

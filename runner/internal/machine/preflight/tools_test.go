@@ -20,7 +20,7 @@ import (
 // onPath returns an environment with programs on its PATH, by name and script.
 func onPath(t *testing.T, programs map[string]string) map[string]string {
 	t.Helper()
-	return map[string]string{"PATH": scripttest.Folder(t, programs)}
+	return map[string]string{"PATH": scripttest.Directory(t, programs)}
 }
 
 func stackFile(t *testing.T, text string) config.StackFile {
@@ -83,20 +83,20 @@ func TestAWSCLI(t *testing.T) {
 	}
 }
 
-// TestFindTool takes neither folders nor files that cannot be run, and nothing
-// from the working folder.
+// TestFindTool takes neither directories nor files that cannot be run, and nothing
+// from the working directory.
 func TestFindTool(t *testing.T) {
 	t.Parallel()
 	env := onPath(t, map[string]string{"good": ""})
-	folder := env["PATH"]
-	if err := os.Mkdir(filepath.Join(folder, "folder"), 0o755); err != nil {
+	dir := env["PATH"]
+	if err := os.Mkdir(filepath.Join(dir, "directory"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "text"), nil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "text"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	env["PATH"] = "/nowhere" + string(filepath.ListSeparator) + string(filepath.ListSeparator) + folder
-	for name, want := range map[string]bool{"good": true, "folder": false, "text": false, "tools_test.go": false} {
+	env["PATH"] = "/nowhere" + string(filepath.ListSeparator) + string(filepath.ListSeparator) + dir
+	for name, want := range map[string]bool{"good": true, "directory": false, "text": false, "tools_test.go": false} {
 		if _, got := findTool(name, env); got != want {
 			t.Errorf("%s: got %v", name, got)
 		}

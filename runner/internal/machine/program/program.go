@@ -14,8 +14,8 @@ func Find(name, dir, path string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
 		return findFile(name, dir)
 	}
-	for _, folder := range filepath.SplitList(path) {
-		file := filepath.Join(folder, name)
+	for _, directory := range filepath.SplitList(path) {
+		file := filepath.Join(directory, name)
 		if found, err := exec.LookPath(file); err == nil && filepath.IsAbs(found) {
 			return found, nil
 		}

@@ -74,7 +74,7 @@ func (t *Tracer) operation(s *step, e event.Event) trace.Span {
 	return operation
 }
 
-// log adds warnings and errors; the run's folder has the other lines.
+// log adds warnings and errors; the run's directory has the other lines.
 func (s *step) log(e event.Event) {
 	if e.Severity != event.Warning && e.Severity != event.Error {
 		return

@@ -37,8 +37,8 @@ func dependencyFiles() []string {
 	}
 }
 
-// dependencyFolders returns the folders with installed dependencies.
-func dependencyFolders() []string { return []string{"node_modules", "venv", ".venv"} }
+// dependencyDirs returns the directories with installed dependencies.
+func dependencyDirs() []string { return []string{"node_modules", "venv", ".venv"} }
 
 // Missing returns the own projects of a plan whose dependencies are not installed, or have
 // changed since the runner installed them.
@@ -58,18 +58,18 @@ func Missing(root string, p plan.Plan) []model.Project {
 func isInstalled(root string, project model.Project) bool {
 	content, err := os.ReadFile(installed(root, project))
 	if err != nil {
-		return slices.ContainsFunc(dependencyFolders(), func(name string) bool { return exists(project.Own.Dir, name) })
+		return slices.ContainsFunc(dependencyDirs(), func(name string) bool { return exists(project.Own.Dir, name) })
 	}
-	digest, folders, _ := strings.Cut(string(content), "\n")
+	digest, directories, _ := strings.Cut(string(content), "\n")
 	isGone := func(name string) bool { return !exists(project.Own.Dir, name) }
-	return digest == dependencies(project.Own.Dir) && !slices.ContainsFunc(strings.Fields(folders), isGone)
+	return digest == dependencies(project.Own.Dir) && !slices.ContainsFunc(strings.Fields(directories), isGone)
 }
 
-// record returns what isInstalled reads: the digest of the files, and the folders that there are. Where a package
+// record returns what isInstalled reads: the digest of the files, and the directories that there are. Where a package
 // manager installs elsewhere, as with workspaces, there are none.
 func record(dir string) []byte {
-	folders := slices.DeleteFunc(dependencyFolders(), func(name string) bool { return !exists(dir, name) })
-	return []byte(dependencies(dir) + "\n" + strings.Join(folders, " "))
+	directories := slices.DeleteFunc(dependencyDirs(), func(name string) bool { return !exists(dir, name) })
+	return []byte(dependencies(dir) + "\n" + strings.Join(directories, " "))
 }
 
 func exists(dir, name string) bool {
@@ -82,11 +82,11 @@ func installed(root string, project model.Project) string {
 	return layout.Of(root, false).Installed(project.Name)
 }
 
-// dependencies returns a digest of the dependency files in a folder.
+// dependencies returns a digest of the dependency files in a directory.
 func dependencies(dir string) string {
 	digest := sha256.New()
 	for _, pattern := range dependencyFiles() {
-		// if the folder's name is not a valid pattern, there are no files
+		// if the directory's name is not a valid pattern, there are no files
 		files, _ := filepath.Glob(filepath.Join(dir, pattern))
 		for _, file := range files {
 			content, _ := os.ReadFile(file)
@@ -111,7 +111,7 @@ type Installer struct {
 func (i Installer) Install(ctx context.Context, all []model.Project) error {
 	for _, project := range all {
 		fmt.Fprintf(i.Stderr, "installing the dependencies of %s (%s)\n", project.Name, project.Own.Runtime)
-		if err := stacks.Install(ctx, i.Command, stacks.Installation{Folder: project.Own.Dir, Env: i.Env,
+		if err := stacks.Install(ctx, i.Command, stacks.Installation{Directory: project.Own.Dir, Env: i.Env,
 			Plugins: i.Plugins}); err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -123,7 +123,7 @@ func (i Installer) Install(ctx context.Context, all []model.Project) error {
 		}
 		file := installed(i.Root, project)
 		if err := atomicfile.WriteDeep(file, record(project.Own.Dir), 0o644, 0o755); err != nil {
-			return failure.RunnerFolder(err)
+			return failure.RunnerDir(err)
 		}
 	}
 	return nil

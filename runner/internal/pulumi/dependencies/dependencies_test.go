@@ -20,10 +20,10 @@ import (
 
 // pulumi stands for Pulumi's commands, of which it knows the installation.
 type pulumi struct {
-	t       *testing.T
-	folders []string // that something was installed in
-	args    string   // of the last one
-	fail    error
+	t           *testing.T
+	directories []string // that something was installed in
+	args        string   // of the last one
+	fail        error
 }
 
 // Version implements stacks.Command.
@@ -35,11 +35,11 @@ func (p *pulumi) Run(_ context.Context, dir string, _ io.Reader, _, _ []io.Write
 	if args[0] != "install" {
 		p.t.Errorf("pulumi %s", p.args)
 	}
-	p.folders = append(p.folders, dir)
+	p.directories = append(p.directories, dir)
 	return "", "", 0, p.fail
 }
 
-// own returns a project of a runtime, with files in its folder.
+// own returns a project of a runtime, with files in its directory.
 func own(t *testing.T, runtime string, files ...string) model.Project {
 	t.Helper()
 	dir := t.TempDir()
@@ -89,8 +89,8 @@ func TestInstall(t *testing.T) {
 	if err := installer.Install(t.Context(), []model.Project{project}); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(command.folders, []string{project.Own.Dir}) || !strings.Contains(command.args, "--no-plugins") {
-		t.Errorf("pulumi %s in %v", command.args, command.folders)
+	if !slices.Equal(command.directories, []string{project.Own.Dir}) || !strings.Contains(command.args, "--no-plugins") {
+		t.Errorf("pulumi %s in %v", command.args, command.directories)
 	}
 	if stderr.String() != "installing the dependencies of shop (nodejs)\n" {
 		t.Errorf("printed: %q", stderr.String())
@@ -137,8 +137,8 @@ func TestInstallFails(t *testing.T) {
 	if !errors.As(err, &environment) || !strings.Contains(err.Error(), "npm says no") || strings.Contains(err.Error(), "hunter2hunter2") {
 		t.Errorf("error: %v", err)
 	}
-	if len(command.folders) != 1 || !isMissing(root, project) {
-		t.Errorf("it went on in %v", command.folders)
+	if len(command.directories) != 1 || !isMissing(root, project) {
+		t.Errorf("it went on in %v", command.directories)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// Bucket is a folder in a backend's bucket, accessed through mara-engine.
+// Bucket is a directory in a backend's bucket, accessed through mara-engine.
 type Bucket struct {
-	Engine      Engine
-	URL, Folder string
-	Dir         string // working folder of commands
-	Env         []string
+	Engine         Engine
+	URL, Directory string
+	Dir            string // working directory of commands
+	Env            []string
 }
 
 // List implements lock.Store.
 func (b Bucket) List(ctx context.Context) (map[string][]byte, error) { return b.ListIn(ctx, nil) }
 
-// ListIn implements statefiles.LockStore: it returns only the objects in these folders, if
-// any. Keys are relative to the folder of the bucket.
-func (b Bucket) ListIn(ctx context.Context, folders []string) (map[string][]byte, error) {
-	text, err := b.do(ctx, nil, "list", append([]string{b.Folder}, folders...)...)
+// ListIn implements statefiles.LockStore: it returns only the objects in these directories, if
+// any. Keys are relative to the directory of the bucket.
+func (b Bucket) ListIn(ctx context.Context, directories []string) (map[string][]byte, error) {
+	text, err := b.do(ctx, nil, "list", append([]string{b.Directory}, directories...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -33,13 +33,13 @@ func (b Bucket) ListIn(ctx context.Context, folders []string) (map[string][]byte
 
 // Put implements lock.Store.
 func (b Bucket) Put(ctx context.Context, key string, content []byte) error {
-	_, err := b.do(ctx, content, "put", b.Folder+"/"+key)
+	_, err := b.do(ctx, content, "put", b.Directory+"/"+key)
 	return err
 }
 
 // Delete implements lock.Store.
 func (b Bucket) Delete(ctx context.Context, key string) error {
-	_, err := b.do(ctx, nil, "delete", b.Folder+"/"+key)
+	_, err := b.do(ctx, nil, "delete", b.Directory+"/"+key)
 	return err
 }
 

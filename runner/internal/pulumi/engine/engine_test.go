@@ -16,8 +16,8 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	folder := t.TempDir()
-	beside, other, pulumi := filepath.Join(folder, "mara-engine"), filepath.Join(folder, "other"), filepath.Join(folder, "bin", "pulumi")
+	directory := t.TempDir()
+	beside, other, pulumi := filepath.Join(directory, "mara-engine"), filepath.Join(directory, "other"), filepath.Join(directory, "bin", "pulumi")
 	for _, path := range []string{beside, other, pulumi} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o755)); err != nil {
 			t.Fatal(err)
@@ -30,9 +30,9 @@ func TestFind(t *testing.T) {
 		want            Found
 	}{
 		{"beside the runner", "", []string{beside, other}, "", Found{Path: beside, Embedded: true}},
-		{"where RUNNER_ENGINE says", "", []string{filepath.Join(folder, "nowhere"), other}, "", Found{Path: other, Embedded: true}},
-		{"a folder is none", "", []string{folder, other}, "", Found{Path: other, Embedded: true}},
-		{"on PATH", "", []string{filepath.Join(folder, "nowhere")}, filepath.Dir(pulumi), Found{Path: pulumi}},
+		{"where RUNNER_ENGINE says", "", []string{filepath.Join(directory, "nowhere"), other}, "", Found{Path: other, Embedded: true}},
+		{"a directory is none", "", []string{directory, other}, "", Found{Path: other, Embedded: true}},
+		{"on PATH", "", []string{filepath.Join(directory, "nowhere")}, filepath.Dir(pulumi), Found{Path: pulumi}},
 		{"asked for", "my-pulumi", []string{beside}, filepath.Dir(pulumi), Found{Path: "my-pulumi"}},
 		{"none", "", nil, "", Found{}},
 	} {

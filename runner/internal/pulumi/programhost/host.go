@@ -33,10 +33,10 @@ const closeTime = 5 * time.Second
 // lastWords is how long a host that does not serve programs may take to exit.
 const lastWords = time.Second
 
-// Find returns the path of the host in the first folder that has it, or else on PATH.
-func Find(folders []string) (string, error) {
-	for _, folder := range folders {
-		path := filepath.Join(folder, name)
+// Find returns the path of the host in the first directory that has it, or else on PATH.
+func Find(dirs []string) (string, error) {
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path, nil
 		}

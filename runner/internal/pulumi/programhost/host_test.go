@@ -24,24 +24,24 @@ func fake(t *testing.T, body string) string {
 var hello = `echo '{"protocol":1,"pulumi":"` + sdk.Version.String() + `","port":4242}'` + "\n"
 
 func TestFind(t *testing.T) {
-	folder := t.TempDir()
-	beside, onPath := filepath.Join(folder, "bin", name), filepath.Join(folder, "path", name)
-	for _, path := range []string{beside, onPath, filepath.Join(folder, "a folder", name, "x")} {
+	dir := t.TempDir()
+	beside, onPath := filepath.Join(dir, "bin", name), filepath.Join(dir, "path", name)
+	for _, path := range []string{beside, onPath, filepath.Join(dir, "a directory", name, "x")} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o755)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, test := range []struct {
 		name, want string
-		folders    []string
+		dirs       []string
 		path       string
 	}{
-		{"beside", beside, []string{filepath.Join(folder, "nowhere"), filepath.Dir(beside)}, filepath.Dir(onPath)},
-		{"on PATH", onPath, []string{filepath.Join(folder, "a folder")}, filepath.Dir(onPath)},
-		{"nowhere", "", nil, folder},
+		{"beside", beside, []string{filepath.Join(dir, "nowhere"), filepath.Dir(beside)}, filepath.Dir(onPath)},
+		{"on PATH", onPath, []string{filepath.Join(dir, "a directory")}, filepath.Dir(onPath)},
+		{"nowhere", "", nil, dir},
 	} {
 		t.Setenv("PATH", test.path)
-		got, err := Find(test.folders)
+		got, err := Find(test.dirs)
 		if got != test.want || (err == nil) != (test.want != "") {
 			t.Errorf("%s: got %q, %v", test.name, got, err)
 		}

@@ -109,7 +109,7 @@ var diagnoses = []diagnosis{
 	{kind: "full disk", pattern: regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`),
 		advice: "the disk is full: make room, then carry on with --resume"},
 	{kind: "read-only disk", pattern: regexp.MustCompile(`(?i)read-only file system`),
-		advice: "the folder cannot be written: check its rights and where it is mounted, then carry on with --resume"},
+		advice: "the directory cannot be written: check its rights and where it is mounted, then carry on with --resume"},
 	{kind: unreachableCluster, pattern: regexp.MustCompile(`(?i)Kubernetes cluster (is )?unreachable|(with|due to) unreachable cluster|Kubernetes API server .{0,200}is unreachable|unable to load Kubernetes client configuration|unable to load schema information from the API server|failed to fetch OpenAPI schema from the API server`),
 		advice: "the cluster does not answer: check the network, a VPN and that it runs; `runner refresh` tells whether it is still there"},
 	{kind: "chart's schema", pattern: regexp.MustCompile(`raw\.githubusercontent\.com\S*/kubernetes-json-schema/`),

@@ -14,12 +14,12 @@ func TestInstall(t *testing.T) {
 				t.Errorf("with plugins %v: %q in %s with %q", plugins, args, dir, env)
 			}
 		}})
-		if err := Install(t.Context(), fake, Installation{Folder: "/project", Env: map[string]string{"A": "b"}, Plugins: plugins}); err != nil {
+		if err := Install(t.Context(), fake, Installation{Directory: "/project", Env: map[string]string{"A": "b"}, Plugins: plugins}); err != nil {
 			t.Error(err)
 		}
 	}
 	fake := newFake(t, call{args: "install", stderr: "error: no package.json\n", err: failed()})
-	if err := Install(t.Context(), fake, Installation{Folder: "/project"}); err == nil || err.Error() != "`pulumi install` in /project: no package.json" {
+	if err := Install(t.Context(), fake, Installation{Directory: "/project"}); err == nil || err.Error() != "`pulumi install` in /project: no package.json" {
 		t.Errorf("a failure: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ type Task struct {
 	Clear bool
 	// Record keeps what a preview finds: see Previewed.
 	Record bool
-	// PolicyPacks are folders with Pulumi's policy packs, for up and preview.
+	// PolicyPacks are directories with Pulumi's policy packs, for up and preview.
 	PolicyPacks []string
 	// Secrets reports, after an up, whether the secret output of a name has changed.
 	// It is called only where the engine's events do not show that; nil stands for "no".

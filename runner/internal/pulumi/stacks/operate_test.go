@@ -179,14 +179,14 @@ func TestWhereNothingIsNothingIsDone(t *testing.T) {
 	}
 }
 
-// TestProjectsOfTheirOwn run in their folder, with the stack file of the working
+// TestProjectsOfTheirOwn run in their directory, with the stack file of the working
 // copy; everything else that is done to their stacks stays out of it.
 func TestProjectsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	directory := t.TempDir()
 	var work string
-	inFolder := func(dir string, _, args []string) {
-		if dir != folder || !slices.Contains(args, "--config-file="+filepath.Join(work, "own", "Pulumi.dev.yaml")) {
+	inDir := func(dir string, _, args []string) {
+		if dir != directory || !slices.Contains(args, "--config-file="+filepath.Join(work, "own", "Pulumi.dev.yaml")) {
 			t.Errorf("ran in %s: %v", dir, args)
 		}
 	}
@@ -198,11 +198,11 @@ func TestProjectsOfTheirOwn(t *testing.T) {
 	up := apitype.EngineEvent{SummaryEvent: &apitype.SummaryEvent{}}
 	e := openWith(t, newFake(t,
 		call{args: "stack init --no-select --stack organization/own/dev", check: inCopy},
-		call{args: "up", events: []apitype.EngineEvent{up}, check: inFolder},
+		call{args: "up", events: []apitype.EngineEvent{up}, check: inDir},
 		call{args: "stack export", stdout: "{}", check: inCopy},
 	), func(o *Options) {
 		work, o.Empty = o.WorkDir, true
-		o.Folders = func(project string) (Folder, bool) { return Folder{Path: folder}, project == "own" }
+		o.Directories = func(project string) (Directory, bool) { return Directory{Path: directory}, project == "own" }
 	})
 	if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("own")}, func(event.Event) {}); err != nil {
 		t.Fatal(err)
@@ -210,8 +210,8 @@ func TestProjectsOfTheirOwn(t *testing.T) {
 	if _, err := e.Export(t.Context(), "own"); err != nil {
 		t.Error(err)
 	}
-	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-		t.Errorf("the runner wrote into the project's folder: %v, %v", left, err)
+	if left, err := os.ReadDir(directory); err != nil || len(left) > 0 {
+		t.Errorf("the runner wrote into the project's directory: %v, %v", left, err)
 	}
 }
 
@@ -348,8 +348,8 @@ func TestChangesOfAnEngineThatWasKilled(t *testing.T) {
 // TestPlugins has Pulumi's own code find the provider of a working copy.
 func TestPlugins(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	e := openWith(t, newFake(t), func(o *Options) { o.Empty, o.Plugins = true, map[string]string{"kind": folder} })
+	directory := t.TempDir()
+	e := openWith(t, newFake(t), func(o *Options) { o.Empty, o.Plugins = true, map[string]string{"kind": directory} })
 	dir, err := e.workingCopy("kind-cluster")
 	if err != nil {
 		t.Fatal(err)
@@ -358,7 +358,7 @@ func TestPlugins(t *testing.T) {
 	if err != nil || project.Plugins == nil || len(project.Plugins.Providers) != 1 {
 		t.Fatalf("%v: %+v", err, project)
 	}
-	if p := project.Plugins.Providers[0]; p.Name != "kind" || p.Path != folder {
+	if p := project.Plugins.Providers[0]; p.Name != "kind" || p.Path != directory {
 		t.Errorf("the plugin is %+v", p)
 	}
 }

@@ -2,10 +2,10 @@
 // about an environment's stacks. It is the only importer of the Automation API
 // and the only place that reads the text of Pulumi's errors.
 //
-// Every operation works on a working copy, a folder of the run with a Pulumi.yaml
+// Every operation works on a working copy, a directory of the run with a Pulumi.yaml
 // and a copy of the stack file. So the runner never changes which stack the user
 // has selected, and Pulumi never rewrites the user's files. Every project is a
-// folder whose Pulumi.yaml names a runtime; its program is run by a language host.
+// directory whose Pulumi.yaml names a runtime; its program is run by a language host.
 package stacks
 
 import (
@@ -37,17 +37,17 @@ type Options struct {
 	Names        model.StackNames  // of those that have names of their own
 	Projects     []string          // of the environment; nil for all with a stack of its name
 	Organization string            // "organization" on self-managed backends
-	WorkDir      string            // folder for working copies, private to the run
+	WorkDir      string            // directory for working copies, private to the run
 	StackFile    []byte            // content of the shared stack file
 	SecretsFile  []byte            // content of the secrets project's stack file
 	Env          map[string]string // environment of Pulumi, its plugins and language hosts
-	// Folders finds the projects that have a folder of their own; the others are
+	// Directories finds the projects that have a directory of their own; the others are
 	// built in. Nil stands for none.
-	Folders func(project string) (Folder, bool)
-	Plugins map[string]string // resource provider -> folder with its program
-	Masker  *event.Masker     // learns the secret values that come by
-	States  statefiles.Folder // of a file backend, where states are read without a command
-	Empty   bool              // the backend has no stacks yet; it is not asked
+	Directories func(project string) (Directory, bool)
+	Plugins     map[string]string    // resource provider -> directory with its program
+	Masker      *event.Masker        // learns the secret values that come by
+	States      statefiles.Directory // of a file backend, where states are read without a command
+	Empty       bool                 // the backend has no stacks yet; it is not asked
 	// Direct are projects whose states are looked for in files instead of asking the
 	// backend: that reads the states of all environments, and cannot while somebody
 	// writes one of them. Nil asks it.

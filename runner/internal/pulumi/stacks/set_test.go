@@ -52,18 +52,18 @@ func TestOpenAsksNobodyAboutAnEmptyBackend(t *testing.T) {
 // the state of another environment is being written.
 func TestOpenLooksIntoFiles(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	directory := t.TempDir()
 	for name, content := range map[string]string{
 		"vpc/dev.json":  `{"version": 3, "checkpoint": {"latest": {"resources": [{"type": "pulumi:pulumi:Stack"}, {"type": "a:b:C"}]}}}`,
 		"vpc/prod.json": "", // which somebody is writing
 	} {
-		path := filepath.Join(folder, ".pulumi/stacks", name)
+		path := filepath.Join(directory, ".pulumi/stacks", name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	e := openWith(t, newFake(t), func(o *Options) {
-		o.Direct, o.States = []string{"vpc", "eks"}, statefiles.Folder{Path: folder, Stack: "dev"}
+		o.Direct, o.States = []string{"vpc", "eks"}, statefiles.Directory{Path: directory, Stack: "dev"}
 	})
 	if got := e.Summary("vpc"); !got.Exists || got.Resources != 2 || e.Summary("eks").Exists {
 		t.Errorf("vpc %+v, eks %+v", got, e.Summary("eks"))

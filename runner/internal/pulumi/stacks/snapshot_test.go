@@ -11,9 +11,9 @@ import (
 func TestSnapshotsFindWhatIsStale(t *testing.T) {
 	t.Parallel()
 	const secret = `{"4dabf18193072939515e22adb298388d":"x","ciphertext":"%s"}`
-	folder := t.TempDir()
+	directory := t.TempDir()
 	write := func(project, content string) {
-		file := filepath.Join(folder, ".pulumi", "stacks", project, "dev.json")
+		file := filepath.Join(directory, ".pulumi", "stacks", project, "dev.json")
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func TestSnapshotsFindWhatIsStale(t *testing.T) {
 	write("changed", reference+`{"zones":["a"],"id":"vpc-0","token":`+secret+`}}}`)
 	write("gone", reference+`{"zones":["a","b"],"password":`+secret+`}}}`)
 	write("other", `{"type":"pulumi:pulumi:StackReference","id":"organization/nowhere/dev","outputs":{"outputs":{"a":1}}}`)
-	e := openIn(t, folder)
+	e := openIn(t, directory)
 	now := map[string]Snapshot{}
 	for _, project := range []string{"vpc", "same", "changed", "gone", "other", "never"} {
 		snapshot, err := e.Snapshot(t.Context(), project)

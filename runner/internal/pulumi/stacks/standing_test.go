@@ -101,7 +101,7 @@ func TestStanding(t *testing.T) {
 // the states again.
 func TestStandingsAreReadOnce(t *testing.T) {
 	t.Parallel()
-	o := Options{Organization: "organization", Stack: "dev", States: statefiles.Folder{Path: t.TempDir(), Stack: "dev"}}
+	o := Options{Organization: "organization", Stack: "dev", States: statefiles.Directory{Path: t.TempDir(), Stack: "dev"}}
 	file := filepath.Join(o.States.Path, ".pulumi/stacks/network/dev.json")
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)

@@ -63,8 +63,8 @@ func TestPending(t *testing.T) {
 		t.Errorf("it reads %q", got)
 	}
 
-	folder := t.TempDir()
-	file := filepath.Join(folder, ".pulumi/stacks/vpc/dev.json")
+	directory := t.TempDir()
+	file := filepath.Join(directory, ".pulumi/stacks/vpc/dev.json")
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestPending(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		read, err := openIn(t, folder).Pending(t.Context(), "vpc")
+		read, err := openIn(t, directory).Pending(t.Context(), "vpc")
 		if diff := cmp.Diff(test.want, read); diff != "" || (err != nil) != test.wrong {
 			t.Errorf("%s: %v\n%s", test.name, err, diff)
 		}
@@ -200,9 +200,9 @@ func TestRemovingStacks(t *testing.T) {
 }
 
 // openIn opens the stacks of a file backend.
-func openIn(t *testing.T, folder string) *Set {
+func openIn(t *testing.T, directory string) *Set {
 	t.Helper()
 	e := open(t, nil)
-	e.options.States = statefiles.Folder{Path: folder, Stack: "dev"}
+	e.options.States = statefiles.Directory{Path: directory, Stack: "dev"}
 	return e
 }

@@ -25,8 +25,8 @@ import (
 // Pulumi's commands run. What they know is in the options.
 type copies struct{ options Options }
 
-// Folder is a project that has a folder of its own, with a Pulumi.yaml.
-type Folder struct {
+// Directory is a project that has a directory of its own, with a Pulumi.yaml.
+type Directory struct {
 	Path      string // absolute
 	StackFile []byte // content of the copy of its stack file
 }
@@ -38,7 +38,7 @@ type place struct {
 }
 
 // placeOf prepares the working copy of a project, and its stack, which it
-// creates if there is none. A project with a folder of its own runs there, so
+// creates if there is none. A project with a directory of its own runs there, so
 // that all that its program and its Pulumi.yaml refer to is where they say; of
 // the working copy it takes the stack file. Operations on the stack run with command.
 func (e *Set) placeOf(ctx context.Context, project string, command Command, events *arrival) (place, error) {
@@ -51,8 +51,8 @@ func (e *Set) placeOf(ctx context.Context, project string, command Command, even
 	}
 	p := place{stackFile: filepath.Join(dir, e.stackFileName(project))}
 	env := e.environOf(dir)
-	if folder, ok := e.folderOf(project); ok {
-		dir = folder.Path
+	if directory, ok := e.dirOf(project); ok {
+		dir = directory.Path
 	}
 	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{command, events}), auto.WorkDir(dir), auto.EnvVars(env))
 	if err == nil {
@@ -81,14 +81,14 @@ func (e *Set) create(ctx context.Context, project string) error {
 	return nil
 }
 
-func (c copies) folderOf(project string) (Folder, bool) {
-	if c.options.Folders == nil {
-		return Folder{}, false
+func (c copies) dirOf(project string) (Directory, bool) {
+	if c.options.Directories == nil {
+		return Directory{}, false
 	}
-	return c.options.Folders(project)
+	return c.options.Directories(project)
 }
 
-// workingCopy writes a folder in which Pulumi finds the project's name and a copy
+// workingCopy writes a directory in which Pulumi finds the project's name and a copy
 // of its stack file. For the built-in projects it is all that they need.
 func (c copies) workingCopy(project string) (string, error) {
 	dir := filepath.Join(c.options.WorkDir, project)
@@ -134,8 +134,8 @@ func (c copies) plugins() *workspace.Plugins {
 func (c copies) stackFileName(project string) string { return "Pulumi." + c.stackOf(project) + ".yaml" }
 
 func (c copies) stackFile(project string) []byte {
-	if folder, ok := c.folderOf(project); ok {
-		return folder.StackFile
+	if directory, ok := c.dirOf(project); ok {
+		return directory.StackFile
 	}
 	if project == projects.SecretsProject {
 		return c.options.SecretsFile

@@ -16,9 +16,9 @@ import (
 // Found is a project found in the repository.
 type Found struct {
 	Name    string
-	Path    string   // folder below the root, with slashes
+	Path    string   // directory below the root, with slashes
 	Dir     string   // the same, absolute
-	Nested  []string // folders of other projects below it, absolute
+	Nested  []string // directories of other projects below it, absolute
 	Backend string   // backend in its Pulumi.yaml, or ""
 }
 

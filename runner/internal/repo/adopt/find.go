@@ -19,7 +19,7 @@ func Find(root string) (found []Found, unsure []string, err error) {
 			reason, err := unreadable(root, path, err)
 			unsure = append(unsure, reason)
 			return err
-		case entry.IsDir() && path != root && skippedFolder(entry.Name()):
+		case entry.IsDir() && path != root && skippedDir(entry.Name()):
 			return fs.SkipDir
 		case entry.IsDir():
 			return nil

@@ -24,8 +24,8 @@ func sourceEndings() []string {
 		".scala"}
 }
 
-// skippedFolder reports whether a folder has no sources of this repository.
-func skippedFolder(name string) bool {
+// skippedDir reports whether a directory has no sources of this repository.
+func skippedDir(name string) bool {
 	return strings.HasPrefix(name, ".") && name != "." ||
 		slices.Contains([]string{"node_modules", "vendor", "venv", "__pycache__", "target", "obj"}, name)
 }
@@ -42,7 +42,7 @@ func (a *adoption) readSources(f Found) {
 		case err != nil:
 			a.doubt("%s cannot be searched for references: %v", f.Name, err)
 			return nil
-		case entry.IsDir() && file != f.Dir && (skippedFolder(entry.Name()) || slices.Contains(f.Nested, file)):
+		case entry.IsDir() && file != f.Dir && (skippedDir(entry.Name()) || slices.Contains(f.Nested, file)):
 			return fs.SkipDir
 		case !entry.Type().IsRegular() || !slices.Contains(sourceEndings(), filepath.Ext(file)):
 			return nil

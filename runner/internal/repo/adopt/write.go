@@ -13,7 +13,7 @@ import (
 // printable URL of the backend.
 func (a Adoption) Text(backend string) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Made by `runner adopt` from the projects below this folder and their stacks in %s.\n", backend)
+	fmt.Fprintf(&b, "# Made by `runner adopt` from the projects below this directory and their stacks in %s.\n", backend)
 	b.WriteString("# Edit it as needed. Stacks, stack files and their encryption were not changed.\n")
 	if len(a.Environments) > 0 {
 		fmt.Fprintf(&b, "# Environments: %s\n", strings.Join(a.Environments, ", "))

@@ -11,7 +11,7 @@ import (
 	"mara/projects/model"
 )
 
-// Beside reads the stack file in a project's folder, which may be missing. It returns an empty
+// Beside reads the stack file in a project's directory, which may be missing. It returns an empty
 // file for projects without their own stack files.
 func Beside(root, environment string, project model.Project) (config.StackFile, error) {
 	if project.Own == nil || project.Own.StackFiles == "" {

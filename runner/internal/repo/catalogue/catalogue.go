@@ -34,7 +34,7 @@ func BuiltIn() Catalogue {
 func Load(root, path string) (Catalogue, error) {
 	mara, err := config.ReadMara(root)
 	if err != nil {
-		return Catalogue{}, config.WithProblems(err, missingFolders(mara, root))
+		return Catalogue{}, config.WithProblems(err, missingDirs(mara, root))
 	}
 	if mara.File == "" {
 		return BuiltIn(), nil

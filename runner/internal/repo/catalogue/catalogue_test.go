@@ -18,7 +18,7 @@ import (
 	"mara/runner/internal/repo/catalogue"
 )
 
-// root returns a folder with a mara.yaml and projects of these names.
+// root returns a directory with a mara.yaml and projects of these names.
 func root(t *testing.T, mara string, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -197,9 +197,9 @@ hooks:
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, mara, want string }{
-		{"missing folder beside something else", "projects:\n- path: nett\n  colour: red",
-			"2 problems in the configuration:\n  mara.yaml:3: projects[0].colour is not a known key; allowed: path, git, ref, project, title, phase, reads, after, providers, replaces, when, stack, stackFile, outputs, timeout, estimate, config, hooks\n  mara.yaml:2: path names nett, and there is no such folder"},
-		{"missing folder", "projects:\n- path: nett", "mara.yaml:2: path names nett, and there is no such folder"},
+		{"missing directory beside something else", "projects:\n- path: nett\n  colour: red",
+			"2 problems in the configuration:\n  mara.yaml:3: projects[0].colour is not a known key; allowed: path, git, ref, project, title, phase, reads, after, providers, replaces, when, stack, stackFile, outputs, timeout, estimate, config, hooks\n  mara.yaml:2: path names nett, and there is no such directory"},
+		{"missing directory", "projects:\n- path: nett", "mara.yaml:2: path names nett, and there is no such directory"},
 		{"no Pulumi.yaml", "projects:\n- path: .", "mara.yaml:2: path names ., and there is no Pulumi.yaml in it"},
 		{"cycle", "projects:\n- {path: net, reads: db}\n- {path: db, after: net}", "mara.yaml:2: projects form a cycle: net -> db -> net"},
 		{"itself", "projects:\n- {path: net, reads: net}", "mara.yaml:2: projects form a cycle: net -> net"},
@@ -224,7 +224,7 @@ func TestRefused(t *testing.T) {
 		{"after of an unknown project", "providers: {kind: {after: {net: [certmgr], certmgr: [net]}}}", `mara.yaml:1: after names "net", which kind does not have`},
 		{"replaces", "projects: [{path: net, replaces: certmgr}]", `mara.yaml:1: replaces names "certmgr", which own does not have`},
 		{"replaces what is read", "providers: {kind: {}}\nprojects:\n- {path: net, replaces: logstore}", "mara.yaml:3: logagent reads the outputs of logstore by that name; give the project that replaces it the name logstore, or exclude logagent"},
-		{"catalogue", "projects: [{project: certmgrs}]", `mara.yaml:1: project names "certmgrs", which does not come with the runner; did you mean "certmgr"?; for a project of your own write  path: FOLDER`},
+		{"catalogue", "projects: [{project: certmgrs}]", `mara.yaml:1: project names "certmgrs", which does not come with the runner; did you mean "certmgr"?; for a project of your own write  path: DIR`},
 		{"needs of a catalogue project", "providers: {mine: {extends: kind, projects: [{project: kubeconfig}]}}", "mara.yaml:1: kubeconfig needs kind-cluster, which is not a project of mine; add it, or write reads and after"},
 		{"when of a catalogue project", "providers: {mine: {extends: kind, projects: [{project: kind-cluster, when: 'true'}]}}", "mara.yaml:1: when is for projects of your own; kind-cluster comes with the runner"},
 		{"config", "projects: [{path: net, config: {sise: {}}}]", `mara.yaml:1: config names "net:sise", which the section config of net/Pulumi.yaml does not declare; did you mean "net:size"?`},

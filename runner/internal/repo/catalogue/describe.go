@@ -28,7 +28,7 @@ func Describe(p providers.Provider) (string, error) {
 	}
 	provider.addNode("projects", &yaml.Node{Kind: yaml.SequenceNode, Content: slice.Map(p.Steps, describeStep)})
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# The plan of %s, as a provider of your own. Change the list, add projects with path: FOLDER,\n"+
+	fmt.Fprintf(&b, "# The plan of %s, as a provider of your own. Change the list, add projects with path: DIR,\n"+
 		"# or leave the list out: then the provider has the projects of the one that it extends.\n", p.Name)
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)

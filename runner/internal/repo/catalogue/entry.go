@@ -53,15 +53,15 @@ func (b *builder) catalogued(name config.Word) (model.Project, bool) {
 	if !ok {
 		names := slice.Map(projects.All(), func(known model.Project) string { return known.Name })
 		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  "+
-			"path: FOLDER",
+			"path: DIR",
 			name.Text, config.DidYouMean(name.Text, names))
 	}
 	return project, ok
 }
 
-// own reads an own project from its folder.
+// own reads an own project from its directory.
 func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
-	dir, shown, ok := b.folder(declared)
+	dir, shown, ok := b.directory(declared)
 	if !ok {
 		return model.Project{}, false
 	}
@@ -87,8 +87,8 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 	return project, true
 }
 
-// folder returns the folder of a project, and its printable form.
-func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok bool) {
+// directory returns the directory of a project, and its printable form.
+func (b *builder) directory(declared config.MaraProject) (dir, shown string, ok bool) {
 	place := declared.Path
 	dir, shown = filepath.FromSlash(place.Text), filepath.ToSlash(filepath.Clean(place.Text))
 	if declared.Git.Text != "" {
@@ -97,14 +97,14 @@ func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok boo
 			b.problem(declared.Git.Line, "the project is in %s, which is not here yet; fetch it with `runner fetch`", source)
 			return "", "", false
 		}
-		dir, shown = filepath.Join(source.Folder(b.root), dir), path.Join(source.String(), shown)
+		dir, shown = filepath.Join(source.Directory(b.root), dir), path.Join(source.String(), shown)
 		place.Line = cmp.Or(place.Line, declared.Git.Line)
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(b.root, dir)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		b.problem(place.Line, "path names %s, and there is no such folder", shown)
+		b.problem(place.Line, "path names %s, and there is no such directory", shown)
 		return "", "", false
 	}
 	if _, err := os.Stat(filepath.Join(dir, config.ManifestFile)); err != nil {
@@ -114,12 +114,12 @@ func (b *builder) folder(declared config.MaraProject) (dir, shown string, ok boo
 	return dir, shown, true
 }
 
-// missingFolders returns the problems of folders in a mara.yaml that has other problems, too.
-func missingFolders(mara config.Mara, root string) []config.Problem {
+// missingDirs returns the problems of directories in a mara.yaml that has other problems, too.
+func missingDirs(mara config.Mara, root string) []config.Problem {
 	b := &builder{mara: mara, root: root}
 	for _, declared := range mara.AllProjects() {
 		if declared.Path.Text != "" && declared.Project.Text == "" {
-			b.folder(declared)
+			b.directory(declared)
 		}
 	}
 	return b.problems

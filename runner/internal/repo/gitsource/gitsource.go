@@ -36,27 +36,27 @@ func (s Source) name() string {
 	return path.Base(strings.ReplaceAll(url, ":", "/"))
 }
 
-// Folder returns where the revision is stored.
-func (s Source) Folder(root string) string {
+// Directory returns where the revision is stored.
+func (s Source) Directory(root string) string {
 	digest := sha256.Sum256([]byte(s.URL + "\x00" + s.Ref))
 	return layout.Of(root, false).Git(s.name() + "-" + hex.EncodeToString(digest[:6]))
 }
 
 // Commit reads the stored commit; ok is false if there is none.
 func (s Source) Commit(root string) (commit string, ok bool) {
-	content, err := os.ReadFile(filepath.Join(s.Folder(root), ".git", "HEAD")) // no branch is checked out
+	content, err := os.ReadFile(filepath.Join(s.Directory(root), ".git", "HEAD")) // no branch is checked out
 	return strings.TrimSpace(string(content)), err == nil
 }
 
 // Fetch fetches the revision, and replaces the stored one in one step. env is the
 // environment of git; git is its path.
 func (s Source) Fetch(ctx context.Context, git, root string, env []string) error {
-	folder := s.Folder(root)
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+	directory := s.Directory(root)
+	if err := os.MkdirAll(filepath.Dir(directory), 0o755); err != nil {
 		return err
 	}
 	layout.IgnoreInGit(root)
-	work, err := os.MkdirTemp(filepath.Dir(folder), ".fetching-*")
+	work, err := os.MkdirTemp(filepath.Dir(directory), ".fetching-*")
 	if err != nil {
 		return err
 	}
@@ -65,22 +65,22 @@ func (s Source) Fetch(ctx context.Context, git, root string, env []string) error
 	if err := c.fetch(ctx, s, root); err != nil {
 		return err
 	}
-	return swap(folder, work)
+	return swap(directory, work)
 }
 
 // swap moves a directory to the place of another one, if there is one, which it removes. It moves the old one back
 // if that fails.
-func swap(folder, made string) error {
+func swap(directory, made string) error {
 	old := made + "-old"
-	err := os.Rename(folder, old)
+	err := os.Rename(directory, old)
 	if errors.Is(err, os.ErrNotExist) {
-		return os.Rename(made, folder)
+		return os.Rename(made, directory)
 	}
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(made, folder); err != nil {
-		return errors.Join(err, os.Rename(old, folder))
+	if err := os.Rename(made, directory); err != nil {
+		return errors.Join(err, os.Rename(old, directory))
 	}
 	return os.RemoveAll(old)
 }
@@ -103,7 +103,7 @@ func WithoutRepository(env []string) []string {
 	})
 }
 
-// command runs git in a folder.
+// command runs git in a directory.
 type command struct {
 	git, dir string
 	env      []string

@@ -58,7 +58,7 @@ func TestFetch(t *testing.T) {
 				t.Fatalf("%s: %v", s, err)
 			}
 		}
-		content, _ := os.ReadFile(filepath.Join(s.Folder(root), "file"))
+		content, _ := os.ReadFile(filepath.Join(s.Directory(root), "file"))
 		if commit, ok := s.Commit(root); string(content) != test.want || !ok || (test.want == "one") != (commit == first) {
 			t.Errorf("%s: %q at %s, %t", s, content, commit, ok)
 		}
@@ -94,7 +94,7 @@ func TestFetchFromHook(t *testing.T) {
 	if err := s.Fetch(t.Context(), git, root, env); err != nil {
 		t.Fatal(err)
 	}
-	if content, _ := os.ReadFile(filepath.Join(s.Folder(root), "file")); string(content) != "one" {
+	if content, _ := os.ReadFile(filepath.Join(s.Directory(root), "file")); string(content) != "one" {
 		t.Errorf("fetched %q", content)
 	}
 	if after, _ := os.ReadFile(configuration); string(after) != string(before) {

@@ -69,7 +69,7 @@ func (r *reader) fileOf(name string) string {
 	if strings.HasPrefix(name, "/") {
 		return r.file
 	}
-	return config.LayersFolder + "/" + name + ".yaml"
+	return config.LayersDir + "/" + name + ".yaml"
 }
 
 func (r *reader) problem(file string, line int, key, format string, args ...any) {
@@ -146,7 +146,7 @@ func (r *reader) tell(diagnostics syntax.Diagnostics) {
 // config/layers.
 func (r *reader) LoadEnvironment(_ context.Context, name string) ([]byte, eval.Decrypter, error) {
 	if !filepath.IsLocal(name) || strings.Contains(name, "@") {
-		return nil, nil, fmt.Errorf("imports %q, which is not the name of a file below %s", name, config.LayersFolder)
+		return nil, nil, fmt.Errorf("imports %q, which is not the name of a file below %s", name, config.LayersDir)
 	}
 	file := r.fileOf(name)
 	content, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(file)))
@@ -186,9 +186,9 @@ func orEmpty(content []byte) []byte {
 // known returns the names of all layers.
 func (r *reader) known() []string {
 	var names []string
-	folder := filepath.Join(r.root, config.LayersFolder)
-	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error { // unreadable folders are skipped
-		relative, relErr := filepath.Rel(folder, path)
+	dir := filepath.Join(r.root, config.LayersDir)
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error { // unreadable directories are skipped
+		relative, relErr := filepath.Rel(dir, path)
 		if name, isLayer := strings.CutSuffix(filepath.ToSlash(relative), ".yaml"); err == nil && relErr == nil && isLayer &&
 			!entry.IsDir() {
 			names = append(names, name)

@@ -150,7 +150,7 @@ func (r *reader) backend(v esc.Value) config.Value {
 	}
 	backend := config.Value{Text: text, Origin: r.origin("runner.backend", v)}
 	if config.CheckBackend(backend) != nil {
-		r.wrong(v, "runner.backend", "is not the address of a backend such as file:///folder, s3://bucket or "+
+		r.wrong(v, "runner.backend", "is not the address of a backend such as file:///directory, s3://bucket or "+
 			"https://api.pulumi.com")
 	}
 	return backend

@@ -28,8 +28,8 @@ type providerRecord struct {
 // RememberedProvider returns the named provider, or else the recorded provider of the
 // environment's first use. If both exist and differ, it returns an error. Without either, it
 // returns the only provider of mara.yaml.
-func (r Request) RememberedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
-	recorded, err := recordedProvider(folder, stack, named)
+func (r Request) RememberedProvider(dir layout.Runner, stack string, named config.Value) (config.Value, error) {
+	recorded, err := recordedProvider(dir, stack, named)
 	if r.ChangeProvider && named.IsSet() && err != nil && errors.As(err, new(*otherProviderError)) {
 		return named, nil
 	}
@@ -48,14 +48,14 @@ func (r Request) onlyProvider() config.Value {
 	return config.Value{Text: name, Origin: config.Origin{Source: config.FromMara, File: config.MaraFile}}
 }
 
-func recordedProvider(folder layout.Runner, stack string, named config.Value) (config.Value, error) {
-	file := folder.Provider(stack)
+func recordedProvider(dir layout.Runner, stack string, named config.Value) (config.Value, error) {
+	file := dir.Provider(stack)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return named, nil
 	}
 	if err != nil {
-		return config.Value{}, failure.RunnerFolder(err)
+		return config.Value{}, failure.RunnerDir(err)
 	}
 	var record providerRecord
 	if err := yaml.Unmarshal(content, &record); err != nil || record.Provider == "" {
@@ -79,8 +79,8 @@ type otherProviderError struct{ failure.Environment }
 func (e *otherProviderError) Unwrap() error { return &e.Environment }
 
 // RecordedProvider reads the recorded provider of a stack, or "".
-func RecordedProvider(folder layout.Runner, stack string) string {
-	recorded, err := recordedProvider(folder, stack, config.Value{})
+func RecordedProvider(dir layout.Runner, stack string) string {
+	recorded, err := recordedProvider(dir, stack, config.Value{})
 	if err != nil {
 		return ""
 	}
@@ -89,8 +89,8 @@ func RecordedProvider(folder layout.Runner, stack string) string {
 
 // ProviderBefore returns the previous provider of the environment, from the stack file or the
 // record of its first deployment, or "" if it is unchanged.
-func ProviderBefore(folder layout.Runner, settings config.Settings, provider string) string {
-	before := cmp.Or(RecordedProvider(folder, settings.Stack.Text), settings.Replaced.Text)
+func ProviderBefore(dir layout.Runner, settings config.Settings, provider string) string {
+	before := cmp.Or(RecordedProvider(dir, settings.Stack.Text), settings.Replaced.Text)
 	if before == provider {
 		return ""
 	}
@@ -98,17 +98,17 @@ func ProviderBefore(folder layout.Runner, settings config.Settings, provider str
 }
 
 // RememberProvider records the provider of an environment.
-func RememberProvider(folder layout.Runner, stack, provider string) error {
+func RememberProvider(dir layout.Runner, stack, provider string) error {
 	content, err := yaml.Marshal(providerRecord{Provider: provider})
 	if err != nil {
 		return err
 	}
-	file := folder.Provider(stack)
+	file := dir.Provider(stack)
 	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(content) {
 		return nil
 	}
 	if err := atomicfile.WriteDeep(file, content, 0o600, 0o700); err != nil {
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	return nil
 }

@@ -33,8 +33,8 @@ func (r Request) Known() catalogue.Catalogue {
 	return *r.Catalogue
 }
 
-// Folder returns the runner's folder for the environment.
-func (r Request) Folder() layout.Runner {
+// Directory returns the runner's directory for the environment.
+func (r Request) Directory() layout.Runner {
 	if r.Simulation.Scratch != "" {
 		return layout.Runner(r.Simulation.Scratch)
 	}
@@ -67,7 +67,7 @@ func (r Request) resolving() config.Request {
 	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources,
 		Simulate: r.Simulation.On, ChangeProvider: r.ChangeProvider}
 	if r.Simulation.Scratch != "" {
-		o.StateFolder = string(r.Folder().State())
+		o.StateDir = string(r.Directory().State())
 	}
 	return o
 }
@@ -84,7 +84,7 @@ type Simulation struct {
 	// Cluster is the kubeconfig of a real cluster that validates all simulated objects in dry
 	// runs, or "".
 	Cluster string
-	// Scratch is the folder of a temporary simulation; "" stores the simulation below the root.
+	// Scratch is the directory of a temporary simulation; "" stores the simulation below the root.
 	Scratch string
 	Admit   simulate.Admission // checks every resource; nil admits all
 }

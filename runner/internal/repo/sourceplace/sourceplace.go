@@ -104,15 +104,15 @@ func Prefix(root string) string {
 	if err != nil {
 		return ""
 	}
-	for folder := absolute; ; folder = filepath.Dir(folder) {
-		if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil {
-			below, err := filepath.Rel(folder, absolute)
+	for dir := absolute; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			below, err := filepath.Rel(dir, absolute)
 			if err != nil || below == "." {
 				return ""
 			}
 			return filepath.ToSlash(below) + "/"
 		}
-		if folder == filepath.Dir(folder) {
+		if dir == filepath.Dir(dir) {
 			return ""
 		}
 	}

@@ -39,7 +39,7 @@ func TestFind(t *testing.T) {
 		{"a program in Pulumi.yaml", "bucket", own("one"), Place{"one/Pulumi.yaml", 4}},
 		{"another language", "vpc", own("go"), Place{"go/Pulumi.yaml", 1}},
 		{"from git", "vpc", &model.Own{Dir: filepath.Join(root, "net"), Git: "https://x", Line: 3}, Place{"mara.yaml", 3}},
-		{"a folder that is not there", "vpc", own("gone"), Place{"mara.yaml", 7}},
+		{"a directory that is not there", "vpc", own("gone"), Place{"mara.yaml", 7}},
 		{"built in", "vpc", nil, Place{"config/pulumi/Pulumi.dev.yaml", 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package stackfiles reads the stack files in the folders of own projects.
+// Package stackfiles reads the stack files in the directories of own projects.
 package stackfiles
 
 import (
@@ -11,18 +11,18 @@ import (
 	"mara/runner/internal/run/plan"
 )
 
-// Files are the stack files in the folders of an environment's own projects.
+// Files are the stack files in the directories of an environment's own projects.
 type Files struct {
 	Root  string
 	Stack string // the name of the environment
 }
 
-// Of reads the stack file in a project's folder, which may be missing.
+// Of reads the stack file in a project's directory, which may be missing.
 func (f Files) Of(project model.Project) (config.StackFile, error) {
 	return catalogue.Beside(f.Root, f.Stack, project)
 }
 
-// InPlan reads the stack files in the folders of own projects, by project. It skips unreadable
+// InPlan reads the stack files in the directories of own projects, by project. It skips unreadable
 // files, which Check reports. covered says that every project of the plan has a stack file with
 // an encryption scheme.
 func (f Files) InPlan(p plan.Plan) (files map[string]config.StackFile, covered bool) {

@@ -18,17 +18,17 @@ const encrypted = "encryptionsalt: v1:abc:v1:def:ghi\nconfig:\n  shop:token:\n  
 // shop returns an own project with stack files beside it.
 func shop(t *testing.T, root, content string) model.Project {
 	t.Helper()
-	folder := filepath.Join(root, "shop")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	dir := filepath.Join(root, "shop")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if content != "" {
-		if err := os.WriteFile(filepath.Join(folder, "Pulumi.dev.yaml"), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "Pulumi.dev.yaml"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return model.Project{
-		Name: "shop", Own: &model.Own{Dir: folder, StackFiles: folder},
+		Name: "shop", Own: &model.Own{Dir: dir, StackFiles: dir},
 		Keys:    []config.Key{{Name: "shop:size"}, {Name: "shop:colour"}},
 		Secrets: []model.Secret{{Key: "shop:token"}, {Key: "shop:password", Doc: "of the shop"}, {Key: "shop:hint", Optional: true}},
 	}

@@ -2,7 +2,7 @@
 // disk and on the wire (NDJSON), and what they add up to.
 //
 // Everything a user sees is made from events: the terminal, the JSON stream,
-// the run folder, reports and the exit code. One flat structure carries every
+// the run directory, reports and the exit code. One flat structure carries every
 // type, as the test2json tool of Go does, so that a reader decodes each line
 // the same way and looks at the type afterwards. The fields that a type uses
 // are listed at its constant.

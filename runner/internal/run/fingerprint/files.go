@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// ErrTooMuch is the error for folders with more files than are looked at.
+// ErrTooMuch is the error for directories with more files than are looked at.
 var ErrTooMuch = errors.New("too many files to tell whether they have changed")
 
 const (
-	// mostFiles is how many files of one folder are looked at.
+	// mostFiles is how many files of one directory are looked at.
 	mostFiles = 20_000
 	// wholeFile is up to which size the content of a file counts; larger ones are
 	// told apart by size and time.
@@ -40,7 +40,7 @@ func stats(paths []string) ([]byte, error) {
 // named digests the files and directories that values of the configuration name:
 // what is in them counts as the value itself.
 func (b Basis) named(config map[string]any, source *Source) ([]byte, error) {
-	bases := append([]string{b.Root}, b.Folders...)
+	bases := append([]string{b.Root}, b.Directories...)
 	if source != nil {
 		bases = append(bases, source.Dir)
 	}
@@ -76,8 +76,8 @@ func candidates(text string, bases []string) []string {
 		return []string{filepath.Clean(text)}
 	}
 	var all []string
-	for _, folder := range bases {
-		if path := filepath.Join(folder, text); path != filepath.Clean(folder) {
+	for _, directory := range bases {
+		if path := filepath.Join(directory, text); path != filepath.Clean(directory) {
 			all = append(all, path)
 		}
 	}
@@ -237,7 +237,7 @@ func (t *tree) describe(path string, info fs.FileInfo) (string, error) {
 	return fmt.Sprintf("%v %x", info.Mode(), sha256.Sum256(content)), nil
 }
 
-func isBelow(path, folder string) bool {
-	relative, err := filepath.Rel(folder, path)
+func isBelow(path, directory string) bool {
+	relative, err := filepath.Rel(directory, path)
 	return err == nil && filepath.IsLocal(relative)
 }

@@ -20,14 +20,14 @@ import (
 // Basis is what all projects of an environment depend on. It is made once for a
 // run.
 type Basis struct {
-	// Root is the folder of the configuration. Relative paths in it may start there,
-	// or in one of Folders.
-	Root    string
-	Folders []string
+	// Root is the directory of the configuration. Relative paths in it may start there,
+	// or in one of Directories.
+	Root        string
+	Directories []string
 	// Programs are those that run projects: the runner, the engine, hosts, plugins.
 	Programs []string
-	// PluginFolders are those in which Pulumi keeps what it has downloaded.
-	PluginFolders []string
+	// PluginDirs are those in which Pulumi keeps what it has downloaded.
+	PluginDirs []string
 	// Environ is the environment of programs and plugins; the values that
 	// IsSecret names are told apart in a way that is slow to guess.
 	Environ  map[string]string
@@ -62,7 +62,7 @@ func (b Basis) common() (map[string][]byte, error) {
 	}
 	setting, err := json.Marshal(b.Setting)
 	return map[string][]byte{
-		"programs": programs, "plugins": listings(b.PluginFolders),
+		"programs": programs, "plugins": listings(b.PluginDirs),
 		VariablesPart: environ, "setting": setting,
 	}, err
 }
@@ -127,11 +127,11 @@ const (
 	mentionedPart = "environment variables that the program names"
 )
 
-// listings are the names in folders; one that is missing has none.
-func listings(folders []string) []byte {
+// listings are the names in directories; one that is missing has none.
+func listings(directories []string) []byte {
 	var text bytes.Buffer
-	for _, folder := range folders {
-		entries, _ := os.ReadDir(folder)
+	for _, directory := range directories {
+		entries, _ := os.ReadDir(directory)
 		for _, entry := range entries {
 			fmt.Fprintf(&text, "%q\n", entry.Name())
 		}

@@ -14,7 +14,7 @@ import (
 	"mara/runner/internal/run/journal"
 )
 
-// world is a folder of files, and what is made of them.
+// world is a directory of files, and what is made of them.
 type world struct {
 	t       *testing.T
 	basis   fingerprint.Basis
@@ -28,8 +28,8 @@ func newWorld(t *testing.T) *world {
 	root := t.TempDir()
 	w := &world{t: t, subject: fingerprint.Subject{Config: map[string]any{"a:text": "hello"}, Outputs: map[string]string{"network": "1"}}}
 	w.basis = fingerprint.Basis{
-		Root: root, Folders: []string{filepath.Join(root, "config")}, Programs: []string{filepath.Join(root, "engine")},
-		PluginFolders: []string{filepath.Join(root, "plugins")}, Environ: map[string]string{"A": "1", "A_TOKEN": "x", "PWD": "/", "GITHUB_RUN_ID": "1"},
+		Root: root, Directories: []string{filepath.Join(root, "config")}, Programs: []string{filepath.Join(root, "engine")},
+		PluginDirs: []string{filepath.Join(root, "plugins")}, Environ: map[string]string{"A": "1", "A_TOKEN": "x", "PWD": "/", "GITHUB_RUN_ID": "1"},
 		IsSecret: func(name string) bool { return strings.HasSuffix(name, "TOKEN") },
 		Setting:  map[string]string{"backend": "file:///x"},
 	}
@@ -83,9 +83,9 @@ func TestChanges(t *testing.T) {
 		"the engine":            {func(w *world) { w.write("engine", "engine 2") }, "programs"},
 		"a plugin":              {func(w *world) { w.write("plugins/aws-v2/x", "") }, "plugins"},
 		"a file that is new":    {func(w *world) { w.write("config/values.yaml", "a: 2") }, "files"},
-		"a file in a folder":    {func(w *world) { w.write("source/deep/file", "changed") }, "files"},
+		"a file in a directory": {func(w *world) { w.write("source/deep/file", "changed") }, "files"},
 		"a large file":          {func(w *world) { w.write("source/large", strings.Repeat("y", 300<<10)) }, "files"},
-		"hidden in a folder":    {func(w *world) { w.write("source/.git/index", "changed") }, ""},
+		"hidden in a directory": {func(w *world) { w.write("source/.git/index", "changed") }, ""},
 		"a file nobody names":   {func(w *world) { w.write("other", "changed") }, ""},
 		"a terminal of VS Code": {func(w *world) { w.basis.Environ["VSCODE_IPC_HOOK"] = "/tmp/x" }, ""},
 		"the id of a job":       {func(w *world) { w.basis.Environ["GITHUB_RUN_ID"] = "2" }, ""},
@@ -110,7 +110,7 @@ func TestChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.subject.Config["a:values"], w.subject.Config["a:folder"] = "values.yaml", map[string]any{"path": filepath.Join(w.basis.Root, "source")}
+			w.subject.Config["a:values"], w.subject.Config["a:directory"] = "values.yaml", map[string]any{"path": filepath.Join(w.basis.Root, "source")}
 			w.elsewhere = t.TempDir()
 			w.subject.Config["a:mount"], w.subject.Config["a:more"] = w.elsewhere, filepath.Join(w.elsewhere, "values.yaml")
 			if err := os.WriteFile(filepath.Join(w.elsewhere, "values.yaml"), []byte("a: 1"), 0o600); err != nil {
@@ -154,7 +154,7 @@ func TestSources(t *testing.T) {
 		"anything for TypeScript":            {"nodejs", "other/main.go", true},
 		"installed packages":                 {"nodejs", "node_modules/x.js", false},
 		"the configuration":                  {"nodejs", "config/pulumi/Pulumi.other.yaml", false},
-		"a hidden folder":                    {"python", ".venv/x.py", false},
+		"a hidden directory":                 {"python", ".venv/x.py", false},
 		"a file of a runtime of Go":          {"go", "go.sum", true},
 		"a hidden directory that YAML names": {"yaml", "project/.templates/x", true},
 		"a file that the program names":      {"yaml", "named-by-main.txt", true},
@@ -216,7 +216,7 @@ func TestNoFingerprint(t *testing.T) {
 			w.source("go")
 		},
 		"an engine that is gone": func(w *world) { w.basis.Programs = []string{filepath.Join(w.basis.Root, "none")} },
-		"a folder behind a link": func(w *world) {
+		"a directory behind a link": func(w *world) {
 			if err := os.Symlink(w.t.TempDir(), filepath.Join(w.basis.Root, "project", "link")); err != nil {
 				w.t.Fatal(err)
 			}

@@ -31,7 +31,7 @@ type Record struct {
 	Outputs map[string]any `json:"outputs,omitempty"`
 }
 
-// Records is the folder with the records of an environment.
+// Records is the directory with the records of an environment.
 type Records string
 
 func (r Records) file(project string) string {

@@ -20,13 +20,13 @@ type Source struct {
 	Dir     string // of its Pulumi.yaml
 	Runtime string
 	Root    string   // of the repository, below which the program may find more
-	Outside []string // folders and files below the root that are no part of a program
+	Outside []string // directories and files below the root that are no part of a program
 
 	contents bool // see Basis
 }
 
 // errOthers is the error for programs that are built with sources from anywhere.
-var errOthers = errors.New("the program is built with sources that are neither below its folder nor pinned")
+var errOthers = errors.New("the program is built with sources that are neither below its directory nor pinned")
 
 // sum digests what the program is made of, and returns which of the variables it
 // names. A program in Pulumi YAML is its directory, and what it names; one in Go

@@ -1,4 +1,4 @@
-// Package journal keeps runs on disk, one folder each:
+// Package journal keeps runs on disk, one directory each:
 //
 //	<id>/meta.json            who runs what on which configuration
 //	<id>/events.ndjson        every event, appended as it comes
@@ -29,7 +29,7 @@ const (
 	metaFile    = "meta.json"
 	eventsFile  = "events.ndjson"
 	summaryFile = "summary.json"
-	logsFolder  = "logs"
+	logsDir     = "logs"
 	// idTime is how an id begins.
 	idTime = "20060102-150405"
 )
@@ -47,7 +47,7 @@ type Journal struct {
 
 // Options are the inputs of Create.
 type Options struct {
-	// Dir is the folder that holds all runs, such as .runner/runs.
+	// Dir is the directory that holds all runs, such as .runner/runs.
 	Dir string
 	// ID is the id of the run, from NewID.
 	ID string
@@ -59,18 +59,18 @@ type Options struct {
 	Warn func(event.Event)
 }
 
-// Create makes the folder of a new run.
+// Create makes the directory of a new run.
 func Create(o Options) (*Journal, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the folder for runs: %w", err)
+		return nil, fmt.Errorf("creating the directory for runs: %w", err)
 	}
 	dir := filepath.Join(o.Dir, o.ID)
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the folder of the run: %w", err)
+		return nil, fmt.Errorf("creating the directory of the run: %w", err)
 	}
-	logDir := filepath.Join(dir, logsFolder)
+	logDir := filepath.Join(dir, logsDir)
 	if err := os.Mkdir(logDir, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the folder for logs: %w", err)
+		return nil, fmt.Errorf("creating the directory for logs: %w", err)
 	}
 	o.Meta.Format = MetaFormat
 	if err := writeJSON(filepath.Join(dir, metaFile), o.Meta); err != nil {
@@ -90,7 +90,7 @@ func NewID(now time.Time) string {
 	return fmt.Sprintf("%s-%03d%s", now.Format(idTime), now.Nanosecond()/1e6, strings.ToLower(rand.Text()[:3]))
 }
 
-// isID tells the folders of runs from whatever else lies beside them.
+// isID tells the directories of runs from whatever else lies beside them.
 func isID(name string) bool {
 	if len(name) != len(idTime)+len("-250k3f") {
 		return false
@@ -102,7 +102,7 @@ func isID(name string) bool {
 // ID returns the id of the run.
 func (j *Journal) ID() string { return j.id }
 
-// Dir returns the folder of the run.
+// Dir returns the directory of the run.
 func (j *Journal) Dir() string { return j.dir }
 
 // Emit appends an event.

@@ -58,7 +58,7 @@ func writeWith(t *testing.T, dir string, at time.Time, meta journal.Meta, events
 	return journal.Run{ID: j.ID(), Dir: j.Dir()}
 }
 
-func TestRunFolder(t *testing.T) {
+func TestRunDir(t *testing.T) {
 	t.Parallel()
 	for _, run := range eventtest.All() {
 		t.Run(run.Name, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestSimulatedIsInEveryFile(t *testing.T) {
 	}
 }
 
-func TestLogStaysInItsFolder(t *testing.T) {
+func TestLogStaysInItsDir(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := "../../../evil"
@@ -221,7 +221,7 @@ func TestLogStaysInItsFolder(t *testing.T) {
 		{Type: event.StepStarted, Project: name, Time: start},
 	})
 	if _, err := os.Stat(filepath.Join(dir, "..", "evil.log")); err == nil {
-		t.Error("a log was written outside of the run's folder")
+		t.Error("a log was written outside of the run's directory")
 	}
 }
 
@@ -318,7 +318,7 @@ func TestCreateErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := journal.Create(journal.Options{Dir: filepath.Join(file, "runs"), ID: journal.NewID(start)}); err == nil {
-		t.Error("made a folder below a file")
+		t.Error("made a directory below a file")
 	}
 }
 
@@ -326,7 +326,7 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if runs, err := journal.List(filepath.Join(dir, "none")); err != nil || runs != nil {
-		t.Errorf("of a missing folder: %v, %v", runs, err)
+		t.Errorf("of a missing directory: %v, %v", runs, err)
 	}
 	old := write(t, dir, start, eventtest.NoOp())
 	young := write(t, dir, start.Add(time.Millisecond), eventtest.NoOp())

@@ -42,7 +42,7 @@ func (r Run) open() (*os.File, error) {
 
 // Logs lists the projects that have a log, sorted by name.
 func (r Run) Logs() ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(r.Dir, logsFolder, "*.log"))
+	files, err := filepath.Glob(filepath.Join(r.Dir, logsDir, "*.log"))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (r Run) Logs() ([]string, error) {
 
 // LogFile is the log of a project that has one.
 func (r Run) LogFile(project string) string {
-	return filepath.Join(r.Dir, logsFolder, logName(project))
+	return filepath.Join(r.Dir, logsDir, logName(project))
 }
 
 // Find returns the run of an id or of the beginning of one; an empty text means

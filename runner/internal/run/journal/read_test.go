@@ -69,7 +69,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if _, err := journal.Find(dir, ""); !noRun(err) {
-		t.Errorf("in an empty folder: %v", err)
+		t.Errorf("in an empty directory: %v", err)
 	}
 	older := record(t, dir, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), eventtest.Success())
 	newer := record(t, dir, time.Date(2026, 1, 3, 3, 4, 5, 0, time.UTC), eventtest.Failure())

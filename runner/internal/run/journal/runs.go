@@ -36,7 +36,7 @@ func (r Run) IsOver() bool {
 	return err == nil
 }
 
-// List returns the runs below dir, the newest first. A folder that does not
+// List returns the runs below dir, the newest first. A directory that does not
 // exist holds none.
 func List(dir string) ([]Run, error) {
 	entries, err := os.ReadDir(dir)
@@ -119,7 +119,7 @@ func writeJSON(path string, value any) error {
 	return atomicfile.Write(path, text.Bytes(), 0o600)
 }
 
-// WasCutOff reports whether the last run in a folder that may have changed the
+// WasCutOff reports whether the last run in a directory that may have changed the
 // environment never came to its end.
 func WasCutOff(dir string, environment Environment) bool {
 	runs, _ := Summaries(dir) // what cannot be listed says nothing

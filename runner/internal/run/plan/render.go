@@ -155,7 +155,7 @@ func renderJSON(p Plan) (string, error) {
 	level := levelOf(p)
 	for _, s := range p.Steps {
 		document.Steps = append(document.Steps, DocumentStep{
-			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: s.Project.Folder(), Phase: s.Phase,
+			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: s.Project.Directory(), Phase: s.Phase,
 			Reads: append([]string{}, s.Reads...), After: append([]string{}, s.After...), Hooks: s.hooks(),
 			Level: level[s.Project.Name], EstimateMS: p.Estimates.known(s.Project.Name).Milliseconds(),
 		})

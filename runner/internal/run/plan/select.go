@@ -10,7 +10,7 @@ import (
 // a step runs if no field is against it.
 //
 // Every text is a list of terms, separated by commas. A term is the name of a
-// project, its title or its folder, or a pattern for one of them such as
+// project, its title or its directory, or a pattern for one of them such as
 // "ingress-*"; upper and lower case are the same. "+name" also means all that
 // the project needs, "name+" all that needs it, however indirectly. That is
 // about projects, not about the order of the run: it is the same for a destroy.

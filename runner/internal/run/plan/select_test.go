@@ -15,7 +15,7 @@ import (
 )
 
 // chain returns a plan with a chain, a fork and a step that stands alone. Titles
-// are the names in capitals, folders are group/<name>.
+// are the names in capitals, directories are group/<name>.
 func chain(t *testing.T) Plan {
 	t.Helper()
 	return mustNew(t, provider("vpc", "eks vpc", "ecr", "secrets eks", "ingress-ns eks", "ingress ingress-ns / secrets", "bank ingress ecr"))
@@ -33,10 +33,10 @@ func TestSelect(t *testing.T) {
 		{"several", Selection{Only: []string{"bank", "vpc,ecr", " eks , "}}, "vpc eks ecr bank"},
 		{"title", Selection{Only: []string{"ECR"}}, "ecr"},
 		{"any case", Selection{Only: []string{"EkS"}}, "eks"},
-		{"folder", Selection{Only: []string{"group/eks"}}, "eks"},
+		{"directory", Selection{Only: []string{"group/eks"}}, "eks"},
 		{"pattern", Selection{Only: []string{"ingress*"}}, "ingress-ns ingress"},
 		{"pattern of a title", Selection{Only: []string{"E?R,[VX]PC"}}, "vpc ecr"},
-		{"pattern of folders", Selection{Only: []string{"group/e*"}}, "eks ecr"},
+		{"pattern of directories", Selection{Only: []string{"group/e*"}}, "eks ecr"},
 		{"and what it needs", Selection{Only: []string{"+ingress"}}, "vpc eks secrets ingress-ns ingress"},
 		{"and what needs it", Selection{Only: []string{"secrets+"}}, "secrets ingress bank"},
 		{"both", Selection{Only: []string{"+secrets+"}}, "vpc eks secrets ingress bank"},
@@ -152,7 +152,7 @@ func TestSelectSaysWhy(t *testing.T) {
 	}
 }
 
-// TestEveryWordMeansOneProject holds that no title or folder in a real plan
+// TestEveryWordMeansOneProject holds that no title or directory in a real plan
 // also means another project.
 func TestEveryWordMeansOneProject(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 )
 
 // group is a run of consecutive steps whose projects have the same parent
-// folder and the same phase.
+// directory and the same phase.
 type group struct {
 	parent string
 	phase  Phase
@@ -32,7 +32,7 @@ func groups(p Plan) []group {
 // line is a line of the tree: the branch and what is remarked about it.
 type line struct{ branch, remark string }
 
-// renderTree draws the folders and projects as branches, with the remarks in a
+// renderTree draws the directories and projects as branches, with the remarks in a
 // column of their own.
 func renderTree(p Plan, width int) string {
 	var lines []line

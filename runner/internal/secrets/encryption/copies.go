@@ -29,7 +29,7 @@ type Options struct {
 	Env          map[string]string  // has the passphrase
 	Managed      bool               // the backend encrypts by itself (Pulumi Cloud)
 	Own          []string           // keys of secrets that own projects read from the shared file
-	Beside       []config.StackFile // stack files in the folders of own projects
+	Beside       []config.StackFile // stack files in the directories of own projects
 	Covered      bool               // every project has such a file with a scheme: the shared files encrypt nothing
 	Without      []string           // projects of the catalogue without a namespace
 	Skipped      []model.Project    // projects that this environment skips
@@ -107,7 +107,7 @@ func prepare(o Options) (p preparation, ok bool, err error) {
 }
 
 // namePassphraseFile makes the path of a passphrase file absolute, because Pulumi runs in the
-// folders of the working copies.
+// directories of the working copies.
 func (p *preparation) namePassphraseFile() error {
 	file := p.Env[PassphraseFileVariable]
 	if file == "" || filepath.IsAbs(file) {
@@ -156,7 +156,7 @@ func (p *preparation) needsPassphrase() bool {
 	return p.usesPassphrase(p.stack) || p.usesPassphrase(p.secrets) || len(p.besideSalts()) > 0
 }
 
-// besideSalts returns the stack files in folders of own projects that are encrypted with the
+// besideSalts returns the stack files in directories of own projects that are encrypted with the
 // passphrase and their own salts.
 func (p *preparation) besideSalts() []saltedFile {
 	var salted []saltedFile

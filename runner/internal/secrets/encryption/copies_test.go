@@ -427,8 +427,8 @@ func TestPrepareSetsTheProvider(t *testing.T) {
 // the throw-away secrets are ever written.
 func TestPrepareKeepsTheUsersFiles(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	stack, secrets := filepath.Join(folder, "Pulumi.dev.yaml"), filepath.Join(folder, "secrets", "Pulumi.dev.yaml")
+	directory := t.TempDir()
+	stack, secrets := filepath.Join(directory, "Pulumi.dev.yaml"), filepath.Join(directory, "secrets", "Pulumi.dev.yaml")
 	content := []byte("# mine\nconfig: {a:b: 1.30}\n")
 	write(t, stack, content)
 	write(t, secrets, content)
@@ -443,7 +443,7 @@ func TestPrepareKeepsTheUsersFiles(t *testing.T) {
 			t.Errorf("%s is now %q, %v", path, now, err)
 		}
 	}
-	entries, err := os.ReadDir(folder)
+	entries, err := os.ReadDir(directory)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("beside the stack file: %v, %v", entries, err)
 	}
@@ -452,7 +452,7 @@ func TestPrepareKeepsTheUsersFiles(t *testing.T) {
 	}
 }
 
-// TestPrepareNamesThePassphraseFileInFull: Pulumi runs in other folders.
+// TestPrepareNamesThePassphraseFileInFull: Pulumi runs in other directories.
 func TestPrepareNamesThePassphraseFileInFull(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "secret/passphrase", []byte(right+"\n"))

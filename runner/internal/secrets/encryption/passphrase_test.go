@@ -130,12 +130,12 @@ func FuzzOpenKey(f *testing.F) {
 
 func TestPassphrase(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	file := filepath.Join(folder, "passphrase")
+	directory := t.TempDir()
+	file := filepath.Join(directory, "passphrase")
 	if err := os.WriteFile(file, []byte("  from a file \n\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	empty := filepath.Join(folder, "empty")
+	empty := filepath.Join(directory, "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestPassphrase(t *testing.T) {
 		{"empty file counts", map[string]string{path: empty}, "", true, nil},
 		{"text before file", map[string]string{text: "", path: file}, "", true, nil},
 		{"no file is named", map[string]string{path: ""}, "", false, nil},
-		{"missing file", map[string]string{path: filepath.Join(folder, "nowhere")}, "", false, fs.ErrNotExist},
+		{"missing file", map[string]string{path: filepath.Join(directory, "nowhere")}, "", false, fs.ErrNotExist},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

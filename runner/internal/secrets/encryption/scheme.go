@@ -37,7 +37,7 @@ func (s Scheme) Header() config.Header {
 type Schemes struct {
 	Stack   Scheme   // of the shared stack file
 	Secrets Scheme   // of the secrets project's file; by default that of the shared file
-	Beside  []Scheme // of stack files in folders of own projects
+	Beside  []Scheme // of stack files in directories of own projects
 }
 
 // SchemesOf reads the schemes of an environment. If no stack file has a salt, it reads the

@@ -40,7 +40,7 @@ type Service struct {
 type ServiceOptions struct {
 	Command Command
 	Env     map[string]string
-	Dir     string // an empty private folder; the caller removes it
+	Dir     string // an empty private directory; the caller removes it
 	Stack   string
 	Scheme  Scheme
 	// Organization selects the encryption of Pulumi Cloud, in the stack of the secrets project.

@@ -19,9 +19,9 @@ import (
 
 // secretsFile is the file with the encrypted secrets of an environment.
 type secretsFile struct {
-	settings *config.Settings // has what it was when it was last read
-	folder   layout.Runner
-	now      func() time.Time
+	settings  *config.Settings // has what it was when it was last read
+	directory layout.Runner
+	now       func() time.Time
 }
 
 // edit changes the secrets file as it is now.
@@ -66,22 +66,22 @@ func sameScheme(a, b config.StackFile) bool {
 	return of(a) == of(b)
 }
 
-// write replaces the secrets file in one step. It removes a folder that it made
+// write replaces the secrets file in one step. It removes a directory that it made
 // for nothing.
 func (f secretsFile) write(content []byte) error {
 	path := filepath.Join(f.settings.Root, f.settings.Secrets.File)
-	folder := filepath.Dir(path)
-	_, missing := os.Stat(folder)
+	directory := filepath.Dir(path)
+	_, missing := os.Stat(directory)
 	err := atomicfile.WriteDeep(path, content, 0o600, 0o755)
 	if err == nil {
 		return nil
 	}
 	if errors.Is(missing, fs.ErrNotExist) {
-		_ = os.Remove(folder)
+		_ = os.Remove(directory)
 	}
 	return &failure.Environment{
 		Text: fmt.Sprintf("%s cannot be written: %v", f.settings.Secrets.File, err),
-		Next: failure.WriteRemedy(err, "the folder") + ", or choose another root with --root; nothing was changed",
+		Next: failure.WriteRemedy(err, "the directory") + ", or choose another root with --root; nothing was changed",
 	}
 }
 
@@ -92,7 +92,7 @@ const lockWait = 30 * time.Second
 // lock lets one process at a time change the secrets file.
 func (f secretsFile) lock(ctx context.Context) (release func() error, err error) {
 	held, err := lock.Acquire(ctx, lock.Options{
-		Path:  f.folder.SecretsLock(f.settings.Stack.Text),
+		Path:  f.directory.SecretsLock(f.settings.Stack.Text),
 		Owner: lock.Self("secrets", "secrets", f.now()),
 		Wait:  lockWait,
 	})

@@ -36,7 +36,7 @@ func (f markerFile) read() (scheme encryption.Scheme, begun bool, err error) {
 		return encryption.Scheme{}, false, nil
 	}
 	if err != nil {
-		return encryption.Scheme{}, false, failure.RunnerFolder(err)
+		return encryption.Scheme{}, false, failure.RunnerDir(err)
 	}
 	if err := yaml.Unmarshal(content, &scheme); err != nil || scheme.Salt == "" && scheme.Provider == "" {
 		return encryption.Scheme{}, false, &failure.Environment{Text: string(f) + " is damaged", Next: "restore it from a backup: it says how a change of the key provider has begun"}
@@ -50,7 +50,7 @@ func (f markerFile) write(scheme encryption.Scheme) error {
 		return err
 	}
 	if err := atomicfile.WriteDeep(string(f), content, 0o600, 0o700); err != nil {
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (c *change) unmark(ctx context.Context) error {
 // remove removes a file of the runner's that may be missing.
 func remove(file string) error {
 	if err := atomicfile.Remove(file); err != nil {
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestCommandForAShell(t *testing.T) {
 // removes the note with its own when it has continued the change.
 func TestSharedMarker(t *testing.T) {
 	t.Parallel()
-	ctx, store := t.Context(), lock.Folder(t.TempDir())
+	ctx, store := t.Context(), lock.Directory(t.TempDir())
 	checkout := func() *Vault {
 		settings := config.Settings{Root: t.TempDir()}
 		settings.Stack.Text = "dev"

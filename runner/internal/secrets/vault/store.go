@@ -61,7 +61,7 @@ func (v *Vault) sealerOf(ctx context.Context, scheme encryption.Scheme) (encrypt
 	return encryption.NewKeySealer(passphrase, scheme)
 }
 
-// service opens a scheme that Pulumi itself has to encrypt with, in a folder of
+// service opens a scheme that Pulumi itself has to encrypt with, in a directory of
 // its own.
 func (v *Vault) service(ctx context.Context, scheme encryption.Scheme) (encryption.Sealer, error) {
 	e, err := v.Engine(ctx)

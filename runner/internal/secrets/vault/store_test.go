@@ -17,18 +17,18 @@ import (
 func TestStoreWhenInterrupted(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	folder := layout.Of(root, false)
+	directory := layout.Of(root, false)
 	v := New(Options{
 		Console:  Console{Now: time.Now},
 		Settings: &config.Settings{Root: root, Stack: config.Value{Text: "dev"}, Secrets: config.StackFile{File: config.SecretsPath("dev")}},
-		Masker:   event.NewMasker(), Folder: folder,
+		Masker:   event.NewMasker(), Directory: directory,
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := v.Store(ctx, nil, nil, "prometheus:admin_password"); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(folder.SecretsLock("dev")); err == nil {
+	if _, err := os.Stat(directory.SecretsLock("dev")); err == nil {
 		t.Error("the lock is left")
 	}
 	if _, err := os.Stat(filepath.Join(root, config.SecretsPath("dev"))); err != nil {
@@ -42,7 +42,7 @@ func TestDeployedSaltIsAskedForOnce(t *testing.T) {
 	root, asked := t.TempDir(), 0
 	v := New(Options{
 		Settings: &config.Settings{Root: root, Stack: config.Value{Text: "dev"}},
-		Env:      map[string]string{"PULUMI_CONFIG_PASSPHRASE": "x"}, Masker: event.NewMasker(), Folder: layout.Of(root, false),
+		Env:      map[string]string{"PULUMI_CONFIG_PASSPHRASE": "x"}, Masker: event.NewMasker(), Directory: layout.Of(root, false),
 		DeployedSalt: func(context.Context) (string, error) { asked++; return "", nil },
 	})
 	for range 2 {

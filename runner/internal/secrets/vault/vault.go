@@ -30,7 +30,7 @@ type Console struct {
 	Stdin           io.Reader
 	Stderr          io.Writer
 	StdinIsTerminal bool
-	Dir             string // working folder, where the paths of files start
+	Dir             string // working directory, where the paths of files start
 	Now             func() time.Time
 }
 
@@ -42,7 +42,7 @@ type Options struct {
 	Env         map[string]string // of Pulumi; learns the passphrase
 	Masker      *event.Masker     // learns every value
 	Provider    string
-	Folder      layout.Runner
+	Directory   layout.Runner
 	Keys        []config.Key
 	Secrets     []model.Secret              // that the plan's projects declare
 	Known       []model.Secret              // that any project declares
@@ -97,10 +97,10 @@ func (v *Vault) Key(passphrase, salt string) (*encryption.Key, error) {
 
 // New is the vault of an environment. Close it after use.
 func New(o Options) *Vault {
-	return &Vault{Options: o, file: secretsFile{settings: o.Settings, folder: o.Folder, now: o.Now}}
+	return &Vault{Options: o, file: secretsFile{settings: o.Settings, directory: o.Directory, now: o.Now}}
 }
 
-// Close removes the folders that the vault has worked in.
+// Close removes the directories that the vault has worked in.
 func (v *Vault) Close() error {
 	return errors.Join(slice.Map(v.closers, func(closer func() error) error { return closer() })...)
 }
@@ -123,7 +123,7 @@ func (v *Vault) options() encryption.Options {
 	o := encryption.Options{
 		Stack:        v.Settings.Config,
 		Secrets:      v.Settings.Secrets,
-		SaltFile:     v.Folder.Salt(v.stack()),
+		SaltFile:     v.Directory.Salt(v.stack()),
 		DeployedSalt: v.salt,
 		Keys:         &v.keys,
 		Provider:     v.Provider,
@@ -140,7 +140,7 @@ func (v *Vault) options() encryption.Options {
 		}
 	}
 	if v.Simulated {
-		o.Simulate = &encryption.ThrowAway{Keys: v.Keys, Secrets: v.Secrets, File: v.Folder.Secrets(v.stack())}
+		o.Simulate = &encryption.ThrowAway{Keys: v.Keys, Secrets: v.Secrets, File: v.Directory.Secrets(v.stack())}
 	}
 	return o
 }
@@ -158,8 +158,8 @@ func (v *Vault) schemes() (encryption.Schemes, error) {
 // matter of the environment.
 func (v *Vault) failed(err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) && strings.HasPrefix(path.Path, string(v.Folder)) {
-		return failure.RunnerFolder(err)
+	if errors.As(err, &path) && strings.HasPrefix(path.Path, string(v.Directory)) {
+		return failure.RunnerDir(err)
 	}
 	return &failure.Environment{Text: err.Error()}
 }

@@ -147,7 +147,7 @@ func TestWrongOptions(t *testing.T) {
 		opts simulate.Options
 		want string
 	}{
-		{"no folder", simulate.Options{Dir: "-"}, "no folder"},
+		{"no directory", simulate.Options{Dir: "-"}, "no directory"},
 		{"negative speed", simulate.Options{Speed: -1}, "the speed of a simulation cannot be -1"},
 		{"a fault without a type", simulate.Options{Fail: []simulate.Fault{fault(t, "fake:index:Machin")}},
 			`no simulated resource type matches "fake:index:Machin"; did you mean "fake:index:Machine"?`},

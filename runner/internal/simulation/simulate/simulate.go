@@ -150,7 +150,7 @@ type Options struct {
 	Speed float64      // N is N times faster than reality, 0 is instant
 	Fail  []Fault      // operations that fail
 	Slow  []Delay      // operations that take a given time, whatever the speed
-	Dir   string       // folder that holds what exists
+	Dir   string       // directory that holds what exists
 	Log   *slog.Logger // debug messages without property values; nil means none
 	Admit Admission    // has a say before anything is created or updated; nil admits everything
 }

@@ -45,7 +45,7 @@ type store struct {
 
 func openStore(dir string) (*store, error) {
 	if dir == "" {
-		return nil, errors.New("the simulated clouds have no folder to remember what exists")
+		return nil, errors.New("the simulated clouds have no directory to remember what exists")
 	}
 	s := &store{dir: dir, known: map[string]record{}}
 	return s, s.scan()

@@ -16,18 +16,18 @@ func TestAbandoned(t *testing.T) {
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(t.TempDir(), "aws")
-	if err := os.Mkdir(folder, 0o700); err != nil {
+	directory := filepath.Join(t.TempDir(), "aws")
+	if err := os.Mkdir(directory, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	left := filepath.Join(folder, fmt.Sprintf(unfinished, gone.ProcessState.Pid())+"1")
-	written := filepath.Join(folder, fmt.Sprintf(unfinished, os.Getpid())+"2")
+	left := filepath.Join(directory, fmt.Sprintf(unfinished, gone.ProcessState.Pid())+"1")
+	written := filepath.Join(directory, fmt.Sprintf(unfinished, os.Getpid())+"2")
 	for _, file := range []string{left, written} {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := openStore(filepath.Dir(folder)); err != nil {
+	if _, err := openStore(filepath.Dir(directory)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(left); err == nil {

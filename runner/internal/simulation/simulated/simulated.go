@@ -17,19 +17,19 @@ import (
 
 // Options say which clouds to simulate.
 type Options struct {
-	Flags   request.Simulation
-	Dir     string // that relative paths start from
-	Folder  string // where the clouds keep their resources
-	Home    string // of Pulumi, with the schemas of plugins
-	BuiltIn []simulate.Package
-	Own     []model.Project   // may use other packages
-	States  statefiles.Folder // may have resources of other packages
-	Charts  string            // cache of charts, whose objects a cluster checks
-	Env     map[string]string // with the proxies on the way to a cluster
-	Masker  *event.Masker
-	Log     *slog.Logger
-	OnClose func(stop func() error)
-	Warn    func(text string) // while the clouds are served
+	Flags     request.Simulation
+	Dir       string // that relative paths start from
+	Directory string // where the clouds keep their resources
+	Home      string // of Pulumi, with the schemas of plugins
+	BuiltIn   []simulate.Package
+	Own       []model.Project      // may use other packages
+	States    statefiles.Directory // may have resources of other packages
+	Charts    string               // cache of charts, whose objects a cluster checks
+	Env       map[string]string    // with the proxies on the way to a cluster
+	Masker    *event.Masker
+	Log       *slog.Logger
+	OnClose   func(stop func() error)
+	Warn      func(text string) // while the clouds are served
 }
 
 // Serve serves the clouds until OnClose stops them. It returns the variables that
@@ -71,7 +71,7 @@ func (o Options) usedPackages() []packages.Used {
 
 // behaviour parses the flags.
 func (o Options) behaviour() (simulate.Options, error) {
-	b := simulate.Options{Speed: o.Flags.Speed, Dir: o.Folder, Log: o.Log, Admit: o.Flags.Admit}
+	b := simulate.Options{Speed: o.Flags.Speed, Dir: o.Directory, Log: o.Log, Admit: o.Flags.Admit}
 	for _, text := range o.Flags.Fail {
 		fault, err := simulate.ParseFault(text)
 		if err != nil {

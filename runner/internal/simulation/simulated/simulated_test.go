@@ -15,7 +15,7 @@ import (
 func options(t *testing.T, flags request.Simulation, stop *[]func() error) Options {
 	t.Helper()
 	return Options{
-		Flags: flags, Dir: t.TempDir(), Folder: t.TempDir(), Home: t.TempDir(), Masker: event.NewMasker(),
+		Flags: flags, Dir: t.TempDir(), Directory: t.TempDir(), Home: t.TempDir(), Masker: event.NewMasker(),
 		BuiltIn: []simulate.Package{{Name: "tiny"}},
 		OnClose: func(closer func() error) { *stop = append(*stop, closer) },
 		Warn:    func(text string) { t.Errorf("warning: %s", text) },

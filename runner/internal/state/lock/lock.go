@@ -27,7 +27,7 @@ import (
 
 // Options are the inputs of Acquire.
 type Options struct {
-	// Path is the lock file of the environment. Acquire creates its folder.
+	// Path is the lock file of the environment. Acquire creates its directory.
 	Path string
 	// Owner wants the lock; it comes from Self.
 	Owner Owner
@@ -51,7 +51,7 @@ type Lock struct {
 // after the wait, and the cause of the context if that ends first.
 func Acquire(ctx context.Context, o Options) (*Lock, error) {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
-		return nil, fmt.Errorf("creating the folder for locks: %w", err)
+		return nil, fmt.Errorf("creating the directory for locks: %w", err)
 	}
 	deadline, announced := time.Now().Add(o.Wait), o.Waiting == nil
 	for {

@@ -20,7 +20,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 19, 30, 0, 250_000_000, time.UTC)
 
-// options want a lock in a folder of their own.
+// options want a lock in a directory of their own.
 func options(t *testing.T) lock.Options {
 	t.Helper()
 	return lock.Options{
@@ -312,7 +312,7 @@ func TestAcquireErrors(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, path := range map[string]string{"folder": filepath.Join(file, "locks", "x"), "file": filepath.Dir(file)} {
+	for name, path := range map[string]string{"directory": filepath.Join(file, "locks", "x"), "file": filepath.Dir(file)} {
 		_, err := lock.Acquire(t.Context(), lock.Options{Path: path, Wait: time.Hour})
 		var held *lock.HeldError
 		if err == nil || errors.As(err, &held) {
@@ -337,7 +337,7 @@ func TestReleaseLeavesTheFileOfAnother(t *testing.T) {
 	expectGone(t, o.Path)
 }
 
-func TestReleaseWithoutTheFolder(t *testing.T) {
+func TestReleaseWithoutTheDir(t *testing.T) {
 	t.Parallel()
 	o := options(t)
 	l := mustAcquire(t, o)

@@ -172,17 +172,17 @@ func TestSharedWaits(t *testing.T) {
 	})
 }
 
-func TestFolder(t *testing.T) {
+func TestDir(t *testing.T) {
 	t.Parallel()
-	folder := lock.Folder(filepath.Join(t.TempDir(), "locks", "dev"))
-	l, err := lock.AcquireShared(t.Context(), folder, wanting("mine"))
+	dir := lock.Directory(filepath.Join(t.TempDir(), "locks", "dev"))
+	l, err := lock.AcquireShared(t.Context(), dir, wanting("mine"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(string(folder), ".nfs0001"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(string(dir), ".nfs0001"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	left, err := lock.OwnersIn(t.Context(), folder)
+	left, err := lock.OwnersIn(t.Context(), dir)
 	if err != nil || len(left) != 1 || left[0].Owner.Run != "mine" || !left[0].IsHeld() {
 		t.Errorf("got %+v, %v", left, err)
 	}
@@ -191,7 +191,7 @@ func TestFolder(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if left, err := lock.OwnersIn(t.Context(), folder); err != nil || len(left) != 0 {
+	if left, err := lock.OwnersIn(t.Context(), dir); err != nil || len(left) != 0 {
 		t.Errorf("left %+v, %v", left, err)
 	}
 }

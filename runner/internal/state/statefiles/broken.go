@@ -38,7 +38,7 @@ func OnlySidecars(broken []Broken) bool {
 
 // Broken lists the projects whose states are no JSON, and every broken sidecar
 // of the backend: listing the stacks fails on those, too.
-func (f Folder) Broken(projects []string) []Broken {
+func (f Directory) Broken(projects []string) []Broken {
 	if !f.IsFile() {
 		return nil
 	}
@@ -55,11 +55,13 @@ func (f Folder) Broken(projects []string) []Broken {
 
 // BrokenSidecars lists the broken files beside states of these projects. It looks at
 // no others, of which a backend may have thousands.
-func (f Folder) BrokenSidecars(projects []string) []Broken { return f.brokenFiles(projects, sidecar) }
+func (f Directory) BrokenSidecars(projects []string) []Broken {
+	return f.brokenFiles(projects, sidecar)
+}
 
 // brokenFiles lists the broken ones among the states of projects, or among the files
 // beside them with an ending.
-func (f Folder) brokenFiles(projects []string, ending string) []Broken {
+func (f Directory) brokenFiles(projects []string, ending string) []Broken {
 	var broken []Broken
 	for _, project := range projects {
 		file := f.state(project) + ending
@@ -71,8 +73,8 @@ func (f Folder) brokenFiles(projects []string, ending string) []Broken {
 }
 
 // Restore replaces each broken state with the one before it. It keeps broken
-// states in the folder backups, removes broken sidecars, and tells w about both.
-func (f Folder) Restore(w io.Writer, broken []Broken, backups string) error {
+// states in the directory backups, removes broken sidecars, and tells w about both.
+func (f Directory) Restore(w io.Writer, broken []Broken, backups string) error {
 	if err := os.MkdirAll(backups, 0o700); err != nil {
 		return err
 	}
@@ -87,7 +89,7 @@ func (f Folder) Restore(w io.Writer, broken []Broken, backups string) error {
 }
 
 // restore restores one state and says how.
-func (f Folder) restore(b Broken, backup string) (told string, err error) {
+func (f Directory) restore(b Broken, backup string) (told string, err error) {
 	if b.isSidecar() {
 		return b.File + " was cut off while it was written; it is removed, and Pulumi makes it anew", os.Remove(b.File)
 	}
@@ -119,7 +121,7 @@ func replace(file string, content []byte, backup string) error {
 
 // before is the last whole state: Pulumi's own copy, or the guard's. It is nil
 // when the stack was new and had no state yet.
-func (f Folder) before(b Broken) ([]byte, error) {
+func (f Directory) before(b Broken) ([]byte, error) {
 	for _, end := range []string{".bak", guardedEnd} {
 		if !isWhole(b.File + end) {
 			continue

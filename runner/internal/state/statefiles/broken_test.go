@@ -26,28 +26,28 @@ func TestRestoreStates(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			folder := t.TempDir()
+			dir := t.TempDir()
 			for name, content := range test.files {
-				put(t, filepath.Join(folder, "state/.pulumi", name), content)
+				put(t, filepath.Join(dir, "state/.pulumi", name), content)
 			}
-			states := Folder{Path: filepath.Join(folder, "state"), Stack: "dev"}
+			states := Directory{Path: filepath.Join(dir, "state"), Stack: "dev"}
 			broken := states.Broken([]string{"vpc", "eks"})
 			if len(broken) != 1 || broken[0].Project != "vpc" {
 				t.Fatalf("broken: %v", broken)
 			}
 			var told strings.Builder
-			err := states.Restore(&told, broken, filepath.Join(folder, "backups"))
+			err := states.Restore(&told, broken, filepath.Join(dir, "backups"))
 			if (err != nil) != (test.problem != "") || err != nil && !strings.Contains(err.Error(), test.problem) {
 				t.Errorf("got %v, want %q", err, test.problem)
 			}
-			file := filepath.Join(folder, "state/.pulumi/stacks/vpc/dev.json")
+			file := filepath.Join(dir, "state/.pulumi/stacks/vpc/dev.json")
 			if content, _ := os.ReadFile(file); string(content) != test.want {
 				t.Errorf("the state is %q, want %q", content, test.want)
 			}
 			if err == nil && (len(states.Broken([]string{"vpc"})) > 0 || !strings.Contains(told.String(), "vpc: the state was cut off")) {
 				t.Errorf("told %q, still broken: %v", told.String(), states.Broken([]string{"vpc"}))
 			}
-			if kept, _ := os.ReadFile(filepath.Join(folder, "backups/vpc.broken.json")); err == nil && string(kept) != test.files["stacks/vpc/dev.json"] {
+			if kept, _ := os.ReadFile(filepath.Join(dir, "backups/vpc.broken.json")); err == nil && string(kept) != test.files["stacks/vpc/dev.json"] {
 				t.Errorf("kept %q", kept)
 			}
 		})
@@ -57,8 +57,8 @@ func TestRestoreStates(t *testing.T) {
 // TestRemoveBrokenSidecars of any stack: the list of stacks reads them all.
 func TestRemoveBrokenSidecars(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	stacks := filepath.Join(folder, "state/.pulumi/stacks")
+	dir := t.TempDir()
+	stacks := filepath.Join(dir, "state/.pulumi/stacks")
 	whole := []string{"vpc/dev.json", "vpc/dev.json.attrs", "eks/dev.json"}
 	for _, name := range whole {
 		put(t, filepath.Join(stacks, name), `{"version":3}`)
@@ -67,13 +67,13 @@ func TestRemoveBrokenSidecars(t *testing.T) {
 	for name, content := range cut {
 		put(t, filepath.Join(stacks, name), content)
 	}
-	states := Folder{Path: filepath.Join(folder, "state"), Stack: "dev"}
+	states := Directory{Path: filepath.Join(dir, "state"), Stack: "dev"}
 	broken := states.Broken([]string{"vpc", "eks"})
 	if len(broken) != len(cut) {
 		t.Fatalf("broken: %v", broken)
 	}
 	var told strings.Builder
-	if err := states.Restore(&told, broken, filepath.Join(folder, "backups")); err != nil {
+	if err := states.Restore(&told, broken, filepath.Join(dir, "backups")); err != nil {
 		t.Fatal(err)
 	}
 	for name := range cut {
@@ -91,7 +91,7 @@ func TestRemoveBrokenSidecars(t *testing.T) {
 	}
 }
 
-// put writes a file, and the folders above it.
+// put writes a file, and the directories above it.
 func put(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

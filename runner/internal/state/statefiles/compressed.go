@@ -33,14 +33,14 @@ func stateEndings() []string {
 }
 
 // variants returns the files in which the state of a project may be, plain first.
-func (f Folder) variants(project string) []string {
+func (f Directory) variants(project string) []string {
 	plain := f.files().Stack(project, f.stackOf(project))
 	return []string{plain, plain + gzipEnding, plain + zstdEnding}
 }
 
 // state returns the file with the state of a project. Of several it is the one that
 // was written last, as for Pulumi; of none the plain one.
-func (f Folder) state(project string) string {
+func (f Directory) state(project string) string {
 	all := f.variants(project)
 	newest, written := all[0], time.Time{}
 	for _, file := range all {
@@ -99,7 +99,7 @@ func unzstd(content []byte) ([]byte, error) {
 }
 
 // list lists the stacks whose states are in the directory, by project.
-func (f Folder) list() (map[string][]string, error) {
+func (f Directory) list() (map[string][]string, error) {
 	projects, err := readDirectory(f.files().Stacks())
 	if err != nil {
 		return nil, err

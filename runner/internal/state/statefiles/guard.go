@@ -29,7 +29,7 @@ type guard struct {
 
 // Guard guards the states of projects until stop is called. All of them are
 // whole when it begins.
-func (f Folder) Guard(projects []string, warn func(text string), log *slog.Logger) (stop func() error) {
+func (f Directory) Guard(projects []string, warn func(text string), log *slog.Logger) (stop func() error) {
 	if !f.IsFile() {
 		return func() error { return nil }
 	}
@@ -74,7 +74,7 @@ func (g *guard) forget() {
 // look looks at the disk, and at the states that have changed.
 func (g *guard) look() {
 	if g.reserve.isWanted() && g.reserve.giveUp() {
-		g.warn(fmt.Sprintf("the disk of %s is full; the %d MiB that were kept for the states are given up: free some space", g.reserve.folder, reserveSize>>20))
+		g.warn(fmt.Sprintf("the disk of %s is full; the %d MiB that were kept for the states are given up: free some space", g.reserve.dir, reserveSize>>20))
 		g.reserve = nil
 	}
 	for _, file := range g.files {

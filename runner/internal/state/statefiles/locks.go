@@ -20,8 +20,8 @@ import (
 // LockStore is where a backend keeps Pulumi's locks on stacks: a file or an object
 // for each, PROJECT/STACK/ID. Pulumi has no command that lists them.
 type LockStore interface {
-	// ListIn returns what is in some of the folders, by key.
-	ListIn(ctx context.Context, folders []string) (map[string][]byte, error)
+	// ListIn returns what is in some of the directories, by key.
+	ListIn(ctx context.Context, dirs []string) (map[string][]byte, error)
 	Delete(ctx context.Context, key string) error
 }
 
@@ -47,9 +47,9 @@ func (l Lock) String() string {
 }
 
 // Locks lists the locks on the stacks of projects, in the order of the projects.
-func (f Folder) Locks(ctx context.Context, store LockStore, projects []string) ([]Lock, error) {
-	folders := slice.Map(projects, func(project string) string { return project + "/" + f.stackOf(project) })
-	objects, err := store.ListIn(ctx, folders)
+func (f Directory) Locks(ctx context.Context, store LockStore, projects []string) ([]Lock, error) {
+	dirs := slice.Map(projects, func(project string) string { return project + "/" + f.stackOf(project) })
+	objects, err := store.ListIn(ctx, dirs)
 	if err != nil {
 		return nil, fmt.Errorf("looking for Pulumi's locks on stacks: %w", err)
 	}
@@ -57,7 +57,7 @@ func (f Folder) Locks(ctx context.Context, store LockStore, projects []string) (
 	var locks []Lock
 	for i, project := range projects {
 		for _, key := range keys {
-			if path.Dir(key) != folders[i] || path.Ext(key) == sidecar {
+			if path.Dir(key) != dirs[i] || path.Ext(key) == sidecar {
 				continue // Pulumi takes everything else for a lock
 			}
 			lock := Lock{Project: project, Key: key}
@@ -72,7 +72,7 @@ func (f Folder) Locks(ctx context.Context, store LockStore, projects []string) (
 
 // lockWritten returns when the file of a lock was written; a zero time where that is
 // not known.
-func (f Folder) lockWritten(key string) time.Time {
+func (f Directory) lockWritten(key string) time.Time {
 	if !f.IsFile() {
 		return time.Time{}
 	}
@@ -84,21 +84,21 @@ func (f Folder) lockWritten(key string) time.Time {
 }
 
 // LockFiles are Pulumi's locks where states are files.
-func (f Folder) LockFiles() LockStore { return lockFiles(f.files().Locks()) }
+func (f Directory) LockFiles() LockStore { return lockFiles(f.files().Locks()) }
 
-// lockFiles is the folder of all locks.
+// lockFiles is the directory of all locks.
 type lockFiles string
 
 // ListIn implements LockStore.
-func (f lockFiles) ListIn(_ context.Context, folders []string) (map[string][]byte, error) {
+func (f lockFiles) ListIn(_ context.Context, dirs []string) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	for _, folder := range folders {
-		locks, err := atomicfile.ReadFolder(f.path(folder), func(string) bool { return true })
+	for _, dir := range dirs {
+		locks, err := atomicfile.ReadDir(f.path(dir), func(string) bool { return true })
 		if err != nil {
 			return nil, err
 		}
 		for name, content := range locks {
-			files[folder+"/"+name] = content
+			files[dir+"/"+name] = content
 		}
 	}
 	return files, nil
@@ -107,7 +107,7 @@ func (f lockFiles) ListIn(_ context.Context, folders []string) (map[string][]byt
 // Delete implements LockStore.
 func (f lockFiles) Delete(_ context.Context, key string) error {
 	if err := atomicfile.Remove(f.path(key)); err != nil {
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	return nil
 }

@@ -12,25 +12,25 @@ import (
 
 func TestLocks(t *testing.T) {
 	t.Parallel()
-	// The folder has a name that a pattern would misread.
+	// The directory has a name that a pattern would misread.
 	backend := filepath.Join(t.TempDir(), "state [1]*")
-	states := Folder{Path: backend, Stack: "dev"}
-	folder := filepath.Join(backend, ".pulumi", "locks", "organization", "vpc", "dev")
+	states := Directory{Path: backend, Stack: "dev"}
+	dir := filepath.Join(backend, ".pulumi", "locks", "organization", "vpc", "dev")
 	of := func(project string) ([]Lock, error) {
 		return states.Locks(t.Context(), states.LockFiles(), []string{project})
 	}
 	if locks, err := of("vpc"); len(locks) > 0 || err != nil {
-		t.Errorf("without a folder: %v, %v", locks, err)
+		t.Errorf("without a directory: %v, %v", locks, err)
 	}
 	files := map[string]string{
 		"one.json":       `{"pid":12,"username":"jane","hostname":"laptop","timestamp":"2026-11-20T10:00:00Z"}`,
 		"one.json.attrs": "not JSON",
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,7 +47,7 @@ func TestLocks(t *testing.T) {
 		t.Errorf("of another project: %v, %v", locks, err)
 	}
 	for _, name := range []string{"two.json", "three.json.18ea.tmp"} { // Pulumi stumbles over both
-		if err := os.WriteFile(filepath.Join(folder, name), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,8 +14,8 @@ const reserveSize = 16 << 20
 // state is lost to everybody; so when the disk is full the reserve is given up,
 // while Pulumi still tries to write a state. A nil reserve has nothing to give.
 type reserve struct {
-	file   *os.File
-	folder string
+	file *os.File
+	dir  string
 }
 
 // isWanted says whether the disk is full.
@@ -23,7 +23,7 @@ func (r *reserve) isWanted() bool {
 	if r == nil {
 		return false
 	}
-	free, ok := preflight.FreeSpace(r.folder)
+	free, ok := preflight.FreeSpace(r.dir)
 	return ok && free < preflight.LeastSpace
 }
 

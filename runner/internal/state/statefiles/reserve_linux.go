@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takeReserve takes up room in a folder. The file has no name, so that nothing
+// takeReserve takes up room in a directory. The file has no name, so that nothing
 // of it remains however this process ends, and nobody writes to it, so that its
 // disk can be made read-only.
-func takeReserve(folder string, size int64) (*reserve, error) {
-	file, err := os.CreateTemp(folder, "reserve-*")
+func takeReserve(dir string, size int64) (*reserve, error) {
+	file, err := os.CreateTemp(dir, "reserve-*")
 	if err != nil {
 		return nil, err
 	}
@@ -21,5 +21,5 @@ func takeReserve(folder string, size int64) (*reserve, error) {
 		_ = reader.Close()
 		return nil, err
 	}
-	return &reserve{file: reader, folder: folder}, nil
+	return &reserve{file: reader, dir: dir}, nil
 }

@@ -11,22 +11,22 @@ import (
 // TestReserve writes to a disk that is full but for the reserve.
 func TestReserve(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	if err := unix.Mount("tmpfs", folder, "tmpfs", 0, "size=3m"); err != nil {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=3m"); err != nil {
 		t.Skipf("no file system can be mounted here, so none can be full: %v", err)
 	}
-	t.Cleanup(func() { _ = unix.Unmount(folder, unix.MNT_DETACH) })
-	if _, err := takeReserve(folder, 4<<20); err == nil {
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	if _, err := takeReserve(dir, 4<<20); err == nil {
 		t.Error("more was kept than there is")
 	}
-	reserve, err := takeReserve(folder, 5<<19)
+	reserve, err := takeReserve(dir, 5<<19)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found, err := os.ReadDir(folder); err != nil || len(found) > 0 {
+	if found, err := os.ReadDir(dir); err != nil || len(found) > 0 {
 		t.Errorf("the reserve shows: %v, %v", found, err)
 	}
-	state := filepath.Join(folder, "dev.json")
+	state := filepath.Join(dir, "dev.json")
 	if err := os.WriteFile(state, make([]byte, 1<<20), 0o600); err == nil || !reserve.isWanted() {
 		t.Errorf("there is room for a state besides the reserve: %v", err)
 	}

@@ -142,15 +142,15 @@ func ask[T any](v *view, expression string) T {
 // picture keeps a screenshot where BROWSER_PICTURES says, for people to look at.
 func (v *view) picture(name string) {
 	v.t.Helper()
-	folder := os.Getenv("BROWSER_PICTURES")
-	if folder == "" {
+	dir := os.Getenv("BROWSER_PICTURES")
+	if dir == "" {
 		return
 	}
 	image, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(100))
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	if err := os.WriteFile(folder+"/"+name+".png", image, 0o644); err != nil {
+	if err := os.WriteFile(dir+"/"+name+".png", image, 0o644); err != nil {
 		v.t.Error(err)
 	}
 }

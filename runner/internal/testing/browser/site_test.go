@@ -18,11 +18,11 @@ import (
 // take it for the root. `make docs-test` makes it.
 func site(t *testing.T) (home string) {
 	t.Helper()
-	folder := os.Getenv("MARA_SITE")
-	if folder == "" {
-		t.Skip("MARA_SITE names no folder with the documentation; make docs-test makes one, which takes Hugo, and sets it")
+	dir := os.Getenv("MARA_SITE")
+	if dir == "" {
+		t.Skip("MARA_SITE names no directory with the documentation; make docs-test makes one, which takes Hugo, and sets it")
 	}
-	server := httptest.NewServer(http.StripPrefix("/some/where", http.FileServer(http.Dir(folder))))
+	server := httptest.NewServer(http.StripPrefix("/some/where", http.FileServer(http.Dir(dir))))
 	t.Cleanup(server.Close)
 	return server.URL + "/some/where/"
 }

@@ -37,22 +37,22 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 				Listen: func(string, int) error { return nil },
 				Read:   func(string) ([]byte, error) { return []byte("1048576\n"), nil },
 			},
-			PluginFolders: []string{ProgramHost(t)},
+			PluginDirs: []string{ProgramHost(t)},
 		},
 		Stdout: stdout, Version: "1.2.3", PulumiVersion: "3.250.0",
 	}, stdout, stderr
 }
 
-// ProgramHost makes a folder with a fake program host that serves no programs.
+// ProgramHost makes a directory with a fake program host that serves no programs.
 func ProgramHost(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
+	dir := t.TempDir()
 	hello, err := json.Marshal(wire.Hello{Protocol: wire.Version, Pulumi: sdk.Version.String(), Port: 4242})
 	if err != nil {
 		t.Fatal(err)
 	}
-	scripttest.Write(t, filepath.Join(folder, "pulumi-language-mara"), "echo '"+string(hello)+"'\ncat >/dev/null")
-	return folder
+	scripttest.Write(t, filepath.Join(dir, "pulumi-language-mara"), "echo '"+string(hello)+"'\ncat >/dev/null")
+	return dir
 }
 
 // Root creates a root with these files below config/pulumi.
@@ -71,7 +71,7 @@ func Root(t *testing.T, files map[string]string) string {
 // Now returns the time at which tests run commands.
 func Now() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// WriteFile writes a file, and creates the folders above it.
+// WriteFile writes a file, and creates the directories above it.
 func WriteFile(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -83,9 +83,9 @@ func WriteFile(t *testing.T, path, content string) {
 }
 
 // WriteUp records an up with these results.
-func WriteUp(t *testing.T, folder string, meta journal.Meta, p plan.Plan, results map[string]event.Result) {
+func WriteUp(t *testing.T, dir string, meta journal.Meta, p plan.Plan, results map[string]event.Result) {
 	t.Helper()
-	j, err := journal.Create(journal.Options{Dir: folder, ID: journal.NewID(Now()), Meta: meta})
+	j, err := journal.Create(journal.Options{Dir: dir, ID: journal.NewID(Now()), Meta: meta})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// repository is the folder of all.
+// repository is the directory of all.
 const repository = "../../../.."
 
 func pages(t *testing.T) []Page {
@@ -261,7 +261,7 @@ func typed(line string) bool {
 }
 
 // markProblem says what is wrong with the mark of a block; begun says that a block
-// before it on the page has a folder to run in.
+// before it on the page has a directory to run in.
 func markProblem(b Block, begun bool) string {
 	reason, not := strings.CutPrefix(b.Mark, "not run: ")
 	switch {
@@ -276,7 +276,7 @@ func markProblem(b Block, begun bool) string {
 	case b.Mark == "run":
 		return "no block before it says where it runs"
 	}
-	return "a comment before it has to say `run in: FOLDER`, `run`, or `not run: ` with the reason"
+	return "a comment before it has to say `run in: DIR`, `run`, or `not run: ` with the reason"
 }
 
 func TestMarkProblem(t *testing.T) {

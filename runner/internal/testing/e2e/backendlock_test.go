@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/state/lock"
 )
 
-// sharing is a folder with one project, whose backend others have, too. A run in
+// sharing is a directory with one project, whose backend others have, too. A run in
 // it goes on until the file "go" is there.
 func sharing(t *testing.T, backend string) *environment {
 	t.Helper()
@@ -45,7 +45,7 @@ func (e *environment) begin(flags ...string) *exec.Cmd {
 	return nil
 }
 
-// TestSharedBackend: two folders that share a backend never work on an
+// TestSharedBackend: two directories that share a backend never work on an
 // environment at once. What died is taken over where that is certain.
 func TestSharedBackend(t *testing.T) {
 	t.Parallel()
@@ -56,7 +56,7 @@ func TestSharedBackend(t *testing.T) {
 	running := one.begin()
 	for _, operation := range []string{"up", "destroy", "refresh"} {
 		if r := two.run(operation, "--yes"); r.code != 4 || !strings.Contains(r.stderr, "the environment is locked by") || !strings.Contains(r.stderr, "--lock-timeout") {
-			t.Errorf("%s beside another folder's run: exit code %d\n%s", operation, r.code, r.stderr)
+			t.Errorf("%s beside another directory's run: exit code %d\n%s", operation, r.code, r.stderr)
 		}
 	}
 	if r := two.run("unlock", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "the environment is locked by") {
@@ -116,10 +116,10 @@ func TestSharedBackend(t *testing.T) {
 }
 
 // TestObjects: mara-engine keeps objects in the bucket of a backend. Here it is a
-// folder; the libraries for S3, Google and Azure are used in the same way.
+// directory; the libraries for S3, Google and Azure are used in the same way.
 func TestObjects(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	dir := t.TempDir()
 	do := func(stdin string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), program(t, "mara-engine"), append([]string{"objects"}, args...)...)
@@ -131,7 +131,7 @@ func TestObjects(t *testing.T) {
 		}
 		return strings.TrimSpace(string(output))
 	}
-	url := "file://" + folder
+	url := "file://" + dir
 	if got := do("", "list", url, "locks/dev"); got != "{}" {
 		t.Errorf("an empty bucket has %s", got)
 	}
@@ -139,7 +139,7 @@ func TestObjects(t *testing.T) {
 	do("two", "put", url, "locks/development/b.json")
 	do("three", "put", url, "locks/dev/deep/c.json")
 	if got := do("", "list", url, "locks", "dev/deep", "development"); got != `{"dev/deep/c.json":"dGhyZWU=","development/b.json":"dHdv"}` {
-		t.Errorf("in two folders: %s", got)
+		t.Errorf("in two directories: %s", got)
 	}
 	do("", "delete", url, "locks/dev/deep/c.json")
 	if got := do("", "list", url, "locks/dev"); got != `{"a.json":"b25l"}` {

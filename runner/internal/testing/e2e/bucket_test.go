@@ -64,7 +64,7 @@ func (b *s3) put(w http.ResponseWriter, r *http.Request, key string) {
 	b.objects[key] = content
 }
 
-// list writes the objects with a prefix, and the folders, if it is asked for them.
+// list writes the objects with a prefix, and the directories, if it is asked for them.
 func (b *s3) list(w http.ResponseWriter, query url.Values) {
 	type object struct {
 		Key          string
@@ -72,11 +72,11 @@ func (b *s3) list(w http.ResponseWriter, query url.Values) {
 		LastModified time.Time
 		ETag         string
 	}
-	type folder struct{ Prefix string }
+	type dir struct{ Prefix string }
 	var result struct {
 		XMLName        xml.Name `xml:"ListBucketResult"`
 		Contents       []object
-		CommonPrefixes []folder
+		CommonPrefixes []dir
 		KeyCount       int
 	}
 	prefix, delimiter := query.Get("prefix"), query.Get("delimiter")
@@ -86,7 +86,7 @@ func (b *s3) list(w http.ResponseWriter, query url.Values) {
 			continue
 		}
 		if name, _, below := strings.Cut(rest, delimiter); below && delimiter != "" {
-			if next := (folder{prefix + name + delimiter}); !slices.Contains(result.CommonPrefixes, next) {
+			if next := (dir{prefix + name + delimiter}); !slices.Contains(result.CommonPrefixes, next) {
 				result.CommonPrefixes = append(result.CommonPrefixes, next)
 			}
 			continue
@@ -106,11 +106,11 @@ func (b *s3) keep(key string, content []byte) {
 	}
 }
 
-// left are the keys below a folder.
-func (b *s3) left(folder string) []string {
+// left are the keys below a directory.
+func (b *s3) left(dir string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(b.objects)), func(key string) bool { return !strings.HasPrefix(key, folder) })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(b.objects)), func(key string) bool { return !strings.HasPrefix(key, dir) })
 }
 
 // TestBucket: where states are in a bucket, so are the locks of runs and Pulumi's, and
@@ -120,7 +120,7 @@ func TestBucket(t *testing.T) {
 	bucket := &s3{objects: map[string][]byte{}}
 	server := httptest.NewServer(bucket)
 	t.Cleanup(server.Close)
-	backend := "s3://states/some/folder?endpoint=" + server.URL + "&s3ForcePathStyle=true&region=us-east-1"
+	backend := "s3://states/some/directory?endpoint=" + server.URL + "&s3ForcePathStyle=true&region=us-east-1"
 	one, two := sharing(t, backend), sharing(t, backend)
 	for _, e := range []*environment{one, two} {
 		e.env = append(e.env, "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret")
@@ -128,11 +128,11 @@ func TestBucket(t *testing.T) {
 	two.write("a/go", "")
 	running := one.begin()
 	if r := two.run("up", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "the environment is locked by") {
-		t.Errorf("beside another folder's run: exit code %d\n%s", r.code, r.stderr)
+		t.Errorf("beside another directory's run: exit code %d\n%s", r.code, r.stderr)
 	}
 
 	// Somebody uses Pulumi itself, as soon as the run has looked for that.
-	const locks = "some/folder/.pulumi/locks/organization/"
+	const locks = "some/directory/.pulumi/locks/organization/"
 	pulumi := func(host string) []byte {
 		content, err := json.Marshal(map[string]any{"pid": 1 << 30, "username": "ann", "hostname": host, "timestamp": "2026-01-02T03:04:05Z"})
 		if err != nil {
@@ -182,7 +182,7 @@ func TestBucket(t *testing.T) {
 	if r := two.run("unlock", "--yes", "--force"); r.code != 0 || !strings.Contains(r.stdout, "unlocked a") {
 		t.Errorf("unlock --force: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	if left := append(bucket.left(locks), bucket.left("some/folder/.mara/locks")...); !slices.Equal(left, []string{locks + "a/prod/another.json"}) {
+	if left := append(bucket.left(locks), bucket.left("some/directory/.mara/locks")...); !slices.Equal(left, []string{locks + "a/prod/another.json"}) {
 		t.Errorf("left %q", left)
 	}
 }

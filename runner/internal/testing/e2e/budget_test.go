@@ -84,16 +84,16 @@ func main() {}
 // several starts: how busy the machine is matters little to that.
 func TestStart(t *testing.T) {
 	t.Parallel()
-	folder, err := os.MkdirTemp(".", "_empty-") // within the module, whose SDK it links; ./... leaves out what begins with _
+	dir, err := os.MkdirTemp(".", "_empty-") // within the module, whose SDK it links; ./... leaves out what begins with _
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	if err := os.WriteFile(filepath.Join(folder, "main.go"), []byte(emptyProgram), 0o600); err != nil {
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(emptyProgram), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
-	if output, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", empty, "./"+folder).CombinedOutput(); err != nil {
+	if output, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", empty, "./"+dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	var late error

@@ -26,7 +26,7 @@ func TestChanges(t *testing.T) {
 	t.Parallel()
 	for provider, test := range map[string]struct {
 		edits []edit
-		lost  map[string]string // projects by records of the simulated clouds, below the stack's folder; * stands for anything
+		lost  map[string]string // projects by records of the simulated clouds, below the stack's directory; * stands for anything
 	}{
 		"aws": {
 			[]edit{

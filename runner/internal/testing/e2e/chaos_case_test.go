@@ -22,7 +22,7 @@ const (
 	interrupt3   = "Ctrl-C three times"
 	terminate    = "SIGTERM"
 	fullDisk     = "full disk"
-	readOnlyDisk = "read-only folder"
+	readOnlyDisk = "read-only directory"
 )
 
 // chaosCase is one environment and what happens to it.
@@ -46,10 +46,10 @@ type trouble struct {
 	faults []string      // --simulate-fail and --simulate-slow
 }
 
-// disk is a small file system below the environment's folder.
+// disk is a small file system below the environment's directory.
 type disk struct {
-	folder string // "" for none
-	kilo   int    // the room that is left when it is full
+	dir  string // "" for none
+	kilo int    // the room that is left when it is full
 }
 
 // String tells the case.
@@ -81,9 +81,9 @@ func newCase(r *rand.Rand, turn int) chaosCase {
 	first := newTrouble(r, c, kinds[turn%len(kinds)])
 	switch first.kind {
 	case fullDisk:
-		c.disk = disk{folder: pick(r, ".runner", ".runner/simulated/state"), kilo: 4 * r.IntN(50)}
+		c.disk = disk{dir: pick(r, ".runner", ".runner/simulated/state"), kilo: 4 * r.IntN(50)}
 	case readOnlyDisk:
-		c.disk = disk{folder: ".runner/simulated/state"}
+		c.disk = disk{dir: ".runner/simulated/state"}
 	}
 	c.troubles = append(c.troubles, first)
 	if r.IntN(3) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// snapshot is all there is in a folder, without what differs from one to the next.
+// snapshot is all there is in a directory, without what differs from one to the next.
 type snapshot struct {
 	projects map[string][]any  // resources of the states, by project and stack
 	clouds   map[string]string // records of the clouds, by path
@@ -92,7 +92,7 @@ func sortTexts(list any) {
 // resources for providers.
 var byChance = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// neutral is a text without the environment's folders and the chance in it.
+// neutral is a text without the environment's directories and the chance in it.
 func (e *environment) neutral(text string) string {
 	text = strings.ReplaceAll(text, e.root, "ROOT")
 	return byChance.ReplaceAllString(text, "BY-CHANCE")

@@ -16,24 +16,24 @@ const roomy = 512 << 10
 // system allows it.
 func (e *environment) mountDisk(d disk) {
 	e.t.Helper()
-	if d.folder == "" {
+	if d.dir == "" {
 		return
 	}
-	folder := filepath.Join(e.root, d.folder)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	dir := filepath.Join(e.root, d.dir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		e.t.Fatal(err)
 	}
-	if err := unix.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%dk,mode=0700", roomy)); err != nil {
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%dk,mode=0700", roomy)); err != nil {
 		e.t.Skipf("no file system can be mounted here, so none can be full: %v", err)
 	}
-	e.t.Cleanup(func() { _ = unix.Unmount(folder, unix.MNT_DETACH) })
+	e.t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 }
 
 // fill leaves little room on the disk.
 func (e *environment) fill(d disk) {
 	e.t.Helper()
 	var now unix.Statfs_t
-	if err := unix.Statfs(filepath.Join(e.root, d.folder), &now); err != nil {
+	if err := unix.Statfs(filepath.Join(e.root, d.dir), &now); err != nil {
 		e.t.Fatal(err)
 	}
 	used := int(now.Blocks-now.Bfree) * int(now.Bsize) / 1024
@@ -59,7 +59,7 @@ func (e *environment) protect(d disk) bool {
 
 // heal makes the disk large, and lets everybody write.
 func (e *environment) heal(d disk) {
-	if d.folder == "" {
+	if d.dir == "" {
 		return
 	}
 	if err := errors.Join(e.remountAs(d, 0), e.remount(d, 0, roomy)); err != nil {
@@ -70,9 +70,9 @@ func (e *environment) heal(d disk) {
 // remountAs changes what may be done at the place of a disk. The disk itself
 // cannot be made read-only as long as a file without a name is open on it.
 func (e *environment) remountAs(d disk, flags uintptr) error {
-	return unix.Mount("", filepath.Join(e.root, d.folder), "", unix.MS_REMOUNT|unix.MS_BIND|flags, "")
+	return unix.Mount("", filepath.Join(e.root, d.dir), "", unix.MS_REMOUNT|unix.MS_BIND|flags, "")
 }
 
 func (e *environment) remount(d disk, flags uintptr, kilo int) error {
-	return unix.Mount("tmpfs", filepath.Join(e.root, d.folder), "tmpfs", unix.MS_REMOUNT|flags, fmt.Sprintf("size=%dk", kilo))
+	return unix.Mount("tmpfs", filepath.Join(e.root, d.dir), "tmpfs", unix.MS_REMOUNT|flags, fmt.Sprintf("size=%dk", kilo))
 }

@@ -4,7 +4,7 @@ package e2e
 
 // mountDisk skips: only Linux can do that here.
 func (e *environment) mountDisk(d disk) {
-	if d.folder != "" {
+	if d.dir != "" {
 		e.t.Skip("no file system can be mounted here, so none can be full")
 	}
 }

@@ -30,8 +30,8 @@ func TestDemo(t *testing.T) {
 	if strings.Contains(stderr.String(), "error:") {
 		t.Errorf("stderr: %s", stderr.String())
 	}
-	for _, folder := range []string{e.temp, e.home} {
-		if left := filesIn(t, folder); len(left) > 0 {
+	for _, dir := range []string{e.temp, e.home} {
+		if left := filesIn(t, dir); len(left) > 0 {
 			t.Errorf("left behind: %q", left)
 		}
 	}

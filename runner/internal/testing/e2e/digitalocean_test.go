@@ -37,7 +37,7 @@ func onDigitalOcean(t *testing.T, address string) *environment {
 	return e
 }
 
-// TestFirstRunOnDigitalOcean leads from an empty folder to a preview on the real
+// TestFirstRunOnDigitalOcean leads from an empty directory to a preview on the real
 // cloud.
 func TestFirstRunOnDigitalOcean(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 )
 
 // TestDocumentation runs the commands that the documentation shows: the blocks of a
-// page that share a folder are one script, as a reader types them. What is asked on a
+// page that share a directory are one script, as a reader types them. What is asked on a
 // terminal is answered by variables. A block that shows output is held against it.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
@@ -32,20 +32,20 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// readerSession is what a reader types in one folder.
+// readerSession is what a reader types in one directory.
 type readerSession struct {
-	folder, manner string
-	blocks         []docs.Block
+	dir, manner string
+	blocks      []docs.Block
 }
 
-// sessions are those of a page. A mark names the folder that they begin in, and
+// sessions are those of a page. A mark names the directory that they begin in, and
 // what is special about them.
 func sessions(blocks []docs.Block) []readerSession {
 	var all []readerSession
 	for _, b := range blocks {
 		if begins, ok := strings.CutPrefix(b.Mark, "run in: "); ok {
-			folder, manner, _ := strings.Cut(begins, ", ")
-			all = append(all, readerSession{folder: folder, manner: manner})
+			dir, manner, _ := strings.Cut(begins, ", ")
+			all = append(all, readerSession{dir: dir, manner: manner})
 		}
 		if strings.HasPrefix(b.Mark, "run") {
 			last := &all[len(all)-1]
@@ -55,8 +55,8 @@ func sessions(blocks []docs.Block) []readerSession {
 	return all
 }
 
-// readersFolders has what is in the folders that sessions begin in, besides the examples.
-var readersFolders = map[string]func(e *environment){
+// readersDirs has what is in the directories that sessions begin in, besides the examples.
+var readersDirs = map[string]func(e *environment){
 	"empty": func(*environment) {},
 	"deployed": func(e *environment) {
 		e.write("config/pulumi/environment", "PULUMI_STACK=dev\n")
@@ -81,18 +81,18 @@ var readersFolders = map[string]func(e *environment){
 	},
 }
 
-// environment makes the folder of a session: one of the above, or a copy of an example.
+// environment makes the directory of a session: one of the above, or a copy of an example.
 func (s readerSession) environment(t *testing.T) *environment {
 	t.Helper()
 	e := emptyEnvironment(t).with("PULUMI_CONFIG_PASSPHRASE=correct horse")
-	if fill, ok := readersFolders[s.folder]; ok {
+	if fill, ok := readersDirs[s.dir]; ok {
 		fill(e)
 		return e
 	}
-	if err := os.CopyFS(e.root, os.DirFS(filepath.Join("..", "..", "..", "..", "examples", s.folder))); err != nil {
+	if err := os.CopyFS(e.root, os.DirFS(filepath.Join("..", "..", "..", "..", "examples", s.dir))); err != nil {
 		t.Fatalf("%s: %v", s.blocks[0].At(), err)
 	}
-	switch s.folder {
+	switch s.dir {
 	case "existing":
 		e.env = append(e.env, "PULUMI_BACKEND_URL=file://state")
 	case "mixed":

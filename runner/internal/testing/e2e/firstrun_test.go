@@ -62,7 +62,7 @@ func (f firstRun) written() map[string]string {
 	}
 }
 
-// TestFirstRun leads from an empty folder to a preview on the real cloud, and a
+// TestFirstRun leads from an empty directory to a preview on the real cloud, and a
 // second time asks for nothing but the passphrase.
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
@@ -96,7 +96,7 @@ func TestFirstRun(t *testing.T) {
 			searchFor(t, secrets, map[string][]byte{"the screen": []byte(screen + again)})
 			searchFor(t, secrets, everyFileBelow(t, e.root))
 			if entries, err := os.ReadDir(e.home); err != nil || len(entries) > 0 {
-				t.Errorf("in the home folder: %v, %v", entries, err)
+				t.Errorf("in the home directory: %v, %v", entries, err)
 			}
 		})
 	}
@@ -164,11 +164,11 @@ func TestInterruptedFirstRun(t *testing.T) {
 				searchFor(t, map[string]string{"the passphrase": ownPassphrase, "the password": ownPassword}, map[string][]byte{"the screen": []byte(screen)})
 				e.checkNoProcess()
 				if n < len(run.configuration) {
-					e.checkFolder()
+					e.checkDir()
 					return
 				}
 				e.checkWritten(run.written())
-				e.checkFolder(".runner/locks", "config/pulumi/.gitignore", "config/pulumi/Pulumi.dev.yaml",
+				e.checkDir(".runner/locks", "config/pulumi/.gitignore", "config/pulumi/Pulumi.dev.yaml",
 					"config/pulumi/Pulumi.stackname.yaml.example", "config/pulumi/environment.example")
 			})
 		}
@@ -186,12 +186,12 @@ func TestInterruptedWhileTheCloudIsAsked(t *testing.T) {
 	if screen := s.end(130); strings.Contains(screen, "Linode region") || strings.Contains(screen, "warning") {
 		t.Errorf("it went on:\n%s", screen)
 	}
-	e.checkFolder()
+	e.checkDir()
 }
 
-// checkFolder holds what is in the folder against what may be there: files, and
-// folders without any.
-func (e *environment) checkFolder(want ...string) {
+// checkDir holds what is in the directory against what may be there: files, and
+// directories without any.
+func (e *environment) checkDir(want ...string) {
 	e.t.Helper()
 	var got []string
 	if err := filepath.WalkDir(e.root, func(path string, entry os.DirEntry, err error) error {
@@ -210,7 +210,7 @@ func (e *environment) checkFolder(want ...string) {
 		e.t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		e.t.Errorf("in the folder: %s", diff)
+		e.t.Errorf("in the directory: %s", diff)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestFirstRunWithoutATerminal(t *testing.T) {
 						t.Errorf("it does not say %q:\n%s", text, told)
 					}
 				}
-				e.checkFolder(files...)
+				e.checkDir(files...)
 			}
 			e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE="+ownPassphrase, "GRAFANA="+ownPassword)
 			code, told := run(e, "up", "-p", "aws", "-s", "dev", "--yes", "--config", "aws:region=us-east-1",

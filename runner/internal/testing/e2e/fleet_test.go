@@ -378,12 +378,12 @@ func TestFleetGateAsks(t *testing.T) {
 	}
 }
 
-// TestFleetSharesBackend: two folders that share a backend never work on one
+// TestFleetSharesBackend: two directories that share a backend never work on one
 // environment at once, and each knows what the other has rolled out.
 func TestFleetSharesBackend(t *testing.T) {
 	t.Parallel()
 	shared := t.TempDir()
-	newFolder := func() *environment {
+	newDir := func() *environment {
 		e := newEnvironment(t, embedded)
 		e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
 		e.write("config/pulumi/environment", "")
@@ -399,7 +399,7 @@ func TestFleetSharesBackend(t *testing.T) {
 		e.write("config/rollout.yaml", "waves:\n- {name: first, match: {wave: first}}\n- {name: second, match: {wave: second}}\n")
 		return e
 	}
-	one, two := newFolder(), newFolder()
+	one, two := newDir(), newDir()
 	two.write("go", "")
 	said := func(e *environment, want int, text string, args ...string) {
 		t.Helper()
@@ -445,8 +445,8 @@ func (e *environment) await(name string) {
 }
 
 // statesIn counts the states in a backend.
-func (e *environment) statesIn(folder string) int {
-	states, _ := filepath.Glob(filepath.Join(folder, ".pulumi/stacks/*/*.json"))
+func (e *environment) statesIn(dir string) int {
+	states, _ := filepath.Glob(filepath.Join(dir, ".pulumi/stacks/*/*.json"))
 	return len(states)
 }
 

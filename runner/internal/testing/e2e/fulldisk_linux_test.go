@@ -22,7 +22,7 @@ func TestConfigSetOnADiskThatTakesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newEnvironment(t, embedded)
-			d := disk{folder: "config/pulumi"}
+			d := disk{dir: "config/pulumi"}
 			e.mountDisk(d)
 			e.write("config/pulumi/Pulumi.dev.yaml", stack)
 			test.spoil(e, d)
@@ -46,5 +46,5 @@ func TestConfigSetOnADiskThatTakesNothing(t *testing.T) {
 func fillUp(e *environment, d disk) {
 	e.t.Helper()
 	e.fill(d)
-	_ = os.WriteFile(filepath.Join(e.root, d.folder, "rest"), make([]byte, 64<<10), 0o600) // as much of it as there is room for
+	_ = os.WriteFile(filepath.Join(e.root, d.dir, "rest"), make([]byte, 64<<10), 0o600) // as much of it as there is room for
 }

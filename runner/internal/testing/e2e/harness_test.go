@@ -36,7 +36,7 @@ func eachEngine(t *testing.T, engines []string, test func(t *testing.T, e *envir
 	}
 }
 
-// environment is a folder with a configuration, and how to run the runner there.
+// environment is a directory with a configuration, and how to run the runner there.
 type environment struct {
 	t    *testing.T
 	root string
@@ -45,7 +45,7 @@ type environment struct {
 	env  []string // besides a bare minimum
 }
 
-// emptyEnvironment has an empty folder.
+// emptyEnvironment has an empty directory.
 func emptyEnvironment(t *testing.T) *environment {
 	t.Helper()
 	return &environment{t: t, root: t.TempDir(), home: t.TempDir(), temp: t.TempDir()}

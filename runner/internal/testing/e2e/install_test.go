@@ -36,12 +36,12 @@ func (h fakeHost) note(format string, args ...any) error {
 }
 
 func (h fakeHost) InstallDependencies(request *pulumirpc.InstallDependenciesRequest, _ pulumirpc.LanguageRuntime_InstallDependenciesServer) error {
-	folder := filepath.Base(request.GetInfo().GetProgramDirectory())
-	if err := h.note("begin %s", folder); err != nil {
+	dir := filepath.Base(request.GetInfo().GetProgramDirectory())
+	if err := h.note("begin %s", dir); err != nil {
 		return err
 	}
 	time.Sleep(300 * time.Millisecond) // long enough for another to come in between
-	return h.note("end %s", folder)
+	return h.note("end %s", dir)
 }
 
 func (h fakeHost) Run(_ context.Context, request *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {

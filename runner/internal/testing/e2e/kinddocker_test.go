@@ -66,11 +66,11 @@ func unprivileged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
+	dir := t.TempDir()
 	script := "n=$#\nwhile [ $n -gt 0 ]; do a=$1; shift; [ \"$a\" = --privileged ] || set -- \"$@\" \"$a\"; n=$((n-1)); done\n" +
 		"exec " + real + " \"$@\""
-	scripttest.Write(t, filepath.Join(folder, "docker"), script)
-	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	scripttest.Write(t, filepath.Join(dir, "docker"), script)
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
 // clearAway removes what a test has left.

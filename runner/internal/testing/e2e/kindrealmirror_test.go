@@ -19,15 +19,15 @@ func TestRealMirror(t *testing.T) {
 	r.leavesNothing(t)
 	const container = "mara-test-private"
 	host := fmt.Sprintf("localhost:%d", r.registry)
-	folder := t.TempDir()
+	dir := t.TempDir()
 	// htpasswd -nbBC4 filler Op3n-sesame!
-	if err := os.WriteFile(filepath.Join(folder, "htpasswd"), []byte(mirrorUser+":$2a$04$Hl1/IHSr4k6LKHfYV3Qh5eR83s0f0zH0w7HhnrOvowiLMQJ5Cr2z2\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "htpasswd"), []byte(mirrorUser+":$2a$04$Hl1/IHSr4k6LKHfYV3Qh5eR83s0f0zH0w7HhnrOvowiLMQJ5Cr2z2\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	defer r.lose(container)
 	runDocker(t, "create", "--name", container, "--publish", fmt.Sprintf("127.0.0.1:%d:5000", r.registry), "--env", "REGISTRY_AUTH=htpasswd",
 		"--env", "REGISTRY_AUTH_HTPASSWD_REALM=mirror", "--env", "REGISTRY_AUTH_HTPASSWD_PATH=/tmp/htpasswd", r.images.registry)
-	runDocker(t, "cp", filepath.Join(folder, "htpasswd"), container+":/tmp/htpasswd")
+	runDocker(t, "cp", filepath.Join(dir, "htpasswd"), container+":/tmp/htpasswd")
 	runDocker(t, "start", container)
 	r.eventually("401 Unauthorized", func() string {
 		response, err := http.Get("http://" + host + "/v2/")

@@ -47,23 +47,23 @@ projects:
 // realOperator is an environment on kind with the operator in its cluster.
 type realOperator struct {
 	*realKind
-	repository string // folder
+	repository string // directory
 	url        string // of the repository, as the cluster reaches it
-	states     string // folder with the states, here and, as /state, on the node
+	states     string // directory with the states, here and, as /state, on the node
 	namespaces bool   // there is a Kubernetes provider to make them
 }
 
 // TestOperatorLife takes an environment from the runner to the operator, through its
 // life there, and back. The parts follow one another.
 func TestOperatorLife(t *testing.T) {
-	folder := os.Getenv("E2E_OPERATOR")
-	if folder == "" {
-		t.Skip("E2E_OPERATOR names no folder with the operator; `make e2e-operator` says what it needs")
+	dir := os.Getenv("E2E_OPERATOR")
+	if dir == "" {
+		t.Skip("E2E_OPERATOR names no directory with the operator; `make e2e-operator` says what it needs")
 	}
 	r := &realOperator{realKind: newRealKind(t, "test"), states: t.TempDir()}
 	r.leavesNothing(t)
 	defer r.run("destroy", "--yes", "--force-forget", "-o", "json")
-	r.prepare(folder)
+	r.prepare(dir)
 	run := realRun{Command: "make e2e-operator", Projects: []string{"kind-cluster", "kubeconfig"}}
 	if r.namespaces {
 		run.Projects = append(run.Projects, "ingress-controller-namespace")
@@ -116,7 +116,7 @@ func (r *realOperator) tell() {
 }
 
 // prepare makes the images, the repository and the configuration.
-func (r *realOperator) prepare(folder string) {
+func (r *realOperator) prepare(dir string) {
 	r.t.Helper()
 	r.env = append(r.env, "NO_COLOR=1")
 	r.namespaces = os.Getenv("E2E_PROVIDER") != ""
@@ -136,7 +136,7 @@ func (r *realOperator) prepare(folder string) {
 	r.write("network/Main.yaml", "resources:\n  kept:\n    type: pulumi:index:Stash\n    properties: {input: \"${domain}\"}\noutputs:\n  domain: ${domain}\n  range: 10.0.0.0/16\n")
 	bundle := r.serveRepository()
 	r.commit("one")
-	r.operatorImage(folder, bundle)
+	r.operatorImage(dir, bundle)
 	r.write("config/pulumi/environment", "PULUMI_STACK=test\nPULUMI_BACKEND_URL=file://"+r.states+"\n")
 	r.write("config/pulumi/Pulumi.test.yaml", "config:\n  kind:node_image: "+r.images.node+"\n  kind:api_server_address: "+dockersAddress+
 		"\n  kind:mounts: [\""+r.states+":/state\"]\n  kind:preload: ["+workspaceImage+", "+operatorImage+"]\n")
@@ -149,12 +149,12 @@ const (
 )
 
 // operatorImage makes the operator's image, as its own Dockerfile does, of its programs.
-func (r *realOperator) operatorImage(folder, bundle string) {
+func (r *realOperator) operatorImage(dir, bundle string) {
 	const making = "mara-test-operator"
 	runDocker(r.t, "create", "--name", making, "--user", "65532:65532", workspaceImage, "/tini", "--", "/manager")
 	defer runDocker(r.t, "rm", making)
 	for _, name := range []string{"manager", "agent", "tini"} {
-		runDocker(r.t, "cp", filepath.Join(folder, name), making+":/"+name)
+		runDocker(r.t, "cp", filepath.Join(dir, name), making+":/"+name)
 	}
 	runDocker(r.t, "cp", bundle, making+":/etc/ssl/certs/ca-certificates.crt")
 	runDocker(r.t, "commit", making, operatorImage)
@@ -307,8 +307,8 @@ func (r *realOperator) onOperator() []string {
 // without it.
 func (r *realOperator) runnerUp() {
 	r.operate("up", "-p", "kind", "--generate-secrets")
-	folder := os.Getenv("E2E_OPERATOR")
-	r.kube("", "apply", "--server-side", "-f", filepath.Join(folder, "install.yaml"))
+	dir := os.Getenv("E2E_OPERATOR")
+	r.kube("", "apply", "--server-side", "-f", filepath.Join(dir, "install.yaml"))
 	r.kube("", "wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
 	// Its manifest gives it a fifth of a processor and 128 MB.
 	r.kube("", "--namespace=pulumi-kubernetes-operator", "patch", "deployment", "controller-manager", "--type=json",

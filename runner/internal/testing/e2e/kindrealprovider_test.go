@@ -89,11 +89,11 @@ func (r *realKind) installProvider() {
 	r.t.Helper()
 	binary, version := os.Getenv("E2E_PROVIDER"), os.Getenv("E2E_PROVIDER_VERSION")
 	home := r.t.TempDir()
-	folder := filepath.Join(home, "plugins", "resource-kubernetes-v"+version)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	dir := filepath.Join(home, "plugins", "resource-kubernetes-v"+version)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := os.Symlink(binary, filepath.Join(folder, "pulumi-resource-kubernetes")); err != nil {
+	if err := os.Symlink(binary, filepath.Join(dir, "pulumi-resource-kubernetes")); err != nil {
 		r.t.Fatal(err)
 	}
 	r.env = append(r.env, "PULUMI_HOME="+home)
@@ -197,7 +197,7 @@ func providerLost(r *realKind) {
 	}
 }
 
-// pushCharts puts the charts of a folder, a folder each, into a registry, as OCI
+// pushCharts puts the charts of a directory, a directory each, into a registry, as OCI
 // artifacts.
 func pushCharts(t *testing.T, repository string) {
 	t.Helper()
@@ -224,13 +224,13 @@ func pushCharts(t *testing.T, repository string) {
 
 // packed is a chart as `helm package` makes it, without the schema of its values:
 // docs/mirror.md says why.
-func packed(t *testing.T, folder string) []byte {
+func packed(t *testing.T, dir string) []byte {
 	t.Helper()
 	var archive bytes.Buffer
 	zipped := gzip.NewWriter(&archive)
 	w := tar.NewWriter(zipped)
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(filepath.Dir(folder), path)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(filepath.Dir(dir), path)
 		if err != nil || entry.IsDir() || strings.Count(name, "/") == 1 && entry.Name() == "values.schema.json" {
 			return err
 		}

@@ -57,7 +57,7 @@ outputs:
 	l.pulumi(0, "hearing", "", "destroy", "--yes", "--skip-preview")
 }
 
-// languages are projects of a user, in folders of an environment.
+// languages are projects of a user, in directories of an environment.
 type languages struct {
 	t *testing.T
 	e *environment
@@ -85,7 +85,7 @@ func (e *environment) useGo() {
 	}
 }
 
-// pulumi runs a command of the engine in a project's folder.
+// pulumi runs a command of the engine in a project's directory.
 func (l *languages) pulumi(want int, project, input string, args ...string) result {
 	l.t.Helper()
 	command := l.e.command(append([]string{"--non-interactive"}, args...)...)

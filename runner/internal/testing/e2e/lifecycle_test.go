@@ -244,7 +244,7 @@ func TestUserFilesStayAsTheyAre(t *testing.T) {
 		t.Errorf("config/pulumi has %v (%v), want the two files of the user", entries, err)
 	}
 	if entries, _ := os.ReadDir(e.home); len(entries) > 0 {
-		t.Errorf("a simulation wrote to the home folder: %v", entries)
+		t.Errorf("a simulation wrote to the home directory: %v", entries)
 	}
 }
 

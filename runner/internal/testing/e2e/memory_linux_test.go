@@ -12,7 +12,7 @@ const memory = "/dev/shm"
 // enoughMemory is ten times what the tests have there at once, in bytes.
 const enoughMemory = 1 << 30
 
-// useMemory has the tests make their folders in memory, where there is enough and
+// useMemory has the tests make their directories in memory, where there is enough and
 // programs may run, unless somebody has said where. They write a hundred thousand small
 // files, which takes a quarter of their time on a disk.
 func useMemory() {

@@ -26,7 +26,7 @@ import (
 	"mara/runner/internal/testing/mirrortest"
 )
 
-// realCharts names a folder with the archives of the plan's charts, as `helm
+// realCharts names a directory with the archives of the plan's charts, as `helm
 // pull` leaves them.
 const realCharts = "MARA_CHARTS"
 
@@ -247,13 +247,13 @@ func TestMirrorSync(t *testing.T) {
 // what the real charts name, and finds everything in a mirror.
 func TestMirrorOfRealCharts(t *testing.T) {
 	t.Parallel()
-	folder := os.Getenv(realCharts)
-	if folder == "" {
-		t.Skip(realCharts + " does not name a folder with the real charts")
+	dir := os.Getenv(realCharts)
+	if dir == "" {
+		t.Skip(realCharts + " does not name a directory with the real charts")
 	}
 	archives := map[string][]byte{}
 	for chart, version := range chartsOf(t) {
-		archive, err := os.ReadFile(filepath.Join(folder, chart+"-"+version+".tgz"))
+		archive, err := os.ReadFile(filepath.Join(dir, chart+"-"+version+".tgz"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ type privateMirror struct {
 	*environment
 	host    string // of the mirror
 	source  string // of everything else
-	login   string // the folder of docker's configuration
+	login   string // the directory of docker's configuration
 	held    atomic.Bool
 	reached chan struct{} // something is to be copied, and does not come
 	printed strings.Builder
@@ -134,8 +134,8 @@ func (m *privateMirror) life(logIn func()) {
 	secrets := map[string]string{"the password": mirrorPassword, "the login": mirrorUser + ":" + mirrorPassword, "the wrong one": "Guess3d-wrongly!"}
 	searchFor(m.t, secrets, map[string][]byte{"the output": []byte(m.printed.String()), "process arguments": processes()})
 	searchFor(m.t, secrets, everyFileBelow(m.t, m.root))
-	for _, folder := range []string{m.home, m.temp} {
-		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+	for _, dir := range []string{m.home, m.temp} {
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			m.t.Errorf("files are left: %v, %v", left, err)
 		}
 	}

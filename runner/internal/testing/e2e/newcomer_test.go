@@ -19,7 +19,7 @@ const (
 	ownPassword   = "a-Pa55word-of-one's-own"
 )
 
-// newcomer is somebody in an empty folder, with credentials for clouds that are
+// newcomer is somebody in an empty directory, with credentials for clouds that are
 // stand-ins, and with the tools that the checks ask for. Pulumi's plugins are
 // there, too, but do not start: that is where the real clouds begin.
 func newcomer(t *testing.T) *environment {
@@ -36,7 +36,7 @@ func newcomer(t *testing.T) *environment {
 		tools["pulumi-resource-"+plugin] = broken
 	}
 	return &environment{t: t, root: t.TempDir(), home: t.TempDir(), env: []string{
-		"PATH=" + scripttest.Folder(t, tools),
+		"PATH=" + scripttest.Directory(t, tools),
 		"AWS_ENDPOINT_URL=" + awsStandIn(t), "AWS_ACCESS_KEY_ID=AKIAEXAMPLE", "AWS_SECRET_ACCESS_KEY=" + awsKey,
 		"LINODE_URL=" + linodeStandIn(t), "LINODE_TOKEN=" + linodeToken,
 	}}

@@ -185,7 +185,7 @@ func (e *environment) processes() map[int]string {
 	return found
 }
 
-// checkNoWorkingCopy looks for the folders that Pulumi ran in.
+// checkNoWorkingCopy looks for the directories that Pulumi ran in.
 func (e *environment) checkNoWorkingCopy() {
 	e.t.Helper()
 	if left, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/work/*")); len(left) > 0 {
@@ -193,9 +193,9 @@ func (e *environment) checkNoWorkingCopy() {
 	}
 }
 
-// TestFoldersOfAnyName: the name of the root means nothing to anybody, not to
+// TestDirsOfAnyName: the name of the root means nothing to anybody, not to
 // the address of the state either.
-func TestFoldersOfAnyName(t *testing.T) {
+func TestDirsOfAnyName(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a space", "100%", "per%20cent", "sharp#", "what?", "[x]*"} {
 		t.Run(name, func(t *testing.T) {

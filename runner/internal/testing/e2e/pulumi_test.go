@@ -106,7 +106,7 @@ func (e *environment) finish(cmd *exec.Cmd, input string) result {
 }
 
 // TestEnv evaluates what `runner env` prints, and runs plain pulumi in the
-// folder of a project.
+// directory of a project.
 func TestEnv(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
@@ -120,7 +120,7 @@ func TestEnv(t *testing.T) {
 	}
 	e.write("projects/kubernetes/certmgr/Pulumi.yaml", string(manifest))
 
-	e.pulumi(0, "certmgr", "", "stack", "init", "dev") // in the project's folder
+	e.pulumi(0, "certmgr", "", "stack", "init", "dev") // in the project's directory
 	printed := e.run("env")
 	if printed.code != 0 || strings.Contains(printed.stdout, "hunter2") || !strings.Contains(printed.stdout, "LINODE_TOKEN") {
 		t.Errorf("env: exit code %d, want the name LINODE_TOKEN without its value:\n%s%s", printed.code, printed.stdout, printed.stderr)

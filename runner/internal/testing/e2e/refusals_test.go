@@ -49,7 +49,7 @@ func TestRefusals(t *testing.T) {
 			e.write("config/pulumi/environment", "PULUMI_STACK=dev\nthis is no assignment\n")
 		}, "up -p kind --simulate", 3, []string{"config/pulumi/environment", "2"}},
 		{"unreadable environment file", func(t *testing.T, e *environment) {
-			replaceByFolder(t, filepath.Join(e.root, "config/pulumi/environment"))
+			replaceByDir(t, filepath.Join(e.root, "config/pulumi/environment"))
 		}, "up -p kind --simulate -s dev", 3, []string{"config/pulumi/environment"}},
 		{"malformed stack file", func(_ *testing.T, e *environment) {
 			e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  a: [1\n")
@@ -73,8 +73,8 @@ func TestRefusals(t *testing.T) {
 			e.write("config/pulumi/Pulumi.dev.yaml", "encryptionsalt: "+key.Salt()+"\n")
 			passphrase("wrong")(t, e)
 		}, "up -p kind --simulate", 3, []string{"passphrase", "Pulumi.dev.yaml"}},
-		{"folder that cannot be written", func(_ *testing.T, e *environment) {
-			e.write(".runner", "a file where a folder has to be")
+		{"directory that cannot be written", func(_ *testing.T, e *environment) {
+			e.write(".runner", "a file where a directory has to be")
 		}, "up -p kind --simulate", 3, []string{".runner", "--root"}},
 		{"outputs of an unknown project", nil, "outputs bank-of-athens -p kind --simulate", 2, []string{"bank-of-athens", `"bank-of-anthos"`}},
 	} {
@@ -115,7 +115,7 @@ func passphrase(text string) func(*testing.T, *environment) {
 	return func(_ *testing.T, e *environment) { e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE="+text) }
 }
 
-func replaceByFolder(t *testing.T, path string) {
+func replaceByDir(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

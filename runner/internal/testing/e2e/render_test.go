@@ -20,16 +20,16 @@ import (
 	"mara/runner/internal/kube/manifest"
 )
 
-// folderOf are the files of a folder, by their paths in it.
-func folderOf(t *testing.T, folder string) map[string]string {
+// dirOf are the files of a directory, by their paths in it.
+func dirOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		name, _ := filepath.Rel(folder, path)
+		name, _ := filepath.Rel(dir, path)
 		files[filepath.ToSlash(name)] = string(content)
 		return err
 	})
@@ -50,7 +50,7 @@ func TestRender(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.stdout, "13-certmgr") {
 		t.Fatalf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
-	first := folderOf(t, filepath.Join(e.root, "manifests/dev"))
+	first := dirOf(t, filepath.Join(e.root, "manifests/dev"))
 	kinds := map[string]int{}
 	for name, content := range first {
 		if !strings.HasSuffix(name, ".yaml") {
@@ -79,7 +79,7 @@ func TestRender(t *testing.T) {
 	if r := e.run("render", "-s", "dev", "--out", "manifests/dev"); r.code != 0 {
 		t.Fatalf("exit code %d: %s", r.code, r.stderr)
 	}
-	if diff := cmp.Diff(first, folderOf(t, filepath.Join(e.root, "manifests/dev"))); diff != "" {
+	if diff := cmp.Diff(first, dirOf(t, filepath.Join(e.root, "manifests/dev"))); diff != "" {
 		t.Errorf("the second time is not like the first:\n%s", diff)
 	}
 

@@ -28,8 +28,8 @@ func TestTry(t *testing.T) {
 			if r.code != test.code {
 				t.Fatalf("exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 			}
-			folder := filepath.Join(e.root, "mara-try-"+test.provider)
-			report, err := os.ReadFile(filepath.Join(folder, "report.md"))
+			dir := filepath.Join(e.root, "mara-try-"+test.provider)
+			report, err := os.ReadFile(filepath.Join(dir, "report.md"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,18 +41,18 @@ func TestTry(t *testing.T) {
 			if strings.Contains(r.stdout, "PASSPHRASE") || !strings.Contains(r.stdout, "USD at the deadline") {
 				t.Errorf("it says: %s", r.stdout)
 			}
-			if left := filesIn(t, filepath.Join(folder, ".runner", "simulated", "clouds", "try")); len(left) > 0 {
+			if left := filesIn(t, filepath.Join(dir, ".runner", "simulated", "clouds", "try")); len(left) > 0 {
 				t.Errorf("left in the simulated clouds: %q", left)
 			}
 		})
 	}
 }
 
-// filesIn lists the files in a folder and below it.
-func filesIn(t *testing.T, folder string) []string {
+// filesIn lists the files in a directory and below it.
+func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	var files []string
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			files = append(files, path)
 		}

@@ -75,13 +75,13 @@ type File struct {
 }
 
 // Program compiles a static program for an image.
-func Program(t *testing.T, folder string) File {
+func Program(t *testing.T, dir string) File {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "program")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary, folder)
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary, dir)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	if output, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("compiling %s: %v\n%s", folder, err, output)
+		t.Fatalf("compiling %s: %v\n%s", dir, err, output)
 	}
 	content, err := os.ReadFile(binary)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// Folder writes scripts, by name and body, into a temporary folder.
-func Folder(t testing.TB, scripts map[string]string) (folder string) {
+// Directory writes scripts, by name and body, into a temporary directory.
+func Directory(t testing.TB, scripts map[string]string) (dir string) {
 	t.Helper()
-	folder = t.TempDir()
+	dir = t.TempDir()
 	for name, body := range scripts {
-		Write(t, filepath.Join(folder, name), body)
+		Write(t, filepath.Join(dir, name), body)
 	}
-	return folder
+	return dir
 }
 
 // Write writes a shell script that can be run at once. Linux refuses to run a file

@@ -27,9 +27,9 @@ func TestWrite(t *testing.T) {
 			}
 		})
 	}
-	folder := t.TempDir()
+	dir := t.TempDir()
 	for i := range 100 {
-		path := filepath.Join(folder, fmt.Sprint(i))
+		path := filepath.Join(dir, fmt.Sprint(i))
 		scripttest.Write(t, path, "echo done")
 		if out, err := exec.CommandContext(t.Context(), path).Output(); err != nil || string(out) != "done\n" {
 			t.Errorf("%q, %v", out, err)

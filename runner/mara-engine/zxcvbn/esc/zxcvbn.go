@@ -1,5 +1,5 @@
 // Package zxcvbn takes the place of github.com/ccojocar/zxcvbn-go, which Pulumi
-// ESC asks the same question; see the folder above.
+// ESC asks the same question; see the directory above.
 package zxcvbn
 
 import "github.com/nbutton23/zxcvbn-go"

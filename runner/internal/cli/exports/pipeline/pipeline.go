@@ -38,11 +38,11 @@ func (s System) File() string {
 
 // Options configure a pipeline.
 type Options struct {
-	Waves   [][]string // environments; each wave waits for the one before
-	Image   string     // with the runner
-	Folder  string     // of the root in the repository; "." for the top
-	Branch  string     // whose merges trigger an up
-	Nightly string     // cron schedule of the drift check
+	Waves     [][]string // environments; each wave waits for the one before
+	Image     string     // with the runner
+	Directory string     // of the root in the repository; "." for the top
+	Branch    string     // whose merges trigger an up
+	Nightly   string     // cron schedule of the drift check
 	// AWSRole is the role that jobs assume by OIDC in AWSRegion; "" without AWS.
 	AWSRole, AWSRegion string
 	Secrets            []string // secret variables of the CI system

@@ -27,9 +27,9 @@ var update = flag.Bool("update", false, "write the golden files")
 // cases returns the options of the tested pipelines.
 func cases() map[string]pipeline.Options {
 	return map[string]pipeline.Options{
-		"one": {Waves: [][]string{{"dev"}}, Image: "registry.example/runner:1", Folder: ".", Branch: "main", Nightly: "17 3 * * *"},
+		"one": {Waves: [][]string{{"dev"}}, Image: "registry.example/runner:1", Directory: ".", Branch: "main", Nightly: "17 3 * * *"},
 		"waves": {
-			Waves: [][]string{{"dev"}, {"prod-eu", "prod-us"}}, Image: "registry.example/runner:1", Folder: "infra/live", Branch: "trunk", Nightly: "17 3 * * *",
+			Waves: [][]string{{"dev"}, {"prod-eu", "prod-us"}}, Image: "registry.example/runner:1", Directory: "infra/live", Branch: "trunk", Nightly: "17 3 * * *",
 			AWSRole: "arn:aws:iam::123456789012:role/runner", AWSRegion: "eu-west-1",
 			Secrets: []string{"PULUMI_CONFIG_PASSPHRASE", "LINODE_TOKEN"}, Variables: []string{"PULUMI_BACKEND_URL"},
 		},
@@ -258,26 +258,26 @@ func step(t *testing.T, content []byte, jobName, stepName string) string {
 	return ""
 }
 
-// reports writes the reports of previews into a new folder.
+// reports writes the reports of previews into a new directory.
 func reports(t *testing.T, environments ...string) string {
 	t.Helper()
-	folder := t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, "report"), 0o755); err != nil {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "report"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, environment := range environments {
-		if err := os.WriteFile(filepath.Join(folder, "report", environment+".md"), []byte("changes of "+environment+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "report", environment+".md"), []byte("changes of "+environment+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return folder
+	return dir
 }
 
 // sh runs a script as a CI system does.
-func sh(t *testing.T, shell, folder, tools, script string, env ...string) (code int) {
+func sh(t *testing.T, shell, dir, tools, script string, env ...string) (code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), shell, "-e", "-c", script)
-	cmd.Dir, cmd.Env = folder, append([]string{"PATH=" + tools + ":" + os.Getenv("PATH")}, env...)
+	cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + tools + ":" + os.Getenv("PATH")}, env...)
 	output, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -293,9 +293,9 @@ func sh(t *testing.T, shell, folder, tools, script string, env ...string) (code 
 func TestCommentOnGitHub(t *testing.T) {
 	t.Parallel()
 	script := step(t, write(t, pipeline.GitHub, cases()["waves"]), "comment", "Comment")
-	folder := reports(t, "dev", "prod-eu")
+	dir := reports(t, "dev", "prod-eu")
 	// gh stores its input; it fails on unexpected calls.
-	tools := scripttest.Folder(t, map[string]string{"gh": `
+	tools := scripttest.Directory(t, map[string]string{"gh": `
 case "$*" in
 "api --paginate repos/acme/infra/issues/7/comments --jq"*) [ ! -e comments ] || echo 42;;
 "api --method POST repos/acme/infra/issues/7/comments -F body=@comment.md --silent") cp comment.md comments; echo posted >> calls;;
@@ -303,12 +303,12 @@ case "$*" in
 *) echo "unexpected: gh $*" >&2; exit 1;;
 esac`})
 	for range 2 {
-		if code := sh(t, "bash", folder, tools, script, "GITHUB_REPOSITORY=acme/infra", "PULL=7", "RESULT=failure", "ENVIRONMENTS=dev prod-eu prod-us"); code != 0 {
+		if code := sh(t, "bash", dir, tools, script, "GITHUB_REPOSITORY=acme/infra", "PULL=7", "RESULT=failure", "ENVIRONMENTS=dev prod-eu prod-us"); code != 0 {
 			t.Fatalf("exit code %d", code)
 		}
 	}
-	calls, _ := os.ReadFile(filepath.Join(folder, "calls"))
-	comment, _ := os.ReadFile(filepath.Join(folder, "comments"))
+	calls, _ := os.ReadFile(filepath.Join(dir, "calls"))
+	comment, _ := os.ReadFile(filepath.Join(dir, "comments"))
 	want := "<!-- runner preview -->\n**The preview: failure.** The jobs of this pull request say why.\n\n## dev\n\nchanges of dev\n\n## prod-eu\n\nchanges of prod-eu\n\n## prod-us\n\nThere is no preview.\n"
 	if string(calls) != "posted\nreplaced\n" || string(comment) != want {
 		t.Errorf("calls %q, comment %q", calls, comment)
@@ -319,11 +319,11 @@ esac`})
 func TestDriftOnGitHub(t *testing.T) {
 	t.Parallel()
 	script := step(t, write(t, pipeline.GitHub, cases()["one"]), "drift", "Tell")
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "drift.md"), []byte("drift\n"), 0o600); err != nil {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "drift.md"), []byte("drift\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tools := scripttest.Folder(t, map[string]string{"gh": `
+	tools := scripttest.Directory(t, map[string]string{"gh": `
 echo "$1 $2 $3" >> calls
 case "$1 $2" in
 "issue list") [ ! -e open ] || echo 9;;
@@ -334,11 +334,11 @@ case "$1 $2" in
 esac`})
 	for _, now := range []int{0, 5, 5, 0} {
 		code := map[int]string{0: "0", 5: "5"}[now]
-		if got := sh(t, "bash", folder, tools, script, "RUNNER_TEMP="+folder, "TITLE=Drift in dev", "CODE="+code); got != now {
+		if got := sh(t, "bash", dir, tools, script, "RUNNER_TEMP="+dir, "TITLE=Drift in dev", "CODE="+code); got != now {
 			t.Errorf("exit code %d, want %d", got, now)
 		}
 	}
-	calls, _ := os.ReadFile(filepath.Join(folder, "calls"))
+	calls, _ := os.ReadFile(filepath.Join(dir, "calls"))
 	want := "issue list --state\nissue list --state\nissue create --title\nissue list --state\nissue edit 9\nissue list --state\nissue close 9\n"
 	if diff := cmp.Diff(want, string(calls)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
@@ -355,8 +355,8 @@ func TestCommentOnGitLab(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := reports(t, "dev", "prod-us")
-	tools := scripttest.Folder(t, map[string]string{
+	dir := reports(t, "dev", "prod-us")
+	tools := scripttest.Directory(t, map[string]string{
 		"apk": "exit 0",
 		"curl": `
 for last; do :; done
@@ -369,14 +369,14 @@ esac`,
 	})
 	for range 2 {
 		for _, script := range jobs["comment"].Script {
-			if code := sh(t, "sh", folder, tools, script, "COMMENT_TOKEN=hidden", "CI_API_V4_URL=https://gitlab.example/api/v4", "CI_PROJECT_ID=3",
+			if code := sh(t, "sh", dir, tools, script, "COMMENT_TOKEN=hidden", "CI_API_V4_URL=https://gitlab.example/api/v4", "CI_PROJECT_ID=3",
 				"CI_MERGE_REQUEST_IID=5", "ENVIRONMENTS="+jobs["comment"].Variables["ENVIRONMENTS"]); code != 0 {
 				t.Fatalf("exit code %d", code)
 			}
 		}
 	}
-	calls, _ := os.ReadFile(filepath.Join(folder, "calls"))
-	content, _ := os.ReadFile(filepath.Join(folder, "note"))
+	calls, _ := os.ReadFile(filepath.Join(dir, "calls"))
+	content, _ := os.ReadFile(filepath.Join(dir, "note"))
 	var note struct{ Body string }
 	if err := json.Unmarshal(content, &note); err != nil || string(calls) != "posted\nreplaced\n" || !strings.Contains(note.Body, "## prod-eu\n\nThere is no preview") || !strings.Contains(note.Body, "changes of prod-us") {
 		t.Errorf("calls %q, note %q, error %v", calls, content, err)

@@ -35,7 +35,7 @@ type Hello struct {
 
 // Request asks for one Pulumi command.
 type Request struct {
-	Dir   string   `json:"dir"`             // working folder
+	Dir   string   `json:"dir"`             // working directory
 	Env   []string `json:"env"`             // the whole environment, as KEY=VALUE
 	Args  []string `json:"args"`            // without the program's name
 	Stdin []byte   `json:"stdin,omitempty"` // the command's standard input

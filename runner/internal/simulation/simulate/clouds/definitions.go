@@ -10,14 +10,14 @@ import (
 	"mara/runner/internal/simulation/simulate"
 )
 
-// definedKind is a custom kind that a definition in a chart's crds/ folder makes
+// definedKind is a custom kind that a definition in a chart's crds/ directory makes
 // known.
 type definedKind struct{ group, version, kind, plural string }
 
 // name returns the name of the definition.
 func (k definedKind) name() string { return k.plural + "." + k.group }
 
-// definedKinds lists, by chart, what is in the crds/ folders whose definitions
+// definedKinds lists, by chart, what is in the crds/ directories whose definitions
 // the programs take over.
 // https://github.com/nginx/kubernetes-ingress/tree/v5.5.4/config/crd/bases
 func definedKinds() map[string][]definedKind {
@@ -38,7 +38,7 @@ func definedKinds() map[string][]definedKind {
 	}}
 }
 
-// isDefined tells whether a chart's crds/ folder makes the kinds of a group known.
+// isDefined tells whether a chart's crds/ directory makes the kinds of a group known.
 func isDefined(group string) bool {
 	for _, kinds := range definedKinds() {
 		if slices.ContainsFunc(kinds, func(k definedKind) bool { return k.group == group }) {

@@ -19,7 +19,7 @@ func (e *engine) template(jsonOpts string) (resource.PropertyMap, error) {
 	return e.unpack(resp.GetReturn()), nil
 }
 
-// TestDefinitions makes what a chart has in its crds/ folder, and then an
+// TestDefinitions makes what a chart has in its crds/ directory, and then an
 // object of a kind that is known from then on.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
@@ -84,7 +84,7 @@ func TestChartsThatCannotBeFetched(t *testing.T) {
 		wantError(t, err, want)
 	}
 	if other, err := e.template(`{"chart": "oci://x/cert-manager"}`); err != nil || len(other["result"].ArrayValue()) > 0 {
-		t.Errorf("a chart without such a folder: %v, %v", other, err)
+		t.Errorf("a chart without such a directory: %v, %v", other, err)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 // Finder knows where schemas are.
 type Finder struct {
 	Files []string // that the user names
-	Home  string   // Pulumi's own folder, with the plugins that are installed
+	Home  string   // Pulumi's own directory, with the plugins that are installed
 }
 
 // Complete adds the packages that projects use, and those in the files, to the built-in

@@ -50,12 +50,12 @@ func play(schema string) error {
 	return server.Serve(listener)
 }
 
-// install puts a plugin into a folder of Pulumi's.
+// install puts a plugin into a directory of Pulumi's.
 func install(t *testing.T, home, name, version, script string) {
 	t.Helper()
-	folder := filepath.Join(home, "plugins", "resource-"+name+"-v"+version)
-	write(t, folder, "pulumi-resource-"+name, "#!/bin/sh\n"+script+"\n")
-	path := filepath.Join(folder, "pulumi-resource-"+name)
+	directory := filepath.Join(home, "plugins", "resource-"+name+"-v"+version)
+	write(t, directory, "pulumi-resource-"+name, "#!/bin/sh\n"+script+"\n")
+	path := filepath.Join(directory, "pulumi-resource-"+name)
 	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ variables:
 		{"named", map[string]string{"Pulumi.yaml": `
 plugins: {providers: [{name: own, path: ../bin}, {name: aws, version: 6.1.0}]}
 packages: {random: terraform-provider@1}
-`}, []Used{{Name: "aws", Version: "6.1.0"}, {Name: "own", Folder: "../bin"}, {Name: "random"}}},
+`}, []Used{{Name: "aws", Version: "6.1.0"}, {Name: "own", Directory: "../bin"}, {Name: "random"}}},
 		{"Go", map[string]string{"go.mod": "module x\n\nrequire (\n\tgithub.com/pulumi/pulumi/sdk/v3 v3.1.0\n\tgithub.com/pulumi/pulumi-aws/sdk/v7 v7.1.0\n" +
 			"\tgithub.com/pulumi/pulumi-random/sdk/v4 v4.2.0 // indirect\n)\n"}, []Used{{Name: "aws", Version: "7.1.0"}, {Name: "random", Version: "4.2.0"}}},
 		{"Node.js", map[string]string{"package.json": `{"dependencies": {"@pulumi/pulumi": "^3.0.0", "@pulumi/azure-native": "^2.0.0", "@pulumi/aws": "latest"}}`},
@@ -136,8 +136,8 @@ packages: {random: terraform-provider@1}
 			}
 			got := UsedBy(dir)
 			for i := range got {
-				if folder, err := filepath.Rel(dir, got[i].Folder); err == nil && got[i].Folder != "" {
-					got[i].Folder = folder
+				if directory, err := filepath.Rel(dir, got[i].Directory); err == nil && got[i].Directory != "" {
+					got[i].Directory = directory
 				}
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
@@ -178,7 +178,7 @@ func TestComplete(t *testing.T) {
 		{"more of what is built in", []Used{{Name: "aws"}, {Name: "kind"}}, map[string]string{"aws": `{"name":"aws","version":"7.1.0"}`}, nil},
 		{"the file goes first", []Used{{Name: "tls", Version: "1.0.0"}}, map[string]string{"tls": `{"name":"tls","version":"5.0.0"}`}, nil},
 		{"an unknown package", []Used{{Name: "other"}}, map[string]string{"other": ""}, []string{"not checked: the resources of the package other: its plugin is not installed"}},
-		{"a folder that has none", []Used{{Name: "random", Folder: dir}}, map[string]string{"random": ""}, []string{"package random: its plugin is not installed"}},
+		{"a directory that has none", []Used{{Name: "random", Directory: dir}}, map[string]string{"random": ""}, []string{"package random: its plugin is not installed"}},
 		{"plugins that do not work", []Used{{Name: "broken"}, {Name: "strange"}}, map[string]string{"broken": "", "strange": ""},
 			[]string{"does not tell its schema: it does not serve: EOF (oh no)", `it does not say where it serves, but "hello"`}},
 	}

@@ -30,22 +30,22 @@ const lastWords = time.Second
 // maxMessage is the size of a message that Pulumi accepts.
 const maxMessage = 400 << 20
 
-// plugin finds the plugin of a package: in the folder that the project names,
+// plugin finds the plugin of a package: in the directory that the project names,
 // else the version that it names, else the newest one.
 func (f Finder) plugin(u Used) (path string, ok bool) {
 	program := "pulumi-resource-" + u.Name
-	if u.Folder != "" {
-		return isFile(filepath.Join(u.Folder, program))
+	if u.Directory != "" {
+		return isFile(filepath.Join(u.Directory, program))
 	}
 	start := filepath.Join(f.Home, "plugins", "resource-"+u.Name+"-v")
 	if path, ok := isFile(filepath.Join(start+u.Version, program)); ok && u.Version != "" {
 		return path, true
 	}
 	newest := semver.Version{}
-	folders, _ := filepath.Glob(escape(start) + "*")
-	for _, folder := range folders {
-		version, err := semver.Parse(strings.TrimPrefix(folder, start))
-		if found, is := isFile(filepath.Join(folder, program)); is && err == nil && (path == "" || version.GT(newest)) {
+	directories, _ := filepath.Glob(escape(start) + "*")
+	for _, directory := range directories {
+		version, err := semver.Parse(strings.TrimPrefix(directory, start))
+		if found, is := isFile(filepath.Join(directory, program)); is && err == nil && (path == "" || version.GT(newest)) {
 			path, newest = found, version
 		}
 	}

@@ -13,9 +13,9 @@ import (
 
 // Used is a package that a project uses.
 type Used struct {
-	Name    string
-	Version string // "" if the project has none
-	Folder  string // of the plugin, named by the project; "" for Pulumi's search
+	Name      string
+	Version   string // "" if the project has none
+	Directory string // of the plugin, named by the project; "" for Pulumi's search
 }
 
 // UsedBy lists the packages that the files of a project name: its Pulumi.yaml and the
@@ -102,11 +102,11 @@ func inManifest(dir string) []Used {
 	_ = yaml.Unmarshal(text, &manifest) // Pulumi will say what is wrong with it
 	var used []Used
 	for _, plugin := range manifest.Plugins.Providers {
-		folder := plugin.Path
-		if folder != "" && !filepath.IsAbs(folder) {
-			folder = filepath.Join(dir, folder)
+		directory := plugin.Path
+		if directory != "" && !filepath.IsAbs(directory) {
+			directory = filepath.Join(dir, directory)
 		}
-		used = append(used, Used{Name: plugin.Name, Version: plugin.Version, Folder: folder})
+		used = append(used, Used{Name: plugin.Name, Version: plugin.Version, Directory: directory})
 	}
 	for name := range manifest.Packages {
 		used = append(used, Used{Name: name})
@@ -128,7 +128,7 @@ func distinct(used []Used) []Used {
 		case u.Name == "" || slices.Contains([]string{"pulumi", "policy"}, u.Name):
 		case at < 0:
 			kept = append(kept, u)
-		case kept[at].Version == "" && kept[at].Folder == "":
+		case kept[at].Version == "" && kept[at].Directory == "":
 			kept[at] = u
 		}
 	}
@@ -136,5 +136,5 @@ func distinct(used []Used) []Used {
 	return kept
 }
 
-// escape keeps the characters of a folder from being taken for a pattern.
+// escape keeps the characters of a directory from being taken for a pattern.
 func escape(dir string) string { return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(dir, `\$0`) }

@@ -17,25 +17,25 @@ import (
 
 const stack = "try"
 
-// makeFolder creates the folder of a trial with its configuration. An existing folder is an
+// makeDir creates the directory of a trial with its configuration. An existing directory is an
 // error: it belongs to another trial, whose resources may still exist.
-func makeFolder(d cmd.Deps, o options) (string, error) {
-	folder := d.Absolute(cmp.Or(o.Folder, "mara-try-"+o.Provider.Name))
-	if _, err := os.Stat(folder); err == nil {
+func makeDir(d cmd.Deps, o options) (string, error) {
+	dir := d.Absolute(cmp.Or(o.Directory, "mara-try-"+o.Provider.Name))
+	if _, err := os.Stat(dir); err == nil {
 		return "", &failure.Environment{
-			Text: folder + " already exists, perhaps from an interrupted trial",
+			Text: dir + " already exists, perhaps from an interrupted trial",
 			Next: fmt.Sprintf("check it with `runner status --root %s -s %s`, destroy what is left with `runner destroy`, "+
-				"and remove the folder; or choose another with --folder", folder, stack),
+				"and remove the directory; or choose another with --directory", dir, stack),
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	return folder, fill(folder, o)
+	return dir, fill(dir, o)
 }
 
 // fill writes the configuration. It stores the passphrase, which protects nothing that
 // outlives the trial, because a destroy after a crash needs it.
-func fill(folder string, o options) error {
+func fill(dir string, o options) error {
 	changes := []config.Change{{Key: config.InfraType, Value: o.Provider.Name}}
 	for _, s := range o.Provider.Trial.Settings {
 		changes = append(changes, config.Change{Key: s.Key, Value: s.Value})
@@ -47,12 +47,12 @@ func fill(folder string, o options) error {
 	environment := fmt.Sprintf("PULUMI_STACK=%s\nPULUMI_BACKEND_URL=file://./.runner/state\nPULUMI_CONFIG_PASSPHRASE=%s\n",
 		stack, rand.Text())
 	err = errors.Join(
-		os.MkdirAll(filepath.Join(folder, config.Folder), 0o700),
-		atomicfile.Write(filepath.Join(folder, config.EnvironmentFile), []byte(environment), 0o600),
-		atomicfile.Write(filepath.Join(folder, config.StackPath(stack)), file.Content, 0o644),
+		os.MkdirAll(filepath.Join(dir, config.Directory), 0o700),
+		atomicfile.Write(filepath.Join(dir, config.EnvironmentFile), []byte(environment), 0o600),
+		atomicfile.Write(filepath.Join(dir, config.StackPath(stack)), file.Content, 0o644),
 	)
 	if err != nil {
-		return failure.RunnerFolder(err)
+		return failure.RunnerDir(err)
 	}
 	return nil
 }

@@ -18,20 +18,20 @@ import (
 	"mara/runner/internal/machine/layout"
 )
 
-// Folder is the folder of a file backend. The zero Folder is another kind of
+// Directory is the directory of a file backend. The zero Directory is another kind of
 // backend, which has no files.
-type Folder struct {
+type Directory struct {
 	Path  string
 	Stack string           // the name of the environment, and of its stacks
 	Names model.StackNames // of those that have names of their own
 }
 
 // IsFile reports whether the backend keeps files.
-func (f Folder) IsFile() bool { return f.Path != "" }
+func (f Directory) IsFile() bool { return f.Path != "" }
 
 // MayHaveStates is false when nothing can have been deployed yet. A directory that
 // cannot be read may have states.
-func (f Folder) MayHaveStates() bool {
+func (f Directory) MayHaveStates() bool {
 	if !f.IsFile() {
 		return true
 	}
@@ -42,7 +42,7 @@ func (f Folder) MayHaveStates() bool {
 // CommandEnv is the environment of Pulumi's commands. They need not look for
 // states in an old layout where there are none: they would walk over all files of the
 // backend.
-func (f Folder) CommandEnv(env map[string]string) map[string]string {
+func (f Directory) CommandEnv(env map[string]string) map[string]string {
 	env = maps.Clone(env)
 	if !f.HasLegacy() {
 		env["PULUMI_DIY_BACKEND_NO_LEGACY_WARNING"] = "true"
@@ -53,7 +53,7 @@ func (f Folder) CommandEnv(env map[string]string) map[string]string {
 // HasLegacy reports whether there may be states from before stacks belonged to
 // projects, which Pulumi tells of. It looks for them among the files of all stacks,
 // before each command.
-func (f Folder) HasLegacy() bool {
+func (f Directory) HasLegacy() bool {
 	if !f.IsFile() {
 		return true
 	}
@@ -62,22 +62,22 @@ func (f Folder) HasLegacy() bool {
 		err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// Make makes the folder, without which Pulumi refuses to work.
-func (f Folder) Make() error {
+// Make makes the directory, without which Pulumi refuses to work.
+func (f Directory) Make() error {
 	if !f.IsFile() {
 		return nil
 	}
 	return os.MkdirAll(f.Path, 0o700)
 }
 
-func (f Folder) files() layout.State { return layout.State(f.Path) }
+func (f Directory) files() layout.State { return layout.State(f.Path) }
 
 // stackOf is the name of a project's stack.
-func (f Folder) stackOf(project string) string { return f.Names.Of(project, f.Stack) }
+func (f Directory) stackOf(project string) string { return f.Names.Of(project, f.Stack) }
 
 // Read reads the state of a project as Pulumi exports it, without what is around
 // it; nil if it has none.
-func (f Folder) Read(project string) (json.RawMessage, error) {
+func (f Directory) Read(project string) (json.RawMessage, error) {
 	file := f.state(project)
 	content, err := readState(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,9 +115,9 @@ func unreadable(err error) error {
 	}
 }
 
-// ReadAll reads the states in the folder, as Read does, by environment and then by
+// ReadAll reads the states in the directory, as Read does, by environment and then by
 // project. wanted chooses from the projects that have a stack there.
-func (f Folder) ReadAll(wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
+func (f Directory) ReadAll(wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
 	found, err := f.list()
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (f Folder) ReadAll(wanted func(environment string, projects []string) []str
 		}
 		states[stack] = map[string]json.RawMessage{}
 		for _, project := range names {
-			if states[stack][project], err = (Folder{Path: f.Path, Stack: stack, Names: f.Names}).Read(project); err != nil {
+			if states[stack][project], err = (Directory{Path: f.Path, Stack: stack, Names: f.Names}).Read(project); err != nil {
 				return nil, fmt.Errorf("reading the state of %s: %w", project, err)
 			}
 		}
@@ -148,7 +148,7 @@ func (f Folder) ReadAll(wanted func(environment string, projects []string) []str
 // Salt returns the salt of the passphrase that the states of projects are encrypted
 // with, "" if there is none. It skips states that were cut off, which the run that
 // needs them reports; one that cannot be read at all is an error.
-func (f Folder) Salt(projects []string) (string, error) {
+func (f Directory) Salt(projects []string) (string, error) {
 	for _, project := range projects {
 		content, err := readState(f.state(project))
 		if _, isCutOff := errors.AsType[*cutOffError](err); isCutOff || errors.Is(err, fs.ErrNotExist) {

@@ -1,7 +1,7 @@
-// Package outfolder writes generated files: a whole folder in one step, or one file. It
-// replaces only what it wrote itself: a folder has a marker file with the digests of its
+// Package outdir writes generated files: a whole directory in one step, or one file. It
+// replaces only what it wrote itself: a directory has a marker file with the digests of its
 // files, a single file has its digest in the first line.
-package outfolder
+package outdir
 
 import (
 	"bytes"
@@ -20,24 +20,24 @@ import (
 	"mara/runner/internal/machine/failure"
 )
 
-// Marker is the file with the digests of a folder's files.
+// Marker is the file with the digests of a directory's files.
 const Marker = ".written-by-runner"
 
-// Write replaces a folder by files, whose paths have slashes, and creates its parents.
+// Write replaces a directory by files, whose paths have slashes, and creates its parents.
 // command is the command that writes them, such as "runner render". The error is a
-// *failure.Environment if the folder contains anything else.
-func Write(folder, command string, files map[string][]byte) error {
-	if target, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = target
+// *failure.Environment if the directory contains anything else.
+func Write(dir, command string, files map[string][]byte) error {
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
 	}
-	there, err := check(folder, command)
+	there, err := check(dir, command)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return problem(err)
 	}
-	made, err := os.MkdirTemp(filepath.Dir(folder), "."+filepath.Base(folder)+".*")
+	made, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+".*")
 	if err != nil {
 		return problem(err)
 	}
@@ -46,9 +46,9 @@ func Write(folder, command string, files map[string][]byte) error {
 		return problem(err)
 	}
 	if !there {
-		return problem(os.Rename(made, folder))
+		return problem(os.Rename(made, dir))
 	}
-	return problem(swap(folder, made))
+	return problem(swap(dir, made))
 }
 
 func problem(err error) error {
@@ -56,27 +56,27 @@ func problem(err error) error {
 		return nil
 	}
 	return &failure.Environment{Text: fmt.Sprintf("the files cannot be written: %v", err),
-		Next: failure.WriteRemedy(err, "the folder")}
+		Next: failure.WriteRemedy(err, "the directory")}
 }
 
-// swap replaces a folder by the new one.
-func swap(folder, made string) error {
+// swap replaces a directory by the new one.
+func swap(dir, made string) error {
 	old := made + ".old"
-	if err := os.Rename(folder, old); err != nil {
+	if err := os.Rename(dir, old); err != nil {
 		return err
 	}
-	if err := os.Rename(made, folder); err != nil {
-		return errors.Join(err, os.Rename(old, folder))
+	if err := os.Rename(made, dir); err != nil {
+		return errors.Join(err, os.Rename(old, dir))
 	}
 	return os.RemoveAll(old)
 }
 
 // fill writes all files and the marker.
-func fill(folder, command string, files map[string][]byte) error {
+func fill(dir, command string, files map[string][]byte) error {
 	var marker bytes.Buffer
 	fmt.Fprintf(&marker, "# Written by `%s`, which replaces these files and no others.\n", command)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path := filepath.Join(folder, filepath.FromSlash(name))
+		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
@@ -85,10 +85,10 @@ func fill(folder, command string, files map[string][]byte) error {
 		}
 		fmt.Fprintf(&marker, "%s  %s\n", digest(files[name]), name)
 	}
-	if err := os.WriteFile(filepath.Join(folder, Marker), marker.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, Marker), marker.Bytes(), 0o644); err != nil {
 		return err
 	}
-	return os.Chmod(folder, 0o755)
+	return os.Chmod(dir, 0o755)
 }
 
 func digest(content []byte) string {
@@ -96,10 +96,10 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// check returns an error for a folder with files that command did not write, or that
+// check returns an error for a directory with files that command did not write, or that
 // changed since.
-func check(folder, command string) (there bool, err error) {
-	info, err := os.Stat(folder)
+func check(dir, command string) (there bool, err error) {
+	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -107,15 +107,15 @@ func check(folder, command string) (there bool, err error) {
 		return false, problem(err)
 	}
 	if !info.IsDir() {
-		return false, &failure.Environment{Text: folder + " is not a folder", Next: "choose another one with --out"}
+		return false, &failure.Environment{Text: dir + " is not a directory", Next: "choose another one with --out"}
 	}
-	known, err := readMarker(folder, command)
+	known, err := readMarker(dir, command)
 	if err != nil {
 		return true, err
 	}
 	var foreign, changed []string
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(folder, path)
+	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(dir, path)
 		name = filepath.ToSlash(name)
 		switch {
 		case err != nil:
@@ -137,12 +137,12 @@ func check(folder, command string) (there bool, err error) {
 	if err != nil {
 		return true, problem(err)
 	}
-	return true, refuse(folder, command, foreign, changed)
+	return true, refuse(dir, command, foreign, changed)
 }
 
 // readMarker reads the digests of the files that command wrote.
-func readMarker(folder, command string) (map[string]string, error) {
-	content, err := os.ReadFile(filepath.Join(folder, Marker))
+func readMarker(dir, command string) (map[string]string, error) {
+	content, err := os.ReadFile(filepath.Join(dir, Marker))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -158,15 +158,15 @@ func readMarker(folder, command string) (map[string]string, error) {
 	if !bytes.HasPrefix(content, []byte("# Written by `"+command+"`")) {
 		first, _, _ := strings.Cut(string(content), ",")
 		return nil, &failure.Environment{
-			Text: fmt.Sprintf("%s is not a folder of `%s`; its %s says: %s", folder, command, Marker,
+			Text: fmt.Sprintf("%s is not a directory of `%s`; its %s says: %s", dir, command, Marker,
 				strings.TrimPrefix(first, "# ")),
-			Next: "choose another folder with --out; nothing was written",
+			Next: "choose another directory with --out; nothing was written",
 		}
 	}
 	return known, nil
 }
 
-func refuse(folder, command string, foreign, changed []string) error {
+func refuse(dir, command string, foreign, changed []string) error {
 	var problems []string
 	if len(foreign) > 0 {
 		problems = append(problems, fmt.Sprintf("has files that `%s` did not write: %s", command, some(foreign)))
@@ -178,8 +178,8 @@ func refuse(folder, command string, foreign, changed []string) error {
 		return nil
 	}
 	return &failure.Environment{
-		Text: folder + " " + strings.Join(problems, ", and "),
-		Next: "choose another folder with --out, or move them away; nothing was written",
+		Text: dir + " " + strings.Join(problems, ", and "),
+		Next: "choose another directory with --out, or move them away; nothing was written",
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestLayouts: states of old lie beside the folders of the projects.
+// TestLayouts: states of old lie beside the directories of the projects.
 func TestLayouts(t *testing.T) {
 	t.Parallel()
-	if !(Folder{}).HasLegacy() {
+	if !(Directory{}).HasLegacy() {
 		t.Error("nothing is known of a bucket")
 	}
-	f := Folder{Path: t.TempDir(), Stack: "dev"}
+	f := Directory{Path: t.TempDir(), Stack: "dev"}
 	for _, step := range []struct {
 		file, content string
 		legacy        bool
@@ -49,9 +49,9 @@ func TestLayouts(t *testing.T) {
 // PULUMI_DIY_BACKEND_ZSTD; of several for one stack, the newest counts.
 func TestCompressed(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	f := Folder{Path: folder, Stack: "dev"}
-	stacks := filepath.Join(folder, ".pulumi/stacks")
+	dir := t.TempDir()
+	f := Directory{Path: dir, Stack: "dev"}
+	stacks := filepath.Join(dir, ".pulumi/stacks")
 	state := func(salt string) string {
 		return `{"checkpoint":{"latest":{"secrets_providers":{"state":{"salt":"` + salt + `"}}}}}`
 	}
@@ -84,7 +84,7 @@ func TestCompressed(t *testing.T) {
 	if len(broken) != 1 {
 		t.Fatalf("broken: %v", broken)
 	}
-	if err := f.Restore(io.Discard, broken, filepath.Join(folder, "backups")); err != nil {
+	if err := f.Restore(io.Discard, broken, filepath.Join(dir, "backups")); err != nil {
 		t.Fatal(err)
 	}
 	if salt, err := f.Salt([]string{"a"}); salt != "before" || err != nil {
@@ -95,7 +95,7 @@ func TestCompressed(t *testing.T) {
 // TestSaltOfStrangers: other projects in the backend have stacks of the same name.
 func TestSaltOfStrangers(t *testing.T) {
 	t.Parallel()
-	f := Folder{Path: t.TempDir(), Stack: "dev"}
+	f := Directory{Path: t.TempDir(), Stack: "dev"}
 	put(t, filepath.Join(f.Path, ".pulumi/stacks/another/dev.json"), `{"checkpoint":{"latest":{"secrets_providers":{"state":{"salt":"theirs"}}}}}`)
 	if salt, err := f.Salt([]string{"ours"}); salt != "" || err != nil {
 		t.Errorf("got %q, %v", salt, err)
@@ -115,7 +115,7 @@ func TestUnreadable(t *testing.T) {
 		"a file in the place of the directory":              ".pulumi/stacks",
 		"a file in the place of the directory of a backend": ".pulumi",
 	} {
-		f := Folder{Path: t.TempDir(), Stack: "dev"}
+		f := Directory{Path: t.TempDir(), Stack: "dev"}
 		put(t, filepath.Join(f.Path, file), "")
 		if !f.MayHaveStates() {
 			t.Errorf("%s: there are no states", name)
@@ -130,7 +130,7 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%s: Salt: %q", name, salt)
 		}
 	}
-	f := Folder{Path: t.TempDir(), Stack: "dev"}
+	f := Directory{Path: t.TempDir(), Stack: "dev"}
 	if err := os.MkdirAll(filepath.Join(f.Path, ".pulumi/stacks/vpc/dev.json"), 0o700); err != nil { // a directory cannot be read, even by root
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package outfolder_test
+package outdir_test
 
 import (
 	"errors"
@@ -10,19 +10,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/outfolder"
+	"mara/runner/internal/machine/outdir"
 )
 
-// contents reads the files of a folder, without the marker.
-func contents(t *testing.T, folder string) map[string]string {
+// contents reads the files of a directory, without the marker.
+func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == outfolder.Marker {
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == outdir.Marker {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		name, _ := filepath.Rel(folder, path)
+		name, _ := filepath.Rel(dir, path)
 		found[filepath.ToSlash(name)] = string(content)
 		return err
 	})
@@ -50,21 +50,21 @@ func refused(t *testing.T, err error, want string) {
 
 func TestWrite(t *testing.T) {
 	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "a", "out")
+	dir := filepath.Join(t.TempDir(), "a", "out")
 	for _, step := range []map[string][]byte{files("x.yaml", "one", "sub/y.yaml", "two"), files("x.yaml", "three"), files("z/z.yaml", "")} {
-		if err := outfolder.Write(folder, "runner test", step); err != nil {
+		if err := outdir.Write(dir, "runner test", step); err != nil {
 			t.Fatal(err)
 		}
 		want := map[string]string{}
 		for name, content := range step {
 			want[name] = string(content)
 		}
-		if diff := cmp.Diff(want, contents(t, folder)); diff != "" {
+		if diff := cmp.Diff(want, contents(t, dir)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
-	if entries, err := os.ReadDir(filepath.Dir(folder)); err != nil || len(entries) != 1 {
-		t.Errorf("beside the folder is left %v, error %v", entries, err)
+	if entries, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(entries) != 1 {
+		t.Errorf("beside the directory is left %v, error %v", entries, err)
 	}
 }
 
@@ -75,35 +75,35 @@ func TestWriteRefuses(t *testing.T) {
 	}{
 		{"a foreign file", "mine.txt", "mine", "runner test", "has files that `runner test` did not write: mine.txt"},
 		{"a file that was changed", "x.yaml", "changed", "runner test", "has files that were changed by hand: x.yaml"},
-		{"a folder of another command", "x.yaml", "one", "runner other", "is not a folder of `runner other`"},
+		{"a directory of another command", "x.yaml", "one", "runner other", "is not a directory of `runner other`"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			folder := filepath.Join(t.TempDir(), "out")
-			if err := outfolder.Write(folder, "runner test", files("x.yaml", "one")); err != nil {
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := outdir.Write(dir, "runner test", files("x.yaml", "one")); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(folder, test.file), []byte(test.content), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, test.file), []byte(test.content), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			before := contents(t, folder)
-			refused(t, outfolder.Write(folder, test.command, files("x.yaml", "two")), test.want)
-			if diff := cmp.Diff(before, contents(t, folder)); diff != "" {
+			before := contents(t, dir)
+			refused(t, outdir.Write(dir, test.command, files("x.yaml", "two")), test.want)
+			if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
 				t.Errorf("something was written: %s", diff)
 			}
 		})
 	}
 }
 
-func TestWriteIntoAnEmptyFolderOrALink(t *testing.T) {
+func TestWriteIntoAnEmptyDirOrALink(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
+	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(folder, link); err != nil {
+	if err := os.Symlink(dir, link); err != nil {
 		t.Skip(err)
 	}
-	if err := outfolder.Write(link, "runner test", files("x.yaml", "one")); err != nil || contents(t, folder)["x.yaml"] != "one" {
-		t.Errorf("error %v, files %v", err, contents(t, folder))
+	if err := outdir.Write(link, "runner test", files("x.yaml", "one")); err != nil || contents(t, dir)["x.yaml"] != "one" {
+		t.Errorf("error %v, files %v", err, contents(t, dir))
 	}
 }
 
@@ -111,17 +111,17 @@ func TestWriteFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a", "b.yml")
 	for _, content := range []string{"one\n", "two\n"} {
-		if err := outfolder.WriteFile(path, "runner test", []byte(content)); err != nil {
+		if err := outdir.WriteFile(path, "runner test", []byte(content)); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := os.ReadFile(path); err != nil || !strings.HasSuffix(string(got), "\n"+content) || !strings.HasPrefix(string(got), "# Written by `runner test`") {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
-	refused(t, outfolder.WriteFile(path, "runner other", nil), "was not written by `runner other`")
+	refused(t, outdir.WriteFile(path, "runner other", nil), "was not written by `runner other`")
 	got, _ := os.ReadFile(path)
 	if err := os.WriteFile(path, append(got, "more\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, outfolder.WriteFile(path, "runner test", []byte("three\n")), "or was changed since")
+	refused(t, outdir.WriteFile(path, "runner test", []byte("three\n")), "or was changed since")
 }
