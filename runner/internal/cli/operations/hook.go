@@ -6,7 +6,7 @@ import (
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 )
 
@@ -22,5 +22,5 @@ func Hook(d cmd.Deps) *cli.Command {
 
 // runStep stands for the run where its hooks are meant.
 func runStep(s *session.Session) plan.Step {
-	return plan.Step{Project: model.Project{Name: executor.HookProject, Title: "Run", Hooks: s.Provider.Hooks}}
+	return plan.Step{Project: model.Project{Name: event.RunProject, Title: "Run", Hooks: s.Provider.Hooks}}
 }

@@ -67,7 +67,7 @@ func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Se
 // choose finds the project and its hooks.
 func (o hookRunOptions) choose(s *session.Session) (step plan.Step, wanted []model.Hook, err error) {
 	step = runStep(s)
-	if o.Project != executor.HookProject {
+	if o.Project != event.RunProject {
 		project, err := s.Plan.Project(o.Project)
 		if err != nil {
 			return step, nil, err

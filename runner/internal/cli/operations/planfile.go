@@ -16,7 +16,7 @@ import (
 	"mara/runner/internal/guard/policy"
 	"mara/runner/internal/guard/updateplan"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/fingerprint"
 	"mara/runner/internal/run/plan"
 )
 
@@ -103,7 +103,7 @@ func (o operateOptions) checkPlan(ctx context.Context, d cmd.Deps, s *session.Se
 	case p.Simulated != o.Simulation.On:
 		return refuse("the plan is for a simulated environment, or this one is: only one of them is")
 	}
-	if changes := journal.Fingerprint(p.Configuration).Changes(configurationOf(s)); len(changes) > 0 {
+	if changes := fingerprint.Fingerprint(p.Configuration).Changes(configurationOf(s)); len(changes) > 0 {
 		return refuse("the configuration has changed since: %s", strings.Join(changes, ", "))
 	}
 	if refused, next := o.checkPrograms(d, s); refused != "" {

@@ -18,7 +18,6 @@ import (
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/fingerprint"
-	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
 )
 
@@ -119,7 +118,7 @@ func planFingerprints(
 // Files outside are no part of its program.
 func fingerprintOf(
 	s *session.Session, maker *fingerprint.Maker, step plan.Step, outside []string,
-) (journal.Fingerprint, error) {
+) (fingerprint.Fingerprint, error) {
 	subject, err := subjectOf(s, planned(s, step))
 	if err != nil {
 		return nil, err
@@ -180,7 +179,7 @@ func comparePrograms(
 		case !ok || project.Fingerprint == nil:
 			unknown = append(unknown, project.Name+" (the plan has no digest of it)")
 		default:
-			for _, part := range journal.Fingerprint(project.Fingerprint).Changes(is) {
+			for _, part := range fingerprint.Fingerprint(project.Fingerprint).Changes(is) {
 				if part == runnerPart {
 					part = "the runner and its programs, for"
 				} else {

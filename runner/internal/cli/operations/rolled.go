@@ -19,7 +19,6 @@ import (
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/fingerprint"
-	"mara/runner/internal/run/journal"
 	"mara/runner/internal/state/lock"
 )
 
@@ -217,7 +216,7 @@ func (t today) presentOf(s *session.Session) present {
 }
 
 // valuesOf is the fingerprint of an environment's configuration as it is now.
-func valuesOf(d cmd.Deps, r request.Request, stack string) (values journal.Fingerprint, err error) {
+func valuesOf(d cmd.Deps, r request.Request, stack string) (values fingerprint.Fingerprint, err error) {
 	err = session.Use(d.Deps, session.Options{Request: r.Of(stack)}, (*session.Session).ResolveStack, func(s *session.Session) error {
 		values = valuesIn(s)
 		return nil
@@ -227,7 +226,7 @@ func valuesOf(d cmd.Deps, r request.Request, stack string) (values journal.Finge
 
 // valuesIn is the fingerprint of each value of the configuration, by its key, and
 // of the encrypted secrets.
-func valuesIn(s *session.Session) journal.Fingerprint {
+func valuesIn(s *session.Session) fingerprint.Fingerprint {
 	parts := map[string][]byte{s.Settings.Secrets.File: bytes.TrimSpace(s.Settings.Secrets.Content)}
 	for _, entry := range s.Settings.Config.Entries {
 		value, err := json.Marshal(entry.Value)
@@ -238,13 +237,13 @@ func valuesIn(s *session.Session) journal.Fingerprint {
 	for _, skipped := range s.Settings.Described.Skip {
 		parts["without "+skipped.Text] = nil
 	}
-	return journal.NewFingerprint(parts)
+	return fingerprint.New(parts)
 }
 
 // programsIn returns the fingerprint of each project's program, and of what runs it. It omits programs that have no
 // fingerprint.
-func programsIn(s *session.Session) map[string]journal.Fingerprint {
-	all := map[string]journal.Fingerprint{}
+func programsIn(s *session.Session) map[string]fingerprint.Fingerprint {
+	all := map[string]fingerprint.Fingerprint{}
 	maker, err := fingerprints(s)
 	if err != nil {
 		s.Log.Debug("no fingerprints", "error", err)
@@ -253,7 +252,7 @@ func programsIn(s *session.Session) map[string]journal.Fingerprint {
 	for _, step := range s.Plan.Steps {
 		subject, err := subjectOf(s, step)
 		if err == nil {
-			var parts journal.Fingerprint
+			var parts fingerprint.Fingerprint
 			if parts, err = maker.Of(subject); err == nil {
 				all[step.Project.Name] = programOnly(parts)
 			}
@@ -267,7 +266,7 @@ func programsIn(s *session.Session) map[string]journal.Fingerprint {
 
 // programOf returns the fingerprint of the program that ran for a project, or that is unchanged since it ran; nil if
 // there is none.
-func (u *unchanged) programOf(project string) journal.Fingerprint {
+func (u *unchanged) programOf(project string) fingerprint.Fingerprint {
 	if u == nil {
 		return nil
 	}
@@ -292,7 +291,7 @@ func changedOutputs(s *session.Session) (reasons []string) {
 			if !ok || !known || theirs.Told == "" || mine.Parts[part] == "" {
 				continue
 			}
-			if now := journal.NewFingerprint(map[string][]byte{part: []byte(theirs.Told)}); now[part] != mine.Parts[part] {
+			if now := fingerprint.New(map[string][]byte{part: []byte(theirs.Told)}); now[part] != mine.Parts[part] {
 				reasons = append(reasons, fmt.Sprintf("%s, which %s reads", part, step.Project.Name))
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/fingerprint"
 )
 
 // rolledFormat is the version of the record. A record of another version counts as none.
@@ -33,20 +33,20 @@ type rolled struct {
 
 // rolledRun is what the projects of a run have in common.
 type rolledRun struct {
-	Operation operation.Operation `json:"operation"`
-	Finished  time.Time           `json:"finished,omitzero"`
-	Commit    string              `json:"commit,omitempty"`
-	Runner    string              `json:"runner,omitempty"` // version
-	Host      string              `json:"host,omitempty"`
-	Root      string              `json:"root,omitempty"`
-	Values    journal.Fingerprint `json:"values,omitempty"` // of the configuration, by key
+	Operation operation.Operation     `json:"operation"`
+	Finished  time.Time               `json:"finished,omitzero"`
+	Commit    string                  `json:"commit,omitempty"`
+	Runner    string                  `json:"runner,omitempty"` // version
+	Host      string                  `json:"host,omitempty"`
+	Root      string                  `json:"root,omitempty"`
+	Values    fingerprint.Fingerprint `json:"values,omitempty"` // of the configuration, by key
 }
 
 // rolledProject is what last ran of a project.
 type rolledProject struct {
-	Run     string              `json:"run"`
-	Result  event.Result        `json:"result"`
-	Program journal.Fingerprint `json:"program,omitempty"` // empty if it cannot be compared
+	Run     string                  `json:"run"`
+	Result  event.Result            `json:"result"`
+	Program fingerprint.Fingerprint `json:"program,omitempty"` // empty if it cannot be compared
 }
 
 // isKnown reports whether anything is recorded.
@@ -85,7 +85,7 @@ type ending struct {
 	steps    []event.Step
 	// done are the projects that the resumed run had done, and that are current.
 	done    []string
-	program func(project string) journal.Fingerprint
+	program func(project string) fingerprint.Fingerprint
 	whole   bool // the run was about all projects
 }
 
@@ -132,8 +132,8 @@ func (r *rolled) prune() {
 // present is an environment as the files of today describe it.
 type present struct {
 	projects   []string // of the plan
-	values     journal.Fingerprint
-	programs   map[string]journal.Fingerprint // by project; none for a program that cannot be compared
+	values     fingerprint.Fingerprint
+	programs   map[string]fingerprint.Fingerprint // by project; none for a program that cannot be compared
 	mayRead    func(project, key string) bool
 	outputs    func() []string // that have changed since projects read them, as far as this directory knows
 	commit     func() string
@@ -249,7 +249,7 @@ const (
 )
 
 // programOnly returns the parts of a project's fingerprint that are about its program.
-func programOnly(parts journal.Fingerprint) journal.Fingerprint {
+func programOnly(parts fingerprint.Fingerprint) fingerprint.Fingerprint {
 	if parts == nil {
 		return nil
 	}

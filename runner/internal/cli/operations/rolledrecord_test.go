@@ -9,12 +9,12 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/fingerprint"
 )
 
 // rolledOut is the record after an up of these steps, words such as a=succeeded.
 func rolledOut(r *rolled, id string, op operation.Operation, values, steps string, whole bool, done ...string) {
-	r.begin(id, rolledRun{Operation: op, Commit: "c0", Runner: "1.2.3", Host: "here", Root: "/root", Values: journal.Fingerprint{"size": values}}, nil)
+	r.begin(id, rolledRun{Operation: op, Commit: "c0", Runner: "1.2.3", Host: "here", Root: "/root", Values: fingerprint.Fingerprint{"size": values}}, nil)
 	var ended []event.Step
 	for word := range strings.FieldsSeq(steps) {
 		name, result, _ := strings.Cut(word, "=")
@@ -27,16 +27,16 @@ func rolledOut(r *rolled, id string, op operation.Operation, values, steps strin
 		}
 		ended = append(ended, step)
 	}
-	r.end(ending{finished: time.Unix(2, 0), steps: ended, done: done, whole: whole, program: func(project string) journal.Fingerprint {
-		return journal.Fingerprint{programPart: project + id, runnerPart: "r"}
+	r.end(ending{finished: time.Unix(2, 0), steps: ended, done: done, whole: whole, program: func(project string) fingerprint.Fingerprint {
+		return fingerprint.Fingerprint{programPart: project + id, runnerPart: "r"}
 	}})
 }
 
 // atPresent is the environment as it was rolled out by the run one.
 func atPresent() present {
 	return present{
-		projects: []string{"a", "b"}, values: journal.Fingerprint{"size": "small"},
-		programs: map[string]journal.Fingerprint{"a": {programPart: "aone", runnerPart: "r"}, "b": {programPart: "bone", runnerPart: "r"}},
+		projects: []string{"a", "b"}, values: fingerprint.Fingerprint{"size": "small"},
+		programs: map[string]fingerprint.Fingerprint{"a": {programPart: "aone", runnerPart: "r"}, "b": {programPart: "bone", runnerPart: "r"}},
 		mayRead:  func(string, string) bool { return true },
 		commit:   func() string { return "c0" }, host: "here", root: "/root", runner: "1.2.3",
 	}
@@ -86,10 +86,10 @@ func TestWhatRan(t *testing.T) {
 		"a part":         {[]action{do("one", up, "small", "a=succeeded", false)}, "partly: never rolled out: b"},
 		"both parts":     {[]action{do("one", up, "small", "a=succeeded", false), do("one", up, "small", "b=succeeded", false)}, "up to date: "},
 		"a failure":      {[]action{all, do("two", up, "small", "a=failed b=never", true)}, "failed: did not succeed: a (up, two)"},
-		"a value":        {[]action{all, func(_ *rolled, now *present) { now.values = journal.Fingerprint{"size": "large"} }}, "changed: size"},
+		"a value":        {[]action{all, func(_ *rolled, now *present) { now.values = fingerprint.Fingerprint{"size": "large"} }}, "changed: size"},
 		"a value of one": {[]action{all, do("two", up, "large", "a=failed b=never", true), do("one", up, "small", "a=succeeded", false)}, "up to date: "},
 		"another program": {[]action{all, func(_ *rolled, now *present) {
-			now.programs["b"] = journal.Fingerprint{programPart: "new", runnerPart: "r"}
+			now.programs["b"] = fingerprint.Fingerprint{programPart: "new", runnerPart: "r"}
 		}}, "changed: program of b"},
 		"resumed meanwhile": {[]action{all, do("two", up, "small", "b=succeeded", false)}, "changed: program of b"},
 		"a part destroyed":  {[]action{all, do("two", destroy, "", "b=succeeded", false)}, "partly: never rolled out: b"},

@@ -18,7 +18,6 @@ import (
 	"mara/runner/internal/pulumi/engine"
 	"mara/runner/internal/repo/catalogue"
 	"mara/runner/internal/run/fingerprint"
-	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
 )
 
@@ -137,10 +136,10 @@ func mayRead(s *session.Session, project model.Project, name string) bool {
 // configurationOf is the fingerprint of the configuration: the stack files, in which secrets
 // are encrypted, and the names of what the environment file sets. Its values
 // may be secrets, which could be guessed from a digest.
-func configurationOf(s *session.Session) journal.Fingerprint {
+func configurationOf(s *session.Session) fingerprint.Fingerprint {
 	names := slice.Map(s.Options.Sources.File.Variables(), func(variable config.Variable) string { return variable.Name })
 	slices.Sort(names)
-	return journal.NewFingerprint(map[string][]byte{
+	return fingerprint.New(map[string][]byte{
 		s.Settings.Config.File:                  bytes.TrimSpace(s.Settings.Config.Content),
 		s.Settings.Secrets.File:                 bytes.TrimSpace(s.Settings.Secrets.Content),
 		config.EnvironmentFile + " (its names)": []byte(strings.Join(names, "\n")),

@@ -16,7 +16,6 @@ import (
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/fingerprint"
-	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/encryption"
 )
@@ -25,7 +24,7 @@ import (
 // out. What somebody wants to see happen, such as a failure, has to happen.
 func (o operateOptions) mayLeaveOut() bool {
 	return o.Operation.Deploys() && !o.Force && o.hold == nil && len(o.packs) == 0 &&
-		len(o.Simulation.Fail)+len(o.Simulation.Slow) == 0 && o.Simulation.Cluster == "" && o.Simulation.Admit == nil
+		len(o.Simulation.Fail)+len(o.Simulation.Slow) == 0 && o.Simulation.Cluster == ""
 }
 
 // unchanged knows for which projects nothing has changed since their last
@@ -52,7 +51,7 @@ type unchanged struct {
 
 // beginning is how a project stood before it was run.
 type beginning struct {
-	parts  journal.Fingerprint // nil if it has none
+	parts  fingerprint.Fingerprint // nil if it has none
 	before stacks.Standing
 	told   string // what stood for its outputs
 }
@@ -116,7 +115,7 @@ func (u *unchanged) since(ctx context.Context, step plan.Step, emit func(event.E
 }
 
 // changed names what is not as the record has it.
-func (u *unchanged) changed(ctx context.Context, step plan.Step, record fingerprint.Record, parts journal.Fingerprint) []string {
+func (u *unchanged) changed(ctx context.Context, step plan.Step, record fingerprint.Record, parts fingerprint.Fingerprint) []string {
 	if parts == nil {
 		return []string{"something that cannot be told apart"}
 	}
@@ -133,7 +132,7 @@ func (u *unchanged) changed(ctx context.Context, step plan.Step, record fingerpr
 }
 
 // fingerprint is that of a project as everything is now.
-func (u *unchanged) fingerprint(ctx context.Context, step plan.Step) (journal.Fingerprint, error) {
+func (u *unchanged) fingerprint(ctx context.Context, step plan.Step) (fingerprint.Fingerprint, error) {
 	step = planned(u.session, step)
 	subject, err := subjectOf(u.session, step)
 	if err != nil {

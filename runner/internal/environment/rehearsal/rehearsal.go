@@ -57,12 +57,10 @@ func Run(
 		mirror := config.Change{Key: projects.Mirror, Value: o.Mirror, Unset: o.Origins}
 		s.Options.Overrides = append(s.Options.Overrides, mirror)
 	}
-	s.Options.Simulation = request.Simulation{
-		On: true, Scratch: filepath.Join(scratch, "runner"),
-		Admit: func(_ context.Context, object simulate.Object, _ bool) error {
-			o.Saw(object)
-			return nil
-		},
+	s.Options.Simulation = request.Simulation{On: true, Scratch: filepath.Join(scratch, "runner")}
+	s.Options.Admit = func(_ context.Context, object simulate.Object, _ bool) error {
+		o.Saw(object)
+		return nil
 	}
 	if err := s.ResolveToOperate(); err != nil {
 		return s, nil, err

@@ -40,9 +40,10 @@ type Options struct {
 	NeedSecrets bool           // for the programs that the operation runs
 	Selection   plan.Selection // of projects
 	Profile     bool
-	Shared      *Shared         // with other sessions of this process; nil for nothing
-	Refusal     error           // what is wrong with the command line, where nothing else is
-	Overrides   []config.Change // configuration values for this session only
+	Shared      *Shared            // with other sessions of this process; nil for nothing
+	Refusal     error              // what is wrong with the command line, where nothing else is
+	Overrides   []config.Change    // configuration values for this session only
+	Admit       simulate.Admission // judges every simulated resource; nil admits all
 	// Narrow chooses the projects that secrets and checks are about, where that
 	// takes the settings; nil leaves it to the selection.
 	Narrow func(*Session) plan.Selection

@@ -131,7 +131,7 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 // SimulateClouds serves the simulated clouds, and lets Pulumi know where.
 func (s *Session) SimulateClouds(ctx context.Context) error {
 	env, warnings, err := simulated.Serve(ctx, simulated.Options{
-		Flags: s.Options.Simulation, Dir: s.Deps.Dir, Directory: s.Directory.Clouds(s.Settings.Stack.Text),
+		Flags: s.Options.Simulation, Admit: s.Options.Admit, Dir: s.Deps.Dir, Directory: s.Directory.Clouds(s.Settings.Stack.Text),
 		Home:    preflight.PulumiHome(s.Options.Sources.File.Merge(s.Options.Sources.Process)),
 		BuiltIn: s.Deps.Clouds(), Own: s.Provider.Own(), States: s.States(), Charts: layout.Of(s.Settings.Root, false).Charts(), Env: s.Env,
 		Masker: s.Masker, Log: s.Log, OnClose: s.OnClose, Warn: s.warn,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"mara/runner/internal/machine/disk"
 	"math"
 	"os"
 	"path/filepath"
@@ -46,13 +47,6 @@ func Disk(dirs []Directory) Check {
 	}}
 }
 
-// space describes the disk of a path.
-type space struct {
-	disk    string // identifies the disk
-	free    uint64 // bytes that every user may use
-	noFiles bool   // no more files can be created
-}
-
 // view is the result of looking at a directory.
 type view struct {
 	free    uint64
@@ -63,7 +57,7 @@ type view struct {
 func (f Directory) look() view {
 	path := existing(f.Path)
 	info, err := os.Stat(path)
-	space, spaceErr := spaceOf(path)
+	space, spaceErr := disk.SpaceOf(path)
 	if err := errors.Join(err, spaceErr); err != nil {
 		text := fmt.Sprintf("the directory of %s, %s, cannot be looked at: %v", f.Name, f.Path, err)
 		return view{subject: path, wrong: Doubtful(text, "")[0]}
@@ -72,7 +66,7 @@ func (f Directory) look() view {
 		text := fmt.Sprintf("the directory of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path)
 		return view{subject: path, wrong: Bad(text, "move that file away")[0]}
 	}
-	seen := view{free: space.free, subject: "disk " + space.disk}
+	seen := view{free: space.Free, subject: "disk " + space.Disk}
 	if err := writable(path); err != nil {
 		if !errors.Is(err, syscall.EROFS) {
 			seen.subject = path
@@ -86,28 +80,18 @@ func (f Directory) look() view {
 }
 
 // shortage returns the finding about a writable directory with little free space.
-func (f Directory) shortage(disk space) Finding {
-	text := fmt.Sprintf("only %s are free for %s, in %s", size(disk.free), f.Name, f.Path)
+func (f Directory) shortage(space disk.Space) Finding {
+	text := fmt.Sprintf("only %s are free for %s, in %s", size(space.Free), f.Name, f.Path)
 	switch {
-	case disk.free < LeastSpace:
+	case space.Free < LeastSpace:
 		return Bad(text, "free some space: a state that cannot be written is lost")[0]
-	case disk.noFiles:
+	case space.NoFiles:
 		text := fmt.Sprintf("no more files can be made for %s, in %s", f.Name, f.Path)
 		return Bad(text, "remove files: the disk has no inodes left")[0]
-	case disk.free < enoughSpace:
+	case space.Free < enoughSpace:
 		return Doubtful(text, "free some space")[0]
 	}
 	return Finding{}
-}
-
-// FreeSpace returns the free space on the disk of a path, in bytes, and whether it
-// is known.
-func FreeSpace(path string) (uint64, bool) {
-	if path == "" {
-		return 0, false
-	}
-	space, err := spaceOf(path)
-	return space.free, err == nil
 }
 
 // existing returns path or its nearest parent that exists.

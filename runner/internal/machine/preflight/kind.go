@@ -13,6 +13,7 @@ import (
 	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/machine/containers"
+	"mara/runner/internal/machine/disk"
 	"mara/runner/internal/machine/kindnodes"
 )
 
@@ -253,7 +254,7 @@ func thisMachine(f Facts) machine {
 	cluster, registry := projects.KindClusterName(f.Stack), projects.KindRegistryName(f.Stack)
 	m := machine{
 		runtime: func() (*containers.Runtime, error) { return containers.FindIn(f.Env, setting("kind:runtime")) },
-		read:    os.ReadFile, free: FreeSpace, listen: listen,
+		read:    os.ReadFile, free: disk.Free, listen: listen,
 		holder: holderIn("/proc"), capabilities: capabilitiesIn("/proc"),
 		setting: setting, dockerToo: f.dockerToo,
 		own: func(c containers.Container) bool {

@@ -15,7 +15,7 @@ import (
 	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/repo/gitsource"
-	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/event"
 )
 
 // entries returns the valid projects of a list, and reports the others.
@@ -40,7 +40,7 @@ func (b *builder) entry(declared config.MaraProject) (entry, bool) {
 	if !ok {
 		return e, false
 	}
-	if e.project.Name == executor.HookProject {
+	if e.project.Name == event.RunProject {
 		b.problem(e.Line, "a project cannot be named %q: hooks of the run go by that name", e.project.Name)
 	}
 	b.adorn(&e)

@@ -6,7 +6,6 @@ import (
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/repo/catalogue"
 	"mara/runner/internal/repo/layers"
-	"mara/runner/internal/simulation/simulate"
 )
 
 // Request identifies an environment.
@@ -86,7 +85,6 @@ type Simulation struct {
 	Cluster string
 	// Scratch is the directory of a temporary simulation; "" stores the simulation below the root.
 	Scratch string
-	Admit   simulate.Admission // checks every resource; nil admits all
 }
 
 // Flag returns the flag for commands on the same clouds: " --simulate" or "".

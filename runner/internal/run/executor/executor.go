@@ -106,9 +106,6 @@ type HookCall struct {
 	Result StepResult
 }
 
-// HookProject is the project in events of the run's hooks.
-const HookProject = event.RunProject
-
 // OnError is the policy after the failure of a project.
 type OnError string
 

@@ -12,7 +12,7 @@ import (
 // runHooks runs the hooks of the run at a moment, up to the first failure.
 func (r *run) runHooks(ctx context.Context, on model.Moment, result StepResult) bool {
 	w := worker{Options: r.Options}
-	w.step.Project = model.Project{Name: HookProject, Title: "Run", Hooks: r.RunHooks}
+	w.step.Project = model.Project{Name: event.RunProject, Title: "Run", Hooks: r.RunHooks}
 	err := w.runHooks(ctx, on, result)
 	if err == nil {
 		return true

@@ -13,8 +13,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-
-	"mara/runner/internal/run/journal"
 )
 
 // Basis is what all projects of an environment depend on. It is made once for a
@@ -80,7 +78,7 @@ func NewMaker(b Basis) (*Maker, error) {
 }
 
 // Of is the fingerprint of a project: a digest of each part.
-func (m *Maker) Of(s Subject) (journal.Fingerprint, error) {
+func (m *Maker) Of(s Subject) (Fingerprint, error) {
 	parts := maps.Clone(m.common)
 	config, err := json.Marshal(s.Config)
 	if err != nil {
@@ -102,7 +100,7 @@ func (m *Maker) Of(s Subject) (journal.Fingerprint, error) {
 	for project, outputs := range s.Outputs {
 		parts["outputs of "+project] = []byte(outputs)
 	}
-	return journal.NewFingerprint(parts), nil
+	return New(parts), nil
 }
 
 // addSource adds the program of a user's project, and the volatile variables that

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"mara/runner/internal/run/fingerprint"
-	"mara/runner/internal/run/journal"
 )
 
 // world is a directory of files, and what is made of them.
@@ -53,7 +52,7 @@ func (w *world) source(runtime string) {
 	}
 }
 
-func (w *world) of() (journal.Fingerprint, error) {
+func (w *world) of() (fingerprint.Fingerprint, error) {
 	maker, err := fingerprint.NewMaker(w.basis)
 	if err != nil {
 		return nil, err
@@ -240,7 +239,7 @@ func TestRecords(t *testing.T) {
 	if _, ok := records.Load("a"); ok {
 		t.Error("there is a record of what never ran")
 	}
-	want := fingerprint.Record{Run: "r", State: "s", Told: "t", Parts: journal.Fingerprint{"plan": "x"}}
+	want := fingerprint.Record{Run: "r", State: "s", Told: "t", Parts: fingerprint.Fingerprint{"plan": "x"}}
 	if err := records.Keep("a", want); err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +346,7 @@ func TestVariables(t *testing.T) {
 // compared on another.
 func TestClones(t *testing.T) {
 	t.Parallel()
-	clone := func() journal.Fingerprint {
+	clone := func() fingerprint.Fingerprint {
 		w := newWorld(t)
 		w.source("yaml")
 		w.write("values.yaml", "a: 1")

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"mara/runner/internal/machine/atomicfile"
-	"mara/runner/internal/run/journal"
 )
 
 // format is the version of a record. One of another version does not count.
@@ -19,9 +18,9 @@ type Record struct {
 	Run string `json:"run,omitempty"`
 	// Done is the run in which it ran, also where Run is empty; a resumed run skips what that one has done
 	// while the parts are the same. Without parts nothing can be compared.
-	Done  string              `json:"done,omitempty"`
-	Parts journal.Fingerprint `json:"parts,omitempty"`
-	State string              `json:"state"` // digest of the state
+	Done  string      `json:"done,omitempty"`
+	Parts Fingerprint `json:"parts,omitempty"`
+	State string      `json:"state"` // digest of the state
 	// Variables are hints by which a variable that has changed is named.
 	Variables map[string]string `json:"variables,omitempty"`
 	// Told stands for the outputs in that state. It stays the same as long as they

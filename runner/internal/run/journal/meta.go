@@ -1,17 +1,14 @@
 package journal
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/fingerprint"
 )
 
 // MetaFormat is the version of meta.json. It grows when a field changes its
@@ -36,7 +33,7 @@ type Meta struct {
 	// Commit is what the root was at in git, marked if files differed from it.
 	Commit string `json:"commit,omitempty"`
 	// Fingerprint is that of the configuration.
-	Fingerprint Fingerprint `json:"fingerprint,omitempty"`
+	Fingerprint fingerprint.Fingerprint `json:"fingerprint,omitempty"`
 
 	User   string `json:"user"`
 	Host   string `json:"host"`
@@ -58,35 +55,6 @@ func (e Environment) Has(run *event.Summary) bool {
 
 // String is provider and stack.
 func (e Environment) String() string { return e.Provider + "/" + e.Stack }
-
-// Fingerprint tells whether something has changed, and what: a digest for each
-// part, by its name.
-type Fingerprint map[string]string
-
-// NewFingerprint takes the digests of parts, such as the contents of the stack
-// file by its path. A short secret could be guessed from its digest: parts must
-// not be made of secrets that are not encrypted.
-func NewFingerprint(parts map[string][]byte) Fingerprint {
-	f := make(Fingerprint, len(parts))
-	for name, content := range parts {
-		digest := sha256.Sum256(content)
-		f[name] = hex.EncodeToString(digest[:16])
-	}
-	return f
-}
-
-// Changes lists the parts that differ, have come or have gone, sorted.
-func (f Fingerprint) Changes(now Fingerprint) []string {
-	changed := map[string]bool{}
-	for _, parts := range []Fingerprint{f, now} {
-		for name := range parts {
-			if f[name] != now[name] {
-				changed[name] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(changed))
-}
 
 // Meta returns what was known about the run when it began. It is zero for a run
 // that was killed before it could write that down; such a run has done nothing.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/runner/internal/run/fingerprint"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/testing/eventtest"
 )
@@ -19,7 +20,7 @@ func TestMeta(t *testing.T) {
 	want := journal.Meta{
 		Operation: "up", Environment: journal.Environment{Provider: "kind", Stack: "dev"}, Simulated: true,
 		Selection: []string{"--skip", "logstore+"}, Resumes: "20261119-120000-000abc",
-		Fingerprint: journal.NewFingerprint(map[string][]byte{"config/pulumi/Pulumi.dev.yaml": []byte("config: {}\n")}),
+		Fingerprint: fingerprint.New(map[string][]byte{"config/pulumi/Pulumi.dev.yaml": []byte("config: {}\n")}),
 		User:        "ann", Host: "build", PID: 4711, Runner: "1.2.3",
 	}
 	r := writeWith(t, t.TempDir(), start, want, eventtest.Simulated())
@@ -83,15 +84,15 @@ func TestMetaErrors(t *testing.T) {
 
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
-	parts := func(pairs ...string) journal.Fingerprint {
+	parts := func(pairs ...string) fingerprint.Fingerprint {
 		m := map[string][]byte{}
 		for i := 0; i < len(pairs); i += 2 {
 			m[pairs[i]] = []byte(pairs[i+1])
 		}
-		return journal.NewFingerprint(m)
+		return fingerprint.New(m)
 	}
 	tests := map[string]struct {
-		before, now journal.Fingerprint
+		before, now fingerprint.Fingerprint
 		want        string
 	}{
 		"same":      {before: parts("a", "1", "b", "2"), now: parts("b", "2", "a", "1")},

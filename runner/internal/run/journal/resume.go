@@ -10,6 +10,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/fingerprint"
 )
 
 // Query asks for the runs of one operation on an environment.
@@ -17,7 +18,7 @@ type Query struct {
 	Environment
 	Operation operation.Operation
 	// Fingerprint is that of the configuration as it is now.
-	Fingerprint Fingerprint
+	Fingerprint fingerprint.Fingerprint
 	// Changed allows to carry on although the configuration has changed.
 	Changed bool
 	// Rollouts are those whose runs may be resumed; nil for any run.

@@ -13,6 +13,7 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/fingerprint"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/testing/eventtest"
 )
@@ -36,7 +37,7 @@ func keep(t *testing.T, dir string, runs ...past) []string {
 	t.Helper()
 	var ids []string
 	for i, p := range runs {
-		meta := journal.Meta{Environment: dev, Fingerprint: fingerprint(p.config)}
+		meta := journal.Meta{Environment: dev, Fingerprint: digestOf(p.config)}
 		if p.resumes > 0 {
 			meta.Resumes = ids[p.resumes-1]
 		}
@@ -45,8 +46,8 @@ func keep(t *testing.T, dir string, runs ...past) []string {
 	return ids
 }
 
-func fingerprint(config string) journal.Fingerprint {
-	return journal.NewFingerprint(map[string][]byte{"Pulumi.dev.yaml": []byte(config)})
+func digestOf(config string) fingerprint.Fingerprint {
+	return fingerprint.New(map[string][]byte{"Pulumi.dev.yaml": []byte(config)})
 }
 
 func (p past) events() []event.Event {
@@ -117,7 +118,7 @@ func TestResume(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			ids := keep(t, dir, tt.runs...)
-			got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
+			got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,9 +137,9 @@ func TestResume(t *testing.T) {
 func TestResumeOfARollout(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	meta := journal.Meta{Environment: dev, Fingerprint: fingerprint(""), Rollout: "r1", Force: true}
+	meta := journal.Meta{Environment: dev, Fingerprint: digestOf(""), Rollout: "r1", Force: true}
 	run := writeWith(t, dir, start, meta, past{steps: "a=succeeded b=failed"}.events())
-	q := journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint(""), Rollouts: []string{"r2", "r1"}}
+	q := journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf(""), Rollouts: []string{"r2", "r1"}}
 	got, err := journal.Resume(dir, q)
 	if err != nil || !got.Force || len(got.Chain) != 1 || got.Chain[0] != run.ID {
 		t.Errorf("%v, force %v, chain %v", err, got.Force, got.Chain)
@@ -156,7 +157,7 @@ func TestUnfinishedIsInPlanOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	keep(t, dir, past{steps: "a=never b=failed c=succeeded d=never e=failed"}, past{resumes: 1, steps: "b=failed e=cancelled"})
-	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
+	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
 	if diff := cmp.Diff([]string{"a", "b", "d", "e"}, got.Unfinished()); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -191,7 +192,7 @@ func TestResumeRefuses(t *testing.T) {
 				tt.want = strings.ReplaceAll(tt.want, fmt.Sprintf("ID%d", i+1), id)
 			}
 			q := tt.query
-			q.Environment, q.Fingerprint = dev, fingerprint("")
+			q.Environment, q.Fingerprint = dev, digestOf("")
 			if q.Operation == "" {
 				q.Operation = operation.Up
 			}
@@ -208,7 +209,7 @@ func TestResumeWithChangesIfToldTo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	keep(t, dir, past{config: "old", steps: "a=succeeded b=failed"})
-	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("new"), Changed: true})
+	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("new"), Changed: true})
 	if err != nil || len(got.Failed) != 1 {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -224,7 +225,7 @@ func TestResumeWhenTheRunBeforeIsGone(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, ids[0])); err != nil {
 		t.Fatal(err)
 	}
-	_, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
+	_, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
 	var refused *journal.ResumeError
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "carried on run "+ids[0]+", which is not there any more") {
 		t.Errorf("got %v", err)
@@ -291,7 +292,7 @@ func TestResumeAfterBeingKilled(t *testing.T) {
 		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
+		got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -320,7 +321,7 @@ func TestResumeOfRunsInACircle(t *testing.T) {
 	if err := os.WriteFile(path, []byte(circle), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
+	_, err = journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
 	var refused *journal.ResumeError
 	if !errors.As(err, &refused) {
 		t.Errorf("got %v", err)
@@ -338,7 +339,7 @@ func TestResumePassesOverRunsThatDidNothing(t *testing.T) {
 	if _, err := journal.Create(journal.Options{Dir: dir, ID: later(2), Meta: journal.Meta{Environment: dev}}); err != nil {
 		t.Fatal(err) // and killed before the first event
 	}
-	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
+	got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
 	if err != nil || got.Run.ID != ids[0] {
 		t.Errorf("got %+v, %v", got.Run, err)
 	}
@@ -355,7 +356,7 @@ func TestResumeDoesNotPassOverADamagedRun(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ids[1], file), []byte("rubbish\n{}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: fingerprint("")})
+		_, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
 		if err == nil || !strings.Contains(err.Error(), ids[1]) {
 			t.Errorf("%s: got %v", file, err)
 		}

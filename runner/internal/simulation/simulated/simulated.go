@@ -18,9 +18,10 @@ import (
 // Options say which clouds to simulate.
 type Options struct {
 	Flags     request.Simulation
-	Dir       string // that relative paths start from
-	Directory string // where the clouds keep their resources
-	Home      string // of Pulumi, with the schemas of plugins
+	Admit     simulate.Admission // judges every resource; nil admits all
+	Dir       string             // that relative paths start from
+	Directory string             // where the clouds keep their resources
+	Home      string             // of Pulumi, with the schemas of plugins
 	BuiltIn   []simulate.Package
 	Own       []model.Project      // may use other packages
 	States    statefiles.Directory // may have resources of other packages
@@ -71,7 +72,7 @@ func (o Options) usedPackages() []packages.Used {
 
 // behaviour parses the flags.
 func (o Options) behaviour() (simulate.Options, error) {
-	b := simulate.Options{Speed: o.Flags.Speed, Dir: o.Directory, Log: o.Log, Admit: o.Flags.Admit}
+	b := simulate.Options{Speed: o.Flags.Speed, Dir: o.Directory, Log: o.Log, Admit: o.Admit}
 	for _, text := range o.Flags.Fail {
 		fault, err := simulate.ParseFault(text)
 		if err != nil {

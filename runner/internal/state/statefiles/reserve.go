@@ -3,6 +3,7 @@ package statefiles
 import (
 	"os"
 
+	"mara/runner/internal/machine/disk"
 	"mara/runner/internal/machine/preflight"
 )
 
@@ -23,7 +24,7 @@ func (r *reserve) isWanted() bool {
 	if r == nil {
 		return false
 	}
-	free, ok := preflight.FreeSpace(r.dir)
+	free, ok := disk.Free(r.dir)
 	return ok && free < preflight.LeastSpace
 }
 

@@ -1,0 +1,37 @@
+package fingerprint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+)
+
+// Fingerprint tells whether something has changed, and what: a digest for each
+// part, by its name.
+type Fingerprint map[string]string
+
+// New takes the digests of parts, such as the contents of the stack
+// file by its path. A short secret could be guessed from its digest: parts must
+// not be made of secrets that are not encrypted.
+func New(parts map[string][]byte) Fingerprint {
+	f := make(Fingerprint, len(parts))
+	for name, content := range parts {
+		digest := sha256.Sum256(content)
+		f[name] = hex.EncodeToString(digest[:16])
+	}
+	return f
+}
+
+// Changes lists the parts that differ, have come or have gone, sorted.
+func (f Fingerprint) Changes(now Fingerprint) []string {
+	changed := map[string]bool{}
+	for _, parts := range []Fingerprint{f, now} {
+		for name := range parts {
+			if f[name] != now[name] {
+				changed[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(changed))
+}
