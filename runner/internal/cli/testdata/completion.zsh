@@ -183,7 +183,7 @@ _runner() {
         '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--max-monthly[forbid what costs more than AMOUNT a month, or what has no known price\: see --unknown-costs (default\: no limit)]:value:' \
         '--unknown-costs[with --max-monthly\: WHAT to do where a price is not known\: deny, or allow, which counts what has a price (default\: deny)]:value:(deny allow)' \
-        '--policy-pack[have Pulumi run the policy pack in DIR; may be repeated]:value:' \
+        '--policy-pack[have Pulumi run the policy pack in DIR; may be repeated]:value:_files' \
         '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
@@ -233,7 +233,7 @@ _runner() {
         '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--max-monthly[forbid what costs more than AMOUNT a month, or what has no known price\: see --unknown-costs (default\: no limit)]:value:' \
         '--unknown-costs[with --max-monthly\: WHAT to do where a price is not known\: deny, or allow, which counts what has a price (default\: deny)]:value:(deny allow)' \
-        '--policy-pack[have Pulumi run the policy pack in DIR; may be repeated]:value:' \
+        '--policy-pack[have Pulumi run the policy pack in DIR; may be repeated]:value:_files' \
         '--diff[list the resources that the preview would change, with their properties]' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
@@ -873,7 +873,7 @@ _runner() {
       ;;
     render)
       _arguments \
-        '--out[write to DIR instead of stdout]:value:' \
+        '--out[write to DIR instead of stdout]:value:_files' \
         '--secret-store[make ExternalSecrets of the store KIND/NAME, such as ClusterSecretStore/vault]:value:' \
         '--sealed-cert[seal Secrets with the certificate in FILE, which kubeseal --fetch-cert prints]:value:' \
         '--plan[render what the plan in FILE would create]:value:' \
@@ -906,7 +906,7 @@ _runner() {
         '--debug[log internals, such as each Pulumi command, to stderr]' \
         '--no-color[disable colour; NO_COLOR does the same]' \
         '--image[run the programs in this IMAGE]:value:' \
-        '--out[write to DIR (default\: operator/STACK below the root, or operator for several)]:value:' \
+        '--out[write to DIR (default\: operator/STACK below the root, or operator for several)]:value:_files' \
         '(--namespace -n)'{--namespace,-n}'[create the objects in the namespace NAME; {stack} in it is replaced by the environment (default\: pulumi)]:value:' \
         '--backend[store the state at URL, as the cluster reaches it (default\: the configured one)]:value:' \
         '--claim[mount the volume claim NAME where --backend file\://... is]:value:' \

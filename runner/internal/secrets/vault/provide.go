@@ -51,8 +51,8 @@ func (v *Vault) Provide(ctx context.Context) error {
 }
 
 // KeepsSomething reports whether Provide may ask for secrets or write them.
-func (v *Vault) KeepsSomething() bool {
-	return v.Interactive || v.Given.Generate || len(v.Given.Sources) > 0
+func (o Options) KeepsSomething() bool {
+	return o.Interactive || o.Given.Generate || len(o.Given.Sources) > 0
 }
 
 // provision is Provide at work.

@@ -105,7 +105,7 @@ func (v *Vault) Close() error {
 	return errors.Join(slice.Map(v.closers, func(closer func() error) error { return closer() })...)
 }
 
-func (v *Vault) stack() string { return v.Settings.Stack.Text }
+func (o Options) stack() string { return o.Settings.Stack.Text }
 
 // Refuse refuses secrets that the vault would keep in vain: their projects read
 // them from another file.
