@@ -313,8 +313,8 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bo
 	if err != nil || len(selected.Steps) == 0 {
 		return false // it is told where it is refused
 	}
-	if len(s.States().BrokenSidecars(s.Plan.Names())) > 0 {
-		return false // somebody has to put them right
+	if broken, err := s.States().BrokenSidecars(s.Plan.Names()); err != nil || len(broken) > 0 {
+		return false // they have to be repaired first
 	}
 	if locks, err := s.Leftovers().Locks(ctx, selected); err != nil || len(locks) > 0 {
 		return false // what has them may be changing states

@@ -177,15 +177,17 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	}
 	s.Stacks, err = stacks.Open(ctx, o)
 	var broken []statefiles.Broken
+	var unread error
 	switch {
 	case err != nil && ctx.Err() == nil:
-		broken = s.States().Broken(s.Scope().Projects)
+		broken, unread = s.States().Broken(s.Scope().Projects)
 	case err == nil && o.Direct != nil: // Pulumi has not listed the stacks, and stumbled over them
-		broken = s.States().BrokenSidecars(s.Scope().Projects)
+		broken, unread = s.States().BrokenSidecars(s.Scope().Projects)
 	}
 	if len(broken) > 0 {
 		err = &statefiles.BrokenError{Broken: broken, Repair: s.Command("repair")}
 	}
+	err = errors.Join(err, unread)
 	s.Profile.Lap("list of stacks")
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,39 +36,65 @@ func OnlySidecars(broken []Broken) bool {
 }
 
 // Broken lists the projects whose states are no JSON, and every broken sidecar
-// of the backend: listing the stacks fails on those, too.
-func (f Directory) Broken(projects []string) []Broken {
+// of the backend: listing the stacks fails on those, too. What cannot be read is an error.
+func (f Directory) Broken(projects []string) ([]Broken, error) {
 	if !f.IsFile() {
-		return nil
+		return nil, nil
 	}
-	broken := f.brokenFiles(projects, "")
-	// What cannot be listed is not broken: the backend's own error says more.
-	sidecars, _ := fs.Glob(os.DirFS(f.files().Stacks()), "*/*"+sidecar)
-	for _, name := range sidecars {
-		if file := filepath.Join(f.files().Stacks(), name); isCutOff(file) {
-			broken = append(broken, Broken{path.Dir(name), file})
+	broken, err := f.brokenFiles(projects, "")
+	stacks := f.files().Stacks()
+	directories, listErr := readDir(stacks)
+	errs := []error{err, listErr}
+	for _, directory := range directories {
+		if !directory.IsDir() {
+			continue
+		}
+		files, err := readDir(filepath.Join(stacks, directory.Name()))
+		errs = append(errs, err)
+		for _, entry := range files {
+			file := filepath.Join(stacks, directory.Name(), entry.Name())
+			if !strings.HasSuffix(file, sidecar) {
+				continue
+			}
+			cutOff, err := isCutOff(file)
+			errs = append(errs, err)
+			if cutOff {
+				broken = append(broken, Broken{directory.Name(), file})
+			}
 		}
 	}
-	return broken
+	return broken, errors.Join(errs...)
 }
 
-// BrokenSidecars lists the broken files beside states of these projects. It looks at
-// no others, of which a backend may have thousands.
-func (f Directory) BrokenSidecars(projects []string) []Broken {
+// readDir lists a directory of states, which may be missing.
+func readDir(directory string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(directory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, unreadable(err)
+	}
+	return entries, nil
+}
+
+// BrokenSidecars lists the broken files next to states of these projects. It looks at
+// no others, of which a backend may have thousands. What cannot be read is an error.
+func (f Directory) BrokenSidecars(projects []string) ([]Broken, error) {
 	return f.brokenFiles(projects, sidecar)
 }
 
 // brokenFiles lists the broken ones among the states of projects, or among the files
-// beside them with an ending.
-func (f Directory) brokenFiles(projects []string, ending string) []Broken {
+// next to them with an ending.
+func (f Directory) brokenFiles(projects []string, ending string) ([]Broken, error) {
 	var broken []Broken
+	var errs []error
 	for _, project := range projects {
 		file := f.state(project) + ending
-		if isCutOff(file) {
+		cutOff, err := isCutOff(file)
+		errs = append(errs, err)
+		if cutOff {
 			broken = append(broken, Broken{project, file})
 		}
 	}
-	return broken
+	return broken, errors.Join(errs...)
 }
 
 // Restore replaces each broken state with the one before it. It keeps broken

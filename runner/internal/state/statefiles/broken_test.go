@@ -31,7 +31,7 @@ func TestRestoreStates(t *testing.T) {
 				put(t, filepath.Join(dir, "state/.pulumi", name), content)
 			}
 			states := Directory{Path: filepath.Join(dir, "state"), Stack: "dev"}
-			broken := states.Broken([]string{"vpc", "eks"})
+			broken := brokenIn(t, states, "vpc", "eks")
 			if len(broken) != 1 || broken[0].Project != "vpc" {
 				t.Fatalf("broken: %v", broken)
 			}
@@ -44,8 +44,8 @@ func TestRestoreStates(t *testing.T) {
 			if content, _ := os.ReadFile(file); string(content) != test.want {
 				t.Errorf("the state is %q, want %q", content, test.want)
 			}
-			if err == nil && (len(states.Broken([]string{"vpc"})) > 0 || !strings.Contains(told.String(), "vpc: the state was cut off")) {
-				t.Errorf("told %q, still broken: %v", told.String(), states.Broken([]string{"vpc"}))
+			if err == nil && (len(brokenIn(t, states, "vpc")) > 0 || !strings.Contains(told.String(), "vpc: the state was cut off")) {
+				t.Errorf("told %q, still broken: %v", told.String(), brokenIn(t, states, "vpc"))
 			}
 			if kept, _ := os.ReadFile(filepath.Join(dir, "backups/vpc.broken.json")); err == nil && string(kept) != test.files["stacks/vpc/dev.json"] {
 				t.Errorf("kept %q", kept)
@@ -68,7 +68,7 @@ func TestRemoveBrokenSidecars(t *testing.T) {
 		put(t, filepath.Join(stacks, name), content)
 	}
 	states := Directory{Path: filepath.Join(dir, "state"), Stack: "dev"}
-	broken := states.Broken([]string{"vpc", "eks"})
+	broken := brokenIn(t, states, "vpc", "eks")
 	if len(broken) != len(cut) {
 		t.Fatalf("broken: %v", broken)
 	}
@@ -86,9 +86,52 @@ func TestRemoveBrokenSidecars(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if left := states.Broken([]string{"vpc", "eks"}); len(left) > 0 {
+	if left := brokenIn(t, states, "vpc", "eks"); len(left) > 0 {
 		t.Errorf("still broken: %v", left)
 	}
+}
+
+// TestUnreadableIsNotWhole: files that cannot be read are errors, not files without a
+// fault. A directory in the place of a file cannot be read, even by root.
+func TestUnreadableIsNotWhole(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		directory, file string // below .pulumi/stacks
+		sidecars        bool   // BrokenSidecars fails, too
+	}{
+		"a sidecar":                        {directory: "vpc/dev.json.attrs", sidecars: true},
+		"a sidecar of another environment": {directory: "vpc/prod.json.attrs"},
+		"a state":                          {directory: "vpc/dev.json"},
+		"the directory of a project":       {file: "vpc", sidecars: true},
+		"the directory of the stacks":      {file: ".", sidecars: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := Directory{Path: t.TempDir(), Stack: "dev"}
+			stacks := filepath.Join(f.Path, ".pulumi/stacks")
+			if test.file != "" {
+				put(t, filepath.Join(stacks, test.file), "")
+			} else if err := os.MkdirAll(filepath.Join(stacks, test.directory), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if broken, err := f.Broken([]string{"vpc"}); err == nil || !strings.Contains(err.Error(), "cannot be read") || len(broken) > 0 {
+				t.Errorf("Broken: %v, %v", broken, err)
+			}
+			if broken, err := f.BrokenSidecars([]string{"vpc"}); (err != nil) != test.sidecars || len(broken) > 0 {
+				t.Errorf("BrokenSidecars: %v, %v", broken, err)
+			}
+		})
+	}
+}
+
+// brokenIn lists what is broken in a directory that can be read.
+func brokenIn(t *testing.T, f Directory, projects ...string) []Broken {
+	t.Helper()
+	broken, err := f.Broken(projects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return broken
 }
 
 // put writes a file, and the directories above it.

@@ -150,13 +150,18 @@ func isWhole(file string) bool {
 	return err == nil && json.Valid(content)
 }
 
-// isCutOff reports whether a file was read and is not JSON to its end. A missing or
-// unreadable file is not cut off.
-func isCutOff(file string) bool {
+// isCutOff reports whether a file was read and is not JSON to its end. A missing file
+// is not cut off; one that cannot be read is an error.
+func isCutOff(file string) (bool, error) {
 	content, err := readState(file)
-	if err != nil {
-		_, isCutOff := errors.AsType[*cutOffError](err)
-		return isCutOff
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
 	}
-	return !json.Valid(content)
+	if _, cutOff := errors.AsType[*cutOffError](err); cutOff {
+		return true, nil
+	}
+	if err != nil {
+		return false, unreadable(err)
+	}
+	return !json.Valid(content), nil
 }

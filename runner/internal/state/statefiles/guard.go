@@ -82,8 +82,12 @@ func (g *guard) look() {
 		if err != nil || info.ModTime().Equal(g.looked[file]) {
 			continue
 		}
+		cutOff, err := isCutOff(file)
+		if err != nil {
+			continue // it looks again
+		}
 		g.looked[file] = info.ModTime()
-		if isCutOff(file) {
+		if cutOff {
 			keep(file)
 		}
 	}
