@@ -193,7 +193,7 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 	m, err = render.Build(ctx, render.Options{Charts: charts, Order: s.Plan.Names(), Store: o.storeOf(about.Stack),
 		Sealer: o.Sealer}, ours)
 	m.TracePlaceholders(declared, func(project string) map[string]any {
-		outputs, _ := s.Stacks.Told(project) // none for a project without outputs
+		outputs, _ := s.Stacks.ReportedOutputs(project) // none for a project without outputs
 		return outputs
 	})
 	return about, m, err

@@ -17,18 +17,18 @@ import (
 func maskedOutputs(s *session.Session) journal.Outputs {
 	all := journal.Outputs{}
 	for _, step := range s.Plan.Steps {
-		told, ok := s.Stacks.Told(step.Project.Name)
-		if !ok || len(told) == 0 {
+		values, ok := s.Stacks.ReportedOutputs(step.Project.Name)
+		if !ok || len(values) == 0 {
 			continue
 		}
-		for name, value := range told {
+		for name, value := range values {
 			if text, isText := value.(string); isText {
-				told[name] = s.Masker.Mask(text)
+				values[name] = s.Masker.Mask(text)
 			} else if plain := cmd.PlainValue(value); s.Masker.Mask(plain) != plain {
-				told[name] = stacks.Secret // somewhere inside
+				values[name] = stacks.Secret // somewhere inside
 			}
 		}
-		all[step.Project.Name] = told
+		all[step.Project.Name] = values
 	}
 	return all
 }

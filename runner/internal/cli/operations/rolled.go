@@ -288,10 +288,10 @@ func changedOutputs(s *session.Session) (reasons []string) {
 		for _, read := range step.Reads {
 			part := "outputs of " + read
 			theirs, known := records.Load(read)
-			if !ok || !known || theirs.Told == "" || mine.Parts[part] == "" {
+			if !ok || !known || theirs.OutputsDigest == "" || mine.Parts[part] == "" {
 				continue
 			}
-			if now := fingerprint.New(map[string][]byte{part: []byte(theirs.Told)}); now[part] != mine.Parts[part] {
+			if now := fingerprint.New(map[string][]byte{part: []byte(theirs.OutputsDigest)}); now[part] != mine.Parts[part] {
 				reasons = append(reasons, fmt.Sprintf("%s, which %s reads", part, step.Project.Name))
 			}
 		}

@@ -160,8 +160,8 @@ func (u *unchanged) told(ctx context.Context, project string) (stacks.Standing, 
 	if !ok {
 		record, ok = u.records.Load(project)
 	}
-	if ok && record.State == standing.Digest && record.Told != "" {
-		return standing, record.Told, nil
+	if ok && record.State == standing.Digest && record.OutputsDigest != "" {
+		return standing, record.OutputsDigest, nil
 	}
 	sum := sha256.Sum256([]byte(standing.Outputs))
 	return standing, hex.EncodeToString(sum[:16]), nil
@@ -202,7 +202,7 @@ func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Out
 	if began.told != "" && standing.HasSameOutputs(began.before, u.open) {
 		told = began.told
 	}
-	record := fingerprint.Record{State: standing.Digest, Told: told}
+	record := fingerprint.Record{State: standing.Digest, OutputsDigest: told}
 	if began.parts != nil && len(standing.Foreign) == 0 {
 		record.Done, record.Parts, record.Variables = u.session.Held.RunID, began.parts, u.maker.Hints()
 	}

@@ -89,7 +89,7 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	}
 	outcome.Warnings = len(w.engine.warnings)
 	w.learn()
-	w.noteTold()
+	w.storeReported()
 	if task.Operation == operation.Preview {
 		outcome.Unknown = w.unknownNeeds(foresight.Found)
 		w.keepForesight(foresight.Found, outcome.Unknown)

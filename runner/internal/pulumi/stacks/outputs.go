@@ -22,8 +22,8 @@ func (e *Set) Outputs(ctx context.Context, project string, secrets bool) (map[st
 	if !e.Summary(project).Exists {
 		return nil, nil
 	}
-	if told, ok := e.Told(project); ok && !secrets {
-		return told, nil
+	if reported, ok := e.ReportedOutputs(project); ok && !secrets {
+		return reported, nil
 	}
 	args := []string{"stack", "output", "--json"}
 	if secrets {
@@ -40,32 +40,32 @@ func (e *Set) Outputs(ctx context.Context, project string, secrets bool) (map[st
 	return outputs, nil
 }
 
-// Told are the outputs that an up of this run has reported, without a question to
+// ReportedOutputs returns the outputs that an up of this run has reported, without asking
 // Pulumi. A secret value reads Secret.
-func (e *Set) Told(project string) (map[string]any, bool) {
+func (e *Set) ReportedOutputs(project string) (map[string]any, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	outputs, ok := e.outputs[project]
 	return maps.Clone(outputs), ok
 }
 
-// noteTold keeps the outputs that an up has reported, and drops them after any
+// storeReported stores the outputs that an up has reported, and drops them after any
 // other operation.
-func (w work) noteTold() {
+func (w work) storeReported() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.outputs, w.project)
 	if !w.Operation.Deploys() || w.engine.outputs == nil {
 		return
 	}
-	told := map[string]any{}
+	reported := map[string]any{}
 	for name, value := range w.engine.outputs.after {
 		if isSecret(value) {
 			value = Secret
 		}
-		told[name] = value
+		reported[name] = value
 	}
-	w.outputs[w.project] = told
+	w.outputs[w.project] = reported
 }
 
 // reportOutputs emits and returns the outputs of the stack that an up or a preview

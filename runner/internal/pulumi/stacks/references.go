@@ -29,8 +29,8 @@ func (e Exports) Interpolations(project string) map[string]string {
 // ExportedNames returns the names of the outputs that a project exports, as this run
 // has found them by an up or else by a preview; known is false before that.
 func (e Exports) ExportedNames(project string) (names []string, known bool) {
-	if told, ok := e.Told(project); ok {
-		return slices.Sorted(maps.Keys(told)), true
+	if reported, ok := e.ReportedOutputs(project); ok {
+		return slices.Sorted(maps.Keys(reported)), true
 	}
 	outputs, ok := e.PreviewedOutputs(project)
 	if !ok {

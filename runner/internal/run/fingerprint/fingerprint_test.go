@@ -239,11 +239,11 @@ func TestRecords(t *testing.T) {
 	if _, ok := records.Load("a"); ok {
 		t.Error("there is a record of what never ran")
 	}
-	want := fingerprint.Record{Run: "r", State: "s", Told: "t", Parts: fingerprint.Fingerprint{"plan": "x"}}
+	want := fingerprint.Record{Run: "r", State: "s", OutputsDigest: "t", Parts: fingerprint.Fingerprint{"plan": "x"}}
 	if err := records.Keep("a", want); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := records.Load("a"); !ok || got.Run != "r" || got.State != "s" || got.Told != "t" || got.Parts["plan"] != "x" {
+	if got, ok := records.Load("a"); !ok || got.Run != "r" || got.State != "s" || got.OutputsDigest != "t" || got.Parts["plan"] != "x" {
 		t.Errorf("got %+v, %v", got, ok)
 	}
 	for _, name := range []string{"a", "unknown"} {
@@ -251,7 +251,7 @@ func TestRecords(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got, ok := records.Load("a"); !ok || got.Run != "" || got.Told != "t" {
+	if got, ok := records.Load("a"); !ok || got.Run != "" || got.OutputsDigest != "t" {
 		t.Errorf("after it was invalidated: %+v, %v", got, ok)
 	}
 	for range 2 {

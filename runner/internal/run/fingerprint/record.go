@@ -23,10 +23,10 @@ type Record struct {
 	State string      `json:"state"` // digest of the state
 	// Variables are hints by which a variable that has changed is named.
 	Variables map[string]string `json:"variables,omitempty"`
-	// Told stands for the outputs in that state. It stays the same as long as they
+	// OutputsDigest is the digest of the outputs in that state. It stays the same as long as they
 	// do, secrets included, however often those are encrypted anew.
-	Told string `json:"told"`
-	// Outputs are those that the run has told, without secrets.
+	OutputsDigest string `json:"told"`
+	// Outputs are the outputs that the run has reported, without secrets.
 	Outputs map[string]any `json:"outputs,omitempty"`
 }
 
