@@ -26,8 +26,9 @@ func TestCheckFile(t *testing.T) {
 		{"word over two lines", "a.go", "package a\n\n// It lists those\n// that run.\nvar b int\n",
 			[]string{`a.go:3: "those that": write the noun`}},
 		{"part of a word", "a.md", "outfolder, retold\n", nil},
-		{"long line", "a.go", "package a\n\nvar b = `" + strings.Repeat("x", 113) + "`\n",
+		{"long line", "a.go", "package a\n\nvar b = \"" + strings.Repeat("x", 113) + "\"\n",
 			[]string{"a.go:3: 123 columns; a line ends before column 121"}},
+		{"long raw string", "a.go", "package a\n\nvar b = `" + strings.Repeat("x", 113) + "`\n", nil},
 		{"long line in a test", "a_test.go", "package a\n\nvar b = `" + strings.Repeat("x", 113) + "`\n", nil},
 		{"other file", "a.json", "told", nil},
 	} {
