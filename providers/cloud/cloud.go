@@ -8,6 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"mara/providers"
@@ -134,6 +137,49 @@ func Late(name string, err error) error {
 		return nil
 	}
 	return &Error{Text: name + " did not answer in time", Err: err, Next: checkNetwork, Unsure: true}
+}
+
+// Answer is a cloud's answer that is an error.
+type Answer struct {
+	Cloud, Reason string
+	Code          string // the cloud's own; "" for the status
+	Status        int
+	Header        http.Header // may be nil
+}
+
+// Error returns the error in a sentence, with the advice when to ask again. A server error
+// refuses nothing, and a page, of a proxy perhaps, gives no reason.
+func (a Answer) Error(err error) *Error {
+	verb, next := "refuses", ""
+	if a.Status >= http.StatusInternalServerError {
+		verb, next = "failed", "try again in a few minutes"
+	}
+	if a.Status == http.StatusTooManyRequests {
+		next = "try again in a minute"
+	}
+	if wait := a.wait(time.Now()); next != "" && wait > 0 {
+		next = "try again in " + wait.String()
+	}
+	if a.Reason == "" || strings.Contains(a.Reason, "<") {
+		a.Reason = http.StatusText(a.Status)
+	}
+	if a.Code == "" {
+		a.Code = strconv.Itoa(a.Status)
+	}
+	return &Error{Text: fmt.Sprintf("%s %s: %s (%s)", a.Cloud, verb, a.Reason, a.Code), Err: err, Next: next}
+}
+
+// wait returns how long the server asks to wait, or 0.
+func (a Answer) wait(now time.Time) time.Duration {
+	text := a.Header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	until, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return until.Sub(now).Round(time.Second)
 }
 
 const checkNetwork = "check the network and its proxy"

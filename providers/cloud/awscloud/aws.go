@@ -107,13 +107,31 @@ func explain(err error) error {
 		return &cloud.Error{Text: fmt.Sprintf("there is no AWS profile %q", missing.Profile), Err: err,
 			Next: "`aws configure list-profiles` lists them"}
 	case errors.As(err, &refused):
-		return &cloud.Error{Text: fmt.Sprintf("AWS refuses: %s (%s)", refused.ErrorMessage(), refused.ErrorCode()), Err: err,
-			Next: nextFor(refused.ErrorCode()), Unsure: isPassing(err, refused.ErrorCode())}
+		return refusal(err, refused)
 	case lacksCredentials(err):
 		return &cloud.Error{Text: "there are no AWS credentials", Err: err,
 			Next: "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or use `aws configure`"}
 	}
 	return cloud.Garbled("AWS", err, rootOf(err).Error())
+}
+
+// refusal returns the error that AWS has answered with, in a sentence.
+func refusal(err error, refused smithy.APIError) error {
+	answer := cloud.Answer{Cloud: "AWS", Reason: refused.ErrorMessage(), Code: refused.ErrorCode()}
+	if answer.Code == "UnknownError" { // of the SDK: the answer was a page
+		answer.Code, answer.Reason = "", ""
+	}
+	var answered *smithyhttp.ResponseError
+	if errors.As(err, &answered) && answered.Response != nil && answered.Response.Response != nil {
+		answer.Status, answer.Header = answered.HTTPStatusCode(), answered.Response.Header
+	}
+	if _, throttled := retry.DefaultThrottleErrorCodes[answer.Code]; throttled && answer.Status < http.StatusInternalServerError {
+		answer.Status = http.StatusTooManyRequests
+	}
+	explained := answer.Error(err)
+	explained.Unsure = answer.Status >= http.StatusInternalServerError || answer.Status == http.StatusTooManyRequests
+	explained.Next = cmp.Or(nextFor(answer.Code), explained.Next)
+	return explained
 }
 
 // lacksCredentials reports whether a call was never sent: the SDK found no credentials, and
@@ -130,14 +148,6 @@ func lacksCredentials(err error) bool {
 	return !errors.As(err, &sent) && !errors.As(err, &answered)
 }
 
-// isPassing reports whether the error is temporary: AWS failed, or throttled the request.
-func isPassing(err error, code string) bool {
-	var answered *smithyhttp.ResponseError
-	inTrouble := errors.As(err, &answered) && answered.HTTPStatusCode() >= 500
-	_, later := retry.DefaultThrottleErrorCodes[code]
-	return inTrouble || later
-}
-
 func nextFor(code string) string {
 	switch code {
 	case "ExpiredToken", "ExpiredTokenException", "RequestExpired":
@@ -146,8 +156,6 @@ func nextFor(code string) string {
 		return "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile"
 	case "AccessDenied", "AccessDeniedException", "UnauthorizedOperation":
 		return "the credentials are valid, but lack the permission"
-	case "Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException":
-		return "try again in a minute"
 	}
 	return ""
 }

@@ -154,7 +154,12 @@ func TestNoAnswer(t *testing.T) {
 	}{
 		{"bad credentials", refuse(403, "InvalidClientTokenId", "The security token is invalid"), "AWS refuses: The security token is invalid (InvalidClientTokenId)",
 			"check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile", false},
-		{"in trouble", refuse(503, "ServiceUnavailable", "later"), "AWS refuses: later (ServiceUnavailable)", "", true},
+		{"in trouble", refuse(503, "ServiceUnavailable", "later"), "AWS failed: later (ServiceUnavailable)", "try again in a few minutes", true},
+		{"in trouble with a page", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(503)
+			fmt.Fprint(w, "<html><body>Hello</body></html>")
+		}, "AWS failed: Service Unavailable (", "try again in 7s", true},
 		{"expired", refuse(403, "ExpiredToken", "expired"), "AWS refuses: expired (ExpiredToken)", "log in again: the credentials have expired", false},
 		{"throttled", refuse(400, "Throttling", "Rate exceeded"), "AWS refuses: Rate exceeded (Throttling)", "try again in a minute", true},
 		{"malformed", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Hello") }, "AWS gave no answer: ", "check the network and its proxy", true},

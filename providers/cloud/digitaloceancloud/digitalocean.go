@@ -198,20 +198,13 @@ func explain(ctx context.Context, err error) error {
 	}
 	var answer *godo.ErrorResponse
 	errors.As(err, &answer)
-	reason := answer.Message
-	if reason == "" || strings.HasPrefix(reason, "<") { // a page, of a proxy perhaps
-		reason = http.StatusText(code)
-	}
-	next := ""
+	explained := cloud.Answer{Cloud: "DigitalOcean", Status: code, Reason: answer.Message, Header: answer.Response.Header}.Error(err)
 	switch code {
 	case http.StatusUnauthorized:
-		next = "check DIGITALOCEAN_TOKEN"
+		explained.Next = "check DIGITALOCEAN_TOKEN"
 	case http.StatusForbidden:
-		next = "give the token the scopes of Kubernetes, registries and domains, or make a new one"
-	case http.StatusTooManyRequests:
-		next = "try again in a minute"
+		explained.Next = "give the token the scopes of Kubernetes, registries and domains, or make a new one"
 	}
-	isRefusal := code == http.StatusUnauthorized || code == http.StatusForbidden
-	text := fmt.Sprintf("DigitalOcean refuses: %s (%d)", reason, code)
-	return &cloud.Error{Text: text, Err: err, Next: next, Unsure: !isRefusal}
+	explained.Unsure = code != http.StatusUnauthorized && code != http.StatusForbidden
+	return explained
 }

@@ -112,7 +112,11 @@ func TestNoAnswer(t *testing.T) {
 		{"bad token", "x", refuse(401, `{"id": "Unauthorized", "message": "Unable to authenticate you"}`), "DigitalOcean refuses: Unable to authenticate you (401)", "check DIGITALOCEAN_TOKEN", false},
 		{"a token for something else", "x", refuse(403, `{"message": "You are not authorized"}`), "DigitalOcean refuses: You are not authorized (403)", "give the token the scopes", false},
 		{"throttled", "x", refuse(429, `{"message": "API Rate limit exceeded."}`), "DigitalOcean refuses: API Rate limit exceeded. (429)", "try again in a minute", true},
-		{"in trouble", "x", refuse(502, "<html>Hello"), "DigitalOcean refuses: Bad Gateway (502)", "", true},
+		{"in trouble", "x", refuse(502, "<html>Hello"), "DigitalOcean failed: Bad Gateway (502)", "try again in a few minutes", true},
+		{"asks to wait", "x", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(503)
+		}, "DigitalOcean failed: Service Unavailable (503)", "try again in 7s", true},
 		{"malformed", "x", refuse(200, "<html>Hello"), "DigitalOcean gave no answer: ", "check the network and its proxy", true},
 		{"sent elsewhere", "x", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://elsewhere.invalid/", http.StatusFound)

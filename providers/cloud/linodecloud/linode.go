@@ -136,8 +136,19 @@ func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
 
 // isRefusal reports whether Linode refuses the token, for this request or for all.
 func isRefusal(err error) bool {
-	var answer *linodego.Error
-	return errors.As(err, &answer) && (answer.Code == http.StatusUnauthorized || answer.Code == http.StatusForbidden)
+	code := answerOf(err).Code
+	return code == http.StatusUnauthorized || code == http.StatusForbidden
+}
+
+// answerOf returns the SDK's error, which is a pointer but for pages instead of JSON; empty
+// without one.
+func answerOf(err error) (answer linodego.Error) {
+	var pointer *linodego.Error
+	if errors.As(err, &pointer) {
+		return *pointer
+	}
+	errors.As(err, &answer)
+	return answer
 }
 
 // explain returns an error that says in a sentence why Linode gave no answer.
@@ -145,17 +156,21 @@ func explain(ctx context.Context, err error) error {
 	if late := cloud.Late("Linode", ctx.Err()); late != nil { // the SDK does not wrap it
 		return late
 	}
-	var refused *linodego.Error
-	if !errors.As(err, &refused) || refused.Code < http.StatusBadRequest {
+	refused := answerOf(err)
+	if refused.Code < http.StatusBadRequest {
 		return cloud.Garbled("Linode", err, err.Error())
 	}
-	next := ""
-	switch refused.Code {
-	case http.StatusUnauthorized:
-		next = "check LINODE_TOKEN"
-	case http.StatusTooManyRequests:
-		next = "try again in a minute"
+	answer := cloud.Answer{Cloud: "Linode", Status: refused.Code, Reason: strings.TrimPrefix(refused.Message, "[reason] ")}
+	if strings.HasPrefix(refused.Message, "Unexpected Content-Type") { // the SDK quotes the page
+		answer.Reason = ""
 	}
-	text := fmt.Sprintf("Linode refuses: %s (%d)", strings.TrimPrefix(refused.Message, "[reason] "), refused.Code)
-	return &cloud.Error{Text: text, Err: err, Next: next, Unsure: !isRefusal(err)}
+	if refused.Response != nil {
+		answer.Header = refused.Response.Header
+	}
+	explained := answer.Error(err)
+	if refused.Code == http.StatusUnauthorized {
+		explained.Next = "check LINODE_TOKEN"
+	}
+	explained.Unsure = !isRefusal(err)
+	return explained
 }

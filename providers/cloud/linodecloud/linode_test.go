@@ -112,6 +112,16 @@ func TestNoAnswer(t *testing.T) {
 		{"no token", "", nil, "there is no Linode token", "set LINODE_TOKEN", false},
 		{"bad token", "x", refuse(401, "Invalid Token"), "Linode refuses: Invalid Token (401)", "check LINODE_TOKEN", false},
 		{"throttled", "x", refuse(429, "Too many requests"), "Linode refuses: Too many requests (429)", "try again in a minute", true},
+		{"in trouble", "x", refuse(500, "Internal Server Error"), "Linode failed: Internal Server Error (500)", "try again in a few minutes", true},
+		{"in trouble with a page", "x", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.WriteHeader(503)
+			fmt.Fprint(w, "<html>Hello")
+		}, "Linode failed: Service Unavailable (503)", "try again in a few minutes", true},
+		{"asks to wait", "x", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Retry-After", "7")
+			refuse(429, "Too many requests")(w, r)
+		}, "Linode refuses: Too many requests (429)", "try again in 7s", true},
 		{"malformed", "x", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, "<html>Hello")
