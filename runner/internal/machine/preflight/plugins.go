@@ -29,10 +29,13 @@ type PluginOptions struct {
 	Env     map[string]string
 	Beside  string // directory of the engine, which may have plugins
 	Address string // that plugins are downloaded from; PluginAddress if it is ""
+	GitHub  string // where Pulumi asks first; gitHubAddress if it is ""
 }
 
 // PluginAddress is the address of Pulumi's plugins.
 const PluginAddress = "https://get.pulumi.com/releases/plugins"
+
+const gitHubAddress = "https://api.github.com"
 
 // Plugins checks whether the resource plugins are installed or can be downloaded,
 // which Pulumi does when it first needs one.
@@ -128,6 +131,9 @@ func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
 	response, err := httpClient(o.Env).Do(request)
 	if err != nil {
 		text := fmt.Sprintf("%s is not installed, and cannot be downloaded now: %v", p, reach.Bare(err))
+		if ctx.Err() == nil && o.isOffline(ctx) {
+			return Bad(text, install+" where there is a network")
+		}
 		return Doubtful(text, install+" where there is a network")
 	}
 	defer response.Body.Close()
@@ -135,6 +141,24 @@ func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
 		return Doubtful(fmt.Sprintf("%s is not installed, and %s answers %s", p, request.URL.Host, response.Status), install)
 	}
 	return nil
+}
+
+// isOffline reports whether Pulumi cannot download a plugin from its other source either.
+// A mirror of the user's may have it.
+func (o PluginOptions) isOffline(ctx context.Context) bool {
+	if o.Env["PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"] != "" {
+		return false
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, cmp.Or(o.GitHub, gitHubAddress), nil)
+	if err != nil {
+		return false
+	}
+	response, err := httpClient(o.Env).Do(request)
+	if err != nil {
+		return ctx.Err() == nil
+	}
+	response.Body.Close()
+	return false
 }
 
 // String returns the name with the version.

@@ -80,6 +80,8 @@ func TestPluginsMissing(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
+	answering := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(answering.Close)
 	for _, test := range []struct {
 		name   string
 		plugin Plugin
@@ -87,22 +89,27 @@ func TestPluginsMissing(t *testing.T) {
 		want   Status
 		text   string
 	}{
-		{"no network", Plugin{"aws", "7.0.0"}, nil, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
+		{"no network", Plugin{"aws", "7.0.0"}, nil, Problem, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
+		{"GitHub answers", Plugin{"aws", "7.0.0"}, nil, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
+		{"a mirror of the user's", Plugin{"aws", "7.0.0"}, map[string]string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES": "x=y"}, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
 		{"downloads are forbidden", Plugin{"aws", "7.0.0"}, map[string]string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"}, Problem, "aws 7.0.0 is not installed, and PULUMI_DISABLE"},
 		{"an unknown plugin", Plugin{"kind", ""}, nil, Problem, "pulumi-resource-kind is neither next to the runner nor on PATH"},
-		{"the proxy of the environment file", Plugin{"aws", "7.0.0"}, map[string]string{"HTTP_PROXY": server.URL}, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: proxyconnect"},
+		{"the proxy of the environment file", Plugin{"aws", "7.0.0"}, map[string]string{"HTTP_PROXY": server.URL}, Problem, "aws 7.0.0 is not installed, and cannot be downloaded now: proxyconnect"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			address := server.URL
-			if strings.Contains(test.name, "proxy") {
-				address = "http://plugins.example"
+			address, gitHub := server.URL, server.URL
+			switch {
+			case strings.Contains(test.name, "proxy"):
+				address, gitHub = "http://plugins.example", "http://github.example"
+			case strings.Contains(test.name, "GitHub"):
+				gitHub = answering.URL
 			}
 			env := map[string]string{"PULUMI_HOME": t.TempDir()}
 			for name, value := range test.env {
 				env[name] = value
 			}
-			got := Plugins(PluginOptions{Wanted: []Plugin{test.plugin}, Env: env, Address: address}).Look(t.Context())
+			got := Plugins(PluginOptions{Wanted: []Plugin{test.plugin}, Env: env, Address: address, GitHub: gitHub}).Look(t.Context())
 			if worst(got) != test.want || !strings.HasPrefix(got[0].Text, test.text) || got[0].Remedy == "" {
 				t.Errorf("got %v", got)
 			}
