@@ -81,6 +81,10 @@ func TestDoctorReportsEverything(t *testing.T) {
 		{"a change of the key provider was interrupted", "", nil, func(t *testing.T, root string, _ *installed) {
 			cmdtest.WriteFile(t, filepath.Join(root, ".runner/environments/dev.change.yaml"), "secretsprovider: awskms://x\n")
 		}, cmd.ExitConfig, "passphrase", preflight.Problem, "the key provider of dev is being changed to awskms://x, and that was interrupted"},
+		{"a change of the key provider was interrupted in another checkout", "", map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\nPULUMI_BACKEND_URL=file://shared\n"},
+			func(t *testing.T, root string, _ *installed) {
+				cmdtest.WriteFile(t, filepath.Join(root, "shared/.mara/changes/dev/change.json"), "secretsprovider: awskms://x\n")
+			}, cmd.ExitConfig, "passphrase", preflight.Problem, "the key provider of dev is being changed to awskms://x, and that was interrupted"},
 		{"no engine", "--pulumi /nowhere/pulumi", nil, nil, cmd.ExitConfig, "engine", preflight.Problem, "no pulumi at /nowhere/pulumi"},
 		{"the backend without an engine", "--pulumi /nowhere/pulumi", nil, nil, cmd.ExitConfig, "backend", preflight.Skipped, "not looked at: it takes Pulumi to ask"},
 		{"what needs no engine", "--pulumi /nowhere/pulumi", nil, nil, cmd.ExitConfig, "lock", preflight.OK, "no other run"},

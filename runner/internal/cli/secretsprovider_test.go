@@ -199,3 +199,15 @@ func TestChangeRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestChangeElsewhere: a value is not set while a change in another checkout, which shares the backend, is unfinished.
+func TestChangeElsewhere(t *testing.T) {
+	t.Parallel()
+	k := newKeeper(t, nil)
+	k.deps.Environ = append(k.deps.Environ, config.BackendVariable+"=file://"+filepath.Join(k.root, "shared"))
+	cmdtest.WriteFile(t, filepath.Join(k.root, "shared/.mara/changes/dev/change.json"), "secretsprovider: awskms://x\n")
+	_, stderr := k.run(cmd.ExitConfig, "some value", "set", "prometheus:admin_password", "-")
+	if !strings.Contains(stderr, "the key provider of dev is being changed to awskms://x, and that was interrupted") {
+		t.Error(stderr)
+	}
+}

@@ -38,7 +38,7 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if err != nil {
 		return err
 	}
-	if err := refuseHalfChanged(ctx, s); err != nil {
+	if err := s.Vault.RefuseHalfChanged(ctx); err != nil {
 		return err
 	}
 	idle := openUnchanged(ctx, s, o)
@@ -119,17 +119,4 @@ func install(ctx context.Context, s *session.Session, e engine.Engine, checked f
 	}
 	installer := dependencies.Installer{Root: s.Settings.Root, Command: e, Env: s.Env, Plugins: !s.Options.Simulation.On, Masker: s.Masker, Stderr: s.Deps.Stderr}
 	return installer.Install(ctx, missing)
-}
-
-// refuseHalfChanged refuses an environment whose change of the key provider was interrupted, here or in another
-// checkout that shares the backend.
-func refuseHalfChanged(ctx context.Context, s *session.Session) error {
-	store, err := s.RunLock().KeyChange(ctx)
-	if err != nil {
-		return err
-	}
-	if err := s.Vault.ReadSharedMarker(ctx, store); err != nil {
-		return err
-	}
-	return s.Vault.RefuseHalfChanged()
 }

@@ -85,12 +85,6 @@ func changeProvider(ctx context.Context, s *session.Session, how vault.Change) (
 	if err != nil {
 		return done, err
 	}
-	if how.Shared, err = s.RunLock().KeyChange(ctx); err != nil {
-		return done, err
-	}
-	if err := s.Vault.ReadSharedMarker(ctx, how.Shared); err != nil {
-		return done, err
-	}
 	release, err := s.Vault.LockToChange(ctx)
 	if err != nil {
 		return done, err

@@ -220,8 +220,8 @@ func (e *Examination) secrets(context.Context) []preflight.Finding {
 	return preflight.Good("no value is missing")
 }
 
-func (e *Examination) passphrase(context.Context) []preflight.Finding {
-	if err := e.Session.Vault.RefuseHalfChanged(); err != nil {
+func (e *Examination) passphrase(ctx context.Context) []preflight.Finding {
+	if err := e.Session.Vault.RefuseHalfChanged(ctx); err != nil {
 		return findings(err)
 	}
 	verified, err := e.Session.Vault.Verify()

@@ -120,6 +120,9 @@ func (m *Move) Open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := m.source.Vault.RefuseHalfChanged(ctx); err != nil {
+		return err
+	}
 	if err := m.source.Vault.AskPassphrase(ctx); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"mara/runner/internal/repo/stackfiles"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/vault"
+	"mara/runner/internal/state/lock"
 )
 
 // ResolveRoot makes what all environments of a root have in common.
@@ -155,6 +157,7 @@ func (s *Session) openVault() {
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
 		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
+		Shared: func(ctx context.Context) (lock.Store, error) { return s.RunLock().KeyChange(ctx) },
 	})
 	s.OnClose(s.Vault.Close)
 }

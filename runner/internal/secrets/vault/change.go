@@ -18,7 +18,6 @@ import (
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/secrets/encryption"
-	"mara/runner/internal/state/lock"
 )
 
 // Change says how to encrypt an environment anew.
@@ -26,7 +25,6 @@ type Change struct {
 	Provider      string                      // "passphrase", or the URL of a key service
 	NewPassphrase string                      // where it comes from; "" to ask
 	Out           io.Writer                   // is told what was done, when it was
-	Shared        lock.Store                  // keeps the note for others who share the backend; nil where there is no place
 	Confirm       func(question string) error // an error keeps everything as it is
 }
 
@@ -106,6 +104,9 @@ type change struct {
 // begin opens the new encryption and notes it: from then on the change has begun
 // and has to be carried on to its end.
 func (c *change) begin(ctx context.Context) error {
+	if _, err := c.readShared(ctx); err != nil {
+		return err
+	}
 	noted, begun, err := c.begunChange()
 	if err != nil {
 		return err

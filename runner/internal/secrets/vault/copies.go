@@ -69,7 +69,7 @@ func (v *Vault) Learn(ctx context.Context) error {
 // for the passphrase of what is encrypted, but never for a new one, and keeps
 // no salt.
 func (v *Vault) CopiesToRead(ctx context.Context, e engine.Engine) (encryption.Copies, error) {
-	if err := v.RefuseHalfChanged(); err != nil {
+	if err := v.RefuseHalfChanged(ctx); err != nil {
 		return encryption.Copies{}, err
 	}
 	scheme, needed, err := v.passphraseScheme(ctx)

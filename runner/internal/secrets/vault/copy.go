@@ -34,7 +34,7 @@ func (v *Vault) CopyTo(ctx context.Context, other *Vault) ([]NewFile, error) {
 		}
 	}
 	if len(stack.Ciphertexts())+len(secrets.Ciphertexts())+len(described.Ciphertexts()) > 0 {
-		if err := errors.Join(v.RefuseHalfChanged(), v.AskPassphrase(ctx)); err != nil {
+		if err := errors.Join(v.RefuseHalfChanged(ctx), v.AskPassphrase(ctx)); err != nil {
 			return nil, err
 		}
 		if c.to, err = other.Sealer(ctx); err != nil {

@@ -63,28 +63,32 @@ func markerContent(scheme encryption.Scheme) ([]byte, error) {
 // sharedMarker is the key of the note in a backend that others share: the states there are half changed for all of them.
 const sharedMarker = "change.json"
 
-// ReadSharedMarker reads the note that a change in another checkout has left in the backend. A nil store has none.
-func (v *Vault) ReadSharedMarker(ctx context.Context, store lock.Store) error {
-	if store == nil {
-		return nil
+// readShared reads, once, the note that a change in another checkout has left in the backend.
+func (v *Vault) readShared(ctx context.Context) (lock.Store, error) {
+	if v.Shared == nil {
+		return nil, nil
+	}
+	store, err := v.Shared(ctx)
+	if err != nil || store == nil || v.sharedRead {
+		return store, err
 	}
 	notes, err := store.List(ctx)
 	if err != nil {
-		return fmt.Errorf("reading whether the key provider is being changed: %w", err)
+		return nil, fmt.Errorf("reading whether the key provider is being changed: %w", err)
 	}
-	content, there := notes[sharedMarker]
-	if !there {
-		return nil
+	if content, there := notes[sharedMarker]; there {
+		var noted encryption.Scheme
+		if err := yaml.Unmarshal(content, &noted); err != nil || noted.Salt == "" && noted.Provider == "" {
+			return nil, &failure.Environment{Text: "the note " + sharedMarker + " in the backend is damaged", Next: "continue the change of the key provider where it was begun"}
+		}
+		v.sharedChange = &noted
 	}
-	var noted encryption.Scheme
-	if err := yaml.Unmarshal(content, &noted); err != nil || noted.Salt == "" && noted.Provider == "" {
-		return &failure.Environment{Text: "the note " + sharedMarker + " in the backend is damaged", Next: "continue the change of the key provider where it was begun"}
-	}
-	v.sharedChange = &noted
-	return nil
+	v.sharedRead = true
+	return store, nil
 }
 
-// begunChange returns the encryption that an unfinished change has begun with, here or in another checkout.
+// begunChange returns the encryption that an unfinished change has begun with, here or, as far as it was read, in
+// another checkout.
 func (v *Vault) begunChange() (scheme encryption.Scheme, begun bool, err error) {
 	if scheme, begun, err = markerOf(v.Settings).read(); err == nil && !begun && v.sharedChange != nil {
 		return *v.sharedChange, true, nil
@@ -95,23 +99,30 @@ func (v *Vault) begunChange() (scheme encryption.Scheme, begun bool, err error) 
 // mark notes the new encryption, also for those who share the backend, before the first state changes.
 func (c *change) mark(ctx context.Context) error {
 	scheme := c.to.Scheme()
-	if err := markerOf(c.Settings).write(scheme); err != nil || c.how.Shared == nil {
+	if err := markerOf(c.Settings).write(scheme); err != nil {
+		return err
+	}
+	store, err := c.readShared(ctx)
+	if err != nil || store == nil {
 		return err
 	}
 	content, err := markerContent(scheme)
 	if err != nil {
 		return err
 	}
-	return c.how.Shared.Put(ctx, sharedMarker, content)
+	return store.Put(ctx, sharedMarker, content)
 }
 
 // unmark removes the note: from the backend first, so that this checkout still knows the change if that fails.
 func (c *change) unmark(ctx context.Context) error {
-	if c.how.Shared != nil {
-		if err := c.how.Shared.Delete(ctx, sharedMarker); err != nil {
-			return err
-		}
+	store, err := c.readShared(ctx)
+	if err == nil && store != nil {
+		err = store.Delete(ctx, sharedMarker)
 	}
+	if err != nil {
+		return err
+	}
+	c.sharedChange = nil
 	return remove(string(markerOf(c.Settings)))
 }
 
@@ -123,9 +134,17 @@ func remove(file string) error {
 	return nil
 }
 
-// RefuseHalfChanged refuses to work on an environment whose change of keys was
-// interrupted: some of it needs the old key, and the rest the new one.
-func (v *Vault) RefuseHalfChanged() error {
+// RefuseHalfChanged refuses to work on an environment whose change of keys was interrupted, here or in another checkout
+// that shares the backend: some of it needs the old key, and the rest the new one.
+func (v *Vault) RefuseHalfChanged(ctx context.Context) error {
+	if _, err := v.readShared(ctx); err != nil {
+		return err
+	}
+	return v.refuseKnownChange()
+}
+
+// refuseKnownChange is RefuseHalfChanged without the backend, which what reads files alone does not need.
+func (v *Vault) refuseKnownChange() error {
 	scheme, begun, err := v.begunChange()
 	if err != nil || !begun {
 		return err

@@ -1,7 +1,7 @@
 package vault
 
 import (
-	"errors"
+	"context"
 	"os/exec"
 	"strings"
 	"testing"
@@ -31,34 +31,33 @@ func TestSharedMarker(t *testing.T) {
 	checkout := func() *Vault {
 		settings := config.Settings{Root: t.TempDir()}
 		settings.Stack.Text = "dev"
-		return New(Options{Settings: &settings})
+		return New(Options{Settings: &settings, Shared: func(context.Context) (lock.Store, error) { return store, nil }})
 	}
 	to, err := encryption.NewKeySealer("new", encryption.Scheme{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := change{Vault: checkout(), how: Change{Shared: store}, to: to}
+	first := change{Vault: checkout(), to: to}
 	if err := first.mark(ctx); err != nil {
 		t.Fatal(err)
 	}
 	second := checkout()
-	if err := errors.Join(second.RefuseHalfChanged(), second.ReadSharedMarker(ctx, nil), second.RefuseHalfChanged()); err != nil {
+	alone := checkout()
+	alone.Shared = nil
+	if err := alone.RefuseHalfChanged(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := second.ReadSharedMarker(ctx, store); err != nil {
-		t.Fatal(err)
-	}
-	if err := second.RefuseHalfChanged(); err == nil || !strings.Contains(err.Error(), "is being changed to passphrase") {
+	if err := second.RefuseHalfChanged(ctx); err == nil || !strings.Contains(err.Error(), "is being changed to passphrase") {
 		t.Errorf("the other checkout: %v", err)
 	}
 	noted, begun, err := second.begunChange()
 	if err != nil || !begun || noted.Salt != to.Scheme().Salt {
 		t.Errorf("noted %v, %v, %v; want the same new salt", noted, begun, err)
 	}
-	if err := (&change{Vault: second, how: Change{Shared: store}, to: to}).unmark(ctx); err != nil {
+	if err := (&change{Vault: second, to: to}).unmark(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if third := checkout(); third.ReadSharedMarker(ctx, store) != nil || third.RefuseHalfChanged() != nil {
+	if third := checkout(); third.RefuseHalfChanged(ctx) != nil {
 		t.Error("the note is still there")
 	}
 }

@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 
@@ -13,7 +14,10 @@ import (
 // Sealer opens what the secrets file is encrypted with: the passphrase's key, or
 // the key service that the file names, which Pulumi asks.
 func (v *Vault) Sealer(ctx context.Context) (encryption.Sealer, error) {
-	if err := v.RefuseHalfChanged(); err != nil {
+	if _, err := v.readShared(ctx); err != nil { // a value can be set without the backend
+		fmt.Fprintf(v.Stderr, "warning: %s\n", v.Masker.Mask(err.Error()))
+	}
+	if err := v.refuseKnownChange(); err != nil {
 		return nil, err
 	}
 	if err := v.adoptSalt(ctx); err != nil {
@@ -24,7 +28,7 @@ func (v *Vault) Sealer(ctx context.Context) (encryption.Sealer, error) {
 
 // Unsealer is a Sealer for a command that only reads.
 func (v *Vault) Unsealer(ctx context.Context) (encryption.Sealer, error) {
-	if err := v.RefuseHalfChanged(); err != nil {
+	if err := v.refuseKnownChange(); err != nil {
 		return nil, err
 	}
 	if _, _, err := v.passphraseScheme(ctx); err != nil {

@@ -23,6 +23,7 @@ import (
 	"mara/runner/internal/pulumi/engine"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/state/lock"
 )
 
 // Console is where questions are asked and answered.
@@ -60,6 +61,9 @@ type Options struct {
 	Organization func(ctx context.Context, dir string) (string, error)
 	// DeployedSalt is the salt of the deployed states, "" when there is none.
 	DeployedSalt func(context.Context) (string, error)
+	// Shared returns where the backend keeps the note of an unfinished change of the key provider for others who share
+	// it; nil where there is no place for it.
+	Shared func(context.Context) (lock.Store, error)
 }
 
 // Given are the secrets that the command line gives.
@@ -85,6 +89,7 @@ type Vault struct {
 	salt string // of the deployed states, where no file has one
 	// sharedChange is an unfinished change of the key provider that the backend knows; nil for none.
 	sharedChange *encryption.Scheme
+	sharedRead   bool
 	asked        bool // for that salt, which may take commands
 	keys         encryption.Keyring
 	closers      []func() error
