@@ -2,6 +2,8 @@ package operations
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/updateplan"
 	"mara/runner/internal/machine/typeset"
@@ -73,6 +77,81 @@ func (d deployed) checkDestroy(s *session.Session) error {
 		return nil
 	}
 	return &protectedError{lines, s.Command("pulumi PROJECT")}
+}
+
+// lookBeforeDestroy refuses to destroy environments if one of them would refuse when its turn comes, after others
+// are gone: it is protected, has resources that Pulumi refuses to delete, or cannot be read. `fleet reap` destroys
+// each environment for itself.
+func (r *rollout) lookBeforeDestroy(ctx context.Context, w work) error {
+	if !r.o.Operation.Destroys() || r.o.Reaps {
+		return nil
+	}
+	environments := environmentsIn(w.plan)
+	found, err := cmd.Each(ctx, environments, func(_ context.Context, stack string) (doomed, error) { return r.readDoomed(stack), nil })
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range found {
+		errs = append(errs, e.err)
+	}
+	if err := config.Join(errs...); err != nil {
+		return err
+	}
+	options := r.o.Options
+	options.Narrow = nil // of the rollout, not of an environment
+	states, err := inventory.StatesOf(ctx, r.d.Deps, options, environments)
+	if err != nil {
+		return fmt.Errorf("looking for protected resources: %w", err)
+	}
+	var lines []string
+	for i, stack := range environments {
+		own, err := deployedIn(states[stack], found[i].projects)
+		if err != nil {
+			return fmt.Errorf("looking for protected resources of %s: %w", stack, err)
+		}
+		for _, line := range own.protected() {
+			lines = append(lines, stack+": "+line)
+		}
+	}
+	if len(lines) > 0 {
+		return &protectedError{lines, "runner pulumi PROJECT -s STACK" + r.o.Simulation.Flag()}
+	}
+	return nil
+}
+
+// doomed is an environment that a rollout would destroy.
+type doomed struct {
+	projects []string // of the selection
+	err      error    // that keeps it from being destroyed
+}
+
+// readDoomed reads the configuration of an environment, and selects its projects.
+func (r *rollout) readDoomed(stack string) (found doomed) {
+	o := r.request(r.o.Operation, stack, &part{resumes: r.resumes})
+	found.err = session.Use(r.d.Deps, o.Options, (*session.Session).ResolveStack, func(s *session.Session) error {
+		selected, err := plan.Select(s.Plan, s.Options.Selection)
+		found.projects = selected.Names()
+		return errors.Join(err, o.checkProtection(r.d, s))
+	})
+	return found
+}
+
+// deployedIn decodes the resources of some projects from the states of an environment.
+func deployedIn(states map[string]json.RawMessage, projects []string) (deployed, error) {
+	found := deployed{resources: map[string][]stacks.Resource{}}
+	for _, name := range projects {
+		if len(states[name]) == 0 {
+			continue
+		}
+		resources, err := stacks.ResourcesIn(states[name])
+		if err != nil {
+			return found, fmt.Errorf("the state of %s: %w", name, err)
+		}
+		found.projects = append(found.projects, name)
+		found.resources[name] = resources
+	}
+	return found, nil
 }
 
 // protectedError names the resources with Pulumi's option protect that a destroy would delete.

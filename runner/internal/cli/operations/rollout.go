@@ -81,7 +81,8 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 		rolloutCommand(d, operation.Destroy, spec{
 			use: "destroy many environments, the waves backwards",
 			description: "The last wave goes first. It asks for the number of environments; without a terminal it needs --yes. A protected\n" +
-				"environment is destroyed only if --allow names it.",
+				"environment is destroyed only if --allow names it. Nothing is deleted where one of the environments is\n" +
+				"protected, has protected resources, or cannot be read.",
 			flags: []string{"allow", "remove-stacks", "force-forget", "leave-behind"},
 		}, "'review-*' --yes"),
 		FleetReap(d),
@@ -165,6 +166,9 @@ func runRollout(ctx context.Context, d cmd.Deps, o rolloutOptions) (err error) {
 	defer func() { err = errors.Join(err, r.shared.Close()) }()
 	work, err := r.prepare(ctx)
 	if err != nil {
+		return err
+	}
+	if err := r.lookBeforeDestroy(ctx, work); err != nil {
 		return err
 	}
 	if err := r.approve(ctx, work); err != nil {

@@ -135,8 +135,13 @@ func hooked(emit func(event.Event), name string, do func() error) error {
 	return err
 }
 
+// environmentsIn returns the environments that a rollout works on.
+func environmentsIn(p plan.Plan) []string {
+	return slices.DeleteFunc(p.Names(), func(name string) bool { return !fleet.IsEnvironment(name) })
+}
+
 func (r *rollout) approve(ctx context.Context, w work) error {
-	environments := slices.DeleteFunc(w.plan.Names(), func(name string) bool { return !fleet.IsEnvironment(name) })
+	environments := environmentsIn(w.plan)
 	if !r.o.needsApproval() || len(environments) == 0 {
 		return nil
 	}

@@ -76,11 +76,22 @@ func (e *Set) Resources(ctx context.Context, project string) ([]Resource, error)
 	if err != nil {
 		return nil, err
 	}
+	return state.resources(), nil
+}
+
+// ResourcesIn decodes the resources of an exported state.
+func ResourcesIn(content json.RawMessage) ([]Resource, error) {
+	var state deployment
+	err := json.Unmarshal(content, &state)
+	return state.resources(), err
+}
+
+func (d deployment) resources() []Resource {
 	var resources []Resource
-	for _, r := range state.Resources {
+	for _, r := range d.Resources {
 		resources = append(resources, Resource{URN: r.URN, Type: r.Type, ID: r.ID, Protected: r.Protected})
 	}
-	return resources, nil
+	return resources
 }
 
 // Cancel removes the lock of a project's stack.

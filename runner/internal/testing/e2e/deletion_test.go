@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -72,6 +73,49 @@ outputs: {id: "${net.id}"}
 	person.Expect("kept  holds data")
 	person.answer(typed("Type the stack's name to go on", "dev"))
 	person.end(0)
+}
+
+// TestFleetDestroyLooksFirst: nothing is deleted in any environment where one of them has a protected resource, is
+// protected itself, or cannot be read. The last environment was gone before the first refused.
+func TestFleetDestroyLooksFirst(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("mara.yaml", "projects:\n  - path: data\n")
+	program := "name: data\nruntime: yaml\nresources:\n  kept: {type: \"aws:ecr:Repository\", properties: {}, options: {protect: %t}}\n"
+	for _, name := range []string{"first", "last"} {
+		e.write("config/environments/"+name+".yaml", "values: {runner: {labels: {wave: "+name+"}}}\n")
+	}
+	e.write("config/rollout.yaml", "waves:\n  - {name: first, match: {wave: first}}\n  - {name: last, match: {wave: last}}\n")
+	e.write("data/Pulumi.yaml", fmt.Sprintf(program, true))
+	e.fleet(0, "up", "first")
+	e.write("data/Pulumi.yaml", fmt.Sprintf(program, false))
+	e.fleet(0, "up", "last", "--out-of-order")
+	states := func() string {
+		return e.read(".runner/simulated/state/.pulumi/stacks/data/first.json") + e.read(".runner/simulated/state/.pulumi/stacks/data/last.json")
+	}
+	before := states()
+	refused := func(want string, args ...string) {
+		t.Helper()
+		r := e.run(append([]string{"fleet", "destroy", "--all", "--simulate", "--simulate-speed", "100000", "--yes"}, args...)...)
+		if r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("exit code %d, want %q:\n%s%s", r.code, want, lastLines(r.stdout), r.stderr)
+		}
+		if states() != before {
+			t.Error("the destroy has changed a state")
+		}
+	}
+	refused("1 protected resource in the way of the destroy; nothing was deleted:\n  first: data: aws:ecr/repository:Repository kept (urn:")
+
+	e.fleet(0, "up", "first")
+	before = states()
+	e.write("config/environments/first.yaml", "values: {runner: {labels: {wave: first}}, pulumiConfig: {\"runner:protect\": true}}\n")
+	refused("protects this environment from being destroyed")
+
+	e.write(".runner/simulated/state/.pulumi/stacks/data/first.json", "{")
+	before = states()
+	refused("data/first.json", "--allow", "first")
+
+	e.fleet(0, "destroy", "last")
 }
 
 // TestProtectedEnvironmentAsks: a protected environment loses nothing without being
