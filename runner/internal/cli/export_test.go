@@ -74,11 +74,7 @@ func TestExportCIIgnored(t *testing.T) {
 	root, top := onS3(t)
 	run := func(args ...string) {
 		t.Helper()
-		command := exec.Command(git, args...)
-		command.Dir = top
-		if out, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v, %s", args, err, out)
-		}
+		gitIn(t, git, top, args...)
 	}
 	run("init", "-q")
 	if err := os.WriteFile(filepath.Join(root, "config/pulumi/.gitignore"), []byte("/environment\n/Pulumi.*.yaml\n"), 0o600); err != nil {
@@ -93,12 +89,65 @@ func TestExportCIIgnored(t *testing.T) {
 		}
 		return stdout.String()
 	}
-	if got := notes(); !strings.Contains(got, "- commit config/pulumi/environment, which") || !strings.Contains(got, "- commit config/pulumi/Pulumi.prod.yaml, which") || strings.Contains(got, "Pulumi.dev") {
+	if got := notes(); !strings.Contains(got, "- commit config/pulumi/environment, which the pipeline reads and git ignores") || !strings.Contains(got, "- commit config/pulumi/Pulumi.prod.yaml, which") || strings.Contains(got, "Pulumi.dev") {
 		t.Errorf("notes %s", got)
+	}
+	if err := os.Remove(filepath.Join(root, "config/pulumi/.gitignore")); err != nil {
+		t.Fatal(err)
+	}
+	if got := notes(); !strings.Contains(got, "- commit config/pulumi/environment, which the pipeline reads and git does not have: `git add config/pulumi/environment`") {
+		t.Errorf("notes of untracked files: %s", got)
 	}
 	run("add", "-f", root)
 	if got := notes(); strings.Contains(got, "- commit ") {
 		t.Errorf("notes of committed files: %s", got)
+	}
+}
+
+func gitIn(t *testing.T, git, dir string, args ...string) {
+	t.Helper()
+	command := exec.Command(git, args...)
+	command.Dir = dir
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v, %s", args, err, out)
+	}
+}
+
+// TestExportOperatorUncommitted: what the operator takes from the repository and git does not have is named.
+func TestExportOperatorUncommitted(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("no git here")
+	}
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("../../../examples/own")); err != nil {
+		t.Fatal(err)
+	}
+	gitIn(t, git, root, "init", "-q")
+	cmdtest.WriteFile(t, filepath.Join(root, ".gitignore"), "/database/Pulumi.yaml\n")
+	warnings := func() string {
+		t.Helper()
+		d, _, stderr := cmdtest.Deps(t)
+		d.Dir, d.Environ = root, []string{"PULUMI_BACKEND_URL=s3://acme", "PATH=" + os.Getenv("PATH")}
+		args := strings.Fields("export operator -s dev --image x --repo https://example.com/shop")
+		if code := Run(t.Context(), d, args); code != cmd.ExitDone {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		return stderr.String()
+	}
+	got := warnings()
+	for _, want := range []string{
+		"warning: commit database/Pulumi.yaml, which the operator reads and git ignores: `git add -f database/Pulumi.yaml`, and take it out",
+		"warning: commit network/, which the operator reads and git does not have: `git add network/`\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	gitIn(t, git, root, "add", "-f", ".")
+	if got := warnings(); strings.Contains(got, "commit ") {
+		t.Errorf("warnings of committed files: %s", got)
 	}
 }
 

@@ -141,11 +141,15 @@ func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 		notes = append(notes, "note that the pipeline ignores the soaks and gates of "+fleet.RolloutFile+
 			"; `runner fleet up` applies them")
 	}
-	ignored, err := ignoredNotes(ctx, all)
+	var files []string
+	for _, e := range all {
+		files = append(files, e.files()...)
+	}
+	uncommitted, err := uncommittedNotes(ctx, all[0], "the pipeline", files)
 	if err != nil {
 		return err
 	}
-	notes = append(ignored, notes...)
+	notes = append(uncommitted, notes...)
 	content, err := pipeline.Write(o.System, p)
 	if err != nil {
 		return err

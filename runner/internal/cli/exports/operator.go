@@ -165,7 +165,7 @@ func (o *operatorOptions) check(path string) error {
 	return nil
 }
 
-func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
+func runOperator(ctx context.Context, d cmd.Deps, o operatorOptions) (err error) {
 	requests, waves := []session.Options{o.Common.Options}, [][]string(nil)
 	if !o.Fleet.IsEmpty() {
 		if waves, _, err = wavesOf(o.Request, o.Fleet); err != nil {
@@ -215,8 +215,19 @@ func runOperator(_ context.Context, d cmd.Deps, o operatorOptions) (err error) {
 			o.Out = filepath.Join(o.Out, all[0].name())
 		}
 	}
+	var read []string
+	for _, e := range all {
+		read = append(read, e.projectFiles(o.readsFromGit)...)
+	}
+	notes, err := uncommittedNotes(ctx, all[0], "the operator", read)
+	if err != nil {
+		return err
+	}
 	if err := outdir.Write(o.Out, "runner export operator", files); err != nil {
 		return err
+	}
+	for _, note := range notes {
+		fmt.Fprintf(d.Stderr, "warning: %s\n", note)
 	}
 	return writeOperator(d, o, waves != nil, done)
 }
@@ -286,7 +297,7 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 			described.Repositories[p.Name], problems = from, append(problems, err)
 			continue
 		}
-		if p.Own == nil || p.Own.Runtime != "yaml" || o.Repo != "" || o.Flux.Name != "" {
+		if p.Own == nil || o.readsFromGit(p) {
 			continue
 		}
 		if described.Programs[p.Name], err = pko.ReadProgram(p.Own.Dir); err != nil {
@@ -296,6 +307,11 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 		}
 	}
 	return described, errors.Join(problems...)
+}
+
+// readsFromGit reports whether the operator takes a project below the root from the repository, and not from a Program.
+func (o *operatorOptions) readsFromGit(p model.Project) bool {
+	return p.Own.Runtime != "yaml" || o.Repo != "" || o.Flux.Name != ""
 }
 
 // repositoryOf returns the repository of a project that mara.yaml takes from git, at the fetched
