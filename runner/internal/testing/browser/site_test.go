@@ -179,7 +179,7 @@ func TestSiteSearch(t *testing.T) {
 		t.Errorf("zzzz: %q", found)
 	}
 	for words, want := range map[string]string{
-		"runner unlock": "runner unlock", "ctrl-c third": "Interrupting, and carrying on", "kind:http_port": "kind", "soak gates": "Waves", "exit codes": "Exit codes",
+		"runner unlock": "runner unlock", "ctrl-c third": "Interrupting and resuming", "kind:http_port": "kind", "soak gates": "Waves", "exit codes": "Exit codes",
 	} {
 		found := look(words)
 		if !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, want) }) {
