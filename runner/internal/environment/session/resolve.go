@@ -149,6 +149,10 @@ func (s *Session) openVault() {
 		secrets = o.Known().Secrets()
 	}
 	selected, err := plan.Select(s.Plan, o.Selection) // a wrong selection is refused elsewhere
+	if err == nil {
+		// The stack files of other projects may have another passphrase.
+		beside, _ = files.InPlan(selected)
+	}
 	s.Vault = vault.New(vault.Options{
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
 		Provider: s.Provider.InfraType(), Directory: s.Directory, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),

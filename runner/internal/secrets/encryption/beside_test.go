@@ -55,6 +55,24 @@ func TestPrepareBeside(t *testing.T) {
 	}
 }
 
+// TestAnotherPassphraseBeside: if the passphrase opens the files of the environment, but not the
+// file of a project, the error proposes what helps. It proposed to set the other passphrase.
+func TestAnotherPassphraseBeside(t *testing.T) {
+	t.Parallel()
+	o := places(t)
+	o.Beside = []config.StackFile{beside(t, "another", "hunter3")}
+	_, err := encryption.Prepare(o)
+	for _, want := range []string{"app/Pulumi.dev.yaml", "--skip", "`pulumi stack change-secrets-provider passphrase`"} {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "set PULUMI") {
+			t.Errorf("the error does not say %q: %v", want, err)
+		}
+	}
+	o.Beside = append([]config.StackFile{beside(t, right, "hunter2")}, o.Beside...)
+	if _, err := encryption.Verify(o); err == nil || !strings.Contains(err.Error(), "--skip") {
+		t.Errorf("Verify: %v", err)
+	}
+}
+
 // TestPrepareCovered: if a key service encrypts the stack files of all projects, no command
 // needs a passphrase.
 func TestPrepareCovered(t *testing.T) {

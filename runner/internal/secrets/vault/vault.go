@@ -49,7 +49,7 @@ type Options struct {
 	Known       []model.Secret              // that any project declares
 	Without     []string                    // projects of the catalogue that are left out
 	Skipped     []model.Project             // that this environment leaves out
-	Beside      map[string]config.StackFile // beside own projects
+	Beside      map[string]config.StackFile // in the directories of own projects that the operation works on
 	Elsewhere   map[string]Elsewhere        // secrets in files that have an encryption of their own
 	Covered     bool                        // each project of the plan has such a file that says how it is encrypted
 	Interactive bool                        // questions may be asked

@@ -167,3 +167,31 @@ func watchProcesses(t *testing.T, seenFor string) (arguments func() []byte) {
 		return all.Bytes()
 	}
 }
+
+// TestAnotherPassphraseElsewhere: a project whose file has another passphrase keeps only those operations from working
+// that select it. It stopped all of them.
+func TestAnotherPassphraseElsewhere(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
+	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
+	e.write("mara.yaml", "projects:\n  - path: net\n  - {path: shop, stackFile: own}\n")
+	for _, name := range []string{"net", "shop"} {
+		e.write(name+"/Pulumi.yaml", "name: "+name+"\nruntime: yaml\noutputs: {text: hello}\n")
+	}
+	key, err := encryption.NewKey("another passphrase")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := key.Encrypt("hunter2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.write("shop/Pulumi.dev.yaml", "encryptionsalt: "+key.Salt()+"\nconfig: {shop:token: {secure: '"+value+"'}}\n")
+	for _, operation := range []string{"preview", "up", "refresh", "destroy"} {
+		e.said(0, "1 succeeded", operation, "-s", "dev", "--only", "net", "--yes")
+	}
+	e.said(0, "1 succeeded", "up", "-s", "dev", "--skip", "shop", "--yes")
+	e.said(3, "shop/Pulumi.dev.yaml was encrypted with another one than the other files of the environment; skip its project with --skip, or run "+
+		"`pulumi stack change-secrets-provider passphrase` in its directory", "up", "-s", "dev", "--yes")
+}
