@@ -80,6 +80,6 @@ func TestRealMirror(t *testing.T) {
 	release, _, _ := strings.Cut(version[len(version)-1], "+")
 	r.record(t, realRun{
 		Command: "make e2e-real", Projects: []string{}, Versions: map[string]string{"docker": info.Version, "registry": release},
-		Parts: []string{"`runner mirror sync` to a registry that asks for a login, refused, interrupted and carried on", "`runner mirror check` there"},
+		Parts: []string{"`runner mirror sync` to a registry that asks for a login, refused, interrupted and resumed", "`runner mirror check` there"},
 	})
 }
