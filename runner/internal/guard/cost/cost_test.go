@@ -2,14 +2,17 @@ package cost
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/projects/schemas"
 	"mara/runner/internal/guard/updateplan"
 )
 
@@ -98,6 +101,29 @@ func TestOf(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestBuiltInTypes: every type that the built-in programs may use has a price or is free.
+func TestBuiltInTypes(t *testing.T) {
+	t.Parallel()
+	sheet, err := Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := []string{"linode:index/lkeNodePool:LkeNodePool", "linode:index/nodeBalancer:NodeBalancer"} // in simulations only
+	for name := range schemas.Packages() {
+		var schema struct {
+			Resources map[string]any `json:"resources"`
+		}
+		if err := json.Unmarshal(schemas.Of(name), &schema); err != nil {
+			t.Fatal(err)
+		}
+		for token := range schema.Resources {
+			if sheet.Types[token] == nil && !sheet.isFree(token) && !slices.Contains(paid, token) {
+				t.Errorf("%s has no price", token)
+			}
+		}
 	}
 }
 
