@@ -5,7 +5,9 @@
 #
 # The programs go to DIR/lib/mara/V, and links to them to DIR/bin; manual pages
 # and completions to DIR/share. DIR is ~/.local, for root /usr/local. The release
-# before stays for runs that still use it. sudo is used only with --sudo.
+# before stays for runs that still use it. sudo is used only with --sudo. Where
+# cosign is installed, the signature of the release is verified, too; MARA_SIGNER
+# names the repository that has signed what another server offers.
 set -eu
 
 releases=${MARA_RELEASES:-"@RELEASES@"}
@@ -89,6 +91,16 @@ fi
 name=mara_${version}_${system}_$processor
 get "$releases/download/v$version/checksums.txt" "$work/checksums.txt"
 get "$releases/download/v$version/$name.tar.gz" "$work/$name.tar.gz"
+signer=${MARA_SIGNER:-}
+case $releases in
+https://github.com/*) signer=${signer:-${releases%/releases}} ;;
+esac
+if [ -n "$signer" ] && command -v cosign >/dev/null; then
+  get "$releases/download/v$version/checksums.txt.sigstore.json" "$work/bundle.json"
+  cosign verify-blob --bundle "$work/bundle.json" --certificate-identity-regexp "^$signer/[.]github/workflows/release[.]yml@" \
+    --certificate-oidc-issuer https://token.actions.githubusercontent.com "$work/checksums.txt" >"$work/said" 2>&1 ||
+    fail "$signer has not signed checksums.txt; nothing was installed: $(cat "$work/said")"
+fi
 wanted=$(awk -v file="$name.tar.gz" '$2 == file { print $1 }' "$work/checksums.txt")
 [ -n "$wanted" ] || fail "checksums.txt has no $name.tar.gz"
 found=$(sum "$work/$name.tar.gz")

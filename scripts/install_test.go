@@ -223,6 +223,46 @@ func TestInstallFailsLate(t *testing.T) {
 }
 
 // TestInstallKnowsNoReleases: the copy in the repository has no address.
+// TestInstallVerifies: where cosign is installed, nothing is installed that the repository has not signed.
+func TestInstallVerifies(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not here")
+	}
+	releases := published{}
+	server := httptest.NewServer(releases)
+	defer server.Close()
+	releases.release(t, "1.2.0", says("1.2.0"))
+	tools, home := t.TempDir(), t.TempDir()
+	cosign := "#!/bin/sh\nfor file; do :; done\necho \"$@\" >&2\ngrep -q signed \"$3\" && test -s \"$file\"\n"
+	if err := os.WriteFile(filepath.Join(tools, "cosign"), []byte(cosign), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs("install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func() (string, error) {
+		command := exec.Command("sh", script, "--releases", server.URL+"/o/r/releases")
+		command.Env = []string{"HOME=" + home, "PATH=" + tools + ":" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "MARA_SIGNER=https://github.com/o/r"}
+		output, err := command.CombinedOutput()
+		return string(output), err
+	}
+	const bundle = "/o/r/releases/download/v1.2.0/checksums.txt.sigstore.json"
+	if output, err := run(); err == nil || !strings.Contains(output, "checksums.txt.sigstore.json cannot be fetched") {
+		t.Errorf("without a signature: %v\n%s", err, output)
+	}
+	releases[bundle] = []byte("forged")
+	if output, err := run(); err == nil || !strings.Contains(output, "https://github.com/o/r has not signed checksums.txt; nothing was installed: verify-blob --bundle") ||
+		!strings.Contains(output, "--certificate-identity-regexp ^https://github.com/o/r/[.]github/workflows/release[.]yml@ ") {
+		t.Errorf("a forged signature: %v\n%s", err, output)
+	}
+	releases[bundle] = []byte("signed")
+	if output, err := run(); err != nil || !strings.Contains(output, "runner 1.2.0\ninstalled in ") {
+		t.Errorf("signed: %v\n%s", err, output)
+	}
+}
+
 func TestInstallKnowsNoReleases(t *testing.T) {
 	t.Parallel()
 	command := exec.Command("sh", "install.sh")
