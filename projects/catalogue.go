@@ -31,14 +31,17 @@ func ByName(name string) (model.Project, bool) {
 }
 
 // Resolve returns the name of the project that a word names: by its name, or else by its title or its directory,
-// in upper or lower case. Several projects that share a title or directory are all returned, and none for an unknown word.
+// in upper or lower case. Several projects that share a title or directory are all returned, and none for an unknown
+// word.
 func Resolve(all []model.Project, word string) []string {
 	if _, ok := model.Find(all, func(p model.Project) bool { return p.Name == word }); ok {
 		return []string{word}
 	}
 	var names []string
 	for _, p := range all {
-		isNamed := slices.ContainsFunc([]string{p.Name, p.Title}, func(name string) bool { return strings.EqualFold(name, word) })
+		isNamed := slices.ContainsFunc([]string{p.Name, p.Title}, func(name string) bool {
+			return strings.EqualFold(name, word)
+		})
 		if isNamed || p.Path != "" && path.Clean(p.Path) == path.Clean(word) {
 			names = append(names, p.Name)
 		}

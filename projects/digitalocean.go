@@ -20,14 +20,17 @@ func DigitalOcean() model.Infrastructure {
 		Name:  "digitalocean",
 		Title: "DigitalOcean",
 		Projects: func() []model.Project {
-			return []model.Project{DigitalOceanDOKS(), DigitalOceanRegistry(), DigitalOceanRegistryCredentials(), DigitalOceanDNS()}
+			return []model.Project{
+				DigitalOceanDOKS(), DigitalOceanRegistry(), DigitalOceanRegistryCredentials(), DigitalOceanDNS(),
+			}
 		},
 		ClusterProject: "digitalocean-doks",
 		Registry: model.Registry{
 			Project: "digitalocean-registry", Login: model.LoginOutputs,
 			Host: "registry_endpoint", User: "registry_user", Password: "registry_password",
 		},
-		Account:         model.Account{Credentials: []model.Credential{{Key: "digitalocean:token", Variable: "DIGITALOCEAN_TOKEN"}}},
+		Account: model.Account{Credentials: []model.Credential{{Key: "digitalocean:token",
+			Variable: "DIGITALOCEAN_TOKEN"}}},
 		ImagePullSecret: RegistrySecret,
 	}
 }

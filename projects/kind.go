@@ -73,7 +73,8 @@ func KindCluster() model.Project {
 			},
 			{
 				Name: "kind:mounts", Kind: config.List, Example: `["/srv/data:/data", "/srv/models:/models:ro"]`,
-				Doc: "directories of this machine that every node sees, as host path, node path and optionally ro, with colons between",
+				Doc: "directories of this machine that every node sees, as host path, node path and optionally ro, with colons " +
+					"between",
 			},
 			{
 				Name: "kind:registry_mirrors", Kind: config.Map, Example: `{docker.io: "http://mirror.example.com:5000"}`,

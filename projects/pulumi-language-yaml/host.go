@@ -87,7 +87,8 @@ func load(info *pulumirpc.ProgramInfo) (template *ast.TemplateDecl, warnings syn
 // isDescription reports whether a diagnostic warns of the description of a configuration key. The runner asks for keys
 // by their descriptions, which Pulumi YAML does not know.
 func isDescription(d *syntax.Diagnostic) bool {
-	return d.Severity == hcl.DiagWarning && strings.HasPrefix(d.Summary, "Field 'description' does not exist on Object 'config.")
+	return d.Severity == hcl.DiagWarning && strings.HasPrefix(d.Summary,
+		"Field 'description' does not exist on Object 'config.")
 }
 
 // answer reports how a template has ended, without errors that it has reported to the engine

@@ -29,7 +29,8 @@ func run(ctx context.Context, args []string) error {
 		_, err = fmt.Println(schema)
 		return err
 	}
-	return provider.MainContext(ctx, kindprovider.Name, func(engine *provider.HostClient) (pulumirpc.ResourceProviderServer, error) {
-		return kindprovider.Serve(kindprovider.OpenMachine, engine)
-	})
+	return provider.MainContext(ctx, kindprovider.Name,
+		func(engine *provider.HostClient) (pulumirpc.ResourceProviderServer, error) {
+			return kindprovider.Serve(kindprovider.OpenMachine, engine)
+		})
 }

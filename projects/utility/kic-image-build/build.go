@@ -74,7 +74,7 @@ func readSource(cfg *settings.Settings) source {
 			tag: strings.TrimPrefix(strings.ReplaceAll(match[1], "/", "-"), "v"),
 		}
 	case filepath.IsAbs(location):
-		from = dir(cfg, location)
+		from = directory(cfg, location)
 	default:
 		cfg.Reject("kic:source", "is %q, which is neither a git URL ending in .git#TAG nor an absolute path", location)
 	}
@@ -88,7 +88,7 @@ func readSource(cfg *settings.Settings) source {
 }
 
 // directory reads a source that is a directory of this machine.
-func dir(cfg *settings.Settings, path string) source {
+func directory(cfg *settings.Settings, path string) source {
 	recipe := filepath.Join(path, dockerfile)
 	if _, err := os.Stat(recipe); err != nil {
 		cfg.Reject("kic:source", "is not the source of the ingress controller: %w", err)

@@ -103,7 +103,7 @@ func TestFleetRefusals(t *testing.T) {
 		{"fleet get logstore:storge_size", 2, `logstore:storge_size is read by no project; did you mean "logstore:storage_size"?`},
 		{"fleet new x", 2, "--from: name the environment to copy"},
 		{"fleet new test --from eu-1", 3, "config/environments/test.yaml exists already"},
-		{"fleet up --resume --yes", 3, "nothing to carry on: there has been no up of fleet/fleet"},
+		{"fleet up --resume --yes", 3, "nothing to resume: there has been no up of fleet/fleet"},
 		{"config unset logstore:storage_size -s eu-1", 3, "config/layers/prod.yaml:5: logstore:storage_size is set in a layer"},
 	} {
 		t.Run(test.args, func(t *testing.T) {

@@ -167,7 +167,7 @@ func TestSecretsRefuse(t *testing.T) {
 		{"too much", "", "set prometheus:admin_password - " + value, cmd.ExitUsage, "too many arguments"},
 		{"no key", "", "set", cmd.ExitUsage, "name the secret"},
 		{"unknown key", "", "set prometheus:admin_pasword -", cmd.ExitUsage, `did you mean "prometheus:admin_password"?`},
-		{"no terminal", "", "set prometheus:admin_password", cmd.ExitUsage, "nobody to ask"},
+		{"no terminal", "", "set prometheus:admin_password", cmd.ExitUsage, "no terminal to ask on"},
 		{"empty", "", "set prometheus:admin_password -", cmd.ExitConfig, "prometheus:admin_password from -: the value is empty"},
 		{"an empty line", "\n", "set prometheus:admin_password -", cmd.ExitConfig, "is empty"},
 		{"short", "hunter2", "set prometheus:admin_password -", cmd.ExitConfig, "is shorter than 8 characters"},

@@ -55,7 +55,7 @@ func TestSessionRefuses(t *testing.T) {
 			cmd.ExitFailed, "certmgr: ", []string{"stack ls --all --json", "stack ls --all --json"}},
 		{"no user is logged in", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) {
 			i.write("stacks.json.fail", "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions\n")
-		}, cmd.ExitConfig, "error: listing the stacks: nobody is logged in to the backend: set PULUMI_ACCESS_TOKEN, ", []string{"stack ls --all --json"}},
+		}, cmd.ExitConfig, "error: listing the stacks: not logged in to the backend: set PULUMI_ACCESS_TOKEN, ", []string{"stack ls --all --json"}},
 		{"the backend answers nonsense", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json", "Hello!") },
 			cmd.ExitFailed, "error: listing the stacks: pulumi answered with something else than JSON", []string{"stack ls --all --json"}},
 		{"the passphrase is wrong for the state", "outputs -s dev certmgr", map[string]string{"Pulumi.dev.yaml": kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x"}, func(i *installed) {

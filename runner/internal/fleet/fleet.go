@@ -27,14 +27,15 @@ const (
 // Environment is one environment of a fleet.
 type Environment struct {
 	Stack    string
-	Provider string // "" where nobody has named it
+	Provider string // "" if it is not named
 	Labels   map[string]string
 	File     string // that describes it, else its stack file
 }
 
-// NewEnvironment is an environment with its labels.
+// NewEnvironment returns an environment with its labels.
 func NewEnvironment(stack, provider string, file config.StackFile, d config.Description) Environment {
-	e := Environment{Stack: stack, Provider: provider, Labels: map[string]string{EnvironmentLabel: stack}, File: cmp.Or(d.File, file.File)}
+	e := Environment{Stack: stack, Provider: provider, Labels: map[string]string{EnvironmentLabel: stack},
+		File: cmp.Or(d.File, file.File)}
 	if provider != "" {
 		e.Labels[ProviderLabel] = provider
 	}
@@ -44,7 +45,7 @@ func NewEnvironment(stack, provider string, file config.StackFile, d config.Desc
 	return e
 }
 
-// Own are the labels that the environment sets itself.
+// Own returns the labels that the environment sets itself.
 func (e Environment) Own() map[string]string {
 	own := maps.Clone(e.Labels)
 	maps.DeleteFunc(own, func(name, value string) bool {
@@ -53,7 +54,7 @@ func (e Environment) Own() map[string]string {
 	return own
 }
 
-// Names are the names of environments.
+// Names returns the names of environments.
 func Names(all []Environment) []string {
 	names := make([]string, len(all))
 	for i, e := range all {
@@ -62,7 +63,7 @@ func Names(all []Environment) []string {
 	return names
 }
 
-// labelNames are the names of all labels in a fleet.
+// labelNames returns the names of all labels in a fleet.
 func labelNames(all []Environment) []string {
 	known := map[string]bool{}
 	for _, e := range all {
@@ -83,7 +84,7 @@ type Selection struct {
 // IsEmpty says that nothing was chosen.
 func (s Selection) IsEmpty() bool { return len(s.Names) == 0 && s.Labels == "" && !s.All }
 
-// Words are the selection as it was given.
+// Words returns the selection as it was given.
 func (s Selection) Words() []string {
 	words := slices.Clone(s.Names)
 	if s.Labels != "" {
@@ -100,7 +101,8 @@ func (s Selection) Words() []string {
 // no environments at all.
 func Select(all []Environment, s Selection) ([]Environment, error) {
 	if len(all) == 0 {
-		return nil, &failure.Environment{Text: "there are no environments here", Next: "describe the first one in " + config.DescriptionPath("NAME")}
+		return nil, &failure.Environment{Text: "there are no environments here", Next: "describe the first one in " +
+			config.DescriptionPath("NAME")}
 	}
 	selector, err := Parse(s.Labels, all)
 	if err != nil {
@@ -109,7 +111,8 @@ func Select(all []Environment, s Selection) ([]Environment, error) {
 	for _, name := range s.Names {
 		if !slices.ContainsFunc(all, func(e Environment) bool { return matches(name, e.Stack) }) {
 			return nil, &failure.Usage{
-				Text: fmt.Sprintf("no environment %q%s", name, config.DidYouMean(name, Names(all))), Next: "`runner fleet list` shows those there are",
+				Text: fmt.Sprintf("no environment %q%s", name, config.DidYouMean(name, Names(all))),
+				Next: "`runner fleet list` shows those there are",
 			}
 		}
 	}
@@ -118,7 +121,8 @@ func Select(all []Environment, s Selection) ([]Environment, error) {
 		return !named || !selector.Matches(labels.Set(e.Labels))
 	})
 	if len(chosen) == 0 {
-		return nil, &failure.Usage{Text: "no environment is chosen by " + strings.Join(s.Words(), " "), Next: "`runner fleet list` shows those there are"}
+		return nil, &failure.Usage{Text: "no environment is chosen by " + strings.Join(s.Words(), " "),
+			Next: "`runner fleet list` shows those there are"}
 	}
 	return chosen, nil
 }

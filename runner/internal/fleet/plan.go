@@ -29,7 +29,8 @@ type Plan struct {
 // in no wave.
 func NewPlan(chosen []Environment, r Rollout, ordered bool) (Plan, error) {
 	p := Plan{
-		Plan: plan.Plan{Provider: PlanName}, Waves: map[string]Wave{}, Environments: map[string]Environment{}, inWave: map[string]int{},
+		Plan: plan.Plan{Provider: PlanName}, Waves: map[string]Wave{}, Environments: map[string]Environment{},
+		inWave: map[string]int{},
 	}
 	members := map[string][]Environment{}
 	var errs []error
@@ -90,10 +91,12 @@ func isAwaited(w Wave, later []Wave) bool {
 }
 
 func (p *Plan) add(project model.Project, after []string) {
-	p.Steps = append(p.Steps, plan.Step{Project: project, Needs: needs.Needs{Reads: []string{}, After: after}, Index: len(p.Steps)})
+	p.Steps = append(p.Steps, plan.Step{Project: project, Needs: needs.Needs{Reads: []string{}, After: after},
+		Index: len(p.Steps)})
 }
 
-// Ends is the wave that a step ends; ok is false for an environment.
+// Ends returns the wave that a step ends; ok is false if the step is an
+// environment.
 func (p Plan) Ends(step string) (w Wave, ok bool) {
 	if !strings.HasPrefix(step, event.WavePrefix) {
 		return Wave{}, false
@@ -105,8 +108,8 @@ func (p Plan) Ends(step string) (w Wave, ok bool) {
 // IsEnvironment says of a step that it is an environment.
 func IsEnvironment(step string) bool { return !strings.HasPrefix(step, event.WavePrefix) }
 
-// Limit is the wave that a step belongs to, and how many of its environments may
-// be worked on at once; 0 is no limit.
+// Limit returns the wave of a step, and how many of its environments may be
+// deployed at once; 0 is no limit.
 func (p Plan) Limit(step plan.Step) (wave string, limit int) {
 	w := p.Waves[step.Project.Name]
 	if !IsEnvironment(step.Project.Name) {

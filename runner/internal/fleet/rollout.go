@@ -36,8 +36,8 @@ type Wave struct {
 	Name  string
 	Line  int
 	Match string // a selector of labels
-	// After are the waves that come before it: those that are named, else the one
-	// that is listed before.
+	// After are the waves that come before it: the named ones, else the one listed
+	// before.
 	After []string
 	// Parallel is how many of its environments are worked on at once, and
 	// MaxFailures how many may fail before nothing new starts.
@@ -56,7 +56,8 @@ type Share struct {
 	Set     bool
 }
 
-// Of is the number of so many; at least one, if a part of them was asked for.
+// Of resolves the share for a total, rounding a percentage down but never below
+// one.
 func (s Share) Of(total int) int {
 	if s.Percent > 0 {
 		return max(1, total*s.Percent/100)
@@ -64,7 +65,8 @@ func (s Share) Of(total int) int {
 	return s.Number
 }
 
-// AtMost is the number of a total that a limit of failures allows: a percentage rounds down, to none if need be.
+// AtMost resolves a limit of failures for a total, rounding a percentage down,
+// possibly to none.
 func (s Share) AtMost(total int) int {
 	if s.Percent > 0 {
 		return total * s.Percent / 100
@@ -78,8 +80,8 @@ type Gate struct {
 	Command  string // of a Run gate, for a shell
 	Simulate bool   // it is run in simulations as well
 	Text     string // of an Ask gate: the question
-	// Of an Answers gate: the outputs to ask, as patterns of PROJECT/OUTPUT, none for those that look like an
-	// address; how long it waits, 0 for the default; and whether every certificate will do.
+	// Of an Answers gate: the outputs to ask, as patterns of PROJECT/OUTPUT, none for all that look like an
+	// address; how long it waits, 0 for the default; and whether it accepts every certificate.
 	Outputs        []string
 	Within         time.Duration
 	AnyCertificate bool
@@ -93,7 +95,7 @@ const (
 	DriftGate   GateKind = "drift"   // nothing differs from the state
 	AnswersGate GateKind = "answers" // the applications answer
 	RunGate     GateKind = "run"     // a command of the user's succeeds
-	AskGate     GateKind = "ask"     // somebody says yes
+	AskGate     GateKind = "ask"     // a user confirms
 )
 
 // GateKinds lists the kinds of gates.
@@ -138,7 +140,8 @@ func misnamed(root string) error {
 	if _, err := os.Stat(filepath.Join(root, other)); err != nil {
 		return nil
 	}
-	return &config.Error{Problems: []config.Problem{{File: other, Text: "is not read, because its name ends in .yml; rename it to " + RolloutFile}}}
+	return &config.Error{Problems: []config.Problem{{File: other, Text: "is not read, because its name ends in .yml; " +
+		"rename it to " + RolloutFile}}}
 }
 
 // rolloutDecoder collects what is wrong with the file.
@@ -148,7 +151,8 @@ type rolloutDecoder struct {
 }
 
 func (d *rolloutDecoder) problem(line int, key, format string, args ...any) {
-	d.problems = append(d.problems, config.Problem{File: RolloutFile, Line: line, Key: key, Text: fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, config.Problem{File: RolloutFile, Line: line, Key: key, Text: fmt.Sprintf(format,
+		args...)})
 }
 
 func (d *rolloutDecoder) decode(content []byte) Rollout {
@@ -161,7 +165,9 @@ func (d *rolloutDecoder) decode(content []byte) Rollout {
 		return r
 	}
 	d.fields("", document.Content[0], map[string]func(*yaml.Node){"promotion": func(n *yaml.Node) {
-		d.fields("promotion", n, map[string]func(*yaml.Node){"by": func(n *yaml.Node) { r.PromotionBy, d.promotionLine = n.Value, n.Line }})
+		d.fields("promotion", n, map[string]func(*yaml.Node){"by": func(n *yaml.Node) {
+			r.PromotionBy, d.promotionLine = n.Value, n.Line
+		}})
 	}, "waves": func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
 			d.problem(n.Line, "waves", "must be a list")
@@ -187,7 +193,8 @@ func (d *rolloutDecoder) fields(within string, node *yaml.Node, fields map[strin
 			read(node.Content[i+1])
 			continue
 		}
-		d.problem(name.Line, name.Value, "is not known; there are: %s%s", strings.Join(known, ", "), config.DidYouMean(name.Value, known))
+		d.problem(name.Line, name.Value, "is not known; there are: %s%s", strings.Join(known, ", "),
+			config.DidYouMean(name.Value, known))
 	}
 }
 
@@ -208,7 +215,8 @@ func (d *rolloutDecoder) wave(node *yaml.Node, before []Wave) Wave {
 	}
 	switch {
 	case config.CheckStackName(w.Name) != nil:
-		d.problem(node.Line, "name", "of a wave is missing, or has other characters than letters, digits, hyphens, underscores and periods")
+		d.problem(node.Line, "name", "of a wave is missing, or has other characters than letters, digits, hyphens, "+
+			"underscores and periods")
 	case slices.ContainsFunc(before, func(other Wave) bool { return other.Name == w.Name }):
 		d.problem(node.Line, w.Name, "is the name of another wave already")
 	case w.Match == "":
@@ -217,7 +225,7 @@ func (d *rolloutDecoder) wave(node *yaml.Node, before []Wave) Wave {
 	return w
 }
 
-// match is a selector: a map of labels, or a text as kubectl takes it.
+// match decodes a selector: a map of labels, or a string as kubectl takes it.
 func (d *rolloutDecoder) match(node *yaml.Node) string {
 	if node.Kind == yaml.ScalarNode {
 		return node.Value
@@ -344,7 +352,8 @@ func (d *rolloutDecoder) check(r *Rollout, all []Environment) {
 		w := &r.Waves[i]
 		for _, name := range w.After {
 			if !slices.Contains(names, name) {
-				d.problem(w.afterLine, w.Name, "comes after %q, which is no wave that is listed before it%s", name, config.DidYouMean(name, names))
+				d.problem(w.afterLine, w.Name, "comes after %q, which is no wave that is listed before it%s", name,
+					config.DidYouMean(name, names))
 			}
 		}
 		names = append(names, w.Name)
@@ -360,7 +369,8 @@ func (d *rolloutDecoder) check(r *Rollout, all []Environment) {
 	}
 	d.checkOverlap(r.Waves, all)
 	if known := labelNames(all); d.promotionLine > 0 && !slices.Contains(known, r.PromotionBy) {
-		d.problem(d.promotionLine, "promotion", "is by %q, which is no label of any environment%s", r.PromotionBy, config.DidYouMean(r.PromotionBy, known))
+		d.problem(d.promotionLine, "promotion", "is by %q, which is no label of any environment%s", r.PromotionBy,
+			config.DidYouMean(r.PromotionBy, known))
 	}
 }
 
@@ -381,14 +391,15 @@ func (d *rolloutDecoder) checkOverlap(waves []Wave, all []Environment) {
 			if n := len(both) - 1; n > 0 {
 				more = fmt.Sprintf(" and %d more", n)
 			}
-			d.problem(w.Line, w.Name, "matches %s%s, which wave %s in line %d matches as well; an environment is in one wave", both[0], more, before.Name, before.Line)
+			d.problem(w.Line, w.Name, "matches %s%s, which wave %s in line %d matches as well; an environment is in one wave",
+				both[0], more, before.Name, before.Line)
 		}
 	}
 }
 
 func (w Wave) matches(e Environment) bool { return w.selector.Matches(labels.Set(e.Labels)) }
 
-// WaveOf is the wave of an environment; "" where there are no waves.
+// WaveOf returns the wave of an environment; "" without waves.
 func (r Rollout) WaveOf(e Environment) (Wave, error) {
 	for _, w := range r.Waves {
 		if w.matches(e) {
@@ -399,8 +410,9 @@ func (r Rollout) WaveOf(e Environment) (Wave, error) {
 		return Wave{}, nil
 	}
 	return Wave{}, &config.Error{
-		Problems: []config.Problem{{File: e.File, Text: fmt.Sprintf("%s is in no wave of %s: its labels are %s", e.Stack, RolloutFile, labels.Set(e.Labels))}},
-		Next:     "give it a label that a wave matches, or add a wave",
+		Problems: []config.Problem{{File: e.File, Text: fmt.Sprintf("%s is in no wave of %s: its labels are %s", e.Stack,
+			RolloutFile, labels.Set(e.Labels))}},
+		Next: "give it a label that a wave matches, or add a wave",
 	}
 }
 

@@ -88,7 +88,8 @@ func BaseFlags() []cli.Flag {
 func RootFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "root", Category: CommonCategory,
-			Usage: "use the configuration in `DIR`/config/pulumi (default: the nearest one, from the working directory upwards)"},
+			Usage: "use the configuration in `DIR`/config/pulumi (default: the nearest one, from the working directory " +
+				"upwards)"},
 	}
 }
 

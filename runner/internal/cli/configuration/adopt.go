@@ -34,8 +34,8 @@ func Adopt(d cmd.Deps) *cli.Command {
 		Name:      "adopt",
 		Usage:     "write a mara.yaml for existing Pulumi projects",
 		ArgsUsage: "[DIR | NEW]",
-		Description: "Finds every Pulumi.yaml below DIR (default: the working directory), reads the stacks of these projects " +
-			"from the\n" +
+		Description: "Finds every Pulumi.yaml below DIR (default: the working directory), reads the stacks of these " +
+			"projects from the\n" +
 			"backend, and writes DIR/mara.yaml. Stack references in the states show which project reads which; the names of\n" +
 			"the stacks show the environments. For projects that are not deployed, adopt reads the sources. Comments give\n" +
 			"the evidence for each line. The command prints the plan, and lists what is uncertain.\n\n" +

@@ -157,7 +157,8 @@ func Write(root, file string, content []byte) error {
 		mode = 0o600
 	}
 	if err := atomicfile.WriteDeep(filepath.Join(root, file), content, mode, 0o755); err != nil {
-		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err, "the directory")}
+		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err,
+			"the directory")}
 	}
 	return nil
 }

@@ -254,8 +254,8 @@ func exportOne(e environment, o *operatorOptions) (operatorDocument, map[string]
 // fleetReadme says in which order several environments are applied.
 func fleetReadme(waves [][]string, namespace string) []byte {
 	var b strings.Builder
-	b.WriteString("# Environments on the Pulumi Kubernetes Operator\n\nA directory for each, with a README of its own. In " +
-		"waves:\n\n")
+	b.WriteString("# Environments on the Pulumi Kubernetes Operator\n\nA directory for each, with a README of its own. " +
+		"In waves:\n\n")
 	for _, wave := range waves {
 		for _, name := range wave {
 			fmt.Fprintf(&b, "    kubectl apply --server-side -k %s\n", name)

@@ -209,7 +209,7 @@ func (o renderOptions) refusePlaceholders(s *session.Session, copies encryption.
 			Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
 	}
 	missing := slice.Map(s.Vault.Secrets, func(secret model.Secret) string { return secret.Key })
-	missing = slices.DeleteFunc(missing, func(key string) bool { return !slices.Contains(copies.MadeUp, key) })
+	missing = slices.DeleteFunc(missing, func(key string) bool { return !slices.Contains(copies.Generated, key) })
 	if len(missing) == 0 {
 		return nil
 	}

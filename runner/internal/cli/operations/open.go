@@ -70,7 +70,7 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	if err != nil {
 		return err
 	}
-	s.MadeUp = copies.MadeUp
+	s.Generated = copies.Generated
 	s.Profile.Lap("passphrase key")
 	if o.Simulation.On {
 		if err := s.SimulateClouds(ctx); err != nil {

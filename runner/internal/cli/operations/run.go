@@ -36,8 +36,8 @@ type run struct {
 
 func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (*run, error) {
 	warnings := s.Warnings
-	if len(s.MadeUp) > 0 && o.Operation.RunsPrograms() && o.part == nil {
-		warnings = append(warnings, "SIMULATED: made up throw-away values for "+strings.Join(s.MadeUp, ", "))
+	if len(s.Generated) > 0 && o.Operation.RunsPrograms() && o.part == nil {
+		warnings = append(warnings, "SIMULATED: made up throw-away values for "+strings.Join(s.Generated, ", "))
 	}
 	known := knownTo(s, o, w)
 	known.Next = nextSteps(o, s.Settings.Stack.Text)

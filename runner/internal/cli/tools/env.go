@@ -24,8 +24,8 @@ func Env(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "env",
 		Usage: "print environment variables for plain pulumi",
-		Description: "Prints export statements for a shell. With them, `pulumi` in the directory of a project uses the same " +
-			"backend,\n" +
+		Description: "Prints export statements for a shell. With them, `pulumi` in the directory of a project uses the " +
+			"same backend,\n" +
 			"stack and passphrase as the runner. Secret values are never printed: comments say where to find them.\n\n" +
 			"For simulated clouds, use `runner pulumi --simulate`: they only exist while the runner runs.\n\n" +
 			"Example:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n\n" +

@@ -31,7 +31,8 @@ func Pulumi(d cmd.Deps) *cli.Command {
 		ArgsUsage: "PROJECT -- ARGS...",
 		Description: "Runs Pulumi (the embedded engine, or --pulumi) with the environment's state, stack and " +
 			"configuration, in the\n" +
-			"project's directory if the root has one, or else in a working copy. It uses your stack file, as plain pulumi does.\n" +
+			"project's directory if the root has one, or else in a working copy. It uses your stack file, as plain pulumi " +
+			"does.\n" +
 			"For up and preview of your own projects it uses a copy, to which it adds the secrets that the runner stores.\n" +
 			"Built-in programs are served by pulumi-language-mara: you need no Go.\n\n" +
 			"With --simulate, simulated clouds run as long as the command. It uses a copy of the configuration: changes to\n" +

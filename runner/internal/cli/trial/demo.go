@@ -24,7 +24,8 @@ func Demo(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 			"Kubernetes environment,\n" +
 			"in which a registry rejects an image, resumes the failed run, shows what is deployed, and destroys everything.\n" +
 			"The engine and the programs are real; only the clouds are simulated.\n\n" +
-			"The demo uses a temporary directory, and removes it at the end, also after Ctrl-C. With --keep it stays, with the\n" +
+			"The demo uses a temporary directory, and removes it at the end, also after Ctrl-C. With --keep it stays, with " +
+			"the\n" +
 			"states, logs and reports of the runs.\n\n" +
 			"Examples:\n  runner demo\n  runner demo --keep\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),

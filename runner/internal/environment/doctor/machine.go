@@ -77,9 +77,10 @@ func CheckFirst(
 		return err
 	}
 	env := o.Sources.File.Merge(o.Sources.Process)
-	report, err := preflight.Run(ctx, preflight.ForProvider(p.BeforeQuestions(o.Operation), selected.Names(), preflight.Facts{
-		Operation: o.Operation, Env: env, Config: file, Probes: d.Probes,
-	}))
+	report, err := preflight.Run(ctx, preflight.ForProvider(p.BeforeQuestions(o.Operation), selected.Names(),
+		preflight.Facts{
+			Operation: o.Operation, Env: env, Config: file, Probes: d.Probes,
+		}))
 	if err != nil {
 		return err
 	}

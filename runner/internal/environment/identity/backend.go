@@ -38,7 +38,8 @@ func CheckBackend(s *session.Session, asked bool) error {
 	now := event.MaskURLs(s.Settings.BackendPlace())
 	return &failure.Environment{
 		Text: otherBackend(s, before) + ": up would create it a second time, or work on old states",
-		Next: fmt.Sprintf("move the states with `%s --to %s`; or name %s as the backend; or, if it is to be deployed a second time, add --new-backend",
+		Next: fmt.Sprintf("move the states with `%s --to %s`; or name %s as the backend; or, if it is to be deployed a "+
+			"second time, add --new-backend",
 			s.Command("state move"), now, before),
 	}
 }
@@ -115,7 +116,7 @@ func mayBeDeployed(s *session.Session, backend string) (bool, error) {
 	standings, err := stacks.Options{Stack: s.Settings.Stack.Text, States: states}.StandingsIn(names)
 	if err != nil {
 		return false, &failure.Environment{
-			Text: fmt.Sprintf("whether %q is deployed in %s cannot be told: %v", s.Settings.Stack.Text, backend, err),
+			Text: fmt.Sprintf("whether %q is deployed in %s is unknown: %v", s.Settings.Stack.Text, backend, err),
 			Next: "add --new-backend if it is not to matter",
 		}
 	}

@@ -21,7 +21,7 @@ func write(t *testing.T, file, content string) {
 	}
 }
 
-// opened is a session of the environment dev, with the backend that the process
+// opened opens a session of the environment dev, with the backend that the process
 // environment names.
 func opened(t *testing.T, root, backend string) *session.Session {
 	t.Helper()
@@ -56,7 +56,7 @@ func TestCheckBackend(t *testing.T) {
 		"the default, named":                 {files: map[string]string{here: deployed}, backend: "file://.runner/state"},
 		"destroyed since":                    {files: map[string]string{here: empty, record: "backend: file://.runner/state\n"}, backend: "s3://new"},
 		"deployed elsewhere since":           {files: map[string]string{here: deployed, record: "backend: s3://new\n"}, backend: "s3://new"},
-		"unreadable states":                  {files: map[string]string{here: "{"}, backend: "s3://new", want: []string{"cannot be told", "--new-backend"}},
+		"unreadable states":                  {files: map[string]string{here: "{"}, backend: "s3://new", want: []string{"is unknown", "--new-backend"}},
 		"a broken record":                    {files: map[string]string{record: "x\n"}, backend: "s3://new", want: []string{record, "delete it"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,8 @@ func NewMove(s *session.Session, from, to string) (*Move, error) {
 	for _, one := range []*session.Session{m.source, m.target} {
 		if one.Settings.Managed() {
 			return nil, &failure.Environment{
-				Text: placeOf(one) + " is a service that encrypts states with keys of its own, and has an organization in the names of stacks",
+				Text: placeOf(one) + " is a service that encrypts states with keys of its own, and has an organization in the " +
+					"names of stacks",
 				Next: "move each stack with `pulumi stack export` and `pulumi stack import`",
 			}
 		}
@@ -152,8 +153,8 @@ func (m *Move) Open(ctx context.Context) error {
 	return m.compare(ctx)
 }
 
-// choose finds the stacks of the environment, with those that no project claims, and
-// refuses states that a copy would change.
+// choose finds the stacks of the environment, including stacks that no project
+// claims, and refuses states that a copy would change.
 func (m *Move) choose(ctx context.Context) error {
 	m.Projects = m.source.Stacks.Projects()
 	unclaimed, err := inventory.FindUnclaimed(ctx, m.source)
@@ -174,7 +175,8 @@ func (m *Move) choose(ctx context.Context) error {
 		}
 		if len(pending) > 0 {
 			return &failure.Environment{
-				Text: fmt.Sprintf("%s: an operation was cut off: %s; Pulumi would forget that when it imports the state", project, pending[0]),
+				Text: fmt.Sprintf("%s: an operation was cut off: %s; Pulumi would forget that when it imports the state",
+					project, pending[0]),
 				Next: "`" + m.source.Command("repair") + "` with the old backend finds out what exists",
 			}
 		}
@@ -265,6 +267,7 @@ func (m *Move) Setting() string {
 func (m *Move) Removal() string {
 	names := slice.Map(m.Projects, func(project string) string { return project + "/" + m.source.Scope().Stack(project) })
 	backend := strings.ReplaceAll(event.MaskURLs(m.source.Settings.Backend.Text), "'", `'\''`)
-	return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack \"organization/$stack\"; done",
+	return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack "+
+		"\"organization/$stack\"; done",
 		strings.Join(names, " "), config.BackendVariable, backend)
 }

@@ -59,7 +59,8 @@ func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (d
 func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
 	if s.States().IsFile() {
 		o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
-		standings, err := o.StandingsIn(slice.Map(s.Options.Known().Projects, func(project model.Project) string { return project.Name }))
+		standings, err := o.StandingsIn(slice.Map(s.Options.Known().Projects,
+			func(project model.Project) string { return project.Name }))
 		if err != nil {
 			return nil, err
 		}
@@ -85,9 +86,11 @@ func RefuseProvider(stack, before, asked string, deployed []string) error {
 		names += fmt.Sprintf(" and %d more", more)
 	}
 	return &failure.Environment{
-		Text: fmt.Sprintf("the stack %q is deployed with the provider %s (%s), and %s was asked for; a stack never changes its provider while something is deployed",
+		Text: fmt.Sprintf("the stack %q is deployed with the provider %s (%s), and %s was asked for; a stack never "+
+			"changes its provider while something is deployed",
 			stack, before, names, asked),
-		Next: fmt.Sprintf("use -p %s; or name another stack for %s with -s NAME; or destroy this one first, with -p %s", before, asked, before),
+		Next: fmt.Sprintf("use -p %s; or name another stack for %s with -s NAME; or destroy this one first, with -p %s",
+			before, asked, before),
 	}
 }
 

@@ -20,7 +20,7 @@ type Identity struct {
 	Unclear string // why the cloud cannot tell; "" where it can, or where no cloud can be asked
 }
 
-// IsKnown reports whether the cloud has told what has become of the creation.
+// IsKnown reports whether the cloud knows the result of the creation.
 func (i Identity) IsKnown() bool { return i.ID != "" || i.Absent }
 
 // String says what the cloud knows of the creation.

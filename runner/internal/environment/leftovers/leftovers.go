@@ -1,6 +1,6 @@
 // Package leftovers finds what a run that was cut off has left on the stacks of
-// an environment, locks of Pulumi's and operations on resources that nobody
-// knows the end of, and puts it right.
+// an environment, locks of Pulumi and operations on resources whose result
+// is unknown, and repairs it.
 package leftovers
 
 import (
@@ -42,10 +42,10 @@ const removeTime = 30 * time.Second
 type Finder struct {
 	Stacks *stacks.Set
 	States statefiles.Directory
-	// LockStore is where the backend keeps Pulumi's locks; nil where only its list of
-	// stacks tells of them.
+	// LockStore opens the backend's store of Pulumi's locks; nil if only its list of
+	// stacks shows locks.
 	LockStore func(context.Context) (statefiles.LockStore, error)
-	// Terms tells which runs had the environment, which proves that a process is gone.
+	// Terms records the runs of the environment, which proves that a process has ended.
 	Terms lock.Terms
 	// Locate asks the cloud for resources of these types that exist; nil where it cannot
 	// be asked.
@@ -55,7 +55,7 @@ type Finder struct {
 	// Command is a command on the same environment, for people to type.
 	Command func(name string) string
 	Wait    time.Duration     // how long Find waits for others who have locked stacks
-	Waiting func(text string) // is told whom it waits for
+	Waiting func(text string) // receives a line when it starts to wait
 }
 
 // Lock is a lock of Pulumi's on a stack.
@@ -75,7 +75,7 @@ func (l Lock) String() string {
 	return text
 }
 
-// Locks are Pulumi's locks on the stacks of a plan.
+// Locks lists Pulumi's locks on the stacks of a plan.
 func (f Finder) Locks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 	store, err := f.LockStore(ctx)
 	if err != nil {
@@ -112,8 +112,8 @@ func (f Finder) isDead(l statefiles.Lock) bool {
 	return f.Terms.IsGone(l.Host, l.PID, l.Created)
 }
 
-// Pending are the operations on resources that were cut off. States that are no
-// files are only asked for if ask is set: each question is a command.
+// Pending lists the operations on resources that were cut off. States that are not
+// files are read only if ask is set, because each takes a command.
 func (f Finder) Pending(ctx context.Context, p plan.Plan, ask bool) ([]stacks.Pending, error) {
 	if !f.States.IsFile() && !ask {
 		return nil, nil
@@ -201,16 +201,16 @@ func (f Finder) identifyInto(ctx context.Context, found *Found, blocking []stack
 	return slice.Map(unknown, func(i Identity) stacks.Pending { return i.Pending }), nil
 }
 
-// awaitLocks are the locks that are left when all processes that hold some have
-// ended, or enough was waited. A run that was killed may still have engines that
-// put their states in order.
+// awaitLocks waits until all processes that hold locks have ended or the time is
+// up, and returns the remaining locks. Engines of a killed run may still be
+// finishing their states.
 func (f Finder) awaitLocks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 	deadline, waited := time.Now().Add(f.Wait), false
 	for {
 		locks, err := f.Locks(ctx, p)
 		_, held := Dead(locks)
 		if err != nil || len(held) == 0 || !time.Now().Before(deadline) {
-			if err == nil && waited { // for somebody who may have made stacks, or removed some
+			if err == nil && waited { // another process may have created or removed stacks
 				err = f.Stacks.List(ctx)
 			}
 			return locks, err
@@ -265,13 +265,12 @@ func (f Finder) RemoveDeadLocks(ctx context.Context, p plan.Plan) error {
 	return f.Remove(ctx, dead)
 }
 
-// Dead separates the locks that nobody holds any more, and that can be removed,
-// from the others.
+// Dead separates the stale locks, which can be removed, from the others.
 func Dead(locks []Lock) (dead, others []Lock) {
 	return split(locks, func(l Lock) bool { return l.Dead })
 }
 
-// Remove removes locks that nobody holds any more.
+// Remove removes stale locks.
 func (f Finder) Remove(ctx context.Context, locks []Lock) error {
 	if len(locks) == 0 {
 		return nil
@@ -285,8 +284,8 @@ func (f Finder) Remove(ctx context.Context, locks []Lock) error {
 	return err
 }
 
-// Split separates what has to be put right before an operation from what the
-// operation simply does again. A refresh finds out itself.
+// Split separates the pending operations that must be repaired before an operation
+// from those which the operation simply repeats. A refresh finds out itself.
 func Split(pending []stacks.Pending, op operation.Operation) (blocking, harmless []stacks.Pending) {
 	return split(pending, func(p stacks.Pending) bool { return p.Blocks() && !op.ComparesState() })
 }
@@ -308,7 +307,7 @@ func List(pending []stacks.Pending) string {
 	return strings.Join(slice.Map(pending, func(p stacks.Pending) string { return p.Project + ": " + p.String() }), "; ")
 }
 
-// RefuseLocked is an error if stacks of a plan are locked.
+// RefuseLocked returns an error if stacks of a plan are locked.
 func (f Finder) RefuseLocked(ctx context.Context, p plan.Plan) error {
 	locks, err := f.Locks(ctx, p)
 	if err == nil && len(locks) > 0 {
@@ -317,14 +316,15 @@ func (f Finder) RefuseLocked(ctx context.Context, p plan.Plan) error {
 	return err
 }
 
-// RefuseLockedProjects is RefuseLocked for projects that no plan need have.
+// RefuseLockedProjects returns an error if stacks of the projects are locked. They
+// need not be in a plan.
 func (f Finder) RefuseLockedProjects(ctx context.Context, names []string) error {
 	return f.RefuseLocked(ctx, plan.Plan{Steps: slice.Map(names, func(name string) plan.Step {
 		return plan.Step{Project: model.Project{Name: name}}
 	})})
 }
 
-// Locked is the error for locks that are in the way.
+// Locked returns the error for locks that are in the way.
 func (f Finder) Locked(locks []Lock) error {
 	_, held := Dead(locks)
 	return &LockedError{Locks: locks, Unlock: f.Command("unlock"), Passes: len(held) > 0 && f.Wait == 0}
@@ -334,7 +334,7 @@ func (f Finder) Locked(locks []Lock) error {
 type LockedError struct {
 	Locks  []Lock
 	Unlock string // the command that removes the locks
-	Passes bool   // somebody may still work, and nobody has waited
+	Passes bool   // a lock may be in use, and Find has not waited for it
 }
 
 // Error lists the locks.
@@ -354,7 +354,7 @@ func (e *LockedError) NextStep() string {
 	return text
 }
 
-// PendingError says that nobody knows whether some resources exist.
+// PendingError says that it is unknown whether some resources exist.
 type PendingError struct {
 	Pending []stacks.Pending
 	Repair  string // the command that puts the state right
@@ -363,7 +363,8 @@ type PendingError struct {
 
 // Error lists the resources.
 func (e *PendingError) Error() string {
-	return "an earlier run was cut off while it created resources, which may exist without being in the state: " + List(e.Pending)
+	return "an earlier run was cut off while it created resources, which may exist without being in the state: " +
+		List(e.Pending)
 }
 
 // NextStep says how to put the state in order.

@@ -78,7 +78,7 @@ func TestFindChangesNothing(t *testing.T) {
 	if _, err := f.Find(t.Context(), operation.Up, p, false, true); !errors.As(err, &locked) || !strings.Contains(locked.NextStep(), "runner unlock -s dev") {
 		t.Errorf("without --resume: %v", err)
 	}
-	// Nobody knows who could not finish writing the lock: it may be another container.
+	// The writer of an unfinished lock is unknown: it may be in another container.
 	if _, err := f.Find(t.Context(), operation.Up, p, true, true); !errors.As(err, &locked) || !strings.Contains(locked.NextStep(), "runner unlock -s dev") {
 		t.Errorf("with --resume, without a record: %v", err)
 	}
@@ -116,7 +116,7 @@ func withState(t *testing.T, state string) *stacks.Set {
 	return deployed
 }
 
-// keeps is a backend that keeps locks in a store.
+// keeps returns a function that opens a store of locks.
 func keeps(store statefiles.LockStore) func(context.Context) (statefiles.LockStore, error) {
 	return func(context.Context) (statefiles.LockStore, error) { return store, nil }
 }
@@ -157,10 +157,11 @@ func (l lists) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer,
 	return fmt.Sprintf(`[{"name":"organization/certmgr/dev","updateInProgress":%t}]`, *l.asked <= *l.updating), "", 0, nil
 }
 
-// waiting is a finder on an environment, and how often its stacks were listed.
-func waiting(t *testing.T, updating int) (f Finder, told *strings.Builder, asked *int) {
+// waiting returns a finder for an environment, its messages, and how often its
+// stacks were listed.
+func waiting(t *testing.T, updating int) (f Finder, messages *strings.Builder, asked *int) {
 	t.Helper()
-	told, asked = &strings.Builder{}, new(int)
+	messages, asked = &strings.Builder{}, new(int)
 	deployed, err := stacks.Open(t.Context(), stacks.Options{
 		Command: lists{updating: &updating, asked: asked}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),
 	})
@@ -169,8 +170,8 @@ func waiting(t *testing.T, updating int) (f Finder, told *strings.Builder, asked
 	}
 	return Finder{
 		Stacks: deployed, States: statefiles.Directory{Stack: "dev"}, LockStore: keeps(nil),
-		Command: func(name string) string { return name }, Waiting: func(text string) { told.WriteString(text) },
-	}, told, asked
+		Command: func(name string) string { return name }, Waiting: func(text string) { messages.WriteString(text) },
+	}, messages, asked
 }
 
 // TestFindWaits: who works on a stack is waited for, wherever the backend keeps
@@ -201,7 +202,7 @@ func TestFindWaits(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			f, told, asked := waiting(t, test.updating)
+			f, messages, asked := waiting(t, test.updating)
 			test.store(t, &f)
 			var locked *LockedError
 			if err := f.RefuseLocked(t.Context(), p); !errors.As(err, &locked) || !strings.Contains(err.Error(), "certmgr is locked by "+test.who) {
@@ -211,8 +212,8 @@ func TestFindWaits(t *testing.T) {
 			if locks, err := f.awaitLocks(t.Context(), p); err != nil || len(locks) > 0 {
 				t.Errorf("after a wait: %v, %v", locks, err)
 			}
-			if want := "waiting up to 1m0s: certmgr is locked by " + test.who; !strings.HasPrefix(told.String(), want) || strings.Count(told.String(), "waiting") != 1 {
-				t.Errorf("told %q, want %q", told, want)
+			if want := "waiting up to 1m0s: certmgr is locked by " + test.who; !strings.HasPrefix(messages.String(), want) || strings.Count(messages.String(), "waiting") != 1 {
+				t.Errorf("printed %q, want %q", messages, want)
 			}
 			if *asked != test.asked {
 				t.Errorf("the stacks were listed %d times, want %d", *asked, test.asked)

@@ -31,8 +31,8 @@ func (f Finder) Unlock(ctx context.Context, locks []Lock) ([]string, error) {
 // Adopt takes resources into the state that exist with these ids, by URN, and
 // forgets the creation of those whose id is empty.
 func (f Finder) Adopt(ctx context.Context, pending []stacks.Pending, ids map[string]string) error {
-	told, _ := split(pending, func(p stacks.Pending) bool { _, ok := ids[p.URN]; return ok })
-	for _, project := range Projects(told) {
+	identified, _ := split(pending, func(p stacks.Pending) bool { _, ok := ids[p.URN]; return ok })
+	for _, project := range Projects(identified) {
 		if err := f.Stacks.Adopt(ctx, project, ids); err != nil {
 			return err
 		}

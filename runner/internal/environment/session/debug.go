@@ -6,7 +6,7 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// newLog is where --debug has it told what happens inside.
+// newLog returns the log that --debug writes.
 func newLog(d Deps, on bool, masker *event.Masker) *slog.Logger {
 	if !on {
 		return slog.New(slog.DiscardHandler)

@@ -31,7 +31,8 @@ func linkHosts(s *Session) error {
 		if !ok { // it is beside the engine, or the check of languages has said so
 			continue
 		}
-		if err := linkHost(host, filepath.Join(s.Directory.PulumiHome(), "plugins", "language-"+runtime+"-v0.0.0")); err != nil {
+		if err := linkHost(host, filepath.Join(s.Directory.PulumiHome(), "plugins",
+			"language-"+runtime+"-v0.0.0")); err != nil {
 			return failure.RunnerDir(err)
 		}
 	}

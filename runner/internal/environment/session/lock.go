@@ -28,7 +28,8 @@ type Held struct {
 	session   *Session
 }
 
-// Lock lets one run at a time work on the environment; others are told of the work.
+// Lock locks the environment for one run. Other runs see the work in their
+// message.
 func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	id := journal.NewID(s.Deps.Now())
 	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}
@@ -69,7 +70,9 @@ func termsOf(s *Session) lock.Terms {
 // takeOver notes a run that did not end properly.
 func (h *Held) takeOver(dead lock.Owner) {
 	if !h.TakenOver { // its lock here, and the one in the backend
-		h.session.Warnings = append(h.session.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run, dead.Operation, dead))
+		h.session.Warnings = append(h.session.Warnings,
+			fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run,
+				dead.Operation, dead))
 	}
 	h.TakenOver = true
 }
@@ -98,14 +101,14 @@ func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore
 
 func (h *Held) restore(w io.Writer, broken []statefiles.Broken) error {
 	err := h.session.States().Restore(w, broken, h.Backups())
-	var told *failure.Environment
-	if err != nil && !errors.As(err, &told) {
+	var advised *failure.Environment
+	if err != nil && !errors.As(err, &advised) {
 		err = failure.RunnerDir(err)
 	}
 	return err
 }
 
-// Backups is the directory for copies of what the run replaces.
+// Backups returns the directory for copies of what the run replaces.
 func (h *Held) Backups() string { return h.session.Directory.Backups(h.RunID) }
 
 // workPrefix begins names of work directories, which end with @ and the environment.

@@ -64,7 +64,7 @@ func (w Waiting) teller(terminal io.Writer) func(text string) {
 	return func(text string) { fmt.Fprintln(terminal, text) }
 }
 
-// Until is a context that ends when the waiting has to.
+// Until returns a context that ends with the time to wait.
 func (w Waiting) Until(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -77,8 +77,8 @@ func (w Waiting) Until(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// workers is how many workers are worth starting early: as many as will be
-// needed at once, but no more than there are processors to start them on.
+// workers returns the number of workers to start early: as many as are needed at
+// once, but at most one for each processor.
 func (o Options) workers(width int) int {
 	return max(1, min(o.AtOnce, width, runtime.NumCPU()))
 }

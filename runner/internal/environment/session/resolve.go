@@ -55,7 +55,7 @@ func (s *Session) ResolveStack() error {
 	if o.Simulation.On {
 		s.Env["PULUMI_HOME"] = s.Directory.PulumiHome()
 	}
-	if settings.Provider.IsSet() { // a wrong name is told before anything else
+	if settings.Provider.IsSet() { // a wrong name is reported before anything else
 		if _, err := o.ProviderOf(settings.Provider); err != nil {
 			return err
 		}
@@ -76,13 +76,14 @@ func (s *Session) ResolveStack() error {
 	if !o.Simulation.On {
 		s.plugins = findPlugins(s.Provider, s.Deps.PluginDirs)
 	}
-	s.Log.Debug("environment", "provider", s.Provider.Name, "stack", settings.Stack.Text, "root", o.Root, "directory", s.Directory, "plugins", s.plugins)
+	s.Log.Debug("environment", "provider", s.Provider.Name, "stack", settings.Stack.Text, "root", o.Root, "directory",
+		s.Directory, "plugins", s.plugins)
 	s.Profile.Lap("configuration")
 	return nil
 }
 
-// usePlanOf makes the plan. Projects that their own condition leaves out are only
-// known to operations that work on what is deployed.
+// usePlanOf makes the plan. Projects whose own condition excludes them are known
+// only to operations that work on what is deployed.
 func (s *Session) usePlanOf(named config.Value) (err error) {
 	if s.Provider, err = s.Options.ProviderOf(named); err != nil {
 		return err
@@ -94,8 +95,8 @@ func (s *Session) usePlanOf(named config.Value) (err error) {
 	return err
 }
 
-// WithoutUnwanted leaves out the projects whose own condition does not hold, and
-// those that the environment's description names.
+// WithoutUnwanted removes from a plan the projects whose own condition does not
+// hold, and the projects that the environment's description skips.
 func WithoutUnwanted(p plan.Plan, provider providers.Provider, settings config.Settings) (plan.Plan, error) {
 	unwanted, err := catalogue.LeftOut(provider, settings.Stack.Text, settings.Config)
 	if err == nil {
@@ -111,15 +112,16 @@ func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) er
 		if err != nil {
 			problems = append(problems, config.Problem{
 				File: name.Origin.File, Line: name.Origin.Line, Key: name.Origin.Name,
-				Text: fmt.Sprintf("names %q, which is no project of %s%s", name.Text, p.Provider, config.DidYouMean(name.Text, p.Names())),
+				Text: fmt.Sprintf("names %q, which is no project of %s%s", name.Text, p.Provider, config.DidYouMean(name.Text,
+					p.Names())),
 			})
 		}
-		unwanted[project.Name] = fmt.Sprintf("left out in %s:%d", name.Origin.File, name.Origin.Line)
+		unwanted[project.Name] = fmt.Sprintf("skipped in %s:%d", name.Origin.File, name.Origin.Line)
 	}
 	return config.WithProblems(nil, problems)
 }
 
-// skipped are the provider's built-in projects that the plan here leaves out.
+// skipped returns the provider's built-in projects that are missing in the plan.
 func skipped(provider providers.Provider, p plan.Plan) []model.Project {
 	return slices.DeleteFunc(provider.Projects(), func(project model.Project) bool {
 		return project.Own != nil || slices.Contains(p.Names(), project.Name)
@@ -200,7 +202,8 @@ func (s *Session) Validate() error {
 	file := s.Settings.Config
 	if _, ok := file.Lookup(projects.SimulatedKey); ok {
 		return &config.Error{Problems: []config.Problem{
-			file.Problem(projects.SimulatedKey, "is the runner's own: it tells programs that they are simulated; use --simulate"),
+			file.Problem(projects.SimulatedKey, "is the runner's own: it tells programs that they are simulated; use "+
+				"--simulate"),
 		}}
 	}
 	declared := s.Options.DeclaredKeys()
@@ -208,7 +211,8 @@ func (s *Session) Validate() error {
 	if !s.Options.Simulation.On {
 		missing = NarrowProvider(s.Provider, s.Options.Selection).Missing(file, s.Options.Sources)
 	}
-	missing, ownProblems, err := s.Checkouts().Files.Check(s.Provider.Own(), declared, missing, !s.Options.Simulation.On && s.Options.Operation.RunsPrograms())
+	missing, ownProblems, err := s.Checkouts().Files.Check(s.Provider.Own(), declared, missing,
+		!s.Options.Simulation.On && s.Options.Operation.RunsPrograms())
 	if err != nil {
 		return err
 	}
@@ -217,8 +221,9 @@ func (s *Session) Validate() error {
 	return config.WithProblems(sealed.Validate(declared, missing), more)
 }
 
-// NarrowProvider returns a provider as a selection of its projects needs it; as a
-// whole where the selection is wrong, which is told elsewhere.
+// NarrowProvider reduces a provider to the needs of the selected projects. It
+// returns the whole provider if the selection is wrong; another check reports
+// that.
 func NarrowProvider(p providers.Provider, selection plan.Selection) providers.Provider {
 	all, err := plan.New(p)
 	if err != nil {
@@ -231,9 +236,9 @@ func NarrowProvider(p providers.Provider, selection plan.Selection) providers.Pr
 	return p.Narrow(selected.Names())
 }
 
-// unresolved adds to an error without which there are no settings what is
-// certain nevertheless: a stack and a provider that nobody has named, and in a
-// directory without configuration all that it needs.
+// unresolved adds to an error without which there are no settings what is certain
+// nevertheless: that the stack and the provider are missing, and in a directory
+// without configuration all that the provider needs.
 func (s *Session) unresolved(first error) error {
 	o := s.Options
 	errs := []error{first}
@@ -254,7 +259,8 @@ func (s *Session) unresolved(first error) error {
 	return config.Join(errs...)
 }
 
-// missingAll is what an environment of a provider needs that has no file at all.
+// missingAll returns an error that lists all that an environment of a provider
+// needs if it has no file at all.
 func (s *Session) missingAll(stack string, provider providers.Provider) error {
 	stack = cmp.Or(stack, "NAME")
 	var err error
@@ -272,13 +278,13 @@ func (s *Session) missingAll(stack string, provider providers.Provider) error {
 	return config.WithProblems(s.Settings.Config.Validate(nil, missing), s.Vault.Problems())
 }
 
-// SecretsOf are the values of variables whose names say that they are secret: they
-// end in a word for that.
+// SecretsOf returns the values of variables whose names end in a word for a
+// secret.
 func SecretsOf(env map[string]string) []string { return secretsOf(env, strings.HasSuffix) }
 
-// PossibleSecretsOf are also the values of variables that have such a word anywhere
-// in their names, for what is given to others. A file or a socket that a variable
-// names is none.
+// PossibleSecretsOf returns also the values of variables that have such a word
+// anywhere in their names, to mask output for others. The path of a file or a
+// socket is no secret.
 func PossibleSecretsOf(env map[string]string) []string {
 	return secretsOf(env, func(name, word string) bool {
 		return strings.Contains(name, word) && !strings.HasSuffix(name, "_FILE") && !strings.HasSuffix(name, "_SOCK")

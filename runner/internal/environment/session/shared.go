@@ -34,7 +34,8 @@ func (p *Shared) Close() error {
 	return errors.Join(errs...)
 }
 
-// engine is an engine for one more session. The first one starts the workers.
+// engine returns an engine for one more session. The first call starts the
+// workers.
 func (p *Shared) engine(ctx context.Context, o engine.Options) (engine.Engine, func() error, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -54,7 +54,8 @@ type metadata struct {
 }
 
 // service holds the fields of a Service that are used here.
-// https://kubernetes.io/docs/tasks/access-application-cluster/create-external-load-balancer/#garbage-collecting-load-balancers
+//
+// https://kubernetes.io/docs/tasks/access-application-cluster/create-external-load-balancer/
 type service struct {
 	Metadata metadata
 	Spec     struct{ Type string }

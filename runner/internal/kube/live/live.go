@@ -125,21 +125,23 @@ func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte
 		}
 		return page, err
 	})
-	err = pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: c.options.Selector}, func(object runtime.Object) error {
-		if secret, ok := object.(*metav1.PartialObjectMetadata); ok {
-			secret.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
-		}
-		content, err := json.Marshal(object)
-		objects = append(objects, content)
-		return err
-	})
+	err = pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: c.options.Selector},
+		func(object runtime.Object) error {
+			if secret, ok := object.(*metav1.PartialObjectMetadata); ok {
+				secret.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
+			}
+			content, err := json.Marshal(object)
+			objects = append(objects, content)
+			return err
+		})
 	if err != nil {
 		err = fmt.Errorf("listing %s: %w", r.GroupResource(), err)
 	}
 	return objects, version, err
 }
 
-func (c cluster) page(ctx context.Context, r kubeapi.Resource, options metav1.ListOptions) (runtime.Object, string, error) {
+func (c cluster) page(ctx context.Context, r kubeapi.Resource, options metav1.ListOptions) (runtime.Object, string,
+	error) {
 	if isSecrets(r) {
 		page, err := c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
 		if err != nil {

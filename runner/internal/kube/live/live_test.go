@@ -17,7 +17,7 @@ import (
 	"mara/runner/internal/testing/livetest"
 )
 
-// names are the objects as kind/name, sorted.
+// names returns the objects as kind/name, sorted.
 func names(t *testing.T, objects [][]byte) []string {
 	t.Helper()
 	var names []string
@@ -96,7 +96,7 @@ func TestListGivesUp(t *testing.T) {
 	}
 }
 
-// TestWatch: what changes is told, with all that is there.
+// TestWatch: a change is reported with all current objects.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	changes := make(chan livetest.Change)

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	quiet   = 300 * time.Millisecond // how long nothing changes before a change is told
+	quiet   = 300 * time.Millisecond // how long nothing changes before a change is reported
 	relist  = 2 * time.Second        // between two lists of a resource that cannot be watched
 	forWait = 5 * time.Minute        // the server ends a watch after this time
 )
@@ -65,7 +65,7 @@ func newStore(objects [][]byte) *store {
 	return s
 }
 
-// uid is what identifies an object over all of its life.
+// uid returns the UID of an object, which stays the same over its life.
 func uid(content []byte) string {
 	var object struct {
 		Kind     string
@@ -158,7 +158,8 @@ func (c cluster) follow(ctx context.Context, r kubeapi.Resource, version string,
 	for {
 		if watcher, err := c.watch(ctx, r, version); err == nil {
 			for event := range watcher.ResultChan() {
-				if content, err := json.Marshal(event.Object); err == nil && event.Type != watch.Error && event.Type != watch.Bookmark {
+				if content, err := json.Marshal(event.Object); err == nil && event.Type != watch.Error &&
+					event.Type != watch.Bookmark {
 					s.put(content, event.Type != watch.Deleted)
 				}
 			}

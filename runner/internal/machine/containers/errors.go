@@ -73,7 +73,8 @@ func unlessMissing(err error) error {
 
 // portInError finds the port in an error of docker, Docker Desktop or podman. The
 // address before the port may have colons, too.
-var portInError = regexp.MustCompile(`:(\d+)(?:: bind| failed)|port tcp \S*?:(\d+) ->|host port (?:for )?[^ /]*?:(\d+)[:/]`)
+var portInError = regexp.MustCompile(`:(\d+)(?:: bind| failed)|port tcp \S*?:(\d+) ->` +
+	`|host port (?:for )?[^ /]*?:(\d+)[:/]`)
 
 // PortTaken returns the port that another program or container holds, "unknown", or
 // "" if the error is about something else.

@@ -19,9 +19,10 @@ import (
 
 // machine is the access of checks to this machine, its containers and its kernel.
 type machine struct {
-	runtime      func() (*containers.Runtime, error)
-	read         func(path string) ([]byte, error)          // reads a file of the kernel
-	free         func(path string) (uint64, bool)           // bytes on a disk; false if the directory is on another machine
+	runtime func() (*containers.Runtime, error)
+	read    func(path string) ([]byte, error) // reads a file of the kernel
+	// free returns the free bytes of a disk; false if the directory is on another machine.
+	free         func(path string) (uint64, bool)
 	listen       func(address string, port int) error       // tries to listen on a port
 	holder       func(port int) string                      // the program that listens on a port; "" if unknown
 	capabilities func(program string) (set uint64, ok bool) // the capability bounding set of a running program

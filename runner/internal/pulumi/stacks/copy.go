@@ -23,7 +23,8 @@ func (c Copier) HasCopied(ctx context.Context, project string) (bool, error) {
 	if err == nil && !same {
 		err = &failure.Environment{
 			Text: "another state of " + project + " is in the new backend already; nothing is overwritten",
-			Next: "look whether another environment of this name is there, or whether it was deployed to since, before you delete it",
+			Next: "look whether another environment of this name is there, or whether it was deployed to since, before you " +
+				"delete it",
 		}
 	}
 	return same, err

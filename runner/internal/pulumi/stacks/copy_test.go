@@ -7,7 +7,8 @@ import (
 	"mara/runner/internal/pulumi/pulumicli"
 )
 
-// inState is an exported state with a resource, as one import or another leaves it.
+// inState returns an exported state with one resource, at a time and with an
+// encrypted value.
 func inState(time, secret string) string {
 	return `{"version":3,"deployment":{"manifest":{"time":"` + time + `"},"resources":[{"large":9007199254740993,"plaintext":"` + secret + `"}]}}`
 }

@@ -24,14 +24,17 @@ type diagnosis struct {
 }
 
 // ErrPassphrase says that the passphrase does not open what was encrypted.
-var ErrPassphrase = errors.New("the passphrase is wrong: it does not open this environment's secrets; set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the one they were encrypted with")
+var ErrPassphrase = errors.New("the passphrase is wrong: it does not open this environment's secrets; set " +
+	"PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the one they were encrypted with")
 
 // ErrLogin says that the backend does not know who asks.
-var ErrLogin = errors.New("nobody is logged in to the backend: set PULUMI_ACCESS_TOKEN, log in with `pulumi login`, or name another place for state with PULUMI_BACKEND_URL")
+var ErrLogin = errors.New("not logged in to the backend: set PULUMI_ACCESS_TOKEN, log in with `pulumi login`, " +
+	"or name another backend with PULUMI_BACKEND_URL")
 
 var (
 	errNoPassphrase = errors.New("no passphrase is set: set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE")
-	errNewerState   = errors.New("the state was written by a newer Pulumi; use an installed one of that version with --pulumi PATH")
+	errNewerState   = errors.New("the state was written by a newer Pulumi; use an installed one of that version with " +
+		"--pulumi PATH")
 )
 
 // LockedError says that another update holds a stack's lock.
@@ -61,69 +64,102 @@ var diagnoses = []diagnosis{
 		explain: func(match []string) error { return &LockedError{Detail: strings.TrimSpace(match[1])} }},
 	{kind: "locked", pattern: regexp.MustCompile(`Another update is currently in progress`),
 		explain: always(&LockedError{Detail: "an update is in progress"})},
-	{kind: "no passphrase", pattern: regexp.MustCompile(`passphrase must be set with PULUMI_CONFIG_PASSPHRASE`), explain: always(errNoPassphrase)},
-	{kind: "no login", pattern: regexp.MustCompile(`PULUMI_ACCESS_TOKEN must be set for login`), explain: always(ErrLogin)},
-	{kind: "newer state", pattern: regexp.MustCompile(`newer than what this version of the Pulumi CLI understands|not supported by this version of the Pulumi CLI|deployment version is too new|deployment needs support for the following features`),
+	{kind: "no passphrase", pattern: regexp.MustCompile(`passphrase must be set with PULUMI_CONFIG_PASSPHRASE`),
+		explain: always(errNoPassphrase)},
+	{kind: "no login", pattern: regexp.MustCompile(`PULUMI_ACCESS_TOKEN must be set for login`),
+		explain: always(ErrLogin)},
+	{kind: "newer state", pattern: regexp.MustCompile(`newer than what this version of the Pulumi CLI understands` +
+		`|not supported by this version of the Pulumi CLI|deployment version is too new` +
+		`|deployment needs support for the following features`),
 		explain: always(errNewerState)},
-	{kind: "missing plugin", pattern: regexp.MustCompile(`no resource plugin '([^']+)' found|Could not automatically download and install resource plugin '([^']+)'`),
+	{kind: "missing plugin", pattern: regexp.MustCompile(`no resource plugin '([^']+)' found` +
+		`|Could not automatically download and install resource plugin '([^']+)'`),
 		explain: func(match []string) error {
 			return fmt.Errorf("the plugin %s is not installed and could not be downloaded", match[1]+match[2])
 		}},
 
 	{kind: "throttling", transient: true,
-		pattern: regexp.MustCompile(`(?i)throttl|rate exceeded|rate limit|too many requests|TooManyRequests|RequestLimitExceeded|SlowDown|\b429\b`)},
+		pattern: regexp.MustCompile(`(?i)throttl|rate exceeded|rate limit|too many requests|TooManyRequests` +
+			`|RequestLimitExceeded|SlowDown|\b429\b`)},
 	{kind: "timeout", transient: true,
-		pattern: regexp.MustCompile(`(?i)timed out|i/o timeout|TLS handshake timeout|Client\.Timeout exceeded|context deadline exceeded|RequestTimeout|gateway time-?out|\b504\b`)},
-	{kind: "conflict", transient: true, pattern: regexp.MustCompile(`(?i)another operation \(install/upgrade/rollback\) is in progress`),
-		advice: "an earlier installation of this chart was cut off: `helm rollback` or `helm uninstall` it, then carry on with --resume"},
+		pattern: regexp.MustCompile(`(?i)timed out|i/o timeout|TLS handshake timeout|Client\.Timeout exceeded` +
+			`|context deadline exceeded|RequestTimeout|gateway time-?out|\b504\b`)},
 	{kind: "conflict", transient: true,
-		pattern: regexp.MustCompile(`(?i)the object has been modified|ConflictException|OperationAborted|ConcurrentModification|ResourceInUse|another operation .{0,40}in progress|\b409 Conflict`)},
+		pattern: regexp.MustCompile(`(?i)another operation \(install/upgrade/rollback\) is in progress`),
+		advice: "an earlier installation of this chart was cut off: `helm rollback` or `helm uninstall` it, then " +
+			"continue with --resume"},
+	{kind: "conflict", transient: true,
+		pattern: regexp.MustCompile(`(?i)the object has been modified|ConflictException|OperationAborted` +
+			`|ConcurrentModification|ResourceInUse|another operation .{0,40}in progress|\b409 Conflict`)},
 	{kind: "connection", transient: true,
-		pattern: regexp.MustCompile(`(?i)connection reset|broken pipe|connection refused|unexpected EOF|client connection lost|transport is closing|temporary failure in name resolution|service unavailable|bad gateway|\b50[23] |\[50[23]\]|\(50[23]\)`)},
+		pattern: regexp.MustCompile(`(?i)connection reset|broken pipe|connection refused|unexpected EOF` +
+			`|client connection lost|transport is closing|temporary failure in name resolution|service unavailable` +
+			`|bad gateway|\b50[23] |\[50[23]\]|\(50[23]\)`)},
 	{kind: "server error", transient: true,
-		pattern: regexp.MustCompile(`(?i)internal server error|InternalFailure|InternalError\b|ServiceUnavailable|\[500\]|\b500 Internal|StatusCode: 500`),
-		advice:  "the cloud has failed, not the configuration: try again with --resume, or let --retry do it"},
+		pattern: regexp.MustCompile(`(?i)internal server error|InternalFailure|InternalError\b|ServiceUnavailable|\[500\]` +
+			`|\b500 Internal|StatusCode: 500`),
+		advice: "the cloud has failed, not the configuration: try again with --resume, or let --retry do it"},
 
-	{kind: "expired credentials", pattern: regexp.MustCompile(`(?i)ExpiredToken|token (is|has) expired|security token included in the request is expired|SSO session .{0,40}(expired|invalid)`),
-		advice: "the credentials have expired: sign in again (for AWS `aws sso login`), then carry on with --resume"},
-	{kind: "no credentials", pattern: regexp.MustCompile(`(?i)NoCredentialProviders|no valid credential sources|failed to refresh cached credentials|Unable to locate credentials`),
+	{kind: "expired credentials",
+		pattern: regexp.MustCompile(`(?i)ExpiredToken|token (is|has) expired` +
+			`|security token included in the request is expired|SSO session .{0,40}(expired|invalid)`),
+		advice: "the credentials have expired: sign in again (for AWS `aws sso login`), then continue with --resume"},
+	{kind: "no credentials", pattern: regexp.MustCompile(`(?i)NoCredentialProviders|no valid credential sources` +
+		`|failed to refresh cached credentials|Unable to locate credentials`),
 		advice: "there are no credentials: `runner doctor` checks where they are looked for"},
-	{kind: "refused credentials", pattern: regexp.MustCompile(`(?i)Invalid Token|\[401\]|\b401 Unauthorized|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|Unable to authenticate you`),
+	{kind: "refused credentials", pattern: regexp.MustCompile(`(?i)Invalid Token|\[401\]|\b401 Unauthorized` +
+		`|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|Unable to authenticate you`),
 		advice: "the credentials are refused: they are wrong, expired or revoked; `runner doctor` says whose they are"},
-	{kind: "not allowed", pattern: regexp.MustCompile(`(?i)AccessDenied|UnauthorizedOperation|is not authorized to perform|forbidden: User|not authorized to use this endpoint|\[403\]|You are not authorized to perform this operation`),
+	{kind: "not allowed", pattern: regexp.MustCompile(`(?i)AccessDenied|UnauthorizedOperation` +
+		`|is not authorized to perform|forbidden: User|not authorized to use this endpoint|\[403\]` +
+		`|You are not authorized to perform this operation`),
 		advice: "the credentials are valid but may not do this: the message names the permission to ask for"},
-	{kind: "quota", pattern: regexp.MustCompile(`(?i)LimitExceeded|quota exceeded|exceeded quota|VcpuLimitExceeded|maximum number of .{0,40}(has been )?reached|account limit`),
+	{kind: "quota", pattern: regexp.MustCompile(`(?i)LimitExceeded|quota exceeded|exceeded quota|VcpuLimitExceeded` +
+		`|maximum number of .{0,40}(has been )?reached|account limit`),
 		advice: "a limit of the account is reached: delete what is not needed any more, or ask the provider to raise it"},
-	{kind: "no capacity", pattern: regexp.MustCompile(`(?i)InsufficientInstanceCapacity|insufficient capacity|UnsupportedAvailabilityZone`),
+	{kind: "no capacity", pattern: regexp.MustCompile(`(?i)InsufficientInstanceCapacity|insufficient capacity` +
+		`|UnsupportedAvailabilityZone`),
 		advice: "the provider has no machines of this kind left here: choose another type, zone or region"},
-	{kind: "unknown Kubernetes version", pattern: regexp.MustCompile(`(?i)\[k8s_version\]|(kubernetes|k8s)[ _]version .{0,60}(is )?(not (valid|supported)|invalid|unsupported)|unsupported (kubernetes|k8s) version|validation error: invalid version slug`),
-		advice: "the cloud does not have this version of Kubernetes any more, or not yet: choose another with `runner config set` (lke:k8s_version, doks:k8s_version, eks:k8s_version)"},
-	{kind: "taken name", pattern: regexp.MustCompile(`(?i)AlreadyExists|already exists|EntityAlreadyExists|BucketAlreadyOwnedByYou|cannot re-use a name that is still in use|must be unique among your`),
+	{kind: "unknown Kubernetes version",
+		pattern: regexp.MustCompile(`(?i)\[k8s_version\]|(kubernetes|k8s)[ _]version .{0,60}(is )?(not (valid|supported)` +
+			`|invalid|unsupported)|unsupported (kubernetes|k8s) version|validation error: invalid version slug`),
+		advice: "the cloud does not have this version of Kubernetes any more, or not yet: choose another with `runner " +
+			"config set` (lke:k8s_version, doks:k8s_version, eks:k8s_version)"},
+	{kind: "taken name", pattern: regexp.MustCompile(`(?i)AlreadyExists|already exists|EntityAlreadyExists` +
+		`|BucketAlreadyOwnedByYou|cannot re-use a name that is still in use|must be unique among your`),
 		advice: "something of this name exists already: import it with `runner pulumi PROJECT -- import`, or delete it"},
-	{kind: "image pull", pattern: regexp.MustCompile(`(?i)ImagePullBackOff|ErrImagePull|manifest unknown|pull access denied`),
+	{kind: "image pull", pattern: regexp.MustCompile(`(?i)ImagePullBackOff|ErrImagePull|manifest unknown` +
+		`|pull access denied`),
 		advice: "a container's image cannot be pulled: check its name and tag, and that the cluster may read the registry"},
 	{kind: "no room", pattern: regexp.MustCompile(`(?i)insufficient (cpu|memory)|FailedScheduling|nodes are available`),
 		advice: "the cluster has no room for the pods: add nodes, or larger ones"},
-	{kind: "docker", pattern: regexp.MustCompile(`(?i)cannot connect to the docker daemon|error during connect|docker\.sock: connect`),
+	{kind: "docker", pattern: regexp.MustCompile(`(?i)cannot connect to the docker daemon|error during connect` +
+		`|docker\.sock: connect`),
 		advice: "Docker does not answer: start it, or set DOCKER_HOST to where it is"},
 	{kind: "full disk", pattern: regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`),
-		advice: "the disk is full: make room, then carry on with --resume"},
+		advice: "the disk is full: make room, then continue with --resume"},
 	{kind: "read-only disk", pattern: regexp.MustCompile(`(?i)read-only file system`),
-		advice: "the directory cannot be written: check its rights and where it is mounted, then carry on with --resume"},
-	{kind: unreachableCluster, pattern: regexp.MustCompile(`(?i)Kubernetes cluster (is )?unreachable|(with|due to) unreachable cluster|Kubernetes API server .{0,200}is unreachable|unable to load Kubernetes client configuration|unable to load schema information from the API server|failed to fetch OpenAPI schema from the API server`),
-		advice: "the cluster does not answer: check the network, a VPN and that it runs; `runner refresh` tells whether it is still there"},
+		advice: "the directory cannot be written: check its rights and where it is mounted, then continue with --resume"},
+	{kind: unreachableCluster, pattern: regexp.MustCompile(`(?i)Kubernetes cluster (is )?unreachable|(with` +
+		`|due to) unreachable cluster|Kubernetes API server .{0,200}is unreachable` +
+		`|unable to load Kubernetes client configuration|unable to load schema information from the API server` +
+		`|failed to fetch OpenAPI schema from the API server`),
+		advice: "the cluster does not answer: check the network, a VPN and that it runs; `runner refresh` shows whether " +
+			"it still exists"},
 	{kind: "chart's schema", pattern: regexp.MustCompile(`raw\.githubusercontent\.com\S*/kubernetes-json-schema/`),
-		advice: "Helm loads schemas from GitHub to check the chart's values: take the chart from a mirror that `runner mirror sync` has filled (docs/mirror.md)"},
+		advice: "Helm loads schemas from GitHub to check the chart's values: take the chart from a mirror that `runner " +
+			"mirror sync` has filled (docs/mirror.md)"},
 	{kind: "no such host", pattern: regexp.MustCompile(`(?i)no such host|name resolution`),
 		advice: "a name is not known: check the network, DNS and the name"},
 	{kind: "cut off", pattern: regexp.MustCompile(`ended in the middle of the operation|error reading from server: EOF`),
-		advice: "what it was doing is cut off: carry on with --resume, which says what has to be looked at first"},
+		advice: "what it was doing is cut off: continue with --resume, which says what has to be looked at first"},
 }
 
 // always makes an explanation that does not depend on the text.
 func always(err error) func([]string) error { return func([]string) error { return err } }
 
-// diagnose finds the first diagnosis of a text among those that fit.
+// diagnose returns the first diagnosis that fits and whose pattern matches the
+// text.
 func diagnose(text string, fits func(diagnosis) bool) (diagnosis, bool) {
 	i := slices.IndexFunc(diagnoses, func(d diagnosis) bool { return fits(d) && d.pattern.MatchString(text) })
 	if i < 0 {
@@ -137,7 +173,7 @@ func advised(d diagnosis) bool       { return d.advice != "" }
 func isTransient(d diagnosis) bool   { return d.transient }
 func isUnreachable(d diagnosis) bool { return d.kind == unreachableCluster }
 
-// explanation is the error that replaces a text; nil if there is none.
+// explanation returns the error that replaces a text, nil if there is none.
 func explanation(text string) error {
 	d, ok := diagnose(text, explained)
 	if !ok {
@@ -168,7 +204,7 @@ func TransientKinds() []string {
 // transientError is a failure that trying again may mend.
 type transientError struct{ error }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *transientError) Unwrap() error { return e.error }
 
 // Transient reports whether trying a failed operation again helps.

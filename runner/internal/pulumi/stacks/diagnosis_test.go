@@ -45,15 +45,15 @@ func TestAdvice(t *testing.T) {
 		"dial tcp: lookup api.linode.com: no such host":                           "no such host",
 		"the engine process ended in the middle of the operation: signal: killed": "cut off",
 		"error reading from server: EOF":                                          "cut off",
-		"a chart that nobody has ever seen":                                       "",
+		"a chart that does not exist":                                             "",
 	} {
 		d, ok := diagnose(text, advised)
 		if d.kind != want || ok != (want != "") {
 			t.Errorf("%s: diagnosed as %q, want %q", text, d.kind, want)
 		}
-		var told *failure.Advised
-		if errors.As(withAdvice(errors.New(text), ""), &told) != ok || ok && told.NextStep() != d.advice {
-			t.Errorf("%s: the advice is %v", text, told)
+		var advised *failure.Advised
+		if errors.As(withAdvice(errors.New(text), ""), &advised) != ok || ok && advised.NextStep() != d.advice {
+			t.Errorf("%s: the advice is %v", text, advised)
 		}
 		met[want] = true
 	}
@@ -71,12 +71,12 @@ func TestAdviceOnAFailedOperation(t *testing.T) {
 		diagnostic("error", "creating: nothing in particular", ""), diagnostic("error", "AddressLimitExceeded", ""),
 	}})
 	_, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {})
-	var told *failure.Advised
-	if !errors.As(err, &told) || told.Error() != "creating: nothing in particular" {
+	var advised *failure.Advised
+	if !errors.As(err, &advised) || advised.Error() != "creating: nothing in particular" {
 		t.Errorf("got %v, want it with advice", err)
 	}
 	own := failure.Advise(errors.New("configured Kubernetes cluster is unreachable"), "wait")
-	if err := withAdvice(own, ""); !errors.As(err, &told) || told != own {
+	if err := withAdvice(own, ""); !errors.As(err, &advised) || advised != own {
 		t.Errorf("an error with advice of its own got another: %v", err)
 	}
 }

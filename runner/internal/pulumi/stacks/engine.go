@@ -37,7 +37,7 @@ type engineEvents struct {
 	begun       map[string]bool    // URNs of the resources that were reported as started
 	references  map[string]bool    // fully qualified names of the stacks that were read
 	errors      []string           // error diagnostics, in order, except those about an unreachable cluster
-	warnings    []event.Diagnostic // those that were emitted, each once
+	warnings    []event.Diagnostic // the emitted warnings, each once
 	unreachable unreachable
 	failed      []string      // resources whose action failed
 	notReady    bool          // something in a cluster did not become ready in time
@@ -93,8 +93,8 @@ func (e *engineEvents) read() {
 	}
 }
 
-// result is what the operation has changed: what the engine's summary says or, if
-// the engine was killed before it, what was finished by then.
+// result returns what the operation has changed: the counts of the engine's
+// summary or, if the engine was killed before it, of the steps finished by then.
 func (e *engineEvents) result() event.Changes {
 	if e.summary != nil {
 		return e.summary.Plus(e.correction)
@@ -147,9 +147,10 @@ func (e *engineEvents) ended(step apitype.StepEventMetadata) {
 	e.progress(step, event.ActionDone)
 }
 
-// countedAs is what a finished step counts as. A resource that a program only
-// reads cannot drift: it belongs to somebody else. One that its provider calls
-// unhealthy has changed, even if none of its properties has.
+// countedAs returns the operation that a finished step counts as. A resource that
+// a program only reads cannot drift, because the program does not own it. A
+// resource that its provider calls unhealthy has changed, even if none of its
+// properties has.
 func countedAs(step apitype.StepEventMetadata) apitype.OpType {
 	switch {
 	case step.Old != nil && step.Old.External && (step.Op == apitype.OpUpdate || step.Op == apitype.OpDelete):
@@ -199,14 +200,16 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 	message := tidy(colors.Never.Colorize(d.Message))
 	severity := severityOf(d.Severity)
 	resource := resourceOf(d.URN)
-	if message == "" || ambientHost.MatchString(message) || severity == event.Error && isEcho(message, resource) || e.unreachable.note(message) {
+	if message == "" || ambientHost.MatchString(message) || severity == event.Error && isEcho(message, resource) ||
+		e.unreachable.note(message) {
 		return
 	}
 	if severity == event.Error {
 		e.errors = append(e.errors, message)
 		e.notReady = e.notReady || isNotReady(resource.Type, message)
 	}
-	if found := (event.Diagnostic{Severity: severity, Message: message, Resource: resource}); severity == event.Warning && !slices.Contains(e.warnings, found) {
+	if found := (event.Diagnostic{Severity: severity, Message: message,
+		Resource: resource}); severity == event.Warning && !slices.Contains(e.warnings, found) {
 		e.warnings = append(e.warnings, found)
 	}
 	e.emit(event.Event{Type: event.StepLog, Severity: severity, Message: message, Resource: resource})
@@ -257,8 +260,7 @@ func isEcho(message string, resource event.Resource) bool {
 	return false
 }
 
-// severityOf is the severity that the engine names; what it has no name for here is
-// information.
+// severityOf converts the severity of the engine. An unknown one is information.
 func severityOf(severity string) event.Severity {
 	switch known := event.Severity(severity); known {
 	case event.Error, event.Warning:
@@ -279,16 +281,17 @@ func resourceOf(urn string) event.Resource {
 	return event.Resource{Type: string(parsed.Type()), Name: parsed.Name()}
 }
 
-// actions are what the engine's operations do. Those that are not here are the halves
-// of a replacement, which has a step of its own.
+// actions are what the engine's operations do. The halves of a replacement are
+// missing, because the replacement has a step of its own.
 var actions = map[apitype.OpType]event.Action{
-	apitype.OpCreate: event.Create, apitype.OpUpdate: event.Update, apitype.OpReplace: event.Replace, apitype.OpDelete: event.Delete,
-	apitype.OpSame: event.Same, apitype.OpRead: event.Read, apitype.OpRefresh: event.Reload,
+	apitype.OpCreate: event.Create, apitype.OpUpdate: event.Update, apitype.OpReplace: event.Replace,
+	apitype.OpDelete: event.Delete,
+	apitype.OpSame:   event.Same, apitype.OpRead: event.Read, apitype.OpRefresh: event.Reload,
 	apitype.OpImport: event.Import, apitype.OpImportReplacement: event.Import,
 }
 
-// actionOf is what a step does to its resource. Stack references and providers,
-// which exist only in the state, are not shown.
+// actionOf returns what a step does to its resource. Stack references and
+// providers, which exist only in the state, are not shown.
 func actionOf(step apitype.StepEventMetadata) (event.Action, bool) {
 	if step.Type == referenceType || step.Type == stackType || strings.HasPrefix(step.Type, providerType) {
 		return "", false

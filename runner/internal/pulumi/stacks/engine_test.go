@@ -43,7 +43,7 @@ func TestEngineEvents(t *testing.T) {
 		{"an import", []apitype.EngineEvent{pre(apitype.OpImport, bucket, "logs")}, []string{"step.progress " + bucket + " logs import started"}},
 		{"a refresh", []apitype.EngineEvent{pre(apitype.OpRefresh, bucket, "logs")}, []string{"step.progress " + bucket + " logs refresh started"}},
 		{"a read", []apitype.EngineEvent{pre(apitype.OpRead, bucket, "logs")}, []string{"step.progress " + bucket + " logs read started"}},
-		{"a replacement is told once", []apitype.EngineEvent{
+		{"a replacement is reported once", []apitype.EngineEvent{
 			pre(apitype.OpCreateReplacement, bucket, "logs"), pre(apitype.OpReplace, bucket, "logs"), pre(apitype.OpDeleteReplaced, bucket, "logs"),
 		}, []string{"step.progress " + bucket + " logs replace started"}},
 		{"what stays the same is only counted", []apitype.EngineEvent{pre(apitype.OpSame, bucket, "logs"), out(apitype.OpSame)}, nil},

@@ -11,8 +11,7 @@ import (
 	"mara/runner/internal/pulumi/pulumicli"
 )
 
-// failure is the cause of a failed operation, in one line, with what to do about
-// it.
+// failure returns the cause of a failed operation, in one line, with advice.
 func (w work) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -63,8 +62,8 @@ func (c copies) explain(err error, stderr string) error {
 	return errors.New(c.options.Masker.Mask(message))
 }
 
-// cause is the first line that says something. A line that ends with a colon
-// says it together with the next.
+// cause returns the first meaningful line. A line that ends with a colon is joined
+// with the next.
 func cause(text string) string {
 	var words []string
 	for line := range strings.Lines(text) {
@@ -89,14 +88,15 @@ var listed = regexp.MustCompile(`^(?:\*|\d+\)) (.*)`)
 // next is on the same line.
 var retried = regexp.MustCompile(`^Will retry in \S+ \[\d+/\d+\]`)
 
-// errorLines are the messages behind "error:" at the start of a line.
+// errorLines returns the messages after "error:" at the start of a line.
 func errorLines(stderr string) string {
 	var messages []string
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)
 		if message, ok := strings.CutPrefix(retried.ReplaceAllString(line, ""), "error: "); ok {
 			messages = append(messages, message)
-		} else if one := listed.FindStringSubmatch(line); one != nil && len(messages) > 0 { // of several: "2 errors occurred:"
+			// of several: "2 errors occurred:"
+		} else if one := listed.FindStringSubmatch(line); one != nil && len(messages) > 0 {
 			last := len(messages) - 1
 			if !strings.HasSuffix(messages[last], ":") {
 				messages[last] += ","

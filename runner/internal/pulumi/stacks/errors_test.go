@@ -11,7 +11,7 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// The texts are those that Pulumi 3.250 prints.
+// Pulumi 3.250 prints these texts.
 const (
 	lockedText = `error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or delete the lock file with ` + "`pulumi cancel`" + `.
   file:///x/.pulumi/locks/organization/vpc/dev/5e0b.json: created by jane@laptop (pid 4711) at 2026-11-20T10:00:00Z

@@ -123,7 +123,7 @@ func (f *fakePulumi) stream(ctx context.Context, address string, events []apityp
 	}
 }
 
-// flag is the value of a flag among arguments.
+// flag returns the value of a flag among arguments.
 func flag(args []string, name string) string {
 	for i, arg := range args {
 		if arg == name && i+1 < len(args) {
@@ -133,15 +133,15 @@ func flag(args []string, name string) string {
 	return ""
 }
 
-// failed is the error of a command that ended with an exit code.
+// failed returns the error of a command that failed.
 func failed() error { return &pulumicli.ExitError{Code: 255} }
 
-// step is a step of a plan.
+// step returns a step of a plan.
 func step(name string, reads ...string) plan.Step {
 	return plan.Step{Project: model.Project{Name: name, Title: strings.ToUpper(name)}, Needs: needs.Needs{Reads: reads}}
 }
 
-// listing is what `pulumi stack ls --all --json` answers for stacks with
+// listing returns the output of `pulumi stack ls --all --json` for stacks with
 // resources.
 func listing(stacks ...string) string {
 	var entries []string

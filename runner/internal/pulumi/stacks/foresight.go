@@ -46,15 +46,14 @@ const (
 	OutputUnsure  OutputChange = "unsure"
 )
 
-// PreviewedOutputs returns the outputs of a project's stack as the last preview of
-// this Set has found them, by name, with those that the stack would lose. ok is false
-// if the project has not been previewed since it was last deployed, if its preview
-// has failed, or if its program has not come to its outputs.
+// PreviewedOutputs returns the outputs of a project's stack by name, as the last
+// preview of this Set has found them, including outputs that the stack would lose.
+// ok is false if the project has not been previewed since it was last deployed, if
+// its preview has failed, or if its program has not come to its outputs.
 //
-// The names are exact: a program that reads an output that is not there, or is
-// OutputRemoved, gets nothing after an up. Whether a secret output changes is found
-// inside the engine, which compares the values in the clear; the values are not
-// handed out.
+// The names are exact: a program that reads a missing output or an OutputRemoved
+// gets nothing after an up. The engine compares the values of secret outputs in
+// the clear; the values are not handed out.
 func (e *Set) PreviewedOutputs(project string) (outputs []PreviewedOutput, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -79,7 +78,7 @@ type seen struct {
 	outputs    []PreviewedOutput
 	registered bool        // the program has registered outputs
 	reads      []string    // projects
-	foreseen   bool        // the engine has told what follows, and reads
+	foreseen   bool        // the engine has reported outputs and reads
 	values     wire.Values // of the outputs; nil if the program has not registered any
 	uncertain  bool        // projects that read the outputs can only be previewed in part
 }

@@ -25,16 +25,17 @@ type frugal struct {
 type arrival struct {
 	begun    chan struct{} // closed when the first has come
 	patience time.Duration
-	never    bool // the operation has ended well without any
+	never    bool // the operation has succeeded without any
 }
 
-// patience is how long to wait for the first event of an operation that has ended
-// well. Pulumi ends after its events have arrived, so there is nothing to wait for.
+// patience is how long to wait for the first event of an operation that has
+// succeeded. Pulumi ends after its events have arrived, so the wait is rarely
+// used.
 const patience = 10 * time.Second
 
 // errSilent is the error of an operation whose events have not arrived: what it
 // has done is not known.
-var errSilent = errors.New("nothing tells what Pulumi has done, although it ended well")
+var errSilent = errors.New("pulumi exited successfully but sent no events; its result is unknown")
 
 // Run implements auto.PulumiCommand.
 func (f frugal) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,

@@ -7,7 +7,7 @@ type NotReadyError struct{ Cause error }
 
 func (e *NotReadyError) Error() string { return e.Cause.Error() }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *NotReadyError) Unwrap() error { return e.Cause }
 
 var (

@@ -116,7 +116,7 @@ type work struct {
 	emit    func(event.Event)
 }
 
-// verdict is the error of an operation that Pulumi has ended with err.
+// verdict returns the error of an operation that Pulumi has ended with err.
 func (w work) verdict(ctx context.Context, err error) error {
 	if err == nil {
 		// An engine that is cancelled between two resources may call it a
@@ -187,13 +187,16 @@ func perform(ctx context.Context, task Task, at place, channel chan<- events.Eng
 	switch task.Operation {
 	case operation.Up:
 		_, err = at.Up(ctx, optup.EventStreams(channel), optup.ShowSecrets(false),
-			optup.SuppressOutputs(), optup.UserAgent(agent), optup.ConfigFile(at.stackFile), optup.Parallel(resources), optup.PolicyPacks(task.PolicyPacks...))
+			optup.SuppressOutputs(), optup.UserAgent(agent), optup.ConfigFile(at.stackFile), optup.Parallel(resources),
+			optup.PolicyPacks(task.PolicyPacks...))
 	case operation.Preview:
 		_, err = at.Preview(ctx, optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
-			optpreview.UserAgent(agent), optpreview.ConfigFile(at.stackFile), optpreview.Parallel(resources), optpreview.PolicyPacks(task.PolicyPacks...))
+			optpreview.UserAgent(agent), optpreview.ConfigFile(at.stackFile), optpreview.Parallel(resources),
+			optpreview.PolicyPacks(task.PolicyPacks...))
 	case operation.Refresh:
 		options := []optrefresh.Option{optrefresh.EventStreams(channel), optrefresh.ShowSecrets(false),
-			optrefresh.SuppressOutputs(), optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile), optrefresh.Parallel(resources)}
+			optrefresh.SuppressOutputs(), optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile),
+			optrefresh.Parallel(resources)}
 		if task.Clear {
 			options = append(options, optrefresh.ClearPendingCreates())
 		}
@@ -203,7 +206,8 @@ func perform(ctx context.Context, task Task, at place, channel chan<- events.Eng
 			optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile), optrefresh.Parallel(resources))
 	case operation.Destroy:
 		_, err = at.Destroy(ctx, optdestroy.EventStreams(channel), optdestroy.ShowSecrets(false),
-			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent), optdestroy.ConfigFile(at.stackFile), optdestroy.Parallel(resources))
+			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent), optdestroy.ConfigFile(at.stackFile),
+			optdestroy.Parallel(resources))
 	default:
 		panic(fmt.Sprintf("unknown operation %q", task.Operation))
 	}
@@ -229,7 +233,8 @@ func (w work) compareReferences(found map[string]bool) {
 	}
 	for name := range found {
 		if project, ours := w.projectOf(name); ours && !declared[project] {
-			w.emit(warning("it reads %s, which the plan does not declare; a parallel run may start it too early%s", project, w.missingEdge(project)))
+			w.emit(warning("it reads %s, which the plan does not declare; a parallel run may start it too early%s", project,
+				w.missingEdge(project)))
 		}
 	}
 }

@@ -22,12 +22,12 @@ import (
 	"mara/runner/internal/run/plan"
 )
 
-// summed is the engine's last event.
+// summed returns the engine's last event.
 func summed(changes map[apitype.OpType]int) apitype.EngineEvent {
 	return apitype.EngineEvent{SummaryEvent: &apitype.SummaryEvent{ResourceChanges: changes}}
 }
 
-// readStack is the event of a program that reads another stack.
+// readStack returns the event of a program that reads another stack.
 func readStack(name string) apitype.EngineEvent {
 	return apitype.EngineEvent{ResourcePreEvent: &apitype.ResourcePreEvent{Metadata: apitype.StepEventMetadata{
 		Op: apitype.OpRead, Type: referenceType, URN: "urn:pulumi:dev::x::" + referenceType + "::" + name,
@@ -258,8 +258,8 @@ func TestReferencesAreCompared(t *testing.T) {
 }
 
 // TestFailureBeforeAnyEvent: the Automation API never closes the channel when
-// the command fails before it has connected. Nobody waits for it, not even a
-// while.
+// the command fails before it has connected. Nothing waits for it, not even
+// briefly.
 func TestFailureBeforeAnyEvent(t *testing.T) {
 	t.Parallel()
 	for _, op := range []operation.Operation{operation.Up, operation.Preview, operation.Refresh, operation.Destroy} {
@@ -278,8 +278,8 @@ func TestFailureBeforeAnyEvent(t *testing.T) {
 	}
 }
 
-// TestSuccessWithoutEvents: an operation of which nothing is known is none without
-// changes, and does not wait for events that nobody sends.
+// TestSuccessWithoutEvents: an operation without events is not reported as one
+// without changes, and does not wait for events that never come.
 func TestSuccessWithoutEvents(t *testing.T) {
 	t.Parallel()
 	for op, command := range map[operation.Operation]string{
@@ -296,7 +296,7 @@ func TestSuccessWithoutEvents(t *testing.T) {
 	}
 }
 
-// TestPolicyPacks: Pulumi is told of them, and what they find is passed on.
+// TestPolicyPacks: Pulumi gets the policy packs, and their findings are passed on.
 func TestPolicyPacks(t *testing.T) {
 	t.Parallel()
 	found := func(level apitype.EnforcementLevel, message string) apitype.EngineEvent {

@@ -16,8 +16,8 @@ import (
 // Secret stands for a secret value, as it does for Pulumi.
 const Secret = "[secret]"
 
-// Outputs are the outputs of a project's stack. Unless secrets are asked for,
-// they read "[secret]". A stack that does not exist has none.
+// Outputs reads the outputs of a project's stack. Unless secrets are asked for,
+// secret values read "[secret]". A stack that does not exist has none.
 func (e *Set) Outputs(ctx context.Context, project string, secrets bool) (map[string]any, error) {
 	if !e.Summary(project).Exists {
 		return nil, nil
@@ -101,8 +101,8 @@ type Update struct {
 	End       time.Time
 }
 
-// LastUpdate is the last operation on a project's stack; ok is false if there is
-// none, as after an import.
+// LastUpdate reads the last operation on a project's stack; ok is false if there
+// is none, as after an import.
 func (e *Set) LastUpdate(ctx context.Context, project string) (update Update, ok bool, err error) {
 	if !e.Summary(project).Exists {
 		return Update{}, false, nil
@@ -118,7 +118,8 @@ func (e *Set) LastUpdate(ctx context.Context, project string) (update Update, ok
 		EndTime   time.Time `json:"endTime"`
 	}
 	if err := json.Unmarshal([]byte(output), &history); err != nil {
-		return Update{}, false, fmt.Errorf("reading the history of %s: pulumi answered with something else than JSON: %w", project, err)
+		return Update{}, false, fmt.Errorf("reading the history of %s: pulumi answered with something else than JSON: %w",
+			project, err)
 	}
 	if len(history) == 0 {
 		return Update{}, false, nil

@@ -29,13 +29,13 @@ func TestOutputsAreChanges(t *testing.T) {
 	} {
 		command := string(test.operation)
 		e := open(t, []string{"vpc"}, call{args: command, events: []apitype.EngineEvent{ofStack(test.before, after), summed(map[apitype.OpType]int{apitype.OpSame: 1})}})
-		var told []event.OutputChange
+		var reported []event.OutputChange
 		task := Task{Operation: test.operation, Step: step("vpc"), Record: true}
-		outcome, err := e.Operate(t.Context(), task, func(e event.Event) { told = append(told, e.Outputs...) })
+		outcome, err := e.Operate(t.Context(), task, func(e event.Event) { reported = append(reported, e.Outputs...) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(test.want, told); diff != "" || outcome.Changes != (event.Changes{Same: 1, Outputs: len(test.want)}) {
+		if diff := cmp.Diff(test.want, reported); diff != "" || outcome.Changes != (event.Changes{Same: 1, Outputs: len(test.want)}) {
 			t.Errorf("%s: %+v\n%s", command, outcome.Changes, diff)
 		}
 		if recorded, ok := e.Previewed("vpc"); ok && !cmp.Equal(test.want, recorded.Outputs) {
@@ -83,12 +83,12 @@ func TestSecretOutputsAreChanges(t *testing.T) {
 	e := openWith(t, fake, nil)
 	want := []event.OutputChange{{Name: "password", Action: event.Update, Before: Secret, After: Secret}}
 	for _, op := range []operation.Operation{operation.Preview, operation.Up} {
-		var told []event.OutputChange
-		outcome, err := e.Operate(t.Context(), Task{Operation: op, Step: step("vpc")}, func(e event.Event) { told = append(told, e.Outputs...) })
+		var reported []event.OutputChange
+		outcome, err := e.Operate(t.Context(), Task{Operation: op, Step: step("vpc")}, func(e event.Event) { reported = append(reported, e.Outputs...) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, told); diff != "" || outcome.Changes.Outputs != 1 {
+		if diff := cmp.Diff(want, reported); diff != "" || outcome.Changes.Outputs != 1 {
 			t.Errorf("%s: %+v\n%s", op, outcome.Changes, diff)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// ofStack is the event that tells the outputs of a stack before and after.
+// ofStack returns the event with the outputs of a stack before and after.
 func ofStack(before, after map[string]any) apitype.EngineEvent {
 	step := metadata(apitype.OpSame, stackType, "vpc-dev")
 	step.New = &apitype.StepEventStateMetadata{Outputs: after}
@@ -84,7 +84,7 @@ func TestPartialPreviews(t *testing.T) {
 	}
 }
 
-// TestOutputsAreNotAskedForAgain: an up has told them.
+// TestOutputsAreNotAskedForAgain: an up has reported them.
 func TestOutputsAreNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	after := map[string]any{"id": "1", "password": secret()}
@@ -93,8 +93,8 @@ func TestOutputsAreNotAskedForAgain(t *testing.T) {
 	if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("vpc")}, func(event.Event) {}); err != nil {
 		t.Fatal(err)
 	}
-	told, err := e.Outputs(t.Context(), "vpc", false)
-	if diff := cmp.Diff(map[string]any{"id": "1", "password": "[secret]"}, told); diff != "" || err != nil {
+	reported, err := e.Outputs(t.Context(), "vpc", false)
+	if diff := cmp.Diff(map[string]any{"id": "1", "password": "[secret]"}, reported); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	if shown, err := e.Outputs(t.Context(), "vpc", true); err != nil || shown["password"] != "p" {

@@ -10,8 +10,8 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// Previewed is what the last preview of a project has found, if the task said to
-// record it.
+// Previewed returns the findings of the last preview of a project, if the task
+// asked to record them.
 func (e *Set) Previewed(project string) (updateplan.Project, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

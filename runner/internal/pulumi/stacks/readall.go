@@ -13,7 +13,8 @@ import (
 // ReadAll reads the states on the backend without a key, by environment and then
 // by project. wanted chooses from the projects that have a stack there. Options
 // need no stack.
-func ReadAll(ctx context.Context, options Options, wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
+func ReadAll(ctx context.Context, options Options, wanted func(environment string,
+	projects []string) []string) (map[string]map[string]json.RawMessage, error) {
 	all, err := ListAll(ctx, options)
 	if err != nil {
 		return nil, err
@@ -32,7 +33,8 @@ func ReadAll(ctx context.Context, options Options, wanted func(environment strin
 }
 
 // exportAll exports the states of an environment.
-func exportAll(ctx context.Context, options Options, stack string, projects []string) (map[string]json.RawMessage, error) {
+func exportAll(ctx context.Context, options Options, stack string, projects []string) (map[string]json.RawMessage,
+	error) {
 	options.Stack, options.WorkDir = stack, filepath.Join(options.WorkDir, stack)
 	c := copies{options}
 	found := make([]json.RawMessage, len(projects))

@@ -11,7 +11,7 @@ import (
 )
 
 // TestReadAll: stacks are grouped by environment, whatever their names are, and
-// only those that are wanted are exported, by their own names.
+// only wanted stacks are exported, by their own names.
 func TestReadAll(t *testing.T) {
 	t.Parallel()
 	listed := `[

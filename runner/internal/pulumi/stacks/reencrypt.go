@@ -23,7 +23,7 @@ type secretsProvider struct {
 	State json.RawMessage `json:"state"`
 }
 
-// inState is the encryption in the form a state has it.
+// inState returns the encryption in the form of a state.
 func (n Encryption) inState() (secretsProvider, error) {
 	kind, state := "passphrase", map[string]string{"salt": n.Salt}
 	if n.Salt == "" {
@@ -53,8 +53,8 @@ func (e *Set) isOurs(project string) bool {
 	return e.options.Projects == nil || slices.Contains(e.options.Projects, project)
 }
 
-// Salt is the salt of the passphrase that the deployed states are encrypted with;
-// "" if there is none. All stacks of an environment share it.
+// Salt reads the salt of the passphrase that encrypts the deployed states; "" if
+// there is none. All stacks of an environment share it.
 func (e *Set) Salt(ctx context.Context) (string, error) {
 	for _, project := range e.Projects() {
 		standing, err := e.Standing(ctx, project)
@@ -128,7 +128,7 @@ func isEncrypted(content []byte, wanted secretsProvider) (bool, error) {
 	return maps.Equal(a, b), nil
 }
 
-// providerIn is the encryption of an exported state; nil if it names none.
+// providerIn returns the encryption of an exported state; nil if it names none.
 func providerIn(content []byte) (*secretsProvider, error) {
 	var exported struct {
 		Deployment struct {

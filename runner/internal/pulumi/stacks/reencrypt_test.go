@@ -9,7 +9,7 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// withSalt is a state of a stack with a salt.
+// withSalt returns the state of a stack with a salt.
 func withSalt(salt, secret string) string {
 	return `{"version":3,"deployment":{"manifest":{"time":"2026-11-20T12:00:00Z"},"secrets_providers":{"type":"passphrase","state":{"salt":"` + salt + `"}},"resources":[{"large":9007199254740993,` + secret + `}]}}`
 }

@@ -34,7 +34,7 @@ type Command = auto.PulumiCommand
 type Options struct {
 	Command      Command
 	Stack        string            // the name of the environment, and of its stacks
-	Names        model.StackNames  // of those that have names of their own
+	Names        model.StackNames  // of projects whose stacks are not named as the environment
 	Projects     []string          // of the environment; nil for all with a stack of its name
 	Organization string            // "organization" on self-managed backends
 	WorkDir      string            // directory for working copies, private to the run
@@ -48,9 +48,9 @@ type Options struct {
 	Masker      *event.Masker        // learns the secret values that come by
 	States      statefiles.Directory // of a file backend, where states are read without a command
 	Empty       bool                 // the backend has no stacks yet; it is not asked
-	// Direct are projects whose states are looked for in files instead of asking the
-	// backend: that reads the states of all environments, and cannot while somebody
-	// writes one of them. Nil asks it.
+	// Direct are projects whose states are read from files. Asking the backend would
+	// read the states of all environments, and fails while another process writes one
+	// of them. Nil asks the backend.
 	Direct []string
 	// Standings are how the stacks stand that there are, by project; the backend is
 	// not asked then, and their states are not read again.
@@ -80,7 +80,8 @@ type Summary struct {
 
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Set, error) {
-	e := &Set{copies: copies{options}, summaries: map[string]Summary{}, seen: map[string]seen{}, outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}, patience: patience}
+	e := &Set{copies: copies{options}, summaries: map[string]Summary{}, seen: map[string]seen{},
+		outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}, patience: patience}
 	if options.Standings != nil {
 		e.summaries = summariesOf(options.Standings)
 		return e, nil
@@ -175,8 +176,8 @@ func (c copies) list(ctx context.Context) (map[string]map[string]Summary, error)
 	return all, nil
 }
 
-// Organization is the organization of a Pulumi Cloud user: the default set with
-// `pulumi org set-default`, else the user's own.
+// Organization asks for the organization of a Pulumi Cloud user: the default set
+// with `pulumi org set-default`, else the user's own.
 func Organization(ctx context.Context, command Command, dir string, env map[string]string) (string, error) {
 	c := copies{Options{Command: command, Env: env}}
 	if organization, err := c.run(ctx, dir, "org", "get-default"); err == nil {
@@ -191,7 +192,8 @@ func Organization(ctx context.Context, command Command, dir string, env map[stri
 	return strings.TrimSpace(user), nil
 }
 
-// projectOf is the project of one of the environment's stacks by its full name.
+// projectOf returns the project of one of the environment's stacks by its full
+// name.
 func (c copies) projectOf(qualified string) (project string, ours bool) {
 	project, environment, ok := c.split(qualified)
 	return project, ok && environment == c.options.Stack
@@ -208,11 +210,11 @@ func (c copies) split(qualified string) (project, environment string, ok bool) {
 	return parts[1], environment, ok
 }
 
-// stackOf is the name of a project's stack.
+// stackOf returns the name of a project's stack.
 func (c copies) stackOf(project string) string { return c.options.Names.Of(project, c.options.Stack) }
 
-// Summary is what the backend's list said about a project's stack, and what this
-// run has changed since.
+// Summary returns what the backend's list said about a project's stack, updated by
+// the changes of this run.
 func (e *Set) Summary(project string) Summary {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -230,7 +232,7 @@ func (e *Set) remember(project string, change func(*Summary)) {
 	e.summaries[project] = summary
 }
 
-// qualified is the fully qualified name of a project's stack, as stack
+// qualified returns the fully qualified name of a project's stack, as stack
 // references use it.
 func (c copies) qualified(project string) string {
 	return auto.FullyQualifiedStackName(c.options.Organization, project, c.stackOf(project))
@@ -243,7 +245,8 @@ func (c copies) run(ctx context.Context, dir string, args ...string) (string, er
 }
 
 // execute runs one Pulumi command with an input and an environment of its own.
-func (c copies) execute(ctx context.Context, dir string, stdin io.Reader, env map[string]string, args ...string) (string, error) {
+func (c copies) execute(ctx context.Context, dir string, stdin io.Reader, env map[string]string,
+	args ...string) (string, error) {
 	stdout, stderr, _, err := c.options.Command.Run(ctx, dir, stdin, nil, nil, process.Environ(env), args...)
 	switch {
 	case err == nil:

@@ -55,7 +55,7 @@ func TestOpenLooksIntoFiles(t *testing.T) {
 	directory := t.TempDir()
 	for name, content := range map[string]string{
 		"vpc/dev.json":  `{"version": 3, "checkpoint": {"latest": {"resources": [{"type": "pulumi:pulumi:Stack"}, {"type": "a:b:C"}]}}}`,
-		"vpc/prod.json": "", // which somebody is writing
+		"vpc/prod.json": "", // which another process is writing
 	} {
 		path := filepath.Join(directory, ".pulumi/stacks", name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {

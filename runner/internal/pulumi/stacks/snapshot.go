@@ -51,7 +51,7 @@ func (e *Set) Snapshot(ctx context.Context, project string) (Snapshot, error) {
 	return snapshot, nil
 }
 
-// referenced are the outputs of another stack, as a reference to it has them.
+// referenced returns the outputs of another stack, as a reference to it has them.
 func referenced(reference map[string]value) map[string]value {
 	var outputs map[string]value
 	if err := json.Unmarshal(reference["outputs"], &outputs); err != nil {

@@ -60,7 +60,8 @@ func (c copies) standingOf(content json.RawMessage) (Standing, error) {
 		return Standing{}, err
 	}
 	sum := sha256.Sum256(content)
-	standing := Standing{Digest: hex.EncodeToString(sum[:16]), Resources: len(state.Resources), Updated: state.Manifest.Time, Salt: state.Provider.State.Salt}
+	standing := Standing{Digest: hex.EncodeToString(sum[:16]), Resources: len(state.Resources),
+		Updated: state.Manifest.Time, Salt: state.Provider.State.Salt}
 	for _, r := range state.Resources {
 		switch r.Type {
 		case stackType:
@@ -120,7 +121,7 @@ func (s Standing) ChangedOutputs(then Standing, open func(salt, ciphertext strin
 	return names
 }
 
-// revealed are outputs with what is in their secrets in the place of these.
+// revealed returns outputs with decrypted values in the place of secrets.
 func revealed(s Standing, open func(salt, ciphertext string) (string, error)) (any, error) {
 	var outputs any
 	if err := json.Unmarshal([]byte(s.Outputs), &outputs); err != nil {
@@ -152,8 +153,8 @@ func replaceSecrets(value any, open func(ciphertext string) (string, error)) (_ 
 	return value, nil
 }
 
-// StandingsIn are how the stacks stand whose states are files, without a command.
-// Those that have none are left out.
+// StandingsIn reads the standings of stacks whose states are files, without a
+// command. Projects without a stack are skipped.
 func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
 	c := copies{o}
 	found := map[string]Standing{}
@@ -172,7 +173,7 @@ func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
 	return found, nil
 }
 
-// summariesOf is what a backend's list would say of stacks.
+// summariesOf returns what a backend's list would say about the stacks.
 func summariesOf(standings map[string]Standing) map[string]Summary {
 	summaries := map[string]Summary{}
 	for project, standing := range standings {
@@ -181,8 +182,8 @@ func summariesOf(standings map[string]Standing) map[string]Summary {
 	return summaries
 }
 
-// Recall keeps the outputs of a project that is not run, as an up would have told
-// them.
+// Recall keeps the outputs of a project that is not run, as an up would have
+// reported them.
 func (e *Set) Recall(project string, outputs map[string]any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -194,7 +195,7 @@ func (e *Set) Recall(project string, outputs map[string]any) {
 // program has asked of its cloud.
 const questionsFile = "questions.json"
 
-// environOf is the environment of an operation on a project.
+// environOf returns the process environment of an operation on a project.
 func (c copies) environOf(dir string) map[string]string {
 	env := maps.Clone(c.options.Env)
 	if env == nil {
@@ -204,8 +205,8 @@ func (c copies) environOf(dir string) map[string]string {
 	return env
 }
 
-// questions are what the program has asked in the operation that has just ended;
-// known is false for an engine that does not tell.
+// questions returns what the program has asked in the operation that has just
+// ended; known is false for an engine that does not report questions.
 func (c copies) questions(project string) (asked []string, known bool) {
 	content, err := os.ReadFile(filepath.Join(c.options.WorkDir, project, questionsFile))
 	if err != nil {

@@ -27,8 +27,8 @@ type deployment struct {
 	} `json:"pending_operations"`
 }
 
-// Pending is an operation on a resource that was cut off. Nobody knows whether it
-// was done.
+// Pending is an operation on a resource that was cut off. Whether it was done is
+// unknown.
 type Pending struct {
 	Project  string `json:"project"`
 	URN      string `json:"urn"`
@@ -111,7 +111,7 @@ func (c copies) Export(ctx context.Context, project string) ([]byte, error) {
 	return []byte(output), nil
 }
 
-// exportState is Export without what Pulumi puts around the state.
+// exportState exports a state without the envelope that Pulumi puts around it.
 func (c copies) exportState(ctx context.Context, project string) (json.RawMessage, error) {
 	content, err := c.Export(ctx, project)
 	if err != nil {
@@ -137,8 +137,9 @@ func (e *Set) state(ctx context.Context, project string) (deployment, error) {
 	return state, err
 }
 
-// rawState is the state of a project's stack as JSON: from its file, which takes
-// no command, or through Pulumi. It is empty for a stack that does not exist.
+// rawState reads the state of a project's stack as JSON: from its file, which
+// takes no command, or through Pulumi. It is empty for a stack that does not
+// exist.
 func (e *Set) rawState(ctx context.Context, project string) (json.RawMessage, error) {
 	if e.options.States.IsFile() {
 		content, err := e.options.States.Read(project)
@@ -168,7 +169,8 @@ func (d deployment) pending(project string) []Pending {
 	var pending []Pending
 	for _, operation := range d.Pending {
 		urn := operation.Resource.URN
-		pending = append(pending, Pending{Project: project, URN: urn, Resource: resourceOf(urn).String(), Action: operation.Type})
+		pending = append(pending, Pending{Project: project, URN: urn, Resource: resourceOf(urn).String(),
+			Action: operation.Type})
 	}
 	return pending
 }
@@ -189,7 +191,8 @@ func (d deployment) outsideCluster() []string {
 	var elsewhere []string
 	for _, r := range d.Resources {
 		nowhere := r.Type == stackType || strings.HasPrefix(r.Type, providerType) || r.ID == ""
-		if name := resourceOf(r.URN).String(); !nowhere && r.Type != referenceType && !isInCluster(r.Type) && !slices.Contains(elsewhere, name) {
+		if name := resourceOf(r.URN).String(); !nowhere && r.Type != referenceType && !isInCluster(r.Type) &&
+			!slices.Contains(elsewhere, name) {
 			elsewhere = append(elsewhere, name)
 		}
 	}

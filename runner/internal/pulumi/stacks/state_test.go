@@ -150,9 +150,9 @@ func TestForgettingWhatWasInACluster(t *testing.T) {
 		calls  []call
 		want   string // in the error; "" for none
 	}{
-		{"not told to", false, []call{unreachable}, "--force-forget"},
-		{"told to", true, []call{unreachable, {args: "stack export", stdout: inCluster}, {args: "state delete --all --force --yes --stack organization/vpc/dev"}}, ""},
-		{"told to, with a Helm release", true, []call{
+		{"without --force-forget", false, []call{unreachable}, "--force-forget"},
+		{"with --force-forget", true, []call{unreachable, {args: "stack export", stdout: inCluster}, {args: "state delete --all --force --yes --stack organization/vpc/dev"}}, ""},
+		{"with --force-forget and a Helm release", true, []call{
 			{args: "destroy", err: failed(), events: []apitype.EngineEvent{
 				diagnostic("error", "can't delete Helm Release with unreachable cluster. Reason: \"no such host\"", secretURN),
 			}},
@@ -170,9 +170,9 @@ func TestForgettingWhatWasInACluster(t *testing.T) {
 				}
 			})
 			text := fmt.Sprint(err)
-			var told interface{ NextStep() string }
-			if errors.As(err, &told) {
-				text += "; " + told.NextStep()
+			var advised interface{ NextStep() string }
+			if errors.As(err, &advised) {
+				text += "; " + advised.NextStep()
 			}
 			if (err != nil) != (test.want != "") || !strings.Contains(text, test.want) {
 				t.Errorf("got %s, want %q", text, test.want)

@@ -18,7 +18,8 @@ import (
 // state. An operation reports it once, with its reason.
 
 // forgetAdvice is what to do where a destroy cannot reach the cluster.
-const forgetAdvice = "if the cluster is gone for good, `runner destroy --force-forget` drops what was in it from the state"
+const forgetAdvice = "if the cluster is gone for good, `runner destroy --force-forget` drops what was in it from " +
+	"the state"
 
 var (
 	// providerAdvice follows what the provider says of one resource.
@@ -26,7 +27,8 @@ var (
 	// setUpAdvice stands between the provider's words and the cause.
 	setUpAdvice = regexp.MustCompile(`(?s)\. Make sure you have:.*\n\s*`)
 	// unreachableFrame is what stands before the reason.
-	unreachableFrame = regexp.MustCompile(`(?is)^.*?(Kubernetes cluster (?:is )?unreachable|with unreachable cluster|due to unreachable cluster)(: |\. Reason: )?`)
+	unreachableFrame = regexp.MustCompile(`(?is)^.*?(Kubernetes cluster (?:is )?unreachable|with unreachable cluster` +
+		`|due to unreachable cluster)(: |\. Reason: )?`)
 )
 
 // unreachable is what the diagnostics of an operation say about a cluster that
@@ -76,6 +78,7 @@ func (w work) withoutCluster(ctx context.Context, cause error) error {
 		return errors.Join(cause, fmt.Errorf("forgetting the resources of %s: %w", w.project, err))
 	}
 	in := state.inCluster()
-	w.emit(warning("the cluster cannot be reached: %s in it %s dropped from the state, not destroyed", typeset.Counted(in, "resource"), typeset.Are(in)))
+	w.emit(warning("the cluster cannot be reached: %s in it %s dropped from the state, not destroyed",
+		typeset.Counted(in, "resource"), typeset.Are(in)))
 	return nil
 }

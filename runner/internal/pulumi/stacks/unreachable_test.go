@@ -60,8 +60,8 @@ func TestUnreachableCluster(t *testing.T) {
 	}
 }
 
-// TestUnreachableClusterThatDoesNotMatter is reported by an operation that
-// succeeds all the same.
+// TestUnreachableClusterThatDoesNotMatter expects an operation that succeeds to
+// report the unreachable cluster.
 func TestUnreachableClusterThatDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	e := open(t, []string{"vpc"}, call{args: "up", events: []apitype.EngineEvent{

@@ -126,9 +126,10 @@ func (c copies) plugins() *workspace.Plugins {
 	if len(c.options.Plugins) == 0 {
 		return nil
 	}
-	return &workspace.Plugins{Providers: slice.Map(slices.Sorted(maps.Keys(c.options.Plugins)), func(name string) workspace.PluginOptions {
-		return workspace.PluginOptions{Name: name, Path: c.options.Plugins[name]}
-	})}
+	return &workspace.Plugins{Providers: slice.Map(slices.Sorted(maps.Keys(c.options.Plugins)),
+		func(name string) workspace.PluginOptions {
+			return workspace.PluginOptions{Name: name, Path: c.options.Plugins[name]}
+		})}
 }
 
 func (c copies) stackFileName(project string) string { return "Pulumi." + c.stackOf(project) + ".yaml" }
@@ -143,7 +144,8 @@ func (c copies) stackFile(project string) []byte {
 	return c.options.StackFile
 }
 
-// secretsProvider is the key provider the stack file names, "" for the default.
+// secretsProvider returns the key provider that the stack file names, "" for the
+// default.
 func (c copies) secretsProvider(project string) string {
 	var file struct {
 		SecretsProvider string `yaml:"secretsprovider"`

@@ -307,7 +307,8 @@ func (l *list) order(orders []config.MaraOrder) {
 
 func (l *list) unknown(word config.Word, key string) {
 	hint := config.DidYouMean(word.Text, l.names())
-	if meant := projects.Resolve(slice.Map(l.steps, func(step providers.Step) model.Project { return step.Project }), word.Text); len(meant) > 1 {
+	if meant := projects.Resolve(slice.Map(l.steps, func(step providers.Step) model.Project { return step.Project }),
+		word.Text); len(meant) > 1 {
 		hint = "; it may be " + strings.Join(meant, " or ")
 	}
 	l.problem(word.Line, "%s names %q, which is not a project of %s%s", key, word.Text, l.provider, hint)

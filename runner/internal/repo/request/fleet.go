@@ -91,7 +91,8 @@ func (r Request) Environment(stack string) (fleet.Environment, error) {
 		return fleet.Environment{}, err
 	}
 	provider := file.Text(config.InfraType).Text
-	if named, err := r.RememberedProvider(r.Directory(), stack, file.Text(config.InfraType)); err == nil && provider == "" {
+	if named, err := r.RememberedProvider(r.Directory(), stack, file.Text(config.InfraType)); err == nil &&
+		provider == "" {
 		provider = named.Text
 	}
 	return fleet.NewEnvironment(stack, provider, file, described), nil

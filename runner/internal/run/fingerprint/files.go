@@ -19,12 +19,12 @@ var ErrTooMuch = errors.New("too many files to tell whether they have changed")
 const (
 	// mostFiles is how many files of one directory are looked at.
 	mostFiles = 20_000
-	// wholeFile is up to which size the content of a file counts; larger ones are
-	// told apart by size and time.
+	// wholeFile is the size up to which the content of a file counts. Larger files
+	// are compared by size and time.
 	wholeFile = 256 << 10
 )
 
-// stats are path, size and time of files, links followed.
+// stats returns path, size and time of files, links followed.
 func stats(paths []string) ([]byte, error) {
 	var text bytes.Buffer
 	for _, path := range paths {

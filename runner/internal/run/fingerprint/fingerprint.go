@@ -22,12 +22,12 @@ type Basis struct {
 	// or in one of Directories.
 	Root        string
 	Directories []string
-	// Programs are those that run projects: the runner, the engine, hosts, plugins.
+	// Programs run projects: the runner, the engine, hosts, plugins.
 	Programs []string
 	// PluginDirs are those in which Pulumi keeps what it has downloaded.
 	PluginDirs []string
-	// Environ is the environment of programs and plugins; the values that
-	// IsSecret names are told apart in a way that is slow to guess.
+	// Environ is the environment of programs and plugins. A slow hash stands for
+	// the values of variables that IsSecret names.
 	Environ  map[string]string
 	IsSecret func(variable string) bool
 	// Declared are variables of the environment file, which count in any case.
@@ -48,7 +48,7 @@ type Subject struct {
 	Outputs map[string]string
 }
 
-// common are the parts that all projects share.
+// common returns the parts that all projects share.
 func (b Basis) common() (map[string][]byte, error) {
 	programs, err := stats(b.Programs)
 	if err != nil {
@@ -77,7 +77,7 @@ func NewMaker(b Basis) (*Maker, error) {
 	return &Maker{b, common}, err
 }
 
-// Of is the fingerprint of a project: a digest of each part.
+// Of computes the fingerprint of a project: a digest of each part.
 func (m *Maker) Of(s Subject) (Fingerprint, error) {
 	parts := maps.Clone(m.common)
 	config, err := json.Marshal(s.Config)
@@ -125,7 +125,8 @@ const (
 	mentionedPart = "environment variables that the program names"
 )
 
-// listings are the names in directories; one that is missing has none.
+// listings returns the names of the entries of directories; a missing directory
+// has none.
 func listings(directories []string) []byte {
 	var text bytes.Buffer
 	for _, directory := range directories {

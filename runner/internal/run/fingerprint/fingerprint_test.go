@@ -60,35 +60,35 @@ func (w *world) of() (fingerprint.Fingerprint, error) {
 	return maker.Of(w.subject)
 }
 
-// TestChanges: each change is told, with its part, and what is none is not.
+// TestChanges: each change is found, with its part, and nothing else is.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(w *world)
 		want   string
 	}{
-		"nothing":               {func(*world) {}, ""},
-		"a value":               {func(w *world) { w.subject.Config["a:text"] = "bye" }, "configuration"},
-		"a list in it":          {func(w *world) { w.subject.Config["a:list"] = []any{"x"} }, "configuration"},
-		"an output":             {func(w *world) { w.subject.Outputs["network"] = "2" }, "outputs of network"},
-		"another project":       {func(w *world) { w.subject.Outputs["database"] = "" }, "outputs of database"},
-		"a secret":              {func(w *world) { w.subject.Secrets = [][]byte{[]byte("v1:x")} }, "secrets"},
-		"the plan":              {func(w *world) { w.subject.Plan = []string{"network"} }, "plan"},
-		"the backend":           {func(w *world) { w.basis.Setting["backend"] = "s3://x" }, "setting"},
-		"a variable":            {func(w *world) { w.basis.Environ["A"] = "2" }, "environment variables"},
-		"a secret variable":     {func(w *world) { w.basis.Environ["A_TOKEN"] = "y" }, "environment variables"},
-		"a terminal":            {func(w *world) { w.basis.Environ["PWD"] = "/tmp" }, ""},
-		"the passphrase":        {func(w *world) { w.basis.Environ["PULUMI_CONFIG_PASSPHRASE"] = "p" }, ""},
-		"the engine":            {func(w *world) { w.write("engine", "engine 2") }, "programs"},
-		"a plugin":              {func(w *world) { w.write("plugins/aws-v2/x", "") }, "plugins"},
-		"a file that is new":    {func(w *world) { w.write("config/values.yaml", "a: 2") }, "files"},
-		"a file in a directory": {func(w *world) { w.write("source/deep/file", "changed") }, "files"},
-		"a large file":          {func(w *world) { w.write("source/large", strings.Repeat("y", 300<<10)) }, "files"},
-		"hidden in a directory": {func(w *world) { w.write("source/.git/index", "changed") }, ""},
-		"a file nobody names":   {func(w *world) { w.write("other", "changed") }, ""},
-		"a terminal of VS Code": {func(w *world) { w.basis.Environ["VSCODE_IPC_HOOK"] = "/tmp/x" }, ""},
-		"the id of a job":       {func(w *world) { w.basis.Environ["GITHUB_RUN_ID"] = "2" }, ""},
-		"the owner for GitHub":  {func(w *world) { w.basis.Environ["GITHUB_OWNER"] = "mara" }, "environment variables"},
+		"nothing":                  {func(*world) {}, ""},
+		"a value":                  {func(w *world) { w.subject.Config["a:text"] = "bye" }, "configuration"},
+		"a list in it":             {func(w *world) { w.subject.Config["a:list"] = []any{"x"} }, "configuration"},
+		"an output":                {func(w *world) { w.subject.Outputs["network"] = "2" }, "outputs of network"},
+		"another project":          {func(w *world) { w.subject.Outputs["database"] = "" }, "outputs of database"},
+		"a secret":                 {func(w *world) { w.subject.Secrets = [][]byte{[]byte("v1:x")} }, "secrets"},
+		"the plan":                 {func(w *world) { w.subject.Plan = []string{"network"} }, "plan"},
+		"the backend":              {func(w *world) { w.basis.Setting["backend"] = "s3://x" }, "setting"},
+		"a variable":               {func(w *world) { w.basis.Environ["A"] = "2" }, "environment variables"},
+		"a secret variable":        {func(w *world) { w.basis.Environ["A_TOKEN"] = "y" }, "environment variables"},
+		"a terminal":               {func(w *world) { w.basis.Environ["PWD"] = "/tmp" }, ""},
+		"the passphrase":           {func(w *world) { w.basis.Environ["PULUMI_CONFIG_PASSPHRASE"] = "p" }, ""},
+		"the engine":               {func(w *world) { w.write("engine", "engine 2") }, "programs"},
+		"a plugin":                 {func(w *world) { w.write("plugins/aws-v2/x", "") }, "plugins"},
+		"a file that is new":       {func(w *world) { w.write("config/values.yaml", "a: 2") }, "files"},
+		"a file in a directory":    {func(w *world) { w.write("source/deep/file", "changed") }, "files"},
+		"a large file":             {func(w *world) { w.write("source/large", strings.Repeat("y", 300<<10)) }, "files"},
+		"hidden in a directory":    {func(w *world) { w.write("source/.git/index", "changed") }, ""},
+		"a file without a mention": {func(w *world) { w.write("other", "changed") }, ""},
+		"a terminal of VS Code":    {func(w *world) { w.basis.Environ["VSCODE_IPC_HOOK"] = "/tmp/x" }, ""},
+		"the id of a job":          {func(w *world) { w.basis.Environ["GITHUB_RUN_ID"] = "2" }, ""},
+		"the owner for GitHub":     {func(w *world) { w.basis.Environ["GITHUB_OWNER"] = "mara" }, "environment variables"},
 		"temporary keys": {func(w *world) {
 			w.basis.Environ["AWS_SESSION_TOKEN"], w.basis.Environ["AWS_ACCESS_KEY_ID"] = "y", "ASIA2"
 		}, ""},
@@ -196,7 +196,8 @@ resources:
 	}
 }
 
-// TestNoFingerprint: what cannot be told has none.
+// TestNoFingerprint: a project whose inputs cannot be determined has no
+// fingerprint.
 func TestNoFingerprint(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(w *world){

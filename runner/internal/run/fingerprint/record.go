@@ -14,17 +14,17 @@ const format = 2
 // Record is what the last success of a project depended on, and what it has left.
 type Record struct {
 	Format int `json:"format"`
-	// Run is the one in which it ran; "" if it has to run again in any case.
+	// Run is the run in which the project ran; "" if it must run again in any case.
 	Run string `json:"run,omitempty"`
-	// Done is the run in which it ran, also where Run is empty; a resumed run skips what that one has done
-	// while the parts are the same. Without parts nothing can be compared.
+	// Done is the run in which the project ran, even if Run is empty. A resumed run skips projects that were
+	// done while the parts are the same. Without parts nothing can be compared.
 	Done  string      `json:"done,omitempty"`
 	Parts Fingerprint `json:"parts,omitempty"`
 	State string      `json:"state"` // digest of the state
 	// Variables are hints by which a variable that has changed is named.
 	Variables map[string]string `json:"variables,omitempty"`
-	// OutputsDigest is the digest of the outputs in that state. It stays the same as long as they
-	// do, secrets included, however often those are encrypted anew.
+	// OutputsDigest is a digest of the outputs in that state, secrets included. It
+	// stays the same when unchanged secrets are encrypted anew.
 	OutputsDigest string `json:"told"`
 	// Outputs are the outputs that the run has reported, without secrets.
 	Outputs map[string]any `json:"outputs,omitempty"`
@@ -37,8 +37,8 @@ func (r Records) file(project string) string {
 	return filepath.Join(string(r), project+".json")
 }
 
-// Load reads the record of a project. What cannot be read is no record: the
-// project is run.
+// Load reads the record of a project. An unreadable record counts as
+// missing: the project is run.
 func (r Records) Load(project string) (Record, bool) {
 	content, err := os.ReadFile(r.file(project))
 	if err != nil {

@@ -30,9 +30,9 @@ var errOthers = errors.New("the program is built with sources that are neither b
 
 // sum digests what the program is made of, and returns which of the variables it
 // names. A program in Pulumi YAML is its directory, and what it names; one in Go
-// is its module, or the repository if it may read files outside of that. What
-// others are made of nobody knows without asking their language: everything in
-// the repository counts.
+// is its module, or the repository if it may read files outside of that. The files of other
+// programs are unknown without asking their language: everything in the
+// repository counts.
 func (s Source) sum(variables []string) (content []byte, mentioned []string, err error) {
 	t := newTree(s.Root, variables...)
 	t.contents = s.contents
@@ -59,8 +59,8 @@ func (s Source) addAll(t *tree) error {
 	}
 }
 
-// isOutside reports whether a directory or a file is no part of the program: those that
-// are named, and those of tools.
+// isOutside reports whether a directory or a file is no part of the program: paths
+// that are named, and directories of tools.
 func (s Source) isOutside(path string) bool {
 	name := filepath.Base(path)
 	return slices.Contains(s.Outside, path) || isInstalled(name) || slices.Contains(toolDirs, name)
@@ -69,9 +69,9 @@ func (s Source) isOutside(path string) bool {
 // toolDirs are hidden directories that tools write. Other hidden ones may hold
 // templates that a program reads.
 var toolDirs = []string{
-	".cache", ".direnv", ".eggs", ".git", ".gradle", ".hg", ".idea", ".ipynb_checkpoints", ".mypy_cache", ".next", ".nox", ".npm", ".nuget",
-	".nyc_output", ".pnpm-store", ".pulumi", ".pytest_cache", ".ruff_cache", ".runner", ".svn", ".terraform", ".tox", ".venv", ".vs",
-	".vscode", ".yarn",
+	".cache", ".direnv", ".eggs", ".git", ".gradle", ".hg", ".idea", ".ipynb_checkpoints", ".mypy_cache", ".next",
+	".nox", ".npm", ".nuget", ".nyc_output", ".pnpm-store", ".pulumi", ".pytest_cache", ".ruff_cache", ".runner",
+	".svn", ".terraform", ".tox", ".venv", ".vs", ".vscode", ".yarn",
 }
 
 // addModule adds the module of a Go program, and all of the repository if
@@ -93,8 +93,8 @@ func (s Source) addModule(t *tree) error {
 
 // elsewhere are the words in Go programs that find files outside of their module.
 var elsewhere = [][]byte{
-	[]byte(`"..`), []byte(`/..`), []byte("`.."), []byte("runtime.Caller"), []byte("os.Getwd"), []byte("os.Executable"), []byte("filepath.Abs"),
-	[]byte("rev-parse"),
+	[]byte(`"..`), []byte(`/..`), []byte("`.."), []byte("runtime.Caller"), []byte("os.Getwd"),
+	[]byte("os.Executable"), []byte("filepath.Abs"), []byte("rev-parse"),
 }
 
 func (s Source) leavesModule(module string) (leaves bool, err error) {

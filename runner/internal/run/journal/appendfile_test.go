@@ -43,7 +43,7 @@ func TestAppendTakesBackBrokenLines(t *testing.T) {
 	disk := &smallDisk{space: 6}
 	a := appendFile{f: disk}
 	errs := []error{a.append([]byte("one\n")), a.append([]byte("two\n")), a.append([]byte("3\n"))}
-	disk.space = 100 // somebody has made space
+	disk.space = 100 // a user has made space
 	errs = append(errs, a.append([]byte("four\n")))
 	if diff := cmp.Diff([]bool{false, true, false, false}, failed(errs)); diff != "" {
 		t.Errorf("failed (-want +got):\n%s", diff)

@@ -9,9 +9,9 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// Follow reads the run's events as Events does, and then those that come while
-// it goes on: it looks for new ones whenever wait returns true, and ends when
-// wait returns false or the run has finished.
+// Follow reads the run's events as Events does, and then new events while the run
+// continues: it looks for new ones whenever wait returns true, and ends when wait
+// returns false or the run has finished.
 func (r Run) Follow(wait func() bool) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		f, err := r.open()
@@ -43,8 +43,8 @@ func (r Run) Follow(wait func() bool) iter.Seq2[event.Event, error] {
 // Lines renders events as the entries of their projects' logs.
 type Lines struct{ summary event.Summary }
 
-// Line is the entry that an event makes in the log of its project; empty if it
-// makes none.
+// Line returns the entry that an event makes in the log of its project; empty if
+// it makes none.
 func (l *Lines) Line(e event.Event) string {
 	l.summary.Apply(e)
 	return logged(&l.summary, e)

@@ -4,11 +4,11 @@
 //	<id>/events.ndjson        every event, appended as it comes
 //	<id>/logs/<project>.log   what happened in one project, for reading
 //	<id>/summary.json         what the events add up to, written at the end
-//	<id>/outputs.json         what an up has told about the projects' outputs, without secrets
+//	<id>/outputs.json         the outputs that an up has reported, without secrets
 //
 // The events are the truth; they survive a crash at any moment, and the logs
 // and the summary can be made from them again. What is on disk answers what a
-// later run asks: what is left to do (Resume) and how long things take
+// later run asks: which projects are unfinished (Resume) and how long things take
 // (Durations). Files are readable by their owner only. Events are masked before
 // they come here.
 package journal

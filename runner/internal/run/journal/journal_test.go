@@ -36,7 +36,7 @@ func write(t *testing.T, dir string, at time.Time, events []event.Event) journal
 	return writeWith(t, dir, at, meta, events)
 }
 
-// metaOf is what the first event tells.
+// metaOf returns the content of the first event.
 func metaOf(e event.Event) journal.Meta {
 	return journal.Meta{
 		Operation: e.Operation, Environment: journal.Environment{Provider: e.Provider, Stack: e.Stack}, Simulated: e.Simulated,
@@ -109,7 +109,7 @@ func expectSummary(t *testing.T, r journal.Run, want *event.Summary) {
 	}
 }
 
-// expectPrivate checks that nobody else can read anything.
+// expectPrivate checks that only the owner can read anything.
 func expectPrivate(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

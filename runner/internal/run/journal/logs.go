@@ -39,8 +39,8 @@ func (l *logs) write(s *event.Summary, e event.Event) error {
 	return err
 }
 
-// logged is what an event adds to the log of its project, with a line end; empty
-// if it adds nothing. A project has a log from its start on.
+// logged returns the lines that an event adds to the log of its project, with a
+// line end; empty if it adds nothing. The log of a project begins when it starts.
 func logged(s *event.Summary, e event.Event) string {
 	step, _ := s.Step(e.Project)
 	if (step == nil || step.Started.IsZero()) && e.Project != event.RunProject {

@@ -24,7 +24,7 @@ type Meta struct {
 	Simulated bool `json:"simulated,omitempty"`
 	// Selection are the flags that chose the projects, for people to read.
 	Selection []string `json:"selection,omitempty"`
-	// Resumes is the id of the run that this one carries on.
+	// Resumes is the ID of the run that this run resumes.
 	Resumes string `json:"resumes,omitempty"`
 	// Rollout is the id of the run on many environments that this one was a part of.
 	Rollout string `json:"rollout,omitempty"`
@@ -41,8 +41,8 @@ type Meta struct {
 	Runner string `json:"runner"` // version
 }
 
-// Environment names what runs are about: a later run carries on an earlier one
-// of the same environment only.
+// Environment names what runs are about: a run resumes only an earlier run of the
+// same environment.
 type Environment struct {
 	Provider string `json:"provider"`
 	Stack    string `json:"stack"`
@@ -53,7 +53,7 @@ func (e Environment) Has(run *event.Summary) bool {
 	return run.Provider == e.Provider && run.Stack == e.Stack
 }
 
-// String is provider and stack.
+// String returns provider and stack.
 func (e Environment) String() string { return e.Provider + "/" + e.Stack }
 
 // Meta returns what was known about the run when it began. It is zero for a run

@@ -9,8 +9,8 @@ import (
 
 const outputsFile = "outputs.json"
 
-// Outputs are the outputs of projects, by project and name. Secret values are
-// not among them: a text says that they are secret.
+// Outputs are the outputs of projects, by project and name. They have no secret
+// values: a placeholder says that a value is secret.
 type Outputs map[string]map[string]any
 
 // KeepOutputs puts the outputs beside the run; none leave no file.
@@ -21,7 +21,7 @@ func (j *Journal) KeepOutputs(outputs Outputs) error {
 	return writeJSON(filepath.Join(j.dir, outputsFile), outputs)
 }
 
-// Outputs returns what was kept; a run that told of no outputs has none.
+// Outputs reads the stored outputs; none if the run reported no outputs.
 func (r Run) Outputs() (Outputs, error) {
 	var outputs Outputs
 	err := readJSON(filepath.Join(r.Dir, outputsFile), &outputs)

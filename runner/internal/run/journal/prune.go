@@ -14,7 +14,8 @@ type Retention struct {
 	Age  time.Duration // none that began longer ago; zero keeps any
 }
 
-// Usual is what is kept of so many environments: some runs of each.
+// Usual returns how many runs are kept of a number of environments: some runs of
+// each.
 func Usual(environments int) Retention {
 	const (
 		least, each = 50, 5
@@ -23,9 +24,9 @@ func Usual(environments int) Retention {
 	return Retention{Runs: max(least, each*environments), Age: 90 * day}
 }
 
-// Prune removes the runs that are too many or too old. The newest run stays, and
-// of every environment the last run that did not succeed, with those that it
-// carried on: that is the one a user comes back to.
+// Prune removes runs that are too many or too old. It keeps the newest run and, of
+// every environment, the last run that did not succeed, together with the runs
+// that it resumed: a user may come back to it.
 func Prune(dir string, keep Retention, now time.Time) error {
 	runs, err := List(dir)
 	if err != nil {
@@ -58,9 +59,9 @@ func (k Retention) beyond(runs []Run, now time.Time) []Run {
 	return nil
 }
 
-// unsuccessful returns the ids of the newest run that failed or was interrupted
-// in every environment, and of those that it carried on. A run that cannot be
-// read is nobody's.
+// unsuccessful returns the IDs of the newest run that failed or was interrupted in
+// every environment, and of the runs that it resumed. A run that cannot be read is
+// ignored.
 func unsuccessful(runs []Run) map[string]bool {
 	seen := map[Environment]bool{}
 	ids := map[string]bool{}
@@ -78,10 +79,10 @@ func unsuccessful(runs []Run) map[string]bool {
 	return ids
 }
 
-// addResumed adds the ids of the runs that the first run carried on.
+// addResumed adds the IDs of the runs that the first run resumed.
 func addResumed(ids map[string]bool, runs []Run) {
 	next := runs[0].ID
-	for _, r := range runs { // from newer to older, as one run carries on another
+	for _, r := range runs { // from newer to older, as one run resumes another
 		if r.ID != next {
 			continue
 		}

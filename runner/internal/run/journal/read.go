@@ -51,7 +51,7 @@ func (r Run) Logs() ([]string, error) {
 	return projects, nil
 }
 
-// LogFile is the log of a project that has one.
+// LogFile returns the path of the log of a project that has one.
 func (r Run) LogFile(project string) string {
 	return filepath.Join(r.Dir, logsDir, logName(project))
 }

@@ -19,7 +19,7 @@ type Query struct {
 	Operation operation.Operation
 	// Fingerprint is that of the configuration as it is now.
 	Fingerprint fingerprint.Fingerprint
-	// Changed allows to carry on although the configuration has changed.
+	// Changed allows to resume although the configuration has changed.
 	Changed bool
 	// Rollouts are those whose runs may be resumed; nil for any run.
 	Rollouts []string
@@ -27,7 +27,7 @@ type Query struct {
 
 // Resumption is what an earlier run has left. The lists are in plan order.
 type Resumption struct {
-	// Run is the run to carry on: the last one.
+	// Run is the run to resume: the last one.
 	Run Run
 	// Projects are all that the runs were about.
 	Projects []string
@@ -38,7 +38,7 @@ type Resumption struct {
 	Failed []string
 	// NeverRan have not been started.
 	NeverRan []string
-	// Chain has the ids of the run and of those that it resumed, the last one first.
+	// Chain has the IDs of the run and of the runs that it resumed, the last one first.
 	Chain []string
 	// Force is true where the run also ran what had not changed.
 	Force bool
@@ -47,26 +47,29 @@ type Resumption struct {
 	Changes []string
 }
 
-// Unfinished are the projects that are left to do, in plan order.
+// Unfinished returns the projects that have not succeeded, in plan order.
 func (r Resumption) Unfinished() []string {
-	return slices.DeleteFunc(slices.Clone(r.Projects), func(name string) bool { return slices.Contains(r.Succeeded, name) })
+	return slices.DeleteFunc(slices.Clone(r.Projects), func(name string) bool {
+		return slices.Contains(r.Succeeded, name)
+	})
 }
 
-// ResumeError says why there is no run to carry on.
+// ResumeError says why there is no run to resume.
 type ResumeError struct{ failure.Environment }
 
-// nothing is the error where an operation has no run to carry on. There may be more
-// to do about it than to begin anew.
-func nothing(op operation.Operation, more, format string, args ...any) error {
-	return &ResumeError{failure.Environment{Text: fmt.Sprintf(format, args...), Next: fmt.Sprintf("run %s for all projects", op) + more}}
+// errNothingToResume returns the error for an operation without a run to resume.
+// more is a further way out, next to running all projects.
+func errNothingToResume(op operation.Operation, more, format string, args ...any) error {
+	return &ResumeError{failure.Environment{Text: fmt.Sprintf(format, args...),
+		Next: fmt.Sprintf("run %s for all projects", op) + more}}
 }
 
-// Resume reads below dir what the last run of an operation on an environment
-// has left to do. If that run carried on another one, what that one left and
-// the last run did not touch counts as well. It is a *ResumeError if there is
-// no such run, if another operation has changed the environment since, or if
-// its configuration has. A run that is still going on looks interrupted: the
-// caller holds the environment's lock.
+// Resume finds below dir what the last run of an operation on an environment has
+// not finished. If that run resumed another one, the projects that neither has
+// finished count as well. It returns a *ResumeError if there is no such run, if
+// another operation has changed the environment since, or if its configuration has
+// changed. A running run looks interrupted: the caller holds the environment's
+// lock.
 func Resume(dir string, q Query) (Resumption, error) {
 	runs, err := List(dir)
 	if err != nil {
@@ -77,11 +80,12 @@ func Resume(dir string, q Query) (Resumption, error) {
 		return Resumption{}, err
 	}
 	if q.Rollouts != nil && !slices.Contains(q.Rollouts, last.meta.Rollout) {
-		return Resumption{}, nothing(q.Operation, "", "nothing to carry on: run %s belongs to another rollout", last.ID)
+		return Resumption{}, errNothingToResume(q.Operation, "", "nothing to resume: run %s belongs to another rollout",
+			last.ID)
 	}
 	changes := last.meta.Fingerprint.Changes(q.Fingerprint)
 	if len(changes) > 0 && !q.Changed {
-		return Resumption{}, nothing(q.Operation, ", or carry on all the same with --resume-changed",
+		return Resumption{}, errNothingToResume(q.Operation, ", or resume all the same with --resume-changed",
 			"the configuration has changed since run %s: %s", last.ID, strings.Join(changes, ", "))
 	}
 	chain, err := last.chain(runs)
@@ -120,7 +124,7 @@ func read(run Run) (*record, error) {
 	return &record{Run: run, meta: meta, summary: s}, nil
 }
 
-// last finds the run to carry on.
+// last finds the run to resume.
 func (q Query) last(runs []Run) (*record, error) {
 	for _, run := range runs {
 		r, err := read(run)
@@ -132,24 +136,28 @@ func (q Query) last(runs []Run) (*record, error) {
 		case r.summary.Operation == q.Operation:
 			return r, nil
 		case r.hasChanged():
-			return nil, nothing(q.Operation, "", "nothing to carry on: the last run of %s was %s, %s", q.Environment, r.summary.Operation, r.ID)
+			return nil, errNothingToResume(q.Operation, "", "nothing to resume: the last run of %s was %s, %s", q.Environment,
+				r.summary.Operation, r.ID)
 		}
 	}
-	return nil, nothing(q.Operation, "", "nothing to carry on: there has been no %s of %s", q.Operation, q.Environment)
+	return nil, errNothingToResume(q.Operation, "", "nothing to resume: there has been no %s of %s", q.Operation,
+		q.Environment)
 }
 
 // hasChanged reports whether the run may have changed the environment.
 func (r *record) hasChanged() bool {
-	return r.summary.Operation.ChangesResources() && slices.ContainsFunc(r.summary.Steps, func(s event.Step) bool { return !s.Started.IsZero() })
+	return r.summary.Operation.ChangesResources() && slices.ContainsFunc(r.summary.Steps,
+		func(s event.Step) bool { return !s.Started.IsZero() })
 }
 
-// chain is the run, the one that it carried on, and so forth.
+// chain returns the run, the run that it resumed, and so forth.
 func (r *record) chain(runs []Run) ([]*record, error) {
 	chain := []*record{r}
 	for id := r.meta.Resumes; id != ""; id = r.meta.Resumes {
 		at := slices.IndexFunc(runs, func(other Run) bool { return other.ID == id })
-		if at < 0 || id >= r.ID { // a run carries on earlier ones only, so this ends
-			return nil, nothing(r.summary.Operation, "", "run %s carried on run %s, which is not there any more", r.ID, id)
+		if at < 0 || id >= r.ID { // a run resumes only earlier runs, so this ends
+			return nil, errNothingToResume(r.summary.Operation, "", "run %s resumed run %s, which does not exist any more",
+				r.ID, id)
 		}
 		earlier, err := read(runs[at])
 		if err != nil {

@@ -28,7 +28,7 @@ type past struct {
 	operation operation.Operation
 	stack     string
 	steps     string
-	resumes   int // number of the run that it carries on, counted from one
+	resumes   int // number of the run that it resumes, counted from one
 	config    string
 }
 
@@ -81,7 +81,7 @@ func TestResume(t *testing.T) {
 	tests := map[string]struct {
 		runs []past
 		want string // succeeded / failed / never ran
-		run  int    // the run that is carried on, counted from one
+		run  int    // the resumed run, counted from one
 	}{
 		"failed":      {runs: []past{{steps: "a=succeeded b=failed c=never d=cancelled e=running f=skipped"}}, run: 1, want: "a f / b d e / c"},
 		"all done":    {runs: []past{{steps: "a=succeeded b=skipped"}}, run: 1, want: "a b / / "},
@@ -95,21 +95,21 @@ func TestResume(t *testing.T) {
 		"destroy that never began": {
 			runs: []past{{steps: "a=failed"}, {operation: operation.Destroy, steps: "a=never"}}, run: 1, want: " / a / ",
 		},
-		"carried on": {
+		"resumed": {
 			runs: []past{{steps: "a=succeeded b=failed c=never d=never"}, {resumes: 1, steps: "b=succeeded c=failed d=never"}},
 			run:  2, want: "a b / c / d",
 		},
-		"only the failed carried on": {
+		"only the failed resumed": {
 			runs: []past{{steps: "a=succeeded b=failed c=never"}, {resumes: 1, steps: "b=succeeded"}}, run: 2, want: "a b /  / c",
 		},
-		"carried on twice": {
+		"resumed twice": {
 			runs: []past{{steps: "a=failed b=failed c=never"}, {resumes: 1, steps: "b=succeeded"}, {resumes: 2, steps: "a=cancelled"}},
 			run:  3, want: "b / a / c",
 		},
 		"by hand after that": {
 			runs: []past{{steps: "a=failed b=never"}, {steps: "a=succeeded"}}, run: 2, want: "a / / ",
 		},
-		"carries on older things too": {
+		"resumes older runs too": {
 			runs: []past{{steps: "a=succeeded b=failed"}, {steps: "x=failed"}, {resumes: 1, steps: "b=failed"}}, run: 3, want: "a / b / ",
 		},
 	}
@@ -170,13 +170,13 @@ func TestResumeRefuses(t *testing.T) {
 		query journal.Query
 		want  string // ID1 stands for the id of the first run
 	}{
-		"no run":         {want: "nothing to carry on: there has been no up of kind/dev"},
-		"other stack":    {runs: []past{{stack: "prod", steps: "a=failed"}}, want: "nothing to carry on: there has been no up of kind/dev"},
-		"only a preview": {runs: []past{{operation: operation.Preview, steps: "a=failed"}}, want: "nothing to carry on: there has been no up of kind/dev"},
-		"destroyed":      {runs: []past{{operation: operation.Destroy, steps: "a=succeeded"}}, want: "nothing to carry on: the last run of kind/dev was destroy, ID1"},
+		"no run":         {want: "nothing to resume: there has been no up of kind/dev"},
+		"other stack":    {runs: []past{{stack: "prod", steps: "a=failed"}}, want: "nothing to resume: there has been no up of kind/dev"},
+		"only a preview": {runs: []past{{operation: operation.Preview, steps: "a=failed"}}, want: "nothing to resume: there has been no up of kind/dev"},
+		"destroyed":      {runs: []past{{operation: operation.Destroy, steps: "a=succeeded"}}, want: "nothing to resume: the last run of kind/dev was destroy, ID1"},
 		"up again": {
 			runs:  []past{{steps: "a=running"}},
-			query: journal.Query{Operation: operation.Destroy}, want: "nothing to carry on: the last run of kind/dev was up, ID1",
+			query: journal.Query{Operation: operation.Destroy}, want: "nothing to resume: the last run of kind/dev was up, ID1",
 		},
 		"changed": {runs: []past{{config: "old", steps: "a=failed"}}, want: "the configuration has changed since run ID1: Pulumi.dev.yaml"},
 		"changed since the first, then allowed": {
@@ -205,7 +205,7 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-func TestResumeWithChangesIfToldTo(t *testing.T) {
+func TestResumeWithChangesIfAllowed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	keep(t, dir, past{config: "old", steps: "a=succeeded b=failed"})
@@ -227,7 +227,7 @@ func TestResumeWhenTheRunBeforeIsGone(t *testing.T) {
 	}
 	_, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
 	var refused *journal.ResumeError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "carried on run "+ids[0]+", which is not there any more") {
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "resumed run "+ids[0]+", which does not exist any more") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -299,7 +299,7 @@ func TestResumeAfterBeingKilled(t *testing.T) {
 		// The line of an event is complete without its line end.
 		began := cut >= head-1
 		if began != (got.Run.ID == ids[1]) {
-			t.Fatalf("cut at %d of %d: carries on %s", cut, head, got.Run.ID)
+			t.Fatalf("cut at %d of %d: resumes %s", cut, head, got.Run.ID)
 		}
 		done := strings.Count(string(whole[:cut]), `"succeeded"}`)
 		if began && (len(got.Succeeded) != done || len(got.Unfinished()) != 3-done) {

@@ -23,7 +23,7 @@ type Run struct {
 	Dir string
 }
 
-// Began is when the run began, as its id says, to the second.
+// Began returns when the run began, as its ID says, to the second.
 func (r Run) Began() time.Time {
 	began, _ := time.Parse(idTime, r.ID[:min(len(idTime), len(r.ID))]) // zero for an id without a time
 	return began
@@ -56,8 +56,8 @@ func List(dir string) ([]Run, error) {
 	return runs, nil
 }
 
-// Summaries are the runs below dir with what they add up to, the newest first.
-// What cannot be read is left out.
+// Summaries reads the runs below dir with their summaries, the newest first. It
+// skips what cannot be read.
 func Summaries(dir string) (iter.Seq2[Run, *event.Summary], error) {
 	runs, err := List(dir)
 	return func(yield func(Run, *event.Summary) bool) {

@@ -169,7 +169,8 @@ func (p Plan) Project(word string) (model.Project, error) {
 		step, _ := model.Find(p.Steps, func(step Step) bool { return step.Project.Name == found[0] })
 		return step.Project, nil
 	}
-	return model.Project{}, &failure.Usage{Text: fmt.Sprintf("%q may be %s; use a name", word, strings.Join(found, " or "))}
+	return model.Project{}, &failure.Usage{Text: fmt.Sprintf("%q may be %s; use a name", word,
+		strings.Join(found, " or "))}
 }
 
 // ReadsSecrets reports whether programs of the plan read secrets: the project

@@ -416,8 +416,8 @@ func TestPrepareSetsTheProvider(t *testing.T) {
 					t.Errorf("%s file of %q: %s", name, content, diff)
 				}
 			}
-			if len(copies.MadeUp) > 0 {
-				t.Errorf("%q: generated %v", content, copies.MadeUp)
+			if len(copies.Generated) > 0 {
+				t.Errorf("%q: generated %v", content, copies.Generated)
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (p *preparation) makeUpConfig() error {
 			return fmt.Errorf("generating %s: %w", key.Name, err)
 		}
 		set(values, key.Name, node)
-		p.result.MadeUp = append(p.result.MadeUp, key.Name)
+		p.result.Generated = append(p.result.Generated, key.Name)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (p *preparation) makeUpSecrets() error {
 		if secret.Optional || get(values, secret.Key) != nil || secret.Own && get(p.stack.config(), secret.Key) != nil {
 			continue
 		}
-		p.result.MadeUp = append(p.result.MadeUp, secret.Key)
+		p.result.Generated = append(p.result.Generated, secret.Key)
 		node := get(earlier.config(), secret.Key)
 		if node == nil {
 			value, err := invent(secret)

@@ -70,7 +70,7 @@ func TestSimulationMakesUpWhatIsMissing(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"a:needed", "a:list", "prometheus:admin_password", "bank:db_password", "bank:given",
-		"bank:jwt_key"}, copies.MadeUp); diff != "" {
+		"bank:jwt_key"}, copies.Generated); diff != "" {
 		t.Error(diff)
 	}
 	passphrase := copies.Env["PULUMI_CONFIG_PASSPHRASE"]
@@ -172,8 +172,8 @@ func TestSimulationWithThePassphrase(t *testing.T) {
 	if values["bank:given"] != "the user's own" || values["bank:db_password"] == "" {
 		t.Errorf("got %v", values)
 	}
-	if slices.Contains(copies.MadeUp, "bank:given") || copies.Env != nil {
-		t.Errorf("generated %v, environment %v", copies.MadeUp, copies.Env)
+	if slices.Contains(copies.Generated, "bank:given") || copies.Env != nil {
+		t.Errorf("generated %v, environment %v", copies.Generated, copies.Env)
 	}
 	if got := read(t, copies.Stack).Salt; got != rightKey(t).Salt() {
 		t.Errorf("the stack file has the salt %q", got)

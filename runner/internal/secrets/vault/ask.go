@@ -20,7 +20,7 @@ func (v *Vault) Ask(ctx context.Context, secret model.Secret) (string, error) {
 	terminal, ok := prompt.NewTerminal(v.Stdin, v.Stderr)
 	if !v.Interactive || !ok {
 		return "", &failure.Usage{
-			Text: fmt.Sprintf("the value of %s is missing, and there is nobody to ask", secret.Key),
+			Text: fmt.Sprintf("the value of %s is missing, and there is no terminal to ask on", secret.Key),
 			Next: "say where it comes from: " + SourceForms,
 		}
 	}
@@ -39,7 +39,7 @@ func (v *Vault) Ask(ctx context.Context, secret model.Secret) (string, error) {
 	return generateFor(v.Console, secret)
 }
 
-// secretQuestion is what is asked, with the rules.
+// secretQuestion returns the question for a secret, with the rules.
 func secretQuestion(secret model.Secret) string {
 	text := cmp.Or(secret.Prompt, secret.Key)
 	var hints []string
@@ -55,7 +55,7 @@ func secretQuestion(secret model.Secret) string {
 	return text + ":"
 }
 
-// askKeyFile asks for the file of a key, which nobody types.
+// askKeyFile asks for the file of a key, because a key is too long to type.
 func askKeyFile(ctx context.Context, c Console, terminal prompt.Terminal, secret model.Secret) (string, error) {
 	for {
 		name, err := terminal.Text(ctx, secret.Prompt+", name of its file (empty to have one made):")
@@ -77,7 +77,8 @@ func askKeyFile(ctx context.Context, c Console, terminal prompt.Terminal, secret
 func generateFor(c Console, secret model.Secret) (string, error) {
 	value, err := encryption.Generate(secret)
 	if errors.Is(err, encryption.ErrNoGenerator) {
-		return "", &failure.Usage{Text: fmt.Sprintf("%s: %v", secret.Key, err), Next: "`runner secrets set " + secret.Key + "`"}
+		return "", &failure.Usage{Text: fmt.Sprintf("%s: %v", secret.Key, err), Next: "`runner secrets set " +
+			secret.Key + "`"}
 	}
 	if err == nil {
 		fmt.Fprintf(c.Stderr, "made %s\n", secret.Key)

@@ -24,7 +24,7 @@ import (
 type Change struct {
 	Provider      string                      // "passphrase", or the URL of a key service
 	NewPassphrase string                      // where it comes from; "" to ask
-	Out           io.Writer                   // is told what was done, when it was
+	Out           io.Writer                   // gets a line for each finished part
 	Confirm       func(question string) error // an error keeps everything as it is
 }
 
@@ -63,7 +63,8 @@ func refuseSealedLayers(s *config.Settings) error {
 	for _, entry := range s.Described.Entries {
 		if len(config.StackFile{Entries: []config.Entry{entry}}.Ciphertexts()) > 0 {
 			problems = append(problems, config.Problem{
-				File: entry.File, Line: entry.Line, Key: entry.Key, Text: "is encrypted with the key that is to be changed; move it to " + config.StackPath(s.Stack.Text),
+				File: entry.File, Line: entry.Line, Key: entry.Key, Text: "is encrypted with the key that is to be changed; " +
+					"move it to " + config.StackPath(s.Stack.Text),
 			})
 		}
 	}
@@ -83,7 +84,8 @@ func (v *Vault) Change(ctx context.Context, deployed *stacks.Set, how Change) (C
 		return Changed{}, err
 	}
 	if err := c.carryOut(ctx); err != nil {
-		return c.done, failure.Advise(fmt.Errorf("the change of the key provider is not finished: %w", err), "carry on with `"+changeCommand(c.stack(), c.to.Scheme())+"`")
+		return c.done, failure.Advise(fmt.Errorf("the change of the key provider is not finished: %w", err),
+			"continue with `"+changeCommand(c.stack(), c.to.Scheme())+"`")
 	}
 	return c.done, c.end(ctx)
 }
@@ -101,8 +103,8 @@ type change struct {
 	newEnv   map[string]string // what Pulumi needs for the new encryption
 }
 
-// begin opens the new encryption and notes it: from then on the change has begun
-// and has to be carried on to its end.
+// begin opens the new encryption and records it: from then on the change has begun
+// and must be continued to its end.
 func (c *change) begin(ctx context.Context) error {
 	if _, err := c.readShared(ctx); err != nil {
 		return err
@@ -114,7 +116,7 @@ func (c *change) begin(ctx context.Context) error {
 	if begun && providerName(noted) != c.how.Provider {
 		return &failure.Environment{
 			Text: fmt.Sprintf("a change to the key provider %s has begun and was interrupted", providerName(noted)),
-			Next: "carry on with `" + changeCommand(c.stack(), noted) + "`",
+			Next: "continue with `" + changeCommand(c.stack(), noted) + "`",
 		}
 	}
 	if c.to, err = c.openNew(ctx, noted, begun); err != nil {
@@ -130,14 +132,15 @@ func (c *change) begin(ctx context.Context) error {
 	if with == "passphrase" {
 		with = "the new passphrase"
 	}
-	text := fmt.Sprintf("Encrypt the secrets of %s and the states of %s anew, with %s?", c.stack(), typeset.Counted(len(c.projects()), "project"), with)
+	text := fmt.Sprintf("Encrypt the secrets of %s and the states of %s anew, with %s?", c.stack(),
+		typeset.Counted(len(c.projects()), "project"), with)
 	if err := c.how.Confirm(text); err != nil {
 		return err
 	}
 	return c.mark(ctx)
 }
 
-// projects are those that are deployed.
+// projects returns the deployed projects.
 func (c *change) projects() []string {
 	if c.deployed == nil {
 		return nil
@@ -173,12 +176,13 @@ func (c *change) openNew(ctx context.Context, noted encryption.Scheme, begun boo
 	c.newEnv = map[string]string{encryption.PassphraseVariable: passphrase}
 	sealer, err := encryption.NewKeySealer(passphrase, noted)
 	if err != nil {
-		return nil, &failure.Environment{Text: "the new passphrase is not the one that the interrupted change has begun with", Next: "give that one, to carry on"}
+		return nil, &failure.Environment{Text: "the new passphrase is not the one that the interrupted change has begun " +
+			"with", Next: "give that passphrase to continue"}
 	}
 	return sealer, nil
 }
 
-// newPassphrase is the one to come: from the command line, or asked for.
+// newPassphrase returns the new passphrase: from the command line, or asked for.
 func (c *change) newPassphrase(ctx context.Context, noted encryption.Scheme, begun bool) (string, error) {
 	if from := c.how.NewPassphrase; from != "" {
 		source := Source{From: from}
@@ -187,7 +191,8 @@ func (c *change) newPassphrase(ctx context.Context, noted encryption.Scheme, beg
 	}
 	terminal, ok := prompt.NewTerminal(c.Stdin, c.Stderr)
 	if !c.Interactive || !ok {
-		return "", &failure.Usage{Text: "the new passphrase is missing, and there is nobody to ask", Next: "say where it comes from with --new-passphrase: " + SourceForms}
+		return "", &failure.Usage{Text: "the new passphrase is missing, and there is no terminal to ask on",
+			Next: "say where it comes from with --new-passphrase: " + SourceForms}
 	}
 	q := passphraseQuestion{c.Console, terminal, c.stack()}
 	if begun {
@@ -243,7 +248,7 @@ type part struct {
 	wanted  config.Header
 }
 
-// parts are the stack file and the secrets file. Both say how they are
+// parts returns the stack file and the secrets file. Both say how they are
 // encrypted, even without a value, since states are encrypted alike.
 func (c *change) parts() []part {
 	header := c.to.Scheme().Header()
@@ -275,7 +280,7 @@ func (c *change) reseal(ctx context.Context, p part) error {
 	}
 	file := filepath.Join(c.Settings.Root, p.content.File)
 	if err = atomicfile.WriteDeep(file, content, 0o600, 0o755); err != nil { // own projects do without a configuration
-		next := failure.WriteRemedy(err, "the file") + ", and carry on with `" + changeCommand(c.stack(), c.to.Scheme()) + "`"
+		next := failure.WriteRemedy(err, "the file") + ", and continue with `" + changeCommand(c.stack(), c.to.Scheme()) + "`"
 		return &failure.Environment{Text: err.Error(), Next: next}
 	}
 	return nil

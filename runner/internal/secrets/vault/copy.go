@@ -46,7 +46,8 @@ func (v *Vault) CopyTo(ctx context.Context, other *Vault) ([]NewFile, error) {
 		file   config.StackFile
 		scheme encryption.Scheme
 		path   string
-	}{{stack, schemes.Stack, config.StackPath(other.stack())}, {secrets, schemes.Secrets, config.SecretsPath(other.stack())}} {
+	}{{stack, schemes.Stack, config.StackPath(other.stack())}, {secrets, schemes.Secrets,
+		config.SecretsPath(other.stack())}} {
 		if !part.file.Exists {
 			continue
 		}
@@ -101,7 +102,8 @@ func (c copier) description(ctx context.Context, described config.StackFile, sch
 		for _, old := range (config.StackFile{Entries: []config.Entry{entry}}).Ciphertexts() {
 			if !bytes.Contains(content, []byte(old)) {
 				return nil, &config.Error{Problems: []config.Problem{{
-					File: entry.File, Line: entry.Line, Key: entry.Key, Text: "is encrypted in a form that cannot be copied; write it as {secure: ...}",
+					File: entry.File, Line: entry.Line, Key: entry.Key, Text: "is encrypted in a form that cannot be copied; " +
+						"write it as {secure: ...}",
 				}}}
 			}
 			values, err := from.Unseal(ctx, map[string]string{entry.Key: old})

@@ -29,7 +29,7 @@ func markerOf(s *config.Settings) markerFile {
 	return markerFile(layout.Of(s.Root, false).KeyChange(s.Stack.Text))
 }
 
-// read is the encryption that a change has begun with, if one has.
+// read reads the encryption that a change has begun with, if there is one.
 func (f markerFile) read() (scheme encryption.Scheme, begun bool, err error) {
 	content, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,7 +39,8 @@ func (f markerFile) read() (scheme encryption.Scheme, begun bool, err error) {
 		return encryption.Scheme{}, false, failure.RunnerDir(err)
 	}
 	if err := yaml.Unmarshal(content, &scheme); err != nil || scheme.Salt == "" && scheme.Provider == "" {
-		return encryption.Scheme{}, false, &failure.Environment{Text: string(f) + " is damaged", Next: "restore it from a backup: it says how a change of the key provider has begun"}
+		return encryption.Scheme{}, false, &failure.Environment{Text: string(f) + " is damaged",
+			Next: "restore it from a backup: it says how a change of the key provider has begun"}
 	}
 	return scheme, true, nil
 }
@@ -60,7 +61,8 @@ func markerContent(scheme encryption.Scheme) ([]byte, error) {
 	return append([]byte("# A change of the key provider has begun: this is the new one.\n"), content...), err
 }
 
-// sharedMarker is the key of the note in a backend that others share: the states there are half changed for all of them.
+// sharedMarker is the key of the note in a backend that others share: the states there are half changed for all of
+// them.
 const sharedMarker = "change.json"
 
 // readShared reads, once, the note that a change in another checkout has left in the backend.
@@ -150,12 +152,13 @@ func (v *Vault) refuseKnownChange() error {
 		return err
 	}
 	return &failure.Environment{
-		Text: fmt.Sprintf("the key provider of %s is being changed to %s, and that was interrupted", v.stack(), providerName(scheme)),
-		Next: "carry on with `" + changeCommand(v.stack(), scheme) + "`",
+		Text: fmt.Sprintf("the key provider of %s is being changed to %s, and that was interrupted", v.stack(),
+			providerName(scheme)),
+		Next: "continue with `" + changeCommand(v.stack(), scheme) + "`",
 	}
 }
 
-// providerName is the key provider as the user names it.
+// providerName returns the key provider as the user names it.
 func providerName(scheme encryption.Scheme) string {
 	if scheme.Salt != "" {
 		return "passphrase"
@@ -163,7 +166,7 @@ func providerName(scheme encryption.Scheme) string {
 	return scheme.Provider
 }
 
-// changeCommand is what changes a stack to a key provider.
+// changeCommand returns the command that changes a stack to a key provider.
 func changeCommand(stack string, scheme encryption.Scheme) string {
 	return fmt.Sprintf("runner secrets change-provider %s -s %s", shellescape.Quote(providerName(scheme)), stack)
 }

@@ -11,7 +11,7 @@ import (
 	"mara/runner/internal/state/lock"
 )
 
-// TestCommandForAShell has a shell read the command that carries on.
+// TestCommandForAShell has a shell read the command that continues.
 func TestCommandForAShell(t *testing.T) {
 	t.Parallel()
 	provider := "hashivault://key?a=$HOME&b=`id`'"

@@ -56,8 +56,8 @@ func (m Missing) Problem() config.Problem {
 	}
 }
 
-// Problems are the secrets that the operation needs and nobody will give, and
-// the passphrase if that is missing. There are none where somebody can be asked.
+// Problems returns the secrets that the operation needs and that are missing, and
+// the passphrase if it is missing. There are none if a terminal can ask for them.
 func (v *Vault) Problems() []config.Problem {
 	if v.Interactive {
 		return nil
@@ -71,8 +71,8 @@ func (v *Vault) Problems() []config.Problem {
 	return problems
 }
 
-// toProvide are the secrets that the operation needs and the command line does
-// not give.
+// toProvide returns the secrets that the operation needs and that the command line
+// does not give.
 func (v *Vault) toProvide() []Missing {
 	var missing []Missing
 	if v.Needed {

@@ -14,9 +14,9 @@ import (
 // passphraseTries is how often a wrong passphrase may be typed.
 const passphraseTries = 3
 
-// passphraseScheme is the scheme that the passphrase has to open. Its salt may
-// come from the deployed states, and is "" when nothing was encrypted yet.
-// needed is false where no passphrase encrypts anything.
+// passphraseScheme returns the scheme that the passphrase must open. Its salt may
+// come from the deployed states, and is "" if nothing was encrypted yet. needed is
+// false if no passphrase encrypts anything.
 func (v *Vault) passphraseScheme(ctx context.Context) (scheme encryption.Scheme, needed bool, err error) {
 	schemes, err := v.schemes()
 	if err != nil {
@@ -47,8 +47,8 @@ func (v *Vault) adoptSalt(ctx context.Context) error {
 	return nil
 }
 
-// AskPassphrase asks for the passphrase if one is needed, none is set and
-// somebody is there to ask. Otherwise whoever needs it says that it is missing.
+// AskPassphrase asks for the passphrase if it is needed, not set, and there is a
+// terminal. Without a terminal, its first use reports that it is missing.
 func (v *Vault) AskPassphrase(ctx context.Context) error {
 	terminal, ok := prompt.NewTerminal(v.Stdin, v.Stderr)
 	if !v.Interactive || !ok || v.Simulated {
@@ -115,7 +115,8 @@ func (q passphraseQuestion) choose(ctx context.Context, question string) (string
 		return nil
 	})
 	if err == nil {
-		fmt.Fprintf(q.Stderr, "Keep it safe: nothing can be read without it. With %s or %s you will not be asked for it again.\n",
+		fmt.Fprintf(q.Stderr, "Keep it safe: nothing can be read without it. With %s or %s you will not be asked for it "+
+			"again.\n",
 			encryption.PassphraseVariable, encryption.PassphraseFileVariable)
 	}
 	return text, err
@@ -124,7 +125,8 @@ func (q passphraseQuestion) choose(ctx context.Context, question string) (string
 // askTwice asks for a new secret until accept takes it and it was typed twice.
 // It does not ask again for an empty answer that accept takes: that one stands
 // for something else.
-func askTwice(ctx context.Context, c Console, terminal prompt.Terminal, question string, accept func(string) error) (string, error) {
+func askTwice(ctx context.Context, c Console, terminal prompt.Terminal, question string,
+	accept func(string) error) (string, error) {
 	for {
 		text, err := terminal.Password(ctx, question)
 		if err != nil {
@@ -148,8 +150,8 @@ func askTwice(ctx context.Context, c Console, terminal prompt.Terminal, question
 	}
 }
 
-// passphraseProblems is the passphrase as a problem of the configuration, for a
-// run that can ask nobody.
+// passphraseProblems returns a missing passphrase as a problem of the
+// configuration, for a run without a terminal.
 func (v *Vault) passphraseProblems() []config.Problem {
 	_, set, err := encryption.Passphrase(v.Env)
 	if v.Simulated || !v.Needed || set || err != nil {
@@ -164,10 +166,11 @@ func (v *Vault) passphraseProblems() []config.Problem {
 	}
 	return []config.Problem{{
 		File: config.EnvironmentFile, Key: encryption.PassphraseVariable,
-		Text: fmt.Sprintf("is missing: no passphrase is set, and it encrypts the secrets; set it or %s=FILE, there or in the process environment", encryption.PassphraseFileVariable),
+		Text: fmt.Sprintf("is missing: no passphrase is set, and it encrypts the secrets; set it or %s=FILE, there or in "+
+			"the process environment", encryption.PassphraseFileVariable),
 	}}
 }
 
-// LacksPassphrase reports whether the operation needs a passphrase that nobody
-// has set or can be asked for.
+// LacksPassphrase reports whether the operation needs a passphrase that is not set
+// and cannot be asked for.
 func (v *Vault) LacksPassphrase() bool { return !v.Interactive && len(v.passphraseProblems()) > 0 }

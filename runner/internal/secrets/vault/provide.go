@@ -111,7 +111,8 @@ func (p provision) fill(ctx context.Context, missing []Missing) (map[string]stri
 			continue
 		}
 		if !asked {
-			fmt.Fprintf(p.Stderr, "Some secrets of %s are missing. They are kept encrypted in %s.\n", p.stack(), p.Settings.Secrets.File)
+			fmt.Fprintf(p.Stderr, "Some secrets of %s are missing. They are kept encrypted in %s.\n", p.stack(),
+				p.Settings.Secrets.File)
 			asked = true
 		}
 		value, err := p.Ask(ctx, m.Secret)

@@ -40,7 +40,8 @@ func ParseSources(known []model.Secret, command, flag string, texts []string) ([
 			return nil, err
 		}
 		if !IsSource(from) {
-			return nil, failure.Usagef(command, "%s %s: %s; write %s=SOURCE, where SOURCE is %s", flag, key, NeverOnTheLine, key, SourceForms)
+			return nil, failure.Usagef(command, "%s %s: %s; write %s=SOURCE, where SOURCE is %s", flag, key, NeverOnTheLine,
+				key, SourceForms)
 		}
 		if slices.ContainsFunc(found, func(s Source) bool { return s.Secret.Key == key }) {
 			return nil, failure.Usagef(command, "%s %s is given twice", flag, key)
@@ -76,7 +77,8 @@ func Declared(known []model.Secret, command, key string) (model.Secret, error) {
 		return model.Secret{}, failure.Usagef(command, "name the secret by its key, such as %s", example)
 	}
 	return model.Secret{}, &failure.Usage{
-		Text: fmt.Sprintf("no project has a secret %q%s", key, config.DidYouMean(key, keys)), Next: "`runner secrets list` shows them",
+		Text: fmt.Sprintf("no project has a secret %q%s", key, config.DidYouMean(key, keys)),
+		Next: "`runner secrets list` shows them",
 	}
 }
 
@@ -128,7 +130,7 @@ func (s Source) raw(c Console, sources config.Sources) (string, error) {
 	return string(content), nil
 }
 
-// problem is what is wrong with a source.
+// problem returns the error for a source.
 func (s Source) problem(format string, args ...any) error {
 	text := fmt.Errorf(format, args...).Error()
 	return &config.Error{Problems: []config.Problem{{Key: s.Secret.Key, Text: fmt.Sprintf("from %s: %s", s.From, text)}}}

@@ -26,7 +26,7 @@ func (v *Vault) Sealer(ctx context.Context) (encryption.Sealer, error) {
 	return v.openSealer(ctx)
 }
 
-// Unsealer is a Sealer for a command that only reads.
+// Unsealer returns a Sealer for a command that only reads.
 func (v *Vault) Unsealer(ctx context.Context) (encryption.Sealer, error) {
 	if err := v.refuseKnownChange(); err != nil {
 		return nil, err

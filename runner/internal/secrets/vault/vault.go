@@ -47,8 +47,8 @@ type Options struct {
 	Keys        []config.Key
 	Secrets     []model.Secret              // that the plan's projects declare
 	Known       []model.Secret              // that any project declares
-	Without     []string                    // projects of the catalogue that are left out
-	Skipped     []model.Project             // that this environment leaves out
+	Without     []string                    // projects of the catalogue that are not used
+	Skipped     []model.Project             // projects that this environment skips
 	Beside      map[string]config.StackFile // in the directories of own projects that the operation works on
 	Elsewhere   map[string]Elsewhere        // secrets in files that have an encryption of their own
 	Covered     bool                        // each project of the plan has such a file that says how it is encrypted
@@ -95,12 +95,12 @@ type Vault struct {
 	closers      []func() error
 }
 
-// Key is the key of a passphrase for a salt.
+// Key derives the key of a passphrase for a salt.
 func (v *Vault) Key(passphrase, salt string) (*encryption.Key, error) {
 	return v.keys.Open(passphrase, salt)
 }
 
-// New is the vault of an environment. Close it after use.
+// New returns the vault of an environment. Close it after use.
 func New(o Options) *Vault {
 	return &Vault{Options: o, file: secretsFile{settings: o.Settings, directory: o.Directory, now: o.Now}}
 }
@@ -117,7 +117,8 @@ func (o Options) stack() string { return o.Settings.Stack.Text }
 func (v *Vault) Refuse(keys ...string) error {
 	for _, key := range keys {
 		if at, ok := v.Elsewhere[key]; ok {
-			return &failure.Usage{Text: key + " belongs in " + at.File + ", which has an encryption of its own", Next: "set it there: " + at.Command}
+			return &failure.Usage{Text: key + " belongs in " + at.File + ", which has an encryption of its own",
+				Next: "set it there: " + at.Command}
 		}
 	}
 	return nil
@@ -138,7 +139,8 @@ func (v *Vault) options() encryption.Options {
 		Skipped:      v.Skipped,
 	}
 	o.Covered = v.Covered && len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
-	o.Beside = slice.Map(slices.Sorted(maps.Keys(v.Beside)), func(project string) config.StackFile { return v.Beside[project] })
+	o.Beside = slice.Map(slices.Sorted(maps.Keys(v.Beside)),
+		func(project string) config.StackFile { return v.Beside[project] })
 	for _, secret := range v.Secrets {
 		if secret.Own {
 			o.Own = append(o.Own, secret.Key)
@@ -150,7 +152,7 @@ func (v *Vault) options() encryption.Options {
 	return o
 }
 
-// schemes are how the environment's files are encrypted.
+// schemes reads how the environment's files are encrypted.
 func (v *Vault) schemes() (encryption.Schemes, error) {
 	schemes, err := encryption.SchemesOf(v.options())
 	if err != nil {
@@ -169,7 +171,7 @@ func (v *Vault) failed(err error) error {
 	return &failure.Environment{Text: err.Error()}
 }
 
-// failedUnless is failed, except where the user has interrupted.
+// failedUnless returns failed, except if the user has interrupted.
 func (v *Vault) failedUnless(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err

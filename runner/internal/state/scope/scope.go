@@ -30,8 +30,8 @@ func (s Scope) In(environment string) Scope {
 	return s
 }
 
-// Choose returns the projects that belong to the environment, of those that have a stack
-// of an environment in the backend.
+// Choose returns the projects that belong to the environment, among projects with
+// a stack of this name in the backend.
 func (s Scope) Choose(environment string, projects []string) []string {
 	return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
 		return !s.Contains(environment, project)

@@ -98,23 +98,23 @@ func (f Directory) brokenFiles(projects []string, ending string) ([]Broken, erro
 }
 
 // Restore replaces each broken state with the one before it. It keeps broken
-// states in the directory backups, removes broken sidecars, and tells w about both.
+// states in the directory backups, removes broken sidecars, and reports both to w.
 func (f Directory) Restore(w io.Writer, broken []Broken, backups string) error {
 	if err := os.MkdirAll(backups, 0o700); err != nil {
 		return err
 	}
 	for _, b := range broken {
-		told, err := f.restore(b, filepath.Join(backups, b.Project+".broken.json"))
+		what, err := f.restore(b, filepath.Join(backups, b.Project+".broken.json"))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: %s\n", b.Project, told)
+		fmt.Fprintf(w, "%s: %s\n", b.Project, what)
 	}
 	return nil
 }
 
 // restore restores one state and says how.
-func (f Directory) restore(b Broken, backup string) (told string, err error) {
+func (f Directory) restore(b Broken, backup string) (report string, err error) {
 	if b.isSidecar() {
 		return b.File + " was cut off while it was written; it is removed, and Pulumi makes it anew", os.Remove(b.File)
 	}
@@ -126,7 +126,8 @@ func (f Directory) restore(b Broken, backup string) (told string, err error) {
 	if before == nil {
 		what = "it was that of a new stack, and is removed"
 	}
-	return fmt.Sprintf("the state was cut off while it was written; %s (the broken one is %s)", what, backup), replace(b.File, before, backup)
+	return fmt.Sprintf("the state was cut off while it was written; %s (the broken one is %s)", what, backup),
+		replace(b.File, before, backup)
 }
 
 // replace keeps a copy of a file and gives it another content; nil removes it.
@@ -144,8 +145,8 @@ func replace(file string, content []byte, backup string) error {
 	return atomicfile.Write(file, content, 0o600)
 }
 
-// before is the last whole state: Pulumi's own copy, or the guard's. It is nil
-// when the stack was new and had no state yet.
+// before reads the last whole state: Pulumi's own copy, or the guard's. It is nil
+// if the stack was new and had no state yet.
 func (f Directory) before(b Broken) ([]byte, error) {
 	for _, end := range []string{".bak", guardedEnd} {
 		if !isWhole(b.File + end) {

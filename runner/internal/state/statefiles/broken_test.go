@@ -35,8 +35,8 @@ func TestRestoreStates(t *testing.T) {
 			if len(broken) != 1 || broken[0].Project != "vpc" {
 				t.Fatalf("broken: %v", broken)
 			}
-			var told strings.Builder
-			err := states.Restore(&told, broken, filepath.Join(dir, "backups"))
+			var printed strings.Builder
+			err := states.Restore(&printed, broken, filepath.Join(dir, "backups"))
 			if (err != nil) != (test.problem != "") || err != nil && !strings.Contains(err.Error(), test.problem) {
 				t.Errorf("got %v, want %q", err, test.problem)
 			}
@@ -44,8 +44,8 @@ func TestRestoreStates(t *testing.T) {
 			if content, _ := os.ReadFile(file); string(content) != test.want {
 				t.Errorf("the state is %q, want %q", content, test.want)
 			}
-			if err == nil && (len(brokenIn(t, states, "vpc")) > 0 || !strings.Contains(told.String(), "vpc: the state was cut off")) {
-				t.Errorf("told %q, still broken: %v", told.String(), brokenIn(t, states, "vpc"))
+			if err == nil && (len(brokenIn(t, states, "vpc")) > 0 || !strings.Contains(printed.String(), "vpc: the state was cut off")) {
+				t.Errorf("printed %q, still broken: %v", printed.String(), brokenIn(t, states, "vpc"))
 			}
 			if kept, _ := os.ReadFile(filepath.Join(dir, "backups/vpc.broken.json")); err == nil && string(kept) != test.files["stacks/vpc/dev.json"] {
 				t.Errorf("kept %q", kept)
@@ -72,13 +72,13 @@ func TestRemoveBrokenSidecars(t *testing.T) {
 	if len(broken) != len(cut) {
 		t.Fatalf("broken: %v", broken)
 	}
-	var told strings.Builder
-	if err := states.Restore(&told, broken, filepath.Join(dir, "backups")); err != nil {
+	var printed strings.Builder
+	if err := states.Restore(&printed, broken, filepath.Join(dir, "backups")); err != nil {
 		t.Fatal(err)
 	}
 	for name := range cut {
-		if _, err := os.Stat(filepath.Join(stacks, name)); err == nil || !strings.Contains(told.String(), name+" was cut off") {
-			t.Errorf("%s: %v; told %q", name, err, told.String())
+		if _, err := os.Stat(filepath.Join(stacks, name)); err == nil || !strings.Contains(printed.String(), name+" was cut off") {
+			t.Errorf("%s: %v; printed %q", name, err, printed.String())
 		}
 	}
 	for _, name := range whole {

@@ -78,7 +78,8 @@ type cutOffError struct {
 
 // Error names the file.
 func (e *cutOffError) Error() string {
-	return fmt.Sprintf("%s cannot be decompressed: %v; %s.bak is the state before it", e.file, e.cause, filepath.Base(e.file))
+	return fmt.Sprintf("%s cannot be decompressed: %v; %s.bak is the state before it", e.file, e.cause,
+		filepath.Base(e.file))
 }
 
 func gunzip(content []byte) ([]byte, error) {

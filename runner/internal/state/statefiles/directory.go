@@ -23,14 +23,14 @@ import (
 type Directory struct {
 	Path  string
 	Stack string           // the name of the environment, and of its stacks
-	Names model.StackNames // of those that have names of their own
+	Names model.StackNames // of projects whose stacks are not named as the environment
 }
 
 // IsFile reports whether the backend keeps files.
 func (f Directory) IsFile() bool { return f.Path != "" }
 
-// MayHaveStates is false when nothing can have been deployed yet. A directory that
-// cannot be read may have states.
+// MayHaveStates reports whether something may be deployed. A directory that cannot
+// be read may have states.
 func (f Directory) MayHaveStates() bool {
 	if !f.IsFile() {
 		return true
@@ -39,9 +39,9 @@ func (f Directory) MayHaveStates() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// CommandEnv is the environment of Pulumi's commands. They need not look for
-// states in an old layout where there are none: they would walk over all files of the
-// backend.
+// CommandEnv returns the process environment of Pulumi's commands. It keeps them
+// from looking for states in an old layout if there are none: they would walk over
+// all files of the backend.
 func (f Directory) CommandEnv(env map[string]string) map[string]string {
 	env = maps.Clone(env)
 	if !f.HasLegacy() {
@@ -72,7 +72,7 @@ func (f Directory) Make() error {
 
 func (f Directory) files() layout.State { return layout.State(f.Path) }
 
-// stackOf is the name of a project's stack.
+// stackOf returns the name of a project's stack.
 func (f Directory) stackOf(project string) string { return f.Names.Of(project, f.Stack) }
 
 // Read reads the state of a project as Pulumi exports it, without what is around
@@ -107,17 +107,20 @@ func latestIn(content []byte) (json.RawMessage, error) {
 	return stored.Checkpoint.Latest, err
 }
 
-// unreadable is the error for a file or directory of states that cannot be read.
+// unreadable returns the error for a file or directory of states that cannot be
+// read.
 func unreadable(err error) error {
 	return &failure.Environment{
 		Text: fmt.Sprintf("the states cannot be read: %v", err),
-		Next: "what is deployed is not known until they can be; check owner and permissions, for example after a run with sudo",
+		Next: "what is deployed is not known until they can be; check owner and permissions, for example after a run " +
+			"with sudo",
 	}
 }
 
 // ReadAll reads the states in the directory, as Read does, by environment and then by
 // project. wanted chooses from the projects that have a stack there.
-func (f Directory) ReadAll(wanted func(environment string, projects []string) []string) (map[string]map[string]json.RawMessage, error) {
+func (f Directory) ReadAll(wanted func(environment string,
+	projects []string) []string) (map[string]map[string]json.RawMessage, error) {
 	found, err := f.list()
 	if err != nil {
 		return nil, err

@@ -74,7 +74,8 @@ func (g *guard) forget() {
 // look looks at the disk, and at the states that have changed.
 func (g *guard) look() {
 	if g.reserve.isWanted() && g.reserve.giveUp() {
-		g.warn(fmt.Sprintf("the disk of %s is full; the %d MiB that were kept for the states are given up: free some space", g.reserve.dir, reserveSize>>20))
+		g.warn(fmt.Sprintf("the disk of %s is full; the %d MiB that were kept for the states are given up: free some "+
+			"space", g.reserve.dir, reserveSize>>20))
 		g.reserve = nil
 	}
 	for _, file := range g.files {

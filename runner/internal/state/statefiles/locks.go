@@ -83,7 +83,7 @@ func (f Directory) lockWritten(key string) time.Time {
 	return info.ModTime()
 }
 
-// LockFiles are Pulumi's locks where states are files.
+// LockFiles returns the store of Pulumi's locks if states are files.
 func (f Directory) LockFiles() LockStore { return lockFiles(f.files().Locks()) }
 
 // lockFiles is the directory of all locks.

@@ -8,7 +8,7 @@ import (
 )
 
 // takeReserve takes up room in a directory. The file has no name, so that nothing
-// of it remains however this process ends, and nobody writes to it, so that its
+// of it remains however this process ends. No process writes to it, so that its
 // disk can be made read-only.
 func takeReserve(dir string, size int64) (*reserve, error) {
 	file, err := os.CreateTemp(dir, "reserve-*")

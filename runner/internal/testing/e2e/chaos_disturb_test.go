@@ -202,7 +202,7 @@ func (e *environment) carryOnUntil(command []string, isEnd func(result) bool) {
 		case isEnd(last):
 			return
 		case e.followHints(last):
-		case strings.Contains(lastLines(last.stdout)+last.stderr, "nothing to carry on"):
+		case strings.Contains(lastLines(last.stdout)+last.stderr, "nothing to resume"):
 			resume = nil
 		default:
 			e.t.Errorf("resuming: exit code %d\n%s%s", last.code, lastLines(last.stdout), last.stderr)

@@ -88,7 +88,7 @@ func (e *environment) carryOnRollout() {
 					e.follow("unlock", "-s", command[2], "--simulate", "--yes")
 				}
 			}
-		case strings.Contains(hint, "nothing to carry on"):
+		case strings.Contains(hint, "nothing to resume"):
 			resume = nil // it was killed before it had written anything down
 		default:
 			e.t.Fatalf("carrying on: exit code %d\n%s%s", last.code, lastLines(last.stdout), last.stderr)

@@ -80,7 +80,8 @@ func (c clusters) Kubeconfig(_ context.Context, name string) (string, error) {
 	if c.m.containers[name+"-control-plane"] == nil {
 		return "", fmt.Errorf("could not locate any control plane nodes for cluster named %q", name)
 	}
-	return fmt.Sprintf("clusters:\n- name: kind-%s\n  cluster: {server: \"https://127.0.0.1:6443\"}\nusers:\n- name: u\n  user: {token: %s}\n",
+	return fmt.Sprintf("clusters:\n- name: kind-%s\n  cluster: {server: \"https://127.0.0.1:6443\"}\n"+
+		"users:\n- name: u\n  user: {token: %s}\n",
 		name, Token), nil
 }
 

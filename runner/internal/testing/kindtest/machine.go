@@ -428,7 +428,8 @@ func (m *Machine) exec(c containers.Command, args []string) (string, error) {
 	case !found.Running:
 		return "", failure(c, "container %s is not running", args[0])
 	case found.Paused:
-		return "", failure(c, "Error response from daemon: Container %s is paused, unpause the container before exec", args[0])
+		return "", failure(c, "Error response from daemon: Container %s is paused, unpause the container before exec",
+			args[0])
 	}
 	command := args[1:]
 	switch command[0] {

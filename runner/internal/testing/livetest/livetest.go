@@ -47,7 +47,7 @@ func Serve(t *testing.T, resources ...Resource) (kubeconfig string) {
 		`"users":[{"name":"u","user":{"token":"hidden-token"}}],"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`, server.URL)
 }
 
-// stream tells the changes of a resource until nobody listens.
+// stream sends the changes of a resource until the client disconnects.
 func stream(w http.ResponseWriter, r *http.Request, resources []Resource) {
 	for _, resource := range resources {
 		if !strings.HasSuffix(r.URL.Path, "/"+resource.Name) {
@@ -71,7 +71,8 @@ func stream(w http.ResponseWriter, r *http.Request, resources []Resource) {
 					panic(err)
 				}
 				object["apiVersion"], object["kind"] = resource.GroupVersion, resource.Kind
-				_ = json.NewEncoder(w).Encode(map[string]any{"type": change.Type, "object": object}) // the client fails where it does not arrive
+				// the client fails where it does not arrive
+				_ = json.NewEncoder(w).Encode(map[string]any{"type": change.Type, "object": object})
 				w.(http.Flusher).Flush()
 			}
 		}
@@ -124,14 +125,18 @@ func list(resources []Resource, groupVersion string) any {
 	var all []any
 	for _, resource := range resources {
 		if resource.GroupVersion == groupVersion {
-			all = append(all, map[string]any{"name": resource.Name, "kind": resource.Kind, "namespaced": true, "verbs": []string{"get", "list"}},
-				map[string]any{"name": resource.Name + "/status", "kind": resource.Kind, "namespaced": true, "verbs": []string{"get"}})
+			all = append(all,
+				map[string]any{"name": resource.Name, "kind": resource.Kind, "namespaced": true,
+					"verbs": []string{"get", "list"}},
+				map[string]any{"name": resource.Name + "/status", "kind": resource.Kind, "namespaced": true,
+					"verbs": []string{"get"}})
 		}
 	}
 	return map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": groupVersion, "resources": all}
 }
 
-// page is one page of the objects. Whoever asks for metadata alone gets no more.
+// page returns one page of the objects. A client that asks for metadata alone gets
+// no more.
 func (resource Resource) page(r *http.Request) any {
 	if resource.Current != nil {
 		resource.Objects = resource.Current()
@@ -147,7 +152,8 @@ func (resource Resource) page(r *http.Request) any {
 		}
 		object["apiVersion"], object["kind"] = resource.GroupVersion, resource.Kind
 		if metadataOnly {
-			object = map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": object["metadata"]}
+			object = map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata",
+				"metadata": object["metadata"]}
 		}
 		items = append(items, object)
 	}

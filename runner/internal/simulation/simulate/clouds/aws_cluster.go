@@ -164,7 +164,8 @@ func eksLinks(o simulate.Object) simulate.Links {
 func eksNodeGroup(o simulate.Object) map[string]any {
 	return map[string]any{
 		"resources": []any{map[string]any{
-			"autoscalingGroups":           []any{map[string]any{"name": "eks-" + o.Text("nodeGroupName") + "-" + uuid(o, "group")}},
+			"autoscalingGroups": []any{map[string]any{"name": "eks-" + o.Text("nodeGroupName") + "-" +
+				uuid(o, "group")}},
 			"remoteAccessSecurityGroupId": "",
 		}},
 		"updateConfig":        map[string]any{"maxUnavailable": o.Number("updateConfig.maxUnavailable", 1)},

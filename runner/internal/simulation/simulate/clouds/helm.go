@@ -15,9 +15,10 @@ func helmRelease() simulate.Resource {
 		Token:   "kubernetes:helm.sh/v3:Release",
 		Latency: seconds(60, 30, 15), AutoName: "name", ReplaceOn: []string{"name", "namespace"},
 		ID: func(o simulate.Object) string { return releaseNamespace(o) + "/" + o.Text("name") },
-		Check: every(wellFormed("name", isReleaseName, "is not a name for a release"), func(o simulate.Object) []simulate.Problem {
-			return checkSource(o.Text("chart"), o.Text("repositoryOpts.repo"))
-		}),
+		Check: every(wellFormed("name", isReleaseName, "is not a name for a release"),
+			func(o simulate.Object) []simulate.Problem {
+				return checkSource(o.Text("chart"), o.Text("repositoryOpts.repo"))
+			}),
 		Links: releaseLinks,
 		Outputs: func(o simulate.Object) map[string]any {
 			namespace := releaseNamespace(o)
