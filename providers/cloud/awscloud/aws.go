@@ -125,7 +125,8 @@ func refusal(err error, refused smithy.APIError) error {
 	if errors.As(err, &answered) && answered.Response != nil && answered.Response.Response != nil {
 		answer.Status, answer.Header = answered.HTTPStatusCode(), answered.Response.Header
 	}
-	if _, throttled := retry.DefaultThrottleErrorCodes[answer.Code]; throttled && answer.Status < http.StatusInternalServerError {
+	if _, throttled := retry.DefaultThrottleErrorCodes[answer.Code]; throttled &&
+		answer.Status < http.StatusInternalServerError {
 		answer.Status = http.StatusTooManyRequests
 	}
 	explained := answer.Error(err)

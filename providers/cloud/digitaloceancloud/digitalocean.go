@@ -198,7 +198,8 @@ func explain(ctx context.Context, err error) error {
 	}
 	var answer *godo.ErrorResponse
 	errors.As(err, &answer)
-	explained := cloud.Answer{Cloud: "DigitalOcean", Status: code, Reason: answer.Message, Header: answer.Response.Header}.Error(err)
+	explained := cloud.Answer{Cloud: "DigitalOcean", Status: code, Reason: answer.Message,
+		Header: answer.Response.Header}.Error(err)
 	switch code {
 	case http.StatusUnauthorized:
 		explained.Next = "check DIGITALOCEAN_TOKEN"

@@ -49,13 +49,16 @@ func uncommittedNotes(ctx context.Context, first environment, reader string, fil
 			within[i] = filepath.Dir(file)
 		}
 	}
-	untracked, untrackedErr := ask(within, "ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory")
+	untracked, untrackedErr := ask(within, "ls-files", "--others", "--exclude-standard", "--directory",
+		"--no-empty-directory")
 	var notes []string
 	for _, name := range ignored {
-		notes = append(notes, fmt.Sprintf("commit %s, which %s reads and git ignores: `git add -f %s`, and take it out of .gitignore", name, reader, name))
+		notes = append(notes, fmt.Sprintf("commit %s, which %s reads and git ignores: `git add -f %s`, and take it out "+
+			"of .gitignore", name, reader, name))
 	}
 	for _, name := range untracked {
-		notes = append(notes, fmt.Sprintf("commit %s, which %s reads and git does not have: `git add %s`", name, reader, name))
+		notes = append(notes, fmt.Sprintf("commit %s, which %s reads and git does not have: `git add %s`", name,
+			reader, name))
 	}
 	return notes, errors.Join(ignoredErr, untrackedErr)
 }
@@ -74,7 +77,8 @@ func (e environment) projectFiles(reads func(model.Project) bool) []string {
 // files lists the existing files below the root that an environment is made from.
 func (e environment) files() []string {
 	s := e.Settings
-	names := []string{config.EnvironmentFile, config.MaraFile, config.StackPath(s.Stack.Text), s.Config.File, s.Secrets.File}
+	names := []string{config.EnvironmentFile, config.MaraFile, config.StackPath(s.Stack.Text), s.Config.File,
+		s.Secrets.File}
 	for _, entry := range s.Described.Entries {
 		names = append(names, entry.File)
 	}

@@ -251,8 +251,10 @@ func (p *preparation) open(salt, path string) (*Key, error) {
 func (p *preparation) openBeside(file saltedFile, openedOthers bool) (*Key, error) {
 	key, err := p.open(file.salt, file.path)
 	if openedOthers && file.path != p.Secrets.File && errors.Is(err, ErrPassphrase) {
-		err = fmt.Errorf("%w: %s was encrypted with another one than the other files of the environment; skip its project with "+
-			"--skip, or run `pulumi stack change-secrets-provider passphrase` in its directory to give it the same one", ErrPassphrase, file.path)
+		err = fmt.Errorf("%w: %s was encrypted with another one than the other files of the environment; skip its "+
+			"project with --skip, or run `pulumi stack change-secrets-provider passphrase` in its directory to give it "+
+			"the same one",
+			ErrPassphrase, file.path)
 	}
 	return key, err
 }

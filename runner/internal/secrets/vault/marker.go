@@ -81,7 +81,8 @@ func (v *Vault) readShared(ctx context.Context) (lock.Store, error) {
 	if content, there := notes[sharedMarker]; there {
 		var noted encryption.Scheme
 		if err := yaml.Unmarshal(content, &noted); err != nil || noted.Salt == "" && noted.Provider == "" {
-			return nil, &failure.Environment{Text: "the note " + sharedMarker + " in the backend is damaged", Next: "continue the change of the key provider where it was begun"}
+			return nil, &failure.Environment{Text: "the note " + sharedMarker + " in the backend is damaged",
+				Next: "continue the change of the key provider where it was begun"}
 		}
 		v.sharedChange = &noted
 	}
@@ -145,7 +146,7 @@ func (v *Vault) RefuseHalfChanged(ctx context.Context) error {
 	return v.refuseKnownChange()
 }
 
-// refuseKnownChange is RefuseHalfChanged without the backend, which what reads files alone does not need.
+// refuseKnownChange refuses as RefuseHalfChanged does, without asking the backend.
 func (v *Vault) refuseKnownChange() error {
 	scheme, begun, err := v.begunChange()
 	if err != nil || !begun {
