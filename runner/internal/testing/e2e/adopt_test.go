@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// files are the files of an environment and what is in them.
+// files returns the files of an environment and their contents.
 func (e *environment) files() map[string]string {
 	e.t.Helper()
 	files := map[string]string{}

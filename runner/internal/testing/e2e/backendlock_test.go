@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/state/lock"
 )
 
-// sharing is a directory with one project, whose backend others have, too. A run in
+// sharing creates a directory with one project, whose backend others have, too. A run in
 // it goes on until the file "go" is there.
 func sharing(t *testing.T, backend string) *environment {
 	t.Helper()

@@ -106,7 +106,7 @@ func (b *s3) keep(key string, content []byte) {
 	}
 }
 
-// left are the keys below a directory.
+// left returns the keys below a directory.
 func (b *s3) left(dir string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -131,7 +131,7 @@ func TestBucket(t *testing.T) {
 		t.Errorf("beside another directory's run: exit code %d\n%s", r.code, r.stderr)
 	}
 
-	// Somebody uses Pulumi itself, as soon as the run has looked for that.
+	// A user runs Pulumi itself, as soon as the run has looked for that.
 	const locks = "some/directory/.pulumi/locks/organization/"
 	pulumi := func(host string) []byte {
 		content, err := json.Marshal(map[string]any{"pid": 1 << 30, "username": "ann", "hostname": host, "timestamp": "2026-01-02T03:04:05Z"})

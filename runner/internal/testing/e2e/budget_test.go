@@ -84,7 +84,7 @@ func main() {}
 // several starts: how busy the machine is matters little to that.
 func TestStart(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp(".", "_empty-") // within the module, whose SDK it links; ./... leaves out what begins with _
+	dir, err := os.MkdirTemp(".", "_empty-") // within the module, whose SDK it links; ./... skips what begins with _
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestStart(t *testing.T) {
 	t.Error(late)
 }
 
-// leastTime is the processor time that a program takes at the least.
+// leastTime returns the minimum processor time of a program.
 func leastTime(t *testing.T, path string, args ...string) time.Duration {
 	t.Helper()
 	least := time.Hour

@@ -19,9 +19,9 @@ type edit struct {
 	want   []string
 }
 
-// TestChanges changes one value after another. Each concerns the projects that
-// read it, and those that read an output that follows from it; nobody else.
-// Then it takes things away behind Pulumi's back.
+// TestChanges changes one value after another. Each affects the projects that
+// read it, and the readers of an output that follows from it; no others.
+// Then it deletes things behind Pulumi's back.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	for provider, test := range map[string]struct {
@@ -126,8 +126,8 @@ func checkChanged(t *testing.T, what string, want []string, events []event.Event
 	}
 }
 
-// checkCounts holds what happened to a project's resources, besides those that
-// stayed the same.
+// checkCounts compares what happened to a project's resources, except the unchanged
+// ones.
 func checkCounts(t *testing.T, events []event.Event, project string, want event.Changes) {
 	t.Helper()
 	step := finished(events)[project]

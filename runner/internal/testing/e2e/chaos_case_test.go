@@ -145,14 +145,14 @@ func newPart(r *rand.Rand, c chaosCase) string {
 
 func pick(r *rand.Rand, words ...string) string { return words[r.IntN(len(words))] }
 
-// configurations are what the stack file may say; the first one is what an
-// environment starts with.
+// configurations returns the contents that the stack file may have; an environment
+// starts with the first one.
 func configurations(provider string) []string {
 	begin := "config:\n  kubernetes:infra_type: " + provider + "\n"
 	return []string{begin, begin + "  certmgr:replicas: 3\n  bank-of-anthos:load_users: 7\n  prometheus:values: {podLabels: {team: a}}\n"}
 }
 
-// troubledTypes are resources of every stage of a plan.
+// troubledTypes returns types of resources of every stage of a plan.
 func troubledTypes(provider string) []string {
 	common := []string{
 		"kubernetes:core/v1:Namespace", "kubernetes:core/v1:Secret", "kubernetes:helm.sh/v3:Release", "kubernetes:apps/v1:Deployment",
@@ -182,7 +182,7 @@ func (c chaosCase) arguments(more ...string) []string {
 	return append(append(args, c.args...), more...)
 }
 
-// plan are the flags that choose the case's plan.
+// plan returns the flags that select the case's plan.
 func (c chaosCase) plan() []string {
 	args := []string{"-p", c.provider}
 	if c.part != "" {

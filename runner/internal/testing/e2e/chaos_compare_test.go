@@ -40,7 +40,7 @@ func (e *environment) snapshot() snapshot {
 	return s
 }
 
-// exported are the resources of a state, sorted.
+// exported returns the resources of a state, sorted.
 func (e *environment) exported(file string) []any {
 	e.t.Helper()
 	content, err := os.ReadFile(file)
@@ -92,7 +92,7 @@ func sortTexts(list any) {
 // resources for providers.
 var byChance = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// neutral is a text without the environment's directories and the chance in it.
+// neutral removes the environment's directories and random values from a text.
 func (e *environment) neutral(text string) string {
 	text = strings.ReplaceAll(text, e.root, "ROOT")
 	return byChance.ReplaceAllString(text, "BY-CHANCE")
@@ -135,7 +135,7 @@ func compare(t *testing.T, want, got snapshot) {
 	}
 }
 
-// existing are the flags that tell repair what exists in the clouds although
+// existing returns the flags that name, for repair, what exists in the clouds although
 // its creation was cut off, as a user would look it up.
 func (e *environment) existing(stack string) []string {
 	e.t.Helper()

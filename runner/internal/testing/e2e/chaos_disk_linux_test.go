@@ -42,7 +42,7 @@ func (e *environment) fill(d disk) {
 	}
 }
 
-// protect lets nobody write to the disk, as soon as no file is open for it.
+// protect makes the disk read-only, as soon as no file is open for it.
 func (e *environment) protect(d disk) bool {
 	for range 2000 {
 		err := e.remountAs(d, unix.MS_RDONLY)

@@ -69,7 +69,7 @@ func (e *environment) disturbCommand(cmd *exec.Cmd, c chaosCase, trouble trouble
 // strike does harm, and reports whether it has met anything.
 type strike func(e *environment, c chaosCase, trouble trouble, cmd *exec.Cmd) bool
 
-// strikes are what makes the trouble, one after the other.
+// strikes returns the disturbances, in their order.
 func (t trouble) strikes() []strike {
 	switch t.kind {
 	case killRunner:
@@ -105,8 +105,8 @@ func sendSignal(signal syscall.Signal) strike {
 	}
 }
 
-// killEverything is what happens when the machine goes down: nobody can put
-// anything in order.
+// killEverything kills all processes, as when the machine goes down: none of them can
+// clean up.
 func killEverything(e *environment, _ chaosCase, _ trouble, cmd *exec.Cmd) bool {
 	met := cmd.Process.Kill() == nil
 	for pid := range e.processes() {
@@ -181,7 +181,7 @@ func (e *environment) checkInterrupted(end ending) {
 	}
 }
 
-// attempts is how often a user carries on before giving up.
+// attempts is how often a user resumes before giving up.
 const attempts = 12
 
 // carryOn does what a user does after trouble: resume, and follow the hints.

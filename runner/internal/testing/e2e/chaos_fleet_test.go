@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// fewRollouts is how many rollouts are disturbed where nobody asks for more.
+// fewRollouts is how many rollouts are disturbed by default.
 const fewRollouts = 3
 
 // failWave is a trouble of rollouts: a resource that every environment has fails.
@@ -17,9 +17,9 @@ const failWave = "failing wave"
 
 // TestChaosOfRollouts disturbs rollouts: in the middle of any wave the runner is
 // killed, alone or with all it has started, or interrupted, or a resource fails.
-// Then --resume carries on, with the commands that the runner names on the way,
-// and everything has to be as after a rollout that nobody has disturbed. Between the trouble and the resume a
-// program is edited: it runs in every environment, also in those that were done.
+// Then --resume continues, with the commands that the runner names on the way,
+// and everything has to be as after an undisturbed rollout. Between the trouble and the resume a
+// program is edited: it runs in every environment, also in environments that were done.
 func TestChaosOfRollouts(t *testing.T) {
 	t.Parallel()
 	cases, first := number(t, casesVariable, fewRollouts), uint64(number(t, seedVariable, firstSeed))
@@ -91,7 +91,7 @@ func (e *environment) carryOnRollout() {
 		case strings.Contains(hint, "nothing to resume"):
 			resume = nil // it was killed before it had written anything down
 		default:
-			e.t.Fatalf("carrying on: exit code %d\n%s%s", last.code, lastLines(last.stdout), last.stderr)
+			e.t.Fatalf("resuming: exit code %d\n%s%s", last.code, lastLines(last.stdout), last.stderr)
 		}
 	}
 	e.t.Fatalf("%d attempts, and it is still not well: exit code %d\n%s%s", attempts, last.code, lastLines(last.stdout), last.stderr)

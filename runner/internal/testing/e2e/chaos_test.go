@@ -19,11 +19,11 @@ const (
 	firstSeed     = 1
 )
 
-// TestChaos disturbs runs, of whole plans and of parts of them, in every way
-// there is: resources that fail, a runner or workers that are killed, Ctrl-C
-// and SIGTERM, a full disk, a state that cannot be written. Then it carries on
-// as a user would, and holds the environment against one that nobody has
-// disturbed: the same resources and outputs in the states, the same things in
+// TestChaos disturbs runs, of whole plans and of parts of them, in every
+// way: resources that fail, a runner or workers that are killed, Ctrl-C
+// and SIGTERM, a full disk, a state that cannot be written. Then it resumes
+// as a user would, and compares the environment with an undisturbed
+// one: the same resources and outputs in the states, the same things in
 // the clouds, and nothing left over.
 //
 // A case follows from its seed, but for the timing of processes. A failure

@@ -35,7 +35,7 @@ func TestConfigurationForOneRun(t *testing.T) {
 	})
 }
 
-// nodes are the names of the cluster's nodes.
+// nodes returns the names of the cluster's nodes.
 func (e *environment) nodes() []string {
 	e.t.Helper()
 	r := e.run("outputs", "kind-cluster", "node_names", "--simulate", "-o", "json")

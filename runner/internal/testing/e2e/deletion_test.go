@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// newProtected is an environment of two projects, of which the second reads the first.
+// newProtected creates an environment of two projects, of which the second reads the first.
 // Each has a repository that Pulumi refuses to delete, and a network.
 func newProtected(t *testing.T) *environment {
 	t.Helper()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestDemo has the runner show itself to somebody whose environment points at
+// TestDemo runs the demo for a user whose environment points at
 // real places. It is quick, and leaves nothing behind.
 func TestDemo(t *testing.T) {
 	t.Parallel()

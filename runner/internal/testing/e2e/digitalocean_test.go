@@ -13,7 +13,7 @@ import (
 
 const digitaloceanToken = "example-of-a-digitalocean-token"
 
-// digitaloceanStandIn is DigitalOcean as far as the runner's own questions go.
+// digitaloceanStandIn serves what the runner itself asks of DigitalOcean.
 func digitaloceanStandIn(t *testing.T) (address string) {
 	answers := map[string]string{
 		"/v2/account": `{"account": {"email": "ann@example.com"}}`,
@@ -30,7 +30,7 @@ func digitaloceanStandIn(t *testing.T) (address string) {
 	})
 }
 
-// onDigitalOcean is a newcomer with a token for DigitalOcean.
+// onDigitalOcean returns a newcomer with a token for DigitalOcean.
 func onDigitalOcean(t *testing.T, address string) *environment {
 	e := newcomer(t)
 	e.env = append(e.env, "DIGITALOCEAN_API_URL="+address, "DIGITALOCEAN_TOKEN="+digitaloceanToken)
@@ -135,7 +135,7 @@ func TestDigitalOcean(t *testing.T) {
 	checkNothingLeft(t, e)
 }
 
-// output is an output of a project.
+// output returns an output of a project.
 func output(t *testing.T, e *environment, project, name string) string {
 	t.Helper()
 	r := e.run("outputs", project, name, "--simulate", "-o", "json")
@@ -146,7 +146,7 @@ func output(t *testing.T, e *environment, project, name string) string {
 	return value
 }
 
-// TestMistakesOnDigitalOcean are named before anything is paid for.
+// TestMistakesOnDigitalOcean checks that mistakes are reported before anything is paid for.
 func TestMistakesOnDigitalOcean(t *testing.T) {
 	t.Parallel()
 	for _, m := range []mistake{

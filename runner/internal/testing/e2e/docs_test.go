@@ -15,7 +15,7 @@ import (
 
 // TestDocumentation runs the commands that the documentation shows: the blocks of a
 // page that share a directory are one script, as a reader types them. What is asked on a
-// terminal is answered by variables. A block that shows output is held against it.
+// terminal is answered by variables. The output that a block shows is compared with the real one.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
 	pages, err := docs.Pages(filepath.Join("..", "..", "..", ".."))
@@ -38,8 +38,8 @@ type readerSession struct {
 	blocks      []docs.Block
 }
 
-// sessions are those of a page. A mark names the directory that they begin in, and
-// what is special about them.
+// sessions returns the sessions of a page. A mark names the directory in which a session
+// begins, and its options.
 func sessions(blocks []docs.Block) []readerSession {
 	var all []readerSession
 	for _, b := range blocks {
@@ -132,7 +132,7 @@ func (s readerSession) run(t *testing.T) {
 	}
 }
 
-// script is all that a session types; before each block it says where it stands.
+// script returns all commands of a session; before each block it prints the block's place.
 func (s readerSession) script() string {
 	var script strings.Builder
 	for _, b := range s.blocks {

@@ -67,7 +67,7 @@ func TestDoctorAsksTheCloud(t *testing.T) {
 		return fmt.Sprintf("<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>", code, message)
 	}
 	silent := func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that nobody waits any more
+		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has gone
 		<-r.Context().Done()
 	}
 	for _, tt := range []struct {

@@ -37,7 +37,7 @@ func TestDrift(t *testing.T) {
 	e := newEnvironment(t, embedded)
 	e.simulate(0, "up", "-p", "kind", "--only", "+logstore")
 	if got := results(e.simulate(0, "drift", "--exit-code")); got != (event.Results{Succeeded: 3, Skipped: 11}) {
-		t.Errorf("drift of what nobody touched: %+v", got)
+		t.Errorf("drift of an untouched project: %+v", got)
 	}
 	e.lose("core.v1.Secret/logstore%2Flogstore-credentials.json")
 	before := e.stateResources()
@@ -153,7 +153,7 @@ func TestRemoveStacks(t *testing.T) {
 	})
 }
 
-// TestGoneCluster destroys an environment whose cluster somebody has deleted.
+// TestGoneCluster destroys an environment whose cluster was deleted by hand.
 func TestGoneCluster(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
@@ -165,7 +165,7 @@ func TestGoneCluster(t *testing.T) {
 	}
 	events := e.simulate(0, "destroy", "--force-forget")
 	if text := strings.Join(warnings(events), "\n"); !strings.Contains(text, "dropped from the state") {
-		t.Errorf("what is forgotten is not told: %s", text)
+		t.Errorf("removed resources are not reported: %s", text)
 	}
 	for project, left := range e.stateResources() {
 		if len(left) > 0 {
@@ -187,7 +187,7 @@ func TestForgettingHelmReleases(t *testing.T) {
 	}
 	events := e.simulate(0, "destroy", "--force-forget", "--simulate-fail", fault)
 	if text := strings.Join(warnings(events), "\n"); !strings.Contains(text, "dropped from the state, not destroyed") {
-		t.Errorf("what is forgotten is not told: %s", text)
+		t.Errorf("removed resources are not reported: %s", text)
 	}
 	for project, left := range e.stateResources() {
 		if len(left) > 0 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// example is an environment with a copy of one of the examples.
+// example creates an environment with a copy of one of the examples.
 func example(t *testing.T, name string) *environment {
 	t.Helper()
 	e := newEnvironment(t, embedded)
@@ -90,7 +90,7 @@ func TestOwnProjectsAmongOthers(t *testing.T) {
 		t.Skip("Go is not installed, which runs the project banner")
 	}
 	e.useGo()
-	// A preview of what does not exist yet: greeting reads a kubeconfig that nobody has made.
+	// A preview of a new environment: greeting reads a kubeconfig that does not exist yet.
 	if greeting := finished(e.simulate(0, "preview", "--generate-secrets"))["greeting"]; greeting.Result != "succeeded" || greeting.Changes == nil || greeting.Changes.Create != 2 {
 		t.Errorf("preview of greeting: %+v", greeting)
 	}
@@ -121,7 +121,7 @@ func TestOwnProjectsAmongOthers(t *testing.T) {
 	events = e.simulate(0, "up", "--config", "greeting:enabled=false")
 	for _, project := range []string{"greeting", "banner"} {
 		if _, there := finished(events)[project]; there {
-			t.Errorf("%s is there although nobody wants it", project)
+			t.Errorf("%s exists although nothing needs it", project)
 		}
 	}
 	e.simulate(0, "destroy")
@@ -148,7 +148,7 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// TestMissingEdge: a reference that mara.yaml does not declare is told, with the
+// TestMissingEdge: a reference that mara.yaml does not declare is reported, with the
 // line to add.
 func TestMissingEdge(t *testing.T) {
 	t.Parallel()

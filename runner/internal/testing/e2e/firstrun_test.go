@@ -21,7 +21,7 @@ type firstRun struct {
 	want          string // the stack file, without its first line
 }
 
-// firstRuns are those of all providers. The ports of kind are free.
+// firstRuns returns the first runs of all providers. The ports of kind are free.
 func firstRuns(t *testing.T) []firstRun {
 	begin := []reply{typed("Create one?", ""), typed("Name of the stack", "")}
 	secrets := []reply{
@@ -55,7 +55,7 @@ func firstRuns(t *testing.T) []firstRun {
 	}}
 }
 
-// written is what a first run writes before it asks for secrets, by name.
+// written returns what a first run writes before it asks for secrets, by name.
 func (f firstRun) written() map[string]string {
 	return map[string]string{
 		"Pulumi.dev.yaml": "# Configuration of the stack dev. Every key is in Pulumi.stackname.yaml.example.\nconfig:\n" + f.want,
@@ -102,7 +102,7 @@ func TestFirstRun(t *testing.T) {
 	}
 }
 
-// kept are the secrets in the file; what was typed has to be there.
+// kept returns the secrets in the file; what was typed has to be there.
 func (e *environment) kept() map[string]string {
 	e.t.Helper()
 	values := map[string]string{}
@@ -236,8 +236,8 @@ func TestResumedFirstRun(t *testing.T) {
 	e.checkWritten(map[string]string{"environment": environmentFile, "Pulumi.dev.yaml": after})
 }
 
-// TestFirstRunWithoutATerminal: nothing is ever asked. One error says all that is
-// missing, and who does what it says gets as far as somebody who is asked.
+// TestFirstRunWithoutATerminal: nothing is ever asked. One error lists all missing
+// values, and a user who sets them gets as far as on a terminal.
 func TestFirstRunWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	want := []string{
@@ -260,38 +260,38 @@ func TestFirstRunWithoutATerminal(t *testing.T) {
 				if len(files) > 0 {
 					e.run("init")
 				}
-				code, told := run(e, "up", "-p", "aws", "-s", "dev", "--yes")
-				if code != 3 || strings.Count(told, "error: ") != 1 || strings.Contains(told, "? ") {
-					t.Errorf("exit code %d:\n%s", code, told)
+				code, output := run(e, "up", "-p", "aws", "-s", "dev", "--yes")
+				if code != 3 || strings.Count(output, "error: ") != 1 || strings.Contains(output, "? ") {
+					t.Errorf("exit code %d:\n%s", code, output)
 				}
 				for _, text := range want {
-					if !strings.Contains(told, text) {
-						t.Errorf("it does not say %q:\n%s", text, told)
+					if !strings.Contains(output, text) {
+						t.Errorf("it does not say %q:\n%s", text, output)
 					}
 				}
 				e.checkDir(files...)
 			}
 			e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE="+ownPassphrase, "GRAFANA="+ownPassword)
-			code, told := run(e, "up", "-p", "aws", "-s", "dev", "--yes", "--config", "aws:region=us-east-1",
+			code, output := run(e, "up", "-p", "aws", "-s", "dev", "--yes", "--config", "aws:region=us-east-1",
 				"--secret", "prometheus:admin_password=env:GRAFANA", "--generate-secrets")
-			if code != 1 || !strings.Contains(told, "up FAILED") {
-				t.Errorf("it did not come as far as the cloud; exit code %d:\n%s", code, told)
+			if code != 1 || !strings.Contains(output, "up FAILED") {
+				t.Errorf("it did not come as far as the cloud; exit code %d:\n%s", code, output)
 			}
 			secrets := e.kept()
 			secrets["the passphrase"] = ownPassphrase
-			searchFor(t, secrets, map[string][]byte{"what was printed": []byte(told)})
+			searchFor(t, secrets, map[string][]byte{"what was printed": []byte(output)})
 			searchFor(t, secrets, everyFileBelow(t, e.root))
 		})
 	}
 }
 
-// both is the exit code and all that was printed, without a terminal.
+// both returns the exit code and all output, without a terminal.
 func (e *environment) both(args ...string) (code int, printed string) {
 	r := e.run(args...)
 	return r.code, r.stdout + r.stderr
 }
 
-// look is the exit code and the screen of a terminal at which nobody types.
+// look returns the exit code and the screen of a terminal without input.
 func (e *environment) look(args ...string) (code int, screen string) {
 	return e.sit(args...).wait()
 }

@@ -16,7 +16,7 @@ import (
 	"mara/runner/internal/state/lock"
 )
 
-// newFleet is a root with environments in three waves, of two projects each: a
+// newFleet creates a root with environments in three waves, of two projects each: a
 // test, a canary and two of production.
 func newFleet(t *testing.T) *environment {
 	t.Helper()
@@ -195,8 +195,8 @@ func TestFleetWithBackendsOfTheirOwn(t *testing.T) {
 	said("2 deleted", "fleet", "destroy", "--all", "--yes")
 }
 
-// TestFleetFails: a failing wave stops the rollout, and --resume carries on to
-// where an undisturbed one would have come.
+// TestFleetFails: a failing wave stops the rollout, and --resume continues to
+// the end of an undisturbed one.
 func TestFleetFails(t *testing.T) {
 	t.Parallel()
 	e := newFleet(t)
@@ -234,7 +234,7 @@ func (e *environment) checkFleet() {
 	}
 }
 
-// TestFleetIsCutOff disturbs a rollout in its second wave, and carries on.
+// TestFleetIsCutOff disturbs a rollout in its second wave, and resumes it.
 func TestFleetIsCutOff(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -288,7 +288,7 @@ func TestFleetRepairsSidecars(t *testing.T) {
 }
 
 // TestFleetIsKilled: the third Ctrl-C ends a rollout whose engines no longer hear the
-// second, and what it leaves is put right as it says.
+// second, and the commands that it names repair what it leaves.
 func TestFleetIsKilled(t *testing.T) {
 	t.Parallel()
 	e := newFleet(t)
@@ -313,13 +313,13 @@ func TestFleetIsKilled(t *testing.T) {
 		}
 		return time.Now()
 	}
-	told, killed := 0, time.Time{}
+	reported, killed := 0, time.Time{}
 	interrupt()
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		if !strings.Contains(lines.Text(), `"run.stopping"`) {
 			continue
 		}
-		if told++; told == 1 {
+		if reported++; reported == 1 {
 			interrupt()
 			continue
 		}
@@ -330,8 +330,8 @@ func TestFleetIsKilled(t *testing.T) {
 		killed = interrupt()
 	}
 	_ = cmd.Wait()
-	if code, took := cmd.ProcessState.ExitCode(), time.Since(killed); code != 130 || told != 2 || took > 30*time.Second {
-		t.Errorf("exit code %d, told %d times, ended %s after the third", code, told, took)
+	if code, took := cmd.ProcessState.ExitCode(), time.Since(killed); code != 130 || reported != 2 || took > 30*time.Second {
+		t.Errorf("exit code %d, reported %d times, ended %s after the third", code, reported, took)
 	}
 	e.checkNothingIsLeft()
 	e.carryOnRollout()
@@ -339,7 +339,7 @@ func TestFleetIsKilled(t *testing.T) {
 }
 
 // TestFleetGateAsks: a gate's question is asked on a terminal, and is a clear error
-// where nobody can answer.
+// without one.
 func TestFleetGateAsks(t *testing.T) {
 	t.Parallel()
 	e := newFleet(t)
@@ -450,7 +450,7 @@ func (e *environment) statesIn(dir string) int {
 	return len(states)
 }
 
-// newOwnFleet is a root with own projects, a and b after it, in two environments of a first wave and one of a second,
+// newOwnFleet creates a root with own projects, a and b after it, in two environments of a first wave and one of a second,
 // in two regions. While there is a file "broken", b fails.
 func newOwnFleet(t *testing.T) *environment {
 	t.Helper()

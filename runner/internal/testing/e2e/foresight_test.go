@@ -15,8 +15,8 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// newReaders is an environment of three projects, each of which reads the one
-// before: in YAML, Go and YAML. The first exports a name, a key made of it, and the
+// newReaders creates an environment of three projects, each of which reads the previous
+// one: in YAML, Go and YAML. The first exports a name, a key made of it, and the
 // id of its network; the second passes them on; the third names a repository with
 // the name, and keeps the key.
 func newReaders(t *testing.T, engine string) *environment {
@@ -59,7 +59,7 @@ outputs:
 	return e
 }
 
-// unknownIn are the projects that previews are partial because of, by project.
+// unknownIn returns, by project, the projects because of which its preview is partial.
 func unknownIn(events []event.Event) map[string][]string {
 	unknown := map[string][]string{}
 	for name, step := range finished(events) {
@@ -166,7 +166,7 @@ func (e *environment) checkPlannedProgram() {
 	refuse("another version of the runner", args...)
 }
 
-// newOutputs are the outputs that change, with their new values, by project.
+// newOutputs returns the outputs that change, with their new values, by project.
 func newOutputs(events []event.Event) map[string][]string {
 	outputs := map[string][]string{}
 	for _, e := range events {

@@ -66,7 +66,7 @@ func (e *environment) stock() bool {
 	return slices.ContainsFunc(e.env, func(v string) bool { return strings.HasPrefix(v, "RUNNER_PULUMI=") })
 }
 
-// program is a built program; make builds it.
+// program returns the path of a built program; make builds it.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "..", "..", "bin", name))
@@ -90,7 +90,7 @@ func (e *environment) write(name, content string) {
 	}
 }
 
-// command is a call of the runner that has not started.
+// command returns a call of the runner that has not started.
 func (e *environment) command(args ...string) *exec.Cmd {
 	e.t.Helper()
 	cmd := exec.CommandContext(e.t.Context(), program(e.t, "runner"), args...)
@@ -147,7 +147,7 @@ func decode(t *testing.T, stream string) []event.Event {
 	return events
 }
 
-// finished are the step.finished events by project.
+// finished returns the step.finished events by project.
 func finished(events []event.Event) map[string]event.Event {
 	steps := map[string]event.Event{}
 	for _, e := range events {

@@ -10,7 +10,7 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// TestPastRuns looks at a failed run and the one that carried on, with every
+// TestPastRuns looks at a failed run and the one that resumed it, with every
 // command about past runs.
 func TestPastRuns(t *testing.T) {
 	t.Parallel()

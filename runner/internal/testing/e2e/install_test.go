@@ -64,7 +64,7 @@ func (fakeHost) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plugi
 	return &pulumirpc.PluginInfo{Version: "1.0.0"}, nil
 }
 
-// serveFakeHost is the language host until Pulumi kills it.
+// serveFakeHost acts as the language host until Pulumi kills it.
 func serveFakeHost() {
 	served, err := rpcutil.ServeWithOptions(rpcutil.ServeOptions{Init: func(registrar *grpc.Server) error {
 		pulumirpc.RegisterLanguageRuntimeServer(registrar, fakeHost{log: os.Getenv("FAKE_HOST_LOG")})

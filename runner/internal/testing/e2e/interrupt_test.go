@@ -19,7 +19,7 @@ func TestInterrupts(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		signals []syscall.Signal
-		takes   string // the cluster, if nobody cancels it
+		takes   string // the cluster, unless it is cancelled
 		cluster event.Result
 		engines []string
 	}{

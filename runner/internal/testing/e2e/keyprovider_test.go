@@ -32,7 +32,7 @@ func (e *environment) secrets(want int, input string, args ...string) result {
 	return r
 }
 
-// with is the environment with other variables.
+// with returns the environment with other variables.
 func (e *environment) with(variables ...string) *environment {
 	other := *e
 	other.env = append(slices.Clone(e.env), variables...)
@@ -75,7 +75,7 @@ func TestSecretsForPlainPulumi(t *testing.T) {
 	})
 }
 
-// TestSecretsAtATerminal: somebody types what is asked for, and is interrupted.
+// TestSecretsAtATerminal: a user types the secrets, and is interrupted.
 func TestSecretsAtATerminal(t *testing.T) {
 	t.Parallel()
 	for _, interrupted := range []bool{false, true} {
@@ -242,7 +242,7 @@ func everyFileBelow(t *testing.T, root string) map[string][]byte {
 }
 
 // TestChangeProviderIsKilled before, between and behind the states. Nothing else
-// works on the environment until the same command has carried on.
+// works on the environment until the same command has resumed it.
 func TestChangeProviderIsKilled(t *testing.T) {
 	t.Parallel()
 	projects := []string{"certmgr", "logstore"}
@@ -293,7 +293,7 @@ func TestChangeProviderIsKilled(t *testing.T) {
 	}
 }
 
-// killer is a pulumi that kills the runner around one of its imports.
+// killer writes a pulumi that kills the runner around one of its imports.
 func (e *environment) killer(when string) string {
 	e.t.Helper()
 	before, number, _ := strings.Cut(when, " import ")

@@ -178,7 +178,7 @@ func TestKindClusterHalfMade(t *testing.T) {
 	s.works(s.destroy(), "Cluster delete")
 }
 
-// TestKindClusterCancel stops in the middle, and the next run begins anew.
+// TestKindClusterCancel stops in the middle, and the next run starts again.
 func TestKindClusterCancel(t *testing.T) {
 	t.Parallel()
 	s := newKindStack(t, kindtest.New(t, nodeImage))
@@ -258,7 +258,7 @@ func TestKindRuntimeChange(t *testing.T) {
 	s.leaves()
 }
 
-// TestKindRefusals are found before anything is made.
+// TestKindRefusals checks that wrong inputs are refused before anything is created.
 func TestKindRefusals(t *testing.T) {
 	t.Parallel()
 	machine := kindtest.New(t, nodeImage)

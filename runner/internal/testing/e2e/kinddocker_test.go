@@ -34,7 +34,7 @@ const (
 	nodeProgram    = "../kindprovider/testdata/node/main.go"
 )
 
-// newDockerStack is a stack on this machine's docker. Whatever a test leaves in
+// newDockerStack creates a stack on this machine's docker. Whatever a test leaves in
 // docker, on failure too, is removed and fails it.
 func newDockerStack(t *testing.T, node string) (*kindStack, *containers.Runtime) {
 	t.Helper()
@@ -96,8 +96,8 @@ var (
 	portsGiven atomic.Int64
 )
 
-// freePort is a port that nothing listens on and no other test has. It is below
-// those that the system gives to connections, since engines open many of them.
+// freePort returns a port that nothing listens on and no other test has. It is below
+// the ephemeral ports, because engines open many connections.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 1000 {
@@ -184,8 +184,8 @@ func runDocker(t *testing.T, args ...string) {
 	}
 }
 
-// registryOfMachine is a real registry where its image is on this machine, and
-// a program that answers like one where it is not.
+// registryOfMachine returns a real registry if its image is on this machine, else
+// a program that answers like one.
 func registryOfMachine(t *testing.T, docker *containers.Runtime) string {
 	t.Helper()
 	if found, err := docker.HasImage(t.Context(), "registry:3"); err == nil && found {
@@ -258,7 +258,7 @@ func TestDockerCancel(t *testing.T) {
 
 // TestDockerStopped asks a daemon that is not there.
 func TestDockerStopped(t *testing.T) {
-	t.Setenv("DOCKER_HOST", "unix://"+filepath.Join(t.TempDir(), "nobody.sock"))
+	t.Setenv("DOCKER_HOST", "unix://"+filepath.Join(t.TempDir(), "missing.sock"))
 	if !containers.OnPath("docker") {
 		t.Skip("there is no docker on this machine")
 	}

@@ -37,10 +37,10 @@ type realKind struct {
 
 type realImages struct{ node, registry string }
 
-// realProjects are those that work without the provider of Kubernetes.
+// realProjects are the projects that work without the provider of Kubernetes.
 const realProjects = "kind-cluster,kind-registry,kubeconfig"
 
-// newRealKind is an environment without a cluster.
+// newRealKind creates an environment without a cluster.
 func newRealKind(t *testing.T, stack string) *realKind {
 	t.Helper()
 	docker := kindtest.Docker(t)
@@ -67,7 +67,7 @@ func (r *realKind) leavesNothing(t *testing.T) {
 	})
 }
 
-// imageHere is an image that is on this machine: the one that a variable names,
+// imageHere returns an image that is on this machine: the one that a variable names,
 // else the default, by its digest or by its tag alone. The test is skipped where
 // there is none; one that is named has to be there.
 func imageHere(t *testing.T, docker *containers.Runtime, key, variable string) string {
@@ -89,7 +89,7 @@ func imageHere(t *testing.T, docker *containers.Runtime, key, variable string) s
 	return ""
 }
 
-// defaultOf is the default of one of kind's keys.
+// defaultOf returns the default of one of kind's keys.
 func defaultOf(t *testing.T, key string) string {
 	t.Helper()
 	for _, project := range []model.Project{projects.KindCluster(), projects.KindRegistry()} {
@@ -119,7 +119,7 @@ func (r *realKind) configure() {
 	r.write("config/pulumi/Pulumi."+r.stack+".yaml", text)
 }
 
-// in is the same environment in a part of the test.
+// in returns the same environment for a part of the test.
 func (r *realKind) in(t *testing.T) *realKind {
 	part, e := *r, *r.environment
 	e.t, part.environment = t, &e
@@ -162,7 +162,7 @@ func (r *realKind) kubectl(words string) string {
 	return r.onNode(append([]string{"kubectl"}, strings.Fields(words)...)...)
 }
 
-// containersOf are the containers that bear the stack's name.
+// containersOf returns the containers that bear the stack's name.
 func (r *realKind) containersOf() []string {
 	r.t.Helper()
 	all, err := r.docker.List(context.Background(), "")
@@ -179,7 +179,7 @@ func (r *realKind) containersOf() []string {
 	return names
 }
 
-// logged are the warnings and notes of a run.
+// logged returns the warnings and notes of a run.
 func logged(events []event.Event) string {
 	var lines []string
 	for _, e := range events {
@@ -208,7 +208,7 @@ func (r *realKind) eventually(want string, ask func() string) {
 	}
 }
 
-// ask is what kubectl answers on the control plane, or its error.
+// ask returns what kubectl answers on the control plane, or its error.
 func (r *realKind) ask(words string) string {
 	r.t.Helper()
 	output, err := r.docker.Exec(r.t.Context(), r.controlPlane(), nil, append([]string{"kubectl"}, strings.Fields(words)...)...)
@@ -377,7 +377,7 @@ func realStopped(r *realKind) { r.halted("stop", "stopped") }
 // make the cluster anew.
 func realPaused(r *realKind) { r.halted("pause", "paused") }
 
-// halt stops or pauses a container. One that docker has told to end may do so
+// halt stops or pauses a container. One that docker has signalled may end
 // after docker has given up, and is stopped then.
 func (r *realKind) halt(command, container string) {
 	r.t.Helper()
@@ -390,7 +390,7 @@ func (r *realKind) halt(command, container string) {
 	})
 }
 
-// lose removes a container as somebody who cleans up would.
+// lose removes a container as a user who cleans up would.
 func (r *realKind) lose(container string) {
 	r.t.Helper()
 	if err := r.docker.Remove(r.t.Context(), container); err != nil {

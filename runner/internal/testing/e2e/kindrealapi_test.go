@@ -15,11 +15,11 @@ import (
 	"mara/runner/internal/testing/helmdrifttest"
 )
 
-// kubeconfigFile is the kubeconfig that the runner has written for the user.
+// kubeconfigFile returns the path of the kubeconfig that the runner has written for the user.
 func (r *realKind) kubeconfigFile() string { return filepath.Join(r.home, ".kube", "config") }
 
 // realSimulated has this API server check the Kubernetes objects of all providers
-// while their clouds are simulated. Charts are not at hand: that is told.
+// while their clouds are simulated. Charts are not available: that is reported.
 func realSimulated(r *realKind) {
 	up := func(want int, provider string) []event.Event {
 		r.t.Helper()

@@ -274,10 +274,10 @@ func (r *realOperator) export(args ...string) {
 	r.kube("", "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(r.root, "operator", "test"))
 }
 
-// own are arguments for own projects from the repository.
+// own returns arguments for own projects from the repository.
 func (r *realOperator) own() []string { return []string{"--repo", r.url, "--destroy"} }
 
-// wait waits for the Stacks, and returns what was told.
+// wait waits for the Stacks, and returns the output.
 func (r *realOperator) wait(code int, args ...string) string {
 	r.t.Helper()
 	return r.must(code, append([]string{"operator", "wait", "--timeout", "10m"}, args...)...)
@@ -293,7 +293,7 @@ func (r *realOperator) output(project, name string) string {
 	return strings.TrimSpace(done.stdout)
 }
 
-// onOperator are the projects that are Stacks.
+// onOperator returns the projects that are Stacks.
 func (r *realOperator) onOperator() []string {
 	names := []string{"kubeconfig", "shop", "shop-database", "shop-network"}
 	if r.namespaces {
@@ -348,7 +348,7 @@ func (r *realOperator) refused() {
 	}
 }
 
-// adoptRefused: previews that find something to change are told, and nothing is done.
+// adoptRefused: previews that find changes are reported, and nothing is done.
 func (r *realOperator) adoptRefused() {
 	r.replace("network/Pulumi.yaml", "default: shop.example.com", "default: other.example.com")
 	r.commit("another domain")

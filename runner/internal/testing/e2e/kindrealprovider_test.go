@@ -29,7 +29,7 @@ var inCluster = []string{
 	"secrets", "ingress-controller-namespace", "ingress-controller", "logstore", "logagent", "certmgr", "prometheus", "observability",
 }
 
-// outside are the projects that are left out: the images of the ingress
+// outside are the skipped projects: the images of the ingress
 // controller, of which only a state is there.
 const outside = "kic-image-build,kic-image-push,bank-of-anthos"
 
@@ -222,7 +222,7 @@ func pushCharts(t *testing.T, repository string) {
 	}
 }
 
-// packed is a chart as `helm package` makes it, without the schema of its values:
+// packed returns a chart as `helm package` makes it, without the schema of its values:
 // docs/mirror.md says why.
 func packed(t *testing.T, dir string) []byte {
 	t.Helper()

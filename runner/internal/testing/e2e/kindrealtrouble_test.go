@@ -66,8 +66,8 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// realCancelled interrupts an up twice while Kubernetes is being installed: what
-// there is of the cluster is removed at once.
+// realCancelled interrupts an up twice while Kubernetes is being installed: the
+// incomplete cluster is removed at once.
 func realCancelled(r *realKind) {
 	cmd, output := r.creating()
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {

@@ -108,7 +108,7 @@ func TestKindRegistryHeals(t *testing.T) {
 	s.works(s.up(t.Context()))
 }
 
-// TestKindRegistryFails holds that what fails is said, and put right later.
+// TestKindRegistryFails checks that failures are reported, and repaired later.
 func TestKindRegistryFails(t *testing.T) {
 	t.Parallel()
 	s := newKindRegistry(t)

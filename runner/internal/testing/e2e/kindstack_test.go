@@ -274,7 +274,7 @@ func (s *kindStack) leaves(want ...string) {
 	}
 }
 
-// stateFile is the state as it is on disk.
+// stateFile returns the state on disk.
 func (s *kindStack) stateFile() string {
 	s.Helper()
 	files, err := filepath.Glob(filepath.Join(s.home, "state/.pulumi/stacks/kind-test/dev.json"))

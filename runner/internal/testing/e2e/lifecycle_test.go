@@ -35,8 +35,8 @@ func TestLifecycle(t *testing.T) {
 	}
 }
 
-// TestLifecycleWithTheStockCLI is shorter, for a reason that few tells, and begins with
-// a fault.
+// TestLifecycleWithTheStockCLI runs a shorter life cycle, for the reason in few, which begins
+// with a fault.
 func TestLifecycleWithTheStockCLI(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, stock)
@@ -45,7 +45,7 @@ func TestLifecycleWithTheStockCLI(t *testing.T) {
 	events := e.simulate(1, "up", append(part, "--simulate-fail", fault)...)
 	checkFailure(t, events, []string{"certmgr"}, "simulated failure of "+fault)
 	if names := changed(e.simulate(0, "up", part...)); !slices.Equal(names, []string{"certmgr"}) {
-		t.Errorf("carrying on changed %v, want what failed", names)
+		t.Errorf("resuming changed %v, want what failed", names)
 	}
 	for _, operation := range []string{"preview", "refresh", "up"} {
 		events := e.simulate(0, operation, part...)
@@ -171,7 +171,7 @@ func checkNothingLeft(t *testing.T, e *environment) {
 	}
 }
 
-// stateResources are the resources in the state files, by project.
+// stateResources returns the resources in the state files, by project.
 func (e *environment) stateResources() map[string][]string {
 	e.t.Helper()
 	found := map[string][]string{}
@@ -187,7 +187,7 @@ type stateResource struct {
 	Project             string `json:"-"`
 }
 
-// state are the resources in all state files.
+// state returns the resources in all state files.
 func (e *environment) state() []stateResource {
 	e.t.Helper()
 	files, err := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/*/dev.json"))
@@ -216,7 +216,7 @@ func (e *environment) state() []stateResource {
 	return found
 }
 
-// cloudRecords are the files in which the simulated clouds keep what exists.
+// cloudRecords returns the files in which the simulated clouds store what exists.
 func (e *environment) cloudRecords() []string {
 	var files []string
 	_ = filepath.WalkDir(filepath.Join(e.root, ".runner/simulated/clouds"), func(path string, entry os.DirEntry, err error) error {
@@ -268,7 +268,7 @@ func TestAFaultAndCarryingOn(t *testing.T) {
 			events := e.simulate(1, "up", append(part, "--simulate-fail", test.fault)...)
 			checkFailure(t, events, test.fails, test.message)
 			if got := results(e.simulate(0, "up", part...)); got != (event.Results{Succeeded: len(events[0].Projects)}) {
-				t.Errorf("carrying on: %+v", got)
+				t.Errorf("resuming: %+v", got)
 			}
 			if names := changed(e.simulate(0, "up", part...)); len(names) > 0 {
 				t.Errorf("a third up changed %v", names)

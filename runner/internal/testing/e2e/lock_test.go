@@ -52,7 +52,7 @@ func TestKilledRun(t *testing.T) {
 		events := e.simulate(0, "up", "-p", "kind", "--resume", "--lock-timeout", "1m")
 		// What needs no cluster may have been done before.
 		if got := results(events); got.Succeeded < 13 || got.Succeeded != len(ran(events)) {
-			t.Errorf("carrying on: %+v", got)
+			t.Errorf("resuming: %+v", got)
 		}
 		if text := strings.Join(warnings(events), "\n"); !strings.Contains(text, "did not end properly") {
 			t.Errorf("the warnings do not tell of the killed run: %s", text)

@@ -13,7 +13,7 @@ const memory = "/dev/shm"
 const enoughMemory = 1 << 30
 
 // useMemory has the tests make their directories in memory, where there is enough and
-// programs may run, unless somebody has said where. They write a hundred thousand small
+// programs may run, unless a variable says where. They write a hundred thousand small
 // files, which takes a quarter of their time on a disk.
 func useMemory() {
 	var fs unix.Statfs_t

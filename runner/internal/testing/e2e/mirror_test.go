@@ -30,8 +30,7 @@ import (
 // pull` leaves them.
 const realCharts = "MARA_CHARTS"
 
-// chartsOf are the charts that the programs release, by name, with their
-// versions.
+// chartsOf returns the versions of the charts that the programs release, by name.
 func chartsOf(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../../../../projects/programs/testdata/charts/*.yaml")
@@ -53,7 +52,7 @@ func chartsOf(t *testing.T) map[string]string {
 	return charts
 }
 
-// registryOf is a registry in memory that is also a repository of charts.
+// registryOf serves a registry in memory that is also a repository of charts.
 func registryOf(t *testing.T, archives map[string][]byte) (host string) {
 	t.Helper()
 	index := "entries:\n"
@@ -76,7 +75,7 @@ func registryOf(t *testing.T, archives map[string][]byte) (host string) {
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// repositories is the configuration that takes all charts from a repository.
+// repositories returns the configuration that takes all charts from a repository.
 func repositories(host string) string {
 	text := "config:\n"
 	for _, project := range projects.All() {
@@ -89,15 +88,15 @@ func repositories(host string) string {
 	return text
 }
 
-// madeUp are charts with one image each, of the values that the programs give.
-func madeUp(t *testing.T) map[string][]byte {
+// generatedCharts returns charts with one image each, of the values that the programs give.
+func generatedCharts(t *testing.T) map[string][]byte {
 	archives := map[string][]byte{}
 	for chart, version := range chartsOf(t) {
 		archives[chart] = mirrortest.Pack(t, map[string]string{
 			chart + "/Chart.yaml":         fmt.Sprintf("apiVersion: v2\nname: %s\nversion: %s\n", chart, version),
 			chart + "/values.yaml":        "{}\n",
 			chart + "/values.schema.json": `{"properties": {"affinity": {"$ref": "https://example.invalid/affinity.json"}}}`,
-			chart + "/templates/pod.yaml": "kind: Pod\nspec: {image: '{{ .Values.imageRegistry | default \"quay.io\" }}/made-up/" + chart + ":" + strings.ReplaceAll(version, "+", "_") + "'}\n",
+			chart + "/templates/pod.yaml": "kind: Pod\nspec: {image: '{{ .Values.imageRegistry | default \"quay.io\" }}/generated/" + chart + ":" + strings.ReplaceAll(version, "+", "_") + "'}\n",
 		})
 	}
 	return archives
@@ -131,7 +130,7 @@ func put(t *testing.T, at string) {
 }
 
 // fill puts charts, and images of the right names, into a mirror. It returns
-// those whose digests are given, which nobody can make up.
+// the images with a digest, which a test cannot generate.
 func fill(t *testing.T, address string, needed mirror.List) (pinned []string) {
 	t.Helper()
 	ways := mirror.NewNetwork(nil, "")
@@ -156,7 +155,7 @@ func fill(t *testing.T, address string, needed mirror.List) (pinned []string) {
 // that are rendered with the mirror name images that are in it, and no others.
 func TestMirror(t *testing.T) {
 	t.Parallel()
-	host := registryOf(t, madeUp(t))
+	host := registryOf(t, generatedCharts(t))
 	e := newEnvironment(t, embedded)
 	e.write("config/pulumi/Pulumi.dev.yaml", repositories(host)+"  "+config.InfraType+": kind\n")
 	needed := mirrorList(t, e, "-s", "dev")
@@ -164,7 +163,7 @@ func TestMirror(t *testing.T) {
 	for _, image := range needed.Images {
 		images = append(images, strings.SplitN(image.Name, "@", 2)[0])
 	}
-	for _, want := range []string{"kindest/node:v1.36.4", "registry:3", projects.KICImage, "quay.io/made-up/cert-manager:v1.21.1"} {
+	for _, want := range []string{"kindest/node:v1.36.4", "registry:3", projects.KICImage, "quay.io/generated/cert-manager:v1.21.1"} {
 		if !slices.Contains(images, want) {
 			t.Errorf("the list has no %s: %q", want, images)
 		}
@@ -177,7 +176,7 @@ func TestMirror(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range lines(needed) {
-		if !strings.Contains(line, "made-up") && !strings.Contains(string(content), line) {
+		if !strings.Contains(line, "/generated/") && !strings.Contains(string(content), line) {
 			t.Errorf("docs/mirror lacks %s; record it anew as CONTRIBUTING says", line)
 		}
 	}
@@ -279,12 +278,12 @@ func TestMirrorOfRealCharts(t *testing.T) {
 	}
 }
 
-// documented is the file that lists what a provider's defaults need.
+// documented returns the path of the file that lists what a provider's defaults need.
 func documented(provider string) string {
 	return filepath.Join("..", "..", "..", "..", "docs", "mirror", provider+".txt")
 }
 
-// lines are a list as it is documented.
+// lines returns a list as it is documented.
 func lines(needed mirror.List) []string {
 	var all []string
 	for _, chart := range needed.Charts {

@@ -38,8 +38,8 @@ type privateMirror struct {
 	printed strings.Builder
 }
 
-// newPrivateMirror is an environment whose chart and image come from a registry in
-// memory that can be told not to give its layers.
+// newPrivateMirror creates an environment whose chart and image come from a registry in
+// memory that can withhold its layers.
 func newPrivateMirror(t *testing.T, host string, fill func(source string)) *privateMirror {
 	t.Helper()
 	archive := mirrortest.Pack(t, map[string]string{"cert-manager/Chart.yaml": "apiVersion: v2\nname: cert-manager\nversion: v1.21.1\n"})
@@ -115,7 +115,7 @@ func (m *privateMirror) interruptedCopy() {
 	m.tell(result{code: cmd.ProcessState.ExitCode(), stdout: output.String()}, 130, "cert-manager:v1.21.1: copied", "1 of 2 were checked; the same command continues")
 }
 
-// life fills the mirror. Somebody logs in at a time of the test's choice.
+// life fills the mirror. A user logs in at a time of the test's choice.
 func (m *privateMirror) life(logIn func()) {
 	m.t.Helper()
 	processes := watchProcesses(m.t, "mirror")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// mistake is one that people make, and what they are told before it costs money.
+// mistake is a common one, and the message about it before it costs money.
 type mistake struct {
 	name   string
 	config string   // lines of the stack file below config
@@ -70,7 +70,7 @@ var mistakes = []mistake{
 	{name: "two stacks", config: onKind, files: []string{"config/pulumi/environment", "RUNNER_STACK=dev\nPULUMI_STACK=prod\n"}, want: `PULUMI_STACK: is "prod", but RUNNER_STACK in config/pulumi/environment:1 says "dev"`},
 	{name: "missing secrets", config: onKind, args: "up --yes --non-interactive", want: "prometheus:admin_password is missing"},
 	{name: "a project with a typing error", config: onKind, args: "preview --only certmger", want: `no project "certmger" in the plan; did you mean "certmgr"?`},
-	{name: "left out what others need", config: onKind, args: simUp + "--skip kind-cluster", want: "not deployed yet, but skipped: kind-cluster (needed by kind-registry, kubeconfig)"},
+	{name: "skipped what others need", config: onKind, args: simUp + "--skip kind-cluster", want: "not deployed yet, but skipped: kind-cluster (needed by kind-registry, kubeconfig)"},
 	{name: "a quota", config: onKind, args: simUp + "--only kind-cluster --simulate-fail kind:index:Cluster=QuotaExceeded", want: "QuotaExceeded"},
 	{name: "a commercial edition without a licence", config: onKind + "\n  kic:nginx_plus: true", args: "preview --only kic-image-build", want: "kic:jwt_path"},
 	{name: "a version of Kubernetes without support", config: onAWS + "\n  eks:k8s_version: \"1.31\"", files: []string{"policies/policies.yaml", "use: [kubernetes-version]\nlevels: {kubernetes-version: deny}\n"}, args: "preview --only aws-vpc,aws-eks", want: "Kubernetes 1.31: support has ended on 2025-11-11"},

@@ -19,7 +19,7 @@ const (
 	ownPassword   = "a-Pa55word-of-one's-own"
 )
 
-// newcomer is somebody in an empty directory, with credentials for clouds that are
+// newcomer creates a user in an empty directory, with credentials for clouds that are
 // stand-ins, and with the tools that the checks ask for. Pulumi's plugins are
 // there, too, but do not start: that is where the real clouds begin.
 func newcomer(t *testing.T) *environment {
@@ -42,7 +42,7 @@ func newcomer(t *testing.T) *environment {
 	}}
 }
 
-// awsStandIn is AWS as far as the runner's own questions go.
+// awsStandIn serves what the runner itself asks of AWS.
 func awsStandIn(t *testing.T) (address string) {
 	answers := map[string]string{
 		"GetCallerIdentity": `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::123456789012:user/ann</Arn>
@@ -69,7 +69,7 @@ func awsStandIn(t *testing.T) (address string) {
 	})
 }
 
-// linodeStandIn is Linode as far as the runner's own questions go.
+// linodeStandIn serves what the runner itself asks of Linode.
 func linodeStandIn(t *testing.T) (address string) {
 	answers := map[string]string{
 		"/regions":      `{"id": "us-ord", "label": "Chicago, IL", "status": "ok", "capabilities": ["Kubernetes"]}`,

@@ -42,7 +42,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 // TestKilledRunner: when the runner is killed in the middle of an operation,
 // its workers cancel what they do and end, and leave no lock; the next run
-// carries on.
+// continues.
 func TestKilledRunner(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []string{"up", "refresh", "destroy"} {
@@ -65,7 +65,7 @@ func TestKilledRunner(t *testing.T) {
 }
 
 // TestKilledPrograms: when the process that serves the programs is killed, the
-// run says so, what was begun is finished, and the next run carries on.
+// run says so, what was begun is finished, and the next run continues.
 func TestKilledPrograms(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
@@ -161,7 +161,7 @@ func (e *environment) checkNoProcess() {
 	}
 }
 
-// processes are the command lines of the processes that were started in this
+// processes returns the command lines of the processes that were started in this
 // environment.
 func (e *environment) processes() map[int]string {
 	e.t.Helper()

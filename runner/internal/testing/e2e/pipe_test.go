@@ -11,7 +11,7 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// TestReaderGoesAway is `runner up | head -1`: the run goes on to its end.
+// TestReaderGoesAway runs `runner up | head -1`: the run continues to its end.
 func TestReaderGoesAway(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{"text", "json"} {
@@ -41,7 +41,7 @@ func TestReaderGoesAway(t *testing.T) {
 	}
 }
 
-// TestOutputIsForOtherPrograms runs the commands that look, and those that find
+// TestOutputIsForOtherPrograms runs the commands that look, and the operations that find
 // nothing to do, into a pipe: as text without any control sequence, and as JSON
 // with nothing else beside it.
 func TestOutputIsForOtherPrograms(t *testing.T) {

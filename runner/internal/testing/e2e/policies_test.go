@@ -122,7 +122,7 @@ func TestPlanIsKept(t *testing.T) {
 			t.Errorf("%v: exit code %d\n%s", args, r.code, r.stderr)
 		}
 	}
-	// A plan that somebody has made smaller is not what an up would do.
+	// A plan from which a user has removed a part is not what an up would do.
 	smaller := document
 	smaller.Projects = append([]updateplan.Project{}, document.Projects...)
 	last := &smaller.Projects[4]

@@ -38,7 +38,7 @@ func TestPreviewOfTheWholeEnvironment(t *testing.T) {
 	}
 
 	// Another chart changes one project and the outputs of none; more nodes
-	// make a new cluster, whose outputs nobody knows.
+	// make a new cluster, whose outputs are unknown.
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  certmgr:chart_version: v1.20.0\n")
 	events := e.simulate(5, "preview", "--exit-code")
 	if got := changed(events); !slices.Equal(got, []string{"certmgr"}) {

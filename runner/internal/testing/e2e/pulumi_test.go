@@ -14,7 +14,7 @@ import (
 )
 
 // TestPulumiOnSimulatedClouds runs Pulumi's own commands on one project of a
-// simulated environment, also those that execute its program.
+// simulated environment, also commands that execute its program.
 func TestPulumiOnSimulatedClouds(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {

@@ -51,7 +51,7 @@ func record(t *testing.T, run realRun) {
 	}
 }
 
-// versions are those of what a cluster runs on, as it says itself.
+// versions returns the versions of the software of a cluster, as it reports them.
 func (r *realKind) versions() map[string]string {
 	r.t.Helper()
 	all := map[string]string{}

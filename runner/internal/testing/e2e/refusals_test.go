@@ -39,8 +39,8 @@ func TestRefusals(t *testing.T) {
 		{"parallel 0", nil, "up -p kind --simulate --parallel 0", 2, []string{"--parallel"}},
 		{"bad fault", nil, "up -p kind --simulate --simulate-fail =", 2, []string{"--simulate-fail"}},
 		{"fault without simulation", nil, "up -p kind --simulate-fail x", 2, []string{"--simulate"}},
-		{"destroy with nobody to ask", nil, "destroy -p kind --simulate", 2, []string{"--yes"}},
-		{"up with nobody to ask for secrets", passphrase("x"), "up -p kind --yes", 3, []string{
+		{"destroy without a terminal", nil, "destroy -p kind --simulate", 2, []string{"--yes"}},
+		{"up without secrets and a terminal", passphrase("x"), "up -p kind --yes", 3, []string{
 			"config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing", "bank-of-anthos:jwt_private_key is missing",
 			"runner secrets set bank-of-anthos:ledger_db_password -s dev", "--secret bank-of-anthos:ledger_db_password=env:NAME", "--generate-secrets",
 		}},
@@ -125,7 +125,7 @@ func replaceByDir(t *testing.T, path string) {
 	}
 }
 
-// TestToleratedInputs are inputs that look wrong and are not.
+// TestToleratedInputs checks inputs that look wrong and are not.
 func TestToleratedInputs(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, environment, stack, args string }{

@@ -20,7 +20,7 @@ import (
 	"mara/runner/internal/kube/manifest"
 )
 
-// dirOf are the files of a directory, by their paths in it.
+// dirOf returns the files of a directory, by their paths in it.
 func dirOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -43,7 +43,7 @@ func dirOf(t *testing.T, dir string) map[string]string {
 // objects from a plan.
 func TestRender(t *testing.T) {
 	t.Parallel()
-	host := registryOf(t, madeUp(t))
+	host := registryOf(t, generatedCharts(t))
 	e := newEnvironment(t, embedded)
 	e.write("config/pulumi/Pulumi.dev.yaml", repositories(host)+"  "+config.InfraType+": linode\n")
 	r := e.run("render", "-s", "dev", "--out", "manifests/dev")
@@ -93,7 +93,7 @@ func TestRender(t *testing.T) {
 	sealed(t, e)
 	e.write("manifests/dev/mine.yaml", "kind: ConfigMap\n")
 	if r := e.run("render", "-s", "dev", "--out", "manifests/dev"); r.code != 3 || !strings.Contains(r.stderr, "has files that `runner render` did not write: mine.yaml") {
-		t.Errorf("a file of somebody else: exit code %d, %s", r.code, r.stderr)
+		t.Errorf("a file of the user: exit code %d, %s", r.code, r.stderr)
 	}
 	for _, left := range []string{".runner/simulated", ".runner/state"} {
 		if _, err := os.Stat(filepath.Join(e.root, left)); err == nil {
@@ -142,8 +142,8 @@ func sealed(t *testing.T, e *environment) {
 	}
 }
 
-// TestRenderRunsWhatIsNeeded runs the programs that are selected and those that
-// they read, and no other.
+// TestRenderRunsWhatIsNeeded runs the selected programs and the programs that
+// they read, and no others.
 func TestRenderRunsWhatIsNeeded(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
@@ -168,7 +168,7 @@ func TestRenderRunsWhatIsNeeded(t *testing.T) {
 // programs would create is what they have created.
 func TestRenderPlan(t *testing.T) {
 	t.Parallel()
-	host := registryOf(t, madeUp(t))
+	host := registryOf(t, generatedCharts(t))
 	e := newEnvironment(t, embedded)
 	e.write("config/pulumi/Pulumi.dev.yaml", repositories(host)+"  "+config.InfraType+": kind\n")
 	e.simulate(0, "up")

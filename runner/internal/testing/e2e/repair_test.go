@@ -32,7 +32,7 @@ func TestUnlockAndRepair(t *testing.T) {
 		}
 		e.refused(3, "up", "certmgr: kubernetes:cert-manager.io/v1:ClusterIssuer mara (creating)", "runner repair -s dev --simulate")
 
-		// It was created after all, and nobody knows.
+		// It was created after all, but no state has it.
 		if err := os.WriteFile(issuer.path, issuer.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestRepairForgets(t *testing.T) {
 	e.refused(2, "repair", "(creating) does not exist in the cloud, and is forgotten", "--yes")
 	e.simulate(0, "repair")
 	if got := results(e.simulate(0, "up", "--only", "+certmgr", "--resume")); got.Failed+got.Cancelled > 0 {
-		t.Errorf("carrying on: %+v", got)
+		t.Errorf("resuming: %+v", got)
 	}
 
 	// --resume asks the cloud itself, and imports what was created after all.
@@ -79,7 +79,7 @@ func TestRepairForgets(t *testing.T) {
 		t.Errorf("resumed with what exists: %+v", got)
 	}
 	if r := e.run("show", "--simulate"); !strings.Contains(r.stdout, "exists as mara, and is imported") {
-		t.Errorf("the import is not told: %s", r.stdout)
+		t.Errorf("the import is not reported: %s", r.stdout)
 	}
 	e.simulate(0, "destroy", "--only", "certmgr+")
 	e.crash("certmgr")
@@ -108,7 +108,7 @@ type saved struct {
 	content []byte
 }
 
-// record is what the simulated clouds keep about something.
+// record returns what the simulated clouds store about a resource.
 func (e *environment) record(name string) saved {
 	e.t.Helper()
 	for _, file := range e.cloudRecords() {
@@ -164,8 +164,7 @@ func (e *environment) awaitPending(project, stack string) {
 	e.t.Fatal("the state never got a pending operation")
 }
 
-// childrenOf are the processes that a command has started, whichever of its
-// threads has.
+// childrenOf returns the processes that any thread of a command has started.
 func childrenOf(t *testing.T, cmd *exec.Cmd) []int {
 	t.Helper()
 	lists, err := filepath.Glob("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/task/*/children")
@@ -185,8 +184,8 @@ func childrenOf(t *testing.T, cmd *exec.Cmd) []int {
 }
 
 // TestCutOffSidecar: a kill in the middle of saving can leave an empty file
-// beside a state, over which the list of stacks stumbles. Who only looks is told
-// the way out, an operation takes it.
+// next to a state, over which the list of stacks stumbles. Commands that only look
+// name the remedy, an operation applies it.
 func TestCutOffSidecar(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, []string{embedded}, func(t *testing.T, e *environment) {

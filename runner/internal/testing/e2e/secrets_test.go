@@ -68,7 +68,7 @@ func plantSecret(t *testing.T, e *environment, passphrase, password string) {
 		"encryptionsalt: "+key.Salt()+"\nconfig:\n  prometheus:admin_password:\n    secure: "+ciphertext+"\n")
 }
 
-// clusterKeys are the keys in the cluster's kubeconfig, which up has written
+// clusterKeys returns the keys in the cluster's kubeconfig, which up has written
 // where a user would look for it. The secret must have arrived there.
 func clusterKeys(t *testing.T, e *environment) map[string]string {
 	t.Helper()

@@ -30,11 +30,11 @@ func TestSelection(t *testing.T) {
 	}
 	for _, x := range events[0].Excluded {
 		if x.Reason != "not in --only" {
-			t.Errorf("%s is left out because of %q", x.Name, x.Reason)
+			t.Errorf("%s is skipped because of %q", x.Name, x.Reason)
 		}
 	}
 	if len(events[0].Excluded) != 11 {
-		t.Errorf("%d projects are left out, want 11", len(events[0].Excluded))
+		t.Errorf("%d projects are skipped, want 11", len(events[0].Excluded))
 	}
 
 	r := e.run("up", "--simulate", "--only", "log*")
@@ -81,8 +81,8 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestASelectionReadsWhatItLeavesOut: references to projects that a selection
-// leaves out are as declared.
+// TestASelectionReadsWhatItLeavesOut: references to skipped projects are as
+// declared.
 func TestASelectionReadsWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
@@ -115,7 +115,7 @@ func TestFailedAndResumed(t *testing.T) {
 		t.Errorf("the warnings do not tell of the change: %s", text)
 	}
 	if names := ran(e.simulate(0, "up", "--resume")); len(names) > 0 {
-		t.Errorf("carrying on with a run that is done runs %v", names)
+		t.Errorf("resuming a run that is done runs %v", names)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestResumeAfterOnly(t *testing.T) {
 		}
 	}
 	if text := strings.Join(warnings(e.simulate(0, "up", "--resume")), "\n"); !strings.Contains(text, "nothing is left to do from run") {
-		t.Errorf("carrying on with what is done: %s", text)
+		t.Errorf("resuming what is done: %s", text)
 	}
 	if r := e.run("up", "--simulate", "--failed"); r.code != 3 || !strings.Contains(r.stderr, "nothing failed in the last up of kind/dev: run ") {
 		t.Errorf("exit code %d: %s", r.code, r.stderr)
@@ -170,7 +170,7 @@ func TestTimeout(t *testing.T) {
 	}
 	e.checkNoLocks()
 	if got := results(e.simulate(0, "up", "--resume")); got.Failed+got.Cancelled > 0 {
-		t.Errorf("carrying on: %+v", got)
+		t.Errorf("resuming: %+v", got)
 	}
 }
 

@@ -21,7 +21,7 @@ type reply struct {
 func typed(question, answer string) reply { return reply{question: question, keys: answer + "\r"} }
 func chosen(question, keys string) reply  { return reply{question: question, keys: keys, pressed: true} }
 
-// ctrlC is the same question, with Ctrl-C for an answer.
+// ctrlC returns the same question, with Ctrl-C for an answer.
 func (r reply) ctrlC() reply {
 	r.keys = "\x03"
 	return r
@@ -74,7 +74,7 @@ func (s *sitting) end(want int) string {
 	return screen
 }
 
-// wait is end for a run whose exit code is to be looked at.
+// wait works as end for a run whose exit code the test checks.
 func (s *sitting) wait() (code int, screen string) {
 	s.t.Helper()
 	_ = s.cmd.Wait() // an exit code is no surprise

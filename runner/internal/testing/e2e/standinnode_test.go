@@ -23,7 +23,7 @@ import (
 type standInNode struct {
 	base   *url.URL
 	client *http.Client
-	ready  map[string]bool // Pods, by their uid, that were told to be ready
+	ready  map[string]bool // Pods, by their uid, that were marked ready
 }
 
 const standIn = "stand-in"
@@ -174,7 +174,7 @@ func (n *standInNode) look(ctx context.Context, pod object) {
 	}
 }
 
-// podStatus is the status of a Pod that runs, or has run if it belongs to a Job.
+// podStatus returns the status of a Pod that runs, or has run if it belongs to a Job.
 func podStatus(pod object, number int) object {
 	meta, _ := pod["metadata"].(object)
 	spec, _ := pod["spec"].(object)
@@ -204,7 +204,7 @@ func containerStatuses(containers []object, state object, ready bool) []object {
 	return all
 }
 
-// list is a list of objects in an object.
+// list returns a list of objects in an object.
 func list(o object, key string) []object {
 	raw, _ := o[key].([]any)
 	var all []object

@@ -15,7 +15,7 @@ import (
 // TestCtrlCOnATerminal presses Ctrl-C once, twice and three times. The
 // terminal sends its signal to the whole foreground group; what runs Pulumi is
 // not in it. Whatever happened, no lock and no process is left, and --resume
-// carries on.
+// continues.
 func TestCtrlCOnATerminal(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -51,7 +51,7 @@ func TestCtrlCOnATerminal(t *testing.T) {
 
 // TestTerminalIsClosed closes the terminal of a run: the shell and the kernel
 // send SIGHUP, and nothing can be written any more. The run is cancelled, its
-// journal is complete, and --resume carries on.
+// journal is complete, and --resume continues.
 func TestTerminalIsClosed(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
@@ -75,7 +75,7 @@ func TestTerminalIsClosed(t *testing.T) {
 	e.checkNoLocks()
 	e.checkNoWorkingCopy()
 	if got := results(e.simulate(0, "up", "--resume")); got != (event.Results{Succeeded: 3}) {
-		t.Errorf("carrying on: %+v", got)
+		t.Errorf("resuming: %+v", got)
 	}
 }
 
@@ -156,7 +156,7 @@ func (e *environment) upOnATerminal(takes string) (*prompttest.Terminal, *exec.C
 	return terminal, cmd
 }
 
-// stopWorkers lets nobody but the kernel end the workers.
+// stopWorkers stops the workers, so that only the kernel can end them.
 func (e *environment) stopWorkers() {
 	e.t.Helper()
 	for pid, line := range e.processes() {

@@ -100,7 +100,7 @@ const typeScriptConfig = `{"compilerOptions": {"strict": true, "target": "es2020
 
 // TestTypeScript runs projects in TypeScript with Pulumi's own language host, with
 // Node.js and with packages from npm's registry: one on the real engine, and one
-// whose plugin nobody has, simulated.
+// without a plugin, simulated.
 func TestTypeScript(t *testing.T) {
 	t.Parallel()
 	host := os.Getenv("E2E_NODEJS")

@@ -30,7 +30,7 @@ func expectRun(t *testing.T, what string, events []event.Event, want ...string) 
 	}
 }
 
-// TestUnchanged: an up leaves out the projects for which nothing has changed, and
+// TestUnchanged: an up skips the projects for which nothing has changed, and
 // no others.
 func TestUnchanged(t *testing.T) {
 	t.Parallel()
@@ -51,13 +51,13 @@ func TestUnchanged(t *testing.T) {
 	expectRun(t, "the second", again)
 	step := finished(again)["certmgr"]
 	if step.Result != event.Skipped || step.Unchanged != first[0].Run || step.Reason != "unchanged since "+first[0].Run {
-		t.Errorf("told %+v", step)
+		t.Errorf("reported %+v", step)
 	}
 	if last := again[len(again)-1]; last.Results == nil || last.Results.Unchanged != 4 || last.Result != event.Succeeded {
 		t.Errorf("the end is %+v", last)
 	}
 	if r := e.run("outputs", "kubeconfig", "--simulate"); r.code != 0 || !strings.Contains(r.stdout, "kubeconfig") {
-		t.Errorf("outputs of a project that was left out: exit code %d, %s%s", r.code, r.stdout, r.stderr)
+		t.Errorf("outputs of a skipped project: exit code %d, %s%s", r.code, r.stdout, r.stderr)
 	}
 	if r := e.run("show", "--simulate"); r.code != 0 || !strings.Contains(r.stdout, "4 unchanged") {
 		t.Errorf("show: exit code %d, %s%s", r.code, r.stdout, r.stderr)
@@ -79,7 +79,7 @@ func TestUnchanged(t *testing.T) {
 	expectRun(t, "what is in the file", up(), "logstore")
 
 	e.simulate(0, "refresh", "--only", "logstore")
-	expectRun(t, "somebody else has written a state", up(), "logstore")
+	expectRun(t, "another program has written a state", up(), "logstore")
 	state := filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/certmgr/dev.json")
 	content, err := os.ReadFile(state)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// stash is a project in YAML with one resource.
+// stash returns a project in YAML with one resource.
 func stash(name, more string) string {
 	return "name: " + name + "\nruntime: yaml\nresources:\n  kept:\n    type: pulumi:index:Stash\n    properties:\n      input: hello\n" + more
 }
 
-// TestUnclaimedStacks renames a deployed project and removes another: both are told of,
-// the one goes on under its new name with its resources, the other is destroyed; the
+// TestUnclaimedStacks renames a deployed project and removes another: both are reported,
+// the one continues under its new name with its resources, the other is destroyed; the
 // stack of another repository in the same backend stays.
 func TestUnclaimedStacks(t *testing.T) {
 	t.Parallel()
