@@ -41,7 +41,7 @@ func TestAdopt(t *testing.T) {
 	e.env = append(e.env, "PULUMI_BACKEND_URL=file://state")
 	before := e.files()
 	r := e.run("adopt", "--print")
-	if r.code != 0 || !strings.Contains(r.stderr, "not sure: bookshop-monitoring reads bookshop by monitoring/Pulumi.yaml:") {
+	if r.code != 0 || !strings.Contains(r.stderr, "the only evidence that bookshop-monitoring reads bookshop is monitoring/Pulumi.yaml:") {
 		t.Fatalf("adopt --print: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	if diff := cmp.Diff(before, e.files()); diff != "" {

@@ -21,7 +21,7 @@ func TestDemo(t *testing.T) {
 	}
 	for _, want := range []string{
 		`KIC Image Push \(kic-image-push\): FAILED`, `the registry answers 503`, `ingress-controller +skipped +- +- +- +kic-image-push failed`,
-		`up succeeded in .*\[SIMULATED\]`, `destroy succeeded in .*14 succeeded`, `\nhttps?://`, `nothing of it is left`,
+		`up succeeded in .*\[SIMULATED\]`, `destroy succeeded in .*14 succeeded`, `\nhttps?://`, `The files of the demo were removed`,
 	} {
 		if !regexp.MustCompile(want).MatchString(stdout.String()) {
 			t.Errorf("it does not say %q:\n%s", want, stdout.String())

@@ -46,7 +46,7 @@ func TestFirstRunOnDigitalOcean(t *testing.T) {
 	first.answer(
 		typed("Create one?", ""), typed("Name of the stack", ""),
 		chosen("DigitalOcean region", "fra\r"), chosen("Kubernetes version", "\r"), chosen("Size of the nodes", "c-4\r"), typed("Number of nodes", "2"),
-		chosen("Several control-plane", "\r"), typed("Registry that the account has", "example"), typed("Host name of the application", "bank.example.com"),
+		chosen("Several control-plane", "\r"), typed("Existing registry of the account", "example"), typed("Host name of the application", "bank.example.com"),
 		typed("Domain at DigitalOcean", "example.com"), chosen("Where certificates", "\r"), typed("Write this", ""),
 		typed("Choose a passphrase", ownPassphrase), typed("The same again", ownPassphrase),
 		typed("Grafana administrator password", ownPassword), typed("The same again", ownPassword),

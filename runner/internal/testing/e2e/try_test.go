@@ -18,8 +18,8 @@ func TestTry(t *testing.T) {
 		code           int
 		report         []string
 	}{
-		{"aws", "aws", nil, 0, []string{"SIMULATED: All went well.", "The cloud was not asked: it is simulated.", "| up again | done |", "| drift | done |", "| destroy | done |"}},
-		{"linode", "linode", []string{"--simulate-fail", "*:Release@prometheus=no"}, 1, []string{"SIMULATED: It did not go well: up failed.", "| up | exit code 1 |", "| destroy | done |"}},
+		{"aws", "aws", nil, 0, []string{"SIMULATED: The trial succeeded. The cloud was not checked for leftovers: the trial was simulated.", "| up again | done |", "| drift | done |", "| destroy | done |"}},
+		{"linode", "linode", []string{"--simulate-fail", "*:Release@prometheus=no"}, 1, []string{"SIMULATED: The trial failed: up failed.", "| up | exit code 1 |", "| destroy | done |"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

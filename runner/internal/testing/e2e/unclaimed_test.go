@@ -49,7 +49,7 @@ func TestUnclaimedStacks(t *testing.T) {
 	must(e, 3, "the stack of foreign may belong to another repository", "adopt", "--rename", "foreign", "db", "-s", "dev", "--yes")
 	must(e, 3, "no project of this environment is named dbb", "adopt", "--rename", "database", "dbb", "-s", "dev", "--yes")
 	must(e, 2, "--yes", "adopt", "--rename", "database", "db", "-s", "dev")
-	must(e, 0, "belongs to db now", "adopt", "--rename", "database", "db", "-s", "dev", "--yes")
+	must(e, 0, "the resources deployed as database belong to db now", "adopt", "--rename", "database", "db", "-s", "dev", "--yes")
 	must(e, 0, "no changes", "preview")
 	must(e, 0, "", "up", "--yes")
 
