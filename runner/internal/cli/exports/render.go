@@ -141,7 +141,7 @@ func runRender(ctx context.Context, d cmd.Deps, o renderOptions) (err error) {
 	if o.Plan == nil {
 		about, manifests, err = renderPrograms(ctx, d, o, charts)
 	} else {
-		about, manifests, err = renderPlan(ctx, o, charts)
+		about, manifests, err = renderPlan(ctx, d, o, charts)
 	}
 	if err != nil {
 		return err
@@ -190,8 +190,8 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 		return about, m, err
 	}
 	about = render.About{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Simulated: true}
-	m, err = render.Build(ctx, render.Options{Charts: charts, Order: s.Plan.Names(), Store: o.storeOf(about.Stack),
-		Sealer: o.Sealer}, ours)
+	m, err = render.Build(ctx, render.Options{Charts: charts, Cluster: clusterOf(d, declared), Order: s.Plan.Names(),
+		Store: o.storeOf(about.Stack), Sealer: o.Sealer}, ours)
 	m.TracePlaceholders(declared, func(project string) map[string]any {
 		outputs, _ := s.Stacks.ReportedOutputs(project) // none for a project without outputs
 		return outputs
@@ -252,7 +252,7 @@ func (o renderOptions) storeOf(stack string) *render.Store {
 }
 
 // renderPlan renders what a plan would create or has found as it is.
-func renderPlan(ctx context.Context, o renderOptions, charts mirror.Fetcher) (render.About, render.Manifests, error) {
+func renderPlan(ctx context.Context, d cmd.Deps, o renderOptions, charts mirror.Fetcher) (render.About, render.Manifests, error) {
 	document := *o.Plan
 	about := render.About{Provider: document.Provider, Stack: document.Stack, Simulated: document.Simulated}
 	var order []string
@@ -266,8 +266,19 @@ func renderPlan(ctx context.Context, o renderOptions, charts mirror.Fetcher) (re
 			}
 		}
 	}
-	m, err := render.Build(ctx, render.Options{Charts: charts, Order: order, Store: o.storeOf(document.Stack)}, declared)
+	m, err := render.Build(ctx, render.Options{Charts: charts, Cluster: clusterOf(d, declared), Order: order,
+		Store: o.storeOf(document.Stack)}, declared)
 	return about, m, err
+}
+
+// clusterOf returns the Kubernetes version of the declared cluster, and prints it.
+func clusterOf(d cmd.Deps, declared []render.Resource) mirror.Kubernetes {
+	var clusters mirror.Clusters
+	for _, r := range declared {
+		clusters.Saw(r.Project, r.Token, r.Inputs)
+	}
+	fmt.Fprintf(d.Stderr, "Rendering charts for %s.\n", clusters.Kubernetes())
+	return clusters.Kubernetes()
 }
 
 // renderVersion changes when a field changes its meaning or is removed.

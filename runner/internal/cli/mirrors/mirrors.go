@@ -68,7 +68,7 @@ func needed(ctx context.Context, d cmd.Deps, o options, from string, network mir
 	if err != nil {
 		return environment{}, err
 	}
-	fmt.Fprintln(d.Stderr, "Fetching and rendering their charts.")
+	fmt.Fprintf(d.Stderr, "Fetching and rendering their charts for %s.\n", needs.Kubernetes())
 	found = environment{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text}
 	found.List, err = needs.List(ctx, network, func(project string) bool { return slices.Contains(selected, project) })
 	return found, err

@@ -56,7 +56,7 @@ func TestRender(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			objects, err := Render(shop(t), Release{Name: "shop", Namespace: "shop", Chart: "shop", Version: "1.2.0+build", Values: test.values})
+			objects, err := Render(shop(t), Release{Name: "shop", Namespace: "shop", Chart: "shop", Version: "1.2.0+build", Values: test.values}, Kubernetes{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,10 +72,51 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestRenderForCluster: charts are rendered for the version of the cluster that the programs
+// declare. It was 1.36 for every cluster.
+func TestRenderForCluster(t *testing.T) {
+	t.Parallel()
+	const eks, kind = "aws:eks/cluster:Cluster", "kind:index:Cluster"
+	type cluster struct{ token, input, value string }
+	for name, test := range map[string]struct {
+		clusters []cluster
+		want     string // the tag of an image, which is the minor version
+		origin   string
+	}{
+		"major.minor":     {[]cluster{{eks, "version", "1.34"}}, "valkey:34", "Kubernetes v1.34.0 (the cluster of p0)"},
+		"a whole version": {[]cluster{{"digitalocean:index/kubernetesCluster:KubernetesCluster", "version", "1.35.2-do.0"}}, "valkey:35", "Kubernetes v1.35.2 (the cluster of p0)"},
+		"linode":          {[]cluster{{"linode:index/lkeCluster:LkeCluster", "k8sVersion", "1.33"}}, "valkey:33", "Kubernetes v1.33.0 (the cluster of p0)"},
+		"a node image":    {[]cluster{{kind, "nodeImage", "localhost:5000/kindest/node:v1.35.8@sha256:07b2"}}, "valkey:35", "Kubernetes v1.35.8 (the cluster of p0)"},
+		"another image":   {[]cluster{{kind, "nodeImage", "example.com/node:latest"}}, "valkey:36", "Kubernetes v1.36.0 (the default: the programs declare no single version)"},
+		"two of one":      {[]cluster{{eks, "version", "1.34"}, {eks, "version", "1.34"}}, "valkey:34", "Kubernetes v1.34.0 (the cluster of p1)"},
+		"two of two":      {[]cluster{{eks, "version", "1.34"}, {eks, "version", "1.35"}}, "valkey:36", "Kubernetes v1.36.0 (the default: the programs declare no single version)"},
+		"none":            {nil, "valkey:36", "Kubernetes v1.36.0 (the default: the programs declare no single version)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var clusters Clusters
+			for i, c := range test.clusters {
+				clusters.Saw(fmt.Sprintf("p%d", i), c.token, map[string]any{c.input: c.value})
+			}
+			objects, err := Render(shop(t), Release{Name: "shop", Namespace: "shop", Chart: "shop", Version: "1.2.0+build"}, clusters.Kubernetes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var images []string
+			for _, object := range objects {
+				images = append(images, imagesIn(map[string]any(object))...)
+			}
+			if !slices.Contains(images, test.want) || clusters.Kubernetes().String() != test.origin {
+				t.Errorf("%s: %v", clusters.Kubernetes(), images)
+			}
+		})
+	}
+}
+
 func TestRenderNamesTheChart(t *testing.T) {
 	t.Parallel()
 	broken := mirrortest.Pack(t, map[string]string{"x/Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\n", "x/templates/a.yaml": "{{ fail `no` }}"})
-	_, err := Render(broken, Release{Chart: "oci://example.com/x", Version: "1.0.0"})
+	_, err := Render(broken, Release{Chart: "oci://example.com/x", Version: "1.0.0"}, Kubernetes{})
 	if err == nil || !strings.Contains(err.Error(), "rendering chart x 1.0.0: ") {
 		t.Errorf("error %v", err)
 	}

@@ -38,6 +38,8 @@ type Release struct {
 
 // Needs collects the charts and images of resources. It is safe for concurrent use.
 type Needs struct {
+	Clusters // whose version charts are rendered for
+
 	mu       sync.Mutex // protects the rest
 	releases []Release
 	images   map[string]projectSet
@@ -46,6 +48,7 @@ type Needs struct {
 
 // Saw records a resource of a project.
 func (n *Needs) Saw(project, token string, inputs map[string]any) {
+	n.Clusters.Saw(project, token, inputs)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch input, known := imageInputs[token]; {
@@ -136,7 +139,7 @@ func (n *Needs) List(ctx context.Context, from Fetcher, counts func(project stri
 		if err != nil {
 			return List{}, err
 		}
-		objects, err := Render(archive, release)
+		objects, err := Render(archive, release, n.Kubernetes())
 		if err != nil {
 			return List{}, fmt.Errorf("project %s: %w", release.Project, err)
 		}

@@ -16,10 +16,10 @@ import (
 )
 
 // Render lists the objects of a release as Helm would install them, with hooks but without
-// the objects of `helm test`. It needs no cluster. It does not validate the values against
+// the objects of `helm test`, in a cluster of a version. It needs no cluster. It does not validate the values against
 // the chart's schema, which may be on the network; the installation does.
-func Render(archive []byte, release Release) ([]manifest.Object, error) {
-	files, err := render(archive, release)
+func Render(archive []byte, release Release, cluster Kubernetes) ([]manifest.Object, error) {
+	files, err := render(archive, release, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("rendering chart %s %s: %w", release.id().name, release.Version, err)
 	}
@@ -38,12 +38,12 @@ func Render(archive []byte, release Release) ([]manifest.Object, error) {
 }
 
 // render renders the templates of a chart and returns them by file.
-func render(archive []byte, release Release) (map[string]string, error) {
+func render(archive []byte, release Release, cluster Kubernetes) (map[string]string, error) {
 	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
 	if err != nil {
 		return nil, err
 	}
-	values, err := renderValues(loaded, release)
+	values, err := renderValues(loaded, release, cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func render(archive []byte, release Release) (map[string]string, error) {
 	return files, nil
 }
 
-func renderValues(loaded *chart.Chart, release Release) (chartutil.Values, error) {
+func renderValues(loaded *chart.Chart, release Release, cluster Kubernetes) (chartutil.Values, error) {
 	given := release.Values
 	if given == nil {
 		given = map[string]any{}
@@ -70,14 +70,7 @@ func renderValues(loaded *chart.Chart, release Release) (chartutil.Values, error
 	}
 	options := chartutil.ReleaseOptions{Name: release.Name, Namespace: release.Namespace, Revision: 1, IsInstall: true}
 	const skipSchema = true
-	return chartutil.ToRenderValuesWithSchemaValidation(loaded, given, options, capabilities(), skipSchema)
-}
-
-// capabilities returns the capabilities of the plans' Kubernetes version.
-func capabilities() *chartutil.Capabilities {
-	known := chartutil.DefaultCapabilities.Copy()
-	known.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
-	return known
+	return chartutil.ToRenderValuesWithSchemaValidation(loaded, given, options, cluster.capabilities(), skipSchema)
 }
 
 // isTest reports whether an object is only for `helm test`.

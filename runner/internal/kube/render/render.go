@@ -80,10 +80,11 @@ type Skipped struct {
 
 // Options configure Build.
 type Options struct {
-	Charts mirror.Fetcher
-	Order  []string // the projects of the plan, in order; it numbers the directories
-	Store  *Store   // makes ExternalSecrets of Secrets; nil skips them
-	Sealer *Sealer  // makes SealedSecrets of Secrets; nil skips them
+	Charts  mirror.Fetcher
+	Cluster mirror.Kubernetes // charts are rendered for
+	Order   []string          // the projects of the plan, in order; it numbers the directories
+	Store   *Store            // makes ExternalSecrets of Secrets; nil skips them
+	Sealer  *Sealer           // makes SealedSecrets of Secrets; nil skips them
 }
 
 // Build renders the manifests of resources.
@@ -95,7 +96,7 @@ func Build(ctx context.Context, o Options, resources []Resource) (Manifests, err
 	projects := map[string]*builder{}
 	scopes := scopes{}
 	for name, own := range byProject {
-		b := &builder{charts: o.Charts, store: o.Store, sealer: o.Sealer}
+		b := &builder{charts: o.Charts, cluster: o.Cluster, store: o.Store, sealer: o.Sealer}
 		for _, r := range own {
 			if err := b.add(ctx, r); err != nil {
 				return Manifests{}, fmt.Errorf("project %s: %w", name, err)
@@ -131,6 +132,7 @@ type found struct {
 // builder collects the objects of one project.
 type builder struct {
 	charts   mirror.Fetcher
+	cluster  mirror.Kubernetes
 	store    *Store
 	sealer   *Sealer
 	found    []found
@@ -183,11 +185,11 @@ func (b *builder) addRelease(ctx context.Context, r Resource) error {
 	if err != nil {
 		return err
 	}
-	objects, err := mirror.Render(archive, release)
+	objects, err := mirror.Render(archive, release, b.cluster)
 	if err != nil {
 		return err
 	}
-	again, err := mirror.Render(archive, release)
+	again, err := mirror.Render(archive, release, b.cluster)
 	if err != nil {
 		return err
 	}

@@ -37,12 +37,15 @@ type Checker struct {
 	Charts  mirror.Fetcher
 	Note    func(text string) // reports what could not be checked, each text once
 
+	clusters mirror.Clusters // that the programs declare
+
 	mu    sync.Mutex // protects noted
 	noted map[string]bool
 }
 
 // Check checks a resource of a program, by its type and its inputs.
 func (c *Checker) Check(ctx context.Context, project, token string, inputs map[string]any) error {
+	c.clusters.Saw(project, token, inputs)
 	switch {
 	case !strings.HasPrefix(token, kubernetes) || strings.HasSuffix(token, "Patch"):
 		return nil
@@ -64,7 +67,7 @@ func (c *Checker) checkRelease(ctx context.Context, release mirror.Release) erro
 		c.note(fmt.Sprintf("release %s is not checked: %v", release.Name, err))
 		return nil
 	}
-	objects, err := mirror.Render(archive, release)
+	objects, err := mirror.Render(archive, release, c.clusters.Kubernetes())
 	if err != nil {
 		return err
 	}
