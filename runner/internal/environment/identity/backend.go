@@ -6,11 +6,9 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/projects/model"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
@@ -112,7 +110,10 @@ func mayBeDeployed(s *session.Session, backend string) (bool, error) {
 	if !states.MayHaveStates() {
 		return false, nil
 	}
-	names := slice.Map(s.Options.Known().Projects, func(project model.Project) string { return project.Name })
+	var names []string
+	for _, project := range s.Options.Known().Projects {
+		names = append(names, project.Name)
+	}
 	standings, err := stacks.Options{Stack: s.Settings.Stack.Text, States: states}.StandingsIn(names)
 	if err != nil {
 		return false, &failure.Environment{

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
@@ -265,7 +263,10 @@ func (m *Move) Setting() string {
 // Removal returns the command that deletes the old states, once they are not needed any
 // more.
 func (m *Move) Removal() string {
-	names := slice.Map(m.Projects, func(project string) string { return project + "/" + m.source.Scope().Stack(project) })
+	var names []string
+	for _, project := range m.Projects {
+		names = append(names, project+"/"+m.source.Scope().Stack(project))
+	}
 	backend := strings.ReplaceAll(event.MaskURLs(m.source.Settings.Backend.Text), "'", `'\''`)
 	return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack "+
 		"\"organization/$stack\"; done",

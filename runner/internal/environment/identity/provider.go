@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
-	"mara/projects/model"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/pulumi/stacks"
@@ -59,8 +56,11 @@ func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (d
 func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
 	if s.States().IsFile() {
 		o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
-		standings, err := o.StandingsIn(slice.Map(s.Options.Known().Projects,
-			func(project model.Project) string { return project.Name }))
+		var names []string
+		for _, project := range s.Options.Known().Projects {
+			names = append(names, project.Name)
+		}
+		standings, err := o.StandingsIn(names)
 		if err != nil {
 			return nil, err
 		}

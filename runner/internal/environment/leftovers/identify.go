@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/providers/cloud"
 	"mara/runner/internal/pulumi/stacks"
 )
@@ -39,11 +37,18 @@ func (i Identity) String() string {
 // Identify asks the cloud what has become of creations that were cut off. projects
 // are all of the environment: what one of them has in its state is none of these.
 func (f Finder) Identify(ctx context.Context, projects []string, pending []stacks.Pending) ([]Identity, error) {
-	identities := slice.Map(pending, func(p stacks.Pending) Identity { return Identity{Pending: p} })
+	var identities []Identity
+	for _, p := range pending {
+		identities = append(identities, Identity{Pending: p})
+	}
 	if f.Locate == nil || len(pending) == 0 {
 		return identities, nil
 	}
-	located, err := f.Locate(ctx, slice.Map(pending, func(p stacks.Pending) string { return typeOf(p.URN) }))
+	var types []string
+	for _, p := range pending {
+		types = append(types, typeOf(p.URN))
+	}
+	located, err := f.Locate(ctx, types)
 	if err != nil {
 		for i := range identities {
 			identities[i].Unclear = "the cloud cannot be asked: " + err.Error()
@@ -84,7 +89,10 @@ func (i *Identity) identify(located cloud.Located, pending []stacks.Pending) {
 	case len(candidates) == 0:
 		i.Absent = located.Every || slices.Contains(located.Types, own)
 	default:
-		names := slice.Map(candidates, func(r cloud.Resource) string { return fmt.Sprintf("%s (%s)", r.ID, r.Name) })
+		var names []string
+		for _, r := range candidates {
+			names = append(names, fmt.Sprintf("%s (%s)", r.ID, r.Name))
+		}
 		i.Unclear = "it may be one of " + strings.Join(names, ", ")
 	}
 }

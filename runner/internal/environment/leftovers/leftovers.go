@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"golang.org/x/sync/errgroup"
 
 	"mara/projects/model"
@@ -94,9 +92,11 @@ func (f Finder) Locks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 	if err != nil {
 		return nil, &failure.Environment{Text: err.Error(), Next: "Pulumi keeps them in the backend, beside the states"}
 	}
-	return slice.Map(locks, func(l statefiles.Lock) Lock {
-		return Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l), key: l.Key}
-	}), nil
+	var all []Lock
+	for _, l := range locks {
+		all = append(all, Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l), key: l.Key})
+	}
+	return all, nil
 }
 
 // isDead reports whether it is certain that the holder of a lock is gone. The name of
@@ -157,7 +157,9 @@ func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, r
 	}
 	if resume {
 		found.dead, locks = Dead(locks)
-		found.Warnings = slice.Map(found.dead, func(l Lock) string { return fmt.Sprintf("%s; the lock is taken over", l) })
+		for _, l := range found.dead {
+			found.Warnings = append(found.Warnings, fmt.Sprintf("%s; the lock is taken over", l))
+		}
 	}
 	if len(locks) > 0 {
 		return found, f.Locked(locks)
@@ -198,7 +200,11 @@ func (f Finder) identifyInto(ctx context.Context, found *Found, blocking []stack
 		found.Warnings = append(found.Warnings, fmt.Sprintf("an earlier run was cut off: %s, and %s", i, fate))
 	}
 	found.Identified = known
-	return slice.Map(unknown, func(i Identity) stacks.Pending { return i.Pending }), nil
+	var all []stacks.Pending
+	for _, i := range unknown {
+		all = append(all, i.Pending)
+	}
+	return all, nil
 }
 
 // awaitLocks waits until all processes that hold locks have ended or the time is
@@ -304,7 +310,11 @@ func split[T any](all []T, is func(T) bool) (yes, no []T) {
 
 // List names operations that were cut off.
 func List(pending []stacks.Pending) string {
-	return strings.Join(slice.Map(pending, func(p stacks.Pending) string { return p.Project + ": " + p.String() }), "; ")
+	var operations []string
+	for _, p := range pending {
+		operations = append(operations, p.Project+": "+p.String())
+	}
+	return strings.Join(operations, "; ")
 }
 
 // RefuseLocked returns an error if stacks of a plan are locked.
@@ -319,9 +329,11 @@ func (f Finder) RefuseLocked(ctx context.Context, p plan.Plan) error {
 // RefuseLockedProjects returns an error if stacks of the projects are locked. They
 // need not be in a plan.
 func (f Finder) RefuseLockedProjects(ctx context.Context, names []string) error {
-	return f.RefuseLocked(ctx, plan.Plan{Steps: slice.Map(names, func(name string) plan.Step {
-		return plan.Step{Project: model.Project{Name: name}}
-	})})
+	var steps []plan.Step
+	for _, name := range names {
+		steps = append(steps, plan.Step{Project: model.Project{Name: name}})
+	}
+	return f.RefuseLocked(ctx, plan.Plan{Steps: steps})
 }
 
 // Locked returns the error for locks that are in the way.
@@ -339,7 +351,11 @@ type LockedError struct {
 
 // Error lists the locks.
 func (e *LockedError) Error() string {
-	return strings.Join(slice.Map(e.Locks, Lock.String), "; ")
+	var locks []string
+	for _, l := range e.Locks {
+		locks = append(locks, l.String())
+	}
+	return strings.Join(locks, "; ")
 }
 
 // NextStep says how to get rid of them.

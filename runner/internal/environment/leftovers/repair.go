@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/pulumi/stacks"
 )
@@ -43,7 +41,11 @@ func (f Finder) Adopt(ctx context.Context, pending []stacks.Pending, ids map[str
 // Projects names the projects that operations belong to, each once. Those of one
 // project follow one another.
 func Projects(pending []stacks.Pending) []string {
-	return slices.Compact(slice.Map(pending, func(p stacks.Pending) string { return p.Project }))
+	var names []string
+	for _, p := range pending {
+		names = append(names, p.Project)
+	}
+	return slices.Compact(names)
 }
 
 // BackUp exports the states of projects to a directory.

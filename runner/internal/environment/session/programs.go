@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/providers"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/pulumi/programhost"
@@ -48,7 +46,10 @@ func (s *Session) AttachPrograms() error {
 
 // ProgramHost finds what serves the built-in programs: beside us, the engine, or on PATH.
 func (d Deps) ProgramHost() (string, error) {
-	directories := slices.Concat(d.PluginDirs, slice.Map(d.Engines, filepath.Dir))
+	directories := slices.Clone(d.PluginDirs)
+	for _, engine := range d.Engines {
+		directories = append(directories, filepath.Dir(engine))
+	}
 	path, err := programhost.Find(directories)
 	if err != nil {
 		return "", &failure.Environment{Text: err.Error()}

@@ -3,9 +3,6 @@ package session
 import (
 	"slices"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
-	"mara/projects/model"
 	"mara/runner/internal/repo/stackfiles"
 	"mara/runner/internal/state/scope"
 )
@@ -17,7 +14,9 @@ func (s *Session) Scope() scope.Scope {
 	known := s.Options.Known()
 	names := append([]string{}, s.Provider.Names()...)
 	if s.Provider.Name == "" {
-		names = slice.Map(known.Projects, func(p model.Project) string { return p.Name })
+		for _, p := range known.Projects {
+			names = append(names, p.Name)
+		}
 	}
 	return scope.Scope{
 		Environment: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text, Projects: names, Names: known.StackNames(),

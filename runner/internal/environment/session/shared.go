@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/pulumi/engine"
 	"mara/runner/internal/pulumi/programhost"
@@ -29,7 +27,10 @@ type Shared struct {
 func (p *Shared) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	errs := slice.Map(p.stop, func(stop func() error) error { return stop() })
+	var errs []error
+	for _, stop := range p.stop {
+		errs = append(errs, stop())
+	}
 	p.stop, p.common, p.hosts = nil, nil, nil
 	return errors.Join(errs...)
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 
 	"mara/runner/internal/run/event"
 )
@@ -45,7 +44,11 @@ func TestDifferences(t *testing.T) {
 
 // texts returns differences as they are printed.
 func texts(differences []Difference) []string {
-	return slice.Map(differences, Difference.String)
+	var texts []string
+	for _, d := range differences {
+		texts = append(texts, d.String())
+	}
+	return texts
 }
 
 // TestUnplannedInput: what the plan does not have is a difference, also beside a value

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/projects/model"
 	"mara/runner/internal/run/plan"
 )
@@ -125,9 +123,9 @@ func Export(e Environment, o Options) (Exported, error) {
 			problems = append(problems, err)
 		}
 		slices.Sort(needed[p.Name])
-		stack.Spec.Needs = slice.Map(slices.Compact(needed[p.Name]), func(name string) NeededName {
-			return NeededName{e.objectName(name), Requirement{o.Within.String()}}
-		})
+		for _, name := range slices.Compact(needed[p.Name]) {
+			stack.Spec.Needs = append(stack.Spec.Needs, NeededName{e.objectName(name), Requirement{o.Within.String()}})
+		}
 		x.Stacks = append(x.Stacks, stack)
 		x.Notes = append(x.Notes, notesOn(step)...)
 	}
@@ -298,7 +296,11 @@ func notesOn(step plan.Step) []Note {
 }
 
 func notesOnHooks(of string, hooks []model.Hook) []Note {
-	return slice.Map(hooks, func(hook model.Hook) Note { return Note{of, "the hook " + hook.Name + " does not run"} })
+	var notes []Note
+	for _, hook := range hooks {
+		notes = append(notes, Note{of, "the hook " + hook.Name + " does not run"})
+	}
+	return notes
 }
 
 // Account returns the name of the pods' service account.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -76,7 +74,10 @@ func (c Cluster) List(ctx context.Context) ([]State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the Stacks: %w", err)
 	}
-	states := slice.Map(list.Items, stateOf)
+	var states []State
+	for _, stack := range list.Items {
+		states = append(states, stateOf(stack))
+	}
 	slices.SortFunc(states, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
 	found := levels(states)
 	slices.Reverse(found)
@@ -147,7 +148,9 @@ func stateOf(stack unstructured.Unstructured) State {
 	if last.LastResyncTime != nil {
 		s.LastAt = &last.LastResyncTime.Time
 	}
-	s.Needs = slice.Map(read.Spec.Prerequisites, func(need Name) string { return need.Name })
+	for _, need := range read.Spec.Prerequisites {
+		s.Needs = append(s.Needs, need.Name)
+	}
 	s.Phase, s.Cause = phaseOf(read.Status.Conditions)
 	observed := read.Status.ObservedGeneration == stack.GetGeneration() &&
 		read.Status.ObservedReconcileRequest == stack.GetAnnotations()[requestAnnotation]

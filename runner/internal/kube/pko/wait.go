@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -19,9 +17,11 @@ type StalledError struct{ Stacks []State }
 
 // Error names them, with their causes.
 func (e *StalledError) Error() string {
-	return strings.Join(slice.Map(e.Stacks, func(s State) string {
-		return fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause)
-	}), "\n")
+	var causes []string
+	for _, s := range e.Stacks {
+		causes = append(causes, fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause))
+	}
+	return strings.Join(causes, "\n")
 }
 
 // ErrNoStacks says that an environment has no Stacks.

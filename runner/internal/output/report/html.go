@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/graph"
 )
@@ -125,7 +123,10 @@ func (p *pageData) connect() {
 // explain tells why projects have failed.
 func (p *pageData) explain() {
 	for _, f := range p.Summary.Failures() {
-		rows := slice.Map(f.Steps, func(step event.Step) pageRow { return *p.row(step.Name) })
+		var rows []pageRow
+		for _, step := range f.Steps {
+			rows = append(rows, *p.row(step.Name))
+		}
 		p.Failures = append(p.Failures, pageFailure{Rows: rows, Errors: f.Errors})
 	}
 }

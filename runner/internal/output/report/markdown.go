@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/run/event"
 )
 
@@ -53,7 +51,11 @@ func markdownOutputs(b *strings.Builder, s *event.Summary) {
 		if len(step.Outputs) == 0 || step.Changes.IsNew() {
 			continue
 		}
-		lines := strings.Join(slice.Map(step.Outputs, event.OutputChange.String), "\n")
+		var changes []string
+		for _, o := range step.Outputs {
+			changes = append(changes, o.String())
+		}
+		lines := strings.Join(changes, "\n")
 		fence := fenceFor(lines)
 		fmt.Fprintf(b, "\n### Outputs of %s\n\n%s\n%s\n%s\n", inline(step.Name), fence, lines, fence)
 	}
@@ -73,7 +75,11 @@ func markdownFailure(b *strings.Builder, f event.Failure) {
 // markdownList writes a section with a list, if there is something in it.
 func markdownList[T any](b *strings.Builder, heading string, items []T, line func(T) string) {
 	if len(items) > 0 {
-		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(slice.Map(items, line), "\n- "))
+		var lines []string
+		for _, item := range items {
+			lines = append(lines, line(item))
+		}
+		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(lines, "\n- "))
 	}
 }
 

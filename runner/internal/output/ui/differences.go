@@ -3,8 +3,6 @@ package ui
 import (
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
@@ -17,9 +15,9 @@ func (e ending) differences() string {
 	for _, s := range e.summary.Steps {
 		var lines []string
 		if e.summary.Operation != operation.Preview || e.diff {
-			lines = slice.Map(s.Differences, func(d event.Difference) string {
-				return "  " + difference(e.summary.Operation, d)
-			})
+			for _, d := range s.Differences {
+				lines = append(lines, "  "+difference(e.summary.Operation, d))
+			}
 		}
 		lines = append(lines, e.outputLines(s)...)
 		if len(lines) == 0 {
@@ -40,10 +38,16 @@ func (e ending) outputLines(s event.Step) []string {
 	case len(s.Outputs) == 0 || s.Changes.IsNew() && !e.diff:
 		return nil
 	case s.Changes.IsNew():
-		names := slice.Map(s.Outputs, func(c event.OutputChange) string { return c.Name })
+		var names []string
+		for _, c := range s.Outputs {
+			names = append(names, c.Name)
+		}
 		return []string{"  new outputs: " + strings.Join(names, ", ")}
 	}
-	lines := slice.Map(s.Outputs, func(c event.OutputChange) string { return "    " + c.String() })
+	var lines []string
+	for _, c := range s.Outputs {
+		lines = append(lines, "    "+c.String())
+	}
 	return append([]string{"  Outputs:"}, lines...)
 }
 

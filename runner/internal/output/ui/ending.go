@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
@@ -66,7 +64,10 @@ func (e ending) table() string {
 	if e.summary.Operation == operation.Preview {
 		return e.previewTable()
 	}
-	rows := slice.Map(steps, e.row)
+	var rows [][]string
+	for _, step := range steps {
+		rows = append(rows, e.row(step))
+	}
 	columns := []typeset.Column{
 		colProject: {Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true},
 		colResult:  {Title: "RESULT"},

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
 )
@@ -95,7 +93,10 @@ func (e ending) previewNotes() string {
 
 func (e ending) narrowPreview() string {
 	steps := e.summary.Steps
-	rows := slice.Map(steps, func(s event.Step) []string { return []string{s.Name, s.Changes.String(), completeness(s)} })
+	var rows [][]string
+	for _, s := range steps {
+		rows = append(rows, []string{s.Name, s.Changes.String(), completeness(s)})
+	}
 	table := typeset.Table{
 		Columns: []typeset.Column{{Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}, {Title: "CHANGES"},
 			{Title: "PREVIEW", Min: 7, Optional: true}},

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -88,7 +86,11 @@ func (s *screen) writeChanges(b *strings.Builder, frame []string) {
 
 func (s *screen) remember(frame []string, width int) {
 	s.frame, s.width = frame, width
-	s.cells = slice.Map(frame, typeset.Cells)
+	var cells []int
+	for _, line := range frame {
+		cells = append(cells, typeset.Cells(line))
+	}
+	s.cells = cells
 }
 
 // leave ends the frame where it stands.

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/machine/failure"
 )
 
@@ -198,7 +196,11 @@ func withAdvice(err error, diagnostics string) error {
 // TransientKinds names the kinds of errors for which trying again helps.
 func TransientKinds() []string {
 	transient := slices.DeleteFunc(slices.Clone(diagnoses), func(d diagnosis) bool { return !d.transient })
-	return slices.Compact(slice.Map(transient, func(d diagnosis) string { return d.kind }))
+	var kinds []string
+	for _, d := range transient {
+		kinds = append(kinds, d.kind)
+	}
+	return slices.Compact(kinds)
 }
 
 // transientError is a failure that trying again may mend.

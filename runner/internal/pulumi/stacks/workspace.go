@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"gopkg.in/yaml.v3"
@@ -126,10 +125,11 @@ func (c copies) plugins() *workspace.Plugins {
 	if len(c.options.Plugins) == 0 {
 		return nil
 	}
-	return &workspace.Plugins{Providers: slice.Map(slices.Sorted(maps.Keys(c.options.Plugins)),
-		func(name string) workspace.PluginOptions {
-			return workspace.PluginOptions{Name: name, Path: c.options.Plugins[name]}
-		})}
+	var plugins workspace.Plugins
+	for _, name := range slices.Sorted(maps.Keys(c.options.Plugins)) {
+		plugins.Providers = append(plugins.Providers, workspace.PluginOptions{Name: name, Path: c.options.Plugins[name]})
+	}
+	return &plugins
 }
 
 func (c copies) stackFileName(project string) string { return "Pulumi." + c.stackOf(project) + ".yaml" }

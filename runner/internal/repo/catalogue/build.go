@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects"
 	"mara/projects/model"
@@ -100,15 +98,20 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 			entries = append(entries, e)
 		}
 	}
-	words := naming(slices.Concat(p.Projects(), slice.Map(entries, func(e entry) model.Project { return e.project })))
+	words := naming(p.Projects())
+	for _, e := range entries {
+		words = append(words, e.project)
+	}
 	for _, e := range entries {
 		e.Replaces, e.Reads, e.After = words.name(e.Replaces), words.names(e.Reads), words.names(e.After)
 		l.use(e, p.Steps)
 	}
 	l.leaveOut(words.names(declared.Without))
-	l.order(slice.Map(declared.After, func(o config.MaraOrder) config.MaraOrder {
-		return config.MaraOrder{Project: words.name(o.Project), After: words.names(o.After)}
-	}))
+	var orders []config.MaraOrder
+	for _, o := range declared.After {
+		orders = append(orders, config.MaraOrder{Project: words.name(o.Project), After: words.names(o.After)})
+	}
+	l.order(orders)
 	l.check()
 	p.Steps = l.sorted()
 	p.Questions = questions(p, l.declared)
@@ -127,7 +130,13 @@ func (n naming) name(word config.Word) config.Word {
 	return word
 }
 
-func (n naming) names(words []config.Word) []config.Word { return slice.Map(words, n.name) }
+func (n naming) names(words []config.Word) []config.Word {
+	var names []config.Word
+	for _, word := range words {
+		names = append(names, n.name(word))
+	}
+	return names
+}
 
 // base returns the built-in provider that a provider extends, or an empty one.
 func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) {
@@ -307,8 +316,8 @@ func (l *list) order(orders []config.MaraOrder) {
 
 func (l *list) unknown(word config.Word, key string) {
 	hint := config.DidYouMean(word.Text, l.names())
-	if meant := projects.Resolve(slice.Map(l.steps, func(step providers.Step) model.Project { return step.Project }),
-		word.Text); len(meant) > 1 {
+	known := providers.Provider{Steps: l.steps}.Projects()
+	if meant := projects.Resolve(known, word.Text); len(meant) > 1 {
 		hint = "; it may be " + strings.Join(meant, " or ")
 	}
 	l.problem(word.Line, "%s names %q, which is not a project of %s%s", key, word.Text, l.provider, hint)

@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
 	"mara/projects/model"
-	"mara/projects/model/operation"
 	"mara/providers"
 )
 
@@ -26,7 +23,11 @@ func Describe(p providers.Provider) (string, error) {
 	if isBuiltIn(name) {
 		name = "my-" + name
 	}
-	provider.addNode("projects", &yaml.Node{Kind: yaml.SequenceNode, Content: slice.Map(p.Steps, describeStep)})
+	var steps []*yaml.Node
+	for _, step := range p.Steps {
+		steps = append(steps, describeStep(step))
+	}
+	provider.addNode("projects", &yaml.Node{Kind: yaml.SequenceNode, Content: steps})
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# The plan of %s, as a provider of your own. Change the list, add projects with path: DIR,\n"+
 		"# or leave the list out: then the provider has the projects of the one that it extends.\n", p.Name)
@@ -71,7 +72,11 @@ func describeOwn(d *document, p model.Project) {
 	if p.Own.StackFiles != "" {
 		d.add("stackFile", config.OwnStackFile)
 	}
-	d.addList("outputs", slice.Map(p.Outputs, func(output model.Output) string { return output.Name }))
+	var names []string
+	for _, output := range p.Outputs {
+		names = append(names, output.Name)
+	}
+	d.addList("outputs", names)
 	if p.Own.Timeout > 0 {
 		d.add("timeout", p.Own.Timeout.String())
 	}
@@ -91,7 +96,11 @@ func describeHooks(d *document, hooks []model.Hook) {
 		h := document{}
 		h.add("name", hook.Name)
 		h.add("on", string(hook.On))
-		h.addList("operations", slice.Map(hook.Operations, func(op operation.Operation) string { return string(op) }))
+		var operations []string
+		for _, op := range hook.Operations {
+			operations = append(operations, string(op))
+		}
+		h.addList("operations", operations)
 		h.addList("run", hook.Command)
 		if hook.Timeout > 0 {
 			h.add("timeout", hook.Timeout.String())
@@ -127,7 +136,11 @@ func (d *document) add(key, value string) {
 // addList adds a list on one line, unless it is empty.
 func (d *document) addList(key string, values []string) {
 	if len(values) > 0 {
-		d.addNode(key, &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle, Content: slice.Map(values, text)})
+		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, value := range values {
+			list.Content = append(list.Content, text(value))
+		}
+		d.addNode(key, list)
 	}
 }
 

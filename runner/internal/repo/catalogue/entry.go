@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects"
 	"mara/projects/model"
@@ -51,7 +49,10 @@ func (b *builder) entry(declared config.MaraProject) (entry, bool) {
 func (b *builder) catalogued(name config.Word) (model.Project, bool) {
 	project, ok := projects.ByName(name.Text)
 	if !ok {
-		names := slice.Map(projects.All(), func(known model.Project) string { return known.Name })
+		var names []string
+		for _, known := range projects.All() {
+			names = append(names, known.Name)
+		}
 		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  "+
 			"path: DIR",
 			name.Text, config.DidYouMean(name.Text, names))
@@ -77,9 +78,11 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 			When: declared.When.Text, Line: declared.Line,
 			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text},
 	}
-	project.Secrets = slice.Map(manifest.Secrets, func(key config.Key) model.Secret {
-		return model.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required}
-	})
+	for _, key := range manifest.Secrets {
+		project.Secrets = append(project.Secrets, model.Secret{
+			Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required,
+		})
+	}
 	project.Own.Stack = b.stackNames(declared)
 	if declared.StackFile.Text == config.OwnStackFile {
 		project.Own.StackFiles = filepath.Join(dir, filepath.FromSlash(manifest.StackConfigDir))
@@ -223,8 +226,14 @@ func (b *builder) addRules(e *entry) {
 }
 
 func keysOf(p model.Project) []string {
-	return append(slice.Map(p.Keys, func(key config.Key) string { return key.Name }),
-		slice.Map(p.Secrets, func(secret model.Secret) string { return secret.Key })...)
+	var names []string
+	for _, key := range p.Keys {
+		names = append(names, key.Name)
+	}
+	for _, secret := range p.Secrets {
+		names = append(names, secret.Key)
+	}
+	return names
 }
 
 func (b *builder) addRule(key *config.Key, rule config.MaraKey) {
@@ -250,7 +259,11 @@ func plain(value any) any {
 	if !ok {
 		return value
 	}
-	return slice.Map(texts, func(text string) any { return text })
+	var values []any
+	for _, text := range texts {
+		values = append(values, text)
+	}
+	return values
 }
 
 func (b *builder) addSecretRule(secret *model.Secret, rule config.MaraKey) {

@@ -1,7 +1,5 @@
 package event
 
-import "github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 // Costs are what an environment costs at least, by a sheet of prices.
 type Costs struct {
 	Currency string  `json:"currency"`
@@ -49,9 +47,10 @@ func (c *Costs) withTexts(change func(string) string) *Costs {
 		item.Type, item.Name = change(item.Type), change(item.Name)
 		item.What, item.Source = change(item.What), change(item.Source)
 	}
-	clean.Elsewhere = slice.Map(c.Elsewhere, func(r CostRegion) CostRegion {
-		return CostRegion{Region: change(r.Region), Types: slice.Map(r.Types, change)}
-	})
-	clean.Unpriced, clean.Unknown = slice.Map(c.Unpriced, change), slice.Map(c.Unknown, change)
+	clean.Elsewhere = nil
+	for _, r := range c.Elsewhere {
+		clean.Elsewhere = append(clean.Elsewhere, CostRegion{change(r.Region), changeAll(r.Types, change)})
+	}
+	clean.Unpriced, clean.Unknown = changeAll(c.Unpriced, change), changeAll(c.Unknown, change)
 	return &clean
 }

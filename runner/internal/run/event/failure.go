@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Failure is why steps have failed. Steps with the same errors share one: a
@@ -35,7 +33,9 @@ func (s *Summary) Failures() []Failure {
 
 // Title names the projects that have failed.
 func (f Failure) Title() string {
-	return strings.Join(slice.Map(f.Steps, func(step Step) string {
-		return fmt.Sprintf("%s (%s)", step.Title, step.Name)
-	}), ", ")
+	var titles []string
+	for _, step := range f.Steps {
+		titles = append(titles, fmt.Sprintf("%s (%s)", step.Title, step.Name))
+	}
+	return strings.Join(titles, ", ")
 }

@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"strings"
 	"sync"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // Masked stands in a text where a secret was. It is the word that Pulumi uses.
@@ -88,9 +86,20 @@ func (e Event) withTexts(change func(string) string) Event {
 	e.Hint = change(e.Hint)
 	e.Resource.Type = change(e.Resource.Type)
 	e.Resource.Name = change(e.Resource.Name)
-	e.Properties = slice.Map(e.Properties, change) // paths have the keys of maps in them
-	e.Outputs = slice.Map(e.Outputs, func(c OutputChange) OutputChange { return c.withTexts(change) })
+	e.Properties = changeAll(e.Properties, change) // paths have the keys of maps in them
+	var outputs []OutputChange
+	for _, c := range e.Outputs {
+		outputs = append(outputs, c.withTexts(change))
+	}
+	e.Outputs = outputs
 	return e
+}
+
+func changeAll(texts []string, change func(string) string) (changed []string) {
+	for _, text := range texts {
+		changed = append(changed, change(text))
+	}
+	return changed
 }
 
 // current returns what is known now, ready for use.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/projects/model/operation"
 )
 
@@ -161,7 +159,11 @@ func (s *Summary) Running() []string {
 	running := slices.DeleteFunc(slices.Clone(s.Steps), func(step Step) bool {
 		return step.Started.IsZero() || step.Result != ""
 	})
-	return slice.Map(running, func(step Step) string { return step.Name })
+	var names []string
+	for _, step := range running {
+		names = append(names, step.Name)
+	}
+	return names
 }
 
 // Emit implements Sink.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/projects/model/operation"
 )
 
@@ -33,7 +31,10 @@ type count struct {
 // counted renders the numbers that are not zero, or none.
 func counted(separator, none string, counts ...count) string {
 	shown := slices.DeleteFunc(slices.Clone(counts), func(c count) bool { return c.n <= 0 })
-	parts := slice.Map(shown, func(c count) string { return fmt.Sprintf(c.format, c.n) })
+	var parts []string
+	for _, c := range shown {
+		parts = append(parts, fmt.Sprintf(c.format, c.n))
+	}
 	return cmp.Or(strings.Join(parts, separator), none)
 }
 

@@ -3,8 +3,6 @@ package graph
 import (
 	"cmp"
 	"slices"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // sweeps is how often the layers are ordered by their neighbours, forwards and
@@ -34,7 +32,13 @@ func (l *layered) order() {
 	l.layers = best
 }
 
-func clone(layers [][]int) [][]int { return slice.Map(layers, slices.Clone[[]int]) }
+func clone(layers [][]int) [][]int {
+	var cloned [][]int
+	for _, layer := range layers {
+		cloned = append(cloned, slices.Clone(layer))
+	}
+	return cloned
+}
 
 // sortLayer orders a layer by the mean place of the neighbours in another one.
 // A point without neighbours there keeps its place.

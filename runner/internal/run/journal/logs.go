@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/run/event"
 )
 
@@ -96,7 +94,11 @@ func describe(s *event.Summary, e event.Event) string {
 		}
 		return withMessage(fmt.Sprintf("%s %s %s", e.Action, e.Status, e.Resource), e.Message)
 	case event.StepOutputs:
-		return "outputs\n" + strings.Join(slice.Map(e.Outputs, event.OutputChange.String), "\n")
+		var changes []string
+		for _, o := range e.Outputs {
+			changes = append(changes, o.String())
+		}
+		return "outputs\n" + strings.Join(changes, "\n")
 	case event.StepLog:
 		return withMessage(strings.TrimSpace(fmt.Sprintf("%s %s", e.Severity, e.Resource)), e.Message)
 	case event.RunWarning:

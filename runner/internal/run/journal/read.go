@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
 )
@@ -46,7 +44,10 @@ func (r Run) Logs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	projects := slice.Map(files, func(file string) string { return strings.TrimSuffix(filepath.Base(file), ".log") })
+	var projects []string
+	for _, file := range files {
+		projects = append(projects, strings.TrimSuffix(filepath.Base(file), ".log"))
+	}
 	slices.Sort(projects)
 	return projects, nil
 }

@@ -3,8 +3,6 @@ package plan
 import (
 	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 )
 
 // ExcludedError refuses a plan because of projects that it skips. For a
@@ -27,9 +25,11 @@ func (e *ExcludedError) Error() string {
 	if e.Destroy {
 		head, word = "still deployed, but skipped: ", "needs"
 	}
-	return head + strings.Join(slice.Map(e.Projects, func(b Blocking) string {
-		return b.Project + " (" + word + " " + strings.Join(b.For, ", ") + ")"
-	}), ", ")
+	var names []string
+	for _, b := range e.Projects {
+		names = append(names, b.Project+" ("+word+" "+strings.Join(b.For, ", ")+")")
+	}
+	return head + strings.Join(names, ", ")
 }
 
 // NextStep says how to select what is missing.

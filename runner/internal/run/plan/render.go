@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/typeset"
 )
@@ -148,9 +146,9 @@ func renderJSON(p Plan) (string, error) {
 			Projects:   append([]string{}, path.Projects...),
 			EstimateMS: p.Estimates.known(path.Projects...).Milliseconds(),
 		},
-		Excluded: slice.Map(p.Excluded, func(e Excluded) DocumentExcluded {
-			return DocumentExcluded{e.Step.Project.Name, e.Reason}
-		}),
+	}
+	for _, e := range p.Excluded {
+		document.Excluded = append(document.Excluded, DocumentExcluded{e.Step.Project.Name, e.Reason})
 	}
 	level := levelOf(p)
 	for _, s := range p.Steps {

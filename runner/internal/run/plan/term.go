@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 )
 
@@ -93,8 +91,13 @@ func (p Plan) Match(flag, term string) ([]string, error) {
 
 // splitTerms takes a list at its commas.
 func splitTerms(value string) []string {
-	terms := slice.Map(strings.Split(value, ","), strings.TrimSpace)
-	return slices.DeleteFunc(terms, func(term string) bool { return term == "" })
+	var terms []string
+	for term := range strings.SplitSeq(value, ",") {
+		if term = strings.TrimSpace(term); term != "" {
+			terms = append(terms, term)
+		}
+	}
+	return terms
 }
 
 // positions returns the steps of one term.

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
@@ -107,7 +105,11 @@ func New(o Options) *Vault {
 
 // Close removes the directories that the vault has worked in.
 func (v *Vault) Close() error {
-	return errors.Join(slice.Map(v.closers, func(closer func() error) error { return closer() })...)
+	var errs []error
+	for _, closer := range v.closers {
+		errs = append(errs, closer())
+	}
+	return errors.Join(errs...)
 }
 
 func (o Options) stack() string { return o.Settings.Stack.Text }
@@ -139,8 +141,9 @@ func (v *Vault) options() encryption.Options {
 		Skipped:      v.Skipped,
 	}
 	o.Covered = v.Covered && len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
-	o.Beside = slice.Map(slices.Sorted(maps.Keys(v.Beside)),
-		func(project string) config.StackFile { return v.Beside[project] })
+	for _, project := range slices.Sorted(maps.Keys(v.Beside)) {
+		o.Beside = append(o.Beside, v.Beside[project])
+	}
 	for _, secret := range v.Secrets {
 		if secret.Own {
 			o.Own = append(o.Own, secret.Key)

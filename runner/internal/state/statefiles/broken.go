@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 )
@@ -175,7 +173,10 @@ type BrokenError struct {
 
 // Error lists the files.
 func (e *BrokenError) Error() string {
-	parts := slice.Map(e.Broken, func(b Broken) string { return b.Project + " (" + b.File + ")" })
+	var parts []string
+	for _, b := range e.Broken {
+		parts = append(parts, b.Project+" ("+b.File+")")
+	}
 	return "the state was cut off while it was written, as on a full disk or by a kill: " + strings.Join(parts, ", ")
 }
 

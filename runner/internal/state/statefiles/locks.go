@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 )
@@ -48,7 +46,10 @@ func (l Lock) String() string {
 
 // Locks lists the locks on the stacks of projects, in the order of the projects.
 func (f Directory) Locks(ctx context.Context, store LockStore, projects []string) ([]Lock, error) {
-	dirs := slice.Map(projects, func(project string) string { return project + "/" + f.stackOf(project) })
+	var dirs []string
+	for _, project := range projects {
+		dirs = append(dirs, project+"/"+f.stackOf(project))
+	}
 	objects, err := store.ListIn(ctx, dirs)
 	if err != nil {
 		return nil, fmt.Errorf("looking for Pulumi's locks on stacks: %w", err)

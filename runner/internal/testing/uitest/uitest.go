@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/projects/model/operation"
 	"mara/runner/internal/run/event"
 )
@@ -182,7 +180,9 @@ func (p *player) finish() []event.Event {
 	header := event.Event{Time: Began, Type: event.RunStarted, Format: event.Format, Operation: p.script.Operation,
 		Provider: p.script.Provider,
 		Stack:    "dev", Simulated: p.script.Simulated, Parallel: p.script.Parallel}
-	header.Projects = slice.Map(p.script.Projects, func(p Project) event.Project { return p.Project })
+	for _, p := range p.script.Projects {
+		header.Projects = append(header.Projects, p.Project)
+	}
 	all := append([]event.Event{header}, p.events...)
 	if p.script.Interrupt > 0 {
 		stop := event.Event{Time: Began.Add(p.script.Interrupt), Type: event.RunStopping, Reason: event.ReasonInterrupted}
