@@ -87,7 +87,9 @@ func (r *rollout) lookBeforeDestroy(ctx context.Context, w work) error {
 		return nil
 	}
 	environments := environmentsIn(w.plan)
-	found, err := cmd.Each(ctx, environments, func(_ context.Context, stack string) (doomed, error) { return r.readDoomed(stack), nil })
+	found, err := cmd.Each(ctx, environments, func(_ context.Context, stack string) (doomed, error) {
+		return r.readDoomed(stack), nil
+	})
 	if err != nil {
 		return err
 	}

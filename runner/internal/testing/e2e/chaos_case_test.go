@@ -169,6 +169,8 @@ func troubledTypes(provider string) []string {
 // prepare brings an environment to where the case begins.
 func (c chaosCase) prepare(e *environment) {
 	e.t.Helper()
+	e.write("mara.yaml", "providers: {"+c.provider+": {}}\nprojects:\n- {path: a, outputs: [value]}\n")
+	e.version("first")
 	e.write("config/pulumi/Pulumi.dev.yaml", configurations(c.provider)[0])
 	if c.start == "everything" {
 		e.simulate(0, "up", "-p", c.provider)
@@ -186,7 +188,7 @@ func (c chaosCase) arguments(more ...string) []string {
 func (c chaosCase) plan() []string {
 	args := []string{"-p", c.provider}
 	if c.part != "" {
-		args = append(args, "--only", c.part)
+		args = append(args, "--only", c.part+",a")
 	}
 	return args
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,13 +16,15 @@ import (
 
 // fewGuarded is how many guarded runs are disturbed by `make test`: one for each guard
 // and for each way in which what it forbids comes about.
-const fewGuarded = 5
+const fewGuarded = 7
 
 // The guards that are on in a case.
 const (
 	protectionOn = "protection"
 	ruleOn       = "a rule"
 	planOn       = "a saved plan"
+	costsOn      = "a cost limit"
+	deletionOn   = "a protected resource" // in the way of a destroy
 )
 
 // guardedCase is an environment with a guard on, a change that the guard forbids, and a
@@ -39,6 +43,7 @@ type guardedCase struct {
 func newGuardedCase(r *rand.Rand, turn int) guardedCase {
 	guards := []guardedCase{
 		{guard: protectionOn, unknown: true}, {guard: ruleOn, unknown: true}, {guard: planOn}, {guard: protectionOn}, {guard: ruleOn},
+		{guard: costsOn}, {guard: deletionOn},
 	}
 	kinds := []string{killRunner, interrupt, killAll, faultOnly, terminate, killWorker, interrupt2, interrupt3}
 	c := guards[turn%len(guards)]
@@ -60,8 +65,10 @@ func (c guardedCase) String() string {
 }
 
 // TestChaosOfGuards disturbs runs that a guard has to stop, and resumes them with the
-// commands that the runner proposes. After each command nothing protected is lost and
-// nothing denied exists, in the states and in the clouds. When the guard is overridden
+// commands that the runner proposes. After each run it compares the resources in the states
+// and in the clouds with those before the first: nothing protected is gone or was created
+// anew, nothing denied exists. It does not see what is denied and both created and deleted
+// by one run, nor a state that was cut off, until it is restored. When the guard is overridden
 // or its objection is met, the resumed run ends as an undisturbed one does.
 func TestChaosOfGuards(t *testing.T) {
 	t.Parallel()
@@ -77,7 +84,7 @@ func TestChaosOfGuards(t *testing.T) {
 			want := campaign.reference(t, c.guard+fmt.Sprint(c.unknown), func(e *environment) {
 				c.prepare(e)
 				c.allow(e)
-				e.simulate(0, "up", c.override()...)
+				e.simulate(0, c.operation(), c.override()...)
 			})
 			e := newEnvironment(t, c.engine)
 			c.prepare(e)
@@ -96,23 +103,46 @@ func TestChaosOfGuards(t *testing.T) {
 func (c guardedCase) disturb(e *environment) ending {
 	e.t.Helper()
 	holds := c.invariant(e)
-	args := append([]string{"up", "--simulate", "--yes", "-o", "json"}, c.args...)
+	args := append([]string{c.operation(), "--simulate", "--yes", "-o", "json"}, c.args...)
 	if c.guard == planOn {
 		return c.disturbPlan(e, args, holds)
 	}
-	end := e.disturbCommand(e.command(append(args, c.trouble.faults...)...), chaosCase{}, c.trouble)
+	guarded := slices.Clone(args)
+	if c.guard == costsOn {
+		guarded = append(guarded, "--max-monthly", "50", "--unknown-costs", "allow")
+	}
+	run := func() ending {
+		return e.disturbCommand(e.command(append(slices.Clone(guarded), c.trouble.faults...)...), chaosCase{}, c.trouble)
+	}
+	end := run()
 	holds()
 	e.checkEnd(c.trouble, end)
-	e.carryOnUntil(args, func(r result) bool {
+	e.carryOnUntil(guarded, func(r result) bool {
 		holds()
 		if r.code == 0 {
 			e.t.Fatalf("%s let it pass:\n%s", c.guard, lastLines(r.stdout))
 		}
-		return r.code == 1 && strings.Contains(r.stdout+r.stderr, "forbidden by ")
+		refused := "forbidden by "
+		if c.guard == deletionOn {
+			refused = "1 protected resource in the way of the destroy; nothing was deleted"
+		}
+		return strings.Contains(r.stdout+r.stderr, refused)
 	})
 	c.allow(e)
+	if c.guard == deletionOn { // it was refused before it could be disturbed
+		end = run()
+		e.checkEnd(c.trouble, end)
+	}
 	e.carryOnUntil(append(args, c.override()...), succeeded)
 	return end
+}
+
+// operation returns the operation of the disturbed run.
+func (c guardedCase) operation() string {
+	if c.guard == deletionOn {
+		return "destroy"
+	}
+	return "up"
 }
 
 // disturbPlan disturbs an up that carries out a saved plan. Then a program creates more
@@ -167,7 +197,7 @@ func (c guardedCase) disturbPlan(e *environment, args []string, holds func()) en
 func (c guardedCase) prepare(e *environment) {
 	e.t.Helper()
 	e.write("mara.yaml", "projects:\n  - {path: net, outputs: [name]}\n  - {path: app, reads: net, outputs: [url]}\n  - {path: images, after: [net]}\n")
-	e.write("images/Pulumi.yaml", "name: images\nruntime: yaml\nresources:\n  common: {type: \"aws:ecr:Repository\", properties: {name: common}}\n")
+	c.writeImages(e, c.guard == deletionOn)
 	e.write("app/Pulumi.yaml", `name: app
 runtime: yaml
 variables:
@@ -181,17 +211,30 @@ outputs: {url: "${repository.repositoryUrl}"}
 	case protectionOn:
 		e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  runner:protect: true\n")
 		e.simulate(0, "up")
-	case planOn:
+	case costsOn:
+		e.write("prices.yaml", "types:\n  aws:ec2/vpc:Vpc: {per: month, price: 40, day: 2026-11-01, source: us}\n")
+		e.simulate(0, "up")
+	case planOn, deletionOn:
 		e.simulate(0, "up")
 	case ruleOn:
 		e.write("policies/names.jq", "# No repository of another team.\ndef deny: resources(\"aws:ecr/repository:Repository\") |\n  "+
 			"select((.inputs.name // \"\") | test(\"^(team-b|vpc-)\")) | finding(\"is of another team\");\n")
 	}
-	if c.unknown {
+	switch {
+	case c.guard == costsOn:
+		c.writeNet(e, "spare")
+	case c.unknown:
 		c.writeNet(e, "${spare.id}")
-	} else {
+	case c.guard != deletionOn:
 		c.writeNet(e, "team-b")
 	}
+}
+
+// writeImages writes the project that no other reads.
+func (c guardedCase) writeImages(e *environment, protect bool) {
+	e.t.Helper()
+	e.write("images/Pulumi.yaml", fmt.Sprintf("name: images\nruntime: yaml\nresources:\n  common: "+
+		"{type: \"aws:ecr:Repository\", properties: {name: common}, options: {protect: %t}}\n", protect))
 }
 
 // writeNet writes the project that app takes the name of its repository from.
@@ -205,62 +248,98 @@ func (c guardedCase) writeNet(e *environment, name string) {
 		spare+"outputs: {name: \""+name+"\"}\n")
 }
 
-// allow meets the objection of a rule.
+// allow meets the objection of a rule, or takes the protection off a resource.
 func (c guardedCase) allow(e *environment) {
 	e.t.Helper()
-	if c.guard == ruleOn {
+	switch c.guard {
+	case ruleOn:
 		e.write("policies/names.jq", "# Nothing.\ndef deny: resources(\"none\") | finding(\"no\");\n")
+	case deletionOn:
+		c.writeImages(e, false)
+		e.simulate(0, "up", "--only", "images")
 	}
 }
 
 // override returns the flags that have the guard let the change pass.
 func (c guardedCase) override() []string {
-	if c.guard == protectionOn {
+	switch c.guard {
+	case protectionOn:
 		return []string{"--allow", "repository"}
+	case costsOn:
+		return []string{"--max-monthly", "1000", "--unknown-costs", "allow"}
 	}
 	return nil
 }
 
 // invariant returns a check of what the guard has to hold: everything that exists now
-// stays as it is, and no repository with a denied name is created.
+// stays as it is, and nothing denied is created.
 func (c guardedCase) invariant(e *environment) func() {
 	e.t.Helper()
-	before := e.repositories()
+	before := e.resources()
 	return func() {
 		e.t.Helper()
-		now := e.repositories()
-		switch c.guard {
-		case protectionOn:
-			for urn, name := range before {
-				if now[urn] != name {
-					e.t.Errorf("the protected %s was %s and is %q", urn, name, now[urn])
+		now := e.resources()
+		if c.guard == protectionOn || c.guard == deletionOn {
+			for r := range before {
+				if !now[r] && !now[held{place: r.place}] {
+					e.t.Errorf("the protected %+v is not as it was", r)
 				}
 			}
-		case ruleOn:
-			for urn, name := range now {
-				if strings.HasPrefix(name, "team-b") || strings.HasPrefix(name, "vpc-") {
-					e.t.Errorf("%s is denied, and was created as %s", urn, name)
-				}
-			}
-		case planOn:
-			for urn := range now {
-				if strings.HasSuffix(urn, "::more") {
-					e.t.Errorf("%s is not in the plan, and was created", urn)
-				}
+		}
+		for r := range now {
+			if c.denies(r) {
+				e.t.Errorf("%+v is denied by %s, and was created", r, c.guard)
 			}
 		}
 	}
 }
 
-// repositories returns the ids, which are the names, of the registries' repositories in the clouds, by URN.
-func (e *environment) repositories() map[string]string {
+// denies reports whether the guard forbids that a resource is created.
+func (c guardedCase) denies(r held) bool {
+	switch c.guard {
+	case ruleOn:
+		return strings.Contains(r.urn, "aws:ecr/repository:Repository::") && (strings.HasPrefix(r.id, "team-b") || strings.HasPrefix(r.id, "vpc-"))
+	case planOn:
+		return strings.HasSuffix(r.urn, "::more")
+	case costsOn:
+		return strings.HasSuffix(r.urn, "::spare")
+	}
+	return false
+}
+
+// held is a resource in a state or in the clouds. One with nothing but a place stands for
+// a state that was cut off.
+type held struct{ place, urn, id, created string }
+
+// resources returns the resources of all states and of the clouds.
+func (e *environment) resources() map[held]bool {
 	e.t.Helper()
-	found := map[string]string{}
+	found := map[held]bool{}
 	for _, file := range e.cloudRecords() {
 		var record simulate.Record
 		content, err := os.ReadFile(file)
-		if err == nil && json.Unmarshal(content, &record) == nil && strings.Contains(record.URN, "aws:ecr/repository:Repository::") {
-			found[record.URN] = record.ID
+		if err == nil && json.Unmarshal(content, &record) == nil {
+			found[held{"the clouds", record.URN, record.ID, ""}] = true
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/*/dev.json"))
+	for _, file := range files {
+		var state struct {
+			Checkpoint struct {
+				Latest struct {
+					Resources []struct{ URN, ID, Created string }
+				}
+			}
+		}
+		place := filepath.Base(filepath.Dir(file))
+		content, err := os.ReadFile(file)
+		if err != nil || json.Unmarshal(content, &state) != nil {
+			found[held{place: place}] = true
+		}
+		for _, r := range state.Checkpoint.Latest.Resources {
+			if r.ID != "" && !strings.Contains(r.URN, "::pulumi:") {
+				found[held{place, r.URN, r.ID, r.Created}] = true
+			}
 		}
 	}
 	return found

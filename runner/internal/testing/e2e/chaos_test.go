@@ -21,10 +21,10 @@ const (
 
 // TestChaos disturbs runs, of whole plans and of parts of them, in every
 // way: resources that fail, a runner or workers that are killed, Ctrl-C
-// and SIGTERM, a full disk, a state that cannot be written. Then it resumes
+// and SIGTERM, a full disk, a state that cannot be written. Then it edits a program, resumes
 // as a user would, and compares the environment with an undisturbed
 // one: the same resources and outputs in the states, the same things in
-// the clouds, and nothing left over.
+// the clouds, and nothing left over. A resumed up runs the edited program even if it was done.
 //
 // A case follows from its seed, but for the timing of processes. A failure
 // prints the seed; CHAOS_SEED=N CHAOS_CASES=1 repeats it.
@@ -79,6 +79,7 @@ func (a *campaign) undisturbed(t *testing.T, c chaosCase) snapshot {
 	t.Helper()
 	return a.reference(t, c.provider+c.part+c.operation+c.start+c.config, func(e *environment) {
 		c.prepare(e)
+		e.version("edited")
 		e.simulate(0, c.operation, c.plan()...)
 	})
 }
@@ -117,6 +118,7 @@ func (a *campaign) run(t *testing.T, c chaosCase) {
 		e.checkEnd(trouble, end)
 	}
 	e.heal(c.disk)
+	e.version("edited")
 	e.carryOn(c)
 	e.checkNoProcess()
 	e.checkNoLocks()
