@@ -252,7 +252,8 @@ func (o renderOptions) storeOf(stack string) *render.Store {
 }
 
 // renderPlan renders what a plan would create or has found as it is.
-func renderPlan(ctx context.Context, d cmd.Deps, o renderOptions, charts mirror.Fetcher) (render.About, render.Manifests, error) {
+func renderPlan(ctx context.Context, d cmd.Deps, o renderOptions, charts mirror.Fetcher) (render.About,
+	render.Manifests, error) {
 	document := *o.Plan
 	about := render.About{Provider: document.Provider, Stack: document.Stack, Simulated: document.Simulated}
 	var order []string

@@ -65,7 +65,7 @@ func (e *Examination) broken(isMeant func(config.Problem) bool) error {
 
 func isEnvironmentFile(p config.Problem) bool { return !isOther(p) }
 
-// isOther tells problems of mara.yaml and of the files it names.
+// isOther reports whether a problem is in mara.yaml or in a project's manifest.
 func isOther(p config.Problem) bool {
 	return p.File == config.MaraFile || filepath.Base(p.File) == config.ManifestFile
 }

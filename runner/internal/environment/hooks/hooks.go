@@ -66,7 +66,7 @@ func (h Hooks) Hook(op operation.Operation) HookFunc {
 	}
 }
 
-// say tells something about the step that a hook is for.
+// say reports something about the step that a hook is for.
 func say(emit func(event.Event), severity event.Severity, format string, args ...any) {
 	emit(event.Event{Type: event.StepLog, Severity: severity, Message: fmt.Sprintf(format, args...)})
 }

@@ -90,7 +90,7 @@ func (f Finder) Locks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 	}
 	locks, err := f.States.Locks(ctx, store, p.Names())
 	if err != nil {
-		return nil, &failure.Environment{Text: err.Error(), Next: "Pulumi keeps them in the backend, beside the states"}
+		return nil, &failure.Environment{Text: err.Error(), Next: "Pulumi stores them in the backend, next to the states"}
 	}
 	var all []Lock
 	for _, l := range locks {

@@ -56,7 +56,7 @@ type Waiting struct {
 	Stop <-chan struct{}   // ends it; nil never does
 }
 
-// teller tells whom a run waits for.
+// teller returns a function that prints what a run waits for.
 func (w Waiting) teller(terminal io.Writer) func(text string) {
 	if w.Tell != nil {
 		return w.Tell

@@ -93,7 +93,7 @@ func (w clusterWork) preload(ctx context.Context, n nodes) error {
 	return nil
 }
 
-// haveImage tells whether all nodes have an image. One that cannot be asked does
+// haveImage reports whether all nodes have an image. One that cannot be asked does
 // not.
 func (w clusterWork) haveImage(ctx context.Context, n nodes, image string) bool {
 	return !slices.ContainsFunc(n.kubernetes(), func(node string) bool {

@@ -26,7 +26,7 @@ func OpenMachine(name string) (Backend, error) {
 	}, nil
 }
 
-// answers tells whether a registry answers: with success, as its API demands.
+// answers reports whether a registry answers: with success, as its API demands.
 func answers(ctx context.Context, url string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

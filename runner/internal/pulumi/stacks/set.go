@@ -199,7 +199,7 @@ func (c copies) projectOf(qualified string) (project string, ours bool) {
 	return project, ok && environment == c.options.Stack
 }
 
-// split takes the full name of a stack apart: organization/project/stack. The
+// split splits the full name of a stack: organization/project/stack. The
 // stack tells the environment.
 func (c copies) split(qualified string) (project, environment string, ok bool) {
 	parts := strings.Split(qualified, "/")

@@ -165,7 +165,7 @@ const RunProject = "run"
 // environment has a colon in its name.
 const WavePrefix = "wave:"
 
-// EndsWave tells the end of a wave from an environment.
+// EndsWave distinguishes the end of a wave from an environment.
 func EndsWave(name string) bool { return strings.HasPrefix(name, WavePrefix) }
 
 // Project is one entry of the plan as run.started tells it: enough to draw the

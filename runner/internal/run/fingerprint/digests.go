@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// Fingerprint tells whether something has changed, and what: a digest for each
+// Fingerprint shows whether something has changed, and what: a digest for each
 // part, by its name.
 type Fingerprint map[string]string
 
-// New takes the digests of parts, such as the contents of the stack
+// New computes the digests of parts, such as the contents of the stack
 // file by its path. A short secret could be guessed from its digest: parts must
 // not be made of secrets that are not encrypted.
 func New(parts map[string][]byte) Fingerprint {

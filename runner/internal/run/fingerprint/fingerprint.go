@@ -1,4 +1,4 @@
-// Package fingerprint tells whether what the last success of a project depended
+// Package fingerprint finds out whether what the last success of a project depended
 // on is still the same: its program, its configuration, the outputs that it
 // reads, the programs that run it, and the state that it has left. Such a project
 // need not be run again.

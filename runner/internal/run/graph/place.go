@@ -43,7 +43,7 @@ func (l *layered) height(p int) float64 {
 	return boxHeight
 }
 
-// straighten lets both sides have a say at the end.
+// straighten considers both sides at the end.
 func (l *layered) straighten() {
 	for range rounds {
 		for _, layer := range l.layers {

@@ -90,7 +90,7 @@ func NewID(now time.Time) string {
 	return fmt.Sprintf("%s-%03d%s", now.Format(idTime), now.Nanosecond()/1e6, strings.ToLower(rand.Text()[:3]))
 }
 
-// isID tells the directories of runs from whatever else lies beside them.
+// isID reports whether a name is that of a directory of a run.
 func isID(name string) bool {
 	if len(name) != len(idTime)+len("-250k3f") {
 		return false

@@ -189,7 +189,7 @@ func fold(chain []*record) Resumption {
 	return r
 }
 
-// add takes what became of a step.
+// add records the result of a step.
 func (r *Resumption) add(step event.Step) {
 	r.Projects = append(r.Projects, step.Name)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"mara/runner/internal/machine/typeset"
 )
 
-// renderOutline tells in words what a list cannot show: what runs side by side,
+// renderOutline says in words what a list cannot show: what runs side by side,
 // what decides how long it takes, and what is skipped.
 func renderOutline(p Plan, width int) string {
 	if len(p.Steps) == 0 {

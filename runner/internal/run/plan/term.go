@@ -89,7 +89,7 @@ func (p Plan) Match(flag, term string) ([]string, error) {
 	return names, nil
 }
 
-// splitTerms takes a list at its commas.
+// splitTerms splits a list at its commas and drops empty terms.
 func splitTerms(value string) []string {
 	var terms []string
 	for term := range strings.SplitSeq(value, ",") {

@@ -286,7 +286,7 @@ func (c *change) reseal(ctx context.Context, p part) error {
 	return nil
 }
 
-// end takes the marker away and says what the user has to do.
+// end removes the marker and prints what the user has to do.
 func (c *change) end(ctx context.Context) error {
 	if err := c.unmark(ctx); err != nil {
 		return err
@@ -307,7 +307,7 @@ func (c *change) end(ctx context.Context) error {
 	return nil
 }
 
-// note tells what the user has to know now.
+// note prints what the user has to know now.
 func (c *change) note(text string) {
 	c.done.Notes = append(c.done.Notes, text)
 	fmt.Fprintln(c.how.Out, text)

@@ -89,7 +89,7 @@ func (f secretsFile) write(content []byte) error {
 // takes moments.
 const lockWait = 30 * time.Second
 
-// lock lets one process at a time change the secrets file.
+// lock locks the secrets file, so that one process at a time changes it.
 func (f secretsFile) lock(ctx context.Context) (release func() error, err error) {
 	held, err := lock.Acquire(ctx, lock.Options{
 		Path:  f.directory.SecretsLock(f.settings.Stack.Text),

@@ -56,7 +56,7 @@ func (r Resource) like() string {
 	return cmp.Or(r.Like, r.Token)
 }
 
-// isChecked tells whether there are rules.
+// isChecked reports whether there are rules.
 func (c catalogue) isChecked() bool { return len(c.schemas) > 0 }
 
 func (c catalogue) version() string {

@@ -43,7 +43,7 @@ func (t target) named(olds resource.PropertyMap) resource.PropertyMap {
 	return overlay(t.inputs, map[string]any{parent: map[string]any{key: name}})
 }
 
-// isSet tells whether there is a value at a path, or may be once it is known.
+// isSet reports whether there is a value at a path, or may be once it is known.
 func isSet(m resource.PropertyMap, path string) bool {
 	key, rest, nested := strings.Cut(path, ".")
 	v := reveal(m[resource.PropertyKey(key)])

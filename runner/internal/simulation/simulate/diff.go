@@ -48,7 +48,7 @@ func compare(before, after resource.PropertyMap, replaceOn []string) difference 
 	return d
 }
 
-// overlaps tells whether one path is, or lies below, the other.
+// overlaps reports whether one path is, or lies below, the other.
 func overlaps(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a

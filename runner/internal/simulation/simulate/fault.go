@@ -195,7 +195,7 @@ func (p Pattern) verify(packages []catalogue) error {
 	return fmt.Errorf("no simulated resource type matches %q%s", kind, config.DidYouMean(kind, tokens))
 }
 
-// couldBeUnlisted tells whether a package may have types of which it has no list.
+// couldBeUnlisted reports whether a package may have types of which it has no list.
 func (p Pattern) couldBeUnlisted(c catalogue, kind string) bool {
 	belongs := strings.HasPrefix(kind, c.pkg.Name+":")
 	switch {

@@ -126,7 +126,7 @@ func (s *server) previewUpdate(t target, req *pulumirpc.UpdateRequest) (*pulumir
 	return &pulumirpc.UpdateResponse{Properties: outputs}, err
 }
 
-// Read tells whether a resource still exists. What it looks like is what the
+// Read reports whether a resource still exists. What it looks like is what the
 // engine remembers: properties are not kept here.
 func (s *server) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
 	t, err := s.existing(ctx, req.GetUrn(), req.GetId(), req.GetInputs())
@@ -330,7 +330,7 @@ func (s *server) notReady(t target, fault *Fault, outputs *structpb.Struct) erro
 	})
 }
 
-// uniqueByName tells whether the id leaves no room for a second resource.
+// uniqueByName reports whether the id leaves no room for a second resource.
 func (r Resource) uniqueByName(o Object) bool {
 	return r.ID(o.withAttempt(0)) == r.ID(o.withAttempt(1))
 }

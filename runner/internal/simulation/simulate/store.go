@@ -166,7 +166,7 @@ func (s *store) userOf(fact string) string {
 	return user
 }
 
-// holds tells whether a fact is true now.
+// holds reports whether a fact is true now.
 func (s *store) holds(fact string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

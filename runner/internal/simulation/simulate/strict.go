@@ -77,7 +77,7 @@ func (t *typeSpec) values() string {
 	return strings.Join(list, ", ")
 }
 
-// fits tells whether a known value is of a type; what is wrong below it is
+// fits reports whether a known value is of a type; what is wrong below it is
 // reported on the way.
 func (c *checker) fits(path string, v resource.PropertyValue, t *typeSpec) bool {
 	if len(t.OneOf) > 0 {
@@ -102,7 +102,7 @@ func (c *checker) fits(path string, v resource.PropertyValue, t *typeSpec) bool 
 	return true
 }
 
-// fitsOne tells whether a value is of one of the types. Where it only nearly is,
+// fitsOne reports whether a value is of one of the types. Where it only nearly is,
 // the reasons of the first such type are reported.
 func (c *checker) fitsOne(path string, v resource.PropertyValue, types []*typeSpec) bool {
 	var near *checker

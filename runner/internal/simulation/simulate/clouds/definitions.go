@@ -38,7 +38,7 @@ func definedKinds() map[string][]definedKind {
 	}}
 }
 
-// isDefined tells whether a chart's crds/ directory makes the kinds of a group known.
+// isDefined reports whether a chart's crds/ directory makes the kinds of a group known.
 func isDefined(group string) bool {
 	for _, kinds := range definedKinds() {
 		if slices.ContainsFunc(kinds, func(k definedKind) bool { return k.group == group }) {
