@@ -47,6 +47,6 @@ runner fleet get logstore:storage_size
 runner fleet plan --affected --why --simulate
 say "Only those are rolled out"
 runner fleet up --affected --simulate
-say "All are what they are configured to be"
+say "All are up to date"
 runner fleet status --simulate
 printf '\nThe overview page is named above; everything is in %s\n' "$root"

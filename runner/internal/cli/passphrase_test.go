@@ -251,7 +251,7 @@ func TestUpTakesSecrets(t *testing.T) {
 	if text := up(cmd.ExitFailed); k.content() != before || strings.Contains(text, "kept") {
 		t.Error("the same values were encrypted again")
 	}
-	if text := up(cmd.ExitUsage, "--simulate"); !strings.Contains(text, "a simulation makes secrets up") {
+	if text := up(cmd.ExitUsage, "--simulate"); !strings.Contains(text, "a simulation generates its secrets") {
 		t.Error(text)
 	}
 }

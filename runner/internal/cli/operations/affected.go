@@ -24,7 +24,7 @@ import (
 type affected struct {
 	Asked bool
 	Ref   string // of git; "" for since the last success
-	Why   bool   // tell the reasons
+	Why   bool   // print the reasons
 }
 
 // affectedFlag takes a value, or none.
@@ -33,7 +33,7 @@ type affectedFlag struct{ *cli.GenericFlag }
 // TakesValue keeps the word that follows the flag from being its value.
 func (affectedFlag) TakesValue() bool { return false }
 
-// affectedValue is the value of such a flag.
+// affectedValue is the value of an affectedFlag.
 type affectedValue struct{ text string }
 
 // Set implements cli.Generic.
@@ -42,7 +42,7 @@ func (v *affectedValue) Set(text string) error { v.text = text; return nil }
 // String implements cli.Generic.
 func (v *affectedValue) String() string { return v.text }
 
-// IsBoolFlag has the flag taken without a value, too.
+// IsBoolFlag reports that the flag needs no value.
 func (v *affectedValue) IsBoolFlag() bool { return true }
 
 func parseAffected(c *cli.Context) affected {
@@ -57,8 +57,10 @@ func parseAffected(c *cli.Context) affected {
 	return a
 }
 
-// limit leaves out the environments that are not affected.
-func (a affected) limit(ctx context.Context, d cmd.Deps, o session.Options, chosen []fleet.Environment) ([]fleet.Environment, error) {
+// limit returns the affected environments; with --why it prints the reasons.
+func (a affected) limit(
+	ctx context.Context, d cmd.Deps, o session.Options, chosen []fleet.Environment,
+) ([]fleet.Environment, error) {
 	if !a.Asked {
 		return chosen, nil
 	}
@@ -72,8 +74,10 @@ func (a affected) limit(ctx context.Context, d cmd.Deps, o session.Options, chos
 	return left, err
 }
 
-// choose returns the environments that are affected, and keeps why.
-func (a affected) choose(ctx context.Context, d cmd.Deps, o session.Options, chosen []fleet.Environment, why map[string][]string) (left []fleet.Environment, err error) {
+// choose returns the affected environments, and stores their reasons in why.
+func (a affected) choose(
+	ctx context.Context, d cmd.Deps, o session.Options, chosen []fleet.Environment, why map[string][]string,
+) (left []fleet.Environment, err error) {
 	var shared session.Shared // where a backend has to be asked
 	defer func() { err = errors.Join(err, shared.Close()) }()
 	o.Shared = &shared
@@ -117,10 +121,12 @@ type past struct {
 	changed   []string // files, below the root
 }
 
-// checkOut gets the configuration of a commit into a temporary directory.
+// checkOut writes the configuration of a commit to a temporary directory.
 func checkOut(ctx context.Context, root, ref string) (past, error) {
 	wrong := func(err error) error {
-		return &config.FlagError{Flag: "--affected=" + ref, Text: err.Error(), Next: "name a commit of the repository that the root is in"}
+		return &config.FlagError{
+			Flag: "--affected=" + ref, Text: err.Error(), Next: "name a commit of the repository that the root is in",
+		}
 	}
 	changed, err := gitIn(ctx, root, "diff", "--name-only", "--relative", ref, "--", ".")
 	if err != nil {
@@ -161,7 +167,7 @@ func checkOut(ctx context.Context, root, ref string) (past, error) {
 
 func (p past) remove() { _ = os.RemoveAll(p.root) }
 
-// reasons are what has changed for an environment since the commit.
+// reasons lists what has changed for an environment since the commit.
 func (p past) reasons(d cmd.Deps, o session.Options, s *session.Session) (reasons []string, err error) {
 	stack := s.Settings.Stack.Text
 	known, err := config.Stacks(p.root)
@@ -169,7 +175,7 @@ func (p past) reasons(d cmd.Deps, o session.Options, s *session.Session) (reason
 		return nil, err
 	}
 	if !slices.Contains(known, stack) {
-		return []string{"was not there at " + p.ref}, nil
+		return []string{"did not exist at " + p.ref}, nil
 	}
 	before := o
 	before.Root = p.root
@@ -194,7 +200,8 @@ func (p past) hasChanged(s *session.Session, step plan.Step) bool {
 	}
 	directory := own.Dir
 	// A module that reaches beyond the root does not count.
-	if module := gomodule.Of(directory); own.Runtime == "go" && !strings.HasPrefix(s.Settings.Root, module+string(filepath.Separator)) {
+	module := gomodule.Of(directory)
+	if own.Runtime == "go" && !strings.HasPrefix(s.Settings.Root, module+string(filepath.Separator)) {
 		directory = module
 	}
 	relative, err := filepath.Rel(s.Settings.Root, directory)

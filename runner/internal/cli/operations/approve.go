@@ -21,7 +21,7 @@ type rule string
 const (
 	noRule     rule = ""
 	noReplaces rule = "no-replaces" // nothing is replaced
-	noDeletes  rule = "no-deletes"  // nothing that exists goes, which a replacement does, too
+	noDeletes  rule = "no-deletes"  // nothing is deleted, not even by a replacement
 )
 
 // broken returns the projects whose preview breaks the rule. A partial preview of
@@ -37,8 +37,8 @@ func (r rule) broken(s *session.Session, preview event.Summary) []string {
 	return names
 }
 
-// checkConsent refuses an operation that nobody can approve, before anything is
-// opened. Without a terminal it takes --yes or a rule; a simulated up needs neither.
+// checkConsent refuses an operation that needs confirmation without a terminal, before anything is opened. --yes and
+// rules replace the confirmation; a simulated up needs none.
 func (o operateOptions) checkConsent(d cmd.Deps) error {
 	_, terminal := prompt.NewTerminal(d.Stdin, d.Stderr)
 	decides := o.Operation.Deploys() && (o.Approve != noRule || o.Simulation.On)
@@ -46,19 +46,21 @@ func (o operateOptions) checkConsent(d cmd.Deps) error {
 		return nil
 	}
 	return &failure.Usage{
-		Text: fmt.Sprintf("%s needs a confirmation, and there is nobody to ask", o.Operation),
-		Next: "add --yes to do it without asking",
+		Text: fmt.Sprintf("%s needs confirmation, and this is not a terminal", o.Operation),
+		Next: "add --yes to skip the confirmation",
 	}
 }
 
-// needsApproval says whether the operation asks before it changes something.
+// needsApproval reports whether the operation asks before it changes something.
 func (o operateOptions) needsApproval() bool {
 	return !o.Yes && o.hold == nil && o.Operation.ChangesResources()
 }
 
-// approve asks before an operation that changes something. Up first shows its
-// preview, which is returned. Destroy asks for the stack's name.
-func approve(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (shown event.Summary, err error) {
+// approve asks for confirmation of an operation that changes resources. For an up it first shows the preview, and
+// returns it; for a destroy it asks for the stack's name.
+func approve(
+	ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work,
+) (shown event.Summary, err error) {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	ask := o.Interactive && ok
 	if len(w.plan.Steps) == 0 || s.Unchanged != nil {
@@ -83,26 +85,28 @@ func approve(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 			return shown, err
 		}
 		return shown, o.confirmLosses(ctx, s, question{terminal, ask})
-	case !o.needsApproval() || o.Operation.Deploys(): // without a terminal, a simulated up is not asked for
+	case !o.needsApproval() || o.Operation.Deploys(): // without a terminal, a simulated up needs no confirmation
 		return shown, nil
 	}
 	return shown, approveDestroy(ctx, s, d, terminal, found, w)
 }
 
-// question is a terminal to ask on, if there is one.
+// question is the terminal to ask on, where that is possible.
 type question struct {
 	terminal prompt.Terminal
 	possible bool
 }
 
 // approveUp shows a preview of all projects and asks once.
-func approveUp(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, q question) (shown event.Summary, err error) {
+func approveUp(
+	ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, q question,
+) (shown event.Summary, err error) {
 	shown, err = preview(ctx, d, o, s, w)
 	if err != nil {
 		return shown, err
 	}
 	if err = o.confirmLosses(ctx, s, q); err != nil || len(*o.losses) > 0 {
-		return shown, err // who has typed the name has agreed
+		return shown, err // typing the name was the approval
 	}
 	var broken []string
 	if o.Approve != noRule {
@@ -112,13 +116,18 @@ func approveUp(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Ses
 	case len(broken) == 0 && (o.Approve != noRule || !shown.Changes.Any()):
 		return shown, nil
 	case !q.possible:
-		return shown, &cmd.Declined{Text: fmt.Sprintf("not approved by --auto-approve-if %s, because of %s; nothing was changed", o.Approve, strings.Join(broken, ", "))}
+		text := "not approved by --auto-approve-if %s, because of %s; nothing was changed"
+		return shown, &cmd.Declined{Text: fmt.Sprintf(text, o.Approve, strings.Join(broken, ", "))}
 	}
-	return shown, cmd.Agreed(q.terminal.Confirm(ctx, fmt.Sprintf("Deploy this to the stack %s (%s)?", s.Settings.Stack.Text, shown.Changes.Words(operation.Preview))))
+	changes := shown.Changes.Words(operation.Preview)
+	text := fmt.Sprintf("Deploy this to the stack %s (%s)?", s.Settings.Stack.Text, changes)
+	return shown, cmd.Agreed(q.terminal.Confirm(ctx, text))
 }
 
-// preview shows what up would do. It is not recorded as a run.
-func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (shown event.Summary, err error) {
+// preview shows what up would do, without recording a run.
+func preview(
+	ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work,
+) (shown event.Summary, err error) {
 	o.Operation = operation.Preview
 	sinks := []event.Sink{&shown}
 	var show cmd.Screen
@@ -132,7 +141,7 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 	if show == nil {
 		return shown, err
 	}
-	_ = show.Close() // nobody reads any more
+	_ = show.Close() // an error means that the terminal is gone
 	printCosts(d, o)
 	if err != nil {
 		err = errors.Join(&cmd.Reported{Code: cmd.ExitCode(err)}, forbidden(err))
@@ -141,10 +150,10 @@ func preview(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sessi
 }
 
 // approveDestroy lists what will be destroyed and asks for the stack's name.
-func approveDestroy(ctx context.Context, s *session.Session, d cmd.Deps, terminal prompt.Terminal, found deployed, w work) error {
-	if err := found.list(d.Stderr, s, w.plan); err != nil {
-		return err
-	}
-	answer, err := terminal.Text(ctx, "Type the stack's name to go on:")
+func approveDestroy(
+	ctx context.Context, s *session.Session, d cmd.Deps, terminal prompt.Terminal, found deployed, w work,
+) error {
+	found.list(d.Stderr, s, w.plan)
+	answer, err := terminal.Text(ctx, "Type the stack's name to continue:")
 	return cmd.Agreed(answer == s.Settings.Stack.Text, err)
 }

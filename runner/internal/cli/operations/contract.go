@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -39,12 +38,12 @@ func onMissingOutputFlag() cli.Flag {
 }
 
 // outputContract compares the outputs that the projects of an environment read with
-// those that they export. Which outputs a program reads is known of programs in
+// the exported ones. Which outputs a program reads is known of programs in
 // Pulumi YAML. It is not changed once it is made, and nil checks nothing.
 type outputContract struct {
 	warnOnly bool
 	stacks   exportingStacks
-	plan     plan.Plan // with the projects that a selection leaves out
+	plan     plan.Plan // with the projects that a selection skips
 	selected []string
 	programs map[string]contract.Program         // by project
 	reads    map[string]map[string]contractReads // by reader, then by owner
@@ -158,12 +157,16 @@ func (c *outputContract) missingBefore(ctx context.Context) ([]string, error) {
 }
 
 func describe(missing []contract.Missing) []string {
-	return slice.Map(missing, contract.Missing.String)
+	var texts []string
+	for _, m := range missing {
+		texts = append(texts, m.String())
+	}
+	return texts
 }
 
 // exportsBefore returns what a project exports, as far as that is known before any
-// program runs: of a project that the run leaves out what is deployed, and else what
-// its program says.
+// program runs: the deployed outputs if the run skips the project, else the outputs in
+// its program.
 func (c *outputContract) exportsBefore(
 	ctx context.Context, owner string,
 ) (exports contract.Exports, known bool, err error) {
@@ -244,8 +247,8 @@ func (c *outputContract) exportsNow(
 	return contract.Exports{Names: names, Place: c.place(project)}, known, err
 }
 
-// explain adds to the error of a program that needs a missing output which outputs
-// there are, and where.
+// explain adds the existing outputs, and their place, to the error of a program that
+// needs a missing output.
 func (c *outputContract) explain(ctx context.Context, reader model.Project, err error) error {
 	missing, ok := errors.AsType[*stacks.MissingOutputError](err)
 	if !ok || c == nil {
@@ -262,8 +265,8 @@ func (c *outputContract) explain(ctx context.Context, reader model.Project, err 
 	return &requiredOutputError{contract.Missing{Read: read, Owner: missing.Owner, Exports: exports}, err}
 }
 
-// requiredOutputError says what a program needs and what there is. It is the error
-// that the program ended with, in other words.
+// requiredOutputError names the output that a program needs and the outputs that
+// exist. Its text replaces that of the error that the program ended with.
 type requiredOutputError struct {
 	missing contract.Missing
 	error
@@ -302,7 +305,11 @@ func (c *outputContract) after(
 // declaredOutputs returns the names of the outputs that the catalogue or mara.yaml
 // declares for a project.
 func declaredOutputs(project model.Project) []string {
-	return slice.Map(project.Outputs, func(o model.Output) string { return o.Name })
+	var names []string
+	for _, output := range project.Outputs {
+		names = append(names, output.Name)
+	}
+	return names
 }
 
 // vanishes warns of an output that a project loses, for each project that reads it or

@@ -34,7 +34,7 @@ func (e exports) ReadsOf(string) ([]string, bool) { return nil, false }
 
 func (e exports) IsDeployed(project string) bool { _, ok := e.deployed[project]; return ok }
 
-// contractOf is the contract of net (YAML), tool (Go), web (YAML, reads net and tool)
+// contractOf returns the contract of net (YAML), tool (Go), web (YAML, reads net and tool)
 // and bot (Go, reads net), of which some are selected.
 func contractOf(stacks exports, selected ...string) *outputContract {
 	step := func(name string, outputs []string, reads ...string) plan.Step {
@@ -49,9 +49,15 @@ func contractOf(stacks exports, selected ...string) *outputContract {
 	}
 	return &outputContract{
 		stacks: stacks, selected: selected,
-		plan: plan.Plan{Steps: []plan.Step{step("net", nil), step("tool", []string{"path", "size"}), step("web", nil, "net", "tool"), step("bot", nil, "net")}},
+		plan: plan.Plan{
+			Steps: []plan.Step{
+				step("net", nil), step("tool", []string{"path", "size"}), step("web", nil, "net", "tool"), step("bot", nil, "net"),
+			},
+		},
 		programs: map[string]contract.Program{
-			"net": {Exports: contract.Exports{Place: contract.Place{File: "net/Main.yaml", Line: 1}, Names: []string{"dns", "range"}}}, "web": {},
+			"net": {
+				Exports: contract.Exports{Place: contract.Place{File: "net/Main.yaml", Line: 1}, Names: []string{"dns", "range"}},
+			}, "web": {},
 		},
 		reads: map[string]map[string]contractReads{"web": {
 			"net": {read(5, "domain"), read(6, "range")}, "tool": {read(7, "paths")},
@@ -83,21 +89,21 @@ func TestOutputsBeforeARun(t *testing.T) {
 	}
 }
 
-// TestOutputsBeforeAReader checks a reader against what the preview or the up of the
-// owner, whose program says nothing, has found.
+// TestOutputsBeforeAReader checks a reader against the outputs that the preview or the up
+// of the owner has found.
 func TestOutputsBeforeAReader(t *testing.T) {
 	t.Parallel()
-	var told []string
-	emit := func(e event.Event) { told = append(told, e.Message) }
+	var warnings []string
+	emit := func(e event.Event) { warnings = append(warnings, e.Message) }
 	const want = `web/Main.yaml:7 reads output "paths" of tool, which exports path (tool/Pulumi.yaml); did you mean "path"?`
 	c := contractOf(exports{found: map[string][]string{"net": {"dns"}, "tool": {"path"}}}, "net", "tool", "web")
 	err := c.before(t.Context(), "web", emit)
-	if err == nil || err.Error() != want+"; take null for it with --on-missing-output warn" || told != nil {
-		t.Errorf("got %v, %q", err, told)
+	if err == nil || err.Error() != want+"; take null for it with --on-missing-output warn" || warnings != nil {
+		t.Errorf("got %v, %q", err, warnings)
 	}
 	c.warnOnly = true
-	if err := c.before(t.Context(), "web", emit); err != nil || len(told) != 1 || told[0] != want {
-		t.Errorf("with warn: %v, %q", err, told)
+	if err := c.before(t.Context(), "web", emit); err != nil || len(warnings) != 1 || warnings[0] != want {
+		t.Errorf("with warn: %v, %q", err, warnings)
 	}
 	c = contractOf(exports{deployed: map[string][]string{"tool": {"path"}}}, "tool", "web")
 	if err := c.before(t.Context(), "web", emit); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -115,7 +121,9 @@ func TestOutputsBeforeAReader(t *testing.T) {
 // TestOutputsThatAProgramRequires: the error of a program says what the owner exports.
 func TestOutputsThatAProgramRequires(t *testing.T) {
 	t.Parallel()
-	c := contractOf(exports{found: map[string][]string{"net": {"dns"}}, deployed: map[string][]string{"tool": {"path"}}}, "net", "bot")
+	c := contractOf(
+		exports{found: map[string][]string{"net": {"dns"}}, deployed: map[string][]string{"tool": {"path"}}}, "net", "bot",
+	)
 	thrown := errors.New("Required output 'x' does not exist")
 	bot := c.plan.Steps[3].Project
 	for _, test := range []struct {
@@ -124,12 +132,19 @@ func TestOutputsThatAProgramRequires(t *testing.T) {
 		want          string
 	}{
 		{"net", "domain", bot, `bot/Pulumi.yaml reads output "domain" of net, which exports dns (net/Main.yaml:1)`},
-		{"tool", "paths", bot, `bot/Pulumi.yaml reads output "paths" of tool, which exports path (tool/Pulumi.yaml); did you mean "path"?`},
-		{"net", "domain", model.Project{Name: "eks"}, `eks reads output "domain" of net, which exports dns (net/Main.yaml:1)`},
+		{
+			"tool", "paths", bot,
+			`bot/Pulumi.yaml reads output "paths" of tool, which exports path (tool/Pulumi.yaml); did you mean "path"?`,
+		},
+		{
+			"net", "domain", model.Project{Name: "eks"}, `eks reads output "domain" of net, which exports dns (net/Main.yaml:1)`,
+		},
 		{"net", "dns", bot, thrown.Error()},
 		{"web", "url", bot, thrown.Error()}, // not deployed
 	} {
-		err := c.explain(t.Context(), test.reader, &stacks.MissingOutputError{Err: thrown, Owner: test.owner, Output: test.output})
+		err := c.explain(
+			t.Context(), test.reader, &stacks.MissingOutputError{Err: thrown, Owner: test.owner, Output: test.output},
+		)
 		if err.Error() != test.want || !errors.Is(err, thrown) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
@@ -156,16 +171,28 @@ func TestOutputsThatVanish(t *testing.T) {
 	}{
 		{"only the owner runs", []string{"net"}, operation.Preview, gone("domain"), deployed,
 			[]string{`output "domain" would go, and web reads it (web/Main.yaml:5)`, `output "domain" would go` + bot}},
-		{"the reader runs, too, and is refused itself", []string{"net", "web"}, operation.Up, gone("domain"), deployed, []string{`output "domain" is gone` + bot}},
-		{"a reader whose reads are not known", []string{"net"}, operation.Preview, gone("unread"), deployed, []string{`output "unread" would go` + bot}},
-		{"an output that no program reads", []string{"net"}, operation.Preview, gone("unread"), map[string][]string{"net": nil, "web": nil}, nil},
-		{"a reader that is not deployed", []string{"net"}, operation.Preview, gone("unread"), map[string][]string{"net": nil}, nil},
+		{
+			"the reader runs, too, and is refused itself", []string{"net", "web"}, operation.Up, gone("domain"), deployed,
+			[]string{`output "domain" is gone` + bot},
+		},
+		{
+			"a reader whose reads are not known", []string{"net"}, operation.Preview, gone("unread"), deployed,
+			[]string{`output "unread" would go` + bot},
+		},
+		{
+			"an output that no program reads", []string{"net"}, operation.Preview, gone("unread"),
+			map[string][]string{"net": nil, "web": nil}, nil,
+		},
+		{
+			"a reader that is not deployed", []string{"net"}, operation.Preview, gone("unread"),
+			map[string][]string{"net": nil}, nil,
+		},
 		{"nothing goes", []string{"net"}, operation.Preview, gone("domain")[1:], deployed, nil},
 	} {
-		var told []string
+		var warnings []string
 		c := contractOf(exports{deployed: test.deployed}, test.selected...)
-		c.after(c.plan.Steps[0], test.op, test.changes, func(e event.Event) { told = append(told, e.Message) })
-		if diff := cmp.Diff(test.want, told); diff != "" {
+		c.after(c.plan.Steps[0], test.op, test.changes, func(e event.Event) { warnings = append(warnings, e.Message) })
+		if diff := cmp.Diff(test.want, warnings); diff != "" {
 			t.Errorf("%s:\n%s", test.name, diff)
 		}
 	}
@@ -173,10 +200,11 @@ func TestOutputsThatVanish(t *testing.T) {
 
 func TestDeclaredOutputs(t *testing.T) {
 	t.Parallel()
-	var told []string
+	var warnings []string
 	c := contractOf(exports{found: map[string][]string{"tool": {"path"}}}, "tool")
-	c.after(c.plan.Steps[1], operation.Up, nil, func(e event.Event) { told = append(told, e.Message) })
-	if got, want := strings.Join(told, "\n"), "mara.yaml:3 lists the output size, but the program exports path (tool/Pulumi.yaml)"; got != want {
+	c.after(c.plan.Steps[1], operation.Up, nil, func(e event.Event) { warnings = append(warnings, e.Message) })
+	const want = "mara.yaml:3 lists the output size, but the program exports path (tool/Pulumi.yaml)"
+	if got := strings.Join(warnings, "\n"); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -25,13 +25,16 @@ const (
 
 func maxMonthlyFlag() cli.Flag {
 	return &cli.Float64Flag{
-		Name: "max-monthly", Usage: "forbid what costs more than `AMOUNT` a month, or what has no known price: see --unknown-costs", DefaultText: "no limit",
+		Name:        "max-monthly",
+		Usage:       "forbid what costs more than `AMOUNT` a month, or what has no known price: see --unknown-costs",
+		DefaultText: "no limit",
 	}
 }
 
 func unknownCostsFlag() cli.Flag {
 	return &cli.GenericFlag{
-		Name: "unknown-costs", Value: &cmd.Choice{Allowed: []string{denyUnknownCosts, allowUnknownCosts}, Value: denyUnknownCosts},
+		Name:  "unknown-costs",
+		Value: &cmd.Choice{Allowed: []string{denyUnknownCosts, allowUnknownCosts}, Value: denyUnknownCosts},
 		Usage: "with --max-monthly: `WHAT` to do where a price is not known: deny, or allow, which counts what has a price",
 	}
 }
@@ -112,7 +115,7 @@ func (o operateOptions) checkCosts() *forbiddenError {
 	return nil
 }
 
-// printCosts says after a preview what the environment costs, and what is not counted.
+// printCosts prints after a preview what the environment costs, and what is not counted.
 func printCosts(d cmd.Deps, o operateOptions) {
 	if o.Output == "json" || o.Operation != operation.Preview || o.estimate.Items == nil { // not estimated
 		return

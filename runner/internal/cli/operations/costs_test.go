@@ -30,17 +30,32 @@ func TestCheckCosts(t *testing.T) {
 	}{
 		{"no limit", nil, false, event.Costs{Monthly: 100, Unpriced: []string{"a:b:C"}}, ""},
 		{"below", amount(100), false, event.Costs{Monthly: 100}, ""},
-		{"above", amount(100), true, event.Costs{Monthly: 100.5, Items: []event.Cost{{}}, Currency: "USD"}, "--max-monthly 100: it costs at least 100 USD"},
-		{"nothing at all", amount(0), false, event.Costs{Monthly: 0.01, Items: []event.Cost{{}}}, "--max-monthly 0: it costs"},
-		{"no price", amount(100), false, event.Costs{Unpriced: []string{"a:b:C"}}, "not all costs are known: no price for a:b:C"},
-		{"not known before", amount(100), false, event.Costs{Unknown: []string{"p n"}}, "not all costs are known: unknown until deployed: p n"},
+		{
+			"above", amount(100), true, event.Costs{Monthly: 100.5, Items: []event.Cost{{}}, Currency: "USD"},
+			"--max-monthly 100: it costs at least 100 USD",
+		},
+		{
+			"nothing at all", amount(0), false, event.Costs{Monthly: 0.01, Items: []event.Cost{{}}}, "--max-monthly 0: it costs",
+		},
+		{
+			"no price", amount(100), false, event.Costs{Unpriced: []string{"a:b:C"}},
+			"not all costs are known: no price for a:b:C",
+		},
+		{
+			"not known before", amount(100), false, event.Costs{Unknown: []string{"p n"}},
+			"not all costs are known: unknown until deployed: p n",
+		},
 		{"elsewhere", amount(100), false, elsewhere, "not all costs are known: no price is known for eu-central-1: a:b:C"},
 		{"outside of the run", amount(100), false, event.Costs{Outside: []string{"p"}}, "deployed, but not in this run: p"},
 		{"allowed", amount(100), true, elsewhere, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			o := operateOptions{planOptions: planOptions{maxMonthly: test.limit, unknownOK: test.unknown, estimate: &cost.Estimate{Costs: test.costs}}}
+			o := operateOptions{
+				planOptions: planOptions{
+					maxMonthly: test.limit, unknownOK: test.unknown, estimate: &cost.Estimate{Costs: test.costs},
+				},
+			}
 			err := o.checkCosts()
 			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
@@ -52,9 +67,17 @@ func TestCheckCosts(t *testing.T) {
 // TestDeployedOutside: what a condition skips here costs money as long as it is deployed.
 func TestDeployedOutside(t *testing.T) {
 	t.Parallel()
-	root := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
-	cmdtest.WriteFile(t, filepath.Join(root, "config/environments/dev.yaml"), "values: {runner: {projects: {skip: [certmgr]}}}\n")
-	cmdtest.WriteFile(t, layout.Of(root, false).State().Stack("certmgr", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"urn:pulumi:dev::certmgr::a:b:C::d","type":"a:b:C"}]}}}`)
+	root := cmdtest.Root(
+		t,
+		map[string]string{"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"},
+	)
+	cmdtest.WriteFile(
+		t, filepath.Join(root, "config/environments/dev.yaml"), "values: {runner: {projects: {skip: [certmgr]}}}\n",
+	)
+	cmdtest.WriteFile(
+		t, layout.Of(root, false).State().Stack("certmgr", "dev"),
+		`{"checkpoint":{"latest":{"resources":[{"urn":"urn:pulumi:dev::certmgr::a:b:C::d","type":"a:b:C"}]}}}`,
+	)
 	d, _, _ := cmdtest.Deps(t)
 	stack := config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
 	o := session.Options{Request: request.Request{Root: root, Stack: stack}, Operation: operation.Up}
@@ -93,12 +116,13 @@ func TestDefaultRegion(t *testing.T) {
 			})
 			d, _, _ := cmdtest.Deps(t)
 			sources := config.Sources{Process: append([]string{"PULUMI_STACK=dev"}, test.variables...)}
-			err := session.Use(d.Deps, session.Options{Request: request.Request{Root: root, Sources: sources}}, (*session.Session).ResolveStack, func(s *session.Session) error {
-				if got := defaultRegion(s, test.pkg); got != test.want {
-					t.Errorf("got %q, want %q", got, test.want)
-				}
-				return nil
-			})
+			err := session.Use(d.Deps, session.Options{Request: request.Request{Root: root, Sources: sources}},
+				(*session.Session).ResolveStack, func(s *session.Session) error {
+					if got := defaultRegion(s, test.pkg); got != test.want {
+						t.Errorf("got %q, want %q", got, test.want)
+					}
+					return nil
+				})
 			if err != nil {
 				t.Error(err)
 			}

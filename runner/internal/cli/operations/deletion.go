@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 
 	"golang.org/x/sync/errgroup"
 
@@ -23,7 +21,7 @@ import (
 	"mara/runner/internal/run/plan"
 )
 
-// deployed are the resources in the states of the projects of a run.
+// deployed has the resources in the states of the projects of a run.
 type deployed struct {
 	projects  []string // with resources, in the order of the run
 	resources map[string][]stacks.Resource
@@ -168,46 +166,43 @@ func (e *protectedError) Error() string {
 		typeset.Counted(len(e.lines), "protected resource"), strings.Join(e.lines, "\n  "))
 }
 
-// NextStep says how to take the protection off, and how to leave the resources alone.
+// NextStep says how to skip the resources, and how to remove their protection.
 func (e *protectedError) NextStep() string {
-	return fmt.Sprintf("leave their projects out with --skip; or take `protect` out of the program and run up, or run "+
-		"`%s -- state unprotect URN`, if they are to be deleted", e.pulumi)
+	return fmt.Sprintf("skip their projects with --skip; to delete them, remove `protect` from the program and run up, "+
+		"or run `%s -- state unprotect URN`", e.pulumi)
 }
 
-// list writes what a destroy deletes: the projects, and what is known to hold data first.
-func (d deployed) list(w io.Writer, s *session.Session, p plan.Plan) error {
+// list writes what a destroy deletes: first the resources that hold data, then the projects.
+func (d deployed) list(w io.Writer, s *session.Session, p plan.Plan) {
 	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
 	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {
 		fmt.Fprintf(w, "It is protected: %s\n", protected)
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, line := range d.stateful() {
-		fmt.Fprintf(table, "  %s\tholds data\n", line)
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
+	columns := make([]typeset.Column, 3)
+	fmt.Fprint(w, typeset.Table{Columns: columns, Rows: d.stateful()}.Text(0))
+	projects := typeset.Table{Columns: columns}
 	for _, step := range p.Steps {
 		if n := s.Stacks.Summary(step.Project.Name).Resources; n > 0 {
-			fmt.Fprintf(table, "  %s\t%s\t%s\n", step.Project.Name, step.Project.Title, typeset.Counted(n, "resource"))
+			row := []string{"  " + step.Project.Name, step.Project.Title, typeset.Counted(n, "resource")}
+			projects.Rows = append(projects.Rows, row)
 		}
 	}
-	return table.Flush()
+	fmt.Fprint(w, projects.Text(0))
 }
 
-// stateful returns the resources that are known to hold data, in lines.
-func (d deployed) stateful() []string {
+// stateful returns the rows of a table with the resources that are known to hold data.
+func (d deployed) stateful() [][]string {
 	const most = 20
-	var lines []string
+	var rows [][]string
 	for _, name := range d.projects {
 		for _, r := range d.resources[name] {
 			if updateplan.IsStateful(r.Type) {
-				lines = append(lines, fmt.Sprintf("%s\t%s %s", name, r.Type, r.Name()))
+				rows = append(rows, []string{"  " + name, r.Type + " " + r.Name(), "holds data"})
 			}
 		}
 	}
-	if more := len(lines) - most; more > 0 {
-		lines = append(slices.Clip(lines[:most]), fmt.Sprintf("...\t%d more", more))
+	if more := len(rows) - most; more > 0 {
+		rows = append(rows[:most], []string{"  ...", fmt.Sprintf("%d more", more), "holds data"})
 	}
-	return lines
+	return rows
 }

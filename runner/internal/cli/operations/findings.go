@@ -26,7 +26,9 @@ func (o operateOptions) emitFinding(s *session.Session, emit func(event.Event), 
 func (o operateOptions) emitBroken(s *session.Session, emit func(event.Event), err error) {
 	var broken *policy.RuleError
 	if errors.As(err, &broken) {
-		f := event.Finding{Rule: broken.Rule, Level: event.LevelDeny, Message: broken.Error(), File: o.InRepository(broken.File), Line: 1}
+		f := event.Finding{
+			Rule: broken.Rule, Level: event.LevelDeny, Message: broken.Error(), File: o.InRepository(broken.File), Line: 1,
+		}
 		o.emitFinding(s, emit, f, "")
 	}
 }
@@ -58,7 +60,7 @@ func findingEvents(shown event.Summary) []event.Event {
 }
 
 // reportRefused emits what the preview of an up has found, and writes its report,
-// where the up is refused: nothing was run that could do so.
+// if the up is refused, because no run writes it then.
 func reportRefused(d cmd.Deps, o operateOptions, shown event.Summary, err error) {
 	denied := forbidden(err)
 	if o.part != nil || shown.Run == "" || denied == nil && shown.Outcome() == event.Succeeded {
@@ -69,7 +71,9 @@ func reportRefused(d cmd.Deps, o operateOptions, shown event.Summary, err error)
 		shown.Result, shown.Warnings = event.Failed, append(shown.Warnings, event.Alert{Message: f.Message, Finding: &f})
 	}
 	if o.Output == "json" {
-		emitter := event.NewEmitter(event.EmitterOptions{Run: shown.Run, Now: d.Now, Sinks: []event.Sink{ui.NewJSON(d.Stdout)}})
+		emitter := event.NewEmitter(event.EmitterOptions{
+			Run: shown.Run, Now: d.Now, Sinks: []event.Sink{ui.NewJSON(d.Stdout)},
+		})
 		for _, e := range findingEvents(shown) {
 			emitter.Emit(e)
 		}

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
@@ -44,7 +42,7 @@ type firstRun struct {
 	d        cmd.Deps
 	terminal prompt.Terminal
 	o        cmd.Common
-	newRoot  bool // the configuration directory is still to be made
+	newRoot  bool // the configuration directory does not exist yet
 	file     config.StackFile
 	provider providers.Provider
 }
@@ -61,7 +59,7 @@ func (f *firstRun) complete(ctx context.Context) error {
 		return err
 	}
 	if f.file.Check(f.o.DeclaredKeys()) != nil {
-		return nil // what is there is not valid, and that has to be told first
+		return nil // the file is not valid, which open reports first
 	}
 	ask := wizard.Wizard{
 		Asker: f.terminal, Clouds: f.d.CloudClients, Sources: f.o.Sources, Out: f.d.Stderr, First: f.isNew(),
@@ -82,13 +80,13 @@ func (f *firstRun) complete(ctx context.Context) error {
 	return f.write(ctx, append(changes, answers...))
 }
 
-// isNew says whether the environment is neither configured nor deployed yet.
+// isNew reports whether the environment is neither configured nor deployed yet.
 func (f *firstRun) isNew() bool {
 	_, err := os.Lstat(layout.Of(f.o.Root, false).Provider(stackName(f.o.Request))) // a record of what was deployed
 	return len(f.file.Entries) == 0 && err != nil
 }
 
-// findRoot offers to make the configuration directory here.
+// findRoot offers to create the configuration directory here.
 func (f *firstRun) findRoot(ctx context.Context) error {
 	if f.o.Root != "" {
 		return nil
@@ -104,7 +102,7 @@ func (f *firstRun) findRoot(ctx context.Context) error {
 	return f.checkWritable()
 }
 
-// agree asks for a confirmation, unless that was given on the command line.
+// agree asks for confirmation, unless --yes was given.
 func (f *firstRun) agree(ctx context.Context, question string) (bool, error) {
 	if f.o.Yes {
 		return true, nil
@@ -112,7 +110,7 @@ func (f *firstRun) agree(ctx context.Context, question string) (bool, error) {
 	return f.terminal.Agree(ctx, question)
 }
 
-// checkWritable finds out before all is answered that nothing can be written.
+// checkWritable checks, before the questions, that the configuration can be written.
 func (f *firstRun) checkWritable() error {
 	directory := filepath.Join(f.o.Root, config.Directory)
 	if f.newRoot {
@@ -120,15 +118,17 @@ func (f *firstRun) checkWritable() error {
 	}
 	file, err := os.CreateTemp(directory, ".runner-*")
 	if err != nil {
-		return &failure.Environment{Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err, "the directory")}
+		return &failure.Environment{
+			Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err, "the directory"),
+		}
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// nameStack asks for a stack if nobody has named one, and reads its file.
+// nameStack asks for a stack if none is named, and reads its file.
 func (f *firstRun) nameStack(ctx context.Context) error {
-	named := f.o.Stack.IsSet() || f.o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet() || f.o.Sources.OnlyStack.IsSet()
-	if !named {
+	variable := f.o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable)
+	if !f.o.Stack.IsSet() && !variable.IsSet() && !f.o.Sources.OnlyStack.IsSet() {
 		name, err := f.askStack(ctx)
 		if err != nil {
 			return err
@@ -154,12 +154,15 @@ func (f *firstRun) askStack(ctx context.Context) (string, error) {
 		return f.terminal.Ask(ctx, question)
 	}
 	question.Default = names[0]
-	options := slice.Map(names, func(name string) prompt.Option { return prompt.Option{Value: name} })
+	var options []prompt.Option
+	for _, name := range names {
+		options = append(options, prompt.Option{Value: name})
+	}
 	return f.terminal.Choose(ctx, prompt.Choice{Question: question, Options: options, Other: true})
 }
 
-// chooseProvider finds the provider, or asks for it. It is written where it was
-// asked for, and where the configuration begins.
+// chooseProvider finds the provider, or asks for it. It is written to the stack file if it was asked for, or if the
+// environment is new.
 func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) {
 	named := f.o.Provider // overrides the stack file while nothing is deployed
 	if !named.IsSet() || !f.o.ChangeProvider {
@@ -183,7 +186,7 @@ func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) 
 		return nil, err
 	}
 	_, written := f.file.Lookup(config.InfraType)
-	if written || !asked && !f.isNew() || f.o.Known().Default() != "" { // nobody has to name the only one
+	if written || !asked && !f.isNew() || f.o.Known().Default() != "" { // the only provider needs no name
 		return nil, nil
 	}
 	return []config.Change{{Key: config.InfraType, Value: f.provider.Name}}, nil
@@ -191,16 +194,20 @@ func (f *firstRun) chooseProvider(ctx context.Context) ([]config.Change, error) 
 
 func (f *firstRun) askProvider(ctx context.Context) (config.Value, error) {
 	known := f.o.Known()
-	choice := prompt.Choice{Question: prompt.Question{Text: "Provider of the cluster and the registry", Default: known.Names()[0]}}
+	choice := prompt.Choice{
+		Question: prompt.Question{Text: "Provider of the cluster and the registry", Default: known.Names()[0]},
+	}
 	if slices.Contains(known.Names(), "kind") {
 		choice.Default = "kind" // it costs nothing
 	}
-	choice.Options = slice.Map(known.Providers, func(p providers.Provider) prompt.Option { return prompt.Option{Value: p.Name, Note: p.Title} })
+	for _, p := range known.Providers {
+		choice.Options = append(choice.Options, prompt.Option{Value: p.Name, Note: p.Title})
+	}
 	name, err := f.terminal.Choose(ctx, choice)
 	return config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "--provider"}}, err
 }
 
-// write shows what is to be written, asks, and writes it.
+// write shows the files to write, asks, and writes them.
 func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
 	if len(changes) == 0 && !f.newRoot {
 		return nil
@@ -210,7 +217,7 @@ func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
 		return err
 	}
 	f.show(files, changes)
-	yes, err := f.agree(ctx, "Write this and go on?")
+	yes, err := f.agree(ctx, "Write this and continue?")
 	if err == nil && !yes {
 		err = &cmd.Declined{Text: "not confirmed; nothing was written"}
 	}
@@ -226,8 +233,7 @@ func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
 	return err
 }
 
-// files lists the files to write, the stack file last, with which the environment
-// begins. It is the default as long as it is the only one.
+// files lists the files to write. The stack file is the last, because the environment exists with it.
 func (f *firstRun) files(changes []config.Change) ([]vault.NewFile, error) {
 	var files []vault.NewFile
 	if f.newRoot {
@@ -235,11 +241,14 @@ func (f *firstRun) files(changes []config.Change) ([]vault.NewFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = slice.Map(examples, func(e config.Example) vault.NewFile { return vault.NewFile{Path: e.Path, Content: e.Data} })
+		for _, e := range examples {
+			files = append(files, vault.NewFile{Path: e.Path, Content: e.Data})
+		}
 	}
 	file := f.file.Own()
 	if !file.Exists {
-		file.Content = []byte("# Configuration of the stack " + stackName(f.o.Request) + ". Every key is in Pulumi.stackname.yaml.example.\n")
+		file.Content = fmt.Appendf(nil, "# Configuration of the stack %s. Every key is in Pulumi.stackname.yaml.example.\n",
+			stackName(f.o.Request))
 	}
 	content, err := file.Edit(changes...)
 	if err != nil {
@@ -248,7 +257,7 @@ func (f *firstRun) files(changes []config.Change) ([]vault.NewFile, error) {
 	return append(files, vault.NewFile{Path: file.File, Content: content}), nil
 }
 
-// show prints what is to be written: new files in full, else what is added.
+// show prints a new stack file in full, what is added to an existing one, and the names of other files.
 func (f *firstRun) show(files []vault.NewFile, changes []config.Change) {
 	fmt.Fprintln(f.d.Stderr)
 	for _, file := range files {
@@ -269,7 +278,7 @@ func (f *firstRun) show(files []vault.NewFile, changes []config.Change) {
 	}
 }
 
-// stackName is the name of the stack, once it is known.
+// stackName returns the name of the stack, or "" if it is not known yet.
 func stackName(r request.Request) string {
 	stack, err := config.ResolveStack(r.Stack, r.Sources)
 	if err != nil {

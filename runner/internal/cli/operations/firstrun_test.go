@@ -68,7 +68,7 @@ func lead(t *testing.T, dir string, o cmd.Common, replies ...reply) (cmd.Common,
 	return got.o, person.Screen(), got.err
 }
 
-// everyTool is a directory with the programs that up needs.
+// everyTool returns a directory with the programs that up needs.
 func everyTool(t *testing.T) string {
 	t.Helper()
 	return scripttest.Directory(t, map[string]string{
@@ -76,7 +76,7 @@ func everyTool(t *testing.T) string {
 	})
 }
 
-// fakeClients are clouds with a choice of one or two.
+// fakeClients returns clouds with a choice of one or two.
 func fakeClients(_ context.Context, provider string, access cloud.Access) (cloud.Client, error) {
 	if provider == "kind" {
 		return nil, nil
@@ -104,24 +104,35 @@ func typed(question, answer string) reply { return reply{question: question, key
 
 func chosen(question, keys string) reply { return reply{question: question, keys: keys, pressed: true} }
 
-// firstRuns are whole first runs, one for each provider.
+// onDev returns options with --stack dev.
+func onDev(root string) cmd.Common {
+	stack := config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
+	return cmd.Common{Options: session.Options{Request: request.Request{Root: root, Stack: stack}}}
+}
+
+// firstRuns returns whole first runs, one for each provider.
 func firstRuns() map[string][]reply {
 	return map[string][]reply{
 		"aws": {
 			typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "aws\r"),
 			typed("AWS profile", ""), chosen("AWS region", "eu\r"), chosen("Availability zones", "\r"),
-			typed("Kubernetes version", "1.30"), typed("Type of the nodes", ""), typed("Smallest number", "2"), typed("Largest number", ""),
+			typed("Kubernetes version", "1.30"), typed("Type of the nodes", ""), typed("Smallest number", "2"),
+			typed("Largest number", ""),
 			typed("Number of nodes to begin", ""), chosen("Where certificates", "\r"), typed("Write this", ""),
 		},
 		"linode": {
 			typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "linode\r"),
-			chosen("Linode region", "\r"), typed("Kubernetes version", ""), typed("Type of the nodes", ""), typed("Number of nodes", "5"),
-			chosen("Several control-plane", "true\r"), typed("Type of the registry", ""), typed("Address for warnings", "ann@example.com"),
-			chosen("Where certificates", "acme\r"), typed("Address that the certificate", "ops@example.com"), typed("Write this", ""),
+			chosen("Linode region", "\r"), typed("Kubernetes version", ""), typed("Type of the nodes", ""),
+			typed("Number of nodes", "5"),
+			chosen("Several control-plane", "true\r"), typed("Type of the registry", ""),
+			typed("Address for warnings", "ann@example.com"),
+			chosen("Where certificates", "acme\r"), typed("Address that the certificate", "ops@example.com"),
+			typed("Write this", ""),
 		},
 		"kind": {
 			typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "\r"),
-			typed("Number of worker", "2"), typed("for HTTP", "8080"), typed("for HTTPS", "8443"), typed("for the registry", ""), typed("Write this", "y"),
+			typed("Number of worker", "2"), typed("for HTTP", "8080"), typed("for HTTPS", "8443"),
+			typed("for the registry", ""), typed("Write this", "y"),
 		},
 	}
 }
@@ -130,11 +141,16 @@ func firstRuns() map[string][]reply {
 func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
-		"aws": "  kubernetes:infra_type: aws\n  aws:region: eu-north-1\n  vpc:azs:\n    - eu-north-1a\n    - eu-north-1b\n  eks:k8s_version: \"1.30\"\n" +
-			"  eks:instance_type: t3.large\n  eks:min_size: 2\n  eks:max_size: 6\n  eks:desired_capacity: 2\n  certmgr:issuer: self-signed\n",
-		"linode": "  kubernetes:infra_type: linode\n  lke:region: eu-north-1\n  lke:k8s_version: \"1.36\"\n  lke:node_type: g6-standard-4\n  lke:node_count: 5\n" +
-			"  lke:high_availability: true\n  harbor:instance_type: g6-standard-2\n  harbor:email: ann@example.com\n  certmgr:issuer: acme\n  certmgr:acme_email: ops@example.com\n",
-		"kind": "  kubernetes:infra_type: kind\n  kind:workers: 2\n  kind:http_port: 8080\n  kind:https_port: 8443\n  kind:registry_port: 5001\n",
+		"aws": "  kubernetes:infra_type: aws\n  aws:region: eu-north-1\n  vpc:azs:\n    - eu-north-1a\n    - " +
+			"eu-north-1b\n  eks:k8s_version: \"1.30\"\n" +
+			"  eks:instance_type: t3.large\n  eks:min_size: 2\n  eks:max_size: 6\n  eks:desired_capacity: 2\n  " +
+			"certmgr:issuer: self-signed\n",
+		"linode": "  kubernetes:infra_type: linode\n  lke:region: eu-north-1\n  lke:k8s_version: \"1.36\"\n  " +
+			"lke:node_type: g6-standard-4\n  lke:node_count: 5\n" +
+			"  lke:high_availability: true\n  harbor:instance_type: g6-standard-2\n  harbor:email: ann@example.com\n  " +
+			"certmgr:issuer: acme\n  certmgr:acme_email: ops@example.com\n",
+		"kind": "  kubernetes:infra_type: kind\n  kind:workers: 2\n  kind:http_port: 8080\n  kind:https_port: 8443\n  " +
+			"kind:registry_port: 5001\n",
 	}
 	for provider, replies := range firstRuns() {
 		t.Run(provider, func(t *testing.T) {
@@ -151,7 +167,9 @@ func TestFirstRun(t *testing.T) {
 			if _, err := os.Lstat(filepath.Join(dir, config.EnvironmentFile)); err == nil {
 				t.Error("there is an environment file, which would choose the stack of every command")
 			}
-			settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources})
+			settings, err := config.Resolve(config.Request{
+				Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources,
+			})
 			if err != nil || settings.Provider.Text != provider || settings.Stack.Text != "dev" {
 				t.Errorf("the run goes on with %+v, %v", settings.Provider, err)
 			}
@@ -172,7 +190,8 @@ func TestFirstRunOfSome(t *testing.T) {
 	if _, screen, err := lead(t, dir, o, replies...); err != nil || strings.Contains(screen, "Address") {
 		t.Errorf("error %v: %s", err, screen)
 	}
-	if got := content(t, dir, "Pulumi.dev.yaml"); strings.Contains(got, "harbor") || strings.Contains(got, "certmgr") || !strings.Contains(got, "lke:node_count: 5") {
+	got := content(t, dir, "Pulumi.dev.yaml")
+	if strings.Contains(got, "harbor") || strings.Contains(got, "certmgr") || !strings.Contains(got, "lke:node_count: 5") {
 		t.Errorf("written: %s", got)
 	}
 }
@@ -218,15 +237,27 @@ func TestDeclinedFirstRun(t *testing.T) {
 func TestCompletedConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ before, after string }{
-		"plain":             {"config:\n  kubernetes:infra_type: aws\n  eks:min_size: 2 # two\n", "config:\n  kubernetes:infra_type: aws\n  eks:min_size: 2 # two\n  aws:region: us-east-1\n"},
-		"windows line ends": {"config:\r\n  # c\r\n  eks:min_size: 2\r\n  kubernetes:infra_type: aws\r\n", "config:\r\n  # c\r\n  eks:min_size: 2\r\n  kubernetes:infra_type: aws\r\n  aws:region: us-east-1\r\n"},
-		"no line end":       {"config:\n  kubernetes:infra_type: aws\n  eks:min_size: 2", "config:\n  kubernetes:infra_type: aws\n  eks:min_size: 2\n  aws:region: us-east-1\n"},
-		"in comments":       {"config:\n  #aws:region: x\n\n  kubernetes:infra_type: aws\n  eks:min_size: 2\n", "config:\n  #aws:region: x\n  aws:region: us-east-1\n\n  kubernetes:infra_type: aws\n  eks:min_size: 2\n"},
+		"plain": {
+			"config:\n  kubernetes:infra_type: aws\n  eks:min_size: 2 # two\n",
+			"config:\n  kubernetes:infra_type: aws\n  eks:min_size: 2 # two\n  aws:region: us-east-1\n",
+		},
+		"windows line ends": {
+			"config:\r\n  # c\r\n  eks:min_size: 2\r\n  kubernetes:infra_type: aws\r\n",
+			"config:\r\n  # c\r\n  eks:min_size: 2\r\n  kubernetes:infra_type: aws\r\n  aws:region: us-east-1\r\n",
+		},
+		"no line end": {
+			"config:\n  kubernetes:infra_type: aws\n  eks:min_size: 2",
+			"config:\n  kubernetes:infra_type: aws\n  eks:min_size: 2\n  aws:region: us-east-1\n",
+		},
+		"in comments": {
+			"config:\n  #aws:region: x\n\n  kubernetes:infra_type: aws\n  eks:min_size: 2\n",
+			"config:\n  #aws:region: x\n  aws:region: us-east-1\n\n  kubernetes:infra_type: aws\n  eks:min_size: 2\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": test.before})
-			o := cmd.Common{Options: session.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}}
+			o := onDev(root)
 			_, screen, err := lead(t, root, o, chosen("AWS region", "\r"), typed("Write this", ""))
 			if err != nil || !strings.Contains(screen, "added to config/pulumi/Pulumi.dev.yaml:\r\n  aws:region: us-east-1") {
 				t.Errorf("%v: %s", err, screen)
@@ -252,7 +283,9 @@ func TestNothingToAsk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := cmd.Common{Options: session.Options{Request: request.Request{Root: root, Sources: config.Sources{File: environment}}}}
+		o := cmd.Common{
+			Options: session.Options{Request: request.Request{Root: root, Sources: config.Sources{File: environment}}},
+		}
 		if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 			t.Errorf("%v: %s", err, screen)
 		}
@@ -263,7 +296,9 @@ func TestNothingToAsk(t *testing.T) {
 func TestConfirmedFirstRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, _, err := lead(t, dir, cmd.Common{Invocation: cmd.Invocation{Yes: true}}, firstRuns()["kind"][1:7]...); err != nil {
+	if _, _, err := lead(t, dir, cmd.Common{
+		Invocation: cmd.Invocation{Yes: true},
+	}, firstRuns()["kind"][1:7]...); err != nil {
 		t.Fatal(err)
 	}
 	if got := content(t, dir, "Pulumi.dev.yaml"); !strings.Contains(got, "kind:workers: 2\n") {
@@ -271,8 +306,8 @@ func TestConfirmedFirstRun(t *testing.T) {
 	}
 }
 
-// TestToolsFirst: what is missing on this machine is told before the questions,
-// all of it, and nothing is written.
+// TestToolsFirst: everything that is missing on this machine is reported before the
+// questions, and nothing is written.
 func TestToolsFirst(t *testing.T) {
 	t.Parallel()
 	for provider, want := range map[string][]string{
@@ -285,13 +320,16 @@ func TestToolsFirst(t *testing.T) {
 			dir := t.TempDir()
 			var o cmd.Common
 			o.Sources.Process = []string{"PATH=" + t.TempDir()}
-			_, _, err := lead(t, dir, o, typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", provider+"\r"))
+			_, _, err := lead(
+				t, dir, o, typed("Create one?", ""), typed("Name of the stack", ""),
+				chosen("Provider of the cluster", provider+"\r"),
+			)
 			if cmd.ExitCode(err) != cmd.ExitConfig {
 				t.Fatalf("got %v", err)
 			}
 			for _, text := range want {
 				if !strings.Contains(err.Error(), text) {
-					t.Errorf("%q is not told: %v", text, err)
+					t.Errorf("%q is not reported: %v", text, err)
 				}
 			}
 			if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
@@ -301,15 +339,15 @@ func TestToolsFirst(t *testing.T) {
 	}
 }
 
-// TestReadOnlyDir: that nothing can be written is told before the questions.
+// TestReadOnlyDir: a directory that cannot be written is reported before the questions.
 func TestReadOnlyDir(t *testing.T) {
 	t.Parallel()
 	root := cmdtest.Root(t, nil)
 	directory := filepath.Join(root, config.Directory)
-	if err := os.Remove(directory); err != nil { // nobody, root included, writes to a directory that is none
+	if err := os.Remove(directory); err != nil { // not even root can write to a missing directory
 		t.Fatal(err)
 	}
-	o := cmd.Common{Options: session.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}}
+	o := onDev(root)
 	_, _, err := lead(t, root, o, chosen("Provider of the cluster", "\r"))
 	if cmd.ExitCode(err) != cmd.ExitConfig || !strings.HasPrefix(err.Error(), "the configuration cannot be written: ") {
 		t.Errorf("got %v", err)
@@ -322,18 +360,23 @@ func TestDeployedWithoutFile(t *testing.T) {
 	t.Parallel()
 	root := cmdtest.Root(t, nil)
 	cmdtest.WriteFile(t, layout.Of(root, false).Provider("dev"), "provider: kind\n")
-	o := cmd.Common{Options: session.Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}}
+	o := onDev(root)
 	if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 		t.Errorf("%v: %s", err, screen)
 	}
 }
 
-// TestStacksAreOffered when nobody has named one.
+// TestStacksAreOffered: if no stack is named, the existing ones are offered.
 func TestStacksAreOffered(t *testing.T) {
 	t.Parallel()
 	const kind = "config:\n  kubernetes:infra_type: kind\n  kind:workers: 1\n"
-	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": kind, "Pulumi.prod.yaml": kind, "Pulumi.stackname.yaml.example": ""})
-	o, _, err := lead(t, root, cmd.Common{Options: session.Options{Request: request.Request{Root: root}}}, chosen("Name of the stack", "prod\r"))
+	root := cmdtest.Root(
+		t, map[string]string{"Pulumi.dev.yaml": kind, "Pulumi.prod.yaml": kind, "Pulumi.stackname.yaml.example": ""},
+	)
+	o, _, err := lead(
+		t, root, cmd.Common{Options: session.Options{Request: request.Request{Root: root}}},
+		chosen("Name of the stack", "prod\r"),
+	)
 	if err != nil || o.Stack.Text != "prod" {
 		t.Errorf("got %+v, %v", o.Stack, err)
 	}

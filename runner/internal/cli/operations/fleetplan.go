@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
@@ -15,10 +14,12 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// lookFlags are the flags of commands that look at the fleet.
+// lookFlags returns the flags of the commands that show the fleet, after some that only one has.
 func lookFlags(own ...cli.Flag) []cli.Flag {
 	simulate := &cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "look at the simulated environments"}
-	return cmd.JoinFlags(cmd.FleetFlags(), own, cmd.OutputFlag("table", "json"), []cli.Flag{simulate}, cmd.RootFlags(), cmd.BaseFlags())
+	return cmd.JoinFlags(
+		cmd.FleetFlags(), own, cmd.OutputFlag("table", "json"), []cli.Flag{simulate}, cmd.RootFlags(), cmd.BaseFlags(),
+	)
 }
 
 type fleetOptions struct {
@@ -33,16 +34,21 @@ func parseFleet(c *cli.Context, _ cmd.Deps, common cmd.Common) (fleetOptions, er
 	return fleetOptions{Common: common, Chosen: chosen, Affected: parseAffected(c), Destroy: c.Bool("destroy")}, err
 }
 
-// FleetPlan is `runner fleet plan`.
+// FleetPlan returns `runner fleet plan`.
 func FleetPlan(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "plan", Usage: "show in which waves environments would be rolled out, and why", ArgsUsage: cmd.FleetArguments,
-		Description: "Reads the configuration and what is known of past runs; asks no cloud, and a backend only for what others who share\n" +
-			"it have rolled out. Without a choice it shows all environments. --affected shows only those whose values or programs\n" +
-			"have changed since they last succeeded; --affected=REF, since a commit of git; --why says what has changed.\n\n" +
-			"Examples:\n  runner fleet plan\n  runner fleet plan --affected --why\n  runner fleet plan --affected=origin/main -o json\n\n" +
+		Name: "plan", Usage: "show in which waves environments would be rolled out, and why",
+		ArgsUsage: cmd.FleetArguments,
+		Description: "Reads the configuration and the records of past runs. It asks no cloud, and a backend only for\n" +
+			"what other machines have rolled out. Without a choice it shows all environments. --affected shows\n" +
+			"only environments whose values or programs have changed since their last success; --affected=REF,\n" +
+			"since a commit of git; --why says what has changed.\n\n" +
+			"Examples:\n  runner fleet plan\n  runner fleet plan --affected --why\n" +
+			"  runner fleet plan --affected=origin/main -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  lookFlags(append(flagsOf("affected", "why"), &cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"})...),
+		Flags: lookFlags(
+			append(flagsOf("affected", "why"), &cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"})...,
+		),
 		Action: cmd.Action(d, parseFleet, runFleetPlan),
 	}
 }
@@ -99,7 +105,7 @@ func runFleetPlan(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 	return nil
 }
 
-// newPlannedWaves lists the waves of which something was chosen.
+// newPlannedWaves lists the waves that have chosen environments.
 func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[string][]string) ([]plannedWave, error) {
 	p, err := fleet.NewPlan(chosen, r, true)
 	if err != nil {
@@ -113,7 +119,8 @@ func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[st
 		one := plannedWave{Wave: w.Name, After: w.After}
 		for _, e := range chosen {
 			if p.Waves[e.Stack].Name == w.Name {
-				one.Environments = append(one.Environments, plannedEnvironment{Environment: e.Stack, Provider: e.Provider, Reasons: reasons[e.Stack]})
+				planned := plannedEnvironment{Environment: e.Stack, Provider: e.Provider, Reasons: reasons[e.Stack]}
+				one.Environments = append(one.Environments, planned)
 			}
 		}
 		if len(one.Environments) == 0 {
@@ -123,7 +130,9 @@ func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[st
 		if w.Soak > 0 {
 			one.Soak = event.FormatDuration(w.Soak)
 		}
-		one.Gates = slice.Map(w.Gates, fleet.Gate.String)
+		for _, gate := range w.Gates {
+			one.Gates = append(one.Gates, gate.String())
+		}
 		planned = append(planned, one)
 	}
 	return planned, nil
@@ -142,7 +151,7 @@ func (w plannedWave) write(d cmd.Deps, why bool) {
 	}
 }
 
-// facts are what there is to know of a wave.
+// facts lists the size, the limits and the gates of a wave.
 func (w plannedWave) facts() []string {
 	facts := []string{typeset.Counted(len(w.Environments), "environment")}
 	if len(w.After) > 0 {
@@ -157,5 +166,8 @@ func (w plannedWave) facts() []string {
 	if w.Soak != "" {
 		facts = append(facts, "soaks "+w.Soak)
 	}
-	return append(facts, slice.Map(w.Gates, func(gate string) string { return "gate " + gate })...)
+	for _, gate := range w.Gates {
+		facts = append(facts, "gate "+gate)
+	}
+	return facts
 }

@@ -20,17 +20,19 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// FleetReap is `runner fleet reap`.
+// FleetReap returns `runner fleet reap`.
 func FleetReap(d cmd.Deps) *cli.Command {
 	command := rolloutCommand(d, operation.Destroy, spec{
-		use: "destroy the environments that are past their time", flags: []string{"remove-stacks", "force-forget", "leave-behind", "unknown-age"},
+		use:   "destroy the environments that are past their time",
+		flags: []string{"remove-stacks", "force-forget", "leave-behind", "unknown-age"},
 	})
-	command.Name, command.Description = reapName, "Destroys environments that have `runner:ttl` and were created longer ago than that: the oldest resource in the stacks\n"+
-		"of their projects counts, as their states have it. It says which ones before it asks; without a terminal it needs\n"+
-		"--yes, as in a cron job. One that is protected is never destroyed, and one that is locked by another run makes it\n"+
-		"fail, as does one whose age its states do not tell, unless --unknown-age says what to do with it. Without names\n"+
-		"or labels it looks at all environments.\n\n"+
-		"Examples:\n  runner fleet reap --yes\n  runner fleet reap 'review-*'\n\n"+
+	command.Name = reapName
+	command.Description = "Destroys environments that have `runner:ttl` and were created longer ago than that: the\n" +
+		"oldest resource in the states of their projects counts. It lists them before it asks; without a terminal,\n" +
+		"as in a cron job, it needs --yes. A protected environment is never destroyed. An environment that\n" +
+		"another run has locked is a failure, as is one whose states have no dates, unless --unknown-age\n" +
+		"says what to do with it. Without names or labels it looks at all environments.\n\n" +
+		"Examples:\n  runner fleet reap --yes\n  runner fleet reap 'review-*'\n\n" +
 		cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
 	command.Action = cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (reapOptions, error) {
 		o, err := parseRollout(c, d, common, operation.Destroy)
@@ -55,8 +57,9 @@ const (
 
 func unknownAgeFlag() cli.Flag {
 	return &cli.GenericFlag{
-		Name: "unknown-age", Value: &cmd.Choice{Allowed: []string{refuseUnknown, keepUnknown, destroyUnknown}, Value: refuseUnknown},
-		Usage: "`WHAT` to do with environments whose age their states do not tell: refuse (a failure), keep, destroy",
+		Name:  "unknown-age",
+		Value: &cmd.Choice{Allowed: []string{refuseUnknown, keepUnknown, destroyUnknown}, Value: refuseUnknown},
+		Usage: "`WHAT` to do with environments whose states have no dates: refuse (a failure), keep, destroy",
 	}
 }
 
@@ -87,8 +90,8 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	return errors.Join(runRollout(ctx, d, rollout), refused)
 }
 
-// judge prints which environments are past their time, and returns those that may be destroyed. The error
-// names those whose age is unknown.
+// judge prints the environments that are past their time, and returns the names of the ones that may be destroyed.
+// The error names environments of unknown age.
 func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []life) (past []string, refused error) {
 	var unknown []string
 	for i, e := range chosen {
@@ -96,9 +99,14 @@ func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []life)
 		text := ""
 		switch {
 		case l.isPast(d.Now()):
-			text = fmt.Sprintf("%s: %s old, %s is %s", e.Stack, event.FormatDuration(d.Now().Sub(l.born).Truncate(time.Second)), l.origin, event.FormatDuration(l.ttl))
+			text = fmt.Sprintf(
+				"%s: %s old, %s is %s", e.Stack, event.FormatDuration(d.Now().Sub(l.born).Truncate(time.Second)), l.origin,
+				event.FormatDuration(l.ttl),
+			)
 		case l.ttl > 0 && l.isUnknown:
-			text = fmt.Sprintf("%s: of unknown age, its states do not tell when they were created; %s is %s", e.Stack, l.origin, event.FormatDuration(l.ttl))
+			text = fmt.Sprintf(
+				"%s: of unknown age, because its states have no dates; %s is %s", e.Stack, l.origin, event.FormatDuration(l.ttl),
+			)
 		default:
 			continue
 		}
@@ -116,8 +124,8 @@ func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []life)
 	}
 	if len(unknown) > 0 {
 		refused = &failure.Environment{
-			Text: "not destroyed, for their age is unknown: " + strings.Join(unknown, ", "),
-			Next: "look at them with `runner status -s NAME`; --unknown-age keep leaves them, --unknown-age destroy destroys them",
+			Text: "not destroyed, because their age is unknown: " + strings.Join(unknown, ", "),
+			Next: "look at them with `runner status -s NAME`; --unknown-age keep or destroy says what to do",
 		}
 	}
 	return past, refused
@@ -126,7 +134,7 @@ func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []life)
 // life is how long an environment lives.
 type life struct {
 	born      time.Time // zero if nothing is deployed, or the age is unknown
-	isUnknown bool      // something is deployed, and its states do not tell since when
+	isUnknown bool      // resources are deployed, and their states have no dates
 	ttl       time.Duration
 	origin    config.Origin // of the ttl
 	protected config.Origin
@@ -136,7 +144,7 @@ func (l life) isPast(now time.Time) bool {
 	return l.ttl > 0 && !l.born.IsZero() && now.Sub(l.born) >= l.ttl
 }
 
-// lifeOf reads when an environment was created, if it is not to live for ever.
+// lifeOf reads when an environment was created, if it has a ttl.
 func lifeOf(ctx context.Context, d cmd.Deps, o session.Options, stack string) (l life, err error) {
 	o.Request, o.Operation = o.Of(stack), operation.Destroy
 	s := session.New(d.Deps, o)
@@ -150,13 +158,13 @@ func lifeOf(ctx context.Context, d cmd.Deps, o session.Options, stack string) (l
 	}
 	states, err := inventory.OfEnvironment(ctx, s)
 	if err != nil {
-		return l, &failure.Environment{Text: fmt.Sprintf("looking how old %s is: %v", stack, err)}
+		return l, &failure.Environment{Text: fmt.Sprintf("reading the age of %s: %v", stack, err)}
 	}
 	resources := 0
 	for _, state := range states {
 		n, err := l.add(state)
 		if err != nil {
-			return l, fmt.Errorf("looking how old %s is: %w", stack, err)
+			return l, fmt.Errorf("reading the age of %s: %w", stack, err)
 		}
 		resources += n
 	}

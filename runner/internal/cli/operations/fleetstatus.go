@@ -14,21 +14,23 @@ import (
 	"mara/runner/internal/machine/typeset"
 )
 
-// FleetStatus is `runner fleet status`.
+// FleetStatus returns `runner fleet status`.
 func FleetStatus(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "show which environments are what they are configured to be", ArgsUsage: cmd.FleetArguments,
-		Description: "Shows for each environment whether what last ran of all its projects succeeded, with the values and programs that\n" +
-			"they have now; else which projects failed, never ran or have changed. It asks a backend only for what others who\n" +
-			"share it have rolled out; `runner status -s NAME` looks into one environment, `runner fleet drift` compares all\n" +
-			"with the clouds.\n\n" +
-			"Examples:\n  runner fleet status\n  runner fleet status -l stage=prod -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Name: "status", Usage: "show which environments are up to date",
+		ArgsUsage: cmd.FleetArguments,
+		Description: "Shows for each environment whether the last runs of all its projects succeeded, with the values\n" +
+			"and programs that they have now; else which projects failed, never ran or have changed. It asks a\n" +
+			"backend only for what other machines have rolled out; `runner status -s NAME` looks into one\n" +
+			"environment, `runner fleet drift` compares all with the clouds.\n\n" +
+			"Examples:\n  runner fleet status\n  runner fleet status -l stage=prod -o json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  lookFlags(),
 		Action: cmd.Action(d, parseFleet, runFleetStatus),
 	}
 }
 
-// standing is how an environment stands, and its JSON form.
+// standing is the state of an environment, and its JSON form.
 type standing struct {
 	Environment string       `json:"environment"`
 	Wave        string       `json:"wave,omitempty"`
@@ -105,7 +107,8 @@ func standingsText(d cmd.Deps, standings []standing) string {
 		return ""
 	}
 	table := typeset.Table{Columns: []typeset.Column{
-		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "WAVE"}, {Title: "STATE", Min: 10, Wrap: true}, {Title: "COMMIT", Optional: true}, {Title: "LAST RUN", Min: 10},
+		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "WAVE"}, {Title: "STATE", Min: 10, Wrap: true},
+		{Title: "COMMIT", Optional: true}, {Title: "LAST RUN", Min: 10},
 	}}
 	counts := map[string]int{}
 	for _, s := range standings {
@@ -114,7 +117,9 @@ func standingsText(d cmd.Deps, standings []standing) string {
 		if len(s.reasons) > 0 {
 			state += ": " + strings.Join(s.reasons, "; ")
 		}
-		table.Rows = append(table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), s.Last.Words(d.Now())})
+		table.Rows = append(
+			table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), s.Last.Words(d.Now())},
+		)
 	}
 	text := fmt.Sprintf("%s\n%s: %d up to date, %d changed, %d never rolled out", table.Text(d.Width()),
 		typeset.Counted(len(standings), "environment"), counts[isUpToDate], counts[hasChanged], counts[neverRolledOut])

@@ -37,7 +37,9 @@ func (r *rollout) answers(ctx context.Context, gate fleet.Gate, stack string, em
 		return err
 	}
 	if r.o.Simulation.On {
-		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: "SIMULATED: not asked: " + strings.Join(addresses, ", ")})
+		emit(event.Event{
+			Type: event.StepLog, Severity: event.Info, Message: "SIMULATED: not asked: " + strings.Join(addresses, ", "),
+		})
 		return nil
 	}
 	proxy := cloud.Proxy(r.o.Sources.File.Merge(r.o.Sources.Process))
@@ -57,7 +59,7 @@ func (r *rollout) answers(ctx context.Context, gate fleet.Gate, stack string, em
 	return nil
 }
 
-// errNoTime ends the waiting of a gate.
+// errNoTime is the cause with which the waiting of a gate ends.
 var errNoTime = errors.New("the time of the gate is over")
 
 // await waits until an address answers or the time of the gate is over. The error is that of the last request.
@@ -122,7 +124,8 @@ func (r *rollout) lastOutputs(stack string) (journal.Outputs, error) {
 	return all, nil
 }
 
-// addresses returns the web addresses that a gate asks: the outputs that it names, else those that look like one.
+// addresses returns the web addresses that a gate asks: the outputs that it names, else all outputs that look like
+// an address.
 func (r *rollout) addresses(gate fleet.Gate, outputs journal.Outputs) ([]string, error) {
 	if len(gate.Outputs) > 0 {
 		return namedAddresses(gate.Outputs, outputs)
@@ -138,8 +141,8 @@ func (r *rollout) addresses(gate fleet.Gate, outputs journal.Outputs) ([]string,
 		}
 	}
 	if len(found) == 0 {
-		return nil, errors.New("none of its outputs is an address to ask: name outputs in the gate, as {answers: [PROJECT/OUTPUT]}; " +
-			"--skip-gate answers goes on without")
+		return nil, errors.New("none of its outputs is an address to ask: name outputs in the gate, as {answers: " +
+			"[PROJECT/OUTPUT]}; --skip-gate answers continues without")
 	}
 	return slices.Compact(slices.Sorted(slices.Values(found))), nil
 }
@@ -156,7 +159,8 @@ func namedAddresses(patterns []string, outputs journal.Outputs) (found []string,
 			}
 		}
 		if len(found) == before {
-			return nil, fmt.Errorf("no output %s is an address that begins with http:// or https://; --skip-gate answers goes on without", pattern)
+			return nil, fmt.Errorf("no output %s is an address that begins with http:// or https://; --skip-gate answers "+
+				"continues without", pattern)
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(found))), nil
@@ -172,19 +176,23 @@ func webAddress(value any) string {
 	return text
 }
 
-// isPublic reports whether an address is not one that only Pods of a cluster know.
+// isPublic reports whether an address can be reached from outside of a cluster.
 func isPublic(address string) bool {
 	parsed, err := url.Parse(address)
 	host := strings.TrimSuffix(parsed.Hostname(), ".cluster.local")
 	return err == nil && !strings.HasSuffix(host, ".svc")
 }
 
-// isAddressOf reports whether an output is where a project answers, by its name. Projects of the catalogue also have
+// isAddressOf reports, by the name of an output, whether the project answers there. Projects of the catalogue also have
 // endpoints of API servers, which have certificates of their own.
 func isAddressOf(project model.Project, isBuiltIn bool, output string) bool {
 	name := strings.ToLower(output)
 	if isBuiltIn {
-		return strings.HasSuffix(name, "url") && slices.ContainsFunc(project.Outputs, func(o model.Output) bool { return o.Name == output && o.Highlight })
+		return strings.HasSuffix(name, "url") && slices.ContainsFunc(
+			project.Outputs, func(o model.Output) bool { return o.Name == output && o.Highlight },
+		)
 	}
-	return slices.ContainsFunc([]string{"url", "uri", "endpoint", "address"}, func(end string) bool { return strings.HasSuffix(name, end) })
+	return slices.ContainsFunc(
+		[]string{"url", "uri", "endpoint", "address"}, func(end string) bool { return strings.HasSuffix(name, end) },
+	)
 }

@@ -23,7 +23,9 @@ func (r *rollout) addRun(t *testing.T, n int, op operation.Operation, selection 
 	t.Helper()
 	j, err := journal.Create(journal.Options{
 		Dir: r.o.Directory().Runs(), ID: journal.NewID(time.Unix(int64(n), 0)),
-		Meta: journal.Meta{Operation: op, Environment: journal.Environment{Provider: "own", Stack: "dev"}, Selection: selection},
+		Meta: journal.Meta{
+			Operation: op, Environment: journal.Environment{Provider: "own", Stack: "dev"}, Selection: selection,
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -51,15 +53,31 @@ func TestAnswersFindsAddresses(t *testing.T) {
 		named   []string
 		want    string
 	}{
-		"by the name":       {journal.Outputs{"web": {"websiteUrl": "https://w", "appURL": "http://a", "endpoint": "https://e"}}, nil, "http://a https://e https://w"},
-		"other names":       {journal.Outputs{"web": {"docs": "https://w"}}, nil, none},
-		"no address":        {journal.Outputs{"web": {"url": "[secret]", "repository_url": "1.dkr.ecr/x", "base_url": 3}}, nil, none},
-		"in the cluster":    {journal.Outputs{"web": {"url": "http://a.b.svc:9090", "other_url": "http://a.b.svc.cluster.local"}}, nil, none},
-		"of the catalogue":  {journal.Outputs{"bank-of-anthos": {"application_url": "https://bank"}, "aws-eks": {"cluster_endpoint": "https://eks"}}, nil, "https://bank"},
-		"an API server":     {journal.Outputs{"aws-eks": {"cluster_endpoint": "https://eks"}}, nil, none},
-		"named":             {journal.Outputs{"web": {"url": "https://w", "docs": "https://d"}, "aws-eks": {"cluster_endpoint": "https://eks"}}, []string{"*/docs", "aws-eks/cluster_endpoint"}, "https://d https://eks"},
-		"named and missing": {journal.Outputs{"web": {"url": "https://w"}}, []string{"web/url", "shop/url"}, "no output shop/url is an address"},
-		"nothing":           {nil, nil, none},
+		"by the name": {
+			journal.Outputs{"web": {"websiteUrl": "https://w", "appURL": "http://a", "endpoint": "https://e"}}, nil,
+			"http://a https://e https://w",
+		},
+		"other names": {journal.Outputs{"web": {"docs": "https://w"}}, nil, none},
+		"no address": {
+			journal.Outputs{"web": {"url": "[secret]", "repository_url": "1.dkr.ecr/x", "base_url": 3}}, nil, none,
+		},
+		"in the cluster": {
+			journal.Outputs{"web": {"url": "http://a.b.svc:9090", "other_url": "http://a.b.svc.cluster.local"}}, nil, none,
+		},
+		"of the catalogue": {
+			journal.Outputs{
+				"bank-of-anthos": {"application_url": "https://bank"}, "aws-eks": {"cluster_endpoint": "https://eks"},
+			}, nil, "https://bank",
+		},
+		"an API server": {journal.Outputs{"aws-eks": {"cluster_endpoint": "https://eks"}}, nil, none},
+		"named": {
+			journal.Outputs{"web": {"url": "https://w", "docs": "https://d"}, "aws-eks": {"cluster_endpoint": "https://eks"}},
+			[]string{"*/docs", "aws-eks/cluster_endpoint"}, "https://d https://eks",
+		},
+		"named and missing": {
+			journal.Outputs{"web": {"url": "https://w"}}, []string{"web/url", "shop/url"}, "no output shop/url is an address",
+		},
+		"nothing": {nil, nil, none},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +129,8 @@ func TestAnswersAsks(t *testing.T) {
 		t.Errorf("%d requests, %v", asked.Load(), err)
 	}
 	err := r.answers(t.Context(), fleet.Gate{Within: time.Second}, "dev", emit)
-	if err == nil || !strings.Contains(err.Error(), "does not answer: tls: failed to verify certificate") || !strings.Contains(err.Error(), "certificates: any") {
+	if err == nil || !strings.Contains(err.Error(), "does not answer: tls: failed to verify certificate") ||
+		!strings.Contains(err.Error(), "certificates: any") {
 		t.Errorf("with a certificate of its own: %v", err)
 	}
 	r.o.Simulation.On = true
@@ -144,7 +163,8 @@ func TestSkippedGates(t *testing.T) {
 			warnings = append(warnings, e.Message)
 		}
 	})
-	if err == nil || !strings.HasPrefix(err.Error(), "gate ask: ") && !strings.HasPrefix(err.Error(), "gate a question: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "gate ask: ") &&
+		!strings.HasPrefix(err.Error(), "gate a question: ") {
 		t.Errorf("error %v", err)
 	}
 	if len(warnings) != 1 || warnings[0] != "gate answers of wave a is skipped by --skip-gate" {

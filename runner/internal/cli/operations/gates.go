@@ -30,7 +30,7 @@ func (r *rollout) soak(ctx context.Context, length time.Duration) error {
 	return interrupt.Sleep(ctx, length)
 }
 
-// pass holds a gate against the environments of its wave.
+// pass waits until the environments of a wave pass a gate.
 func (r *rollout) pass(ctx context.Context, w fleet.Wave, gate fleet.Gate, emit func(event.Event)) error {
 	switch gate.Kind {
 	case fleet.DriftGate:
@@ -56,7 +56,7 @@ func (r *rollout) members(w fleet.Wave) []string {
 	return names
 }
 
-// each does something for all environments of a wave, and tells all that is wrong.
+// each calls do for all environments of a wave, and returns all errors.
 func (r *rollout) each(ctx context.Context, w fleet.Wave, do func(ctx context.Context, stack string) error) error {
 	names := r.members(w)
 	errs := make([]error, len(names))
@@ -92,12 +92,14 @@ func checkDrift(s event.Summary) error {
 	case s.Changes.Any():
 		return fmt.Errorf("differs from its state: %s; run %s", s.Changes.Words(operation.Drift), s.Run)
 	case s.Results.Succeeded == 0:
-		return fmt.Errorf("no project of it was compared with its state; run %s; --skip-gate %s continues without", s.Run, fleet.DriftGate)
+		return fmt.Errorf(
+			"no project of it was compared with its state; run %s; --skip-gate %s continues without", s.Run, fleet.DriftGate,
+		)
 	}
 	return nil
 }
 
-// runGate runs a command of the user's, as hooks are run.
+// runGate runs the command of a gate as a hook.
 func (r *rollout) runGate(ctx context.Context, w fleet.Wave, gate fleet.Gate, emit func(event.Event)) error {
 	h := hooks.Hooks{
 		Stack: fleet.PlanName, Root: r.o.Root, Directory: r.o.Directory(), Simulated: r.o.Simulation.On,
@@ -106,18 +108,22 @@ func (r *rollout) runGate(ctx context.Context, w fleet.Wave, gate fleet.Gate, em
 	h.Provider.Name = fleet.PlanName
 	h.Env["MARA_WAVE"], h.Env["MARA_ENVIRONMENTS"] = w.Name, strings.Join(r.members(w), " ")
 	return h.Hook(r.o.Operation)(ctx, executor.HookCall{
-		Hook: model.Hook{Name: w.Name, Command: []string{"sh", "-c", gate.Command}, Dir: r.o.Root, Simulate: gate.Simulate, On: model.OnSuccess},
+		Hook: model.Hook{
+			Name: w.Name, Command: []string{"sh", "-c", gate.Command}, Dir: r.o.Root, Simulate: gate.Simulate,
+			On: model.OnSuccess,
+		},
 	}, emit)
 }
 
-// ask asks somebody whether to go on.
+// ask asks the user whether the rollout continues.
 func (r *rollout) ask(ctx context.Context, w fleet.Wave, gate fleet.Gate) error {
 	if r.o.Yes {
 		return nil
 	}
 	terminal, ok := prompt.NewTerminal(r.d.Stdin, r.d.Stderr)
 	if !r.o.Interactive || !ok {
-		return fmt.Errorf("%q, and there is nobody to ask; carry on with --resume on a terminal, or with --resume --yes", gate.Text)
+		return fmt.Errorf("%q needs confirmation, and this is not a terminal; resume with --resume on a terminal, or "+
+			"with --resume --yes", gate.Text)
 	}
 	yes, err := terminal.Confirm(ctx, gate.Text)
 	if err == nil && !yes {

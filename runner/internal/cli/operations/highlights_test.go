@@ -15,12 +15,16 @@ func TestHighlightLines(t *testing.T) {
 		{Name: "application_url", Highlight: true}, {Name: "ip", Highlight: true}, {Name: "other"},
 		{Name: "password", Highlight: true, Secret: true}, {Name: "missing", Highlight: true},
 	}}
-	registry := model.Project{Name: "registry", Title: "Local Registry", Outputs: []model.Output{{Name: "endpoint", Highlight: true}}}
+	registry := model.Project{
+		Name: "registry", Title: "Local Registry", Outputs: []model.Output{{Name: "endpoint", Highlight: true}},
+	}
 	got := highlightLines([]plan.Step{{Project: registry}, {Project: bank}}, map[string]map[string]any{
 		"registry": {"endpoint": "localhost:5001"},
 		"bank":     {"application_url": "https://localhost", "ip": "", "other": "x", "password": "hunter2"},
 	})
-	want := []string{"Local Registry  endpoint         localhost:5001", "Bank            application_url  https://localhost"}
+	want := []string{
+		"Local Registry  endpoint         localhost:5001", "Bank            application_url  https://localhost",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

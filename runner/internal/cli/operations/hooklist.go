@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/projects/model"
@@ -41,10 +40,19 @@ func runHookList(_ context.Context, d cmd.Deps, o cmd.Common, s *session.Session
 			lines = append(lines, hookLine{step.Project.Name, h.Name, h.On, h.Operations, h.Command})
 		}
 	}
-	table := typeset.Table{Columns: []typeset.Column{{Title: "PROJECT"}, {Title: "HOOK"}, {Title: "ON"}, {Title: "OPERATIONS", Min: 10}, {Title: "COMMAND", Min: 10}}}
+	table := typeset.Table{
+		Columns: []typeset.Column{
+			{Title: "PROJECT"}, {Title: "HOOK"}, {Title: "ON"}, {Title: "OPERATIONS", Min: 10}, {Title: "COMMAND", Min: 10},
+		},
+	}
 	for _, l := range lines {
-		operations := slice.Map(l.Operations, func(op operation.Operation) string { return string(op) })
-		table.Rows = append(table.Rows, []string{l.Project, l.Hook, string(l.On), strings.Join(operations, ","), cmd.OrDash(strings.Join(l.Command, " "))})
+		var operations []string
+		for _, op := range l.Operations {
+			operations = append(operations, string(op))
+		}
+		table.Rows = append(table.Rows, []string{
+			l.Project, l.Hook, string(l.On), strings.Join(operations, ","), cmd.OrDash(strings.Join(l.Command, " ")),
+		})
 	}
 	return o.Show(d, lines, table.Text(d.Width()))
 }

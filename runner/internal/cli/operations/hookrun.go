@@ -21,8 +21,8 @@ import (
 func hookRunCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "run the hooks of a project again", ArgsUsage: "PROJECT [HOOK]",
-		Description: "Runs one hook of a project, or all that follow a successful up. PROJECT is \"run\" for the hooks of the run. A\n" +
-			"command is told that the project has succeeded, and gets its outputs as they are now. Nothing is deployed.\n\n" +
+		Description: "Runs one hook of a project, or all that follow a successful up. PROJECT is \"run\" for the hooks\n" +
+			"of the run. A command runs as after a successful up, with the current outputs. Nothing is deployed.\n\n" +
 			"Examples:\n  runner hook run kind-cluster kubeconfig -s dev\n  runner hook run shop smoke\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
@@ -37,7 +37,9 @@ type hookRunOptions struct {
 
 func parseHookRun(c *cli.Context, _ cmd.Deps, common cmd.Common) (hookRunOptions, error) {
 	if c.NArg() == 0 {
-		return hookRunOptions{}, failure.Usagef(cmd.Path(c), "name the project, or \"run\"; `runner hook list` shows the hooks")
+		return hookRunOptions{}, failure.Usagef(
+			cmd.Path(c), "name the project, or \"run\"; `runner hook list` shows the hooks",
+		)
 	}
 	return hookRunOptions{Common: common, Project: c.Args().Get(0), Hook: c.Args().Get(1)}, nil
 }
@@ -54,8 +56,12 @@ func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Se
 		return err
 	}
 	for _, hook := range wanted {
-		call := executor.HookCall{Hook: hook, Step: step, Result: executor.StepResult{Project: step.Project.Name, Result: event.Succeeded}}
-		err := s.Hooks().Hook(operation.Up)(ctx, call, func(e event.Event) { fmt.Fprintln(d.Stderr, s.Masker.Mask(e.Message)) })
+		call := executor.HookCall{
+			Hook: hook, Step: step, Result: executor.StepResult{Project: step.Project.Name, Result: event.Succeeded},
+		}
+		err := s.Hooks().Hook(operation.Up)(
+			ctx, call, func(e event.Event) { fmt.Fprintln(d.Stderr, s.Masker.Mask(e.Message)) },
+		)
 		if err != nil {
 			return fmt.Errorf("hook %s of %s: %w", hook.Name, step.Project.Name, err)
 		}

@@ -12,9 +12,8 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// settleIdentified puts right the states of projects whose creations were cut off,
-// as the cloud has told: what exists is imported and refreshed, the rest is
-// forgotten and created again by the run that follows.
+// settleIdentified repairs the states of projects whose creations were interrupted. It imports and refreshes the
+// resources that exist in the cloud, and drops the others, which the run then creates again.
 func settleIdentified(ctx context.Context, d cmd.Deps, s *session.Session, identified []leftovers.Identity) error {
 	if len(identified) == 0 {
 		return nil

@@ -8,6 +8,6 @@ const newBackendName = "new-backend"
 func newBackendFlag() cli.Flag {
 	return &cli.BoolFlag{
 		Name:  newBackendName,
-		Usage: "work in the configured backend although the environment was deployed to another one from here; see runner state move",
+		Usage: "work in the configured backend, although the environment was deployed to another; see runner state move",
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -16,11 +15,11 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// carriedFlags are the flags of a run that the command after it needs as well, so
-// that it is about the same and is judged in the same way.
+// carriedFlags are the flags of a run that the command after it needs, too, to work on
+// the same projects under the same guards.
 type carriedFlags struct {
 	Where     []string // root and engine
-	Provider  []string // which nothing remembers before the first up
+	Provider  []string // which is not recorded before the first up
 	Selection []string
 	Values    []string // of the configuration, for this run only
 	Gates     []string // what may forbid an up
@@ -59,10 +58,14 @@ func flagWords(c *cli.Context, name string) []string {
 	default:
 		values = []string{c.String(name)}
 	}
-	return slice.Map(values, func(value string) string { return "--" + name + " " + shellWord(value) })
+	var words []string
+	for _, value := range values {
+		words = append(words, "--"+name+" "+shellWord(value))
+	}
+	return words
 }
 
-// shellWord quotes a word that a shell would take apart.
+// shellWord quotes a word that a shell would split or expand.
 func shellWord(word string) string {
 	const harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%"
 	if word != "" && strings.Trim(word, harmless) == "" {
@@ -95,9 +98,8 @@ func (o operateOptions) ofPlan(s *session.Session) operateOptions {
 	return o
 }
 
-// resumeCommand returns the command that goes on with what a run has left, with its
-// values and, where it changes things, its gates. After an up with a plan it is the
-// preview that makes another one.
+// resumeCommand returns the command that resumes a run, with its values and, where it
+// deploys, its gates. After an up with a plan it is the preview that makes another one.
 func (o operateOptions) resumeCommand(stack string) string {
 	if o.hold != nil {
 		return o.previewCommand(stack)
@@ -126,9 +128,9 @@ func (o operateOptions) afterFailure(summary *event.Summary, stack string) strin
 	case o.hold != nil:
 		return o.resumeCommand(stack) + "   # makes a plan of what is left"
 	case o.Operation == operation.Preview && (isRefused || o.save != ""): // nothing, or not enough, is left to resume
-		return o.previewCommand(stack) + "   # once this is mended"
+		return o.previewCommand(stack) + "   # once this is fixed"
 	}
-	return o.resumeCommand(stack) + "   # carries on with what is left"
+	return o.resumeCommand(stack) + "   # continues with what is left"
 }
 
 // nextSteps returns the commands that may follow a run, by how it has ended.
@@ -145,14 +147,18 @@ func nextSteps(o operateOptions, stack string) func(*event.Summary) []string {
 			return []string{command("outputs"), command("status")}
 		case operation.Preview:
 			if o.save != "" {
-				return []string{command("up", o.carried.Provider, planWords(o.save, summary.SavedPlan), o.carried.Values, o.carried.Gates)}
+				return []string{
+					command("up", o.carried.Provider, planWords(o.save, summary.SavedPlan), o.carried.Values, o.carried.Gates),
+				}
 			}
 			return []string{command("up", append([][]string{o.carried.Provider}, up...)...)}
 		case operation.Refresh:
 			return []string{command("preview", append(run, o.carried.Gates)...)}
 		case operation.Drift:
 			if summary.Changes.Any() {
-				return []string{command("refresh", run...) + "   # takes it into the state", command("up", up...) + "   # then puts it right"}
+				return []string{
+					command("refresh", run...) + "   # writes it to the state", command("up", up...) + "   # then corrects it",
+				}
 			}
 		}
 		return nil

@@ -23,22 +23,34 @@ func TestNextSteps(t *testing.T) {
 		want      []string
 	}{
 		{operation.Up, false, nil, succeeded, []string{"runner outputs -s dev", "runner status -s dev"}},
-		{operation.Up, false, []string{"--only", "a", "-p", "linode"}, succeeded, []string{"runner outputs -s dev", "runner status -s dev"}},
+		{
+			operation.Up, false, []string{"--only", "a", "-p", "linode"}, succeeded,
+			[]string{"runner outputs -s dev", "runner status -s dev"},
+		},
 		{operation.Drift, false, nil, succeeded, nil},
 		{operation.Drift, true, nil, event.Summary{Result: event.Succeeded, Changes: found}, []string{
-			"runner refresh -s dev --simulate   # takes it into the state",
-			"runner up -s dev --simulate   # then puts it right",
+			"runner refresh -s dev --simulate   # writes it to the state",
+			"runner up -s dev --simulate   # then corrects it",
 		}},
-		{operation.Drift, false, []string{"--only", "linode-lke"}, event.Summary{Result: event.Succeeded, Changes: found}, []string{
-			"runner refresh -s dev --only linode-lke   # takes it into the state",
-			"runner up -s dev --only linode-lke   # then puts it right",
-		}},
-		{operation.Drift, false, nil, event.Summary{Result: event.Failed, Changes: found}, []string{"runner drift -s dev --resume   # carries on with what is left"}},
-		{operation.Preview, false, []string{"-p", "linode", "--only", "linode-lke", "--only", "x", "--max-monthly", "12.5", "--config", "lke:region=it's here"}, succeeded,
-			[]string{`runner up -s dev --provider linode --only linode-lke --only x --config 'lke:region=it'\''s here' --max-monthly 12.5`}},
+		{operation.Drift, false, []string{"--only", "linode-lke"}, event.Summary{Result: event.Succeeded, Changes: found},
+			[]string{
+				"runner refresh -s dev --only linode-lke   # writes it to the state",
+				"runner up -s dev --only linode-lke   # then corrects it",
+			}},
+		{
+			operation.Drift, false, nil, event.Summary{Result: event.Failed, Changes: found},
+			[]string{"runner drift -s dev --resume   # continues with what is left"},
+		},
+		{operation.Preview, false,
+			[]string{
+				"-p", "linode", "--only", "linode-lke", "--only", "x", "--max-monthly", "12.5", "--config", "lke:region=it's here",
+			}, succeeded,
+			[]string{
+				`runner up -s dev --provider linode --only linode-lke --only x --config 'lke:region=it'\''s here' --max-monthly 12.5`,
+			}},
 		{operation.Preview, false, []string{"--root", "my root"}, succeeded, []string{"runner up -s dev --root 'my root'"}},
 		{operation.Up, false, []string{"--only", "a", "--policy-pack", "packs", "--allow", "dev"}, failed,
-			[]string{"runner up -s dev --policy-pack packs --allow dev --resume   # carries on with what is left"}},
+			[]string{"runner up -s dev --policy-pack packs --allow dev --resume   # continues with what is left"}},
 	} {
 		o := operateOptions{}
 		o.Operation, o.Simulation.On, o.carried = test.operation, test.simulated, carriedOf(t, test.args)
@@ -49,7 +61,9 @@ func TestNextSteps(t *testing.T) {
 	o := operateOptions{}
 	o.Operation, o.save = operation.Preview, "plan.json"
 	saved := event.Summary{Result: event.Succeeded, SavedPlan: &event.SavedPlan{Digest: "sha256:00"}}
-	if diff := cmp.Diff([]string{"runner up -s dev --plan plan.json --plan-digest sha256:00"}, nextSteps(o, "dev")(&saved)); diff != "" {
+	if diff := cmp.Diff(
+		[]string{"runner up -s dev --plan plan.json --plan-digest sha256:00"}, nextSteps(o, "dev")(&saved),
+	); diff != "" {
 		t.Errorf("a plan with a digest (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"runner up -s dev --plan plan.json"}, nextSteps(o, "dev")(&succeeded)); diff != "" {
@@ -74,9 +88,15 @@ func TestNextStepsKeepTheGate(t *testing.T) {
 	}{
 		{"a plan was refused", planOptions{hold: &updateplan.Document{}, holdFile: "p.json"}, operation.Up, failed,
 			preview + " --save-plan p.json   # makes a plan of what is left"},
-		{"no plan was made", planOptions{save: "/w/p.json"}, operation.Preview, failed, preview + " --save-plan /w/p.json   # once this is mended"},
-		{"a preview was denied", planOptions{}, operation.Preview, refused, preview + "   # once this is mended"},
-		{"a preview failed", planOptions{}, operation.Preview, failed, "runner preview -s dev --config a:b=c --resume   # carries on with what is left"},
+		{
+			"no plan was made", planOptions{save: "/w/p.json"}, operation.Preview, failed,
+			preview + " --save-plan /w/p.json   # once this is fixed",
+		},
+		{"a preview was denied", planOptions{}, operation.Preview, refused, preview + "   # once this is fixed"},
+		{
+			"a preview failed", planOptions{}, operation.Preview, failed,
+			"runner preview -s dev --config a:b=c --resume   # continues with what is left",
+		},
 	} {
 		o := operateOptions{planOptions: test.options}
 		o.Operation, o.carried = test.op, carriedOf(t, args)

@@ -58,7 +58,7 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 			return err
 		}
 	}
-	if o.NeedSecrets && s.Vault.KeepsSomething() { // nobody is asked for what cannot go well
+	if o.NeedSecrets && s.Vault.KeepsSomething() { // before the questions of a run that would fail
 		if err := checked(); err != nil {
 			return err
 		}
@@ -104,11 +104,11 @@ func openSteps(ctx context.Context, s *session.Session, o operateOptions) error 
 	return err
 }
 
-// install installs dependencies, once it is known that the languages are there.
+// install installs missing dependencies, after the checks have found the languages.
 func install(ctx context.Context, s *session.Session, e engine.Engine, checked func() error) error {
 	selected, err := plan.Select(s.Plan, s.Options.Selection)
 	if err != nil {
-		return nil // it is refused elsewhere
+		return nil // chooseWork reports it
 	}
 	missing := dependencies.Missing(s.Settings.Root, selected)
 	if len(missing) == 0 {
@@ -117,6 +117,9 @@ func install(ctx context.Context, s *session.Session, e engine.Engine, checked f
 	if err := checked(); err != nil {
 		return err
 	}
-	installer := dependencies.Installer{Root: s.Settings.Root, Command: e, Env: s.Env, Plugins: !s.Options.Simulation.On, Masker: s.Masker, Stderr: s.Deps.Stderr}
+	installer := dependencies.Installer{
+		Root: s.Settings.Root, Command: e, Env: s.Env, Plugins: !s.Options.Simulation.On, Masker: s.Masker,
+		Stderr: s.Deps.Stderr,
+	}
 	return installer.Install(ctx, missing)
 }

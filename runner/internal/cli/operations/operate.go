@@ -36,11 +36,11 @@ type operateOptions struct {
 	policyOptions
 	Selection selectionOptions
 	Approve   rule
-	ExitCode  bool     // changes are told by the exit code
+	ExitCode  bool     // changes have an exit code of their own
 	Remove    bool     // of destroy: the stacks, too
-	Forget    bool     // of destroy: what was in a cluster that is gone
+	Forget    bool     // of destroy: drop what was in a cluster that is gone
 	Deep      bool     // of drift: look inside Helm releases
-	Force     bool     // of up: run what has not changed, too
+	Force     bool     // of up: run unchanged projects, too
 	Allow     []string // in a protected environment: what may be lost
 	// LeaveBehind lets destroy leave load balancers and volumes of a cluster.
 	LeaveBehind bool
@@ -51,8 +51,8 @@ type operateOptions struct {
 	// missingOutput says what to do where a program reads an output that does not exist.
 	missingOutput string
 	contract      *outputContract // of the outputs; nil until the environment is open
-	clear         bool            // of repair: forget the creations that were cut off
-	restore       bool            // of repair: the states that are broken
+	clear         bool            // of repair: drop interrupted creations from the state
+	restore       bool            // of repair: restore broken states
 	planOptions
 	Show    showOptions
 	carried carriedFlags // for the command after this one
@@ -63,10 +63,17 @@ type operateOptions struct {
 func operateFlags(own []string) []cli.Flag {
 	return cmd.JoinFlags(
 		flagsOf(own...), cmd.SelectionFlags(), []cli.Flag{
-			&cli.StringSliceFlag{Name: "config", Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` keeps it"},
+			&cli.StringSliceFlag{
+				Name: "config",
+				Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` " +
+					"stores it",
+			},
 			&cli.BoolFlag{Name: "failed", Usage: "run only what failed in the last run"},
 			&cli.BoolFlag{Name: "resume", Usage: "resume the last run: what failed in it, never ran, or has changed since"},
-			&cli.BoolFlag{Name: "resume-changed", Usage: "like --resume, even if the configuration has changed since; what that changes runs again"},
+			&cli.BoolFlag{
+				Name:  "resume-changed",
+				Usage: "like --resume, even if the configuration has changed since; what that changes runs again",
+			},
 			newBackendFlag(),
 		}, policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
 		[]cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print to stderr where the time went"}},
@@ -82,7 +89,9 @@ type spec struct {
 }
 
 func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command {
-	codes := append([]int{cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted}, own.codes...)
+	codes := append([]int{
+		cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted,
+	}, own.codes...)
 	slices.Sort(codes)
 	return &cli.Command{
 		Name:        string(op),
@@ -100,7 +109,9 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	o.Common, o.Operation, o.carried = common, op, parseCarried(c)
 	o.ChangeProvider = true // open checks that nothing is deployed
 	if o.Simulation.Cluster = c.String("simulate-cluster"); o.Simulation.Cluster != "" && !o.Simulation.On {
-		return o, failure.Usagef(c.Command.Name, "--simulate-cluster needs --simulate: it asks a cluster about what is simulated")
+		return o, failure.Usagef(
+			c.Command.Name, "--simulate-cluster needs --simulate: it asks a cluster about what is simulated",
+		)
 	}
 	if c.Bool("preview-only") {
 		o.Operation = operation.Drift
@@ -140,13 +151,13 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 func parseSecrets(c *cli.Context, o operateOptions) (vault.Given, error) {
 	sources, err := vault.ParseSources(o.Known().Secrets(), c.Command.Name, "--secret", c.StringSlice("secret"))
 	if err == nil && len(sources) > 0 && o.Simulation.On {
-		err = failure.Usagef(c.Command.Name, "--secret: a simulation makes secrets up and keeps none; leave it out")
+		err = failure.Usagef(c.Command.Name, "--secret: a simulation generates its secrets and stores none; omit the flag")
 	}
 	return vault.Given{Sources: sources, Generate: c.Bool("generate-secrets")}, err
 }
 
-// runOperate is the workflow: complete the configuration, open the environment,
-// choose the projects, look for leftovers of earlier runs, ask, and do it.
+// runOperate runs an operation: it completes the configuration, opens the environment, chooses the projects, looks for
+// leftovers of earlier runs, asks for confirmation, and runs the plan.
 func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err = loadGates(&o); err != nil {
 		return err
@@ -162,7 +173,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if err := o.checkProtection(d, s); err != nil {
 		return err
 	}
-	tellOrphans(ctx, s, o)
+	warnOfOrphans(ctx, s, o)
 	w, err := chooseWork(ctx, s, o)
 	if err != nil {
 		return err
@@ -175,7 +186,8 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	if o.contract, err = o.checkOutputs(ctx, s, w); err != nil {
 		return err
 	}
-	found, err := session.FindLeftovers(ctx, s, w.plan, o.Selection.Resume, s.Held.TakenOver || journal.WasCutOff(s.Directory.Runs(), s.Environment()))
+	wasKilled := s.Held.TakenOver || journal.WasCutOff(s.Directory.Runs(), s.Environment())
+	found, err := session.FindLeftovers(ctx, s, w.plan, o.Selection.Resume, wasKilled)
 	if err != nil {
 		return err
 	}
@@ -198,8 +210,7 @@ func runOperate(ctx context.Context, d cmd.Deps, o operateOptions) (err error) {
 	return carryOut(ctx, d, o, s, w)
 }
 
-// rememberProvider records provider and backend, and writes the provider it into a stack file that named
-// another one.
+// rememberProvider records provider and backend, and corrects a stack file that names another provider.
 func rememberProvider(d cmd.Deps, s *session.Session) error {
 	changed, err := identity.KeepProvider(s, configuration.Write)
 	if err != nil {
@@ -228,20 +239,20 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	known.resume(w)
 	err = walk(ctx, d, o, s, w, checks{known, newSecondLook(d, o, s, w, run.screen)}, run.emit)
 	if err != nil {
-		// A worker that was killed, by us or by others, cannot unlock its stack.
+		// A worker that was killed cannot unlock its stack.
 		err = errors.Join(err, s.Leftovers().RemoveDeadLocks(ctx, w.plan))
 	}
 	run.outputs = maskedOutputs(s)
 	run.finish(d, o)
-	warn(d, "what the projects depended on is not kept, so that the next up runs them all: ", known.keep(run))
+	warn(d, "the fingerprints cannot be stored, so that the next up runs all projects: ", known.keep(run))
 	warn(d, "the next up may skip projects that have drifted; use up --force: ", invalidateDrifted(o, s, &run.summary))
 	left := checkNothingLeft(ctx, o.Operation, s, w.plan, err)
 	if left == nil {
 		isWhole := !o.Orphans && len(w.plan.Steps) == len(s.Plan.Steps)
-		warn(d, "what was done is not recorded: ", recording.end(ctx, run, known, w, isWhole))
+		warn(d, "the result of this run is not recorded: ", recording.end(ctx, run, known, w, isWhole))
 	}
 	if err == nil && left == nil && o.Operation.Destroys() {
-		warn(d, "the backend of what is destroyed stays recorded: ", identity.DropBackend(s))
+		warn(d, "the backend of the destroyed environment stays recorded: ", identity.DropBackend(s))
 	}
 	defer s.Profile.Write(d.Stderr, &run.summary)
 	if err != nil {
@@ -262,8 +273,10 @@ func carryOut(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	return nil
 }
 
-// checkNothingLeft asks the backend after a destroy that has not failed whether anything is left.
-func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Session, p plan.Plan, failed error) error {
+// checkNothingLeft asks the backend, after a successful destroy, whether resources are left.
+func checkNothingLeft(
+	ctx context.Context, op operation.Operation, s *session.Session, p plan.Plan, failed error,
+) error {
 	if failed != nil || !op.Destroys() || len(p.Steps) == 0 {
 		return nil
 	}
@@ -277,7 +290,7 @@ func checkNothingLeft(ctx context.Context, op operation.Operation, s *session.Se
 		}
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("something is left after the destroy: %s", strings.Join(left, ", "))
+		return fmt.Errorf("resources are left after the destroy: %s", strings.Join(left, ", "))
 	}
 	return nil
 }
@@ -288,7 +301,9 @@ type checks struct {
 	again *secondLook
 }
 
-func walk(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, before checks, emit func(event.Event)) error {
+func walk(
+	ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, before checks, emit func(event.Event),
+) error {
 	stop, release := d.Interrupt.Gentle()
 	defer release()
 	work := newOperator(s, o, before)
@@ -329,12 +344,12 @@ func (o operateOptions) task() stacks.Task {
 type operator struct {
 	stacks  *stacks.Set
 	task    stacks.Task // for every step
-	plan    planGuard   // what an up is held to
-	again   *secondLook // judges partial previews; nil where nothing depends on them
+	plan    planGuard   // the plan that an up must follow
+	again   *secondLook // judges partial previews; nil if nothing depends on them
 	before  hooks.BeforeFunc
 	failed  func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
-	inside  hooks.InsideFunc // nil unless it is asked for
-	known   *unchanged       // nil where nothing is known
+	inside  hooks.InsideFunc // nil without --deep
+	known   *unchanged       // nil if nothing is known
 	outputs *outputContract
 	part    *part
 }
@@ -343,7 +358,8 @@ func newOperator(s *session.Session, o operateOptions, check checks) operator {
 	around := s.Hooks()
 	around.LeaveBehind = o.LeaveBehind
 	work := operator{
-		stacks: s.Stacks, task: o.task(), plan: newPlanGuard(o, s), before: around.Before(o.Operation, o.Forget), failed: around.Failed,
+		stacks: s.Stacks, task: o.task(), plan: newPlanGuard(o, s),
+		before: around.Before(o.Operation, o.Forget), failed: around.Failed,
 		known: check.known, again: check.again, part: o.part, outputs: o.contract,
 	}
 	if o.Deep {
@@ -354,7 +370,7 @@ func newOperator(s *session.Session, o operateOptions, check checks) operator {
 
 // Operate implements executor.Operator.
 func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
-	run, err := o.known.since(ctx, step, emit)
+	run, err := o.known.lastUnchangedRun(ctx, step, emit)
 	if err != nil {
 		return executor.Outcome{}, err
 	}
@@ -404,7 +420,9 @@ func parseOverrides(c *cli.Context, r request.Request) ([]config.Change, error) 
 		}
 		if secret, ok := r.Known().Secret(name); ok {
 			return nil, &failure.Usage{
-				Text: fmt.Sprintf("%s: %s is a secret (%s), which does not belong on the command line", config.OverrideFlag, name, secret.Doc),
+				Text: fmt.Sprintf(
+					"%s: %s is a secret (%s), which does not belong on the command line", config.OverrideFlag, name, secret.Doc,
+				),
 				Next: fmt.Sprintf("use --secret %s=env:NAME, or `runner secrets set %s`", name, name),
 			}
 		}

@@ -13,20 +13,23 @@ import (
 // checkOrphans returns a usage error for flags that contradict --orphans.
 func (o operateOptions) checkOrphans() error {
 	if words := o.Selection.words(); o.Orphans && len(words) > 0 {
-		return failure.Usagef("destroy", "--orphans and %s: choose one; orphans are no projects of the plan", strings.Join(words, " "))
+		return failure.Usagef(
+			"destroy", "--orphans and %s: choose one; orphans are no projects of the plan", strings.Join(words, " "),
+		)
 	}
 	return nil
 }
 
-// chooseOrphans makes work of the stacks that no project claims.
+// chooseOrphans returns the work on stacks that no project claims.
 func chooseOrphans(ctx context.Context, s *session.Session, o operateOptions) (w work, err error) {
 	found, err := inventory.FindUnclaimed(ctx, s)
 	if err != nil {
 		return w, err
 	}
 	for _, stranger := range found.Strangers {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("%s has a stack named %s and is left alone: nothing proves that it belongs to this repository, "+
-			"for it is not encrypted with the key of this environment", stranger, s.Settings.Stack.Text))
+		s.Warnings = append(s.Warnings,
+			fmt.Sprintf("%s has a stack named %s and is not touched: it may belong to another repository, "+
+				"because it is not encrypted with the key of this environment", stranger, s.Settings.Stack.Text))
 	}
 	if w.plan, err = found.Plan(s.Provider); err != nil {
 		return w, err
@@ -36,16 +39,15 @@ func chooseOrphans(ctx context.Context, s *session.Session, o operateOptions) (w
 	return w, err
 }
 
-// tellOrphans warns of stacks that no project claims, and that the operation therefore
-// leaves alone.
-func tellOrphans(ctx context.Context, s *session.Session, o operateOptions) {
+// warnOfOrphans warns of stacks that no project claims: the operation does not touch them.
+func warnOfOrphans(ctx context.Context, s *session.Session, o operateOptions) {
 	if o.Orphans || s.Unchanged != nil || !o.Operation.Destroys() && !o.Operation.Deploys() {
 		return
 	}
 	found, err := inventory.FindUnclaimed(ctx, s)
 	switch {
 	case err != nil:
-		s.Warnings = append(s.Warnings, fmt.Sprintf("whether there are stacks that no project claims is not known: %v", err))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("looking for stacks that no project claims: %v", err))
 	case len(found.Orphans) > 0:
 		s.Warnings = append(s.Warnings, found.Text()+"; "+found.Remedy(s.Command))
 	}

@@ -1,13 +1,12 @@
 package operations
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
@@ -46,8 +45,7 @@ func printHighlights(d cmd.Deps, o operateOptions, s *session.Session, outputs m
 
 // highlightLines formats the highlighted outputs in columns.
 func highlightLines(steps []plan.Step, outputs map[string]map[string]any) []string {
-	var text bytes.Buffer
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	table := typeset.Table{Columns: make([]typeset.Column, 3)}
 	for _, step := range steps {
 		project := step.Project
 		for _, output := range project.Outputs {
@@ -55,9 +53,8 @@ func highlightLines(steps []plan.Step, outputs map[string]map[string]any) []stri
 			if !ok || !output.Highlight || output.Secret || cmd.PlainValue(value) == "" {
 				continue
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\n", project.Title, output.Name, cmd.PlainValue(value))
+			table.Rows = append(table.Rows, []string{project.Title, output.Name, cmd.PlainValue(value)})
 		}
 	}
-	_ = table.Flush() // into memory
-	return strings.FieldsFunc(text.String(), func(r rune) bool { return r == '\n' })
+	return strings.FieldsFunc(table.Text(0), func(r rune) bool { return r == '\n' })
 }

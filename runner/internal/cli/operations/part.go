@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"mara/projects/model/operation"
@@ -13,8 +12,7 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// part is the operation on one environment as a part of one on many: what it
-// tells goes to the rollout.
+// part is the operation on one environment of a rollout, which gets its events.
 type part struct {
 	emit func(event.Event) // adds the environment
 	stop <-chan struct{}   // ends it gently
@@ -27,11 +25,12 @@ type part struct {
 	summary   event.Summary // of the run
 }
 
-// Emit implements event.Sink: projects are to an environment what resources are to them.
+// Emit implements event.Sink. It shows the projects of an environment as a project's resources are shown.
 func (p *part) Emit(e event.Event) {
 	p.summary.Apply(e)
 	progress := event.Event{
-		Type: event.StepProgress, Resource: event.Resource{Type: "project", Name: e.Project}, Action: p.action(), Status: event.ActionStarted,
+		Type: event.StepProgress, Resource: event.Resource{Type: "project", Name: e.Project}, Action: p.action(),
+		Status: event.ActionStarted,
 	}
 	switch e.Type {
 	case event.StepStarted:
@@ -53,14 +52,13 @@ func (p *part) Emit(e event.Event) {
 		p.emit(event.Event{Type: event.RunWarning, Message: e.Message, Finding: e.Finding})
 	case event.StepLog:
 		if e.Severity == event.Error || e.Severity == event.Warning {
-			p.emit(event.Event{Type: event.StepLog, Severity: e.Severity, Message: strings.Join(slices.DeleteFunc([]string{e.Project, e.Resource.String()}, isEmpty), " ") + ": " + e.Message})
+			source := strings.TrimSpace(e.Project + " " + e.Resource.String())
+			p.emit(event.Event{Type: event.StepLog, Severity: e.Severity, Message: source + ": " + e.Message})
 		}
 	}
 }
 
-func isEmpty(text string) bool { return text == "" }
-
-// action is what happens to a project while the operation goes on.
+// action returns the action that progress shows for a project.
 func (p *part) action() event.Action {
 	switch p.operation {
 	case operation.Up:
@@ -76,8 +74,8 @@ func (p *part) action() event.Action {
 // Close implements cmd.Screen.
 func (p *part) Close() error { return nil }
 
-// enter waits until one more project may run; leave makes room for another. A rollout that stops lets none
-// of those run that still wait.
+// enter waits until one more project may run; leave makes room for another. When the rollout stops, projects that
+// still wait do not run.
 func (p *part) enter(ctx context.Context) (leave func(), err error) {
 	if p == nil {
 		return func() {}, nil
@@ -98,7 +96,7 @@ func (p *part) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// unchanged is the last run since which nothing has changed; "" if a project was run.
+// unchanged returns the last run since which nothing has changed, or "" if a project was run.
 func (p *part) unchanged() string {
 	last := ""
 	for _, step := range p.summary.Steps {
@@ -110,11 +108,11 @@ func (p *part) unchanged() string {
 	return last
 }
 
-// err is why the operation has failed, as the rollout tells it. What its run has
-// told already is taken from there.
+// err returns the error that the rollout shows. An error that the run has reported is replaced with the errors of its
+// projects.
 func (p *part) err(err error) error {
-	var told *cmd.Reported
-	if err == nil || !errors.As(err, &told) {
+	var reported *cmd.Reported
+	if err == nil || !errors.As(err, &reported) {
 		return err
 	}
 	if p.summary.Outcome() == event.Interrupted {

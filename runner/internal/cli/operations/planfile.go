@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
@@ -23,13 +22,13 @@ import (
 // planOptions are about the document of what an up would do.
 type planOptions struct {
 	save string               // of preview: the file to write it to
-	hold *updateplan.Document // of up: what it is held to; nil for nothing
-	// holdFile is the file with it, as it was named.
+	hold *updateplan.Document // of up: the plan that it must follow; nil for none
+	// holdFile is the name of its file, as given.
 	holdFile string
-	// unknownPrograms has it carry out a plan though programs cannot be compared.
+	// unknownPrograms allows a plan with programs that cannot be compared.
 	unknownPrograms bool
 	saved           *savedPlan // what a preview has written
-	rules           policy.Set // judge it
+	rules           policy.Set // that judge it
 	packs           []string   // Pulumi's own policy packs, for its engine
 
 	prices     cost.Sheet
@@ -39,13 +38,13 @@ type planOptions struct {
 	losses     *[]string      // what a protected environment would lose, once a preview is done
 }
 
-// resetResults gives an operation results of its own. Two that shared them would take
-// the losses of the one for those of the other.
+// resetResults gives an operation results of its own, so that operations do not share
+// their losses.
 func (o *planOptions) resetResults() {
 	o.estimate, o.losses, o.saved = &cost.Estimate{}, &[]string{}, &savedPlan{}
 }
 
-// parsePlan reads the plan that an up is held to. It selects the plan's projects.
+// parsePlan reads the plan that an up must follow. It selects the plan's projects.
 func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	o.resetResults()
 	if err := o.parseCosts(c); err != nil {
@@ -73,9 +72,14 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	}
 	o.unknownPrograms = cmd.Chosen(c, "unknown-programs") == allowUnknownPrograms
 	if len(o.Selection.words()) > 0 {
-		return failure.Usagef(c.Command.Name, "--plan: the plan says which projects run; leave out %s", strings.Join(o.Selection.words(), " "))
+		return failure.Usagef(
+			c.Command.Name, "--plan: the plan says which projects run; omit %s", strings.Join(o.Selection.words(), " "),
+		)
 	}
-	names := slice.Map(document.Projects, func(p updateplan.Project) string { return p.Name })
+	var names []string
+	for _, project := range document.Projects {
+		names = append(names, project.Name)
+	}
 	if len(names) == 0 {
 		return failure.Usagef(c.Command.Name, "--plan: the plan has no projects")
 	}
@@ -85,7 +89,7 @@ func (o *operateOptions) parsePlan(c *cli.Context, d cmd.Deps) error {
 	return nil
 }
 
-// checkPlan refuses a plan for something else, or from before something changed.
+// checkPlan refuses a plan for another environment, or from before something changed.
 func (o operateOptions) checkPlan(ctx context.Context, d cmd.Deps, s *session.Session) error {
 	p := o.hold
 	if p == nil {
@@ -99,7 +103,9 @@ func (o operateOptions) checkPlan(ctx context.Context, d cmd.Deps, s *session.Se
 	}
 	switch {
 	case p.Stack != s.Settings.Stack.Text || p.Provider != s.Provider.Name:
-		return refuse("the plan is for %s, stack %s, not for %s, stack %s", p.Provider, p.Stack, s.Provider.Name, s.Settings.Stack.Text)
+		return refuse(
+			"the plan is for %s, stack %s, not for %s, stack %s", p.Provider, p.Stack, s.Provider.Name, s.Settings.Stack.Text,
+		)
 	case p.Simulated != o.Simulation.On:
 		return refuse("the plan is for a simulated environment, or this one is: only one of them is")
 	}
@@ -142,10 +148,11 @@ func reportUnsaved(d cmd.Deps, o operateOptions) {
 	fmt.Fprintln(d.Stderr, text)
 }
 
-// planDocument is what the preview has found, in the order of the plan.
+// planDocument returns what the preview has found, in the order of the plan.
 func planDocument(d cmd.Deps, o operateOptions, s *session.Session, w work) updateplan.Document {
 	document := updateplan.Document{
-		Version: updateplan.Version, Created: d.Now().UTC(), Runner: d.Version, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
+		Version: updateplan.Version, Created: d.Now().UTC(), Runner: d.Version, Provider: s.Provider.Name,
+		Stack:     s.Settings.Stack.Text,
 		Simulated: o.Simulation.On, Configuration: configurationOf(s), Projects: []updateplan.Project{},
 	}
 	for _, name := range w.plan.Names() {

@@ -9,8 +9,8 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// planGuard refuses projects that would do something else than a saved plan says. It
-// holds nothing for an operation without one.
+// planGuard refuses projects that would do something else than a saved plan says. Without
+// a plan it refuses nothing.
 type planGuard struct {
 	o        operateOptions
 	s        *session.Session
@@ -46,7 +46,9 @@ func (g planGuard) judge(now updateplan.Project, emit func(event.Event)) error {
 	for _, difference := range differences {
 		g.o.emitFinding(g.s, emit, planFinding(now.Name, difference), "")
 	}
-	return &planError{differences: differences, next: "`" + g.o.previewCommand(g.s.Settings.Stack.Text) + "` makes a plan of what is left"}
+	return &planError{
+		differences: differences, next: "`" + g.o.previewCommand(g.s.Settings.Stack.Text) + "` makes a plan of what is left",
+	}
 }
 
 // planFinding returns a difference as the finding of the guard.

@@ -47,7 +47,7 @@ const (
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // checkPlanFlags refuses empty values, which a script with an empty variable passes:
-// they would do without the gate. It reports whether there is a plan.
+// they would switch off the gate. It reports whether there is a plan.
 func checkPlanFlags(c *cli.Context) (held bool, err error) {
 	if !cmd.HasFlag(c.Command, planFlag) {
 		return false, nil
@@ -71,8 +71,8 @@ func checkDigest(file, approved, digest string) error {
 		return nil
 	}
 	return &failure.Environment{
-		Text: fmt.Sprintf("--plan-digest: %s is not the plan that was approved: its digest is %s, not %s; nothing was changed",
-			file, digest, approved),
+		Text: fmt.Sprintf("--plan-digest: %s is not the plan that was approved: its digest is %s, not %s; "+
+			"nothing was changed", file, digest, approved),
 		Next: "take the file that was approved, or have this one approved",
 	}
 }
@@ -146,7 +146,7 @@ func (o operateOptions) writtenFiles(d cmd.Deps) []string {
 }
 
 // checkPrograms returns why a plan cannot be carried out with the runner and the
-// programs of today: "" if it can. next is what to do if it is not another plan.
+// programs of today, or "" if it can. next says what helps, unless that is another plan.
 func (o operateOptions) checkPrograms(d cmd.Deps, s *session.Session) (refused, next string) {
 	if o.hold.Runner != d.Version {
 		return fmt.Sprintf("the plan is of another version of the runner: %s, and this is %s",
@@ -161,7 +161,7 @@ func (o operateOptions) checkPrograms(d cmd.Deps, s *session.Session) (refused, 
 	case len(changed) > 0:
 		return "changed since: " + strings.Join(changed, ", "), ""
 	case len(unknown) > 0 && !o.unknownPrograms:
-		return "it cannot be told whether these programs are the planned ones: " + strings.Join(unknown, ", "),
+		return "these programs cannot be compared with the planned ones: " + strings.Join(unknown, ", "),
 			"add --unknown-programs allow: each project is still previewed and compared with the plan before it is touched"
 	}
 	return "", ""
@@ -192,8 +192,8 @@ func comparePrograms(
 	return changed, unknown
 }
 
-// savePlan writes what a preview has found. Should that fail, the preview has succeeded
-// all the same; what was saved has the error.
+// savePlan writes what a preview has found. If that fails, the preview has still
+// succeeded, and o.saved has the error.
 func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work, emit func(event.Event)) {
 	if o.save == "" {
 		return
@@ -206,7 +206,7 @@ func savePlan(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 		document.Projects[i].State, document.Projects[i].Fingerprint = digest, prints[project.Name]
 		if err := unknown[project.Name]; err != nil {
 			emit(event.Event{Type: event.RunWarning, Project: project.Name, Message: fmt.Sprintf(
-				"up --plan cannot tell whether its program is the planned one, and needs --unknown-programs allow: %v", err)})
+				"up --plan cannot compare its program with the planned one, and needs --unknown-programs allow: %v", err)})
 		}
 	}
 	if o.saved.err != nil {

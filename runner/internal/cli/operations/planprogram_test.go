@@ -22,10 +22,14 @@ func TestComparePrograms(t *testing.T) {
 	changed, unknown := comparePrograms(plan, map[string]map[string]string{
 		"net": {programPart: "1", "configuration": "3"}, "app": {programPart: "2", runnerPart: "3"}, "older": {},
 	}, map[string]error{"outside": errors.New("sources from anywhere")})
-	if diff := cmp.Diff([]string{"configuration of net", "program of app", "the runner and its programs, for app"}, changed); diff != "" {
+	if diff := cmp.Diff(
+		[]string{"configuration of net", "program of app", "the runner and its programs, for app"}, changed,
+	); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"older (the plan has no digest of it)", "outside (sources from anywhere)"}, unknown); diff != "" {
+	if diff := cmp.Diff(
+		[]string{"older (the plan has no digest of it)", "outside (sources from anywhere)"}, unknown,
+	); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -50,7 +54,8 @@ func TestPlanFlags(t *testing.T) {
 		app := &cli.App{Flags: flagsOf("plan", "plan-digest"), Action: func(c *cli.Context) error {
 			c.Command.Flags = c.App.Flags
 			held, err := checkPlanFlags(c)
-			if held != test.held || (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			if held != test.held || (err == nil) != (test.want == "") || err != nil &&
+				!strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v: %v, %v", test.args, held, err)
 			}
 			return nil
@@ -64,10 +69,13 @@ func TestPlanFlags(t *testing.T) {
 func TestCheckDigest(t *testing.T) {
 	t.Parallel()
 	var refused *failure.Environment
-	if err := checkDigest("p.json", "sha256:aa", "sha256:bb"); !errors.As(err, &refused) || !strings.Contains(refused.Text, "sha256:bb, not sha256:aa") {
+	if err := checkDigest("p.json", "sha256:aa", "sha256:bb"); !errors.As(err, &refused) ||
+		!strings.Contains(refused.Text, "sha256:bb, not sha256:aa") {
 		t.Errorf("another plan: %v", err)
 	}
-	if err := errors.Join(checkDigest("p.json", "sha256:aa", "sha256:aa"), checkDigest("p.json", "", "sha256:aa")); err != nil {
+	if err := errors.Join(
+		checkDigest("p.json", "sha256:aa", "sha256:aa"), checkDigest("p.json", "", "sha256:aa"),
+	); err != nil {
 		t.Error(err)
 	}
 }

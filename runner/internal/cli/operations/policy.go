@@ -18,7 +18,7 @@ import (
 // firstWait is the delay before the first retry.
 const firstWait = 5 * time.Second
 
-// policyOptions say how a plan is run.
+// policyOptions say how a plan runs.
 type policyOptions struct {
 	Parallel  int
 	Resources int // at once in one project; 0 leaves it to Pulumi
@@ -36,18 +36,31 @@ type timeout struct {
 func policyFlags() []cli.Flag {
 	policies := executor.Policies()
 	return []cli.Flag{
-		&cli.IntFlag{Name: "parallel", Value: cmd.DefaultParallel, Usage: "run up to `N` projects at once; 1 follows the listed order exactly"},
-		&cli.IntFlag{Name: "parallel-resources", Usage: "work on up to `N` resources of a project at once", DefaultText: "as Pulumi does"},
+		&cli.IntFlag{
+			Name: "parallel", Value: cmd.DefaultParallel,
+			Usage: "run up to `N` projects at once; 1 follows the listed order exactly",
+		},
+		&cli.IntFlag{
+			Name: "parallel-resources", Usage: "work on up to `N` resources of a project at once", DefaultText: "as Pulumi does",
+		},
 		&cli.GenericFlag{Name: "on-error", Value: &cmd.Choice{Allowed: policies, Value: policies[0]},
-			Usage: "when a project fails, follow `POLICY`: stop starts nothing new, continue goes on with what does not depend on it"},
-		&cli.IntFlag{Name: "retry", Usage: "retry a project up to `N` times if its error is known to be transient: " + strings.Join(stacks.TransientKinds(), ", ")},
-		&cli.StringSliceFlag{Name: "timeout", Usage: "cancel a project after `DURATION`; PROJECT=DURATION for one of them; may be repeated"},
+			Usage: "when a project fails, follow `POLICY`: stop starts nothing new, continue runs what does not depend on it"},
+		&cli.IntFlag{
+			Name: "retry",
+			Usage: "retry a project up to `N` times if its error is known to be transient: " + strings.Join(
+				stacks.TransientKinds(), ", ",
+			),
+		},
+		&cli.StringSliceFlag{
+			Name: "timeout", Usage: "cancel a project after `DURATION`; PROJECT=DURATION for one of them; may be repeated",
+		},
 	}
 }
 
 func parsePolicy(c *cli.Context) (policyOptions, error) {
 	o := policyOptions{
-		Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry"), OnError: executor.OnError(cmd.Chosen(c, "on-error")),
+		Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry"),
+		OnError: executor.OnError(cmd.Chosen(c, "on-error")),
 	}
 	command := c.Command.Name
 	switch {
@@ -80,8 +93,8 @@ func parseTimeout(text string) (timeout, error) {
 	return timeout{Term: term, Limit: duration}, err
 }
 
-// timeouts returns the limit for all projects and those for single ones: what
-// mara.yaml says, and the last limit of the command line that names the project.
+// timeouts returns the limit for all projects and the limits for single ones: from
+// mara.yaml, overridden by the last limit of the command line that names the project.
 func (o policyOptions) timeouts(p plan.Plan) (all time.Duration, single map[string]time.Duration, err error) {
 	single = map[string]time.Duration{}
 	for _, step := range p.Steps {
@@ -105,12 +118,14 @@ func (o policyOptions) timeouts(p plan.Plan) (all time.Duration, single map[stri
 	return all, single, nil
 }
 
-// retry says when to retry a project, and for how long one that others have locked.
-// The delay is shorter on simulated clouds, as is everything else.
+// retry returns when to retry a project, and how long to wait for a locked one. The
+// delay is shorter on simulated clouds.
 func (o policyOptions) retry(s request.Simulation, lockWait time.Duration) executor.Retry {
 	wait := firstWait
 	if s.On {
 		wait = time.Duration(float64(firstWait) / s.Speed)
 	}
-	return executor.Retry{Max: o.Retry, Backoff: wait, Transient: stacks.Transient, Locked: stacks.Locked, LockWait: lockWait}
+	return executor.Retry{
+		Max: o.Retry, Backoff: wait, Transient: stacks.Transient, Locked: stacks.Locked, LockWait: lockWait,
+	}
 }

@@ -37,13 +37,20 @@ func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout, p pla
 			return err
 		}
 		if why != "" {
-			problems = append(problems, config.Problem{File: fleet.RolloutFile, Line: w.Line, Key: w.Name, Text: fmt.Sprintf("comes before, and %s%s", e.Stack, why)})
+			problems = append(
+				problems,
+				config.Problem{
+					File: fleet.RolloutFile, Line: w.Line, Key: w.Name, Text: fmt.Sprintf("comes before, and %s%s", e.Stack, why),
+				},
+			)
 		}
 	}
 	if len(problems) == 0 {
 		return nil
 	}
-	return &config.Error{Problems: problems, Next: "roll out to the earlier waves first, or override this with --out-of-order"}
+	return &config.Error{
+		Problems: problems, Next: "roll out to the earlier waves first, or override this with --out-of-order",
+	}
 }
 
 // changedSince returns the environments that are done and yet not up to date, and the ends of their waves.

@@ -20,21 +20,23 @@ func (o operateOptions) isProtected(s *session.Session) bool {
 	return s.Settings.Config.Protected() != (config.Origin{}) && !slices.Contains(o.Allow, s.Settings.Stack.Text)
 }
 
-// checkProtection refuses to destroy a protected environment, unless somebody is
-// there who will be asked for its name.
+// checkProtection refuses to destroy a protected environment, unless the user can be
+// asked for its name.
 func (o operateOptions) checkProtection(d cmd.Deps, s *session.Session) error {
 	_, terminal := prompt.NewTerminal(d.Stdin, d.Stderr)
 	if !o.Operation.Destroys() || !o.isProtected(s) || o.needsApproval() && o.Interactive && terminal {
 		return nil
 	}
 	return &config.Error{
-		Problems: []config.Problem{s.Settings.Config.Problem(config.ProtectKey, "protects this environment from being destroyed")},
-		Next:     fmt.Sprintf("to destroy it all the same, add --allow %s, or set it to false there first", s.Settings.Stack.Text),
+		Problems: []config.Problem{
+			s.Settings.Config.Problem(config.ProtectKey, "protects this environment from being destroyed"),
+		},
+		Next: fmt.Sprintf("to destroy it anyway, add --allow %s, or set it to false there first", s.Settings.Stack.Text),
 	}
 }
 
 // lossesIn returns the resources of a protected environment that an up would replace or
-// delete, but for those that are harmless or allowed.
+// delete, except harmless and allowed ones.
 func (o operateOptions) lossesIn(s *session.Session, document updateplan.Document, emit func(event.Event)) []string {
 	if !o.isProtected(s) {
 		return nil
@@ -44,7 +46,9 @@ func (o operateOptions) lossesIn(s *session.Session, document updateplan.Documen
 	var lost []string
 	for _, project := range document.Projects {
 		for _, step := range project.Steps {
-			allowed := slices.ContainsFunc([]string{step.Name, step.Type, step.URN}, func(name string) bool { return slices.Contains(o.Allow, name) })
+			allowed := slices.ContainsFunc(
+				[]string{step.Name, step.Type, step.URN}, func(name string) bool { return slices.Contains(o.Allow, name) },
+			)
 			if !isLoss(step) || step.IsComponent || allowed || updateplan.IsHarmless(step.Type, more) {
 				continue
 			}
@@ -56,7 +60,8 @@ func (o operateOptions) lossesIn(s *session.Session, document updateplan.Documen
 			o.emitFinding(s, emit, event.Finding{
 				Rule: event.RuleProtection, Level: event.LevelWarn, Project: project.Name, URN: step.URN,
 				Resource: event.Resource{Type: step.Type, Name: step.Name}, Message: fmt.Sprintf(
-					"the environment is protected (%s), and %s %s %s", s.Settings.Config.Protected(), step.Type, step.Name, consequence),
+					"the environment is protected (%s), and %s %s %s", s.Settings.Config.Protected(), step.Type, step.Name,
+					consequence),
 			}, "")
 		}
 	}
@@ -64,7 +69,7 @@ func (o operateOptions) lossesIn(s *session.Session, document updateplan.Documen
 }
 
 // confirmLosses asks for the stack's name before an up that loses data of a
-// protected environment. Without somebody to ask, --allow has to name it.
+// protected environment. Without a terminal, --allow has to name the resources.
 func (o operateOptions) confirmLosses(ctx context.Context, s *session.Session, q question) error {
 	lost := *o.losses
 	if len(lost) == 0 {
@@ -72,8 +77,11 @@ func (o operateOptions) confirmLosses(ctx context.Context, s *session.Session, q
 	}
 	if !q.possible || !o.needsApproval() {
 		return &forbiddenError{
-			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted", s.Settings.Config.Protected(), strings.Join(lost, ", ")),
-			"to lose them all the same, add --allow NAME for each resource, or set " + config.ProtectKey + " to false first; " +
+			fmt.Sprintf(
+				"the protection of the environment (%s): %s would be replaced or deleted", s.Settings.Config.Protected(),
+				strings.Join(lost, ", "),
+			),
+			"to lose them anyway, add --allow NAME for each resource, or set " + config.ProtectKey + " to false first; " +
 				"mara.yaml declares types that are harmless",
 		}
 	}
@@ -82,7 +90,8 @@ func (o operateOptions) confirmLosses(ctx context.Context, s *session.Session, q
 
 // askForStack asks for the name of a protected stack, before resources with data are lost.
 func askForStack(ctx context.Context, terminal prompt.Terminal, stack string, lost []string) (agreed bool, err error) {
-	answer, err := terminal.Text(ctx, fmt.Sprintf("This environment is protected, and this deletes or replaces %s: %s. Type the stack's name to go on:",
-		typeset.Counted(len(lost), "resource"), strings.Join(lost, ", ")))
+	answer, err := terminal.Text(ctx,
+		fmt.Sprintf("This environment is protected, and this deletes or replaces %s: %s. Type the stack's name to continue:",
+			typeset.Counted(len(lost), "resource"), strings.Join(lost, ", ")))
 	return answer == stack, err
 }

@@ -19,12 +19,13 @@ import (
 	"mara/runner/internal/run/plan"
 )
 
-// Repair is `runner repair`.
+// Repair returns `runner repair`.
 func Repair(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "repair",
 		Usage: "repair a state after a run was cut off while it created something",
-		Description: "A run that is killed while it creates a resource leaves a pending operation in the state: the resource may\n" +
+		Description: "A run that is killed while it creates a resource leaves a pending operation in the state: the " +
+			"resource may\n" +
 			"exist without Pulumi knowing it. For every project with such operations, repair\n\n" +
 			"  1. exports the state to .runner/backups, where `pulumi stack import` can get it;\n" +
 			"  2. asks the cloud, by the name or the tags that the\n" +
@@ -41,8 +42,12 @@ func Repair(d cmd.Deps) *cli.Command {
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
-				&cli.StringSliceFlag{Name: "import", Usage: "import the existing resource with this id into the state, `NAME=ID`; may be repeated"},
-				&cli.StringSliceFlag{Name: "forget", Usage: "forget the creation of the resource `NAME` without asking the cloud; may be repeated"},
+				&cli.StringSliceFlag{
+					Name: "import", Usage: "import the existing resource with this id into the state, `NAME=ID`; may be repeated",
+				},
+				&cli.StringSliceFlag{
+					Name: "forget", Usage: "forget the creation of the resource `NAME` without asking the cloud; may be repeated",
+				},
 			},
 			cmd.SelectionFlags(), policyFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
@@ -55,7 +60,7 @@ func Repair(d cmd.Deps) *cli.Command {
 type repairOptions struct {
 	operateOptions
 	Import []string // NAME=ID
-	Drop   []string // names of creations that are forgotten, whatever the cloud has
+	Drop   []string // names of creations to drop without asking the cloud
 }
 
 func parseRepair(c *cli.Context, d cmd.Deps, common cmd.Common) (repairOptions, error) {
@@ -89,12 +94,12 @@ func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
 		return err
 	}
 	if s.Held.Restored && len(pending) > 0 {
-		// What was cut off is known only now, and the user has to look first.
+		// The interrupted creations are only known now; the user has to check them first.
 		return &leftovers.PendingError{Pending: pending, Repair: s.Command("repair")}
 	}
 	if len(pending) == 0 {
 		if s.Held.Restored {
-			return nil // that was it, and it has been told
+			return nil // the restored states were reported before
 		}
 		out := d.Stdout
 		if o.Output == "json" { // a stream without an event
@@ -134,9 +139,11 @@ func runRepair(ctx context.Context, d cmd.Deps, o repairOptions) (err error) {
 	return carryOut(ctx, d, o.operateOptions, s, w)
 }
 
-// identify asks the cloud about the creations that the flags do not name. What it
-// cannot tell is an error that names the flags.
-func (o repairOptions) identify(ctx context.Context, s *session.Session, pending []stacks.Pending, ids map[string]string) ([]leftovers.Identity, error) {
+// identify asks the cloud about the creations that the flags do not name. If the answer
+// is not clear, the error names the flags.
+func (o repairOptions) identify(
+	ctx context.Context, s *session.Session, pending []stacks.Pending, ids map[string]string,
+) ([]leftovers.Identity, error) {
 	dropped := map[string]bool{}
 	for _, name := range o.Drop {
 		urn, err := findCreation("--forget", name, pending)
@@ -163,7 +170,10 @@ func (o repairOptions) identify(ctx context.Context, s *session.Session, pending
 			name := nameOf(i.Pending)
 			return nil, &failure.Environment{
 				Text: i.String(),
-				Next: fmt.Sprintf("look in the cloud, then `%s --import %s=ID`, or --forget %s if it does not exist", s.Command("repair"), name, name),
+				Next: fmt.Sprintf(
+					"look in the cloud, then `%s --import %s=ID`, or --forget %s if it does not exist", s.Command("repair"), name,
+					name,
+				),
 			}
 		}
 	}
@@ -176,9 +186,9 @@ func nameOf(p stacks.Pending) string {
 	return own
 }
 
-// selectCutOff selects the projects with operations that were cut off, for the
-// checks before the environment is locked; what only the others use is not looked
-// at. It takes states that are files.
+// selectCutOff selects the projects with interrupted operations, for the checks before
+// the environment is locked: they need not check what only other projects use. It reads
+// the states of a backend of files; with another it selects what the user has.
 func (o operateOptions) selectCutOff(s *session.Session) plan.Selection {
 	own := o.Selection.Selection
 	selected, err := plan.Select(s.Plan, own)
@@ -192,7 +202,7 @@ func (o operateOptions) selectCutOff(s *session.Session) plan.Selection {
 		}
 		content, err := s.States().Read(name)
 		if err != nil || len(content) > 0 && json.Unmarshal(content, &state) != nil {
-			return own // it is told elsewhere
+			return own // open reports it
 		}
 		if len(state.Pending) > 0 {
 			names = append(names, name)
@@ -241,7 +251,9 @@ func idsOf(given []string, pending []stacks.Pending) (map[string]string, error) 
 }
 
 // confirmRepair shows what will be done about each interrupted operation, and asks.
-func confirmRepair(ctx context.Context, d cmd.Deps, o repairOptions, identities []leftovers.Identity, ids map[string]string) error {
+func confirmRepair(
+	ctx context.Context, d cmd.Deps, o repairOptions, identities []leftovers.Identity, ids map[string]string,
+) error {
 	for _, i := range identities {
 		fate := "is looked up by the refresh"
 		switch id := ids[i.URN]; {

@@ -11,11 +11,11 @@ import (
 	"mara/runner/internal/run/plan"
 )
 
-// changedFunc returns what has changed for a project since it was done; nothing if it is current.
+// changedFunc returns what has changed for a project since it was done, or nothing if it is current.
 type changedFunc func(step plan.Step) []string
 
-// left returns the projects that a resumed run has to look at: those that are not done, those that are done
-// but have changed since, and those that read outputs of either, which may change.
+// left returns the projects that a resumed run has to look at: unfinished projects, finished projects that have
+// changed since, and the readers of either, whose inputs may change.
 func left(p plan.Plan, rest journal.Resumption, op operation.Operation, changed changedFunc) []string {
 	names := rest.Unfinished()
 	if !op.RunsPrograms() {
@@ -26,7 +26,9 @@ func left(p plan.Plan, rest journal.Resumption, op operation.Operation, changed 
 		if !slices.Contains(rest.Succeeded, name) {
 			continue
 		}
-		readsLeft := slices.ContainsFunc(slices.Concat(step.Reads, step.Outside), func(read string) bool { return slices.Contains(names, read) })
+		readsLeft := slices.ContainsFunc(
+			slices.Concat(step.Reads, step.Outside), func(read string) bool { return slices.Contains(names, read) },
+		)
 		if len(changed(step)) > 0 || readsLeft {
 			names = append(names, name)
 		}
@@ -34,7 +36,8 @@ func left(p plan.Plan, rest journal.Resumption, op operation.Operation, changed 
 	return names
 }
 
-// changedSince returns what has changed for a project since it was last done. What nothing is known of has changed.
+// changedSince returns what has changed for a project since it was last done. A project
+// without a record counts as changed.
 func (u *unchanged) changedSince(step plan.Step) []string {
 	if u == nil || u.maker == nil {
 		return []string{"what it depends on is not known"}
@@ -51,13 +54,13 @@ func (u *unchanged) changedSince(step plan.Step) []string {
 	return u.changed(context.Background(), step, record, parts)
 }
 
-// changedSources returns what has changed of a project's own since it was last done: its program and its
-// configuration, which can be known before the backend is asked.
+// changedSources returns what has changed in a project's program and configuration since it was last done. It does
+// not ask the backend.
 func changedSources(s *session.Session, step plan.Step) []string {
 	records := fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
 	record, ok := records.Load(step.Project.Name)
 	if !ok {
-		return nil // whoever has the backend open finds out
+		return nil // changedSince finds it once the backend is open
 	}
 	maker, err := fingerprints(s)
 	if err != nil {
@@ -76,15 +79,15 @@ func changedSources(s *session.Session, step plan.Step) []string {
 	})
 }
 
-// resume notes what the run that is resumed has done.
+// resume stores what the resumed run has done.
 func (u *unchanged) resume(w work) {
 	if u != nil {
 		u.resumed = w.done
 	}
 }
 
-// planned returns a step as it is in the plan of the whole environment: what a selection skips is no change of
-// what a project depends on.
+// planned returns a step as it is in the plan of the whole environment: skipping a project does not change what its
+// readers depend on.
 func planned(s *session.Session, step plan.Step) plan.Step {
 	at := slices.IndexFunc(s.Plan.Steps, func(other plan.Step) bool { return other.Project.Name == step.Project.Name })
 	if at < 0 {

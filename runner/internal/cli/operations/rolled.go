@@ -66,7 +66,9 @@ func beginRecording(ctx context.Context, d cmd.Deps, o operateOptions, s *sessio
 
 func notRecorded(s *session.Session, err error) error {
 	return &failure.Environment{
-		Text: fmt.Sprintf("nothing was changed, because what is done to %s cannot be recorded: %v", s.Settings.Stack.Text, err),
+		Text: fmt.Sprintf(
+			"nothing was changed, because what is done to %s cannot be recorded: %v", s.Settings.Stack.Text, err,
+		),
 		Next: "check that you may read and write .runner below the root, and .mara/rolled in the backend",
 	}
 }
@@ -109,7 +111,9 @@ func (r *recording) write(ctx context.Context) error {
 		return err
 	}
 	content = append(content, '\n')
-	if err := atomicfile.WriteDeep(r.session.Directory.Rolled(r.session.Settings.Stack.Text), content, 0o600, 0o700); err != nil {
+	if err := atomicfile.WriteDeep(
+		r.session.Directory.Rolled(r.session.Settings.Stack.Text), content, 0o600, 0o700,
+	); err != nil {
 		return err
 	}
 	if r.store == nil {
@@ -215,16 +219,17 @@ func (t today) presentOf(s *session.Session) present {
 	}
 }
 
-// valuesOf is the fingerprint of an environment's configuration as it is now.
+// valuesOf returns the fingerprint of an environment's current configuration.
 func valuesOf(d cmd.Deps, r request.Request, stack string) (values fingerprint.Fingerprint, err error) {
-	err = session.Use(d.Deps, session.Options{Request: r.Of(stack)}, (*session.Session).ResolveStack, func(s *session.Session) error {
-		values = valuesIn(s)
-		return nil
-	})
+	err = session.Use(d.Deps, session.Options{Request: r.Of(stack)}, (*session.Session).ResolveStack,
+		func(s *session.Session) error {
+			values = valuesIn(s)
+			return nil
+		})
 	return values, err
 }
 
-// valuesIn is the fingerprint of each value of the configuration, by its key, and
+// valuesIn returns the fingerprint of each value of the configuration, by its key, and
 // of the encrypted secrets.
 func valuesIn(s *session.Session) fingerprint.Fingerprint {
 	parts := map[string][]byte{s.Settings.Secrets.File: bytes.TrimSpace(s.Settings.Secrets.Content)}

@@ -254,7 +254,9 @@ func programOnly(parts fingerprint.Fingerprint) fingerprint.Fingerprint {
 		return nil
 	}
 	own := maps.Clone(parts)
-	maps.DeleteFunc(own, func(part, _ string) bool { return !slices.Contains([]string{runnerPart, programPart, filesPart}, part) })
+	maps.DeleteFunc(
+		own, func(part, _ string) bool { return !slices.Contains([]string{runnerPart, programPart, filesPart}, part) },
+	)
 	return own
 }
 
@@ -274,7 +276,8 @@ func (r rolled) changedPrograms(now present) (changes []string) {
 			}
 			continue
 		}
-		runnerChanged = runnerChanged || project.Program[runnerPart] != is[runnerPart] && !isSameRunner(run.Runner, now.runner)
+		runnerChanged = runnerChanged || project.Program[runnerPart] != is[runnerPart] &&
+			!isSameRunner(run.Runner, now.runner)
 		isElsewhere := run.Host != now.host || run.Root != now.root
 		for _, part := range []string{programPart, filesPart} {
 			if project.Program[part] != is[part] && (!isElsewhere || !sameCommit()) {

@@ -12,9 +12,15 @@ import (
 	"mara/runner/internal/run/fingerprint"
 )
 
-// rolledOut is the record after an up of these steps, words such as a=succeeded.
+// rolledOut records an up of these steps, words such as a=succeeded.
 func rolledOut(r *rolled, id string, op operation.Operation, values, steps string, whole bool, done ...string) {
-	r.begin(id, rolledRun{Operation: op, Commit: "c0", Runner: "1.2.3", Host: "here", Root: "/root", Values: fingerprint.Fingerprint{"size": values}}, nil)
+	r.begin(
+		id,
+		rolledRun{
+			Operation: op, Commit: "c0", Runner: "1.2.3", Host: "here", Root: "/root",
+			Values: fingerprint.Fingerprint{"size": values},
+		}, nil,
+	)
 	var ended []event.Step
 	for word := range strings.FieldsSeq(steps) {
 		name, result, _ := strings.Cut(word, "=")
@@ -27,18 +33,21 @@ func rolledOut(r *rolled, id string, op operation.Operation, values, steps strin
 		}
 		ended = append(ended, step)
 	}
-	r.end(ending{finished: time.Unix(2, 0), steps: ended, done: done, whole: whole, program: func(project string) fingerprint.Fingerprint {
-		return fingerprint.Fingerprint{programPart: project + id, runnerPart: "r"}
-	}})
+	r.end(ending{finished: time.Unix(2, 0), steps: ended, done: done, whole: whole,
+		program: func(project string) fingerprint.Fingerprint {
+			return fingerprint.Fingerprint{programPart: project + id, runnerPart: "r"}
+		}})
 }
 
-// atPresent is the environment as it was rolled out by the run one.
+// atPresent returns the environment as it was rolled out by the run one.
 func atPresent() present {
 	return present{
 		projects: []string{"a", "b"}, values: fingerprint.Fingerprint{"size": "small"},
-		programs: map[string]fingerprint.Fingerprint{"a": {programPart: "aone", runnerPart: "r"}, "b": {programPart: "bone", runnerPart: "r"}},
-		mayRead:  func(string, string) bool { return true },
-		commit:   func() string { return "c0" }, host: "here", root: "/root", runner: "1.2.3",
+		programs: map[string]fingerprint.Fingerprint{
+			"a": {programPart: "aone", runnerPart: "r"}, "b": {programPart: "bone", runnerPart: "r"},
+		},
+		mayRead: func(string, string) bool { return true },
+		commit:  func() string { return "c0" }, host: "here", root: "/root", runner: "1.2.3",
 	}
 }
 
@@ -56,7 +65,8 @@ func TestDamagedRecord(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"format": 2, "proj`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if last, err := readRolled(t.Context(), s, nil); err == nil || last.isKnown() || !strings.Contains(err.Error(), "the record is damaged") {
+	if last, err := readRolled(t.Context(), s, nil); err == nil || last.isKnown() ||
+		!strings.Contains(err.Error(), "the record is damaged") {
 		t.Errorf("a damaged record: %+v, %v", last, err)
 	}
 }
@@ -80,23 +90,43 @@ func TestWhatRan(t *testing.T) {
 		actions []action
 		want    string
 	}{
-		"nothing":        {nil, "never rolled out: has never been rolled out"},
-		"all":            {[]action{all}, "up to date: "},
-		"unchanged":      {[]action{all, do("one", up, "small", "a=unchanged b=unchanged", true)}, "up to date: "},
-		"a part":         {[]action{do("one", up, "small", "a=succeeded", false)}, "partly: never rolled out: b"},
-		"both parts":     {[]action{do("one", up, "small", "a=succeeded", false), do("one", up, "small", "b=succeeded", false)}, "up to date: "},
-		"a failure":      {[]action{all, do("two", up, "small", "a=failed b=never", true)}, "failed: did not succeed: a (up, two)"},
-		"a value":        {[]action{all, func(_ *rolled, now *present) { now.values = fingerprint.Fingerprint{"size": "large"} }}, "changed: size"},
-		"a value of one": {[]action{all, do("two", up, "large", "a=failed b=never", true), do("one", up, "small", "a=succeeded", false)}, "up to date: "},
+		"nothing":   {nil, "never rolled out: has never been rolled out"},
+		"all":       {[]action{all}, "up to date: "},
+		"unchanged": {[]action{all, do("one", up, "small", "a=unchanged b=unchanged", true)}, "up to date: "},
+		"a part":    {[]action{do("one", up, "small", "a=succeeded", false)}, "partly: never rolled out: b"},
+		"both parts": {
+			[]action{do("one", up, "small", "a=succeeded", false), do("one", up, "small", "b=succeeded", false)}, "up to date: ",
+		},
+		"a failure": {
+			[]action{all, do("two", up, "small", "a=failed b=never", true)}, "failed: did not succeed: a (up, two)",
+		},
+		"a value": {
+			[]action{all, func(_ *rolled, now *present) { now.values = fingerprint.Fingerprint{"size": "large"} }},
+			"changed: size",
+		},
+		"a value of one": {
+			[]action{all, do("two", up, "large", "a=failed b=never", true), do("one", up, "small", "a=succeeded", false)},
+			"up to date: ",
+		},
 		"another program": {[]action{all, func(_ *rolled, now *present) {
 			now.programs["b"] = fingerprint.Fingerprint{programPart: "new", runnerPart: "r"}
 		}}, "changed: program of b"},
 		"resumed meanwhile": {[]action{all, do("two", up, "small", "b=succeeded", false)}, "changed: program of b"},
 		"a part destroyed":  {[]action{all, do("two", destroy, "", "b=succeeded", false)}, "partly: never rolled out: b"},
-		"all destroyed":     {[]action{all, do("two", destroy, "", "a=succeeded b=skipped", true)}, "destroyed: has been destroyed"},
-		"bit by bit":        {[]action{all, do("two", destroy, "", "a=succeeded", false), do("three", destroy, "", "b=succeeded", false)}, "destroyed: has been destroyed"},
-		"part of unknown":   {[]action{do("two", destroy, "", "b=succeeded", false)}, "never rolled out: has never been rolled out"},
-		"destroy failed":    {[]action{all, do("two", destroy, "", "b=succeeded a=failed", true)}, "failed: did not succeed: a (destroy, two); never rolled out: b"},
+		"all destroyed": {
+			[]action{all, do("two", destroy, "", "a=succeeded b=skipped", true)}, "destroyed: has been destroyed",
+		},
+		"bit by bit": {
+			[]action{all, do("two", destroy, "", "a=succeeded", false), do("three", destroy, "", "b=succeeded", false)},
+			"destroyed: has been destroyed",
+		},
+		"part of unknown": {
+			[]action{do("two", destroy, "", "b=succeeded", false)}, "never rolled out: has never been rolled out",
+		},
+		"destroy failed": {
+			[]action{all, do("two", destroy, "", "b=succeeded a=failed", true)},
+			"failed: did not succeed: a (destroy, two); never rolled out: b",
+		},
 		"killed": {[]action{all, func(r *rolled, _ *present) {
 			r.begin("two", rolledRun{Operation: destroy, Host: "here"}, []string{"a", "b"})
 		}}, "unfinished: destroy in run two has not ended"},
@@ -106,27 +136,45 @@ func TestWhatRan(t *testing.T) {
 		"killed first": {[]action{func(r *rolled, _ *present) {
 			r.begin("two", rolledRun{Operation: up, Host: "here"}, []string{"a", "b"})
 		}}, "unfinished: up in run two has not ended; never rolled out: a, b"},
-		"killed up, resumed":       {[]action{killed(up, "a", "b"), resumed("one", up, "b=succeeded", "a")}, "up to date: "},
-		"killed up, a part":        {[]action{all, killed(up, "a", "b"), do("one", up, "small", "b=succeeded", false)}, "failed: did not succeed: a (up, killed)"},
-		"killed, and not its part": {[]action{all, killed(up, "b"), do("one", up, "small", "b=succeeded", false)}, "up to date: "},
-		"killed destroy, resumed":  {[]action{all, killed(destroy, "a", "b"), resumed("two", destroy, "b=succeeded", "a")}, "destroyed: has been destroyed"},
-		"killed destroy, a part":   {[]action{all, killed(destroy, "a", "b"), do("one", up, "small", "b=succeeded", false)}, "failed: did not succeed: a (destroy, killed)"},
+		"killed up, resumed": {[]action{killed(up, "a", "b"), resumed("one", up, "b=succeeded", "a")}, "up to date: "},
+		"killed up, a part": {
+			[]action{all, killed(up, "a", "b"), do("one", up, "small", "b=succeeded", false)},
+			"failed: did not succeed: a (up, killed)",
+		},
+		"killed, and not its part": {
+			[]action{all, killed(up, "b"), do("one", up, "small", "b=succeeded", false)}, "up to date: ",
+		},
+		"killed destroy, resumed": {
+			[]action{all, killed(destroy, "a", "b"), resumed("two", destroy, "b=succeeded", "a")},
+			"destroyed: has been destroyed",
+		},
+		"killed destroy, a part": {
+			[]action{all, killed(destroy, "a", "b"), do("one", up, "small", "b=succeeded", false)},
+			"failed: did not succeed: a (destroy, killed)",
+		},
 		"another runner": {[]action{all, func(_ *rolled, now *present) {
 			now.runner, now.programs["a"][runnerPart] = "1.2.4", "new"
 		}}, "changed: the runner and its programs"},
 		"the same runner elsewhere": {[]action{all, func(_ *rolled, now *present) {
 			now.host, now.programs["a"][runnerPart] = "there", "installed there"
 		}}, "up to date: "},
-		"the same commit elsewhere": {[]action{all, func(_ *rolled, now *present) { now.host, now.programs["a"][programPart] = "there", "large file" }}, "up to date: "},
+		"the same commit elsewhere": {
+			[]action{all, func(_ *rolled, now *present) { now.host, now.programs["a"][programPart] = "there", "large file" }},
+			"up to date: ",
+		},
 		"another commit elsewhere": {[]action{all, func(_ *rolled, now *present) {
 			now.host, now.programs["a"][programPart], now.commit = "there", "new", func() string { return "c1" }
 		}}, "changed: program of a"},
-		"no fingerprint, same commit": {[]action{all, func(_ *rolled, now *present) { delete(now.programs, "a") }}, "up to date: "},
+		"no fingerprint, same commit": {
+			[]action{all, func(_ *rolled, now *present) { delete(now.programs, "a") }}, "up to date: ",
+		},
 		"no fingerprint": {[]action{all, func(_ *rolled, now *present) {
 			delete(now.programs, "a")
 			now.commit = func() string { return "c0" + dirty }
 		}}, "changed: program of a, which cannot be compared"},
-		"an old record": {[]action{func(r *rolled, _ *present) { r.Run, r.Format = "x", 0 }}, "never rolled out: has never been rolled out"},
+		"an old record": {
+			[]action{func(r *rolled, _ *present) { r.Run, r.Format = "x", 0 }}, "never rolled out: has never been rolled out",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,7 +36,7 @@ type rolloutOptions struct {
 	Reaps      bool // fleet reap, which destroys what is past its time
 }
 
-// command is the name of the command below fleet.
+// command returns the name of the command below fleet.
 func (o rolloutOptions) command() string {
 	if o.Reaps {
 		return reapName
@@ -46,12 +46,18 @@ func (o rolloutOptions) command() string {
 
 func rolloutFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "environments", Value: cmd.DefaultParallel, Usage: "work on up to `N` environments at once; waves may allow fewer"},
-		&cli.IntFlag{Name: "total", Value: 2 * cmd.DefaultParallel, Usage: "run up to `N` projects at once in all environments; --parallel is the limit in one"},
+		&cli.IntFlag{
+			Name: "environments", Value: cmd.DefaultParallel,
+			Usage: "work on up to `N` environments at once; waves may allow fewer",
+		},
+		&cli.IntFlag{
+			Name: "total", Value: 2 * cmd.DefaultParallel,
+			Usage: "run up to `N` projects at once in all environments; --parallel is the limit in one",
+		},
 	}
 }
 
-// Rollouts are the commands that work on many environments.
+// Rollouts returns the commands that work on many environments.
 func Rollouts(d cmd.Deps) []*cli.Command {
 	return []*cli.Command{
 		FleetPlan(d),
@@ -64,25 +70,29 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 		}, "-l stage=prod", "--affected"),
 		rolloutCommand(d, operation.Up, spec{
 			use: "roll out to many environments, in waves",
-			description: "Environments are brought up in the waves of config/rollout.yaml. A wave begins when the ones before it have\n" +
-				"succeeded, have soaked and their gates hold. When more environments fail than their wave allows, nothing new\n" +
-				"starts; --resume carries on with what is left. Environments of later waves are refused as long as those before\n" +
-				"have not succeeded with their present configuration.",
-			flags: []string{"affected", "why", "on-missing-output", "secret", "generate-secrets", "force", "allow", "out-of-order", "skip-gate"},
+			description: "Environments are brought up in the waves of config/rollout.yaml. A wave begins when the waves\n" +
+				"before it have succeeded, have soaked and their gates hold. When more environments fail than their\n" +
+				"wave allows, nothing new starts; --resume continues with the rest. A later wave is refused until\n" +
+				"the environments of earlier waves have succeeded with their current configuration.",
+			flags: []string{
+				"affected", "why", "on-missing-output", "secret", "generate-secrets", "force", "allow", "out-of-order", "skip-gate",
+			},
 		}, "--all", "--affected --yes", "-l stage=test --simulate", "--resume"),
 		rolloutCommand(d, operation.Refresh, spec{
-			use: "bring the states of many environments in line with what exists", description: "Environments are refreshed side by side.",
-			flags: []string{"exit-code"}, codes: []int{cmd.ExitChanges},
+			use:         "bring the states of many environments in line with what exists",
+			description: "Environments are refreshed side by side.",
+			flags:       []string{"exit-code"}, codes: []int{cmd.ExitChanges},
 		}, "-l region=eu"),
 		rolloutCommand(d, operation.Drift, spec{
-			use: "show where many environments differ from their states", description: "Environments are compared side by side; nothing changes.",
-			flags: []string{"exit-code", "deep"}, codes: []int{cmd.ExitChanges},
+			use:         "show where many environments differ from their states",
+			description: "Environments are compared side by side; nothing changes.",
+			flags:       []string{"exit-code", "deep"}, codes: []int{cmd.ExitChanges},
 		}, "--all --exit-code"),
 		rolloutCommand(d, operation.Destroy, spec{
 			use: "destroy many environments, the waves backwards",
-			description: "The last wave goes first. It asks for the number of environments; without a terminal it needs --yes. A protected\n" +
-				"environment is destroyed only if --allow names it. Nothing is deleted where one of the environments is\n" +
-				"protected, has protected resources, or cannot be read.",
+			description: "The last wave goes first. It asks for the number of environments; without a terminal it needs\n" +
+				"--yes. A protected environment is destroyed only if --allow names it. Nothing is deleted if one of\n" +
+				"the environments is protected, has protected resources, or cannot be read.",
 			flags: []string{"allow", "remove-stacks", "force-forget", "leave-behind"},
 		}, "'review-*' --yes"),
 		FleetReap(d),
@@ -90,10 +100,14 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 }
 
 func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...string) *cli.Command {
-	codes := append([]int{cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted}, own.codes...)
+	codes := append([]int{
+		cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted,
+	}, own.codes...)
 	slices.Sort(codes)
 	text := own.description + " Choose environments by name or\npattern, by labels, or with --all.\n\n" +
-		"The other flags are those of `runner " + string(op) + "`, and mean in each environment what they mean there.\n\nExamples:\n"
+		"The other flags are those of `runner " + string(
+		op,
+	) + "`, and mean in each environment what they mean there.\n\nExamples:\n"
 	for _, example := range examples {
 		text += "  runner fleet " + string(op) + " " + example + "\n"
 	}
@@ -109,7 +123,9 @@ func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...st
 	}
 }
 
-func rolloutAction(d cmd.Deps, op operation.Operation, run func(context.Context, cmd.Deps, rolloutOptions) error) cli.ActionFunc {
+func rolloutAction(
+	d cmd.Deps, op operation.Operation, run func(context.Context, cmd.Deps, rolloutOptions) error,
+) cli.ActionFunc {
 	return cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (rolloutOptions, error) {
 		return parseRollout(c, d, common, op)
 	}, run)
@@ -130,7 +146,7 @@ func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	for _, kind := range c.StringSlice("skip-gate") {
 		o.SkipGates = append(o.SkipGates, fleet.GateKind(kind))
 		if !slices.Contains(fleet.GateKinds(), fleet.GateKind(kind)) {
-			return o, failure.Usagef(cmd.Path(c), "--skip-gate: there is no gate %q; there are: drift, answers, run, ask", kind)
+			return o, failure.Usagef(cmd.Path(c), "--skip-gate: unknown gate %q; choose drift, answers, run or ask", kind)
 		}
 	}
 	switch {
@@ -153,15 +169,16 @@ type rollout struct {
 	shared session.Shared
 	stop   <-chan struct{}
 	room   chan struct{}
-	// resumes has the ids of the rollout that is resumed, and of those that it resumed.
+	// resumes has the ids of the rollout that is resumed, and of the rollouts that it resumed.
 	resumes []string
 	ran     sync.Map // the runs of environments, by environment
 }
 
-// runRollout is the workflow: choose the environments, order them in waves, ask,
-// and have the executor walk them as it walks projects.
+// runRollout rolls out: it chooses the environments, orders them in waves, asks for confirmation, and has the executor
+// walk them as it walks projects.
 func runRollout(ctx context.Context, d cmd.Deps, o rolloutOptions) (err error) {
-	r := &rollout{o: o, d: d, room: make(chan struct{}, o.Total), masker: event.NewMasker(session.SecretsOf(o.Sources.File.Merge(o.Sources.Process))...)}
+	masker := event.NewMasker(session.SecretsOf(o.Sources.File.Merge(o.Sources.Process))...)
+	r := &rollout{o: o, d: d, room: make(chan struct{}, o.Total), masker: masker}
 	r.shared.Interrupt = d.Interrupt
 	defer func() { err = errors.Join(err, r.shared.Close()) }()
 	work, err := r.prepare(ctx)
@@ -219,7 +236,7 @@ func (r *rollout) prepare(ctx context.Context) (w work, err error) {
 	return w, nil
 }
 
-// fleetRuns is what the journal knows operations on many environments by.
+// fleetRuns returns the name of operations on many environments in the journal.
 func fleetRuns() journal.Environment {
 	return journal.Environment{Provider: fleet.PlanName, Stack: fleet.PlanName}
 }
@@ -227,7 +244,9 @@ func fleetRuns() journal.Environment {
 // limitToRest skips what the last rollout has done. Environments that are not up to date any more, as their
 // programs or values have changed since, are rolled out again, and the gates of their waves hold again.
 func (r *rollout) limitToRest(ctx context.Context, w *work) error {
-	rest, err := journal.Resume(r.o.Directory().Rollouts(), journal.Query{Environment: fleetRuns(), Operation: r.o.Operation, Changed: true})
+	rest, err := journal.Resume(
+		r.o.Directory().Rollouts(), journal.Query{Environment: fleetRuns(), Operation: r.o.Operation, Changed: true},
+	)
 	if err != nil {
 		return err
 	}
@@ -241,7 +260,7 @@ func (r *rollout) limitToRest(ctx context.Context, w *work) error {
 		}
 		names = append(names, again...)
 	}
-	w.plan = w.plan.Limit(rest.Projects, "left out of "+rest.Run.ID).Limit(names, "done in "+rest.Run.ID)
+	w.plan = w.plan.Limit(rest.Projects, "not selected in "+rest.Run.ID).Limit(names, "done in "+rest.Run.ID)
 	return nil
 }
 
@@ -255,8 +274,10 @@ func (r *rollout) start(ctx context.Context, w work) (err error) {
 		o.Show.UI = ui.PlainMode
 	}
 	r.run, err = beginRun(ctx, r.d, o, journal.Options{Dir: directory.Rollouts(), ID: id, Meta: journal.Meta{
-		Operation: r.o.Operation, Environment: fleetRuns(), Simulated: r.o.Simulation.On, Selection: r.o.words(), Resumes: w.resumes,
-		Force: r.o.Force, Commit: commitOf(ctx, r.o.Root), User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
+		Operation: r.o.Operation, Environment: fleetRuns(), Simulated: r.o.Simulation.On, Selection: r.o.words(),
+		Resumes: w.resumes,
+		Force:   r.o.Force, Commit: commitOf(ctx, r.o.Root), User: owner.User, Host: owner.Host, PID: owner.PID,
+		Runner: r.d.Version,
 	}}, ui.Options{Durations: r.durations(), Resources: r.projects(), Next: r.next}, r.masker)
 	return err
 }
@@ -299,16 +320,16 @@ func (r *rollout) emit(e event.Event) {
 func (r *rollout) next(summary *event.Summary) []string {
 	suffix := r.o.Simulation.Flag()
 	if summary.Outcome() != event.Succeeded {
-		return []string{"runner fleet " + r.o.command() + suffix + " --resume   # carries on with what is left"}
+		return []string{"runner fleet " + r.o.command() + suffix + " --resume   # continues with what is left"}
 	}
 	return []string{"runner fleet status" + suffix}
 }
 
-// discard is the environment's own output: the rollout tells what is to be told,
-// each line of stderr with the environment.
-func discard(d cmd.Deps, tell func(line string)) cmd.Deps {
+// discard returns deps without a screen for one environment: the rollout shows its events, and passes each line of
+// stderr to show.
+func discard(d cmd.Deps, show func(line string)) cmd.Deps {
 	d.Stdout, d.StdoutIsTerminal, d.Size = io.Discard, false, nil
-	lines := &process.Lines{Emit: func(line string) { tell(strings.TrimSpace(line)) }}
+	lines := &process.Lines{Emit: func(line string) { show(strings.TrimSpace(line)) }}
 	d.Stderr, d.StderrIsTerminal, d.StdinIsTerminal = lines, false, false
 	d.Interrupt = nil // the rollout says when to stop
 	return d

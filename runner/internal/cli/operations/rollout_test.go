@@ -37,7 +37,8 @@ func TestAGateAsksForItself(t *testing.T) {
 	if gate.losses == nil || gate.estimate == nil || gate.saved == nil {
 		t.Error("a gate has no room for what its preview finds")
 	}
-	if gate.Selection.Resume || len(gate.Selection.Only)+len(gate.Options.Selection.Only)+len(gate.Allow) > 0 || gate.Narrow != nil || gate.Force {
+	if gate.Selection.Resume || len(gate.Selection.Only)+len(gate.Options.Selection.Only)+len(gate.Allow) > 0 ||
+		gate.Narrow != nil || gate.Force {
 		t.Errorf("the gate asks for %+v, allows %v, narrow: %v", gate.Selection, gate.Allow, gate.Narrow != nil)
 	}
 	if gate.Operation != operation.Drift || !gate.Yes || gate.Stack.Text != "dev" {
@@ -107,7 +108,8 @@ func TestWhatIsPastItsTime(t *testing.T) {
 		past    []string
 		refused bool
 	}{
-		refuseUnknown: {[]string{"old"}, true}, keepUnknown: {[]string{"old"}, false}, destroyUnknown: {[]string{"old", "unknown"}, false},
+		refuseUnknown: {[]string{"old"}, true}, keepUnknown: {[]string{"old"}, false},
+		destroyUnknown: {[]string{"old", "unknown"}, false},
 	} {
 		d, _, _ := cmdtest.Deps(t)
 		past, err := reapOptions{UnknownAge: flag}.judge(d, chosen, lives)
@@ -122,7 +124,8 @@ func TestAgeOfAnEnvironment(t *testing.T) {
 	t.Parallel()
 	var l life
 	for state, want := range map[string]int{
-		"": 0, "{}": 0, `{"resources":[{"urn":"x"},{"created":"2026-11-20T10:00:00Z"}]}`: 2, `{"resources":[{"created":"2026-11-20T11:00:00Z"}]}`: 1,
+		"": 0, "{}": 0, `{"resources":[{"urn":"x"},{"created":"2026-11-20T10:00:00Z"}]}`: 2,
+		`{"resources":[{"created":"2026-11-20T11:00:00Z"}]}`: 1,
 	} {
 		if n, err := l.add([]byte(state)); err != nil || n != want {
 			t.Errorf("%s: %d, %v", state, n, err)
@@ -140,11 +143,17 @@ func TestDriftGate(t *testing.T) {
 		summary event.Summary
 		want    string
 	}{
-		"compared":         {event.Summary{Results: event.Results{Succeeded: 2}}, ""},
-		"changed":          {event.Summary{Results: event.Results{Succeeded: 2}, Changes: event.Changes{Update: 1}}, "differs from its state"},
-		"nothing compared": {event.Summary{Results: event.Results{Skipped: 2}}, "no project of it was compared with its state; run ; --skip-gate drift continues without"},
+		"compared": {event.Summary{Results: event.Results{Succeeded: 2}}, ""},
+		"changed": {
+			event.Summary{Results: event.Results{Succeeded: 2}, Changes: event.Changes{Update: 1}}, "differs from its state",
+		},
+		"nothing compared": {
+			event.Summary{Results: event.Results{Skipped: 2}},
+			"no project of it was compared with its state; run ; --skip-gate drift continues without",
+		},
 	} {
-		if err := checkDrift(test.summary); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+		if err := checkDrift(test.summary); (err == nil) != (test.want == "") || err != nil &&
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -39,8 +39,10 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	return outcome, err
 }
 
-// operate does an operation on one environment, as the command for it does.
-func (r *rollout) operate(ctx context.Context, op operation.Operation, stack string, emit func(event.Event)) (*part, error) {
+// operate runs an operation on one environment, as the command for one does.
+func (r *rollout) operate(
+	ctx context.Context, op operation.Operation, stack string, emit func(event.Event),
+) (*part, error) {
 	p := &part{emit: emit, stop: r.stop, room: r.room, operation: op, rollout: r.run.journal.ID(), resumes: r.resumes}
 	o := r.request(op, stack, p)
 	o.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) {
@@ -75,7 +77,8 @@ func (r *rollout) request(op operation.Operation, stack string, p *part) operate
 	}
 	o.Options.Selection, o.Secrets = asked.Options.Selection, asked.Secrets
 	o.policyOptions, o.Selection = asked.policyOptions, asked.Selection
-	o.Force, o.Deep, o.Allow, o.NewBackend, o.missingOutput = asked.Force, asked.Deep, asked.Allow, asked.NewBackend, asked.missingOutput
+	o.Force, o.Deep, o.Allow = asked.Force, asked.Deep, asked.Allow
+	o.NewBackend, o.missingOutput = asked.NewBackend, asked.missingOutput
 	o.Remove, o.Forget, o.LeaveBehind, o.carried = asked.Remove, asked.Forget, asked.LeaveBehind, asked.carried
 	if o.Selection.ofLastRun() {
 		o.Narrow = o.selectRest
@@ -83,7 +86,7 @@ func (r *rollout) request(op operation.Operation, stack string, p *part) operate
 	return o
 }
 
-// endWave lets a wave soak, and waits for its gates. One that is destroyed has none.
+// endWave lets a wave soak, and waits for its gates. A destroy has neither.
 func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Event)) (executor.Outcome, error) {
 	w, ends := r.plan.Ends(step)
 	if !ends || !r.o.Operation.Deploys() {
@@ -93,7 +96,9 @@ func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Even
 		return executor.Outcome{Skipped: "the wave is done"}, nil
 	}
 	if w.Soak > 0 {
-		if err := hooked(emit, "soak "+event.FormatDuration(w.Soak), func() error { return r.soak(ctx, w.Soak) }); err != nil {
+		if err := hooked(
+			emit, "soak "+event.FormatDuration(w.Soak), func() error { return r.soak(ctx, w.Soak) },
+		); err != nil {
 			return executor.Outcome{}, err
 		}
 	}
@@ -102,7 +107,9 @@ func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Even
 			return executor.Outcome{}, interrupt.ErrInterrupted
 		}
 		if slices.Contains(r.o.SkipGates, gate.Kind) {
-			emit(event.Event{Type: event.RunWarning, Message: fmt.Sprintf("gate %s of wave %s is skipped by --skip-gate", gate, w.Name)})
+			emit(event.Event{
+				Type: event.RunWarning, Message: fmt.Sprintf("gate %s of wave %s is skipped by --skip-gate", gate, w.Name),
+			})
 			continue
 		}
 		if err := hooked(emit, "gate "+gate.String(), func() error { return r.pass(ctx, w, gate, emit) }); err != nil {
@@ -122,12 +129,14 @@ func (r *rollout) isStopping() bool {
 	}
 }
 
-// hooked tells of something around the steps as of a hook.
+// hooked calls do between the events of a hook.
 func hooked(emit func(event.Event), name string, do func() error) error {
 	began := time.Now()
 	emit(event.Event{Type: event.HookStarted, Hook: name})
 	err := do()
-	e := event.Event{Type: event.HookFinished, Hook: name, Result: event.Succeeded, DurationMS: time.Since(began).Milliseconds()}
+	e := event.Event{
+		Type: event.HookFinished, Hook: name, Result: event.Succeeded, DurationMS: time.Since(began).Milliseconds(),
+	}
 	if err != nil {
 		e.Result, e.Error = event.Failed, err.Error()
 	}
@@ -150,18 +159,26 @@ func (r *rollout) approve(ctx context.Context, w work) error {
 		if r.o.Operation.Deploys() && r.o.Simulation.On {
 			return nil
 		}
-		return &failure.Usage{Text: fmt.Sprintf("fleet %s needs a confirmation, and there is nobody to ask", r.o.command()), Next: "add --yes to do it without asking"}
+		return &failure.Usage{
+			Text: fmt.Sprintf("fleet %s needs confirmation, and this is not a terminal", r.o.command()),
+			Next: "add --yes to skip the confirmation",
+		}
 	}
-	fmt.Fprintf(r.d.Stderr, "%s of %s: %s\n", r.o.Operation, typeset.Counted(len(environments), "environment"), strings.Join(environments, ", "))
+	fmt.Fprintf(
+		r.d.Stderr, "%s of %s: %s\n", r.o.Operation, typeset.Counted(len(environments), "environment"),
+		strings.Join(environments, ", "),
+	)
 	if r.o.Operation.Destroys() {
-		answer, err := terminal.Text(ctx, "This destroys everything in them. Type their number to go on:")
+		answer, err := terminal.Text(ctx, "This destroys everything in them. Type their number to continue:")
 		return cmd.Agreed(answer == fmt.Sprint(len(environments)), err)
 	}
 	return cmd.Agreed(terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.o.Operation)))
 }
 
 func (r *rollout) durations() map[string]time.Duration {
-	return journal.Durations(r.o.Directory().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.o.Operation})
+	return journal.Durations(
+		r.o.Directory().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.o.Operation},
+	)
 }
 
 func (r *rollout) projects() map[string]int {
@@ -185,7 +202,7 @@ func (r *rollout) asks(p plan.Plan) bool {
 // dirty ends a commit from which files differ.
 const dirty = "+changes"
 
-// commitOf is the root's commit, marked if files differ from it; "" for none.
+// commitOf returns the root's commit, marked if files differ from it, or "" for none.
 func commitOf(ctx context.Context, root string) string {
 	commit, err := gitIn(ctx, root, "rev-parse", "--short=12", "HEAD")
 	if err != nil {
@@ -197,7 +214,7 @@ func commitOf(ctx context.Context, root string) string {
 	return commit
 }
 
-// gitIn runs a command of git in a directory, and returns what it says.
+// gitIn runs a command of git in a directory, and returns its output.
 func gitIn(ctx context.Context, dir string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = dir

@@ -18,7 +18,7 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// loadGates reads what judges an up: the rules of the root, and prices.
+// loadGates reads the rules of the root and the prices, which judge an up.
 func loadGates(o *operateOptions) (err error) {
 	if o.Root == "" || !o.previews() {
 		return nil
@@ -32,7 +32,7 @@ func loadGates(o *operateOptions) (err error) {
 	return o.loadPrices()
 }
 
-// loadPrices reads the prices, unless they are there.
+// loadPrices reads the prices once.
 func (o *operateOptions) loadPrices() (err error) {
 	if o.prices.Types != nil {
 		return nil
@@ -48,13 +48,15 @@ func (o operateOptions) previews() bool {
 	return o.Operation == operation.Preview || o.Operation.Deploys()
 }
 
-// judges reports whether rules, costs or a policy pack may forbid an up, which previews first then.
+// judges reports whether rules, costs or a policy pack may forbid an up, which then previews first.
 func (o operateOptions) judges() bool {
 	return o.Operation.Deploys() && (o.rules.Active() || o.maxMonthly != nil || len(o.packs) > 0)
 }
 
-// judge returns what concludes a preview: rules, whose findings are warnings, and prices.
-func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Session, w work, emit func(event.Event)) func() error {
+// judge returns the end of a preview, which applies the rules and the prices.
+func (o operateOptions) judge(
+	ctx context.Context, d cmd.Deps, s *session.Session, w work, emit func(event.Event),
+) func() error {
 	if o.Operation != operation.Preview {
 		return nil
 	}
@@ -85,8 +87,10 @@ func (o operateOptions) judge(ctx context.Context, d cmd.Deps, s *session.Sessio
 	}
 }
 
-// findings are what the rules find in a document.
-func (o operateOptions) findings(ctx context.Context, document updateplan.Document, d cmd.Deps, s *session.Session, emit func(event.Event)) ([]policy.Finding, error) {
+// findings applies the rules to a document, and emits and returns what they find.
+func (o operateOptions) findings(
+	ctx context.Context, document updateplan.Document, d cmd.Deps, s *session.Session, emit func(event.Event),
+) ([]policy.Finding, error) {
 	if !o.rules.Active() {
 		return nil, nil
 	}
@@ -98,7 +102,11 @@ func (o operateOptions) findings(ctx context.Context, document updateplan.Docume
 	findings, err := o.rules.Judge(ctx, value, policy.Target{Stack: document.Stack, Labels: environment.Labels}, d.Now())
 	if err != nil {
 		o.emitBroken(s, emit, err)
-		return nil, &forbiddenError{err.Error(), "fix the rule (docs/policies.md says what it is given), or delete its file; a shipped one is switched off in " + policy.SettingsFile}
+		return nil, &forbiddenError{
+			err.Error(),
+			"fix the rule (docs/policies.md describes its input), or delete its file; a shipped one is switched off in " +
+				policy.SettingsFile,
+		}
 	}
 	for _, f := range findings {
 		o.emitFinding(s, emit, f.Event(), findingText(f))
@@ -136,7 +144,8 @@ func findingText(f policy.Finding) string {
 // forbiddenError says that policies or prices forbid what was asked for.
 type forbiddenError struct{ what, next string }
 
-const exceptionAdvice = "mend what they name, or write an exception with a reason and a last day into " + policy.SettingsFile
+const exceptionAdvice = "fix what they name, or write an exception with a reason and a last day into " +
+	policy.SettingsFile
 
 // Error says why.
 func (e *forbiddenError) Error() string {
@@ -146,7 +155,7 @@ func (e *forbiddenError) Error() string {
 // NextStep says what to do.
 func (e *forbiddenError) NextStep() string { return e.next }
 
-// forbidden is the part of an error that no summary shows.
+// forbidden returns the part of an error that no summary shows.
 func forbidden(err error) error {
 	var denied *forbiddenError
 	if errors.As(err, &denied) {

@@ -29,7 +29,7 @@ type run struct {
 	opening   []string        // warnings to begin with
 	found     []event.Event   // what guards have found in the preview before
 	shown     *unseen         // the screen, without what the preview has shown
-	outputs   journal.Outputs // as far as the run has told them
+	outputs   journal.Outputs // as far as the run has reported them
 	reports   []string
 	markdown  string // file of GitHub's step summary
 }
@@ -37,11 +37,13 @@ type run struct {
 func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Session, w work) (*run, error) {
 	warnings := s.Warnings
 	if len(s.Generated) > 0 && o.Operation.RunsPrograms() && o.part == nil {
-		warnings = append(warnings, "SIMULATED: made up throw-away values for "+strings.Join(s.Generated, ", "))
+		warnings = append(warnings, "SIMULATED: generated throw-away values for "+strings.Join(s.Generated, ", "))
 	}
 	known := knownTo(s, o, w)
 	known.Next = nextSteps(o, s.Settings.Stack.Text)
-	r, err := beginRun(ctx, d, o, journal.Options{Dir: s.Directory.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w)}, known, s.Masker)
+	r, err := beginRun(
+		ctx, d, o, journal.Options{Dir: s.Directory.Runs(), ID: s.Held.RunID, Meta: meta(s, d, o, w)}, known, s.Masker,
+	)
 	if err == nil {
 		r.opening, r.found = append(warnings, r.opening...), findingEvents(w.preview)
 		if o.Output != "json" { // as JSON the preview was not shown
@@ -53,8 +55,10 @@ func startRun(ctx context.Context, d cmd.Deps, o operateOptions, s *session.Sess
 	return r, err
 }
 
-// beginRun opens the journal and the screen of a run, which knows something beforehand.
-func beginRun(ctx context.Context, d cmd.Deps, o operateOptions, keep journal.Options, known ui.Options, masker *event.Masker) (*run, error) {
+// beginRun opens the journal and the screen of a run.
+func beginRun(
+	ctx context.Context, d cmd.Deps, o operateOptions, keep journal.Options, known ui.Options, masker *event.Masker,
+) (*run, error) {
 	if err := o.Show.check(); err != nil {
 		return nil, err
 	}
@@ -119,7 +123,7 @@ func (r *run) emit(e event.Event) {
 // finish ends the screen and completes the run's directory. Failures are warnings.
 func (r *run) finish(d cmd.Deps, o operateOptions) {
 	r.emitter.Close()
-	_ = r.screen.Close() // nobody reads any more
+	_ = r.screen.Close() // an error means that the terminal is gone
 	warn(d, "", r.journal.KeepOutputs(r.outputs))
 	details := r.collector.Details()
 	cmd.AddOutputs(details, r.outputs)
@@ -129,7 +133,7 @@ func (r *run) finish(d cmd.Deps, o operateOptions) {
 		warn(d, "the step summary cannot be written: ", report.AppendStepSummary(r.markdown, &r.summary))
 	}
 	r.endTrace(d)
-	if o.part == nil { // else the page of all of them still links to this one
+	if o.part == nil { // the page of a rollout still links to the runs of its environments
 		environments, _ := config.Stacks(o.Root) // what cannot be read counts as one
 		_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(len(environments)), d.Now())
 	}
@@ -143,20 +147,20 @@ func warn(d cmd.Deps, what string, err error) {
 }
 
 func (r *run) report(d cmd.Deps, o operateOptions, details report.Details) {
-	told := ""
+	lines := ""
 	for _, path := range r.reports {
 		err := writeReport(path, &r.summary, details)
 		warn(d, "the report cannot be written: ", err)
 		if err == nil {
-			told += "Report: " + path + "\n"
+			lines += "Report: " + path + "\n"
 		}
 	}
-	if told != "" && o.Output != "json" {
-		fmt.Fprint(d.Stdout, "\n"+told)
+	if lines != "" && o.Output != "json" {
+		fmt.Fprint(d.Stdout, "\n"+lines)
 	}
 }
 
-// meta says who runs what, for the run's directory.
+// meta describes the run for its directory.
 func meta(s *session.Session, d cmd.Deps, o operateOptions, w work) journal.Meta {
 	rollout := ""
 	if o.part != nil {

@@ -24,16 +24,22 @@ type showOptions struct {
 	UI       ui.Mode
 	LogOrder ui.LogOrder
 	Diff     bool   // of a preview: the properties that would change
-	Report   string // file for a report besides the one in the run's directory
+	Report   string // file for a second report, next to the one in the run's directory
 }
 
 func showFlags() []cli.Flag {
 	modes, orders := ui.Modes(), ui.LogOrders()
 	return []cli.Flag{
-		&cli.GenericFlag{Name: "ui", Value: &cmd.Choice{Allowed: modes, Value: modes[0]}, Usage: "show the run as `MODE`: " + strings.Join(modes, ", ")},
-		&cli.GenericFlag{Name: "log-order", Value: &cmd.Choice{Allowed: append([]string{autoOrder}, orders...), Value: autoOrder},
+		&cli.GenericFlag{
+			Name: "ui", Value: &cmd.Choice{Allowed: modes, Value: modes[0]},
+			Usage: "show the run as `MODE`: " + strings.Join(modes, ", "),
+		},
+		&cli.GenericFlag{Name: "log-order",
+			Value: &cmd.Choice{Allowed: append([]string{autoOrder}, orders...), Value: autoOrder},
 			Usage: "print diagnostics in `ORDER`: " + autoOrder + ", " + strings.Join(orders, ", ")},
-		&cli.StringFlag{Name: "report", Usage: "write a report of the run to `FILE`: .html, .md, .json, .xml (JUnit), .sarif or .csv"},
+		&cli.StringFlag{
+			Name: "report", Usage: "write a report of the run to `FILE`: .html, .md, .json, .xml (JUnit), .sarif or .csv",
+		},
 	}
 }
 
@@ -59,7 +65,7 @@ func (o showOptions) check() error {
 	return nil
 }
 
-// knownTo is what a screen of an operation on one environment knows besides the events.
+// knownTo returns the durations and numbers of resources that a screen expects.
 func knownTo(s *session.Session, o operateOptions, w work) ui.Options {
 	if o.part != nil {
 		return ui.Options{}
@@ -67,7 +73,7 @@ func knownTo(s *session.Session, o operateOptions, w work) ui.Options {
 	return ui.Options{Durations: durations(s, o.Operation), Resources: resources(s, w)}
 }
 
-// newScreen is the screen that the options ask for; it may know something beforehand.
+// newScreen returns the screen that the options ask for.
 func newScreen(d cmd.Deps, o operateOptions, known ui.Options) (cmd.Screen, ui.Look) {
 	if o.part != nil {
 		return o.part, ui.Look{}
@@ -98,7 +104,10 @@ func durations(s *session.Session, op operation.Operation) map[string]time.Durat
 
 // resources estimates how many resources each project will go through.
 func resources(s *session.Session, w work) map[string]int {
-	return w.resources(journal.Resources(s.Directory.Runs(), s.Environment()), func(project string) int { return s.Stacks.Summary(project).Resources })
+	return w.resources(
+		journal.Resources(s.Directory.Runs(), s.Environment()),
+		func(project string) int { return s.Stacks.Summary(project).Resources },
+	)
 }
 
 // resources takes the numbers of the preview that was shown, else of the last
@@ -120,7 +129,7 @@ func (w work) resources(last map[string]int, inState func(project string) int) m
 	return known
 }
 
-// writeReport writes a run's report in the format that the file's name tells.
+// writeReport writes a run's report in the format of the file's extension.
 func writeReport(path string, summary *event.Summary, details report.Details) error {
 	format, err := report.FormatOf(path)
 	if err != nil {

@@ -14,9 +14,18 @@ import (
 func TestResourcesOfBars(t *testing.T) {
 	t.Parallel()
 	w := work{preview: event.Summary{Steps: []event.Step{
-		{Project: event.Project{Name: "shown"}, Result: event.Succeeded, Changes: event.Changes{Create: 1, Delete: 2, Same: 3}},
-		{Project: event.Project{Name: "partial"}, Result: event.Succeeded, Changes: event.Changes{Create: 7}, Unknown: []string{"shown"}},
-		{Project: event.Project{Name: "only-partial"}, Result: event.Succeeded, Changes: event.Changes{Create: 8}, Unknown: []string{"shown"}},
+		{
+			Project: event.Project{Name: "shown"}, Result: event.Succeeded,
+			Changes: event.Changes{Create: 1, Delete: 2, Same: 3},
+		},
+		{
+			Project: event.Project{Name: "partial"}, Result: event.Succeeded, Changes: event.Changes{Create: 7},
+			Unknown: []string{"shown"},
+		},
+		{
+			Project: event.Project{Name: "only-partial"}, Result: event.Succeeded, Changes: event.Changes{Create: 8},
+			Unknown: []string{"shown"},
+		},
 		{Project: event.Project{Name: "failed"}, Result: event.Failed, Changes: event.Changes{Create: 9}},
 	}}}
 	for _, name := range []string{"shown", "partial", "only-partial", "failed", "run", "state", "new"} {

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
@@ -32,14 +30,14 @@ type secondLook struct {
 	w     work
 	first map[string]updateplan.Project // what was approved, by project; only partial previews
 
-	// suspend calls a function while the screen is not painted; nil where nobody can be asked.
+	// suspend calls a function while the screen is not painted; nil without a terminal.
 	suspend func(ask func())
 	asking  sync.Mutex // one question at a time
 }
 
-// newSecondLook returns what judges the partial previews of an up. There are previews only
-// where a guard, a person or a resource that Pulumi refuses to delete depends on them. It
-// asks on the screen of the run, if that can be suspended.
+// newSecondLook returns the second look of an up. It has previews only if a guard, a user
+// or a protected resource needed them. It asks on the screen of the run, if that can be
+// suspended.
 func newSecondLook(d cmd.Deps, o operateOptions, s *session.Session, w work, screen cmd.Screen) *secondLook {
 	if !o.Operation.Deploys() || s.Unchanged != nil {
 		return nil
@@ -67,7 +65,7 @@ func (l *secondLook) isDue(project string) bool {
 	return partial && (l.o.judges() || l.s.Stacks.IsDeployed(project))
 }
 
-// judge refuses a project whose second preview shows what nobody has approved.
+// judge refuses a project whose second preview shows changes that were not approved.
 func (l *secondLook) judge(ctx context.Context, now updateplan.Project, emit func(event.Event)) error {
 	first := l.first[now.Name]
 	text := "previewed again with the outputs of " + strings.Join(first.Unknown, ", ")
@@ -85,9 +83,9 @@ func (l *secondLook) judge(ctx context.Context, now updateplan.Project, emit fun
 	return l.judgeRules(ctx, now.Name, document, emit)
 }
 
-// judgeLosses asks about deletions and replacements that the first preview did not show,
-// and refuses them where nobody can be asked: those that the protection forbids, and all
-// of them where a person has approved that preview.
+// judgeLosses asks about deletions and replacements that the first preview did not show.
+// Without a terminal it refuses the ones that the protection forbids, and all of them if
+// a user has approved the first preview.
 func (l *secondLook) judgeLosses(
 	ctx context.Context, first, now updateplan.Project, emit func(event.Event),
 ) error {
@@ -113,9 +111,11 @@ func (l *secondLook) judgeLosses(
 	if !l.o.needsApproval() {
 		return nil
 	}
-	losses := strings.Join(slice.Map(added, lossText), ", ")
+	losses := strings.Join(lossTexts(added), ", ")
 	if agreed, err := l.ask(func(t prompt.Terminal) (bool, error) {
-		return t.Confirm(ctx, fmt.Sprintf("With its new inputs %s needs more than was shown: %s. Go on?", now.Name, losses))
+		return t.Confirm(
+			ctx, fmt.Sprintf("With its new inputs %s needs more than was shown: %s. Continue?", now.Name, losses),
+		)
 	}); agreed || err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (l *secondLook) judgeLosses(
 	})
 }
 
-// ask asks the person who has approved the run, while the screen is not painted.
-// Where nobody can be asked, nothing is agreed to.
+// ask asks a question while the screen is not painted. Without a terminal, or if the run
+// needed no approval, the answer is no.
 func (l *secondLook) ask(question func(prompt.Terminal) (bool, error)) (agreed bool, err error) {
 	terminal, ok := prompt.NewTerminal(l.d.Stdin, l.d.Stderr)
 	if !ok || l.suspend == nil || !l.o.needsApproval() {
@@ -156,7 +156,13 @@ func addedLosses(first, later updateplan.Project) []updateplan.Step {
 
 func isLoss(step updateplan.Step) bool { return step.Op == "replace" || step.Op == "delete" }
 
-func lossText(step updateplan.Step) string { return step.Op + " of " + step.Type + " " + step.Name }
+func lossTexts(steps []updateplan.Step) []string {
+	var texts []string
+	for _, step := range steps {
+		texts = append(texts, step.Op+" of "+step.Type+" "+step.Name)
+	}
+	return texts
+}
 
 // judgeCosts refuses a project with which the environment costs more than the limit.
 func (l *secondLook) judgeCosts(
@@ -222,8 +228,8 @@ func (e *secondLookError) Error() string {
 func (e *secondLookError) NextStep() string { return e.next }
 
 // hold refuses a task that would do something else than was planned or approved. It
-// previews the project again where a saved plan or the second look needs that: what
-// it reads is known by now. Pulumi's own update plans do not serve: they refuse
+// previews the project again if a saved plan or the second look needs that: its inputs
+// are known by now. Pulumi's own update plans cannot be used: they refuse
 // values that a program generates, such as a password, and show them.
 func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Event)) error {
 	name := task.Step.Project.Name

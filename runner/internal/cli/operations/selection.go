@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/projects/model/operation"
@@ -23,8 +22,8 @@ import (
 type selectionOptions struct {
 	plan.Selection
 	Failed  bool // only what failed in the last run
-	Resume  bool // only what the last run has left
-	Changed bool // carry on although the configuration has changed
+	Resume  bool // only what the last run has not done
+	Changed bool // resume although the configuration has changed
 }
 
 func parseProjects(c *cli.Context) (selectionOptions, error) {
@@ -38,9 +37,15 @@ func parseProjects(c *cli.Context) (selectionOptions, error) {
 
 func (o selectionOptions) words() []string {
 	given := func(flag string, values []string) []string {
-		return slice.Map(values, func(value string) string { return flag + " " + value })
+		var words []string
+		for _, value := range values {
+			words = append(words, flag+" "+value)
+		}
+		return words
 	}
-	words := slices.Concat(given("--only", o.Only), given("--skip", o.Skip), given("--from", o.From), given("--until", o.Until))
+	words := slices.Concat(
+		given("--only", o.Only), given("--skip", o.Skip), given("--from", o.From), given("--until", o.Until),
+	)
 	if o.Failed {
 		words = append(words, "--failed")
 	}
@@ -53,15 +58,15 @@ func (o selectionOptions) words() []string {
 // work is what a run has to do.
 type work struct {
 	plan    plan.Plan
-	resumes string                   // id of the run that it carries on
+	resumes string                   // id of the run that it resumes
 	limit   time.Duration            // for each project; 0 is none
 	limits  map[string]time.Duration // for single projects
 	preview event.Summary            // of an up that was shown first
-	force   bool                     // the run that it resumes ran what had not changed, too
+	force   bool                     // the resumed run ran unchanged projects, too
 	done    []string                 // projects that the resumed run has done, to be skipped while they are current
 }
 
-// choose orders and selects the projects. It refuses a selection that cannot work.
+// choose orders and selects the projects. It refuses a selection that skips a project that others need.
 func choose(s *session.Session, o operateOptions) (work, error) {
 	w := work{plan: s.Plan}
 	switch {
@@ -88,7 +93,7 @@ func choose(s *session.Session, o operateOptions) (work, error) {
 	return w, w.plan.CheckExcluded(s.Stacks.IsDeployed)
 }
 
-// ofLastRun says whether the last run decides what is left to do.
+// ofLastRun reports whether the last run decides what is left to do.
 func (o selectionOptions) ofLastRun() bool { return o.Failed || o.Resume }
 
 // readRest reads what the last run has left to do.
@@ -99,7 +104,7 @@ func readRest(s *session.Session, o operateOptions) (journal.Resumption, error) 
 	}
 	return journal.Resume(s.Directory.Runs(), journal.Query{
 		Rollouts: rollouts, Environment: s.Environment(), Operation: o.Operation, Fingerprint: configurationOf(s),
-		Changed: o.Selection.Changed || o.Selection.Failed, // what failed is run to see whether a change has helped
+		Changed: o.Selection.Changed || o.Selection.Failed, // failed projects run again, because a change may have helped
 	})
 }
 
@@ -138,7 +143,10 @@ func limitToRest(s *session.Session, w *work, o operateOptions, changed changedF
 		return checkFailed(s, rest, o)
 	}
 	if len(rest.Changes) > 0 {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("the configuration has changed since run %s: %s", rest.Run.ID, strings.Join(rest.Changes, ", ")))
+		s.Warnings = append(
+			s.Warnings,
+			fmt.Sprintf("the configuration has changed since run %s: %s", rest.Run.ID, strings.Join(rest.Changes, ", ")),
+		)
 	}
 	var again []string
 	names := left(w.plan, rest, o.Operation, func(step plan.Step) []string {
@@ -152,9 +160,12 @@ func limitToRest(s *session.Session, w *work, o operateOptions, changed changedF
 	w.done = slices.DeleteFunc(slices.Clone(rest.Succeeded), func(name string) bool {
 		return o.Operation.RunsPrograms() && !slices.Contains(w.plan.Names(), name)
 	})
-	w.plan = w.plan.Limit(rest.Projects, "left out of run "+rest.Run.ID).Limit(names, "done in run "+rest.Run.ID)
+	w.plan = w.plan.Limit(rest.Projects, "not selected in run "+rest.Run.ID).Limit(names, "done in run "+rest.Run.ID)
 	if len(again) > 0 && o.Operation.Deploys() {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("run again, for something has changed since run %s: %s", rest.Run.ID, strings.Join(again, ", ")))
+		s.Warnings = append(
+			s.Warnings,
+			fmt.Sprintf("run again, because they have changed since run %s: %s", rest.Run.ID, strings.Join(again, ", ")),
+		)
 	}
 	if len(w.plan.Steps) == 0 {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("nothing is left to do from run %s", rest.Run.ID))
@@ -172,10 +183,13 @@ func checkFailed(s *session.Session, rest journal.Resumption, o operateOptions) 
 	}
 	next := fmt.Sprintf("run %s for all projects", o.Operation)
 	if len(rest.NeverRan) > 0 {
-		next = "carry on with what never ran with --resume"
+		next = "run the rest with --resume"
 	}
 	return &failure.Environment{
-		Text: fmt.Sprintf("nothing failed in the last %s of %s: run %s %s", o.Operation, s.Environment(), rest.Run.ID, outcomeWords(summary.Outcome())),
+		Text: fmt.Sprintf(
+			"nothing failed in the last %s of %s: run %s %s", o.Operation, s.Environment(), rest.Run.ID,
+			outcomeWords(summary.Outcome()),
+		),
 		Next: next,
 	}
 }

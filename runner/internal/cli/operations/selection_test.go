@@ -17,8 +17,8 @@ import (
 	"mara/runner/internal/testing/cmdtest"
 )
 
-// lastUp is an environment whose last up was about some projects, which ended
-// as they are said to; "" is one that never ran.
+// lastUp returns an environment whose last up was about some projects, with these
+// results; "" is the result of a project that never ran.
 func lastUp(t *testing.T, results map[string]event.Result) *session.Session {
 	t.Helper()
 	kind, err := providers.ByName("kind")
@@ -26,7 +26,9 @@ func lastUp(t *testing.T, results map[string]event.Result) *session.Session {
 		t.Fatal(err)
 	}
 	s := session.New(session.Deps{}, session.Options{})
-	s.Provider, s.Directory, s.Settings = kind, layout.Of(t.TempDir(), false), config.Settings{Stack: config.Value{Text: "dev"}}
+	s.Provider, s.Directory, s.Settings = kind, layout.Of(t.TempDir(), false), config.Settings{
+		Stack: config.Value{Text: "dev"},
+	}
 	if s.Plan, err = plan.New(kind); err != nil {
 		t.Fatal(err)
 	}
@@ -35,15 +37,16 @@ func lastUp(t *testing.T, results map[string]event.Result) *session.Session {
 	return s
 }
 
-// isCurrent says of every project that nothing has changed.
+// isCurrent reports no changes of any project.
 func isCurrent(plan.Step) []string { return nil }
 
 // TestResumeRunsWhatHasChanged: a project that is done runs again where its program has changed, and so may
-// those that read its outputs, and a run of another rollout is not resumed.
+// the readers of its outputs, and a run of another rollout is not resumed.
 func TestResumeRunsWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	s := lastUp(t, map[string]event.Result{
-		"kind-cluster": event.Succeeded, "kubeconfig": event.Succeeded, "certmgr": event.Succeeded, "prometheus": event.Failed,
+		"kind-cluster": event.Succeeded, "kubeconfig": event.Succeeded, "certmgr": event.Succeeded,
+		"prometheus": event.Failed,
 	})
 	o := operateOptions{Selection: selectionOptions{Resume: true}}
 	o.Operation = operation.Up
@@ -60,11 +63,15 @@ func TestResumeRunsWhatHasChanged(t *testing.T) {
 	if got := w.plan.Names(); !slices.Equal(got, []string{"kubeconfig", "certmgr", "prometheus"}) {
 		t.Errorf("it resumes %v", got)
 	}
-	if !slices.Contains(w.done, "certmgr") || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], ": kubeconfig (program)") {
+	if !slices.Contains(w.done, "certmgr") || len(s.Warnings) != 1 ||
+		!strings.Contains(s.Warnings[0], ": kubeconfig (program)") {
 		t.Errorf("done %v, warnings %q", w.done, s.Warnings)
 	}
 	o.Operation = operation.Preview
-	if got := left(s.Plan, journal.Resumption{Projects: s.Plan.Names(), Succeeded: s.Plan.Names()}, operation.Preview, (*unchanged)(nil).changedSince); len(got) != len(s.Plan.Steps) {
+	if got := left(
+		s.Plan, journal.Resumption{Projects: s.Plan.Names(), Succeeded: s.Plan.Names()}, operation.Preview,
+		(*unchanged)(nil).changedSince,
+	); len(got) != len(s.Plan.Steps) {
 		t.Errorf("a preview resumes %v", got)
 	}
 	o.Operation, o.part = operation.Up, &part{resumes: []string{"another"}}
@@ -74,8 +81,8 @@ func TestResumeRunsWhatHasChanged(t *testing.T) {
 	}
 }
 
-// TestResumeHasTheSelectionOfItsRun: what the run left out stays out, and is not
-// said to be done.
+// TestResumeHasTheSelectionOfItsRun: projects that the run skipped are skipped again, and
+// do not count as done.
 func TestResumeHasTheSelectionOfItsRun(t *testing.T) {
 	t.Parallel()
 	s := lastUp(t, map[string]event.Result{"kind-cluster": event.Succeeded, "kubeconfig": event.Failed, "certmgr": ""})
@@ -86,14 +93,14 @@ func TestResumeHasTheSelectionOfItsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.plan.Names(); !slices.Equal(got, []string{"kubeconfig", "certmgr"}) {
-		t.Errorf("it carries on with %v", got)
+		t.Errorf("it resumes with %v", got)
 	}
 	reasons := map[string]string{}
 	for _, excluded := range w.plan.Excluded {
 		reasons[excluded.Step.Project.Name], _, _ = strings.Cut(excluded.Reason, " run ")
 	}
-	if reasons["kind-cluster"] != "done in" || reasons["prometheus"] != "left out of" {
-		t.Errorf("the others are left out because of %v", reasons)
+	if reasons["kind-cluster"] != "done in" || reasons["prometheus"] != "not selected in" {
+		t.Errorf("the others are skipped because of %v", reasons)
 	}
 	if got := o.selectRest(s).Only; !slices.Equal(got, []string{"kubeconfig", "certmgr"}) {
 		t.Errorf("before that, it looks at %v", got)
@@ -112,7 +119,9 @@ func TestResumeHasTheSelectionOfItsRun(t *testing.T) {
 // compared with its last success.
 func TestResumeComparesWhatItCallsDone(t *testing.T) {
 	t.Parallel()
-	s := lastUp(t, map[string]event.Result{"kind-cluster": event.Succeeded, "kubeconfig": event.Succeeded, "certmgr": event.Failed})
+	s := lastUp(
+		t, map[string]event.Result{"kind-cluster": event.Succeeded, "kubeconfig": event.Succeeded, "certmgr": event.Failed},
+	)
 	o := operateOptions{Selection: selectionOptions{Resume: true}}
 	o.Operation = operation.Up
 	selected, err := plan.Select(s.Plan, plan.Selection{Skip: []string{"kubeconfig"}})
@@ -142,7 +151,7 @@ func TestResumeOfARunThatIsDone(t *testing.T) {
 	}
 	w := work{plan: s.Plan}
 	if err := limitToRest(s, &w, o, isCurrent); err != nil || len(w.plan.Steps) > 0 {
-		t.Errorf("it carries on with %v, %v", w.plan.Names(), err)
+		t.Errorf("it resumes with %v, %v", w.plan.Names(), err)
 	}
 	if len(s.Warnings) != 1 || !strings.HasPrefix(s.Warnings[0], "nothing is left to do from run 20261120-") {
 		t.Errorf("warnings: %v", s.Warnings)
@@ -157,17 +166,22 @@ func TestFailedWhereNothingFailed(t *testing.T) {
 		text, next string
 	}{
 		{"all is done", map[string]event.Result{"kind-cluster": event.Succeeded}, " succeeded", "run up for all projects"},
-		{"not all ran", map[string]event.Result{"kind-cluster": event.Succeeded, "certmgr": ""}, " succeeded", "carry on with what never ran with --resume"},
+		{
+			"not all ran", map[string]event.Result{"kind-cluster": event.Succeeded, "certmgr": ""}, " succeeded",
+			"run the rest with --resume",
+		},
 	} {
 		s := lastUp(t, test.results)
 		o := operateOptions{Selection: selectionOptions{Failed: true}}
 		o.Operation = operation.Up
 		err := limitToRest(s, &work{plan: s.Plan}, o, isCurrent)
-		if err == nil || !strings.HasPrefix(err.Error(), "nothing failed in the last up of kind/dev: run 20261120-") || !strings.HasSuffix(err.Error(), test.text) {
+		if err == nil || !strings.HasPrefix(err.Error(), "nothing failed in the last up of kind/dev: run 20261120-") ||
+			!strings.HasSuffix(err.Error(), test.text) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		if next, ok := err.(interface{ NextStep() string }); !ok || next.NextStep() != test.next || cmd.ExitCode(err) != cmd.ExitConfig {
+		if next, ok := err.(interface{ NextStep() string }); !ok || next.NextStep() != test.next ||
+			cmd.ExitCode(err) != cmd.ExitConfig {
 			t.Errorf("%s: exit code %d, %#v", test.name, cmd.ExitCode(err), err)
 		}
 	}

@@ -15,13 +15,13 @@ import (
 	"mara/runner/internal/machine/typeset"
 )
 
-// State is `runner state`.
+// State returns `runner state`.
 func State(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "state",
 		Usage: "move the states of environments to another backend",
-		Description: "The states of an environment are in the backend that PULUMI_BACKEND_URL names, else in that of `pulumi login`,\n" +
-			"else in .runner/state.\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
+		Description: "The states of an environment are in the backend that PULUMI_BACKEND_URL names, else in that of\n" +
+			"`pulumi login`, else in .runner/state.\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Subcommands: []*cli.Command{stateMove(d)},
 	}
 }
@@ -30,24 +30,35 @@ func stateMove(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "move",
 		Usage: "move the states of all projects of an environment to another backend",
-		Description: "Copies the state of each stack of the environment with `pulumi stack export` and `pulumi stack import`, reads it\n" +
-			"back and compares it with the original. The environment is locked in both backends. A state with the name of one\n" +
-			"of its stacks that is there already, and is not the same, stops the move: nothing is overwritten. At the end the\n" +
-			"root records the new backend, so that operations refuse the old one, and the command prints what to set.\n\n" +
-			"If the move is cut off, run the command again: it continues where it was. Until it is done, operations use the\n" +
-			"old backend. The old states stay there as a backup, with the history of updates, which is not moved; the command\n" +
-			"prints how to delete them. Secrets stay encrypted with the same passphrase or key service.\n\n" +
-			"The states come from the backend that the environment was last deployed to from this root, also where another one\n" +
-			"is configured already. States of Pulumi Cloud are not moved: it encrypts them with keys of its own.\n\n" +
-			"Examples:\n  runner state move -s dev --to s3://acme-environments/state\n  runner state move --all --to file:///srv/state --yes\n\n" +
+		Description: "Copies the state of each stack of the environment with `pulumi stack export` and `pulumi stack\n" +
+			"import`, reads it back and compares it with the original. The environment is locked in both\n" +
+			"backends. A state with the name of one of its stacks that is there already, and is not the same,\n" +
+			"stops the move: nothing is overwritten. At the end the root records the new backend, so that\n" +
+			"operations refuse the old one, and the command prints what to set.\n\n" +
+			"If the move is cut off, run the command again: it continues where it was. Until it is done,\n" +
+			"operations use the old backend. The old states stay there as a backup, with the history of\n" +
+			"updates, which is not moved; the command prints how to delete them. Secrets stay encrypted with\n" +
+			"the same passphrase or key service.\n\n" +
+			"The states come from the backend that the environment was last deployed to from this root, also\n" +
+			"where another one is configured already. States of Pulumi Cloud are not moved: it encrypts them\n" +
+			"with keys of its own.\n\n" +
+			"Examples:\n  runner state move -s dev --to s3://acme-environments/state\n" +
+			"  runner state move --all --to file:///srv/state --yes\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
-				&cli.StringFlag{Name: "to", Usage: "move the states to the backend at `URL` (default: the configured one, where the environment was deployed to another)"},
+				&cli.StringFlag{
+					Name: "to",
+					Usage: "move the states to the backend at `URL` (default: the configured one, where the environment was " +
+						"deployed to another)",
+				},
 				&cli.BoolFlag{Name: "all", Usage: "move all environments of the root, one after the other"},
-				&cli.StringFlag{Name: "from", Usage: "move them from the backend at `URL` (default: the one that the environment was deployed to)"},
+				&cli.StringFlag{
+					Name: "from", Usage: "move them from the backend at `URL` (default: the one that the environment was deployed to)",
+				},
 			},
-			cmd.LockFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+			cmd.LockFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(),
+			cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseStateMove, runStateMove),
 	}
@@ -74,8 +85,8 @@ type stateMoved struct {
 	From     string           `json:"from"`
 	To       string           `json:"to"`
 	Projects []identity.Moved `json:"projects"`
-	Setting  string           `json:"setting,omitempty"` // to be made by the user
-	Removal  string           `json:"removal,omitempty"` // of old states, a command
+	Setting  string           `json:"setting,omitempty"` // that the user has to make
+	Removal  string           `json:"removal,omitempty"` // the command that deletes the old states
 }
 
 func runStateMove(ctx context.Context, d cmd.Deps, o stateMoveOptions) error {
@@ -102,8 +113,8 @@ func runStateMove(ctx context.Context, d cmd.Deps, o stateMoveOptions) error {
 	return o.Show(d, all, text)
 }
 
-// environments lists the environments of the root: those with a configuration, and
-// those that were deployed from here.
+// environments lists the environments of the root: the configured ones, and the ones
+// that were deployed from here.
 func environments(o stateMoveOptions) ([]string, error) {
 	names, err := config.Stacks(o.Root)
 	if err != nil {
@@ -118,7 +129,7 @@ func environments(o stateMoveOptions) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// moveOne moves one environment. The text is what to show of it.
+// moveOne moves one environment, and returns the text to show.
 func moveOne(ctx context.Context, d cmd.Deps, o stateMoveOptions) (done stateMoved, text string, err error) {
 	err = session.Use(d.Deps, o.Options, (*session.Session).Resolve, func(s *session.Session) error {
 		done, text, err = moveStates(ctx, d, o, s)
@@ -127,12 +138,16 @@ func moveOne(ctx context.Context, d cmd.Deps, o stateMoveOptions) (done stateMov
 	return done, text, err
 }
 
-func moveStates(ctx context.Context, d cmd.Deps, o stateMoveOptions, s *session.Session) (done stateMoved, text string, err error) {
+func moveStates(
+	ctx context.Context, d cmd.Deps, o stateMoveOptions, s *session.Session,
+) (done stateMoved, text string, err error) {
 	move, err := identity.NewMove(s, o.From, o.To)
 	if err != nil {
 		return done, "", err
 	}
-	done = stateMoved{Stack: s.Settings.Stack.Text, From: move.From, To: move.To, Projects: []identity.Moved{}, Setting: move.Setting()}
+	done = stateMoved{
+		Stack: s.Settings.Stack.Text, From: move.From, To: move.To, Projects: []identity.Moved{}, Setting: move.Setting(),
+	}
 	if move.IsDone() {
 		return done, fmt.Sprintf("%s is in %s already\n%s", done.Stack, done.To, done.next()), nil
 	}
@@ -142,7 +157,9 @@ func moveStates(ctx context.Context, d cmd.Deps, o stateMoveOptions, s *session.
 	if len(move.Projects) == 0 {
 		return done, fmt.Sprintf("%s has no stacks in %s\n%s", done.Stack, done.From, done.next()), nil
 	}
-	question := fmt.Sprintf("Move %s of %s from %s to %s?", typeset.Counted(len(move.Projects), "state"), done.Stack, done.From, done.To)
+	question := fmt.Sprintf(
+		"Move %s of %s from %s to %s?", typeset.Counted(len(move.Projects), "state"), done.Stack, done.From, done.To,
+	)
 	if err := cmd.Confirm(ctx, d, o.Common, "state move", question); err != nil {
 		return done, "", err
 	}
@@ -156,10 +173,11 @@ func moveStates(ctx context.Context, d cmd.Deps, o stateMoveOptions, s *session.
 	done.Removal = move.Removal()
 	return done, fmt.Sprintf("%s of %s moved from %s to %s\n%sThe old states stay in %s, with their history. "+
 		"Once everything works, delete them with\n  %s\n",
-		typeset.Counted(len(done.Projects), "state"), done.Stack, done.From, done.To, done.next(), done.From, done.Removal), nil
+		typeset.Counted(len(done.Projects), "state"), done.Stack, done.From, done.To, done.next(), done.From,
+		done.Removal), nil
 }
 
-// next says what has to be set.
+// next returns the line that says what to set.
 func (m stateMoved) next() string {
 	if m.Setting == "" {
 		return ""

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
-
 	"mara/config"
 	"mara/projects"
 	"mara/projects/model"
@@ -46,7 +44,7 @@ func basisOf(s *session.Session) (fingerprint.Basis, error) {
 		Programs:   append(programs, s.Options.Simulation.Schemas...),
 		PluginDirs: []string{filepath.Join(preflight.PulumiHome(s.Env), "plugins")},
 		Environ:    environ,
-		Declared:   slice.Map(s.Options.Sources.File.Variables(), func(variable config.Variable) string { return variable.Name }),
+		Declared:   declaredVariables(s),
 		IsSecret:   func(name string) bool { return len(session.SecretsOf(map[string]string{name: ""})) > 0 },
 		Setting: map[string]string{
 			"backend": s.Settings.Backend.Text, "stack": s.Settings.Stack.Text, "provider": s.Provider.Name,
@@ -55,7 +53,16 @@ func basisOf(s *session.Session) (fingerprint.Basis, error) {
 	}, nil
 }
 
-// programFiles are the programs that take part in running a project.
+// declaredVariables returns the names of the variables in the environment file.
+func declaredVariables(s *session.Session) []string {
+	var names []string
+	for _, variable := range s.Options.Sources.File.Variables() {
+		names = append(names, variable.Name)
+	}
+	return names
+}
+
+// programFiles returns the programs that take part in running a project.
 func programFiles(s *session.Session) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -80,7 +87,7 @@ func programFiles(s *session.Session) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(files))), nil
 }
 
-// subjectOf is what a fingerprint is made of, but for the outputs that are read.
+// subjectOf returns what the fingerprint of a project is made of, except for the outputs that it reads.
 func subjectOf(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	project := step.Project
 	subject := fingerprint.Subject{Config: configOf(s, project), Plan: step.Needs}
@@ -101,15 +108,18 @@ func subjectOf(s *session.Session, step plan.Step) (fingerprint.Subject, error) 
 	return subject, err
 }
 
-// ownDirs returns the directories of the runner's own configuration. Others in
-// config may hold files that programs read.
+// ownDirs returns the directories of the runner's own configuration. Programs may read files in the other directories
+// of config.
 func ownDirs(root string) []string {
-	return slice.Map([]string{"pulumi", "environments", "layers"}, func(name string) string { return filepath.Join(root, "config", name) })
+	directory := filepath.Join(root, "config")
+	return []string{
+		filepath.Join(directory, "pulumi"), filepath.Join(directory, "environments"), filepath.Join(directory, "layers"),
+	}
 }
 
-// configOf is the configuration that a project may read. A program of the
-// catalogue reads what it declares, besides what nobody declares and what Pulumi
-// hands to plugins; one of the user's may read everything.
+// configOf returns the configuration that a project may read. A program of the
+// catalogue reads the keys that it declares, keys that no project declares, and keys
+// that Pulumi passes to plugins; a program of the user may read everything.
 func configOf(s *session.Session, project model.Project) map[string]any {
 	values := map[string]any{}
 	for _, entry := range s.Settings.Config.Entries {
@@ -120,7 +130,8 @@ func configOf(s *session.Session, project model.Project) map[string]any {
 	return values
 }
 
-// mayRead is false for keys that only other projects of the environment declare.
+// mayRead reports whether a project may read a key. It may not if only other projects
+// of the environment declare it.
 func mayRead(s *session.Session, project model.Project, name string) bool {
 	if _, ok := project.Key(name); ok {
 		return true
@@ -133,12 +144,11 @@ func mayRead(s *session.Session, project model.Project, name string) bool {
 	return true
 }
 
-// configurationOf is the fingerprint of the configuration: the stack files, in which secrets
-// are encrypted, and the names of what the environment file sets. Its values
-// may be secrets, which could be guessed from a digest.
+// configurationOf returns the fingerprint of the configuration: the stack files, in
+// which secrets are encrypted, and the names of the variables in the environment file.
+// Their values may be secrets, which could be guessed from a digest.
 func configurationOf(s *session.Session) fingerprint.Fingerprint {
-	names := slice.Map(s.Options.Sources.File.Variables(), func(variable config.Variable) string { return variable.Name })
-	slices.Sort(names)
+	names := slices.Sorted(slices.Values(declaredVariables(s)))
 	return fingerprint.New(map[string][]byte{
 		s.Settings.Config.File:                  bytes.TrimSpace(s.Settings.Config.Content),
 		s.Settings.Secrets.File:                 bytes.TrimSpace(s.Settings.Secrets.Content),

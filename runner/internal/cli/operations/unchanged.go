@@ -20,49 +20,51 @@ import (
 	"mara/runner/internal/secrets/encryption"
 )
 
-// mayLeaveOut reports whether projects for which nothing has changed are left
-// out. What somebody wants to see happen, such as a failure, has to happen.
-func (o operateOptions) mayLeaveOut() bool {
+// maySkip reports whether unchanged projects are skipped. They run if the user wants to
+// see an effect of the run, such as a simulated failure.
+func (o operateOptions) maySkip() bool {
 	return o.Operation.Deploys() && !o.Force && o.hold == nil && len(o.packs) == 0 &&
 		len(o.Simulation.Fail)+len(o.Simulation.Slow) == 0 && o.Simulation.Cluster == ""
 }
 
-// unchanged knows for which projects nothing has changed since their last
-// success, and keeps what the successes of this run depend on.
+// unchanged knows which projects are unchanged since their last success, and records
+// what the successes of this run depend on.
 type unchanged struct {
 	session *session.Session
 	records fingerprint.Records
 	maker   *fingerprint.Maker
 	hooks   hooks.Hooks
-	leave   bool // projects may be left out
-	// passphrase is what encrypts the states.
+	maySkip bool // unchanged projects are skipped
+	// passphrase reads the passphrase that encrypts the states.
 	passphrase func() (string, error)
-	// resumed are the projects that the resumed run has done: they are skipped while they are as they were
-	// then, also those that any other up runs again.
+	// resumed are the projects that the resumed run has done. They are skipped while they are unchanged, even if any
+	// other up runs them again.
 	resumed []string
 
 	mu        sync.Mutex // guards what follows
 	standings map[string]stacks.Standing
 	began     map[string]beginning          // of the projects that run
-	ended     map[string]fingerprint.Record // of those that have run well
+	ended     map[string]fingerprint.Record // of the projects that have succeeded
 	warnings  map[string]int                // of their programs and providers
 	explained bool                          // that only environment variables have changed
 }
 
-// beginning is how a project stood before it was run.
+// beginning is the state of a project before it was run.
 type beginning struct {
-	parts  fingerprint.Fingerprint // nil if it has none
-	before stacks.Standing
-	told   string // what stood for its outputs
+	parts         fingerprint.Fingerprint // nil if it has none
+	before        stacks.Standing
+	outputsDigest string
 }
 
-// newUnchanged looks at what all projects share. Without that, every one is run.
+// newUnchanged computes the digests of the files that all projects share. If it cannot, all projects run.
 func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 	if !o.Operation.Deploys() {
 		return nil
 	}
 	if s.Unchanged != nil {
-		return &unchanged{session: s, records: fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))}
+		return &unchanged{
+			session: s, records: fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text)),
+		}
 	}
 	maker, err := fingerprints(s)
 	if err != nil {
@@ -70,16 +72,18 @@ func newUnchanged(s *session.Session, o operateOptions) *unchanged {
 		return nil
 	}
 	return &unchanged{
-		session: s, maker: maker, hooks: s.Hooks(), leave: o.mayLeaveOut(),
+		session: s, maker: maker, hooks: s.Hooks(), maySkip: o.maySkip(),
 		passphrase: sync.OnceValues(func() (string, error) { return passphraseOf(s.Env) }),
 		records:    fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text)),
-		standings:  map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{}, warnings: map[string]int{},
+		standings:  map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{},
+		warnings: map[string]int{},
 	}
 }
 
-// since is the run since which nothing has changed for a project; "" if it has
-// to be run. It belongs to the run then, whose end says what its record is.
-func (u *unchanged) since(ctx context.Context, step plan.Step, emit func(event.Event)) (string, error) {
+// lastUnchangedRun returns the ID of the last run after which the project is unchanged,
+// or "" if it must run. It then deletes the record of the project, until keep writes
+// another.
+func (u *unchanged) lastUnchangedRun(ctx context.Context, step plan.Step, emit func(event.Event)) (string, error) {
 	if u == nil {
 		return "", nil
 	}
@@ -93,7 +97,7 @@ func (u *unchanged) since(ctx context.Context, step plan.Step, emit func(event.E
 		parts = nil
 	}
 	record, ok := u.records.Load(name)
-	ok = ok && (record.Run != "" && u.leave || record.Done != "" && slices.Contains(u.resumed, name))
+	ok = ok && (record.Run != "" && u.maySkip || record.Done != "" && slices.Contains(u.resumed, name))
 	changed := u.changed(ctx, step, record, parts)
 	if ok && len(changed) == 0 {
 		u.session.Stacks.Recall(name, record.Outputs)
@@ -102,7 +106,7 @@ func (u *unchanged) since(ctx context.Context, step plan.Step, emit func(event.E
 	if ok {
 		emit(u.why(name, record, changed))
 	}
-	before, told, err := u.told(ctx, name)
+	before, digest, err := u.outputsDigest(ctx, name)
 	if err != nil {
 		u.session.Log.Debug("no state", "project", name, "error", err) // the operation says more
 	}
@@ -110,19 +114,21 @@ func (u *unchanged) since(ctx context.Context, step plan.Step, emit func(event.E
 	defer u.mu.Unlock()
 	delete(u.standings, name)
 	delete(u.ended, name)
-	u.began[name] = beginning{parts, before, told}
+	u.began[name] = beginning{parts, before, digest}
 	return "", u.records.Forget(name)
 }
 
-// changed names what is not as the record has it.
-func (u *unchanged) changed(ctx context.Context, step plan.Step, record fingerprint.Record, parts fingerprint.Fingerprint) []string {
+// changed lists the parts that differ from the record.
+func (u *unchanged) changed(
+	ctx context.Context, step plan.Step, record fingerprint.Record, parts fingerprint.Fingerprint,
+) []string {
 	if parts == nil {
-		return []string{"something that cannot be told apart"}
+		return []string{"something that cannot be compared"}
 	}
 	if changed := record.Parts.Changes(parts); len(changed) > 0 {
 		return changed
 	}
-	if standing, err := u.standing(ctx, step.Project.Name); err != nil || standing.Digest != record.State {
+	if standing, err := u.readStanding(ctx, step.Project.Name); err != nil || standing.Digest != record.State {
 		return []string{"state"}
 	}
 	if u.hooks.IsDue(ctx, operation.Up, step, record.Outputs) {
@@ -131,7 +137,7 @@ func (u *unchanged) changed(ctx context.Context, step plan.Step, record fingerpr
 	return nil
 }
 
-// fingerprint is that of a project as everything is now.
+// fingerprint computes the current fingerprint of a project.
 func (u *unchanged) fingerprint(ctx context.Context, step plan.Step) (fingerprint.Fingerprint, error) {
 	step = planned(u.session, step)
 	subject, err := subjectOf(u.session, step)
@@ -140,17 +146,17 @@ func (u *unchanged) fingerprint(ctx context.Context, step plan.Step) (fingerprin
 	}
 	subject.Outputs = map[string]string{}
 	for _, read := range slices.Concat(step.Reads, step.Outside) {
-		if _, subject.Outputs[read], err = u.told(ctx, read); err != nil {
+		if _, subject.Outputs[read], err = u.outputsDigest(ctx, read); err != nil {
 			return nil, err
 		}
 	}
 	return u.maker.Of(subject)
 }
 
-// told stands for the outputs of a project as they are now: what its record says,
-// if that is about this state.
-func (u *unchanged) told(ctx context.Context, project string) (stacks.Standing, string, error) {
-	standing, err := u.standing(ctx, project)
+// outputsDigest returns the digest of the current outputs of a project: the recorded
+// one, if the record is about the current state.
+func (u *unchanged) outputsDigest(ctx context.Context, project string) (stacks.Standing, string, error) {
+	standing, err := u.readStanding(ctx, project)
 	if err != nil {
 		return standing, "", err
 	}
@@ -167,8 +173,8 @@ func (u *unchanged) told(ctx context.Context, project string) (stacks.Standing, 
 	return standing, hex.EncodeToString(sum[:16]), nil
 }
 
-// standing is the state of a project, which is read once until the project is run.
-func (u *unchanged) standing(ctx context.Context, project string) (stacks.Standing, error) {
+// readStanding reads the state of a project, once until the project is run.
+func (u *unchanged) readStanding(ctx context.Context, project string) (stacks.Standing, error) {
 	u.mu.Lock()
 	known, ok := u.standings[project]
 	u.mu.Unlock()
@@ -185,8 +191,8 @@ func (u *unchanged) standing(ctx context.Context, project string) (stacks.Standi
 	return standing, nil
 }
 
-// done notes a project that has run well. One that has asked its cloud, or has
-// read stacks that nobody here knows, is run again the next time.
+// done records a project that has succeeded. If it has asked its cloud, or has read
+// stacks of unknown projects, it runs again the next time.
 func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Outcome) {
 	if u == nil {
 		return
@@ -195,18 +201,18 @@ func (u *unchanged) done(ctx context.Context, step plan.Step, outcome stacks.Out
 	u.mu.Lock()
 	began := u.began[name]
 	u.mu.Unlock()
-	standing, told, err := u.told(ctx, name)
+	standing, digest, err := u.outputsDigest(ctx, name)
 	if err != nil || standing.Digest == "" {
 		return
 	}
-	if began.told != "" && standing.HasSameOutputs(began.before, u.open) {
-		told = began.told
+	if began.outputsDigest != "" && standing.HasSameOutputs(began.before, u.open) {
+		digest = began.outputsDigest
 	}
-	record := fingerprint.Record{State: standing.Digest, OutputsDigest: told}
+	record := fingerprint.Record{State: standing.Digest, OutputsDigest: digest}
 	if began.parts != nil && len(standing.Foreign) == 0 {
 		record.Done, record.Parts, record.Variables = u.session.Held.RunID, began.parts, u.maker.Hints()
 	}
-	// Should the runner be killed, what resumes the run has to know; its end decides about other ups.
+	// If the runner is killed, the run that resumes this one needs the record. keep decides about other ups.
 	if err := u.records.Keep(name, record); err != nil {
 		u.session.Log.Debug("no record", "project", name, "error", err)
 	}
@@ -228,7 +234,7 @@ func (u *unchanged) changedSecrets(ctx context.Context, project string) func(nam
 		u.mu.Lock()
 		before := u.began[project].before
 		u.mu.Unlock()
-		standing, err := u.standing(ctx, project)
+		standing, err := u.readStanding(ctx, project)
 		if err != nil {
 			u.session.Log.Debug("no state", "project", project, "error", err)
 		}
@@ -237,7 +243,7 @@ func (u *unchanged) changedSecrets(ctx context.Context, project string) func(nam
 	return func(name string) bool { return slices.Contains(changed(), name) }
 }
 
-// open opens a secret in a state that the passphrase encrypts.
+// open decrypts a secret in a state that the passphrase encrypts.
 func (u *unchanged) open(salt, ciphertext string) (string, error) {
 	passphrase, err := u.passphrase()
 	if err != nil {
@@ -258,16 +264,18 @@ func passphraseOf(env map[string]string) (string, error) {
 	return passphrase, nil
 }
 
-// isSettled reports whether a program has asked for nothing that others change.
+// isSettled reports whether a program has asked its cloud only for what does not change.
 func isSettled(step plan.Step, outcome stacks.Outcome) bool {
 	if outcome.Asked == nil {
 		return false
 	}
-	return !slices.ContainsFunc(outcome.Asked, func(what string) bool { return !slices.Contains(step.Project.Settled, what) })
+	return !slices.ContainsFunc(
+		outcome.Asked, func(what string) bool { return !slices.Contains(step.Project.Settled, what) },
+	)
 }
 
-// keep writes the records of projects that have succeeded, with hooks and without a warning of the runner's. What a
-// program or a provider warns of would be the same again: it is in the run that the skipped project names.
+// keep writes the records of projects that have succeeded, hooks included. A project runs again after a warning of the
+// runner. Warnings of programs and providers would only be repeated: they are in the run that the skip names.
 func (u *unchanged) keep(run *run) error {
 	if u == nil {
 		return nil
@@ -295,23 +303,25 @@ func warned(summary *event.Summary, step event.Step, ofProgram int) bool {
 			warnings++
 		}
 	}
-	return warnings > ofProgram || slices.ContainsFunc(summary.Warnings, func(a event.Alert) bool { return a.Project == step.Name })
+	return warnings > ofProgram || slices.ContainsFunc(
+		summary.Warnings, func(a event.Alert) bool { return a.Project == step.Name },
+	)
 }
 
-// openUnchanged opens the environment without an engine if there is nothing for
-// one to do: nothing has changed for any project that is selected. It takes a
-// backend of files, which can be read without one.
+// openUnchanged opens the environment without an engine if all selected projects are
+// unchanged. It needs a backend of files, which can be read without an engine.
 func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bool {
-	if !o.mayLeaveOut() || !s.States().IsFile() || !s.States().MayHaveStates() || s.Held.TakenOver || o.judges() ||
-		o.Selection.ofLastRun() || o.restore || len(o.Secrets.Sources) > 0 || o.Secrets.Generate || len(s.Provider.Hooks) > 0 {
+	if !o.maySkip() || !s.States().IsFile() || !s.States().MayHaveStates() || s.Held.TakenOver || o.judges() ||
+		o.Selection.ofLastRun() || o.restore || len(o.Secrets.Sources) > 0 || o.Secrets.Generate ||
+		len(s.Provider.Hooks) > 0 {
 		return false
 	}
 	if request.ProviderBefore(s.Directory, s.Settings, s.Provider.Name) != "" {
-		return false // what is deployed has to be looked at
+		return false // the usual way compares the providers
 	}
 	selected, err := plan.Select(s.Plan, o.Selection.Selection)
 	if err != nil || len(selected.Steps) == 0 {
-		return false // it is told where it is refused
+		return false // chooseWork reports it
 	}
 	if broken, err := s.States().BrokenSidecars(s.Plan.Names()); err != nil || len(broken) > 0 {
 		return false // they have to be repaired first
@@ -328,7 +338,7 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bo
 	}
 	since := map[string]string{}
 	for _, step := range selected.Steps {
-		if since[step.Project.Name] = u.look(ctx, step); since[step.Project.Name] == "" {
+		if since[step.Project.Name] = u.findUnchangedRun(ctx, step); since[step.Project.Name] == "" {
 			s.Stacks = nil
 			return false
 		}
@@ -337,8 +347,8 @@ func openUnchanged(ctx context.Context, s *session.Session, o operateOptions) bo
 	return true
 }
 
-// look is since without consequences.
-func (u *unchanged) look(ctx context.Context, step plan.Step) string {
+// findUnchangedRun returns the same as lastUnchangedRun, and changes no record.
+func (u *unchanged) findUnchangedRun(ctx context.Context, step plan.Step) string {
 	record, ok := u.records.Load(step.Project.Name)
 	if !ok || record.Run == "" {
 		return ""

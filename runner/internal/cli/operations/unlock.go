@@ -17,18 +17,22 @@ import (
 	"mara/runner/internal/state/lock"
 )
 
-// Unlock is `runner unlock`.
+// Unlock returns `runner unlock`.
 func Unlock(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name:  "unlock",
 		Usage: "remove the locks that a run has left behind",
-		Description: "A run that is killed may leave locks on its stacks. Shows the runner's own lock, here and in the backend, and\n" +
-			"Pulumi's, with their age, and removes them after confirmation. Locks whose holders may still work, as those of another\n" +
-			"machine, take --force: first make sure that nothing is working on the environment any more.\n\n" +
-			"Example:\n  runner unlock -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
+		Description: "A run that is killed may leave locks on its stacks. Shows the runner's own lock, here and in the\n" +
+			"backend, and Pulumi's, with their age, and removes them after confirmation. Locks whose holders\n" +
+			"may still work, as those of another machine, take --force: first make sure that nothing is\n" +
+			"working on the environment any more.\n\n" +
+			"Example:\n  runner unlock -s dev\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
-			[]cli.Flag{forceUnlockFlag{&cli.BoolFlag{Name: "force", Usage: "also remove the locks whose holders may still work"}}},
+			[]cli.Flag{
+				forceUnlockFlag{&cli.BoolFlag{Name: "force", Usage: "also remove the locks whose holders may still work"}},
+			},
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseUnlock, cmd.InSession((*session.Session).Resolve, runUnlock)),
@@ -39,7 +43,7 @@ func Unlock(d cmd.Deps) *cli.Command {
 // meant to break locks.
 type forceUnlockFlag struct{ *cli.BoolFlag }
 
-// Variable is the flag's environment variable.
+// Variable returns the name of the flag's environment variable.
 func (forceUnlockFlag) Variable() string { return "RUNNER_FORCE_UNLOCK" }
 
 type unlockOptions struct {
@@ -125,7 +129,7 @@ func mayBeHeld(state lock.State, owner lock.Owner, shared []lock.Left, locks []l
 	return unsure
 }
 
-// lockText helps the user to know whether the run that locks is over.
+// lockText describes the run that holds a lock.
 func lockText(d cmd.Deps, what string, owner lock.Owner) string {
 	return fmt.Sprintf("%s by %s: %s, run %s, %s", what, owner, owner.Operation, owner.Run, owner.Age(d.Now()))
 }

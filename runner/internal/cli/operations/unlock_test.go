@@ -8,8 +8,7 @@ import (
 	"mara/runner/internal/state/lock"
 )
 
-// TestMayBeHeld: only what certainly nobody holds is removed without --force, whoever
-// has locked.
+// TestMayBeHeld: without --force, only locks whose holders are certainly gone are removed.
 func TestMayBeHeld(t *testing.T) {
 	t.Parallel()
 	here := lock.Self("up", "run", time.Now())

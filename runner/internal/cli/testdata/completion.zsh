@@ -192,14 +192,14 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -225,9 +225,9 @@ _runner() {
     up)
       _arguments \
         '--auto-approve-if[preview first, and do not ask if the preview follows RULE\: no-deletes, no-replaces]:value:(no-deletes no-replaces)' \
-        '--force[run all projects, also those for which nothing has changed since their last success]' \
+        '--force[run all projects, also unchanged ones]' \
         '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
-        '--plan[do what FILE says, which `runner preview --save-plan` has written, and nothing else]:value:' \
+        '--plan[carry out FILE, a plan of `runner preview --save-plan`, and nothing else]:value:' \
         '--plan-digest[with --plan\: refuse a plan whose digest is not DIGEST, which --save-plan prints]:value:' \
         '--unknown-programs[with --plan\: WHAT to do with a program that cannot be compared with the planned one\: deny, or allow (default\: deny)]:value:(deny allow)' \
         '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
@@ -242,14 +242,14 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -280,14 +280,14 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -318,14 +318,14 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -359,14 +359,14 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--failed[run only what failed in the last run]' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
         '--resume-changed[like --resume, even if the configuration has changed since; what that changes runs again]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -502,7 +502,7 @@ _runner() {
         '--no-color[disable colour; NO_COLOR does the same]' \
         '(--selector -l)'{--selector,-l}'[choose the environments whose labels match SELECTOR, in kubectl'\''s syntax\: stage=prod,region!=us-1]:value:' \
         '--all[choose all environments]' \
-        '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
+        '--affected[choose environments whose values, programs or read outputs have changed since their last success; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
         '--destroy[show the order of destroy]' \
         '(--output -o)'{--output,-o}'[print as FORMAT\: table, json (default\: table)]:value:(table json)' \
@@ -522,19 +522,19 @@ _runner() {
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
         '--exit-code[exit with code 5 if there are changes]' \
-        '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
+        '--affected[choose environments whose values, programs or read outputs have changed since their last success; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
         '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -558,12 +558,12 @@ _runner() {
         '--all[choose all environments]' \
         '--environments[work on up to N environments at once; waves may allow fewer (default\: 4)]:value:' \
         '--total[run up to N projects at once in all environments; --parallel is the limit in one (default\: 8)]:value:' \
-        '--affected[choose environments whose values, programs or outputs that are read have changed since they last succeeded; --affected=REF\: since a commit of git]' \
+        '--affected[choose environments whose values, programs or read outputs have changed since their last success; --affected=REF\: since a commit of git]' \
         '--why[with --affected\: print why each environment is affected]' \
         '--on-missing-output[if a program reads an output that does not exist, which Pulumi takes for null, DO\: error, warn (default\: error)]:value:(error warn)' \
         '--secret[store this secret first, KEY=SOURCE; the source is - (stdin), @FILE or env\:NAME; may be repeated]:value:' \
         '--generate-secrets[generate the secrets that are missing, and store them encrypted]' \
-        '--force[run all projects, also those for which nothing has changed since their last success]' \
+        '--force[run all projects, also unchanged ones]' \
         '--allow[in a protected environment, allow the loss of NAME\: the stack for everything, else the name or type of a resource; may be repeated]:value:' \
         '--out-of-order[do not ask whether earlier waves have succeeded]' \
         '--skip-gate[do not wait for gates of this KIND\: drift, answers, run, ask; may be repeated]:value:' \
@@ -571,12 +571,12 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -605,12 +605,12 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -640,12 +640,12 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -677,12 +677,12 @@ _runner() {
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -709,17 +709,17 @@ _runner() {
         '--remove-stacks[also remove the stacks once they are empty]' \
         '--force-forget[if the cluster is gone or cannot be reached, drop what was in it from the state]' \
         '--leave-behind[destroy a cluster also if it may leave load balancers and volumes behind in its cloud]' \
-        '--unknown-age[WHAT to do with environments whose age their states do not tell\: refuse (a failure), keep, destroy (default\: refuse)]:value:(refuse keep destroy)' \
+        '--unknown-age[WHAT to do with environments whose states have no dates\: refuse (a failure), keep, destroy (default\: refuse)]:value:(refuse keep destroy)' \
         '--only[run only these PROJECTS\: names, titles or patterns, separated by commas; +NAME adds its dependencies, NAME+ its dependents]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--skip[skip these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--from[skip everything listed before the first of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
-        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` keeps it]:value:' \
+        '--config[use this configuration value for this run only, KEY=VALUE; may be repeated; `runner config set` stores it]:value:' \
         '--resume[resume the last run\: what failed in it, never ran, or has changed since]' \
-        '--new-backend[work in the configured backend although the environment was deployed to another one from here; see runner state move]' \
+        '--new-backend[work in the configured backend, although the environment was deployed to another; see runner state move]' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \
@@ -1003,7 +1003,7 @@ _runner() {
         '--until[skip everything listed after the last of these PROJECTS]:value:{compadd -- $(runner completion projects 2>/dev/null)}' \
         '--parallel[run up to N projects at once; 1 follows the listed order exactly (default\: 4)]:value:' \
         '--parallel-resources[work on up to N resources of a project at once (default\: as Pulumi does)]:value:' \
-        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue goes on with what does not depend on it (default\: stop)]:value:(stop continue)' \
+        '--on-error[when a project fails, follow POLICY\: stop starts nothing new, continue runs what does not depend on it (default\: stop)]:value:(stop continue)' \
         '--retry[retry a project up to N times if its error is known to be transient\: throttling, timeout, conflict, connection, server error (default\: 0)]:value:' \
         '--timeout[cancel a project after DURATION; PROJECT=DURATION for one of them; may be repeated]:value:' \
         '--lock-timeout[wait up to DURATION for other runs and for Pulumi'\''s locks (default\: 0s)]:value:' \

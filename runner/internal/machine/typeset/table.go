@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Table is a table with a heading. Its columns are two spaces apart.
+// Table is a table, with a heading unless its columns have no titles. Its columns are two spaces apart.
 type Table struct {
 	Columns []Column
 	Rows    [][]string
@@ -36,7 +36,9 @@ func (t Table) Text(width int) string {
 	for _, c := range t.Columns {
 		titles = append(titles, c.Title)
 	}
-	b.WriteString(t.line(titles, keep, sizes, func(_ int, text string) string { return text }))
+	if strings.Join(titles, "") != "" {
+		b.WriteString(t.line(titles, keep, sizes, func(_ int, text string) string { return text }))
+	}
 	for r, row := range t.Rows {
 		b.WriteString(t.line(row, keep, sizes, func(column int, text string) string {
 			if t.Paint == nil || text == "" {

@@ -65,3 +65,11 @@ func TestTableWrapsTheLastColumn(t *testing.T) {
 		}
 	}
 }
+
+func TestTableWithoutTitles(t *testing.T) {
+	t.Parallel()
+	table := typeset.Table{Columns: make([]typeset.Column, 2), Rows: [][]string{{"a", "b"}, {"long", "c"}}}
+	if got, want := table.Text(0), "a     b\nlong  c\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

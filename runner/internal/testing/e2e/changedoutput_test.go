@@ -180,7 +180,7 @@ func (c changedOutput) checkQuestions() {
 	}
 	c.protect(true)
 	person = c.sit(up...)
-	person.answer(typed("Type the stack's name to go on", "prod"))
+	person.answer(typed("Type the stack's name to continue", "prod"))
 	if screen := person.end(1); !strings.Contains(strings.Join(strings.Fields(screen), " "), c.lost) {
 		c.t.Errorf("the question does not name %s:\n%s", c.lost, screen)
 	}

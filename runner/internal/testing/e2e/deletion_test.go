@@ -71,7 +71,7 @@ outputs: {id: "${net.id}"}
 	e.simulate(0, "up")
 	person := e.sit("destroy", "--simulate", "--simulate-speed", "100000", "--ui", "plain")
 	person.Expect("kept  holds data")
-	person.answer(typed("Type the stack's name to go on", "dev"))
+	person.answer(typed("Type the stack's name to continue", "dev"))
 	person.end(0)
 }
 

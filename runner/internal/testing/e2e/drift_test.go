@@ -124,7 +124,7 @@ func TestReap(t *testing.T) {
 	e.write(".runner/simulated/state/.pulumi/stacks/stranger/young.json",
 		`{"version":3,"checkpoint":{"stack":"organization/stranger/young","latest":{"resources":[{"urn":"urn:pulumi:young::stranger::a:b:C::c","type":"a:b:C","created":"2001-01-01T00:00:00Z"}]}}}`)
 	r := e.run("fleet", "reap", "--simulate")
-	if r.code != 2 || !strings.Contains(r.stderr, "old: ") || !strings.Contains(r.stderr, "runner:ttl in config/pulumi/Pulumi.old.yaml:3 is 0.0s") || !strings.Contains(r.stderr, "fleet reap needs a confirmation") || !strings.Contains(r.stderr, "--yes") {
+	if r.code != 2 || !strings.Contains(r.stderr, "old: ") || !strings.Contains(r.stderr, "runner:ttl in config/pulumi/Pulumi.old.yaml:3 is 0.0s") || !strings.Contains(r.stderr, "fleet reap needs confirmation") || !strings.Contains(r.stderr, "--yes") {
 		t.Errorf("without --yes: exit code %d\n%s", r.code, r.stderr)
 	}
 	events := e.simulate(0, "fleet", "reap")

@@ -151,7 +151,7 @@ func TestFleetAffectedSinceACommit(t *testing.T) {
 	}
 	e.write("config/environments/eu-2.yaml", "imports: [base, prod]\nvalues: {runner: {labels: {stage: prod}}, pulumiConfig: {\"kind:workers\": 3}}\n")
 	e.write("config/environments/eu-3.yaml", "imports: [base]\nvalues: {runner: {labels: {stage: prod}}}\n")
-	want := "0 Wave prod: 2 environments, after canary, 1 at once\n  eu-2: kind:workers\n  eu-3: was not there at HEAD\n"
+	want := "0 Wave prod: 2 environments, after canary, 1 at once\n  eu-2: kind:workers\n  eu-3: did not exist at HEAD\n"
 	if got := plan("HEAD"); got != want {
 		t.Errorf("got %s", got)
 	}
@@ -352,11 +352,11 @@ func TestFleetGateAsks(t *testing.T) {
 		name  string
 		wants []string
 	}{
-		{"rollout.xml", []string{"<testsuite", `name="test`, `name="eu-1`, "there is nobody to ask"}},
-		{"rollout.html", []string{"<html", "eu-1", "there is nobody to ask"}},
+		{"rollout.xml", []string{"<testsuite", `name="test`, `name="eu-1`, "this is not a terminal"}},
+		{"rollout.html", []string{"<html", "eu-1", "this is not a terminal"}},
 	} {
 		r := e.run(append(up, "--report", report.name)...)
-		if r.code != 1 || !strings.Contains(r.stdout+r.stderr, "there is nobody to ask; carry on with --resume on a terminal, or with --resume --yes") {
+		if r.code != 1 || !strings.Contains(r.stdout+r.stderr, "this is not a terminal; resume with --resume on a terminal, or with --resume --yes") {
 			t.Errorf("in a pipe: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 		}
 		content, _ := os.ReadFile(filepath.Join(e.root, report.name))

@@ -130,7 +130,7 @@ func TestResumeAfterOnly(t *testing.T) {
 	}
 	for _, x := range events[0].Excluded {
 		done := x.Name == "kind-cluster" || x.Name == "kubeconfig"
-		if done != strings.HasPrefix(x.Reason, "done in run ") || done == strings.HasPrefix(x.Reason, "left out of run ") {
+		if done != strings.HasPrefix(x.Reason, "done in run ") || done == strings.HasPrefix(x.Reason, "not selected in run ") {
 			t.Errorf("%s: %s", x.Name, x.Reason)
 		}
 	}

@@ -54,7 +54,7 @@ func TestUnclaimedStacks(t *testing.T) {
 	must(e, 0, "", "up", "--yes")
 
 	must(e, 2, "choose one", "destroy", "--orphans", "--only", "db", "--yes")
-	must(e, 0, "foreign has a stack named dev and is left alone", "destroy", "--orphans", "--yes")
+	must(e, 0, "foreign has a stack named dev and is not touched", "destroy", "--orphans", "--yes")
 	must(e, 0, "every stack belongs to a project", "doctor")
 	for project, want := range map[string]bool{"foreign": true, "db": true, "old": false, "database": false} {
 		_, err := os.Stat(filepath.Join(backend, ".pulumi/stacks", project, "dev.json"))
