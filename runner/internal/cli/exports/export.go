@@ -3,14 +3,11 @@ package exports
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/fleet"
@@ -57,7 +54,11 @@ func resolveAll(d cmd.Deps, requests []session.Options, stateCounts bool) ([]env
 }
 
 func closeAll(all []environment) error {
-	return errors.Join(slice.Map(all, environment.Close)...)
+	var errs []error
+	for _, e := range all {
+		errs = append(errs, e.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // reachable returns an error for state in a directory of this machine.
@@ -89,8 +90,13 @@ func (e environment) tokens() []string {
 	if e.Provider.InfraType() == "aws" {
 		return nil
 	}
-	variables := slice.Map(e.Provider.Account.Credentials, func(c model.Credential) string { return c.Variable })
-	return slices.DeleteFunc(variables, func(variable string) bool { return variable == "" })
+	var variables []string
+	for _, c := range e.Provider.Account.Credentials {
+		if c.Variable != "" {
+			variables = append(variables, c.Variable)
+		}
+	}
+	return variables
 }
 
 // wavesOf returns the selected environments of the fleet in the waves of config/rollout.yaml, or

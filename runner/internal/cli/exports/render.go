@@ -11,10 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/rehearsal"
@@ -208,8 +206,12 @@ func (o renderOptions) refusePlaceholders(s *session.Session, copies encryption.
 		return &failure.Environment{Text: "the secrets cannot be sealed without their passphrase",
 			Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
 	}
-	missing := slice.Map(s.Vault.Secrets, func(secret model.Secret) string { return secret.Key })
-	missing = slices.DeleteFunc(missing, func(key string) bool { return !slices.Contains(copies.Generated, key) })
+	var missing []string
+	for _, secret := range s.Vault.Secrets {
+		if slices.Contains(copies.Generated, secret.Key) {
+			missing = append(missing, secret.Key)
+		}
+	}
 	if len(missing) == 0 {
 		return nil
 	}

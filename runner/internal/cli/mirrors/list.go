@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
@@ -89,9 +88,9 @@ func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) er
 func writeList(w io.Writer, found environment, width int) error {
 	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true},
 		{Title: "PROJECTS", Min: 12, Optional: true}}}
-	charts.Rows = slice.Map(found.Charts, func(chart mirror.Chart) []string {
-		return []string{chart.Source(), strings.Join(chart.Projects, ", ")}
-	})
+	for _, chart := range found.Charts {
+		charts.Rows = append(charts.Rows, []string{chart.Source(), strings.Join(chart.Projects, ", ")})
+	}
 	images := typeset.Table{Columns: []typeset.Column{
 		{Title: "IMAGE", Min: 24, Middle: true}, {Title: "DIGEST", Min: 16, Optional: true},
 		{Title: "PROJECTS", Min: 12, Optional: true},
