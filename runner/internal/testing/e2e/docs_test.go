@@ -125,12 +125,18 @@ func (s readerSession) run(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v, after\n%s", err, lastLines(string(output)))
 	}
+	if found := ofYAMLHost.FindString(string(output)); found != "" {
+		t.Errorf("%s: the program of the page is warned of: %s", s.blocks[0].At(), found)
+	}
 	for _, b := range s.blocks {
 		if b.Language == "console" {
 			checkShown(t, b, string(output))
 		}
 	}
 }
+
+// ofYAMLHost matches a warning of the YAML host, which names the place in the program.
+var ofYAMLHost = regexp.MustCompile(`.*(Pulumi|Main)\.yaml:\d+:\d+: .*|.*does not exist on Object '.*`)
 
 // script returns all commands of a session; before each block it prints the block's place.
 func (s readerSession) script() string {

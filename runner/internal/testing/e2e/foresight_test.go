@@ -177,6 +177,57 @@ func newOutputs(events []event.Event) map[string][]string {
 	return outputs
 }
 
+// TestForeseenByPreviewsOnly: an up reads what was deployed, also when its own preview has found something else, and no
+// other operation is given what a preview has found.
+func TestForeseenByPreviewsOnly(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("mara.yaml", `projects:
+  - {path: source, hooks: [{name: surprise, run: [sh, -c, "printf real > value"], on: before, operations: [up], simulate: true}]}
+  - {path: reader, reads: source}
+`)
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  runner:protect: true\n")
+	e.write("source/value", "old")
+	e.write("source/Pulumi.yaml", `name: source
+runtime: yaml
+outputs:
+  value: {fn::readFile: "${pulumi.cwd}/value"}
+`)
+	e.write("reader/Pulumi.yaml", `name: reader
+runtime: yaml
+resources:
+  source: {type: "pulumi:pulumi:StackReference", properties: {name: "${pulumi.organization}/source/${pulumi.stack}"}}
+  kept: {type: "pulumi:index:Stash", properties: {input: '${source.outputs["value"]}'}}
+outputs:
+  heard: ${source.outputs["value"]}
+`)
+	heard := func() string {
+		t.Helper()
+		r := e.run("outputs", "--simulate", "reader", "heard")
+		if r.code != 0 {
+			t.Fatalf("exit code %d: %s", r.code, r.stderr)
+		}
+		return strings.TrimSpace(r.stdout)
+	}
+	e.simulate(0, "up")
+	e.write("source/value", "foreseen")
+	events := e.simulate(5, "preview", "--exit-code")
+	if got := finished(events)["reader"].Changes.Update; got != 1 {
+		t.Errorf("the preview of the reader shows %d updates, want that of the new value", got)
+	}
+	if got := finished(e.simulate(0, "up"))["reader"].Changes.Update; got != 0 || heard() != "real" {
+		t.Errorf("up: %d updates, and the reader has heard %q, want what was deployed before", got, heard())
+	}
+	e.write("source/value", "foreseen")
+	for _, args := range [][]string{{"refresh"}, {"drift", "--exit-code"}} {
+		if e.simulate(0, args[0], args[1:]...); heard() != "real" {
+			t.Errorf("%v: the reader has heard %q", args, heard())
+		}
+	}
+	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
+	e.simulate(0, "destroy")
+}
+
 // TestPartialWithStockEngine: an installed Pulumi previews readers with the outputs in
 // the states, and says so over any number of hops.
 func TestPartialWithStockEngine(t *testing.T) {

@@ -57,6 +57,33 @@ func TestSecondLookStopsALoss(t *testing.T) {
 	}
 }
 
+// TestSecondLookStopsADeletion: a program no longer declares a resource when the outputs of another project are the new
+// ones. Only the second preview shows that, and the protection stops it.
+func TestSecondLookStopsADeletion(t *testing.T) {
+	t.Parallel()
+	e := newReaders(t, stock)
+	e.write("hearing/Pulumi.yaml", e.read("hearing/Pulumi.yaml")+"config:\n  keepAt: {type: string, default: team-a}\n")
+	e.simulate(0, "up")
+	const state = ".runner/simulated/state/.pulumi/stacks/hearing/dev.json"
+	before := e.read(state)
+	renamed := []string{"--config", "greeting:name=team-b"}
+	if got := finished(e.simulate(0, "preview", renamed...))["hearing"].Changes.Delete; got != 0 {
+		t.Fatalf("the first preview shows %d deletions already", got)
+	}
+	hearing := finished(e.simulate(1, "up", renamed...))["hearing"]
+	if hearing.Result != event.Failed || !strings.Contains(hearing.Error, "forbidden by the protection of the environment") ||
+		!strings.Contains(hearing.Error, "kept would be replaced or deleted") {
+		t.Errorf("hearing: %s: %s", hearing.Result, hearing.Error)
+	}
+	if e.read(state) != before || !strings.Contains(before, "::kept") {
+		t.Error("hearing was changed, or never had the resource")
+	}
+	allowed := finished(e.simulate(0, "up", append(renamed, "--resume", "--allow", "kept", "--allow", "repository")...))["hearing"]
+	if allowed.Changes.Delete != 1 || strings.Contains(e.read(state), "::kept") {
+		t.Errorf("allowed: %s", allowed.Changes)
+	}
+}
+
 // TestSecondLookSparesTheProtected: Pulumi refuses to replace a protected resource. If only the new outputs of another
 // project show the replacement, the project is previewed again, and nothing of it is changed.
 func TestSecondLookSparesTheProtected(t *testing.T) {
