@@ -38,7 +38,7 @@ func lookedAt(t *testing.T) (root string, i *installed) {
 	}
 	states := map[string]string{
 		"aws-vpc": `{"type":"pulumi:pulumi:Stack","outputs":{"vpc_id":"vpc-2","cidr":"10.0.0.0/16"}}`,
-		"aws-eks": `{"type":"pulumi:pulumi:StackReference","id":"organization/aws-vpc/dev","outputs":{"outputs":{"vpc_id":"vpc-1","cidr":"10.0.0.0/16","gone":1}}}`,
+		"aws-eks": `{"urn":"urn:pulumi:dev::p::pulumi:providers:aws::default_7_0_0","type":"pulumi:providers:aws"},{"type":"pulumi:pulumi:StackReference","external":true,"id":"organization/aws-vpc/dev","outputs":{"outputs":{"vpc_id":"vpc-1","cidr":"10.0.0.0/16","gone":1}}}`,
 	}
 	for project, resource := range states {
 		file := filepath.Join(root, ".runner/state/.pulumi/stacks", project, "dev.json")

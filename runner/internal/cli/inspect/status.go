@@ -195,6 +195,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 		now[step.Project.Name] = snapshots[i]
 	}
 	for i := range status.Projects {
+		status.Projects[i].Resources -= snapshots[i].Uncounted
 		status.Projects[i].Pending = snapshots[i].Pending
 		status.Projects[i].Stale = snapshots[i].StaleAgainst(now)
 	}

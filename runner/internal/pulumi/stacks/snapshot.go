@@ -13,9 +13,12 @@ import (
 
 // Snapshot is what the state of a project's stack says without a key.
 type Snapshot struct {
-	Pending []Pending
-	outputs map[string]value
-	read    map[string]map[string]value // by project: the outputs it had when this one was deployed
+	// Uncounted is the number of resources that an operation does not count, but Pulumi's list of stacks does: those that
+	// are only read, and default providers.
+	Uncounted int
+	Pending   []Pending
+	outputs   map[string]value
+	read      map[string]map[string]value // by project: the outputs it had when this one was deployed
 }
 
 // value is an output in the state.
@@ -39,6 +42,9 @@ func (e *Set) Snapshot(ctx context.Context, project string) (Snapshot, error) {
 	}
 	snapshot := Snapshot{Pending: state.pending(project), read: map[string]map[string]value{}}
 	for _, r := range state.Resources {
+		if r.External || isDefaultProvider(r.URN) {
+			snapshot.Uncounted++
+		}
 		switch r.Type {
 		case stackType:
 			snapshot.outputs = r.Outputs
@@ -49,6 +55,12 @@ func (e *Set) Snapshot(ctx context.Context, project string) (Snapshot, error) {
 		}
 	}
 	return snapshot, nil
+}
+
+// isDefaultProvider reports whether Pulumi has made a resource by itself, to work with a package.
+func isDefaultProvider(urn string) bool {
+	resource := resourceOf(urn)
+	return strings.HasPrefix(resource.Type, "pulumi:providers:") && strings.HasPrefix(resource.Name, "default")
 }
 
 // referenced returns the outputs of another stack, as a reference to it has them.

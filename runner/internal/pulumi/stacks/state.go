@@ -15,6 +15,7 @@ type deployment struct {
 		Type      string           `json:"type"`
 		ID        string           `json:"id"`
 		Protected bool             `json:"protect"`
+		External  bool             `json:"external"` // only read, such as a reference to a stack
 		Outputs   map[string]value `json:"outputs"`
 		// The resources that each input was made of.
 		MadeOf map[string][]string `json:"propertyDependencies"`
