@@ -159,7 +159,7 @@ func (s *Session) openVault() {
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
 		Provider: s.Provider.InfraType(), Directory: s.Directory, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
 		Without: s.Provider.Without(), Skipped: skipped(s.Provider, s.Plan),
-		Beside: beside, Covered: covered, Elsewhere: elsewhere,
+		ProjectStackFiles: beside, ProjectsEncrypt: covered, Elsewhere: elsewhere,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
 		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,

@@ -33,7 +33,7 @@ func beside(t *testing.T, passphrase, secret string) config.StackFile {
 func TestPrepareBeside(t *testing.T) {
 	t.Parallel()
 	o := places(t)
-	o.Beside, o.Covered = []config.StackFile{beside(t, right, "hunter2")}, true
+	o.ProjectStackFiles, o.ProjectsEncrypt = []config.StackFile{beside(t, right, "hunter2")}, true
 	if copies := prepare(t, o); !slices.Contains(copies.Known, "hunter2") {
 		t.Errorf("the values known are %q", copies.Known)
 	}
@@ -44,7 +44,7 @@ func TestPrepareBeside(t *testing.T) {
 		[]string{"app/Pulumi.dev.yaml"}) {
 		t.Errorf("opened %v, %v", verified.Opened, err)
 	}
-	o.Beside = append(o.Beside, beside(t, "another", "hunter3"))
+	o.ProjectStackFiles = append(o.ProjectStackFiles, beside(t, "another", "hunter3"))
 	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrPassphrase) ||
 		!strings.Contains(err.Error(), "app/Pulumi.dev.yaml") {
 		t.Errorf("a file with another passphrase: %v", err)
@@ -60,14 +60,14 @@ func TestPrepareBeside(t *testing.T) {
 func TestAnotherPassphraseBeside(t *testing.T) {
 	t.Parallel()
 	o := places(t)
-	o.Beside = []config.StackFile{beside(t, "another", "hunter3")}
+	o.ProjectStackFiles = []config.StackFile{beside(t, "another", "hunter3")}
 	_, err := encryption.Prepare(o)
 	for _, want := range []string{"app/Pulumi.dev.yaml", "--skip", "`pulumi stack change-secrets-provider passphrase`"} {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "set PULUMI") {
 			t.Errorf("the error does not say %q: %v", want, err)
 		}
 	}
-	o.Beside = append([]config.StackFile{beside(t, right, "hunter2")}, o.Beside...)
+	o.ProjectStackFiles = append([]config.StackFile{beside(t, right, "hunter2")}, o.ProjectStackFiles...)
 	if _, err := encryption.Verify(o); err == nil || !strings.Contains(err.Error(), "--skip") {
 		t.Errorf("Verify: %v", err)
 	}
@@ -78,15 +78,15 @@ func TestAnotherPassphraseBeside(t *testing.T) {
 func TestPrepareCovered(t *testing.T) {
 	t.Parallel()
 	o := places(t)
-	o.Env, o.Covered = nil, true
-	o.Beside = []config.StackFile{{File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: " +
+	o.Env, o.ProjectsEncrypt = nil, true
+	o.ProjectStackFiles = []config.StackFile{{File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: " +
 		"awskms://a\nencryptedkey: x\n")}}
 	prepare(t, o)
 	schemes, err := encryption.SchemesOf(o)
 	if _, needed := schemes.Passphrase(o); err != nil || needed {
 		t.Errorf("a passphrase is needed: %t, %v", needed, err)
 	}
-	o.Covered = false
+	o.ProjectsEncrypt = false
 	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrNoPassphrase) {
 		t.Errorf("with a project that has no such file: %v", err)
 	}
@@ -103,7 +103,7 @@ func TestSimulateBeside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := places(t)
-			o.Beside, o.Simulate = []config.StackFile{file}, &encryption.ThrowAway{File: o.SaltFile + ".secrets"}
+			o.ProjectStackFiles, o.Simulate = []config.StackFile{file}, &encryption.ThrowAway{File: o.SaltFile + ".secrets"}
 			copies := prepare(t, o)
 			content, err := copies.Over(file)
 			if err != nil {

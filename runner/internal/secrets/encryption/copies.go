@@ -24,17 +24,17 @@ type Options struct {
 	SaltFile string           // stores the salt if no stack file has one
 	// DeployedSalt is the salt of the deployed states. It is used if no file has a salt, as
 	// in a fresh checkout.
-	DeployedSalt string
-	Provider     string             // kubernetes:infra_type of both copies
-	Env          map[string]string  // has the passphrase
-	Managed      bool               // the backend encrypts by itself (Pulumi Cloud)
-	Own          []string           // keys of secrets that own projects read from the shared file
-	Beside       []config.StackFile // stack files in the directories of own projects
-	Covered      bool               // every project has such a file with a scheme: the shared files encrypt nothing
-	Without      []string           // projects of the catalogue without a namespace
-	Skipped      []model.Project    // projects that this environment skips
-	Simulate     *ThrowAway         // generated values of a simulation; nil outside of simulations
-	Keys         *Keyring           // caches keys; may be nil
+	DeployedSalt      string
+	Provider          string             // kubernetes:infra_type of both copies
+	Env               map[string]string  // has the passphrase
+	Managed           bool               // the backend encrypts by itself (Pulumi Cloud)
+	Own               []string           // keys of secrets that own projects read from the shared file
+	ProjectStackFiles []config.StackFile // stack files in the directories of own projects
+	ProjectsEncrypt   bool               // every project has such a file with a scheme: the shared files encrypt nothing
+	Without           []string           // projects of the catalogue without a namespace
+	Skipped           []model.Project    // projects that this environment skips
+	Simulate          *ThrowAway         // generated values of a simulation; nil outside of simulations
+	Keys              *Keyring           // caches keys; may be nil
 }
 
 // Copies are the working copies of the stack files, which Pulumi reads.
@@ -160,7 +160,7 @@ func (p *preparation) needsPassphrase() bool {
 // passphrase and their own salts.
 func (p *preparation) besideSalts() []saltedFile {
 	var salted []saltedFile
-	for _, file := range p.Beside {
+	for _, file := range p.ProjectStackFiles {
 		if parsed, err := parse(file); err == nil && p.saltOf(parsed) != "" { // the checks of the configuration report errors
 			salted = append(salted, saltedFile{file.File, p.saltOf(parsed), len(parsed.secureKeys()) > 0})
 		}
@@ -262,7 +262,7 @@ func (p *preparation) openBeside(file saltedFile, openedOthers bool) (*Key, erro
 // ciphertexts returns all encrypted values that may be in the copies.
 func (p *preparation) ciphertexts() []string {
 	contents := [][]byte{p.Stack.Content, p.Secrets.Content}
-	for _, file := range p.Beside {
+	for _, file := range p.ProjectStackFiles {
 		contents = append(contents, file.Content)
 	}
 	if p.Simulate != nil {

@@ -35,9 +35,9 @@ func (s Scheme) Header() config.Header {
 
 // Schemes are the schemes of an environment.
 type Schemes struct {
-	Stack   Scheme   // of the shared stack file
-	Secrets Scheme   // of the secrets project's file; by default that of the shared file
-	Beside  []Scheme // of stack files in directories of own projects
+	Stack    Scheme   // of the shared stack file
+	Secrets  Scheme   // of the secrets project's file; by default that of the shared file
+	Projects []Scheme // of stack files in directories of own projects
 }
 
 // SchemesOf reads the schemes of an environment. If no stack file has a salt, it reads the
@@ -67,13 +67,13 @@ func SchemesOf(o Options) (Schemes, error) {
 		secrets.Salt, secrets.File = stack.Salt, stack.File
 	}
 	schemes := Schemes{Stack: stack, Secrets: secrets}
-	for _, file := range o.Beside {
+	for _, file := range o.ProjectStackFiles {
 		scheme, err := schemeOf(file)
 		if err != nil {
 			return Schemes{}, err
 		}
 		if scheme != (Scheme{}) {
-			schemes.Beside = append(schemes.Beside, scheme)
+			schemes.Projects = append(schemes.Projects, scheme)
 		}
 	}
 	return schemes, nil
@@ -140,7 +140,7 @@ func (o Options) savedSalt() (salt string, found bool, err error) {
 // Passphrase returns the scheme to check a passphrase against, which has no salt in a new
 // environment. needed is false if no passphrase encrypts anything.
 func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
-	for _, scheme := range append([]Scheme{s.Stack, s.Secrets}, s.Beside...) {
+	for _, scheme := range append([]Scheme{s.Stack, s.Secrets}, s.Projects...) {
 		if o.UsesPassphrase(scheme) {
 			return scheme, true
 		}
@@ -155,7 +155,7 @@ func (o Options) UsesPassphrase(s Scheme) bool {
 	case "passphrase":
 		return true
 	case "", "default":
-		return s.Salt != "" || !o.Managed && !o.Covered || o.Simulate != nil
+		return s.Salt != "" || !o.Managed && !o.ProjectsEncrypt || o.Simulate != nil
 	}
 	return false
 }

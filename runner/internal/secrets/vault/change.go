@@ -151,7 +151,7 @@ func (c *change) projects() []string {
 // isApart reports whether a project has a stack file of its own that says how it
 // is encrypted. That stays as it is, and the state with it.
 func (c *change) isApart(project string) bool {
-	file, there := c.Beside[project]
+	file, there := c.ProjectStackFiles[project]
 	header, err := file.Header()
 	return there && err == nil && header != (config.Header{})
 }
@@ -295,9 +295,9 @@ func (c *change) end(ctx context.Context) error {
 	if c.how.Provider == "passphrase" {
 		c.note("from now on use the new passphrase" + c.passphrasePlace())
 	}
-	for _, project := range slices.Sorted(maps.Keys(c.Beside)) {
+	for _, project := range slices.Sorted(maps.Keys(c.ProjectStackFiles)) {
 		if c.isApart(project) {
-			c.note(fmt.Sprintf("%s keeps the encryption that %s names", project, c.Beside[project].File))
+			c.note(fmt.Sprintf("%s keeps the encryption that %s names", project, c.ProjectStackFiles[project].File))
 		}
 	}
 	simulated := layout.Of(c.Settings.Root, true).State().Stack("*", c.stack())

@@ -41,8 +41,8 @@ func (v *Vault) Learn(ctx context.Context) error {
 		scheme encryption.Scheme
 	}
 	parts := []encrypted{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}}
-	for _, scheme := range schemes.Beside {
-		for _, file := range v.Beside {
+	for _, scheme := range schemes.Projects {
+		for _, file := range v.ProjectStackFiles {
 			if file.File == scheme.File {
 				parts = append(parts, encrypted{file, scheme})
 			}

@@ -36,24 +36,24 @@ type Console struct {
 // Options describe the environment whose secrets are kept.
 type Options struct {
 	Console
-	Settings    *config.Settings // its secrets file is read anew when it has changed
-	Sources     config.Sources
-	Env         map[string]string // of Pulumi; learns the passphrase
-	Masker      *event.Masker     // learns every value
-	Provider    string
-	Directory   layout.Runner
-	Keys        []config.Key
-	Secrets     []model.Secret              // that the plan's projects declare
-	Known       []model.Secret              // that any project declares
-	Without     []string                    // projects of the catalogue that are not used
-	Skipped     []model.Project             // projects that this environment skips
-	Beside      map[string]config.StackFile // in the directories of own projects that the operation works on
-	Elsewhere   map[string]Elsewhere        // secrets in files that have an encryption of their own
-	Covered     bool                        // each project of the plan has such a file that says how it is encrypted
-	Interactive bool                        // questions may be asked
-	Simulated   bool
-	Needed      bool // the operation runs programs that read secrets
-	Given       Given
+	Settings          *config.Settings // its secrets file is read anew when it has changed
+	Sources           config.Sources
+	Env               map[string]string // of Pulumi; learns the passphrase
+	Masker            *event.Masker     // learns every value
+	Provider          string
+	Directory         layout.Runner
+	Keys              []config.Key
+	Secrets           []model.Secret              // that the plan's projects declare
+	Known             []model.Secret              // that any project declares
+	Without           []string                    // projects of the catalogue that are not used
+	Skipped           []model.Project             // projects that this environment skips
+	ProjectStackFiles map[string]config.StackFile // next to own projects of the operation
+	Elsewhere         map[string]Elsewhere        // secrets in files that have an encryption of their own
+	ProjectsEncrypt   bool                        // each project of the plan has such a file with a scheme
+	Interactive       bool                        // questions may be asked
+	Simulated         bool
+	Needed            bool // the operation runs programs that read secrets
+	Given             Given
 
 	Engine       func(context.Context) (engine.Engine, error)
 	Organization func(ctx context.Context, dir string) (string, error)
@@ -140,9 +140,10 @@ func (v *Vault) options() encryption.Options {
 		Without:      v.Without,
 		Skipped:      v.Skipped,
 	}
-	o.Covered = v.Covered && len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
-	for _, project := range slices.Sorted(maps.Keys(v.Beside)) {
-		o.Beside = append(o.Beside, v.Beside[project])
+	o.ProjectsEncrypt = v.ProjectsEncrypt &&
+		len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
+	for _, project := range slices.Sorted(maps.Keys(v.ProjectStackFiles)) {
+		o.ProjectStackFiles = append(o.ProjectStackFiles, v.ProjectStackFiles[project])
 	}
 	for _, secret := range v.Secrets {
 		if secret.Own {
