@@ -97,7 +97,7 @@ func TestFleetRefusals(t *testing.T) {
 		{"fleet up --all test", 2, "--all chooses every environment"},
 		{"fleet up eu-2 --yes", 2, `no environment "eu-2"; did you mean "eu-1"?`},
 		{"fleet up eu-1 --yes", 3, "config/rollout.yaml:2: test comes before, and test has never been rolled out"},
-		{"fleet destroy --all", 2, "fleet destroy needs confirmation, and this is not a terminal"},
+		{"fleet destroy test", 2, "fleet destroy needs confirmation, and this is not a terminal"},
 		{"fleet list -l stag=prod", 2, `no environment has a label "stag"; did you mean "stage"?`},
 		{"fleet get logstore:storage_size test --all", 2, "--all chooses every environment"},
 		{"fleet get logstore:storge_size", 2, `logstore:storge_size is read by no project; did you mean "logstore:storage_size"?`},
