@@ -50,7 +50,7 @@ func newGuardedCase(r *rand.Rand, turn int) guardedCase {
 	c.engine = pick(r, embedded, embedded, embedded, stock)
 	c.args = []string{"--parallel", pick(r, "1", "2", "4"), "--simulate-speed", pick(r, "1000", "3000", "100000"), "--on-error", pick(r, "stop", "continue")}
 	c.trouble = trouble{
-		kind: kinds[turn%len(kinds)], line: r.IntN(24), pause: time.Duration(r.IntN(60)) * time.Millisecond, chance: r.IntN(100),
+		kind: kinds[turn%len(kinds)], line: r.IntN(12), pause: time.Duration(r.IntN(60)) * time.Millisecond, chance: r.IntN(100),
 		faults: []string{"--simulate-slow", pick(r, "aws:ec2/vpc:Vpc", "aws:ecr/repository:Repository") + "=" + pick(r, "200ms", "600ms")},
 	}
 	if c.trouble.kind == faultOnly {
