@@ -211,3 +211,15 @@ func TestChangeElsewhere(t *testing.T) {
 		t.Error(stderr)
 	}
 }
+
+// TestChangeNotesSimulations: simulations that keep the old encryption are named, also where Pulumi compresses states.
+func TestChangeNotesSimulations(t *testing.T) {
+	t.Parallel()
+	k := withOwnSecret(t)
+	k.deps.Environ = append(k.deps.Environ, "NEW=another passphrase")
+	cmdtest.WriteFile(t, filepath.Join(k.root, ".runner/simulated/state/.pulumi/stacks/vpc/dev.json.gz"), "x")
+	stdout, _ := k.run(0, "", "change-provider", "passphrase", "--new-passphrase", "env:NEW", "--yes")
+	if !strings.Contains(stdout, "simulations keep their old encryption") {
+		t.Error(stdout)
+	}
+}

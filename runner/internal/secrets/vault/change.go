@@ -301,7 +301,7 @@ func (c *change) end(ctx context.Context) error {
 		}
 	}
 	simulated := layout.Of(c.Settings.Root, true).State().Stack("*", c.stack())
-	if files, _ := filepath.Glob(simulated); len(files) > 0 {
+	if files, _ := filepath.Glob(simulated + "*"); len(files) > 0 {
 		c.note("simulations keep their old encryption: delete .runner/simulated if the next one cannot read its state")
 	}
 	return nil
