@@ -13,8 +13,8 @@ import (
 
 // Snapshot is what the state of a project's stack says without a key.
 type Snapshot struct {
-	// Uncounted is the number of resources that an operation does not count, but Pulumi's list of stacks does: those that
-	// are only read, and default providers.
+	// Uncounted is the number of resources that Pulumi's list of stacks counts and an operation does not: resources
+	// that are only read, and default providers.
 	Uncounted int
 	Pending   []Pending
 	outputs   map[string]value
