@@ -19,7 +19,7 @@ const mostMethods = 35
 // mostLines returns the maximum number of lines of packages that once collected everything,
 // without tests.
 func mostLines() map[string]int {
-	return map[string]int{"runner/internal/environment/session": 1200}
+	return map[string]int{"runner/internal/environment/session": 1250}
 }
 
 func TestStructure(t *testing.T) {

@@ -7,6 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestRepository applies the rules to the whole repository.
+func TestRepository(t *testing.T) {
+	findings, err := check("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		t.Error(f)
+	}
+}
+
 func TestCheckFile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -25,7 +25,7 @@ type Record struct {
 	Variables map[string]string `json:"variables,omitempty"`
 	// OutputsDigest is a digest of the outputs in that state, secrets included. It
 	// stays the same when unchanged secrets are encrypted anew.
-	OutputsDigest string `json:"told"`
+	OutputsDigest string `json:"outputsDigest"`
 	// Outputs are the outputs that the run has reported, without secrets.
 	Outputs map[string]any `json:"outputs,omitempty"`
 }

@@ -116,9 +116,9 @@ func (o Options) stack() string { return o.Settings.Stack.Text }
 
 // Refuse refuses secrets that the vault would keep in vain: their projects read
 // them from another file.
-func (v *Vault) Refuse(keys ...string) error {
+func (o Options) Refuse(keys ...string) error {
 	for _, key := range keys {
-		if at, ok := v.Elsewhere[key]; ok {
+		if at, ok := o.Elsewhere[key]; ok {
 			return &failure.Usage{Text: key + " belongs in " + at.File + ", which has an encryption of its own",
 				Next: "set it there: " + at.Command}
 		}
