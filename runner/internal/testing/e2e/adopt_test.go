@@ -78,7 +78,7 @@ func (e *environment) workOnAdopted() {
 		want []string
 	}{
 		{[]string{"stacks"}, []string{"dev", "prod", "3 of 4 projects"}},
-		{[]string{"status", "-s", "prod"}, []string{"bookshop-database    deployed        3", "bookshop-monitoring  never deployed"}},
+		{[]string{"status", "-s", "prod"}, []string{"bookshop-database    deployed        1", "bookshop-monitoring  never deployed"}},
 		{[]string{"preview", "-s", "dev"}, []string{"4 succeeded; 1 to create"}},
 		{[]string{"drift", "-s", "dev", "--exit-code"}, []string{"3 succeeded, 1 skipped; no changes"}},
 		{[]string{"up", "-s", "dev", "--yes"}, []string{"4 succeeded; 1 created"}},
