@@ -42,11 +42,12 @@ const (
 // BuiltInHooks returns the hooks of the runner.
 func BuiltInHooks() []Hook { return []Hook{KubeconfigHook(), ReachableHook()} }
 
-// KubeconfigHook also runs in a destroy, to undo what it did.
+// KubeconfigHook returns the hook that merges the kubeconfig. A destroy has it as well, to undo the merge.
 func KubeconfigHook() Hook {
 	return Hook{Name: HookKubeconfig, On: OnSuccess, Operations: []operation.Operation{operation.Up, operation.Destroy}}
 }
 
+// ReachableHook returns the hook that waits until the application answers.
 func ReachableHook() Hook {
 	return Hook{Name: HookReachable, On: OnSuccess, Operations: []operation.Operation{operation.Up}}
 }

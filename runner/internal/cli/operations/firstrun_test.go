@@ -161,7 +161,7 @@ func TestFirstRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			head := "# Configuration of the stack dev. Every key is in Pulumi.stackname.yaml.example.\nconfig:\n"
-			if diff := cmp.Diff(head+want[provider], content(t, dir, "Pulumi.dev.yaml")); diff != "" {
+			if diff := cmp.Diff(head+want[provider], content(t, dir)); diff != "" {
 				t.Error(diff)
 			}
 			if _, err := os.Lstat(filepath.Join(dir, config.EnvironmentFile)); err == nil {
@@ -190,7 +190,7 @@ func TestFirstRunOfSome(t *testing.T) {
 	if _, screen, err := lead(t, dir, o, replies...); err != nil || strings.Contains(screen, "Address") {
 		t.Errorf("error %v: %s", err, screen)
 	}
-	got := content(t, dir, "Pulumi.dev.yaml")
+	got := content(t, dir)
 	if strings.Contains(got, "harbor") || strings.Contains(got, "certmgr") || !strings.Contains(got, "lke:node_count: 5") {
 		t.Errorf("written: %s", got)
 	}
@@ -262,7 +262,7 @@ func TestCompletedConfiguration(t *testing.T) {
 			if err != nil || !strings.Contains(screen, "added to config/pulumi/Pulumi.dev.yaml:\r\n  aws:region: us-east-1") {
 				t.Errorf("%v: %s", err, screen)
 			}
-			if diff := cmp.Diff(test.after, content(t, root, "Pulumi.dev.yaml")); diff != "" {
+			if diff := cmp.Diff(test.after, content(t, root)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -301,7 +301,7 @@ func TestConfirmedFirstRun(t *testing.T) {
 	}, firstRuns()["kind"][1:7]...); err != nil {
 		t.Fatal(err)
 	}
-	if got := content(t, dir, "Pulumi.dev.yaml"); !strings.Contains(got, "kind:workers: 2\n") {
+	if got := content(t, dir); !strings.Contains(got, "kind:workers: 2\n") {
 		t.Error(got)
 	}
 }
@@ -385,9 +385,9 @@ func TestStacksAreOffered(t *testing.T) {
 	}
 }
 
-func content(t *testing.T, root, name string) string {
+func content(t *testing.T, root string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, config.Directory, name))
+	text, err := os.ReadFile(filepath.Join(root, config.Directory, "Pulumi.dev.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

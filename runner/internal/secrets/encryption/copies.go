@@ -184,7 +184,7 @@ func (p *preparation) unlock() error {
 		if !file.secrets || slices.Contains(known, file.salt) { // a key takes a moment to derive
 			continue
 		}
-		_, err := p.openBeside(file, p.stackKey != nil)
+		err := p.openBeside(file, p.stackKey != nil)
 		if p.Simulate != nil && errors.Is(err, ErrPassphrase) {
 			p.result.droppedSecrets, err = true, nil
 		}
@@ -248,15 +248,15 @@ func (p *preparation) open(salt, path string) (*Key, error) {
 
 // openBeside opens a stack file in the directory of an own project. The passphrase is another
 // one than the file's if it has opened the files of the environment.
-func (p *preparation) openBeside(file saltedFile, openedOthers bool) (*Key, error) {
-	key, err := p.open(file.salt, file.path)
+func (p *preparation) openBeside(file saltedFile, openedOthers bool) error {
+	_, err := p.open(file.salt, file.path)
 	if openedOthers && file.path != p.Secrets.File && errors.Is(err, ErrPassphrase) {
 		err = fmt.Errorf("%w: %s was encrypted with another one than the other files of the environment; skip its "+
 			"project with --skip, or run `pulumi stack change-secrets-provider passphrase` in its directory to give it "+
 			"the same one",
 			ErrPassphrase, file.path)
 	}
-	return key, err
+	return err
 }
 
 // ciphertexts returns all encrypted values that may be in the copies.

@@ -37,7 +37,7 @@ func (p *preparation) verify() (opened []string, err error) {
 			continue
 		}
 		if file.salt != known {
-			if _, err := p.openBeside(file, len(opened) > 0); err != nil {
+			if err := p.openBeside(file, len(opened) > 0); err != nil {
 				return opened, err
 			}
 		}

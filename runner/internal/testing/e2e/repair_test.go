@@ -20,7 +20,7 @@ func TestUnlockAndRepair(t *testing.T) {
 		e.simulate(0, "up", "-p", "kind", "--only", "+certmgr")
 		issuer := e.record("cert-manager.io.v1.ClusterIssuer/mara.json")
 		e.simulate(0, "destroy", "--only", "certmgr+")
-		e.crash("certmgr")
+		e.crash()
 
 		e.refused(4, "up", "certmgr is locked by", "which is gone", "runner unlock -s dev --simulate")
 		e.refused(2, "unlock", "certmgr is locked by", "--yes")
@@ -57,7 +57,7 @@ func TestRepairForgets(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
 	e.simulate(0, "up", "-p", "kind", "--only", "+kubeconfig")
-	e.crash("certmgr")
+	e.crash()
 	if r := e.run("unlock", "--simulate", "--yes"); r.code != 0 {
 		t.Fatalf("unlock: exit code %d: %s", r.code, r.stderr)
 	}
@@ -70,7 +70,7 @@ func TestRepairForgets(t *testing.T) {
 	// --resume asks the cloud itself, and imports what was created after all.
 	issuer := e.record("cert-manager.io.v1.ClusterIssuer/mara.json")
 	e.simulate(0, "destroy", "--only", "certmgr+")
-	e.crash("certmgr")
+	e.crash()
 	if err := os.WriteFile(issuer.path, issuer.content, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestRepairForgets(t *testing.T) {
 		t.Errorf("the import is not reported: %s", r.stdout)
 	}
 	e.simulate(0, "destroy", "--only", "certmgr+")
-	e.crash("certmgr")
+	e.crash()
 	if got := results(e.simulate(0, "up", "--resume")); got.Failed+got.Cancelled > 0 {
 		t.Errorf("resumed without it: %+v", got)
 	}
@@ -124,13 +124,13 @@ func (e *environment) record(name string) saved {
 	return saved{}
 }
 
-// crash deploys a project and kills the runner and all that it has started
+// crash deploys certmgr and kills the runner and all that it has started
 // while the issuer is being created.
-func (e *environment) crash(project string) {
+func (e *environment) crash() {
 	e.t.Helper()
 	const slow = "kubernetes:cert-manager.io/v1:ClusterIssuer"
 	cmd := e.command("up", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json", "-p", "kind",
-		"--only", "+"+project, "--simulate-slow", slow+"=60s")
+		"--only", "+certmgr", "--simulate-slow", slow+"=60s")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		e.t.Fatal(err)
@@ -142,7 +142,7 @@ func (e *environment) crash(project string) {
 	for lines.Scan() && !strings.Contains(lines.Text(), `"`+slow+`"`) {
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
-	e.awaitPending(project, "dev")
+	e.awaitPending("certmgr", "dev")
 	children := childrenOf(e.t, cmd)
 	_ = cmd.Process.Kill()
 	for _, child := range children {
