@@ -6,10 +6,11 @@
 package projects
 
 import (
-	"mara/projects/model"
 	"path"
 	"slices"
 	"strings"
+
+	"mara/projects/model"
 )
 
 // Runtime is the runtime that the Pulumi.yaml of every project here names: it is

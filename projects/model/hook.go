@@ -1,9 +1,10 @@
 package model
 
 import (
-	"mara/projects/model/operation"
 	"slices"
 	"time"
+
+	"mara/projects/model/operation"
 )
 
 // Hook is work around a step or a run: a command of the user's, or what the

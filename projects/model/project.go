@@ -1,9 +1,10 @@
 package model
 
 import (
-	"mara/config"
 	"slices"
 	"time"
+
+	"mara/config"
 )
 
 // Project describes one Pulumi project.

@@ -1,6 +1,9 @@
 // Package disk asks how much space a disk has.
 package disk
 
+// LeastSpace is the free space, in bytes, that writing a state needs.
+const LeastSpace = 1 << 20
+
 // Space is what a disk has left.
 type Space struct {
 	Disk    string // identifies the disk

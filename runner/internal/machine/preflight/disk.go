@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"mara/runner/internal/machine/disk"
 	"math"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"mara/runner/internal/machine/disk"
 )
 
 // Directory is a directory that a run writes to. It need not exist yet.
@@ -18,12 +19,8 @@ type Directory struct {
 	Path string
 }
 
-// Free space on a disk, in bytes: the minimum for writing a state, and the amount
-// below which Disk warns.
-const (
-	LeastSpace  = 1 << 20
-	enoughSpace = 256 << 20
-)
+// enoughSpace is the free space on a disk, in bytes, below which Disk warns.
+const enoughSpace = 256 << 20
 
 // Disk checks whether directories can be written to, and how much space they have. It
 // writes nothing. A problem of a whole disk is reported once.
@@ -83,7 +80,7 @@ func (f Directory) look() view {
 func (f Directory) shortage(space disk.Space) Finding {
 	text := fmt.Sprintf("only %s are free for %s, in %s", size(space.Free), f.Name, f.Path)
 	switch {
-	case space.Free < LeastSpace:
+	case space.Free < disk.LeastSpace:
 		return Bad(text, "free some space: a state that cannot be written is lost")[0]
 	case space.NoFiles:
 		text := fmt.Sprintf("no more files can be made for %s, in %s", f.Name, f.Path)

@@ -4,7 +4,6 @@ import (
 	"os"
 
 	"mara/runner/internal/machine/disk"
-	"mara/runner/internal/machine/preflight"
 )
 
 // reserveSize is how much room is kept for the states, in bytes: enough for a
@@ -25,7 +24,7 @@ func (r *reserve) isWanted() bool {
 		return false
 	}
 	free, ok := disk.Free(r.dir)
-	return ok && free < preflight.LeastSpace
+	return ok && free < disk.LeastSpace
 }
 
 // giveUp makes room, and reports whether there was any to make.
