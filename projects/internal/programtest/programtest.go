@@ -61,12 +61,16 @@ type Resource struct {
 	Read         bool
 	Inputs       resource.PropertyMap
 	Provider     string // reference of the explicit provider, "urn::id"; "" when there is none
+	Parent       string // URN of the parent; "" for the stack
 	Dependencies []string
+	// PropertyDependencies are URNs by input.
+	PropertyDependencies map[string][]string
 	IgnoreChanges,
 	AdditionalSecretOutputs []string
-	Protect          bool
-	RetainOnDelete   bool
-	ReplaceOnChanges []string
+	Protect             bool
+	RetainOnDelete      bool
+	DeleteBeforeReplace bool
+	ReplaceOnChanges    []string
 }
 
 // Export is one stack output.
@@ -364,7 +368,13 @@ func record(args pulumi.MockResourceArgs) Resource {
 		Read: args.ReadRPC != nil,
 	}
 	if rpc := args.RegisterRPC; rpc != nil {
+		res.Parent = rpc.GetParent()
 		res.Dependencies = rpc.GetDependencies()
+		res.PropertyDependencies = map[string][]string{}
+		for input, on := range rpc.GetPropertyDependencies() {
+			res.PropertyDependencies[input] = on.GetUrns()
+		}
+		res.DeleteBeforeReplace = rpc.GetDeleteBeforeReplace()
 		res.IgnoreChanges = rpc.GetIgnoreChanges()
 		res.AdditionalSecretOutputs = rpc.GetAdditionalSecretOutputs()
 		res.Protect = rpc.GetProtect()
