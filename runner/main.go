@@ -59,6 +59,7 @@ func run() int {
 		dir = "."
 	}
 	deps := session.Deps{
+		Version: buildVersion(),
 		Console: vault.Console{
 			Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())), Dir: dir, Now: time.Now,
 		},
@@ -75,7 +76,6 @@ func run() int {
 		StderrIsTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		Size:             size,
 		Environ:          os.Environ(),
-		Version:          buildVersion(),
 		PulumiVersion:    sdk.Version.String(),
 		Releases:         releases,
 	}, os.Args[1:])

@@ -149,7 +149,7 @@ func TestExitCode(t *testing.T) {
 		{"environment", &failure.Environment{Text: "no engine", Next: "install one"}, cmd.ExitConfig, "error: no engine\nhint: install one\n"},
 		{"interrupted", fmt.Errorf("up: %w", interrupt.ErrInterrupted), cmd.ExitInterrupted, "error: up: interrupted\n"},
 		{"cancelled", context.Canceled, cmd.ExitInterrupted, "error: context canceled\n"},
-		{"reported already", fmt.Errorf("x: %w", &cmd.Reported{Code: cmd.ExitChanges}), cmd.ExitChanges, ""},
+		{"reported already", fmt.Errorf("x: %w", cmd.Exit(cmd.ExitChanges)), cmd.ExitChanges, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,5 +3,5 @@
 // environments exist and which one a command asks for. Reading it never
 // writes and never runs a program.
 //
-// It may import fleet, machine and run.
+// It may import machine and run.
 package repo

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 
-	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/prompt"
 )
 
@@ -12,26 +11,5 @@ func Confirm(ctx context.Context, d Deps, o Common, command, question string) er
 	if o.Yes {
 		return nil
 	}
-	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
-	if !o.Interactive || !ok {
-		return &failure.Usage{
-			Text: command + " needs confirmation, and this is not a terminal",
-			Next: "add --yes to skip the confirmation",
-		}
-	}
-	return Agreed(terminal.Confirm(ctx, question))
+	return prompt.Confirm(ctx, d.Stdin, d.Stderr, o.Interactive, command, question)
 }
-
-// Agreed turns an answer other than yes into an error.
-func Agreed(yes bool, err error) error {
-	if err == nil && !yes {
-		err = &Declined{Text: "not confirmed; nothing was changed"}
-	}
-	return err
-}
-
-// Declined is the error of an operation that was not confirmed.
-type Declined struct{ Text string }
-
-// Error returns the text.
-func (e *Declined) Error() string { return e.Text }

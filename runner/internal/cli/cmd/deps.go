@@ -20,7 +20,6 @@ type Deps struct {
 	StdoutIsTerminal bool
 	StderrIsTerminal bool
 	Environ          []string                   // NAME=value each
-	Version          string                     // of the runner
 	PulumiVersion    string                     // of the Pulumi inside
 	Releases         string                     // web directory of the releases; "" for a build that knows none
 	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none

@@ -89,9 +89,11 @@ func ExitCode(err error) int {
 	if err == nil {
 		return ExitDone
 	}
-	var reported *Reported
-	if errors.As(err, &reported) {
-		return reported.Code
+	if shown, ok := errors.AsType[*failure.Reported](err); ok {
+		err = shown.Err
+	}
+	if code, ok := errors.AsType[exitCode](err); ok {
+		return int(code)
 	}
 	for _, entry := range exitCodes() {
 		if entry.matches(err) {
@@ -101,12 +103,14 @@ func ExitCode(err error) int {
 	return ExitFailed
 }
 
-// Reported is an error that the user has already seen, as in the summary of a
-// failed run. Only its exit code is left to report.
-type Reported struct{ Code int }
+// exitCode is an error that is nothing but an exit code.
+type exitCode int
 
 // Error names the exit code. Only tests see it.
-func (r *Reported) Error() string { return fmt.Sprintf("exit code %d", r.Code) }
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// Exit returns the error of a command that ends with a code, and has said why.
+func Exit(code int) error { return &failure.Reported{Err: exitCode(code)} }
 
 // PrintError prints an error and its hint, except for errors that were reported before.
 func PrintError(w io.Writer, err error) {
@@ -122,18 +126,22 @@ func PrintError(w io.Writer, err error) {
 
 // unreported returns an error without the parts that are Reported.
 func unreported(err error) error {
-	if !isA[*Reported](err) {
+	if !isA[*failure.Reported](err) {
 		return err
 	}
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
+	switch err := err.(type) {
+	case interface{ Unwrap() []error }:
+		var rest []error
+		for _, part := range err.Unwrap() {
+			rest = append(rest, unreported(part))
+		}
+		return errors.Join(rest...)
+	case *failure.Reported:
 		return nil
+	case interface{ Unwrap() error }:
+		return unreported(err.Unwrap())
 	}
-	var rest []error
-	for _, part := range joined.Unwrap() {
-		rest = append(rest, unreported(part))
-	}
-	return errors.Join(rest...)
+	return nil
 }
 
 // OnUsageError rewrites the parser's errors: `invalid value "x" for flag -parallel:

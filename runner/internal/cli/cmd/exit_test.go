@@ -12,6 +12,7 @@ import (
 	"mara/runner/internal/environment/leftovers"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/executor"
 	"mara/runner/internal/run/journal"
@@ -79,7 +80,7 @@ func TestExitTable(t *testing.T) {
 // is printed.
 func TestPrintError(t *testing.T) {
 	t.Parallel()
-	reported := &Reported{Code: ExitFailed}
+	reported := Exit(ExitFailed)
 	locked := &failure.Environment{Text: "the lock of dev cannot be removed", Next: "remove it"}
 	for _, test := range []struct {
 		name string
@@ -116,13 +117,13 @@ func TestExitMeanings(t *testing.T) {
 			t.Errorf("exit code %d has no meaning", entry.code)
 		}
 	}
-	for _, err := range []error{errors.New("x"), &Declined{}, context.DeadlineExceeded} {
+	for _, err := range []error{errors.New("x"), &prompt.Declined{}, context.DeadlineExceeded} {
 		if got := ExitCode(err); got != ExitFailed {
 			t.Errorf("%T: exit code %d", err, got)
 		}
 	}
 	for code := range ExitMeanings() {
-		if got := ExitCode(errors.Join(context.Canceled, &Reported{Code: code})); got != code {
+		if got := ExitCode(errors.Join(context.Canceled, Exit(code))); got != code {
 			t.Errorf("what was reported as %d became %d", code, got)
 		}
 	}

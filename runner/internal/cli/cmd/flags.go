@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/providers"
-	"mara/runner/internal/fleet"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/simulation/simulate"
 )

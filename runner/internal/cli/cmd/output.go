@@ -5,15 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
-	"strings"
 	"time"
-
-	"mara/runner/internal/output/report"
-	"mara/runner/internal/pulumi/stacks"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
 )
 
 // WriteJSON prints a document as indented JSON.
@@ -47,35 +39,4 @@ func Ago(d time.Duration) string {
 		return fmt.Sprintf("%dh ago", int(d.Hours()))
 	}
 	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
-}
-
-// Screen shows a run while it runs, and its summary at the end.
-type Screen interface {
-	event.Sink
-	Close() error
-}
-
-// PlainValue formats a string as it is and anything else as JSON.
-func PlainValue(value any) string {
-	if text, ok := value.(string); ok {
-		return text
-	}
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Sprint(value)
-	}
-	return strings.TrimSuffix(text.String(), "\n")
-}
-
-// AddOutputs puts outputs into a report, by name.
-func AddOutputs(details report.Details, outputs journal.Outputs) {
-	for project, values := range outputs {
-		for _, name := range slices.Sorted(maps.Keys(values)) {
-			details.Outputs[project] = append(details.Outputs[project], report.Output{
-				Name: name, Value: PlainValue(values[name]), Secret: values[name] == any(stacks.Secret),
-			})
-		}
-	}
 }

@@ -105,7 +105,7 @@ func runDiff(ctx context.Context, d cmd.Deps, o options) error {
 	}
 	err = o.Show(d, found, found.text(d.Width(), deployed))
 	if err == nil && o.ExitCode && found.any() {
-		err = &cmd.Reported{Code: cmd.ExitChanges}
+		err = cmd.Exit(cmd.ExitChanges)
 	}
 	return err
 }
@@ -202,7 +202,7 @@ func shownOutput(value any) string {
 	if value == nil {
 		return "-"
 	}
-	return cmd.PlainValue(value)
+	return typeset.Value(value)
 }
 
 // orDash returns a value with its place, or "-".

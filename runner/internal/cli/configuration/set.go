@@ -3,15 +3,12 @@ package configuration
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/identity"
-	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/repo/request"
 )
@@ -145,20 +142,5 @@ func (c configuration) write(changes ...config.Change) error {
 	if err != nil {
 		return err
 	}
-	return Write(c.root, c.file.File, content)
-}
-
-// Write replaces a file below config/pulumi atomically, and creates its directory: a root may
-// have only a mara.yaml. Only the user can read a new environment file, because it may
-// contain credentials.
-func Write(root, file string, content []byte) error {
-	mode := os.FileMode(0o644)
-	if file == config.EnvironmentFile {
-		mode = 0o600
-	}
-	if err := atomicfile.WriteDeep(filepath.Join(root, file), content, mode, 0o755); err != nil {
-		return &failure.Environment{Text: err.Error(), Next: "nothing was changed; " + failure.WriteRemedy(err,
-			"the directory")}
-	}
-	return nil
+	return request.Write(c.root, c.file.File, content)
 }

@@ -17,9 +17,9 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/exports/pipeline"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/fleet"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/outdir"
+	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/secrets/encryption"
 )
 

@@ -10,8 +10,8 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/fleet"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/repo/request"
 )
 

@@ -14,8 +14,9 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/fleet"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/fleet"
 )
 
 func checkCommand(d cmd.Deps) *cli.Command {
@@ -56,7 +57,7 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	verdicts, err := cmd.Each(ctx, chosen, func(_ context.Context, e fleet.Environment) (verdict, error) {
+	verdicts, err := parallel.Each(ctx, chosen, func(_ context.Context, e fleet.Environment) (verdict, error) {
 		_, waveErr := rollout.WaveOf(e)
 		unchecked, err := checkOne(d, o, e)
 		return newVerdict(e.Stack, unchecked, config.Join(err, waveErr)), nil

@@ -6,7 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/fleet"
+	"mara/runner/internal/repo/fleet"
 )
 
 // Command returns `runner fleet` with its subcommands; operations are the subcommands that

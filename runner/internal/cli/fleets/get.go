@@ -14,10 +14,11 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/environment/inventory"
-	"mara/runner/internal/fleet"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/fleet"
 )
 
 func getCommand(d cmd.Deps) *cli.Command {
@@ -93,7 +94,7 @@ func runGet(ctx context.Context, d cmd.Deps, o getOptions) error {
 // values returns the value of each environment, in the order of stacks.
 func (o getOptions) values(ctx context.Context, d cmd.Deps, stacks []string) ([]found, error) {
 	if strings.Contains(o.Name, ":") {
-		return cmd.Each(ctx, stacks, func(_ context.Context, stack string) (found, error) { return o.configured(stack) })
+		return parallel.Each(ctx, stacks, func(_ context.Context, stack string) (found, error) { return o.configured(stack) })
 	}
 	states, err := inventory.StatesOf(ctx, d.Deps, o.Options, stacks)
 	if err != nil {
@@ -116,7 +117,7 @@ func (o getOptions) values(ctx context.Context, d cmd.Deps, stacks []string) ([]
 				return nil, err
 			}
 			if value, ok := contents.Outputs[name]; ok && (project == "" || own == project) {
-				values[i] = found{value: value, text: cmd.PlainValue(value), origin: own}
+				values[i] = found{value: value, text: typeset.Value(value), origin: own}
 			}
 		}
 	}

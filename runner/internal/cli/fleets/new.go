@@ -13,9 +13,9 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/repo/request"
 	"mara/runner/internal/secrets/vault"
 )
 
@@ -110,7 +110,7 @@ func copies(ctx context.Context, d cmd.Deps, o newOptions) (files []vault.NewFil
 // writeAll writes the files, or none of them.
 func writeAll(root string, files []vault.NewFile) error {
 	for i, file := range files {
-		if err := configuration.Write(root, file.Path, file.Content); err != nil {
+		if err := request.Write(root, file.Path, file.Content); err != nil {
 			for _, written := range files[:i] {
 				_ = os.Remove(filepath.Join(root, written.Path))
 			}

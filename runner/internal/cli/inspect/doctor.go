@@ -71,7 +71,7 @@ func runDoctor(ctx context.Context, d cmd.Deps, o doctorOptions) (err error) {
 	}
 	err = o.Show(d, document(e, report), examinationText(e, report, preflight.Style{Width: d.Width(), Colour: o.Color}))
 	if err == nil && report.Status() == preflight.Problem {
-		err = &cmd.Reported{Code: cmd.ExitConfig}
+		err = cmd.Exit(cmd.ExitConfig)
 	}
 	return err
 }

@@ -14,6 +14,8 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/identity"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/parallel"
+	"mara/runner/internal/machine/typeset"
 )
 
 // Outputs returns `runner outputs`.
@@ -89,7 +91,7 @@ func openToReveal(ctx context.Context, s *session.Session, o *outputsOptions) ([
 }
 
 func outputs(ctx context.Context, s *session.Session, names []string, secrets bool) (map[string]map[string]any, error) {
-	found, err := cmd.Each(ctx, names, func(ctx context.Context, name string) (map[string]any, error) {
+	found, err := parallel.Each(ctx, names, func(ctx context.Context, name string) (map[string]any, error) {
 		return s.Stacks.Outputs(ctx, name, secrets)
 	})
 	if err != nil {
@@ -117,7 +119,7 @@ func writeOutput(w io.Writer, outputs map[string]any, o outputsOptions) error {
 	if o.Output == "json" {
 		return cmd.WriteJSON(w, value)
 	}
-	_, err := fmt.Fprintln(w, cmd.PlainValue(value))
+	_, err := fmt.Fprintln(w, typeset.Value(value))
 	return err
 }
 
@@ -133,7 +135,7 @@ func writeOutputs(w io.Writer, names []string, outputs map[string]map[string]any
 		}
 		fmt.Fprintf(&b, "%s\n", name)
 		for _, key := range slices.Sorted(maps.Keys(outputs[name])) {
-			text := strings.ReplaceAll(strings.TrimRight(cmd.PlainValue(outputs[name][key]), "\n"), "\n", "\n      ")
+			text := strings.ReplaceAll(strings.TrimRight(typeset.Value(outputs[name][key]), "\n"), "\n", "\n      ")
 			fmt.Fprintf(&b, "  %s: %s\n", key, text)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/output/sarif"
+	"mara/runner/internal/workflow/operate"
 )
 
 func policyCheckCommand(d cmd.Deps) *cli.Command {
@@ -84,7 +85,7 @@ func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) error {
 	}
 	for _, f := range findings {
 		if len(policy.Denied([]policy.Finding{f.Finding})) > 0 {
-			return errors.Join(incomplete, &cmd.Reported{Code: cmd.ExitFailed})
+			return errors.Join(incomplete, cmd.Exit(cmd.ExitFailed))
 		}
 	}
 	return incomplete
@@ -138,7 +139,7 @@ func newLog(version string, o queryOptions, set policy.Set, findings []environme
 	var results []sarif.Result
 	for _, f := range findings {
 		made := f.Event()
-		place := o.Place(f.Environment, f.Project, f.Name)
+		place := operate.Place(o.Request, f.Environment, f.Project, f.Name)
 		made.File, made.Line = place.File, place.Line
 		results = append(results, sarif.Result{Finding: made, Text: f.Environment + ": " + f.String()})
 	}

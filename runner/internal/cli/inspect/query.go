@@ -124,7 +124,7 @@ func runQuery(ctx context.Context, d cmd.Deps, o queryOptions) error {
 		return err
 	}
 	if o.ExitCode && count > 0 {
-		return &cmd.Reported{Code: cmd.ExitChanges}
+		return cmd.Exit(cmd.ExitChanges)
 	}
 	return nil
 }

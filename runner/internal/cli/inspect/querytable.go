@@ -73,7 +73,7 @@ func writeResults(d cmd.Deps, o queryOptions, results []any, columns []string) e
 		return writeRows(d.Stdout, titles, rows, d.Width())
 	}
 	for _, result := range results {
-		if _, err := fmt.Fprintln(d.Stdout, cmd.PlainValue(result)); err != nil {
+		if _, err := fmt.Fprintln(d.Stdout, typeset.Value(result)); err != nil {
 			return err
 		}
 	}

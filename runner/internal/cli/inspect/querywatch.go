@@ -10,6 +10,7 @@ import (
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/kube/live"
+	"mara/runner/internal/machine/typeset"
 )
 
 // watchQuery repeats a query whenever objects in a cluster change, and prints new and removed
@@ -26,13 +27,13 @@ func watchQuery(ctx context.Context, d cmd.Deps, o queryOptions, named query.Nam
 			err = printChanges(d, o, before, now)
 			before = now
 			if err == nil && !cmd.HasReader(d.Stdout) {
-				err = &cmd.Reported{Code: cmd.ExitDone}
+				err = cmd.Exit(cmd.ExitDone)
 			}
 			return err
 		})
 	})
 	if err != nil && ctx.Err() != nil {
-		return &cmd.Reported{Code: cmd.ExitInterrupted} // Ctrl-C ends --watch; it needs no message
+		return cmd.Exit(cmd.ExitInterrupted) // Ctrl-C ends --watch; it needs no message
 	}
 	return err
 }
@@ -54,7 +55,7 @@ func resultsOf(ctx context.Context, o queryOptions, e query.Environment, objects
 	}
 	lines := make([]string, len(results))
 	for i, result := range results {
-		lines[i] = cmd.PlainValue(result)
+		lines[i] = typeset.Value(result)
 		if text, ok := result.(string); ok && o.isJSON() {
 			content, err := json.Marshal(text)
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/output/ui"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
@@ -129,7 +130,7 @@ func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Se
 			return err
 		}
 		if interrupt.Sleep(ctx, often) != nil {
-			return &cmd.Reported{Code: cmd.ExitInterrupted} // Ctrl-C ends --watch; it needs no message
+			return cmd.Exit(cmd.ExitInterrupted) // Ctrl-C ends --watch; it needs no message
 		}
 		if s.States().MayHaveStates() {
 			if err := s.Stacks.List(ctx); err != nil && ctx.Err() == nil {
@@ -171,7 +172,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 	if state == lock.Held {
 		status.Lock = owner.String()
 	}
-	if status.Projects, err = cmd.Each(ctx, s.Plan.Steps, func(ctx context.Context, step plan.Step) (projectStatus,
+	if status.Projects, err = parallel.Each(ctx, s.Plan.Steps, func(ctx context.Context, step plan.Step) (projectStatus,
 		error) {
 		return statusOf(ctx, s, step)
 	}); err != nil {
@@ -186,7 +187,7 @@ func status(ctx context.Context, s *session.Session, o statusOptions) (environme
 			status.Projects[i].State, status.Projects[i].Lock = stateLocked, l.Holder
 		}
 	}
-	snapshots, err := cmd.Each(ctx, s.Plan.Names(), s.Stacks.Snapshot)
+	snapshots, err := parallel.Each(ctx, s.Plan.Names(), s.Stacks.Snapshot)
 	if err != nil {
 		return status, err
 	}

@@ -12,6 +12,7 @@ import (
 	"mara/projects/naming"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/kube/mirror"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -43,7 +44,7 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	problems, err := cmd.Each(ctx, found.Images, func(ctx context.Context, image mirror.Image) (string, error) {
+	problems, err := parallel.Each(ctx, found.Images, func(ctx context.Context, image mirror.Image) (string, error) {
 		return look(ctx, ways, address, image)
 	})
 	if err != nil {

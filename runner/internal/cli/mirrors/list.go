@@ -11,6 +11,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/kube/mirror"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
 )
@@ -72,7 +73,7 @@ func runList(ctx context.Context, d cmd.Deps, o options) (err error) {
 }
 
 func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) error {
-	digests, err := cmd.Each(ctx, images, func(ctx context.Context, image mirror.Image) (string, error) {
+	digests, err := parallel.Each(ctx, images, func(ctx context.Context, image mirror.Image) (string, error) {
 		digest, err := ways.Digest(ctx, image.Name)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", image.Name, err)

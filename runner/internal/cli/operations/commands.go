@@ -3,6 +3,8 @@ package operations
 import (
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/workflow/operate"
+
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/secrets/vault"
@@ -100,8 +102,10 @@ func flagsOf(names ...string) []cli.Flag {
 				"of a resource; may be repeated",
 		},
 		&cli.GenericFlag{
-			Name:  "auto-approve-if",
-			Value: &cmd.Choice{Allowed: []string{string(noDeletes), string(noReplaces)}, Value: string(noRule)},
+			Name: "auto-approve-if",
+			Value: &cmd.Choice{
+				Allowed: []string{string(operate.NoDeletes), string(operate.NoReplaces)}, Value: string(operate.NoRule),
+			},
 			Usage: "preview first, and do not ask if the preview follows `RULE`: no-deletes, no-replaces",
 		},
 		&cli.BoolFlag{Name: "deep", Usage: "look inside Helm releases, too"},

@@ -27,14 +27,14 @@ import (
 // directory, the stack, the provider, the values. It writes everything at the end,
 // once it is confirmed. Without a terminal, or in a simulation, it does nothing;
 // missing values are reported later.
-func complete(ctx context.Context, d cmd.Deps, o operateOptions) (cmd.Common, error) {
+func complete(ctx context.Context, d cmd.Deps, o cmd.Common) (session.Options, error) {
 	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr)
 	if !o.Interactive || !ok || !o.Operation.RunsPrograms() || o.Simulation.On {
-		return o.Common, nil
+		return o.Options, nil
 	}
-	f := &firstRun{d: d, terminal: terminal, o: o.Common}
+	f := &firstRun{d: d, terminal: terminal, o: o}
 	err := f.complete(ctx)
-	return f.o, err
+	return f.o.Options, err
 }
 
 // firstRun is what is known about an environment that is being configured.
@@ -219,13 +219,13 @@ func (f *firstRun) write(ctx context.Context, changes []config.Change) error {
 	f.show(files, changes)
 	yes, err := f.agree(ctx, "Write this and continue?")
 	if err == nil && !yes {
-		err = &cmd.Declined{Text: "not confirmed; nothing was written"}
+		err = &prompt.Declined{Text: "not confirmed; nothing was written"}
 	}
 	if err != nil {
 		return err
 	}
 	for _, file := range files {
-		if err := configuration.Write(f.o.Root, file.Path, file.Content); err != nil {
+		if err := request.Write(f.o.Root, file.Path, file.Content); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,8 @@ func lead(t *testing.T, dir string, o cmd.Common, replies ...reply) (cmd.Common,
 	done := make(chan result, 1)
 	go func() {
 		o.Operation = operation.Up
-		o, err := complete(t.Context(), d, operateOptions{Common: o})
+		completed, err := complete(t.Context(), d, o)
+		o.Options = completed
 		done <- result{o, err}
 	}()
 	for _, r := range replies {

@@ -9,9 +9,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/fleet"
 	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/run/event"
+	"mara/runner/internal/workflow/rollout"
 )
 
 // lookFlags returns the flags of the commands that show the fleet, after some that only one has.
@@ -25,7 +26,7 @@ func lookFlags(own ...cli.Flag) []cli.Flag {
 type fleetOptions struct {
 	cmd.Common
 	Chosen   fleet.Selection
-	Affected affected
+	Affected rollout.Affected
 	Destroy  bool
 }
 
@@ -81,7 +82,7 @@ func runFleetPlan(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 	}
 	reasons := map[string][]string{}
 	if o.Affected.Asked {
-		if chosen, err = o.Affected.choose(ctx, d, o.Options, chosen, reasons); err != nil {
+		if chosen, err = o.Affected.Choose(ctx, d.Deps, o.Options, chosen, reasons); err != nil {
 			return err
 		}
 	}

@@ -15,8 +15,9 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/fleet"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/parallel"
+	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/run/event"
 )
 
@@ -68,11 +69,11 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := fleet.Select(all, o.Chosen)
+	chosen, err := fleet.Select(all, o.Rollout.Chosen)
 	if err != nil {
 		return err
 	}
-	lives, err := cmd.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (life, error) {
+	lives, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (life, error) {
 		return lifeOf(ctx, d, o.Options, e.Stack)
 	})
 	if err != nil {
@@ -85,9 +86,9 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	if len(past) == 0 {
 		return refused
 	}
-	rollout := o.rolloutOptions
-	rollout.Chosen = fleet.Selection{Names: past}
-	return errors.Join(runRollout(ctx, d, rollout), refused)
+	rest := o.rolloutOptions
+	rest.Rollout.Chosen = fleet.Selection{Names: past}
+	return errors.Join(runRollout(ctx, d, rest), refused)
 }
 
 // judge prints the environments that are past their time, and returns the names of the ones that may be destroyed.

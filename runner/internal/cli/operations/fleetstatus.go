@@ -10,8 +10,10 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/fleet"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/workflow/record"
 )
 
 // FleetStatus returns `runner fleet status`.
@@ -57,8 +59,8 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 	var shared session.Shared // where a backend has to be asked
 	defer func() { err = errors.Join(err, shared.Close()) }()
 	o.Shared = &shared
-	t := newToday(ctx, d, o.Root)
-	standings, err := cmd.Each(ctx, view.Chosen, func(ctx context.Context, e fleet.Environment) (standing, error) {
+	t := record.NewToday(ctx, o.Root, d.Version)
+	standings, err := parallel.Each(ctx, view.Chosen, func(ctx context.Context, e fleet.Environment) (standing, error) {
 		s := standing{Environment: e.Stack}
 		if w, err := view.Waves.WaveOf(e); err == nil {
 			s.Wave = w.Name
@@ -67,10 +69,10 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 			s.Last = &run
 		}
 		if err := view.Broken[e.Stack]; err != nil {
-			s.take(verdict{}, err)
+			s.take(record.Verdict{}, err)
 			return s, nil
 		}
-		v, err := standsAs(ctx, d, o.Options, e.Stack, t)
+		v, err := t.Compare(ctx, d.Deps, o.Options, e.Stack)
 		if ctx.Err() != nil {
 			return s, context.Cause(ctx)
 		}
@@ -87,18 +89,18 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 }
 
 // take sets the state of the environment. An environment that a run is changing right now is running, not unfinished.
-func (s *standing) take(v verdict, err error) {
+func (s *standing) take(v record.Verdict, err error) {
 	s.State, s.Changes, s.Failed, s.Missing, s.Commit, s.Run = v.State, v.Changes, v.Failed, v.Missing, v.Commit, v.Run
 	isLive := s.Last != nil && s.Last.Result == cmd.Running
 	switch {
 	case err != nil:
-		s.State, s.Error = isUnknown, err.Error()
+		s.State, s.Error = record.IsUnknown, err.Error()
 		s.reasons = []string{s.Error}
 	case isLive && (s.Last.Operation.Deploys() || s.Last.Operation.Destroys()):
-		s.State, s.reasons = isRunning, []string{string(s.Last.Operation)}
-	case v.State == neverRolledOut || v.State == isDestroyed:
+		s.State, s.reasons = record.IsRunning, []string{string(s.Last.Operation)}
+	case v.State == record.NeverRolledOut || v.State == record.IsDestroyed:
 	default:
-		s.reasons = v.reasons()
+		s.reasons = v.Reasons()
 	}
 }
 
@@ -122,8 +124,12 @@ func standingsText(d cmd.Deps, standings []standing) string {
 		)
 	}
 	text := fmt.Sprintf("%s\n%s: %d up to date, %d changed, %d never rolled out", table.Text(d.Width()),
-		typeset.Counted(len(standings), "environment"), counts[isUpToDate], counts[hasChanged], counts[neverRolledOut])
-	for _, state := range []string{hasFailed, isPartly, isUnfinished, isRunning, isDestroyed, isUnknown} {
+		typeset.Counted(len(standings), "environment"), counts[record.IsUpToDate], counts[record.HasChanged],
+		counts[record.NeverRolledOut])
+	others := []string{
+		record.HasFailed, record.IsPartly, record.IsUnfinished, record.IsRunning, record.IsDestroyed, record.IsUnknown,
+	}
+	for _, state := range others {
 		if counts[state] > 0 {
 			text += fmt.Sprintf(", %d %s", counts[state], state)
 		}

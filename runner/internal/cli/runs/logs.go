@@ -184,7 +184,7 @@ func followLogs(ctx context.Context, d cmd.Deps, o logsOptions, run journal.Run,
 		}
 	}
 	if ctx.Err() != nil {
-		return &cmd.Reported{Code: cmd.ExitInterrupted} // Ctrl-C ends --follow; it needs no message
+		return cmd.Exit(cmd.ExitInterrupted) // Ctrl-C ends --follow; it needs no message
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/output/report"
 	"mara/runner/internal/run/event"
+	"mara/runner/internal/workflow/relay"
 )
 
 // Report returns `runner report`.
@@ -49,6 +50,6 @@ func runReport(_ context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	cmd.AddOutputs(details, outputs)
+	relay.AddOutputs(details, outputs)
 	return report.Write(d.Stdout, report.Format(o.Output), summary, details)
 }

@@ -29,7 +29,7 @@ func runShow(_ context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	var show cmd.Screen = ui.NewPlain(d.Stdout, ui.Options{Width: d.Width(), Colour: o.Color})
+	var show ui.Screen = ui.NewPlain(d.Stdout, ui.Options{Width: d.Width(), Colour: o.Color})
 	if o.Output == "json" {
 		show = ui.NewJSON(d.Stdout)
 	}

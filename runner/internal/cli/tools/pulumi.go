@@ -183,7 +183,7 @@ func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit) && exit.Exited():
-		return &cmd.Reported{Code: exit.ExitCode()}
+		return cmd.Exit(exit.ExitCode())
 	case errors.As(err, &exit):
 		return fmt.Errorf("pulumi was killed: %w", err)
 	}

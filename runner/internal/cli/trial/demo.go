@@ -117,7 +117,7 @@ func play(ctx context.Context, d cmd.Deps, s scene, common []string, run cmd.Run
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	case code == cmd.ExitInterrupted, code == cmd.ExitConfig: // the command has printed the reason
-		return &cmd.Reported{Code: code}
+		return cmd.Exit(code)
 	}
 	return fmt.Errorf("demo: `runner %s` exited with %d instead of %d", s.args[0], code, s.code)
 }

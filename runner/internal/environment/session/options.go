@@ -21,6 +21,7 @@ import (
 // Deps is the outside world, as far as a session has to do with it.
 type Deps struct {
 	vault.Console
+	Version      string                    // of the runner
 	Engines      []string                  // where mara-engine may be, in order of preference
 	Probes       preflight.Probes          // of this machine
 	PluginDirs   []string                  // directories in which resource providers and language hosts may be

@@ -73,3 +73,13 @@ func WriteRemedy(err error, target string) string {
 	}
 	return "check that " + target + " can be written"
 }
+
+// Reported is an error that the user has already seen, as in the summary of a failed run. Only its exit code is left
+// to report.
+type Reported struct{ Err error }
+
+// Error returns the text of the error.
+func (e *Reported) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error, which decides the exit code.
+func (e *Reported) Unwrap() error { return e.Err }

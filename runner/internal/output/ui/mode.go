@@ -1,6 +1,10 @@
 package ui
 
-import "strings"
+import (
+	"strings"
+
+	"mara/runner/internal/run/event"
+)
 
 // Mode is a way to show a run.
 type Mode string
@@ -107,4 +111,10 @@ func (f Facts) utf8() bool {
 		}
 	}
 	return f.OS == "darwin" || f.OS == "windows"
+}
+
+// Screen shows a run while it runs, and its summary at the end.
+type Screen interface {
+	event.Sink
+	Close() error
 }

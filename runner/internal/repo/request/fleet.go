@@ -2,7 +2,7 @@ package request
 
 import (
 	"mara/config"
-	"mara/runner/internal/fleet"
+	"mara/runner/internal/repo/fleet"
 )
 
 // Fleet reads all environments of the root and their waves. Its error lists all problems.

@@ -30,6 +30,7 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	return cmd.Deps{
 		Deps: session.Deps{
+			Version: "1.2.3",
 			Console: vault.Console{
 				Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(), Now: Now,
 			},
@@ -39,7 +40,7 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 			},
 			PluginDirs: []string{ProgramHost(t)},
 		},
-		Stdout: stdout, Version: "1.2.3", PulumiVersion: "3.250.0",
+		Stdout: stdout, PulumiVersion: "3.250.0",
 	}, stdout, stderr
 }
 

@@ -1,0 +1,159 @@
+package operations
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/workflow/operate"
+	"mara/runner/internal/workflow/relay"
+)
+
+func executionFlags() []cli.Flag {
+	policies := executor.Policies()
+	return []cli.Flag{
+		&cli.IntFlag{
+			Name: "parallel", Value: cmd.DefaultParallel,
+			Usage: "run up to `N` projects at once; 1 follows the listed order exactly",
+		},
+		&cli.IntFlag{
+			Name: "parallel-resources", Usage: "work on up to `N` resources of a project at once", DefaultText: "as Pulumi does",
+		},
+		&cli.GenericFlag{Name: "on-error", Value: &cmd.Choice{Allowed: policies, Value: policies[0]},
+			Usage: "when a project fails, follow `POLICY`: stop starts nothing new, continue runs what does not depend on it"},
+		&cli.IntFlag{
+			Name: "retry",
+			Usage: "retry a project up to `N` times if its error is known to be transient: " + strings.Join(
+				stacks.TransientKinds(), ", ",
+			),
+		},
+		&cli.StringSliceFlag{
+			Name: "timeout", Usage: "cancel a project after `DURATION`; PROJECT=DURATION for one of them; may be repeated",
+		},
+	}
+}
+
+func parseExecution(c *cli.Context) (operate.Execution, error) {
+	o := operate.Execution{
+		Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry"),
+		OnError: executor.OnError(cmd.Chosen(c, "on-error")),
+	}
+	command := c.Command.Name
+	switch {
+	case o.Parallel < 1:
+		return o, failure.Usagef(command, "--parallel: %d is not a number above 0", o.Parallel)
+	case o.Resources < 0:
+		return o, failure.Usagef(command, "--parallel-resources: %d is less than 0", o.Resources)
+	case o.Retry < 0:
+		return o, failure.Usagef(command, "--retry: %d is less than 0", o.Retry)
+	}
+	for _, text := range c.StringSlice("timeout") {
+		t, err := parseTimeout(text)
+		if err != nil {
+			return o, failure.Usagef(command, "--timeout: %q is neither a duration such as 30m nor PROJECT=DURATION", text)
+		}
+		o.Timeouts = append(o.Timeouts, t)
+	}
+	return o, nil
+}
+
+func parseTimeout(text string) (operate.Timeout, error) {
+	term, limit, one := strings.Cut(text, "=")
+	if !one {
+		term, limit = "", text
+	}
+	duration, err := time.ParseDuration(limit)
+	if err == nil && (duration <= 0 || one && term == "") {
+		err = errors.New("no time limit")
+	}
+	return operate.Timeout{Term: term, Limit: duration}, err
+}
+
+// parseRest reads what the last run has left to do.
+func parseRest(c *cli.Context) (operate.Rest, error) {
+	o := operate.Rest{Failed: c.Bool("failed"), Changed: c.Bool("resume-changed")}
+	o.Resume = c.Bool("resume") || o.Changed
+	if o.Failed && o.Resume {
+		return o, failure.Usagef(c.Command.Name, "--failed and --resume: choose one; --resume includes what failed")
+	}
+	return o, nil
+}
+
+func showFlags() []cli.Flag {
+	modes, orders := ui.Modes(), ui.LogOrders()
+	return []cli.Flag{
+		&cli.GenericFlag{
+			Name: "ui", Value: &cmd.Choice{Allowed: modes, Value: modes[0]},
+			Usage: "show the run as `MODE`: " + strings.Join(modes, ", "),
+		},
+		&cli.GenericFlag{Name: "log-order",
+			Value: &cmd.Choice{Allowed: append([]string{autoOrder}, orders...), Value: autoOrder},
+			Usage: "print diagnostics in `ORDER`: " + autoOrder + ", " + strings.Join(orders, ", ")},
+		&cli.StringFlag{
+			Name: "report", Usage: "write a report of the run to `FILE`: .html, .md, .json, .xml (JUnit), .sarif or .csv",
+		},
+	}
+}
+
+// autoOrder chooses the order of diagnostics by where they are read.
+const autoOrder = "auto"
+
+func parseView(c *cli.Context, d cmd.Deps, o cmd.Common) relay.View {
+	facts := o.Facts(d)
+	facts.Asked = ui.Mode(cmd.Chosen(c, "ui"))
+	if order := cmd.Chosen(c, "log-order"); order != autoOrder {
+		facts.Order = ui.LogOrder(order)
+	}
+	return relay.View{
+		Stdout: d.Stdout, Size: d.Size, JSON: o.Output == "json", Facts: facts, Diff: c.Bool("diff"),
+		Report: c.String("report"),
+	}
+}
+
+// parseCarried returns the flags that were given on the command line.
+func parseCarried(c *cli.Context) operate.Carried {
+	given := func(names ...string) []string {
+		var words []string
+		for _, name := range names {
+			if cmd.HasFlag(c.Command, name) && c.IsSet(name) {
+				words = append(words, flagWords(c, name)...)
+			}
+		}
+		return words
+	}
+	return operate.Carried{
+		Where:     given("root", "pulumi"),
+		Provider:  given("provider"),
+		Selection: given("only", "skip", "from", "until"),
+		Values:    given(strings.TrimPrefix(config.OverrideFlag, "--")),
+		Gates:     given("max-monthly", "unknown-costs", "unknown-programs", "on-missing-output", "policy-pack"),
+		Allowed:   given("allow"),
+	}
+}
+
+// flagWords returns a flag as the words of a command line.
+func flagWords(c *cli.Context, name string) []string {
+	var values []string
+	switch value := c.Value(name).(type) {
+	case cli.StringSlice:
+		values = value.Value()
+	case float64:
+		values = []string{strconv.FormatFloat(value, 'g', -1, 64)}
+	default:
+		values = []string{c.String(name)}
+	}
+	var words []string
+	for _, value := range values {
+		words = append(words, "--"+name+" "+operate.ShellWord(value))
+	}
+	return words
+}

@@ -1,0 +1,59 @@
+package operations
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/workflow/operate"
+)
+
+// TestCarriedFlags: the flags of a run appear in the commands that are proposed after it.
+func TestCarriedFlags(t *testing.T) {
+	t.Parallel()
+	var carried operate.Carried
+	app := &cli.App{
+		Flags: operateFlags([]string{"max-monthly", "unknown-costs", "policy-pack", "allow"}),
+		Action: func(c *cli.Context) error {
+			c.Command.Flags = c.App.Flags
+			carried = parseCarried(c)
+			return nil
+		},
+	}
+	err := app.Run([]string{
+		"runner", "-p", "linode", "--only", "a", "--only", "x", "--max-monthly", "12.5", "--config", "lke:region=it's here",
+		"--root", "my root", "--allow", "dev",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := operate.Carried{
+		Where: []string{"--root 'my root'"}, Provider: []string{"--provider linode"}, Selection: []string{"--only a", "--only x"},
+		Values: []string{`--config 'lke:region=it'\''s here'`}, Gates: []string{"--max-monthly 12.5"},
+		Allowed: []string{"--allow dev"},
+	}
+	if diff := cmp.Diff(want, carried); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestParseTimeout(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]operate.Timeout{
+		"30m":        {Limit: 30 * time.Minute},
+		"eks=1h":     {Term: "eks", Limit: time.Hour},
+		"+eks=90s":   {Term: "+eks", Limit: 90 * time.Second},
+		"a b=1500ms": {Term: "a b", Limit: 1500 * time.Millisecond},
+	} {
+		if got, err := parseTimeout(text); got != want || err != nil {
+			t.Errorf("%q: got %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "soon", "0s", "-1s", "=1m", "eks=", "eks=0s", "30"} {
+		if got, err := parseTimeout(text); err == nil {
+			t.Errorf("%q: got %+v, want an error", text, got)
+		}
+	}
+}

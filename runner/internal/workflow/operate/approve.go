@@ -1,0 +1,131 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/prompt"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/run/event"
+)
+
+// broken returns the projects whose preview breaks the rule. A partial preview of
+// a deployed project breaks it too: what it does not show may be anything.
+func (r Rule) broken(s *session.Session, preview event.Summary) []string {
+	var names []string
+	for _, step := range preview.Steps {
+		goes := step.Changes.Replace > 0 || r == NoDeletes && step.Changes.Delete > 0
+		if goes || len(step.Unknown) > 0 && s.Stacks.IsDeployed(step.Name) {
+			names = append(names, step.Name)
+		}
+	}
+	return names
+}
+
+// CheckConsent refuses an operation that needs confirmation without a terminal, before anything is opened. --yes and
+// rules replace the confirmation; a simulated up needs none.
+func (r Request) CheckConsent(d session.Deps) error {
+	_, terminal := prompt.NewTerminal(d.Stdin, d.Stderr)
+	decides := r.Operation.Deploys() && (r.Approve != NoRule || r.Simulation.On)
+	if !r.NeedsApproval() || r.Interactive && terminal || decides {
+		return nil
+	}
+	return &failure.Usage{
+		Text: fmt.Sprintf("%s needs confirmation, and this is not a terminal", r.Operation),
+		Next: "add --yes to skip the confirmation",
+	}
+}
+
+// approve asks for confirmation of an operation that changes resources. For an up it first shows the preview; for a
+// destroy it asks for the stack's name.
+func (j *job) approve(ctx context.Context) (err error) {
+	terminal, ok := prompt.NewTerminal(j.d.Stdin, j.d.Stderr)
+	q := question{terminal, j.Interactive && ok}
+	if len(j.w.plan.Steps) == 0 || j.s.Unchanged != nil {
+		return nil
+	}
+	var found deployed
+	if j.Operation.Deploys() || j.Operation.Destroys() {
+		if found, err = readDeployed(ctx, j.s, j.w.plan); err != nil {
+			return err
+		}
+	}
+	if j.Operation.Destroys() {
+		if err := found.checkDestroy(j.s); err != nil {
+			return err
+		}
+	}
+	switch {
+	case j.NeedsApproval() && j.Operation.Deploys() && (q.possible || j.Approve != NoRule):
+		return j.approveUp(ctx, q)
+	case j.judges() || j.Operation.Deploys() && (j.isProtected(j.s) || len(found.protected()) > 0):
+		seen, err := j.preview(ctx)
+		if err != nil {
+			return err
+		}
+		return j.confirmLosses(ctx, seen.losses, q)
+	case !j.NeedsApproval() || j.Operation.Deploys(): // without a terminal, a simulated up needs no confirmation
+		return nil
+	}
+	found.list(j.d.Stderr, j.s, j.w.plan)
+	answer, err := terminal.Text(ctx, "Type the stack's name to continue:")
+	return prompt.Agreed(answer == j.s.Settings.Stack.Text, err)
+}
+
+// question is the terminal to ask on, where that is possible.
+type question struct {
+	terminal prompt.Terminal
+	possible bool
+}
+
+// approveUp shows a preview of all projects and asks once.
+func (j *job) approveUp(ctx context.Context, q question) error {
+	seen, err := j.preview(ctx)
+	if err != nil {
+		return err
+	}
+	if err = j.confirmLosses(ctx, seen.losses, q); err != nil || len(seen.losses) > 0 {
+		return err // typing the name was the approval
+	}
+	var broken []string
+	if j.Approve != NoRule {
+		broken = j.Approve.broken(j.s, j.before)
+	}
+	switch {
+	case len(broken) == 0 && (j.Approve != NoRule || !j.before.Changes.Any()):
+		return nil
+	case !q.possible:
+		text := "not approved by --auto-approve-if %s, because of %s; nothing was changed"
+		return &prompt.Declined{Text: fmt.Sprintf(text, j.Approve, strings.Join(broken, ", "))}
+	}
+	changes := j.before.Changes.Words(operation.Preview)
+	text := fmt.Sprintf("Deploy this to the stack %s (%s)?", j.s.Settings.Stack.Text, changes)
+	return prompt.Agreed(q.terminal.Confirm(ctx, text))
+}
+
+// preview shows what up would do, without recording a run, and keeps its summary.
+func (j *job) preview(ctx context.Context) (found assessment, err error) {
+	sinks := []event.Sink{&j.before}
+	var show ui.Screen
+	if !j.view.JSON {
+		show, _ = j.view.NewScreen(j.expected(operation.Preview))
+		sinks = append(sinks, show)
+	}
+	emitter := event.NewEmitter(event.EmitterOptions{Run: j.s.Held.RunID, Masker: j.s.Masker, Now: j.d.Now, Sinks: sinks})
+	found, err = j.walk(ctx, operation.Preview, checks{}, emitter.Emit)
+	emitter.Close()
+	if show == nil {
+		return found, err
+	}
+	_ = show.Close() // an error means that the terminal is gone
+	j.printCosts(found.estimate)
+	if err != nil {
+		err = errors.Join(&failure.Reported{Err: err}, forbidden(err))
+	}
+	return found, err
+}

@@ -1,0 +1,333 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/projects/model"
+	"mara/projects/model/operation"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/contract"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/plan"
+)
+
+// The flag that allows to read outputs that do not exist, and its values.
+const (
+	MissingOutputFlag  = "on-missing-output"
+	MissingOutputError = "error"
+	MissingOutputWarn  = "warn"
+)
+
+// outputContract compares the outputs that the projects of an environment read with
+// the exported ones. Which outputs a program reads is known of programs in
+// Pulumi YAML. It is not changed once it is made, and nil checks nothing.
+type outputContract struct {
+	warnOnly bool
+	stacks   exportingStacks
+	plan     plan.Plan // with the projects that a selection skips
+	selected []string
+	programs map[string]contract.Program         // by project
+	reads    map[string]map[string]contractReads // by reader, then by owner
+	unsure   map[string]bool                     // readers that read a stack whose name is not known before they run
+}
+
+type contractReads = []contract.Read
+
+// exportingStacks knows what the stacks of an environment export.
+type exportingStacks interface {
+	ExportedNames(project string) (names []string, known bool)
+	DeployedNames(ctx context.Context, project string) (names []string, known bool, err error)
+	ReadsOf(project string) (projects []string, known bool)
+	IsDeployed(project string) bool
+}
+
+// newOutputContract reads the programs of an environment for an operation that runs them.
+func (j *job) newOutputContract() *outputContract {
+	s := j.s
+	if !j.Operation.RunsPrograms() || s.Unchanged != nil {
+		return nil
+	}
+	exports := stacks.Exports{Set: s.Stacks}
+	c := &outputContract{
+		warnOnly: j.WarnMissing, stacks: exports, plan: s.Plan, selected: j.w.plan.Names(),
+		programs: map[string]contract.Program{}, reads: map[string]map[string]contractReads{}, unsure: map[string]bool{},
+	}
+	for _, step := range s.Plan.Steps {
+		project := step.Project
+		if project.Own == nil {
+			continue
+		}
+		program, ok := contract.ReadProgram(project.Own.Dir, project.Directory())
+		if !ok {
+			continue
+		}
+		name := project.Name
+		c.programs[name], c.reads[name] = program, map[string]contractReads{}
+		values := interpolations(s, exports, project)
+		for _, read := range program.Reads {
+			stack, known := contract.StackName(read.Stack, values)
+			c.unsure[name] = c.unsure[name] || !known
+			if owner, ours := exports.ProjectOf(stack); known && ours {
+				c.reads[name][owner] = append(c.reads[name][owner], read)
+			}
+		}
+	}
+	return c
+}
+
+// interpolations returns the variables that the name of a stack may be made of in a
+// program: Pulumi's own, and the configuration unless the project has its own stack
+// file over the shared one.
+func interpolations(s *session.Session, exports stacks.Exports, project model.Project) map[string]string {
+	values := exports.Interpolations(project.Name)
+	if project.Own.StackFiles != "" {
+		return values
+	}
+	for _, key := range project.Keys {
+		name := strings.TrimPrefix(key.Name, project.Name+":")
+		if value, ok := key.Default.(string); ok {
+			values[name] = value
+		}
+		if entry, ok := s.Settings.Config.Lookup(key.Name); ok {
+			values[name] = config.Show(entry.Value)
+		}
+	}
+	return values
+}
+
+// checkOutputs makes the contract of the operation and checks what is known before any
+// program runs.
+func (j *job) checkOutputs(ctx context.Context) error {
+	j.contract = j.newOutputContract()
+	if j.contract == nil {
+		return nil
+	}
+	missing, err := j.contract.missingBefore(ctx)
+	switch {
+	case err != nil || len(missing) == 0:
+		return err
+	case j.WarnMissing:
+		j.s.Warnings = append(j.s.Warnings, missing...)
+		return nil
+	}
+	text := strings.Join(missing, "\n")
+	if j.Operation.Deploys() {
+		text += "\nnothing was changed"
+	}
+	return &failure.Environment{
+		Text: text,
+		Next: "correct the name, or take null for the output with --" + MissingOutputFlag + " " + MissingOutputWarn,
+	}
+}
+
+// missingBefore lists the reads of outputs that do not exist, as far as the exports
+// of their owners are known before any program runs.
+func (c *outputContract) missingBefore(ctx context.Context) ([]string, error) {
+	var missing []string
+	for _, reader := range c.selected {
+		for _, owner := range slices.Sorted(maps.Keys(c.reads[reader])) {
+			exports, known, err := c.exportsBefore(ctx, owner)
+			if err != nil {
+				return nil, fmt.Errorf("looking for the outputs of %s that %s reads: %w", owner, reader, err)
+			}
+			if known {
+				missing = append(missing, describe(contract.Check(owner, c.reads[reader][owner], exports))...)
+			}
+		}
+	}
+	return missing, nil
+}
+
+func describe(missing []contract.Missing) []string {
+	var texts []string
+	for _, m := range missing {
+		texts = append(texts, m.String())
+	}
+	return texts
+}
+
+// exportsBefore returns what a project exports, as far as that is known before any
+// program runs: the deployed outputs if the run skips the project, else the outputs in
+// its program.
+func (c *outputContract) exportsBefore(
+	ctx context.Context, owner string,
+) (exports contract.Exports, known bool, err error) {
+	project, ok := c.project(owner)
+	program, inYAML := c.programs[owner]
+	switch {
+	case !ok:
+		return exports, false, nil
+	case !slices.Contains(c.selected, owner):
+		names, known, err := c.stacks.DeployedNames(ctx, owner)
+		return contract.Exports{Names: names, Place: c.place(project)}, known, err
+	case inYAML:
+		return program.Exports, true, nil
+	case project.Own == nil:
+		return contract.Exports{Names: declaredOutputs(project)}, true, nil
+	}
+	return exports, false, nil
+}
+
+// place returns where a project's exports stand, as exactly as that is known.
+func (c *outputContract) place(project model.Project) contract.Place {
+	if program, ok := c.programs[project.Name]; ok {
+		return program.Exports.Place
+	}
+	if project.Own == nil {
+		return contract.Place{}
+	}
+	return contract.Place{File: path.Join(project.Directory(), config.ManifestFile)}
+}
+
+func (c *outputContract) project(name string) (model.Project, bool) {
+	step, ok := model.Find(c.plan.Steps, func(step plan.Step) bool { return step.Project.Name == name })
+	return step.Project, ok
+}
+
+// before refuses a project that reads an output which its owner does not export: as
+// the owner's preview or up in this run has shown, or else as it is deployed.
+func (c *outputContract) before(ctx context.Context, reader string, emit func(event.Event)) error {
+	if c == nil {
+		return nil
+	}
+	var missing []string
+	for _, owner := range slices.Sorted(maps.Keys(c.reads[reader])) {
+		if _, inYAML := c.programs[owner]; inYAML || !slices.Contains(c.selected, owner) {
+			continue // checked before the run
+		}
+		exports, known, err := c.exportsNow(ctx, owner)
+		if err != nil {
+			return fmt.Errorf("looking for the outputs of %s: %w", owner, err)
+		}
+		if known {
+			missing = append(missing, describe(contract.Check(owner, c.reads[reader][owner], exports))...)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	if !c.warnOnly {
+		text := strings.Join(missing, "\n")
+		return fmt.Errorf("%s; take null for it with --%s %s", text, MissingOutputFlag, MissingOutputWarn)
+	}
+	for _, text := range missing {
+		emit(event.Event{Type: event.RunWarning, Message: text})
+	}
+	return nil
+}
+
+// exportsNow returns what a project exports, as its preview or up in this run has
+// shown, or else as it is deployed.
+func (c *outputContract) exportsNow(
+	ctx context.Context, owner string,
+) (exports contract.Exports, known bool, err error) {
+	names, known := c.stacks.ExportedNames(owner)
+	if !known {
+		names, known, err = c.stacks.DeployedNames(ctx, owner)
+	}
+	project, _ := c.project(owner)
+	return contract.Exports{Names: names, Place: c.place(project)}, known, err
+}
+
+// explain adds the existing outputs, and their place, to the error of a program that
+// needs a missing output.
+func (c *outputContract) explain(ctx context.Context, reader model.Project, err error) error {
+	missing, ok := errors.AsType[*stacks.MissingOutputError](err)
+	if !ok || c == nil {
+		return err
+	}
+	exports, known, failed := c.exportsNow(ctx, missing.Owner)
+	if failed != nil || !known || slices.Contains(exports.Names, missing.Output) {
+		return err
+	}
+	read := contract.Read{Place: contract.Place{File: reader.Name}, Output: missing.Output}
+	if reader.Own != nil {
+		read.File = path.Join(reader.Directory(), config.ManifestFile)
+	}
+	return &requiredOutputError{contract.Missing{Read: read, Owner: missing.Owner, Exports: exports}, err}
+}
+
+// requiredOutputError names the output that a program needs and the outputs that
+// exist. Its text replaces that of the error that the program ended with.
+type requiredOutputError struct {
+	missing contract.Missing
+	error
+}
+
+func (e *requiredOutputError) Error() string { return e.missing.String() }
+
+// Unwrap returns the error that the program ended with.
+func (e *requiredOutputError) Unwrap() error { return e.error }
+
+// after warns of outputs that a project loses and others read, and of outputs that
+// mara.yaml declares and the program does not export.
+func (c *outputContract) after(
+	step plan.Step, op operation.Operation, changes []event.OutputChange, emit func(event.Event),
+) {
+	if c == nil {
+		return
+	}
+	warn := func(text string) { emit(event.Event{Type: event.RunWarning, Message: text}) }
+	for _, change := range changes {
+		if change.Action == event.Delete {
+			c.vanishes(step.Project.Name, change.Name, op, warn)
+		}
+	}
+	names, known := c.stacks.ExportedNames(step.Project.Name)
+	if step.Project.Own == nil || !known {
+		return
+	}
+	at := contract.Place{File: config.MaraFile, Line: step.Project.Own.Line}
+	exports := contract.Exports{Names: names, Place: c.place(step.Project)}
+	if text := contract.Undeclared(declaredOutputs(step.Project), at, exports); text != "" {
+		warn(text)
+	}
+}
+
+// declaredOutputs returns the names of the outputs that the catalogue or mara.yaml
+// declares for a project.
+func declaredOutputs(project model.Project) []string {
+	var names []string
+	for _, output := range project.Outputs {
+		names = append(names, output.Name)
+	}
+	return names
+}
+
+// vanishes warns of an output that a project loses, for each project that reads it or
+// may read it. A selected project whose program is known to read it is refused.
+func (c *outputContract) vanishes(owner, output string, op operation.Operation, warn func(string)) {
+	what := fmt.Sprintf("output %q is gone", output)
+	if op == operation.Preview {
+		what = fmt.Sprintf("output %q would go", output)
+	}
+	for _, step := range c.plan.Steps {
+		reader := step.Project
+		reads := c.reads[reader.Name][owner]
+		at := slices.IndexFunc(reads, func(read contract.Read) bool { return read.Output == output })
+		_, inYAML := c.programs[reader.Name]
+		switch {
+		case at >= 0 && !slices.Contains(c.selected, reader.Name):
+			warn(fmt.Sprintf("%s, and %s reads it (%s)", what, reader.Name, reads[at].Place))
+		case inYAML && !c.unsure[reader.Name], !c.readsOutputsOf(step, owner), !c.stacks.IsDeployed(reader.Name):
+		case at < 0:
+			warn(fmt.Sprintf("%s, and %s reads outputs of this stack; the runner does not know which", what, reader.Name))
+		}
+	}
+}
+
+// readsOutputsOf reports whether a project reads the stack of another, by the plan or
+// by the requests of its program.
+func (c *outputContract) readsOutputsOf(step plan.Step, owner string) bool {
+	found, _ := c.stacks.ReadsOf(step.Project.Name)
+	return slices.Contains(step.Reads, owner) || slices.Contains(found, owner)
+}

@@ -1,0 +1,89 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/cost"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/plan"
+)
+
+// estimateCosts adds up what has a price, and emits it with the reasons why the rest is not counted.
+func (g judge) estimateCosts(
+	ctx context.Context, prices cost.Sheet, document updateplan.Document, emit func(event.Event),
+) (cost.Estimate, error) {
+	estimate, err := prices.Of(ctx, document, func(name string) string { return defaultRegion(g.s, name) })
+	if err != nil {
+		return estimate, &forbiddenError{err.Error(), "fix the price in " + cost.File}
+	}
+	estimate.Outside = deployedOutside(g.s, g.w.plan)
+	for _, text := range prices.Unmatched(document) {
+		emit(event.Event{Type: event.RunWarning, Message: text})
+	}
+	emit(event.Event{Type: event.RunCosts, Costs: &estimate.Costs})
+	return estimate, nil
+}
+
+// defaultRegion returns where the default provider of a package works: the configuration, then for AWS the
+// variables that its SDK reads. A region in a profile is not known.
+func defaultRegion(s *session.Session, name string) string {
+	if region := s.Settings.Config.Text(name + ":region").Text; region != "" || name != "aws" {
+		return region
+	}
+	environ := s.Settings.Environ()
+	if region := environ["AWS_REGION"]; region != "" {
+		return region
+	}
+	return environ["AWS_DEFAULT_REGION"]
+}
+
+// deployedOutside returns the projects of the environment that are deployed and do not take part in the run, also
+// projects that a condition skips here.
+func deployedOutside(s *session.Session, p plan.Plan) []string {
+	takesPart := map[string]bool{}
+	for _, name := range p.Names() {
+		takesPart[name] = true
+	}
+	var names []string
+	for _, name := range s.Scope().Projects {
+		if !takesPart[name] && s.Stacks.Summary(name).Resources > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// checkCosts forbids what costs more than the limit, and what may do so because a price is not known.
+func (g Guards) checkCosts(estimate cost.Estimate) *forbiddenError {
+	if g.MaxMonthly == nil {
+		return nil
+	}
+	limit := fmt.Sprintf("--max-monthly %g", *g.MaxMonthly)
+	if estimate.Monthly > *g.MaxMonthly {
+		return &forbiddenError{fmt.Sprintf("%s: it costs %s", limit, estimate), "choose less or smaller, or allow more"}
+	}
+	if uncounted := estimate.Uncounted(); len(uncounted) > 0 && !g.UnknownOK {
+		return &forbiddenError{
+			fmt.Sprintf("%s: not all costs are known: %s", limit, strings.Join(uncounted, "; ")),
+			fmt.Sprintf("write the prices into %s, or add --unknown-costs allow to count only what has a price", cost.File),
+		}
+	}
+	return nil
+}
+
+// printCosts prints after a preview what the environment costs, and what is not counted.
+func (j *job) printCosts(estimate cost.Estimate) {
+	if j.view.JSON || estimate.Items == nil { // not estimated
+		return
+	}
+	text := "Costs " + estimate.String() + "."
+	if j.Simulation.On {
+		text += " [SIMULATED: nothing is charged]"
+	}
+	fmt.Fprintln(j.view.Stdout, "\n"+typeset.Wrap(text, j.view.Width(), 2))
+}

@@ -1,0 +1,41 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
+)
+
+// settleIdentified repairs the states of projects whose creations were interrupted. It imports and refreshes the
+// resources that exist in the cloud, and drops the others, which the run then creates again.
+func (j *job) settleIdentified(ctx context.Context, identified []leftovers.Identity) error {
+	if len(identified) == 0 {
+		return nil
+	}
+	pending, ids, imports := make([]stacks.Pending, 0, len(identified)), map[string]string{}, map[string]bool{}
+	for _, i := range identified {
+		pending, ids[i.URN] = append(pending, i.Pending), i.ID
+		imports[i.Project] = imports[i.Project] || i.ID != ""
+	}
+	if err := j.s.Leftovers().BackUp(ctx, leftovers.Projects(pending), j.s.Held.Backups()); err != nil {
+		return err
+	}
+	fmt.Fprintf(j.d.Stderr, "the previous state is in %s\n", j.s.Held.Backups())
+	if err := j.s.Leftovers().Adopt(ctx, pending, ids); err != nil {
+		return err
+	}
+	for _, step := range j.s.Plan.Steps {
+		if !imports[step.Project.Name] {
+			continue
+		}
+		task := stacks.Task{Operation: operation.Refresh, Step: step}
+		if _, err := j.s.Stacks.Operate(ctx, task, func(event.Event) {}); err != nil {
+			return fmt.Errorf("refreshing %s after an import: %w", step.Project.Name, err)
+		}
+	}
+	return nil
+}

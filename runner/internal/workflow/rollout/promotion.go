@@ -1,0 +1,99 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/runner/internal/machine/parallel"
+	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/workflow/record"
+)
+
+// checkPromotion refuses the plan as long as environments of earlier waves are not up to date: all of their projects
+// have to have succeeded with the values and programs that they have now.
+func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout) error {
+	p, t := r.steps, record.NewToday(ctx, r.Root, r.d.Version)
+	var chosen []fleet.Environment
+	for _, name := range p.Names() {
+		if e, ok := r.plan.Environments[name]; ok {
+			chosen = append(chosen, e)
+		}
+	}
+	var problems []config.Problem
+	for _, e := range waves.Before(chosen, r.all) {
+		if slices.Contains(p.Names(), e.Stack) {
+			continue
+		}
+		w, err := waves.WaveOf(e)
+		if err != nil {
+			return err
+		}
+		why, err := r.notRolled(ctx, e.Stack, t)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			problems = append(
+				problems,
+				config.Problem{
+					File: fleet.RolloutFile, Line: w.Line, Key: w.Name, Text: fmt.Sprintf("comes before, and %s%s", e.Stack, why),
+				},
+			)
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return &config.Error{
+		Problems: problems, Next: "roll out to the earlier waves first, or override this with --out-of-order",
+	}
+}
+
+// changedSince returns the environments that are done and yet not up to date, and the ends of their waves.
+func (r *rollout) changedSince(ctx context.Context, done []string) (again []string, err error) {
+	t := record.NewToday(ctx, r.Root, r.d.Version)
+	o := r.Options
+	o.Shared = &r.shared
+	environments := slices.DeleteFunc(slices.Clone(done), func(name string) bool {
+		_, chosen := r.plan.Environments[name]
+		return !chosen
+	})
+	verdicts, err := parallel.Each(ctx, environments, func(ctx context.Context, stack string) (record.Verdict, error) {
+		return t.Compare(ctx, r.d, o, stack)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, stack := range environments {
+		if reasons := verdicts[i].Reasons(); len(reasons) > 0 {
+			fmt.Fprintf(r.d.Stderr, "%s: runs again, because it is not up to date: %s\n", stack, strings.Join(reasons, "; "))
+			again = append(again, stack, event.WavePrefix+r.plan.Waves[stack].Name)
+		}
+	}
+	return again, nil
+}
+
+// notRolled returns why an environment is not up to date; "" if it is.
+func (r *rollout) notRolled(ctx context.Context, stack string, t record.Today) (string, error) {
+	o := r.Options
+	o.Shared = &r.shared
+	v, err := t.Compare(ctx, r.d, o, stack)
+	switch {
+	case err != nil:
+		return "", err
+	case v.State == record.HasChanged:
+		return fmt.Sprintf(" has changed since it was rolled out (%s): %s", v.Run, strings.Join(v.Changes, ", ")), nil
+	}
+	why := strings.Join(v.Reasons(), "; ")
+	switch {
+	case why == "":
+		return "", nil
+	case strings.HasPrefix(why, "has "):
+		return " " + why, nil
+	}
+	return ": " + why, nil
+}

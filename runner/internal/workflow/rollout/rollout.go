@@ -1,0 +1,210 @@
+// Package rollout runs an operation on many environments, in the waves of
+// config/rollout.yaml, and has each wave pass its gates. Begin with Run.
+package rollout
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/process"
+	"mara/runner/internal/output/ui"
+	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/repo/gitsource"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/state/lock"
+	"mara/runner/internal/workflow/operate"
+	"mara/runner/internal/workflow/relay"
+)
+
+// Options say what a rollout does.
+type Options struct {
+	Request    operate.Request // asked of each environment
+	View       relay.View
+	Chosen     fleet.Selection
+	Affected   Affected
+	AtOnce     int  // environments
+	Total      int  // projects in all of them
+	OutOfOrder bool // earlier waves need not have succeeded
+	SkipGates  []fleet.GateKind
+	Command    string // name of the command below fleet
+	Reaps      bool   // destroys what is past its time
+}
+
+type rollout struct {
+	operate.Request // asked of each environment
+	o               Options
+	d               session.Deps
+	all             []fleet.Environment
+	plan            fleet.Plan
+	steps           plan.Plan // of the rollout: environments and the ends of waves
+	resumed         string    // run that it resumes
+	run             *relay.Relay
+
+	masker *event.Masker
+	shared session.Shared
+	stop   <-chan struct{}
+	room   chan struct{}
+	// resumes has the ids of the rollout that is resumed, and of the rollouts that it resumed.
+	resumes []string
+	ran     sync.Map // the runs of environments, by environment
+}
+
+// Run rolls out: it chooses the environments, orders them in waves, asks for confirmation, and has the executor walk
+// them as it walks projects. It returns the summary, which is empty if nothing has begun. An error that the screen
+// has shown is a failure.Reported.
+func Run(ctx context.Context, d session.Deps, o Options) (summary event.Summary, err error) {
+	masker := event.NewMasker(session.SecretsOf(o.Request.Sources.File.Merge(o.Request.Sources.Process))...)
+	r := &rollout{Request: o.Request, o: o, d: d, room: make(chan struct{}, o.Total), masker: masker}
+	r.shared.Interrupt = d.Interrupt
+	defer func() { err = errors.Join(err, r.shared.Close()) }()
+	for _, step := range []func(context.Context) error{r.prepare, r.lookBeforeDestroy, r.approve, r.start} {
+		if err := step(ctx); err != nil {
+			return summary, err
+		}
+	}
+	err = r.walk(ctx)
+	r.run.Finish()
+	if err != nil {
+		err = &failure.Reported{Err: err}
+	}
+	return r.run.Summary, err
+}
+
+// prepare chooses the environments and orders them.
+func (r *rollout) prepare(ctx context.Context) (err error) {
+	var waves fleet.Rollout
+	if r.all, waves, err = r.Fleet(); err != nil {
+		return err
+	}
+	chosen, err := fleet.Select(r.all, r.o.Chosen)
+	if err != nil {
+		return err
+	}
+	if chosen, err = r.o.Affected.limit(ctx, r.d, r.Options, chosen); err != nil {
+		return err
+	}
+	if r.plan, err = fleet.NewPlan(chosen, waves, r.Operation.Deploys() || r.Operation.Destroys()); err != nil {
+		return err
+	}
+	r.steps = r.plan.Plan
+	if r.Operation.Destroys() {
+		r.steps = r.steps.Reverse()
+	}
+	if r.Rest.Resume {
+		if err := r.limitToRest(ctx); err != nil {
+			return err
+		}
+	}
+	if r.Operation.Deploys() && !r.o.OutOfOrder {
+		return r.checkPromotion(ctx, waves)
+	}
+	return nil
+}
+
+// fleetRuns returns the name of operations on many environments in the journal.
+func fleetRuns() journal.Environment {
+	return journal.Environment{Provider: fleet.PlanName, Stack: fleet.PlanName}
+}
+
+// limitToRest skips what the last rollout has done. Environments that are not up to date any more, as their
+// programs or values have changed since, are rolled out again, and the gates of their waves hold again.
+func (r *rollout) limitToRest(ctx context.Context) error {
+	rest, err := journal.Resume(
+		r.Directory().Rollouts(), journal.Query{Environment: fleetRuns(), Operation: r.Operation, Changed: true},
+	)
+	if err != nil {
+		return err
+	}
+	r.resumed, r.resumes = rest.Run.ID, rest.Chain
+	r.Force = r.Force || rest.Force && r.Operation.Deploys()
+	names := rest.Unfinished()
+	if r.Operation.Deploys() {
+		again, err := r.changedSince(ctx, rest.Succeeded)
+		if err != nil {
+			return err
+		}
+		names = append(names, again...)
+	}
+	r.steps = r.steps.Limit(rest.Projects, "not selected in "+rest.Run.ID).Limit(names, "done in "+rest.Run.ID)
+	return nil
+}
+
+func (r *rollout) start(ctx context.Context) (err error) {
+	id := journal.NewID(r.d.Now())
+	owner := lock.Self("fleet", id, r.d.Now())
+	layout.IgnoreInGit(r.Root)
+	view := r.o.View
+	if r.asks() {
+		view.Facts.Asked = ui.PlainMode
+	}
+	keep := journal.Options{Dir: r.Directory().Rollouts(), ID: id, Meta: journal.Meta{
+		Operation: r.Operation, Environment: fleetRuns(), Simulated: r.Simulation.On, Selection: r.words(),
+		Resumes: r.resumed, Force: r.Force, Commit: gitsource.CommitOf(ctx, r.Root),
+		User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
+	}}
+	known := ui.Options{Durations: r.durations(), Resources: r.projects(), Next: r.next}
+	r.run, err = relay.Begin(ctx, r.d, view, r.Root, keep, known, r.masker)
+	return err
+}
+
+func (r *rollout) words() []string {
+	words := r.o.Chosen.Words()
+	if r.o.Affected.Asked {
+		words = append(words, "--affected")
+	}
+	return append(words, r.Words()...)
+}
+
+func (r *rollout) walk(ctx context.Context) error {
+	stop, release := r.d.Interrupt.Gentle()
+	defer release()
+	r.stop = stop
+	tolerance := r.plan.NewTolerance()
+	_, err := executor.Run(ctx, executor.Options{
+		Plan: r.steps, Operation: r.Operation, Stack: fleet.PlanName, Simulated: r.Simulation.On, Parallel: r.o.AtOnce,
+		Estimates: plan.Estimates{Known: r.durations()}, OnError: r.Execution.OnError,
+		Tolerate: tolerance.Allows, Group: r.plan.Limit,
+		Operator: r, Emit: r.emit, Stop: stop,
+	})
+	return err
+}
+
+// emit adds what only the rollout knows to the executor's events.
+func (r *rollout) emit(e event.Event) {
+	switch e.Type {
+	case event.RunStarted:
+		e.Fleet = true
+	case event.StepFinished:
+		if id, ok := r.ran.Load(e.Project); ok {
+			e.Ran = id.(string)
+		}
+	}
+	r.run.Emit(e)
+}
+
+func (r *rollout) next(summary *event.Summary) []string {
+	suffix := r.Simulation.Flag()
+	if summary.Outcome() != event.Succeeded {
+		return []string{"runner fleet " + r.o.Command + suffix + " --resume   # continues with what is left"}
+	}
+	return []string{"runner fleet status" + suffix}
+}
+
+// surroundings returns the outside world and the view of one environment: the rollout shows its events on screen, and
+// passes each line of stderr to show.
+func (r *rollout) surroundings(screen ui.Screen, show func(line string)) (session.Deps, relay.View) {
+	d := r.d
+	d.Stderr = &process.Lines{Emit: func(line string) { show(strings.TrimSpace(line)) }}
+	d.StdinIsTerminal, d.Interrupt = false, nil // the rollout says when to stop
+	facts := ui.Facts{NoColour: true, Getenv: r.o.View.Facts.Getenv, OS: r.o.View.Facts.OS}
+	return d, relay.View{Stdout: io.Discard, Facts: facts, Screen: screen}
+}

@@ -1,0 +1,192 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/prompt"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/executor"
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/workflow/operate"
+)
+
+// Operate implements executor.Operator: a step is an environment or a wave's end.
+func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
+	if !fleet.IsEnvironment(step.Project.Name) {
+		return r.endWave(ctx, step.Project.Name, emit)
+	}
+	p, err := r.operate(ctx, r.Operation, step.Project.Name, emit)
+	if p.summary.Run != "" {
+		r.ran.Store(step.Project.Name, p.summary.Run)
+	}
+	outcome := executor.Outcome{Changes: p.summary.Changes}
+	if since := p.unchanged(); err == nil && since != "" {
+		outcome.Skipped, outcome.Unchanged = "unchanged since "+since, since
+	}
+	return outcome, err
+}
+
+// operate runs an operation on one environment, as the command for one does.
+func (r *rollout) operate(
+	ctx context.Context, op operation.Operation, stack string, emit func(event.Event),
+) (*part, error) {
+	p := &part{emit: emit, stop: r.stop, room: r.room, operation: op}
+	one := r.request(op, stack)
+	one.Rollout = &operate.Rollout{ID: r.run.ID(), Resumes: r.resumes, Stop: r.stop, Enter: p.enter}
+	one.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) {
+		emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: text})
+	}}
+	d, view := r.surroundings(p, func(line string) {
+		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: line})
+	})
+	_, err := operate.Run(ctx, d, one, view)
+	return p, p.err(err)
+}
+
+// request returns the request for an operation on one environment. It names each option that a rollout passes on,
+// so that no other reaches an environment. A gate looks at the whole environment, whatever the rollout selects,
+// resumes or allows: it gets the options that say how to run, and no others.
+func (r *rollout) request(op operation.Operation, stack string) operate.Request {
+	one := operate.Request{
+		Options: session.Options{
+			Request: r.Of(stack), Operation: op, Pulumi: r.Pulumi, LockTimeout: r.LockTimeout, Shared: &r.shared,
+			NeedSecrets: op.RunsPrograms(), Overrides: r.Overrides, AtOnce: r.AtOnce,
+		},
+		Yes:       true,
+		Execution: operate.Execution{Parallel: r.Execution.Parallel, Resources: r.Execution.Resources},
+		Rollout:   &operate.Rollout{Resumes: r.resumes},
+	}
+	one.Interactive = false
+	if op != r.Operation {
+		return one
+	}
+	one.Selection, one.Secrets, one.Rest = r.Selection, r.Secrets, r.Rest
+	one.Execution, one.Removal, one.Carried = r.Execution, r.Removal, r.Carried
+	one.Force, one.Deep, one.Allow = r.Force, r.Deep, r.Allow
+	one.NewBackend, one.WarnMissing, one.Guards = r.NewBackend, r.WarnMissing, r.Guards
+	return one
+}
+
+// endWave lets a wave soak, and waits for its gates. A destroy has neither.
+func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Event)) (executor.Outcome, error) {
+	w, ends := r.plan.Ends(step)
+	if !ends || !r.Operation.Deploys() {
+		return executor.Outcome{Skipped: "nothing to wait for"}, nil
+	}
+	if w.Soak == 0 && len(w.Gates) == 0 {
+		return executor.Outcome{Skipped: "the wave is done"}, nil
+	}
+	if w.Soak > 0 {
+		if err := hooked(
+			emit, "soak "+event.FormatDuration(w.Soak), func() error { return r.soak(ctx, w.Soak) },
+		); err != nil {
+			return executor.Outcome{}, err
+		}
+	}
+	for _, gate := range w.Gates {
+		if r.isStopping() {
+			return executor.Outcome{}, interrupt.ErrInterrupted
+		}
+		if slices.Contains(r.o.SkipGates, gate.Kind) {
+			emit(event.Event{
+				Type: event.RunWarning, Message: fmt.Sprintf("gate %s of wave %s is skipped by --skip-gate", gate, w.Name),
+			})
+			continue
+		}
+		if err := hooked(emit, "gate "+gate.String(), func() error { return r.pass(ctx, w, gate, emit) }); err != nil {
+			return executor.Outcome{}, fmt.Errorf("gate %s: %w", gate, err)
+		}
+	}
+	return executor.Outcome{}, nil
+}
+
+// isStopping reports whether an interrupt has asked that nothing new starts.
+func (r *rollout) isStopping() bool {
+	select {
+	case <-r.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// hooked calls do between the events of a hook.
+func hooked(emit func(event.Event), name string, do func() error) error {
+	began := time.Now()
+	emit(event.Event{Type: event.HookStarted, Hook: name})
+	err := do()
+	e := event.Event{
+		Type: event.HookFinished, Hook: name, Result: event.Succeeded, DurationMS: time.Since(began).Milliseconds(),
+	}
+	if err != nil {
+		e.Result, e.Error = event.Failed, err.Error()
+	}
+	emit(e)
+	return err
+}
+
+// environmentsIn returns the environments that a rollout works on.
+func environmentsIn(p plan.Plan) []string {
+	return slices.DeleteFunc(p.Names(), func(name string) bool { return !fleet.IsEnvironment(name) })
+}
+
+func (r *rollout) approve(ctx context.Context) error {
+	environments := environmentsIn(r.steps)
+	if !r.NeedsApproval() || len(environments) == 0 {
+		return nil
+	}
+	terminal, ok := prompt.NewTerminal(r.d.Stdin, r.d.Stderr)
+	if !r.Interactive || !ok {
+		if r.Operation.Deploys() && r.Simulation.On {
+			return nil
+		}
+		return &failure.Usage{
+			Text: fmt.Sprintf("fleet %s needs confirmation, and this is not a terminal", r.o.Command),
+			Next: "add --yes to skip the confirmation",
+		}
+	}
+	fmt.Fprintf(
+		r.d.Stderr, "%s of %s: %s\n", r.Operation, typeset.Counted(len(environments), "environment"),
+		strings.Join(environments, ", "),
+	)
+	if r.Operation.Destroys() {
+		answer, err := terminal.Text(ctx, "This destroys everything in them. Type their number to continue:")
+		return prompt.Agreed(answer == fmt.Sprint(len(environments)), err)
+	}
+	return prompt.Agreed(terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.Operation)))
+}
+
+func (r *rollout) durations() map[string]time.Duration {
+	return journal.Durations(
+		r.Directory().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.Operation},
+	)
+}
+
+func (r *rollout) projects() map[string]int {
+	known := map[string]int{}
+	for name, e := range r.plan.Environments {
+		if provider, err := r.Known().ByName(e.Provider); err == nil {
+			known[name] = len(provider.Steps)
+		}
+	}
+	return known
+}
+
+// asks reports whether there will be questions, which a live view would paint over.
+func (r *rollout) asks() bool {
+	return r.Operation.Deploys() && !r.Yes && slices.ContainsFunc(r.steps.Names(), func(name string) bool {
+		w, ends := r.plan.Ends(name)
+		return ends && slices.ContainsFunc(w.Gates, func(g fleet.Gate) bool { return g.Kind == fleet.AskGate })
+	})
+}
