@@ -7,7 +7,8 @@ import (
 	"sync"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/kube/deprovision"
+	"mara/runner/internal/kube/examine"
+	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/containers"
 	"mara/runner/internal/machine/kindnodes"
 	"mara/runner/internal/run/event"
@@ -34,7 +35,7 @@ func (h Hooks) Before(op operation.Operation, forget bool) BeforeFunc {
 		if !op.Destroys() || !step.Project.LeavesCloudResources {
 			return nil
 		}
-		return h.emptyCluster(ctx, name, deprovision.Wait, emit)
+		return h.emptyCluster(ctx, name, examine.WaitUntilEmpty, emit)
 	}
 }
 
@@ -75,19 +76,19 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 // balancers and volumes left. A cluster that has some, or cannot be asked, is not
 // destroyed unless LeaveBehind allows it.
 func (h Hooks) emptyCluster(
-	ctx context.Context, project string, wait func(context.Context, deprovision.Options) error, emit func(event.Event),
+	ctx context.Context, project string, wait func(context.Context, *kubeapi.Cluster, func(string)) error,
+	emit func(event.Event),
 ) error {
 	if h.Stacks.Summary(project).Resources == 0 {
 		return nil
 	}
-	content, err := h.ClusterKubeconfig(ctx, project)
-	if err != nil || content == nil {
+	cluster, err := h.connect(ctx, project)
+	if err != nil || cluster == nil {
 		return err
 	}
-	tell := func(text string) { say(emit, event.Info, "%s", text) }
-	err = wait(ctx, deprovision.Options{Kubeconfig: content, Env: h.Env, Say: tell})
-	var left *deprovision.LeftError
-	var unknown *deprovision.UnknownError
+	err = wait(ctx, cluster, func(text string) { say(emit, event.Info, "%s", text) })
+	var left *examine.LeftError
+	var unknown *examine.UnknownError
 	isLeft, isUnknown := errors.As(err, &left), errors.As(err, &unknown)
 	switch {
 	case (isLeft || isUnknown) && h.LeaveBehind:
@@ -98,8 +99,7 @@ func (h Hooks) emptyCluster(
 			"or leave them behind, and pay for them, with --leave-behind", left)
 	case isUnknown:
 		return fmt.Errorf("%w. Make the API server reachable, with valid credentials, and run the same command again; "+
-			"or, if the "+
-			"cluster is gone or has no load balancers and volumes, continue with --leave-behind", unknown)
+			"or, if the cluster is gone or has no load balancers and volumes, continue with --leave-behind", unknown)
 	}
 	return err
 }

@@ -12,7 +12,8 @@ import (
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/runner/internal/kube/deprovision"
+	"mara/runner/internal/kube/examine"
+	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/testing/scripttest"
@@ -35,13 +36,13 @@ func TestEmptyCluster(t *testing.T) {
 		{name: "no kubeconfig", outputs: map[string]any{}, unasked: true},
 		{name: "not a kubeconfig", outputs: map[string]any{"kubeconfig": "%"}, wantErr: "neither a kubeconfig nor base64", unasked: true},
 		{
-			name: "a volume left", found: &deprovision.LeftError{What: []string{"volume a of claim shop/data"}},
+			name: "a volume left", found: &examine.LeftError{What: []string{"volume a of claim shop/data"}},
 			wantErr: "would leave behind: volume a of claim shop/data. Delete these with kubectl and run the same command again; " +
 				"or leave them behind, and pay for them, with --leave-behind",
 		},
-		{name: "no answer", found: &deprovision.UnknownError{Cause: errors.New("403 Forbidden")}, wantErr: "could not be listed: 403 Forbidden. Make the API server reachable"},
-		{name: "no answer, allowed", found: &deprovision.UnknownError{Cause: errors.New("refused")}, allowed: true, want: "warning it could not be listed: refused; look"},
-		{name: "a volume left, allowed", found: &deprovision.LeftError{What: []string{"volume a"}}, allowed: true, want: "volume a; look"},
+		{name: "no answer", found: &examine.UnknownError{Cause: errors.New("403 Forbidden")}, wantErr: "could not be listed: 403 Forbidden. Make the API server reachable"},
+		{name: "no answer, allowed", found: &examine.UnknownError{Cause: errors.New("refused")}, allowed: true, want: "warning it could not be listed: refused; look"},
+		{name: "a volume left, allowed", found: &examine.LeftError{What: []string{"volume a"}}, allowed: true, want: "volume a; look"},
 		{name: "interrupted", found: cancelled, wantErr: "interrupted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -54,12 +55,9 @@ func TestEmptyCluster(t *testing.T) {
 			s.LeaveBehind = test.allowed
 			var said []string
 			asked := false
-			err := s.emptyCluster(t.Context(), "linode-lke", func(_ context.Context, o deprovision.Options) error {
+			err := s.emptyCluster(t.Context(), "linode-lke", func(_ context.Context, _ *kubeapi.Cluster, say func(string)) error {
 				asked = true
-				o.Say("waiting")
-				if string(o.Kubeconfig) != clusterConfig || o.Env["KUBECONFIG"] == "" {
-					t.Errorf("asked with %+v", o)
-				}
+				say("waiting")
 				return test.found
 			}, func(e event.Event) { said = append(said, string(e.Severity)+" "+e.Message) })
 			if (err != nil) != (test.wantErr != "") || (err != nil && !strings.Contains(err.Error(), test.wantErr)) {

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"mara/runner/internal/kube/kubeconfig"
-	"mara/runner/internal/kube/pods"
+	"mara/runner/internal/kube/examine"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
@@ -35,13 +34,9 @@ func (h Hooks) Failed(ctx context.Context, step plan.Step, failure error, emit f
 func (h Hooks) describePods(ctx context.Context, namespace string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, podsLimit)
 	defer cancel()
-	content, err := h.ClusterKubeconfig(ctx, h.Provider.ClusterProject)
-	if err != nil {
+	cluster, err := h.connect(ctx, h.Provider.ClusterProject)
+	if err != nil || cluster == nil {
 		return nil, err
 	}
-	api, err := kubeconfig.Connect(content, h.Env, podsLimit)
-	if err != nil {
-		return nil, err
-	}
-	return pods.Describe(ctx, api, namespace)
+	return examine.Pods(ctx, cluster, namespace)
 }

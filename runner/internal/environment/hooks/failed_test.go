@@ -44,13 +44,14 @@ func TestFailedTellsOfPods(t *testing.T) {
 				if test.status == 0 {
 					t.Errorf("the cluster is asked for %s", r.URL)
 				}
+				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(test.status)
 				if strings.HasSuffix(r.URL.Path, "/pods") {
-					fmt.Fprintf(w, `{"items": [{"metadata": {"name": "server-0"}, "status": {"containerStatuses": [
+					fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": {"name": "server-0"}, "status": {"containerStatuses": [
 						{"name": "server", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no pull with %s"}}}]}}]}`, clusterToken)
 					return
 				}
-				fmt.Fprint(w, `{}`)
+				fmt.Fprint(w, `{"apiVersion": "v1", "kind": "EventList", "items": []}`)
 			}))
 			t.Cleanup(server.Close)
 			authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"mara/runner/internal/kube/helmdrift"
+	"mara/runner/internal/kube/examine"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/run/event"
 )
@@ -22,20 +22,23 @@ func (h Hooks) Inside() InsideFunc {
 		return func(context.Context, string, func(event.Event)) (event.Changes, error) { return event.Changes{}, nil }
 	}
 	var once sync.Once
-	var cluster kubeapi.Cluster
+	var cluster *kubeapi.Cluster
 	var failed error
 	return func(ctx context.Context, project string, emit func(event.Event)) (event.Changes, error) {
 		releases, err := h.Stacks.Releases(ctx, project)
 		if err != nil || len(releases) == 0 {
 			return event.Changes{}, err
 		}
-		once.Do(func() { cluster, failed = h.connect(ctx) })
-		if failed != nil {
+		once.Do(func() { cluster, failed = h.connect(ctx, h.Provider.ClusterProject) })
+		switch {
+		case failed != nil:
 			return event.Changes{}, failed
+		case cluster == nil:
+			return event.Changes{}, errors.New("looking inside Helm releases: the cluster has no kubeconfig")
 		}
 		var total event.Changes
 		for _, release := range releases {
-			found, err := helmdrift.Compare(ctx, cluster, release.Namespace, release.Name)
+			found, err := examine.Release(ctx, cluster, release.Namespace, release.Name)
 			if err != nil {
 				return total, fmt.Errorf("looking inside Helm releases: %s", h.Masker.Mask(err.Error()))
 			}
@@ -45,21 +48,18 @@ func (h Hooks) Inside() InsideFunc {
 	}
 }
 
-// connect makes clients of the environment's cluster.
-func (h Hooks) connect(ctx context.Context) (kubeapi.Cluster, error) {
-	content, err := h.ClusterKubeconfig(ctx, h.Provider.ClusterProject)
-	if err != nil {
-		return kubeapi.Cluster{}, err
-	}
-	if content == nil {
-		return kubeapi.Cluster{}, errors.New("looking inside Helm releases: the cluster has no kubeconfig")
+// connect makes clients of the cluster that a project exports; nil if it exports none.
+func (h Hooks) connect(ctx context.Context, project string) (*kubeapi.Cluster, error) {
+	content, err := h.ClusterKubeconfig(ctx, project)
+	if err != nil || content == nil {
+		return nil, err
 	}
 	return kubeapi.Connect(content, h.Env)
 }
 
 // tell reports the differences of a release, and how to put them right: neither
 // Pulumi nor Helm sees them.
-func tell(namespace, release string, found []helmdrift.Difference, emit func(event.Event)) event.Changes {
+func tell(namespace, release string, found []examine.Difference, emit func(event.Event)) event.Changes {
 	var changes event.Changes
 	for _, d := range found {
 		name := fmt.Sprintf("%s of release %s", d.Name, release)

@@ -5,14 +5,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/kube/helmdrift"
+	"mara/runner/internal/kube/examine"
 	"mara/runner/internal/run/event"
 )
 
 func TestTellOfReleases(t *testing.T) {
 	t.Parallel()
 	var got []event.Event
-	changes := tell("shop", "web", []helmdrift.Difference{
+	changes := tell("shop", "web", []examine.Difference{
 		{Kind: "Service", Name: "shop/web", Missing: true},
 		{Kind: "Deployment", Name: "shop/web", Fields: []string{"spec.replicas"}},
 		{Kind: "Secret", Name: "shop/web", Unknown: "forbidden"},

@@ -4,54 +4,64 @@
 package kubeapi
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
+	"strings"
+	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
 
 	"mara/runner/internal/kube/kubeconfig"
 )
 
-// answerTime bounds one request for the kinds of the cluster.
-const answerTime = 30 * time.Second
-
-// Ask decodes the response for a path of the API.
-type Ask func(ctx context.Context, path string, into any) error
+// ErrNoKind is the error for a kind that the cluster does not have.
+var ErrNoKind = errors.New("the cluster has no such kind")
 
 // Cluster is a cluster's API server.
 type Cluster struct {
-	Objects dynamic.Interface
-	kinds   *kinds
+	Objects  dynamic.Interface
+	Metadata metadata.Interface // reads objects without their content
+	kinds    discovery.DiscoveryInterfaceWithContext
+
+	mu    sync.Mutex // protects known
+	known map[schema.GroupVersion]*metav1.APIResourceList
 }
 
 // New returns a cluster with these clients.
-func New(objects dynamic.Interface, ask Ask) Cluster {
-	return Cluster{Objects: objects, kinds: &kinds{ask: ask}}
+func New(objects dynamic.Interface, kinds discovery.DiscoveryInterfaceWithContext) *Cluster {
+	return &Cluster{Objects: objects, kinds: kinds, known: map[schema.GroupVersion]*metav1.APIResourceList{}}
 }
 
 // Connect makes clients of the cluster of a kubeconfig. env is added to the environment
 // of a command in it that gets a token.
-func Connect(content []byte, env map[string]string) (Cluster, error) {
+func Connect(content []byte, env map[string]string) (*Cluster, error) {
 	config, err := kubeconfig.Config(content, env)
 	if err != nil {
-		return Cluster{}, err
+		return nil, err
 	}
-	config.QPS, config.Burst = 100, 200 // a release may have two hundred objects
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return onlyDryRuns{next} })
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return Cluster{}, fmt.Errorf("connecting to the cluster: %w", err)
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
-	api, err := kubeconfig.Connect(content, env, answerTime)
+	kinds, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return Cluster{}, err
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
-	return New(objects, api.Get), nil
+	cluster := New(objects, kinds)
+	cluster.Metadata, err = metadata.NewForConfig(config)
+	return cluster, err
 }
 
 // onlyDryRuns refuses requests that would change something.
@@ -65,24 +75,99 @@ func (o onlyDryRuns) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
+// List lists the objects of a resource of the core API, in a namespace or, if it is "", in
+// all. T is Go's type of them.
+func List[T any](ctx context.Context, c *Cluster, resource, namespace string) ([]T, error) {
+	core := schema.GroupVersionResource{Version: "v1", Resource: resource}
+	found, err := c.Objects.Resource(core).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("listing %s: %w", resource, err)
+	}
+	objects := make([]T, len(found.Items))
+	for i, item := range found.Items {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(item.Object, &objects[i]); err != nil {
+			return nil, fmt.Errorf("listing %s: %w", resource, err)
+		}
+	}
+	return objects, nil
+}
+
+// Resource is a kind of objects that a cluster can list.
+type Resource struct {
+	schema.GroupVersionResource
+	Kind       string
+	Namespaced bool
+}
+
+// Resources lists the resources of the cluster that can be listed, in the version that it
+// prefers. It skips a group whose aggregated API does not answer.
+func (c *Cluster) Resources(ctx context.Context) ([]Resource, error) {
+	lists, err := c.kinds.ServerPreferredResourcesWithContext(ctx)
+	failed, _ := discovery.GroupDiscoveryFailedErrorGroups(err)
+	_, isCore := failed[schema.GroupVersion{Version: "v1"}]
+	if err != nil && (failed == nil || isCore || ctx.Err() != nil) {
+		return nil, fmt.Errorf("asking the cluster what it has: %w", err)
+	}
+	var found []Resource
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, fmt.Errorf("asking the cluster what it has: %w", err)
+		}
+		for _, r := range list.APIResources {
+			if slices.Contains(r.Verbs, "list") {
+				found = append(found, Resource{version.WithResource(r.Name), r.Kind, r.Namespaced})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b Resource) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource))
+	})
+	return found, nil
+}
+
+// resource returns the resource of a kind. It reads each version of a group once.
+func (c *Cluster) resource(ctx context.Context, kind schema.GroupVersionKind) (Resource, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list, known := c.known[kind.GroupVersion()]
+	if !known {
+		var err error
+		list, err = c.kinds.ServerResourcesForGroupVersionWithContext(ctx, kind.GroupVersion().String())
+		if apierrors.IsNotFound(err) {
+			list, err = &metav1.APIResourceList{}, nil
+		}
+		if err != nil {
+			return Resource{}, err
+		}
+		c.known[kind.GroupVersion()] = list
+	}
+	for _, r := range list.APIResources {
+		// Subresources such as deployments/scale have kinds of their own.
+		if r.Kind == kind.Kind && !strings.Contains(r.Name, "/") {
+			return Resource{kind.GroupVersion().WithResource(r.Name), r.Kind, r.Namespaced}, nil
+		}
+	}
+	return Resource{}, fmt.Errorf("%w: %s", ErrNoKind, kind)
+}
+
 // Client returns the client for an object. It sets the given namespace on an object
 // without one, if its kind has namespaces. The error wraps ErrNoKind if the cluster
 // does not know the kind.
-func (c Cluster) Client(
+func (c *Cluster) Client(
 	ctx context.Context, object *unstructured.Unstructured, namespace string,
 ) (dynamic.ResourceInterface, error) {
-	kind, err := c.kinds.of(ctx, object.GroupVersionKind())
+	resource, err := c.resource(ctx, object.GroupVersionKind())
 	if err != nil {
 		return nil, err
 	}
-	if !kind.namespaced {
+	client := c.Objects.Resource(resource.GroupVersionResource)
+	if !resource.Namespaced {
 		object.SetNamespace("")
-		return c.Objects.Resource(kind.resource), nil
+		return client, nil
 	}
-	if object.GetNamespace() == "" {
-		object.SetNamespace(namespace)
-	}
-	return c.Objects.Resource(kind.resource).Namespace(object.GetNamespace()), nil
+	object.SetNamespace(cmp.Or(object.GetNamespace(), namespace))
+	return client.Namespace(object.GetNamespace()), nil
 }
 
 // DryRun applies an object as a dry run, and returns the result. manager names the

@@ -1,16 +1,16 @@
 package kubeapi
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"mara/runner/internal/kube/kubeconfig"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 // TestOnlyDryRuns sends requests of each kind through a connection.
@@ -45,22 +45,17 @@ func TestOnlyDryRuns(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	asked := 0
-	cluster := New(nil, func(_ context.Context, path string, into any) error {
-		asked++
-		switch path {
-		case "apis/apps/v1":
-			return json.Unmarshal([]byte(`{"resources": [{"name": "deployments/scale", "kind": "Deployment"}, {"name": "deployments", "kind": "Deployment", "namespaced": true}]}`), into)
-		case "api/v1":
-			return errors.New("no answer")
-		}
-		return kubeconfig.ErrNotFound
-	})
-	of := func(group, version, name string) (kind, error) {
-		return cluster.kinds.of(t.Context(), schema.GroupVersionKind{Group: group, Version: version, Kind: name})
+	discovery := &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{Resources: []*metav1.APIResourceList{{
+		GroupVersion: "apps/v1", APIResources: []metav1.APIResource{
+			{Name: "deployments/scale", Kind: "Deployment"}, {Name: "deployments", Kind: "Deployment", Namespaced: true},
+		},
+	}}}}
+	cluster := New(nil, discovery)
+	of := func(group, version, name string) (Resource, error) {
+		return cluster.resource(t.Context(), schema.GroupVersionKind{Group: group, Version: version, Kind: name})
 	}
 	for range 2 {
-		if found, err := of("apps", "v1", "Deployment"); err != nil || found.resource.Resource != "deployments" || !found.namespaced {
+		if found, err := of("apps", "v1", "Deployment"); err != nil || found.Resource != "deployments" || !found.Namespaced {
 			t.Errorf("%+v, error %v", found, err)
 		}
 		if _, err := of("apps", "v1", "Other"); !errors.Is(err, ErrNoKind) {
@@ -70,9 +65,10 @@ func TestKinds(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 	}
-	if asked != 2 {
+	if asked := len(discovery.Actions()); asked != 2 {
 		t.Errorf("%d questions", asked)
 	}
+	discovery.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no answer") })
 	if _, err := of("", "v1", "Pod"); err == nil || errors.Is(err, ErrNoKind) {
 		t.Errorf("error %v", err)
 	}

@@ -12,11 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/pager"
 
 	"mara/runner/internal/kube/kubeapi"
-	"mara/runner/internal/kube/kubeconfig"
 )
 
 // Options choose objects.
@@ -59,8 +57,7 @@ func open(ctx context.Context, o Options) (cluster, [][]byte, error) {
 
 // cluster is a cluster's API server, with the resources that options choose.
 type cluster struct {
-	kubeapi.Cluster
-	metadata  metadata.Interface
+	*kubeapi.Cluster
 	options   Options
 	resources []kubeapi.Resource
 	versions  []string // of the lists of resources, from which watches go on
@@ -69,14 +66,6 @@ type cluster struct {
 func connect(ctx context.Context, o Options) (c cluster, err error) {
 	c.options = o
 	if c.Cluster, err = kubeapi.Connect(o.Kubeconfig, o.Env); err != nil {
-		return c, err
-	}
-	config, err := kubeconfig.Config(o.Kubeconfig, o.Env)
-	if err != nil {
-		return c, err
-	}
-	config.QPS, config.Burst = 50, 100
-	if c.metadata, err = metadata.NewForConfig(config); err != nil {
 		return c, err
 	}
 	all, err := c.Resources(ctx)
@@ -143,7 +132,7 @@ func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte
 func (c cluster) page(ctx context.Context, r kubeapi.Resource, options metav1.ListOptions) (runtime.Object, string,
 	error) {
 	if isSecrets(r) {
-		page, err := c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+		page, err := c.Metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
 		if err != nil {
 			return nil, "", err
 		}

@@ -183,7 +183,7 @@ func (c cluster) watch(ctx context.Context, r kubeapi.Resource, version string) 
 	seconds := int64(forWait.Seconds())
 	options := metav1.ListOptions{LabelSelector: c.options.Selector, TimeoutSeconds: &seconds, ResourceVersion: version}
 	if isSecrets(r) {
-		watcher, err := c.metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).Watch(ctx, options)
+		watcher, err := c.Metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).Watch(ctx, options)
 		if err != nil {
 			return nil, err
 		}

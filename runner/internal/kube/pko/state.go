@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
 	"mara/runner/internal/kube/kubeconfig"
 )
@@ -59,7 +58,6 @@ func Connect(content []byte, env map[string]string, namespace, environment strin
 	if err != nil {
 		return Cluster{}, err
 	}
-	config.QPS, config.Burst, config.WarningHandler = 50, 100, rest.NoWarnings{} // which would go to stderr as log lines
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return Cluster{}, fmt.Errorf("connecting to the cluster: %w", err)

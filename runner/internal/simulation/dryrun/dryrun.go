@@ -33,7 +33,7 @@ const kubernetes = "kubernetes:"
 
 // Checker checks resources with dry runs.
 type Checker struct {
-	Cluster kubeapi.Cluster
+	Cluster *kubeapi.Cluster
 	Charts  mirror.Fetcher
 	Note    func(text string) // reports what could not be checked, each text once
 

@@ -2,7 +2,6 @@ package dryrun
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,18 +14,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	fakediscovery "k8s.io/client-go/discovery/fake"
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"mara/runner/internal/kube/kubeapi"
-	"mara/runner/internal/kube/kubeconfig"
 	"mara/runner/internal/kube/mirror"
 	"mara/runner/internal/testing/mirrortest"
 )
 
 // cluster serves an API server that knows a few kinds and the namespace shop. It
 // refuses the name bad.
-func cluster(t *testing.T, asked *[]string) kubeapi.Cluster {
+func cluster(t *testing.T, asked *[]string) *kubeapi.Cluster {
 	t.Helper()
 	client := fake.NewSimpleDynamicClient(runtime.NewScheme())
 	client.PrependReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -46,17 +45,12 @@ func cluster(t *testing.T, asked *[]string) kubeapi.Cluster {
 		}
 		return true, nil, nil
 	})
-	kinds := map[string]string{
-		"api/v1":                       `{"resources": [{"name": "configmaps", "kind": "ConfigMap", "namespaced": true}, {"name": "namespaces", "kind": "Namespace"}]}`,
-		"apis/apiextensions.k8s.io/v1": `{"resources": [{"name": "customresourcedefinitions", "kind": "CustomResourceDefinition"}]}`,
-		"apis/apps/v1":                 `{"resources": [{"name": "deployments", "kind": "Deployment", "namespaced": true}]}`,
+	kinds := []*metav1.APIResourceList{
+		{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}, {Name: "namespaces", Kind: "Namespace"}}},
+		{GroupVersion: "apiextensions.k8s.io/v1", APIResources: []metav1.APIResource{{Name: "customresourcedefinitions", Kind: "CustomResourceDefinition"}}},
+		{GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments", Kind: "Deployment", Namespaced: true}}},
 	}
-	return kubeapi.New(client, func(_ context.Context, path string, into any) error {
-		if kinds[path] == "" {
-			return kubeconfig.ErrNotFound
-		}
-		return json.Unmarshal([]byte(kinds[path]), into)
-	})
+	return kubeapi.New(client, &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{Resources: kinds}})
 }
 
 // charts has one chart.

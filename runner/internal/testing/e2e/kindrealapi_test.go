@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/providers"
-	"mara/runner/internal/kube/helmdrift"
+	"mara/runner/internal/kube/examine"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/testing/helmdrifttest"
@@ -81,13 +81,13 @@ func realDeepDrift(r *realKind) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	compare := func(when string, want ...helmdrift.Difference) {
+	compare := func(when string, want ...examine.Difference) {
 		r.t.Helper()
-		got, err := helmdrift.Compare(r.t.Context(), cluster, "default", "shop")
+		got, err := examine.Release(r.t.Context(), cluster, "default", "shop")
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		if diff := cmp.Diff(append([]helmdrift.Difference{}, want...), got); diff != "" {
+		if diff := cmp.Diff(append([]examine.Difference{}, want...), got); diff != "" {
 			r.t.Errorf("%s (-want +got):\n%s", when, diff)
 		}
 	}
@@ -96,8 +96,8 @@ func realDeepDrift(r *realKind) {
 	r.kubectl("delete service shop")
 	r.kubectl(`patch deployment shop --type=json --patch=[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"other"}]`)
 	compare("after others have changed it",
-		helmdrift.Difference{Kind: "ConfigMap", Name: "default/settings", Fields: []string{"data.size"}},
-		helmdrift.Difference{Kind: "Service", Name: "default/shop", Missing: true},
-		helmdrift.Difference{Kind: "Deployment", Name: "default/shop", Fields: []string{"spec.template.spec.containers[0].image"}})
+		examine.Difference{Kind: "ConfigMap", Name: "default/settings", Fields: []string{"data.size"}},
+		examine.Difference{Kind: "Service", Name: "default/shop", Missing: true},
+		examine.Difference{Kind: "Deployment", Name: "default/shop", Fields: []string{"spec.template.spec.containers[0].image"}})
 	r.kubectl("delete configmap/settings deployment/shop secret/sh.helm.release.v1.shop.v1")
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/kube/deprovision"
+	"mara/runner/internal/kube/examine"
+	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/kube/kubeconfig"
-	"mara/runner/internal/kube/pods"
 	"mara/runner/internal/testing/kindtest"
 )
 
@@ -157,7 +157,7 @@ func (r *realKind) apply(manifest string) {
 // checkPods asks why Pods are not ready.
 func (r *realKind) checkPods(content []byte) {
 	r.t.Helper()
-	api, err := kubeconfig.Connect(content, nil, 10*time.Second)
+	cluster, err := kubeapi.Connect(content, nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func (r *realKind) checkPods(content []byte) {
 		"Pod default/imageless is not ready: container main: ErrImageNeverPull: ",
 	}
 	r.eventually("", func() string {
-		lines, err := pods.Describe(r.t.Context(), api, "default")
+		lines, err := examine.Pods(r.t.Context(), cluster, "default")
 		text := strings.Join(lines, "\n")
 		for _, want := range wanted {
 			if err != nil || !strings.Contains(text, want) {
@@ -183,13 +183,17 @@ func (r *realKind) checkDeprovision(content []byte) {
 	volume := func() string { return r.kubectl("get pvc data --output=jsonpath={.status.phase}") }
 	r.eventually("Bound", volume)
 	var said []string
-	err := deprovision.Wait(r.t.Context(), deprovision.Options{Kubeconfig: content, Say: func(text string) {
+	cluster, err := kubeapi.Connect(content, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	err = examine.WaitUntilEmpty(r.t.Context(), cluster, func(text string) {
 		if said = append(said, text); len(said) == 1 {
 			r.kubectl("delete service/web pvc/data --wait=false")
 			// The claim and its volume go when their controllers come to it.
 			r.eventually("", func() string { return r.ask("get service/web pvc/data --ignore-not-found --output=name") })
 		}
-	}})
+	})
 	if err != nil {
 		r.t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package deprovision
+package examine
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/kube/kubeapi"
 )
 
 // moment is what a cluster has, and for how long.
@@ -129,12 +131,12 @@ func TestWaitIsCancelled(t *testing.T) {
 // answer returns the response of an API server with all kinds of resources.
 func answer(path string) (int, string) {
 	return http.StatusOK, map[string]string{
-		"/api/v1/services": `{"items": [
+		"/api/v1/services": `{"apiVersion": "v1", "kind": "ServiceList", "items": [
 		{"metadata": {"name": "kubernetes", "namespace": "default"}, "spec": {"type": "ClusterIP"}},
 		{"metadata": {"name": "web", "namespace": "shop"}, "spec": {"type": "LoadBalancer"}},
 		{"metadata": {"name": "old", "namespace": "shop", "deletionTimestamp": "2026-11-20T12:00:00Z"}, "spec": {"type": "LoadBalancer"}}
 	]}`,
-		"/api/v1/persistentvolumes": `{"items": [
+		"/api/v1/persistentvolumes": `{"apiVersion": "v1", "kind": "PersistentVolumeList", "items": [
 		{"metadata": {"name": "pv-static"}, "spec": {"persistentVolumeReclaimPolicy": "Retain"}, "status": {"phase": "Available"}},
 		{"metadata": {"name": "pvc-1", "annotations": {"pv.kubernetes.io/provisioned-by": "ebs.csi.aws.com"}},
 			"spec": {"persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": "logstore", "name": "data-0"}},
@@ -151,12 +153,7 @@ func answer(path string) (int, string) {
 
 func TestResources(t *testing.T) {
 	t.Parallel()
-	kubeconfig := serve(t, answer)
-	api, err := connect(kubeconfig, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := api.resources(t.Context())
+	got, err := listCreated(t.Context(), connect(t, serve(t, answer), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,34 +171,9 @@ func TestResources(t *testing.T) {
 
 func TestWaitAsksTheCluster(t *testing.T) {
 	t.Parallel()
-	empty := serve(t, func(string) (int, string) { return http.StatusOK, `{"items": []}` })
-	if err := Wait(t.Context(), Options{Kubeconfig: empty, Say: func(text string) { t.Errorf("said %q", text) }}); err != nil {
+	empty := serve(t, func(string) (int, string) { return http.StatusOK, `{"apiVersion": "v1", "kind": "List", "items": []}` })
+	if err := WaitUntilEmpty(t.Context(), connect(t, empty, nil), func(text string) { t.Errorf("said %q", text) }); err != nil {
 		t.Errorf("an empty cluster: %v", err)
-	}
-	if err := Wait(t.Context(), Options{Kubeconfig: []byte("token: hidden")}); err == nil || strings.Contains(err.Error(), "hidden") {
-		t.Errorf("an unusable kubeconfig: %v", err)
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name, body, want string
-		status           int
-	}{
-		{"forbidden", `{}`, "asking for api/v1/services: 403 Forbidden", http.StatusForbidden},
-		{"a web page", `<html>`, "asking for api/v1/services: the answer is not what Kubernetes says", http.StatusOK},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			api, err := connect(serve(t, func(string) (int, string) { return test.status, test.body }), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := api.resources(t.Context()); err == nil || err.Error() != test.want {
-				t.Errorf("error %v, want %s", err, test.want)
-			}
-		})
 	}
 }
 
@@ -210,15 +182,13 @@ func TestRefusals(t *testing.T) {
 func TestRefusalIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden} {
-		api, err := connect(serve(t, func(string) (int, string) { return status, "{}" }), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, refused := api.resources(t.Context())
+		want := http.StatusText(status)
+		refusal := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Status", "status": "Failure", "message": %q, "code": %d}`, want, status)
+		_, refused := listCreated(t.Context(), connect(t, serve(t, func(string) (int, string) { return status, refusal }), nil))
 		synctest.Test(t, func(t *testing.T) {
 			err := wait(t.Context(), func(context.Context) ([]Resource, error) { return nil, refused }, func(string) {})
 			var unknown *UnknownError
-			if !errors.As(err, &unknown) || !strings.Contains(err.Error(), fmt.Sprint(status)) {
+			if !errors.As(err, &unknown) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%d: %v", status, err)
 			}
 		})
@@ -234,7 +204,8 @@ func TestTokenCommand(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		fmt.Fprint(w, `{"items": []}`)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"apiVersion": "v1", "kind": "List", "items": []}`)
 	}))
 	t.Cleanup(server.Close)
 	user := `exec:
@@ -242,11 +213,8 @@ func TestTokenCommand(t *testing.T) {
       command: sh
       args: [-c, 'echo "{\"apiVersion\": \"client.authentication.k8s.io/v1beta1\", \"kind\": \"ExecCredential\", \"status\": {\"token\": \"from-$AWS_PROFILE\"}}"']
       interactiveMode: Never`
-	api, err := connect(kubeconfigOf(server, user), map[string]string{"AWS_PROFILE": "platform"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := api.resources(t.Context()); err != nil {
+	cluster := connect(t, kubeconfigOf(server, user), map[string]string{"AWS_PROFILE": "platform"})
+	if _, err := listCreated(t.Context(), cluster); err != nil {
 		t.Error(err)
 	}
 }
@@ -262,13 +230,19 @@ func TestProxyOfTheEnvironmentFile(t *testing.T) {
 	}))
 	t.Cleanup(proxy.Close)
 	elsewhere := strings.ReplaceAll(string(serve(t, answer)), "https://127.0.0.1", "https://cluster.invalid")
-	api, err := connect([]byte(elsewhere), map[string]string{"HTTPS_PROXY": proxy.URL})
+	cluster := connect(t, []byte(elsewhere), map[string]string{"HTTPS_PROXY": proxy.URL})
+	if _, err := listCreated(t.Context(), cluster); err == nil || !strings.HasPrefix(asked, "CONNECT cluster.invalid:") {
+		t.Errorf("error %v; the proxy was asked for %q", err, asked)
+	}
+}
+
+func connect(t *testing.T, kubeconfig []byte, env map[string]string) *kubeapi.Cluster {
+	t.Helper()
+	cluster, err := kubeapi.Connect(kubeconfig, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.resources(t.Context()); err == nil || !strings.HasPrefix(asked, "CONNECT cluster.invalid:") {
-		t.Errorf("error %v; the proxy was asked for %q", err, asked)
-	}
+	return cluster
 }
 
 // serve starts an API server that wants a token, and returns its kubeconfig.
@@ -279,6 +253,7 @@ func serve(t *testing.T, answer func(path string) (int, string)) []byte {
 			t.Errorf("unexpected %s %s", r.Method, r.URL)
 		}
 		status, body := answer(r.URL.Path)
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		fmt.Fprint(w, body)
 	}))

@@ -1,4 +1,4 @@
-package pods
+package examine
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/kube/kubeconfig"
+	"mara/runner/internal/kube/kubeapi"
 )
 
-// serve starts an API server with these Pods and events in the namespace shop.
-func serve(t *testing.T, pods, events []string) *kubeconfig.API {
+// servePods starts an API server with these Pods and events in the namespace shop.
+func servePods(t *testing.T, pods, events []string) *kubeapi.Cluster {
 	t.Helper()
 	answers := map[string][]string{"/api/v1/namespaces/shop/pods": pods, "/api/v1/namespaces/shop/events": events}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -21,32 +21,33 @@ func serve(t *testing.T, pods, events []string) *kubeconfig.API {
 		if !ok || r.Method != http.MethodGet {
 			t.Errorf("unexpected %s %s", r.Method, r.URL)
 		}
-		fmt.Fprintf(w, `{"items": [%s]}`, strings.Join(items, ","))
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "List", "items": [%s]}`, strings.Join(items, ","))
 	}))
 	t.Cleanup(server.Close)
-	api, err := kubeconfig.Connect([]byte(`apiVersion: v1
+	cluster, err := kubeapi.Connect([]byte(`apiVersion: v1
 kind: Config
 clusters: [{name: c, cluster: {server: "`+server.URL+`"}}]
 contexts: [{name: x, context: {cluster: c, user: u}}]
 users: [{name: u, user: {token: sesame}}]
 current-context: x
-`), nil, 0)
+`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api
+	return cluster
 }
 
 func named(name, status string) string {
-	return fmt.Sprintf(`{"metadata": {"name": %q}, "status": {%s}}`, name, status)
+	return fmt.Sprintf(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": %q}, "status": {%s}}`, name, status)
 }
 
 func happened(kind, name, severity, reason, message, when string) string {
-	return fmt.Sprintf(`{"involvedObject": {"kind": %q, "name": %q}, "type": %q, "reason": %q, "message": %q, "lastTimestamp": %s, "metadata": {"creationTimestamp": "2026-11-20T10:00:00Z"}}`,
+	return fmt.Sprintf(`{"apiVersion": "v1", "kind": "Event", "involvedObject": {"kind": %q, "name": %q}, "type": %q, "reason": %q, "message": %q, "lastTimestamp": %s, "metadata": {"creationTimestamp": "2026-11-20T10:00:00Z"}}`,
 		kind, name, severity, reason, message, when)
 }
 
-func TestDescribe(t *testing.T) {
+func TestPods(t *testing.T) {
 	t.Parallel()
 	const (
 		ready     = `"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]`
@@ -116,7 +117,7 @@ func TestDescribe(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := Describe(t.Context(), serve(t, test.pods, test.events), "shop")
+			got, err := Pods(t.Context(), servePods(t, test.pods, test.events), "shop")
 			if err != nil {
 				t.Fatal(err)
 			}

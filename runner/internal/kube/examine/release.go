@@ -1,9 +1,4 @@
-// Package helmdrift finds changes to the objects of a Helm release since Helm
-// installed them. The release's own record in the cluster has the manifest. For each
-// object, it sends the API server a server-side apply of that manifest as a dry run:
-// the server knows defaults and normal forms, and fields that the release does not
-// set are ignored. Nothing is changed.
-package helmdrift
+package examine
 
 import (
 	"context"
@@ -16,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
 	"mara/runner/internal/kube/kubeapi"
@@ -38,9 +32,13 @@ type Difference struct {
 	Unknown string   // why the object cannot be compared; "" if it could be
 }
 
-// Compare compares the objects of a release with the cluster. A missing release has
-// no differences: other checks report it.
-func Compare(ctx context.Context, c kubeapi.Cluster, namespace, name string) ([]Difference, error) {
+// Release finds changes to the objects of a Helm release since Helm installed them. The
+// release's own record in the cluster has the manifest. For each object, it sends the API
+// server a server-side apply of that manifest as a dry run: the server knows defaults and
+// normal forms, and fields that the release does not set are ignored. Nothing is changed.
+//
+// A missing release has no differences: other checks report it.
+func Release(ctx context.Context, c *kubeapi.Cluster, namespace, name string) ([]Difference, error) {
 	text, err := readManifest(ctx, c, namespace, name)
 	if err != nil {
 		return nil, fmt.Errorf("release %s/%s: %w", namespace, name, err)
@@ -69,7 +67,7 @@ func Compare(ctx context.Context, c kubeapi.Cluster, namespace, name string) ([]
 func (d Difference) isNone() bool { return !d.Missing && len(d.Fields) == 0 && d.Unknown == "" }
 
 // compare compares one object.
-func compare(ctx context.Context, c kubeapi.Cluster, namespace string, object manifest.Object) (Difference, error) {
+func compare(ctx context.Context, c *kubeapi.Cluster, namespace string, object manifest.Object) (Difference, error) {
 	wanted := &unstructured.Unstructured{Object: object}
 	client, err := c.Client(ctx, wanted, namespace)
 	if errors.Is(err, kubeapi.ErrNoKind) { // its definition was deleted, and all objects with it
@@ -146,6 +144,3 @@ func explainRefusal(err error) (Difference, error) {
 	}
 	return found, nil
 }
-
-// secrets is the resource that Helm keeps its releases in.
-var secrets = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}

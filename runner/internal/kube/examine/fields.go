@@ -1,4 +1,4 @@
-package helmdrift
+package examine
 
 import (
 	"fmt"

@@ -1,13 +1,9 @@
-package helmdrift
+package examine
 
 import (
-	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	fakediscovery "k8s.io/client-go/discovery/fake"
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"mara/runner/internal/kube/kubeapi"
-	"mara/runner/internal/kube/kubeconfig"
 	"mara/runner/internal/kube/manifest"
 	"mara/runner/internal/testing/helmdrifttest"
 )
@@ -39,32 +35,18 @@ func record(t *testing.T, revision, status, text string) *unstructured.Unstructu
 	}}
 }
 
-// discovery answers what kinds there are, each question once.
-func discovery(t *testing.T) kubeapi.Ask {
-	answers := map[string]string{
-		"api/v1":                            `{"resources": [{"name": "secrets", "kind": "Secret", "namespaced": true}, {"name": "configmaps", "kind": "ConfigMap", "namespaced": true}]}`,
-		"apis/batch/v1":                     `{"resources": [{"name": "jobs/status", "kind": "Job", "namespaced": true}, {"name": "jobs", "kind": "Job", "namespaced": true}]}`,
-		"apis/rbac.authorization.k8s.io/v1": `{"resources": [{"name": "clusterroles", "kind": "ClusterRole"}]}`,
-	}
-	var mu sync.Mutex
-	return func(_ context.Context, path string, into any) error {
-		mu.Lock()
-		defer mu.Unlock()
-		answer, ok := answers[path]
-		switch {
-		case path == "apis/shop/v1":
-			return fmt.Errorf("asking: %w", kubeconfig.ErrNotFound)
-		case !ok:
-			t.Errorf("unexpected question for %s", path)
-		}
-		delete(answers, path)
-		return json.Unmarshal([]byte(answer), into)
-	}
+// discovery answers what kinds there are.
+func discovery() *fakediscovery.FakeDiscovery {
+	return &fakediscovery.FakeDiscovery{Fake: &clienttesting.Fake{Resources: []*metav1.APIResourceList{
+		{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "secrets", Kind: "Secret", Namespaced: true}, {Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}},
+		{GroupVersion: "batch/v1", APIResources: []metav1.APIResource{{Name: "jobs/status", Kind: "Job", Namespaced: true}, {Name: "jobs", Kind: "Job", Namespaced: true}}},
+		{GroupVersion: "rbac.authorization.k8s.io/v1", APIResources: []metav1.APIResource{{Name: "clusterroles", Kind: "ClusterRole"}}},
+	}}}
 }
 
 // server returns a fake API server with a few kinds. A dry run of an object calls
 // its entry in answers, by name; without one it would change nothing.
-func server(t *testing.T, live []runtime.Object, answers map[string]func(*unstructured.Unstructured) error) (kubeapi.Cluster, *fake.FakeDynamicClient) {
+func server(t *testing.T, live []runtime.Object, answers map[string]func(*unstructured.Unstructured) error) (*kubeapi.Cluster, *fake.FakeDynamicClient) {
 	t.Helper()
 	client := fake.NewSimpleDynamicClient(runtime.NewScheme(), live...)
 	tracker := client.Tracker()
@@ -97,7 +79,7 @@ func server(t *testing.T, live []runtime.Object, answers map[string]func(*unstru
 		}
 		return true, applied, err
 	})
-	return kubeapi.New(client, discovery(t)), client
+	return kubeapi.New(client, discovery()), client
 }
 
 func object(t *testing.T, text string) *unstructured.Unstructured {
@@ -113,7 +95,7 @@ func set(value string, path ...string) func(*unstructured.Unstructured) error {
 	return func(o *unstructured.Unstructured) error { return unstructured.SetNestedField(o.Object, value, path...) }
 }
 
-func TestCompare(t *testing.T) {
+func TestRelease(t *testing.T) {
 	t.Parallel()
 	const (
 		settings = "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: one, b: two}}"
@@ -170,7 +152,7 @@ func TestCompare(t *testing.T) {
 				live = append(live, object(t, text))
 			}
 			cluster, _ := server(t, live, test.answers)
-			got, err := Compare(t.Context(), cluster, "shop", "web")
+			got, err := Release(t.Context(), cluster, "shop", "web")
 			if test.fails != "" {
 				if err == nil || err.Error() != test.fails {
 					t.Errorf("error %v, want %s", err, test.fails)
@@ -209,10 +191,10 @@ func TestControllerAtWork(t *testing.T) {
 			}
 			return set("zwei", "data", "a")(applied)
 		}
-		var cluster kubeapi.Cluster
+		var cluster *kubeapi.Cluster
 		cluster, client = server(t, []runtime.Object{record(t, "1", "deployed", settings), object(t, settings)},
 			map[string]func(*unstructured.Unstructured) error{"settings": answer})
-		got, err := Compare(t.Context(), cluster, "shop", "web")
+		got, err := Release(t.Context(), cluster, "shop", "web")
 		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
 			t.Errorf("after %d changes (-want +got):\n%s\nerror %v", test.changes, diff, err)
 		}
@@ -223,7 +205,7 @@ func TestNoSuchRelease(t *testing.T) {
 	t.Parallel()
 	kinds := map[schema.GroupVersionResource]string{{Version: "v1", Resource: "secrets"}: "SecretList"}
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds)
-	got, err := Compare(t.Context(), kubeapi.New(client, nil), "shop", "web")
+	got, err := Release(t.Context(), kubeapi.New(client, nil), "shop", "web")
 	if err != nil || len(got) > 0 {
 		t.Errorf("differences %v, error %v", got, err)
 	}
@@ -236,7 +218,7 @@ func TestUnreadableRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	cluster, _ := server(t, []runtime.Object{broken}, nil)
-	_, err := Compare(t.Context(), cluster, "shop", "web")
+	_, err := Release(t.Context(), cluster, "shop", "web")
 	if err == nil || err.Error() != "release shop/web: the record of Helm cannot be read" {
 		t.Errorf("error %v", err)
 	}

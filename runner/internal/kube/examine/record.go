@@ -1,4 +1,4 @@
-package helmdrift
+package examine
 
 import (
 	"compress/gzip"
@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -23,8 +24,8 @@ const recordLimit = 256 << 20
 // readManifest reads the manifest that a release has installed; "" if there is no
 // such release. Helm keeps each revision in a Secret, and labels the deployed one.
 // https://helm.sh/docs/topics/kubernetes_apis/ and Helm's pkg/storage/driver.
-func readManifest(ctx context.Context, c kubeapi.Cluster, namespace, name string) (string, error) {
-	list, err := c.Objects.Resource(secrets).Namespace(namespace).List(ctx, metav1.ListOptions{
+func readManifest(ctx context.Context, c *kubeapi.Cluster, namespace, name string) (string, error) {
+	list, err := c.Objects.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: "owner=helm,status=deployed,name=" + name,
 	})
 	if err != nil {

@@ -1,34 +1,21 @@
-// Package deprovision waits until a cluster that is about to be destroyed has
-// removed the load balancers and volumes that it has created in its cloud. They are
-// not in Pulumi's state. If they outlive the cluster, they stay and cost money, and
-// a load balancer keeps its network from being destroyed.
-//
-// Deleting the objects in the cluster is not enough. A Service keeps its
-// finalizer until its load balancer is gone, but a claim may be gone a minute
-// before its volume, which has to be detached first.
-// https://github.com/eksctl-io/eksctl/issues/274
-package deprovision
+package examine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/interrupt"
 )
 
-// Options say which cluster to ask.
-type Options struct {
-	Kubeconfig []byte
-	// Env is added to the process's environment for a command in the kubeconfig
-	// that gets a token.
-	Env map[string]string
-	// Say reports progress.
-	Say func(string)
-}
-
 const (
+	requestTimeout = 15 * time.Second // of the requests for the resources
+
 	interval = 5 * time.Second // between two requests
 	// patience bounds the wait for resources that are being removed.
 	patience = 10 * time.Minute
@@ -64,19 +51,25 @@ func (e *UnknownError) Error() string {
 // Unwrap returns why the resources could not be listed.
 func (e *UnknownError) Unwrap() error { return e.Cause }
 
-// Wait waits until the cluster has removed every resource that is not retained. It
-// returns an error as soon as a resource is not being removed for a while.
-func Wait(ctx context.Context, o Options) error {
-	api, err := connect(o.Kubeconfig, o.Env)
-	if err != nil {
-		return err
-	}
-	return wait(ctx, api.resources, o.Say)
+// WaitUntilEmpty waits until a cluster that is about to be destroyed has removed the load
+// balancers and volumes that it has created in its cloud, except retained ones. They are
+// not in Pulumi's state. If they outlive the cluster, they stay and cost money, and
+// a load balancer keeps its network from being destroyed. It returns an error as soon as a
+// resource is not being removed for a while. say reports progress.
+//
+// Deleting the objects in the cluster is not enough. A Service keeps its
+// finalizer until its load balancer is gone, but a claim may be gone a minute
+// before its volume, which has to be detached first.
+// https://github.com/eksctl-io/eksctl/issues/274
+func WaitUntilEmpty(ctx context.Context, c *kubeapi.Cluster, say func(string)) error {
+	list := func(ctx context.Context) ([]Resource, error) { return listCreated(ctx, c) }
+	return wait(ctx, list, say)
 }
 
 // wait lists the resources until it can decide.
 func wait(ctx context.Context, list func(context.Context) ([]Resource, error), say func(string)) error {
-	w := newWatch(say)
+	now := time.Now()
+	w := watch{say: say, began: now, progress: now}
 	for {
 		resources, err := list(ctx)
 		if ctx.Err() != nil {
@@ -97,11 +90,6 @@ type watch struct {
 	said     string
 	began    time.Time
 	progress time.Time // when a resource was last being removed
-}
-
-func newWatch(say func(string)) *watch {
-	now := time.Now()
-	return &watch{say: say, began: now, progress: now}
 }
 
 // decide reports whether the wait is over, and with which error.
@@ -141,4 +129,53 @@ func names(resources []Resource) []string {
 		names = append(names, r.Name)
 	}
 	return names
+}
+
+// provisionedBy is an annotation of volumes that were created for a claim. The
+// cluster has not created other volumes.
+const provisionedBy = "pv.kubernetes.io/provisioned-by"
+
+// listCreated lists the load balancers and volumes that the cluster has created.
+//
+// https://kubernetes.io/docs/tasks/access-application-cluster/create-external-load-balancer/
+// https://kubernetes.io/docs/concepts/storage/persistent-volumes/#reclaiming
+func listCreated(ctx context.Context, c *kubeapi.Cluster) ([]Resource, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	services, err := kubeapi.List[corev1.Service](ctx, c, "services", "")
+	if err != nil {
+		return nil, err
+	}
+	volumes, err := kubeapi.List[corev1.PersistentVolume](ctx, c, "persistentvolumes", "")
+	if err != nil {
+		return nil, err
+	}
+	var found []Resource
+	for _, s := range services {
+		if s.Spec.Type == corev1.ServiceTypeLoadBalancer {
+			name := fmt.Sprintf("load balancer of service %s/%s", s.Namespace, s.Name)
+			found = append(found, Resource{Name: name, Removing: s.DeletionTimestamp != nil})
+		}
+	}
+	for _, v := range volumes {
+		if v.Annotations[provisionedBy] != "" {
+			found = append(found, volumeResource(v))
+		}
+	}
+	return found, nil
+}
+
+// volumeResource describes a volume. It is being removed once its claim is gone:
+// Kubernetes retries if that fails because the volume is still attached.
+func volumeResource(v corev1.PersistentVolume) Resource {
+	var claim corev1.ObjectReference
+	if v.Spec.ClaimRef != nil {
+		claim = *v.Spec.ClaimRef
+	}
+	unclaimed := v.Status.Phase == corev1.VolumeReleased || v.Status.Phase == corev1.VolumeFailed
+	return Resource{
+		Name:     fmt.Sprintf("volume %s of claim %s/%s", v.Name, claim.Namespace, claim.Name),
+		Removing: v.DeletionTimestamp != nil || unclaimed,
+		Retained: v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRetain,
+	}
 }
