@@ -25,9 +25,9 @@ const recordLimit = 256 << 20
 // such release. Helm keeps each revision in a Secret, and labels the deployed one.
 // https://helm.sh/docs/topics/kubernetes_apis/ and Helm's pkg/storage/driver.
 func readManifest(ctx context.Context, c *kubeapi.Cluster, namespace, name string) (string, error) {
-	list, err := c.Objects.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: "owner=helm,status=deployed,name=" + name,
-	})
+	selector := metav1.ListOptions{LabelSelector: "owner=helm,status=deployed,name=" + name}
+	secrets := c.Objects.Resource(corev1.SchemeGroupVersion.WithResource("secrets"))
+	list, err := secrets.Namespace(namespace).List(ctx, selector)
 	if err != nil {
 		return "", fmt.Errorf("reading Helm's record: %w", err)
 	}

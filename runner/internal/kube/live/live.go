@@ -34,18 +34,18 @@ const atOnce = 8
 // List returns the objects as JSON.
 func List(ctx context.Context, o Options) ([][]byte, error) {
 	_, objects, err := open(ctx, o)
-	return objects, err
+	return slices.Concat(objects...), err
 }
 
-// open connects to the cluster and reads the chosen objects, in the time allowed.
-func open(ctx context.Context, o Options) (cluster, [][]byte, error) {
+// open connects to the cluster and reads the chosen objects of each resource, in the time allowed.
+func open(ctx context.Context, o Options) (cluster, [][][]byte, error) {
 	if o.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("the cluster has not answered for %s", o.Timeout))
 		defer cancel()
 	}
 	c, err := connect(ctx, o)
-	var objects [][]byte
+	var objects [][][]byte
 	if err == nil {
 		objects, err = c.all(ctx)
 	}
@@ -88,7 +88,7 @@ func (o Options) choose(r kubeapi.Resource) bool {
 
 func isSecrets(r kubeapi.Resource) bool { return r.Group == "" && r.Resource == "secrets" }
 
-func (c cluster) all(ctx context.Context) ([][]byte, error) {
+func (c cluster) all(ctx context.Context) ([][][]byte, error) {
 	found := make([][][]byte, len(c.resources))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -98,10 +98,7 @@ func (c cluster) all(ctx context.Context) ([][]byte, error) {
 			return err
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return slices.Concat(found...), nil
+	return found, group.Wait()
 }
 
 // list reads the objects of one resource, and the version of the list; of Secrets
@@ -129,16 +126,15 @@ func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte
 	return objects, version, err
 }
 
-func (c cluster) page(ctx context.Context, r kubeapi.Resource, options metav1.ListOptions) (runtime.Object, string,
-	error) {
+func (c cluster) page(ctx context.Context, r kubeapi.Resource, o metav1.ListOptions) (runtime.Object, string, error) {
 	if isSecrets(r) {
-		page, err := c.Metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+		page, err := c.Metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, o)
 		if err != nil {
 			return nil, "", err
 		}
 		return page, page.GetResourceVersion(), nil
 	}
-	page, err := c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, options)
+	page, err := c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, o)
 	if err != nil {
 		return nil, "", err
 	}

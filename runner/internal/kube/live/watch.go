@@ -32,14 +32,17 @@ func Watch(ctx context.Context, o Options, changed func(objects [][]byte) error)
 	if err != nil {
 		return err
 	}
-	if err := changed(first); err != nil {
+	if err := changed(slices.Concat(first...)); err != nil {
 		return err
 	}
-	store := newStore(first)
+	store := &store{dirty: make(chan struct{}, 1)}
+	for _, objects := range first {
+		store.objects = append(store.objects, byUID(objects))
+	}
 	group, ctx := errgroup.WithContext(ctx)
-	for i, r := range c.resources {
+	for i := range c.resources {
 		group.Go(func() error {
-			c.follow(ctx, r, c.versions[i], store)
+			c.follow(ctx, i, store)
 			return nil
 		})
 	}
@@ -50,19 +53,19 @@ func Watch(ctx context.Context, o Options, changed func(objects [][]byte) error)
 	return context.Cause(ctx)
 }
 
-// store has the objects of a cluster by their uid.
+// store has the objects of a cluster.
 type store struct {
 	mu      sync.Mutex
-	objects map[string][]byte // guarded by mu
-	dirty   chan struct{}     // has one element when something has changed
+	objects []map[string][]byte // of each resource, by UID; guarded by mu
+	dirty   chan struct{}       // has one element when something has changed
 }
 
-func newStore(objects [][]byte) *store {
-	s := &store{objects: map[string][]byte{}, dirty: make(chan struct{}, 1)}
+func byUID(objects [][]byte) map[string][]byte {
+	found := make(map[string][]byte, len(objects))
 	for _, content := range objects {
-		s.objects[uid(content)] = content
+		found[uid(content)] = content
 	}
-	return s
+	return found
 }
 
 // uid returns the UID of an object, which stays the same over its life.
@@ -75,13 +78,13 @@ func uid(content []byte) string {
 	return cmp.Or(object.Metadata.UID, object.Kind+"/"+object.Metadata.Namespace+"/"+object.Metadata.Name)
 }
 
-func (s *store) put(content []byte, there bool) {
+func (s *store) put(resource int, content []byte, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if there {
-		s.objects[uid(content)] = content
+		s.objects[resource][uid(content)] = content
 	} else {
-		delete(s.objects, uid(content))
+		delete(s.objects[resource], uid(content))
 	}
 	s.markDirty()
 }
@@ -94,35 +97,14 @@ func (s *store) markDirty() {
 }
 
 // replace makes objects all that the store has of a resource.
-func (s *store) replace(r kubeapi.Resource, objects [][]byte) {
-	now := make(map[string][]byte, len(objects))
-	for _, content := range objects {
-		now[uid(content)] = content
-	}
+func (s *store) replace(resource int, objects [][]byte) {
+	now := byUID(objects)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	changed := false
-	for id, content := range s.objects {
-		if _, there := now[id]; !there && isOf(r, content) {
-			delete(s.objects, id)
-			changed = true
-		}
-	}
-	for id, content := range now {
-		if !bytes.Equal(s.objects[id], content) {
-			s.objects[id], changed = content, true
-		}
-	}
-	if changed {
+	if !maps.EqualFunc(s.objects[resource], now, bytes.Equal) {
+		s.objects[resource] = now
 		s.markDirty()
 	}
-}
-
-// isOf reports whether an object is of a resource.
-func isOf(r kubeapi.Resource, content []byte) bool {
-	var object struct{ APIVersion, Kind string }
-	_ = json.Unmarshal(content, &object) // it was JSON a moment ago
-	return object.Kind == r.Kind && object.APIVersion == r.GroupVersion().String()
 }
 
 // tell calls changed when something has changed and then nothing for a moment.
@@ -143,7 +125,10 @@ func (s *store) tell(ctx context.Context, changed func([][]byte) error) error {
 			}
 		}
 		s.mu.Lock()
-		objects := slices.Collect(maps.Values(s.objects))
+		var objects [][]byte
+		for _, own := range s.objects {
+			objects = slices.AppendSeq(objects, maps.Values(own))
+		}
 		s.mu.Unlock()
 		if err := changed(objects); err != nil {
 			return err
@@ -154,13 +139,14 @@ func (s *store) tell(ctx context.Context, changed func([][]byte) error) error {
 // follow keeps the store up to date with one resource, until ctx ends. When the
 // server ends a watch, or allows none, it lists the resource again: what was
 // deleted in between was in no watch.
-func (c cluster) follow(ctx context.Context, r kubeapi.Resource, version string, s *store) {
+func (c cluster) follow(ctx context.Context, resource int, s *store) {
+	r, version := c.resources[resource], c.versions[resource]
 	for {
 		if watcher, err := c.watch(ctx, r, version); err == nil {
 			for event := range watcher.ResultChan() {
 				if content, err := json.Marshal(event.Object); err == nil && event.Type != watch.Error &&
 					event.Type != watch.Bookmark {
-					s.put(content, event.Type != watch.Deleted)
+					s.put(resource, content, event.Type != watch.Deleted)
 				}
 			}
 			watcher.Stop()
@@ -174,7 +160,7 @@ func (c cluster) follow(ctx context.Context, r kubeapi.Resource, version string,
 			continue
 		}
 		version = now
-		s.replace(r, objects)
+		s.replace(resource, objects)
 	}
 }
 

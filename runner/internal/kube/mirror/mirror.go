@@ -66,11 +66,10 @@ type List struct {
 }
 
 // newList merges the needs of the projects, and sorts them by name.
-func newList(charts map[chartID]projectSet, images map[string]projectSet) (List, error) {
+func newList(charts map[string]Chart, images map[string]projectSet) (List, error) {
 	var list List
-	for id, users := range charts {
-		chart := Chart{Name: id.name, Version: id.version, Repository: id.repository, Projects: users.names()}
-		chart.Target = strings.TrimPrefix(naming.ChartsInMirror("")+"/"+id.name+":"+chart.tag(), "/")
+	for _, chart := range charts {
+		chart.Target = strings.TrimPrefix(naming.ChartsInMirror("")+"/"+chart.Name+":"+chart.tag(), "/")
 		list.Charts = append(list.Charts, chart)
 	}
 	slices.SortFunc(list.Charts, func(a, b Chart) int {
@@ -83,7 +82,7 @@ func newList(charts map[chartID]projectSet, images map[string]projectSet) (List,
 			if !same(other.Name, image) {
 				return List{}, fmt.Errorf("%s and %s would both be %s in the mirror", other.Name, image, target)
 			}
-			other.Projects = slices.Compact(slices.Sorted(slices.Values(slices.Concat(other.Projects, images[image].names()))))
+			other.Projects = union(other.Projects, images[image].names())
 			byTarget[target] = other
 			continue
 		}
@@ -99,6 +98,11 @@ func same(a, b string) bool {
 	first, errFirst := name.ParseReference(a)
 	second, errSecond := name.ParseReference(b)
 	return errFirst == nil && errSecond == nil && first.Name() == second.Name()
+}
+
+// union returns the sorted names that are in a or b.
+func union(a, b []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
 
 // projectSet is a set of projects.

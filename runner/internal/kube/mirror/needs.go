@@ -98,22 +98,14 @@ func text(m map[string]any, key string) string {
 	return found
 }
 
-// id returns the identity of the release's chart.
-func (r Release) id() chartID {
-	if r.Repository == "" {
-		return chartID{path.Base(r.Chart), r.Version, strings.TrimSuffix(r.Chart, "/"+path.Base(r.Chart))}
-	}
-	return chartID{r.Chart, r.Version, strings.TrimSuffix(r.Repository, "/")}
-}
-
 // Source returns the release's chart.
 func (r Release) Source() Chart {
-	id := r.id()
-	return Chart{Name: id.name, Version: id.version, Repository: id.repository}
+	if r.Repository == "" {
+		name := path.Base(r.Chart)
+		return Chart{Name: name, Version: r.Version, Repository: strings.TrimSuffix(r.Chart, "/"+name)}
+	}
+	return Chart{Name: r.Chart, Version: r.Version, Repository: strings.TrimSuffix(r.Repository, "/")}
 }
-
-// chartID identifies a chart.
-type chartID struct{ name, version, repository string }
 
 // Fetcher downloads the archive of a chart.
 type Fetcher interface {
@@ -125,17 +117,15 @@ type Fetcher interface {
 func (n *Needs) List(ctx context.Context, from Fetcher, counts func(project string) bool) (List, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	charts := map[chartID]projectSet{}
+	charts := map[string]Chart{} // by source
 	for _, release := range n.releases {
 		if !counts(release.Project) {
 			continue
 		}
-		id := release.id()
-		if charts[id] == nil {
-			charts[id] = projectSet{}
-		}
-		charts[id][release.Project] = true
-		archive, err := from.Fetch(ctx, release.Source())
+		chart := release.Source()
+		chart.Projects = union(charts[chart.source()].Projects, []string{release.Project})
+		charts[chart.source()] = chart
+		archive, err := from.Fetch(ctx, chart)
 		if err != nil {
 			return List{}, err
 		}

@@ -21,7 +21,7 @@ import (
 func Render(archive []byte, release Release, cluster Kubernetes) ([]manifest.Object, error) {
 	files, err := render(archive, release, cluster)
 	if err != nil {
-		return nil, fmt.Errorf("rendering chart %s %s: %w", release.id().name, release.Version, err)
+		return nil, fmt.Errorf("rendering chart %s %s: %w", release.Source().Name, release.Version, err)
 	}
 	var objects []manifest.Object
 	for _, file := range slices.Sorted(maps.Keys(files)) {
@@ -30,7 +30,7 @@ func Render(archive []byte, release Release, cluster Kubernetes) ([]manifest.Obj
 		}
 		found, err := manifest.Objects(files[file])
 		if err != nil {
-			return nil, fmt.Errorf("rendering chart %s %s: %s: %w", release.id().name, release.Version, file, err)
+			return nil, fmt.Errorf("rendering chart %s %s: %s: %w", release.Source().Name, release.Version, file, err)
 		}
 		objects = append(objects, found...)
 	}

@@ -96,7 +96,7 @@ func Build(ctx context.Context, o Options, resources []Resource) (Manifests, err
 	projects := map[string]*builder{}
 	scopes := scopes{}
 	for name, own := range byProject {
-		b := &builder{charts: o.Charts, cluster: o.Cluster, store: o.Store, sealer: o.Sealer}
+		b := &builder{Options: o}
 		for _, r := range own {
 			if err := b.add(ctx, r); err != nil {
 				return Manifests{}, fmt.Errorf("project %s: %w", name, err)
@@ -131,10 +131,7 @@ type found struct {
 
 // builder collects the objects of one project.
 type builder struct {
-	charts   mirror.Fetcher
-	cluster  mirror.Kubernetes
-	store    *Store
-	sealer   *Sealer
+	Options
 	found    []found
 	skipped  []Skipped
 	unsteady []string
@@ -156,7 +153,7 @@ func (b *builder) add(ctx context.Context, r Resource) error {
 	case strings.HasPrefix(r.Token, "kubernetes:helm.sh/"), strings.HasPrefix(r.Token, "kubernetes:yaml"),
 		strings.HasPrefix(r.Token, "kubernetes:kustomize"):
 		b.skip(r.Token+" "+r.Name, "creates objects that the simulation does not see")
-	case b.sealer != nil && r.Values != nil:
+	case b.Sealer != nil && r.Values != nil:
 		b.found = append(b.found, found{object: manifest.Of(r.Token, r.Values), namespace: cmp.Or(r.Namespace, "default"),
 			readable: true})
 	default:
@@ -172,8 +169,8 @@ func (b *builder) addRelease(ctx context.Context, r Resource) error {
 	release := mirror.ReleaseOf(r.Project, r.Inputs)
 	release.Namespace = cmp.Or(release.Namespace, r.Namespace, "default")
 	what := "Helm release " + cmp.Or(release.Name, r.Name)
-	if source := release.Chart + release.Version + release.Repository + release.Name +
-		release.Namespace; strings.Contains(source, Unknown) {
+	source := release.Chart + release.Version + release.Repository + release.Name + release.Namespace
+	if strings.Contains(source, Unknown) {
 		b.skip(what, "has an unknown chart")
 		return nil
 	}
@@ -181,15 +178,15 @@ func (b *builder) addRelease(ctx context.Context, r Resource) error {
 		b.skip(what, "has values in files that only its program can read (valueYamlFiles)")
 		return nil
 	}
-	archive, err := b.charts.Fetch(ctx, release.Source())
+	archive, err := b.Charts.Fetch(ctx, release.Source())
 	if err != nil {
 		return err
 	}
-	objects, err := mirror.Render(archive, release, b.cluster)
+	objects, err := mirror.Render(archive, release, b.Cluster)
 	if err != nil {
 		return err
 	}
-	again, err := mirror.Render(archive, release, b.cluster)
+	again, err := mirror.Render(archive, release, b.Cluster)
 	if err != nil {
 		return err
 	}
@@ -211,10 +208,10 @@ func (b *builder) project(name, dir string, scopes scopes) Project {
 	p := Project{Name: name, Directory: dir, Skipped: b.skipped, Unsteady: b.unsteady, Objects: []Object{}}
 	for _, f := range b.found {
 		object := complete(f, scopes)
-		if b.store != nil && isSecret(object) && !f.release && len(secretKeys(object)) > 0 {
-			object = b.store.external(object) // the Secrets of charts stay as they are
+		if b.Store != nil && isSecret(object) && !f.release && len(secretKeys(object)) > 0 {
+			object = b.Store.external(object) // the Secrets of charts stay as they are
 		}
-		if b.sealer != nil && isSecret(object) {
+		if b.Sealer != nil && isSecret(object) {
 			sealed, why := b.seal(f, object)
 			if why != "" {
 				p.Skipped = append(p.Skipped, Skipped{What: object.String(), Why: "is a Secret, and " + why,
@@ -247,7 +244,7 @@ func (b *builder) seal(f found, secret manifest.Object) (manifest.Object, string
 	case !f.readable:
 		return nil, "its values are outputs of other resources, which the simulation generates"
 	}
-	sealed, err := b.sealer.sealed(secret)
+	sealed, err := b.Sealer.sealed(secret)
 	if err != nil {
 		return nil, err.Error()
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -33,10 +32,7 @@ func writeSARIF(w io.Writer, s *event.Summary) error {
 		results = append(results, sarif.Result{Finding: f, Text: text})
 	}
 	id := fmt.Sprintf("%s/%s", s.Operation, cmp.Or(s.Stack, "fleet"))
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(sarif.New(sarif.Options{ID: id, Failed: s.Outcome() != event.Succeeded}, results))
+	return encodeJSON(w, sarif.New(sarif.Options{ID: id, Failed: s.Outcome() != event.Succeeded}, results))
 }
 
 // addFindings adds a case for each finding: a failure for one that forbids.

@@ -76,10 +76,7 @@ func writeJUnit(w io.Writer, s *event.Summary) error {
 }
 
 func (j *junitSuite) add(s *event.Summary, step event.Step) {
-	c := junitCase{
-		Name: step.Name, Class: j.class(s), Time: seconds(step.DurationMS),
-		Output: changes(step),
-	}
+	c := junitCase{Name: step.Name, Class: j.class(s), Time: seconds(step.DurationMS), Output: changes(step)}
 	switch result(step) {
 	case event.Failed:
 		j.Failures++

@@ -56,7 +56,7 @@ func Write(w io.Writer, f Format, s *event.Summary, d Details) error {
 	case CSV:
 		return writeCSV(w, s)
 	case JSON:
-		return writeJSON(w, s)
+		return encodeJSON(w, s)
 	case Markdown:
 		return writeMarkdown(w, s)
 	case JUnit:
@@ -70,12 +70,12 @@ func Write(w io.Writer, f Format, s *event.Summary, d Details) error {
 	}
 }
 
-// writeJSON writes the summary itself.
-func writeJSON(w io.Writer, s *event.Summary) error {
+// encodeJSON writes a value for programs and people.
+func encodeJSON(w io.Writer, value any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(s)
+	return enc.Encode(value)
 }
 
 // title names the run in one line.

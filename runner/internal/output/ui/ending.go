@@ -23,25 +23,18 @@ func (e ending) render() string {
 }
 
 // failures renders why steps have failed, with the diagnostics in full. What was
-// skipped or cancelled in consequence has nothing to add.
+// skipped or cancelled in consequence has nothing to add. Diagnostics are indented but not
+// wrapped: they may hold commands, addresses and tables of their own.
 func (e ending) failures() string {
 	var b strings.Builder
 	for _, f := range e.summary.Failures() {
-		b.WriteString(e.failure(f))
-	}
-	return b.String()
-}
-
-// failure renders one failure. Diagnostics are indented but not wrapped: they may
-// hold commands, addresses and tables of their own.
-func (e ending) failure(f event.Failure) string {
-	var b strings.Builder
-	b.WriteString("\n" + e.paint.red(typeset.Wrap("FAILED "+f.Title(), e.width, 2)) + "\n")
-	for _, d := range f.Errors {
-		if r := d.Resource.String(); r != "" {
-			b.WriteString("  " + e.paint.bold(r) + "\n")
+		b.WriteString("\n" + e.paint.red(typeset.Wrap("FAILED "+f.Title(), e.width, 2)) + "\n")
+		for _, d := range f.Errors {
+			if r := d.Resource.String(); r != "" {
+				b.WriteString("  " + e.paint.bold(r) + "\n")
+			}
+			b.WriteString(indented(d.Message, 4) + "\n")
 		}
-		b.WriteString(indented(d.Message, 4) + "\n")
 	}
 	return b.String()
 }

@@ -265,7 +265,7 @@ func (t target) links() Links {
 
 func (s *server) record(t target) error {
 	links := t.links()
-	r := record{Token: t.r.Token, ID: t.o.ID, URN: string(t.o.URN), Remember: links.Remember}
+	r := Record{Token: t.r.Token, ID: t.o.ID, URN: string(t.o.URN), Remember: links.Remember}
 	for _, fact := range links.Provides {
 		r.Provides = append(r.Provides, fact.Name)
 	}

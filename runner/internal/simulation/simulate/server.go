@@ -167,10 +167,11 @@ func failures(token string, problems []Problem) []*pulumirpc.CheckFailure {
 	return failures
 }
 
+// complete keeps everything that a property can say.
+var complete = plugin.MarshalOptions{KeepUnknowns: true, KeepSecrets: true, KeepResources: true}
+
 func unmarshal(values *structpb.Struct) (resource.PropertyMap, error) {
-	return plugin.UnmarshalProperties(values, plugin.MarshalOptions{
-		KeepUnknowns: true, KeepSecrets: true, KeepResources: true,
-	})
+	return plugin.UnmarshalProperties(values, complete)
 }
 
 func unmarshalBoth(a, b *structpb.Struct) (first, second resource.PropertyMap, err error) {
@@ -180,7 +181,5 @@ func unmarshalBoth(a, b *structpb.Struct) (first, second resource.PropertyMap, e
 }
 
 func marshal(values resource.PropertyMap) (*structpb.Struct, error) {
-	return plugin.MarshalProperties(values, plugin.MarshalOptions{
-		KeepUnknowns: true, KeepSecrets: true, KeepResources: true,
-	})
+	return plugin.MarshalProperties(values, complete)
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -18,8 +19,8 @@ import (
 	"mara/runner/internal/state/lock"
 )
 
-// record says that a resource exists. It holds no property of it.
-type record struct {
+// Record says that a resource exists in the simulated clouds. It holds no property of it.
+type Record struct {
 	Token    string   `json:"type"`
 	ID       string   `json:"id"`
 	URN      string   `json:"urn"`
@@ -28,10 +29,18 @@ type record struct {
 	Remember []string `json:"remember,omitempty"`
 }
 
-func (r record) equal(other record) bool {
-	return r.Token == other.Token && r.ID == other.ID && r.URN == other.URN &&
-		slices.Equal(r.Provides, other.Provides) && slices.Equal(r.Requires, other.Requires) &&
-		slices.Equal(r.Remember, other.Remember)
+// ReadRecords reads what exists in the simulated clouds of a directory, which may
+// not exist itself.
+func ReadRecords(dir string) ([]Record, error) {
+	s := &store{dir: dir, known: map[string]Record{}}
+	if err := s.scan(); err != nil {
+		return nil, err
+	}
+	var records []Record
+	for _, path := range names(s.known) {
+		records = append(records, s.known[path])
+	}
+	return records, nil
 }
 
 // store keeps one file for each resource that exists, and nothing else, so
@@ -40,14 +49,14 @@ type store struct {
 	dir string
 
 	mu    sync.Mutex        // protects known, and makes read-then-write one step
-	known map[string]record // by path; a cache of files that were there
+	known map[string]Record // by path; a cache of files that were there
 }
 
 func openStore(dir string) (*store, error) {
 	if dir == "" {
 		return nil, errors.New("the simulated clouds have no directory to remember what exists")
 	}
-	s := &store{dir: dir, known: map[string]record{}}
+	s := &store{dir: dir, known: map[string]Record{}}
 	return s, s.scan()
 }
 
@@ -63,23 +72,23 @@ func (s *store) place(scope, token, id string) string {
 }
 
 // find returns a resource that is there, with all that it needs.
-func (s *store) find(path string) (r record, ok bool) {
+func (s *store) find(path string) (r Record, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.findLocked(path)
 }
 
-func (s *store) findLocked(path string) (r record, ok bool) {
+func (s *store) findLocked(path string) (r Record, ok bool) {
 	r, err := s.load(path)
 	return r, err == nil && !slices.ContainsFunc(r.Requires, s.isFalse)
 }
 
 // put records a resource, unless another URN owns the place, and returns the
 // owner. Repeating it changes nothing.
-func (s *store) put(path string, r record) (owner string, err error) {
+func (s *store) put(path string, r Record) (owner string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old, ok := s.findLocked(path); ok && (old.URN != r.URN || old.equal(r)) {
+	if old, ok := s.findLocked(path); ok && (old.URN != r.URN || reflect.DeepEqual(old, r)) {
 		return old.URN, nil
 	}
 	if err := s.bury(r.Provides); err != nil {
@@ -143,7 +152,7 @@ func (s *store) drop(path string) error {
 	}
 	delete(s.known, path)
 	for other, candidate := range maps.Clone(s.known) {
-		if intersects(candidate.Requires, r.Provides) {
+		if slices.ContainsFunc(candidate.Requires, func(fact string) bool { return slices.Contains(r.Provides, fact) }) {
 			if err := s.drop(other); err != nil {
 				return err
 			}
@@ -214,15 +223,15 @@ func (s *store) scan() error {
 	return nil
 }
 
-func (s *store) load(path string) (record, error) {
+func (s *store) load(path string) (Record, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		delete(s.known, path)
-		return record{}, err
+		return Record{}, err
 	}
-	var r record
+	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return record{}, fmt.Errorf("%s: %w; remove the file to forget the resource", path, err)
+		return Record{}, fmt.Errorf("%s: %w; remove the file to forget the resource", path, err)
 	}
 	s.known[path] = r
 	return r, nil
@@ -239,7 +248,7 @@ func isAbandoned(name string) bool {
 }
 
 // writeRecord writes a file completely or not at all.
-func writeRecord(path string, r record) error {
+func writeRecord(path string, r Record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -256,8 +265,4 @@ func writeRecord(path string, r record) error {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return os.Rename(file.Name(), path)
-}
-
-func intersects(a, b []string) bool {
-	return slices.ContainsFunc(a, func(item string) bool { return slices.Contains(b, item) })
 }

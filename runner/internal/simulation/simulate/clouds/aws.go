@@ -1,6 +1,7 @@
 package clouds
 
 import (
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,7 +90,24 @@ func awsFunctions() []simulate.Invoke {
 			Token: "aws:index/getPartition:getPartition", Answer: constant(map[string]any{
 				"id": "aws", "partition": "aws", "dnsSuffix": "amazonaws.com", "reverseDnsPrefix": "com.amazonaws",
 			})},
-		ecrToken(), addonVersion(), clusterVersions(), clusterToken(),
+		{
+			Token:   "aws:ecr/getAuthorizationToken:getAuthorizationToken",
+			Secrets: []string{"authorizationToken", "password"}, Answer: ecrToken,
+		},
+		{
+			Token: "aws:eks/getAddonVersion:getAddonVersion", Answer: func(o simulate.Object) (map[string]any, error) {
+				name := o.Text("addonName")
+				return map[string]any{"id": name, "version": addonVersionFor(name), "region": region(o)}, nil
+			}},
+		{
+			Token: "aws:eks/getClusterVersions:getClusterVersions", Answer: func(o simulate.Object) (map[string]any, error) {
+				return map[string]any{"clusterVersionsOnlies": []any{"1.36", "1.35", "1.34"}, "region": region(o)}, nil
+			}},
+		{
+			Token: "aws:eks/getClusterAuth:getClusterAuth", Secrets: []string{"token"},
+			Answer: func(o simulate.Object) (map[string]any, error) {
+				return map[string]any{"id": o.Text("name"), "token": "SIMULATED-" + o.Hex("token", 32), "region": region(o)}, nil
+			}},
 	}
 }
 
@@ -115,4 +133,14 @@ func shortRegion(region string) string {
 		return region
 	}
 	return parts[0] + parts[1][:1] + parts[len(parts)-1]
+}
+
+func ecrToken(o simulate.Object) (map[string]any, error) {
+	password := "SIMULATED-" + o.Hex("password", 32)
+	return map[string]any{
+		"id": region(o), "region": region(o), "userName": "AWS", "password": password,
+		"authorizationToken": base64.StdEncoding.EncodeToString([]byte("AWS:" + password)),
+		"proxyEndpoint":      "https://" + registryHost(o),
+		"expiresAt":          "2026-01-01T12:00:00Z",
+	}, nil
 }

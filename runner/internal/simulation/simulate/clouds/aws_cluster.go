@@ -22,8 +22,8 @@ var (
 // awsClusters returns the types of EKS. Measured: EKS clusters take 8.5 to 10 minutes,
 // node groups almost 2.
 func awsClusters() []simulate.Resource {
-	return append(awsAccess(),
-		simulate.Resource{
+	return []simulate.Resource{
+		{
 			Token:   "aws:eks/cluster:Cluster",
 			Latency: seconds(540, 120, 150), ID: field("name"), AutoName: "name",
 			ReplaceOn: []string{
@@ -35,7 +35,7 @@ func awsClusters() []simulate.Resource {
 			Outputs: eksCluster, Links: eksLinks,
 			Defaults: map[string]any{"clusterId": "", "platformVersion": "eks.1", "version": "1.36"},
 		},
-		simulate.Resource{
+		{
 			Token:   "aws:eks/nodeGroup:NodeGroup",
 			Latency: seconds(114, 90, 180), ID: fields(":", "clusterName", "nodeGroupName"), AutoName: "nodeGroupName",
 			ReplaceOn: []string{
@@ -52,7 +52,7 @@ func awsClusters() []simulate.Resource {
 				return []simulate.Fact{{Name: nodesFact + o.Text("clusterName")}}
 			}, needsCluster, once(needsRole("nodeRoleArn")), needsSubnets("subnetIds")),
 		},
-		simulate.Resource{
+		{
 			Token:   "aws:eks/addon:Addon",
 			Latency: seconds(30, 30, 15), ID: fields(":", "clusterName", "addonName"),
 			ReplaceOn: []string{"clusterName", "addonName", "region"},
@@ -61,37 +61,6 @@ func awsClusters() []simulate.Resource {
 				return map[string]any{"addonVersion": o.TextOr("addonVersion", addonVersionFor(o.Text("addonName")))}
 			},
 		},
-	)
-}
-
-// needsNodes holds for the add-ons that run as ordinary pods.
-func needsNodes(o simulate.Object) []simulate.Requirement {
-	switch o.Text("addonName") {
-	case "coredns", "aws-ebs-csi-driver", "metrics-server":
-		return []simulate.Requirement{{
-			Fact: nodesFact + o.Text("clusterName"),
-			Missing: "unexpected state 'DEGRADED', wanted 'ACTIVE': InsufficientNumberOfReplicas: " +
-				"the cluster has no nodes for " + o.Text("addonName"),
-		}}
-	}
-	return nil
-}
-
-func needsSubnets(path string) func(simulate.Object) []simulate.Requirement {
-	return func(o simulate.Object) []simulate.Requirement {
-		var needed []simulate.Requirement
-		for _, subnet := range o.List(path) {
-			id := fmt.Sprint(subnet)
-			needed = append(needed, simulate.Requirement{
-				Fact: subnetFact + id, Missing: "InvalidRequestException: The subnet ID " + quote(id) + " does not exist",
-			})
-		}
-		return needed
-	}
-}
-
-func awsAccess() []simulate.Resource {
-	return []simulate.Resource{
 		{
 			Token:   "aws:eks/accessEntry:AccessEntry",
 			Latency: seconds(2, 2, 1), ID: fields(":", "clusterName", "principalArn"), Links: links(nil, needsClusterOnly),
@@ -117,6 +86,32 @@ func awsAccess() []simulate.Resource {
 				return map[string]any{"associationId": o.ID, "associationArn": arn(o, o.ID), "externalId": ""}
 			},
 		},
+	}
+}
+
+// needsNodes holds for the add-ons that run as ordinary pods.
+func needsNodes(o simulate.Object) []simulate.Requirement {
+	switch o.Text("addonName") {
+	case "coredns", "aws-ebs-csi-driver", "metrics-server":
+		return []simulate.Requirement{{
+			Fact: nodesFact + o.Text("clusterName"),
+			Missing: "unexpected state 'DEGRADED', wanted 'ACTIVE': InsufficientNumberOfReplicas: " +
+				"the cluster has no nodes for " + o.Text("addonName"),
+		}}
+	}
+	return nil
+}
+
+func needsSubnets(path string) func(simulate.Object) []simulate.Requirement {
+	return func(o simulate.Object) []simulate.Requirement {
+		var needed []simulate.Requirement
+		for _, subnet := range o.List(path) {
+			id := fmt.Sprint(subnet)
+			needed = append(needed, simulate.Requirement{
+				Fact: subnetFact + id, Missing: "InvalidRequestException: The subnet ID " + quote(id) + " does not exist",
+			})
+		}
+		return needed
 	}
 }
 
@@ -204,33 +199,4 @@ func addonVersionFor(name string) string {
 		"aws-ebs-csi-driver": "v1.64.0-eksbuild.1", "eks-pod-identity-agent": "v1.3.9-eksbuild.3",
 	}
 	return cmp.Or(versions[name], "v1.0.0-eksbuild.1")
-}
-
-func addonVersion() simulate.Invoke {
-	return simulate.Invoke{
-		Token: "aws:eks/getAddonVersion:getAddonVersion",
-		Answer: func(o simulate.Object) (map[string]any, error) {
-			name := o.Text("addonName")
-			return map[string]any{"id": name, "version": addonVersionFor(name), "region": region(o)}, nil
-		},
-	}
-}
-
-func clusterVersions() simulate.Invoke {
-	return simulate.Invoke{
-		Token: "aws:eks/getClusterVersions:getClusterVersions",
-		Answer: func(o simulate.Object) (map[string]any, error) {
-			return map[string]any{"clusterVersionsOnlies": []any{"1.36", "1.35", "1.34"}, "region": region(o)}, nil
-		},
-	}
-}
-
-func clusterToken() simulate.Invoke {
-	return simulate.Invoke{
-		Token:   "aws:eks/getClusterAuth:getClusterAuth",
-		Secrets: []string{"token"},
-		Answer: func(o simulate.Object) (map[string]any, error) {
-			return map[string]any{"id": o.Text("name"), "token": "SIMULATED-" + o.Hex("token", 32), "region": region(o)}, nil
-		},
-	}
 }

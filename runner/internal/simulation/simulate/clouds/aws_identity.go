@@ -23,8 +23,8 @@ var needsRoleName = needs("role", roleFact, "NoSuchEntity: there is no role")
 
 // awsIdentities returns the types of IAM.
 func awsIdentities() []simulate.Resource {
-	return append(awsPolicies(),
-		simulate.Resource{
+	return []simulate.Resource{
+		{
 			Token:   "aws:iam/role:Role",
 			Latency: seconds(2, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "namePrefix", "path"},
 			Check: checkJSON("assumeRolePolicy"),
@@ -38,7 +38,7 @@ func awsIdentities() []simulate.Resource {
 				return map[string]any{"uniqueId": "AROA" + digits(o, "unique")}
 			},
 		},
-		simulate.Resource{
+		{
 			Token:   "aws:iam/instanceProfile:InstanceProfile",
 			Latency: seconds(2, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "path"},
 			Links: links(nil, once(needsRoleName)),
@@ -46,7 +46,7 @@ func awsIdentities() []simulate.Resource {
 				return map[string]any{"uniqueId": "AIPA" + digits(o, "unique")}
 			},
 		},
-		simulate.Resource{
+		{
 			Token:   "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
 			Latency: seconds(1, 1, 1), ReplaceOn: []string{"url"},
 			ID: func(o simulate.Object) string {
@@ -56,11 +56,6 @@ func awsIdentities() []simulate.Resource {
 				return map[string]any{"arn": o.ID, "thumbprintLists": []any{o.Hex("thumbprint", 40)}}
 			},
 		},
-	)
-}
-
-func awsPolicies() []simulate.Resource {
-	return []simulate.Resource{
 		{
 			Token:   "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
 			Latency: seconds(1, 1, 1), ReplaceOn: []string{"role", "policyArn"}, Links: links(nil, needsRoleName),

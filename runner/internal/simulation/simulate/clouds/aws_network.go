@@ -24,8 +24,8 @@ var (
 
 // awsNetwork returns the types of a VPC.
 func awsNetwork() []simulate.Resource {
-	return append(awsAddresses(), append(awsRoutes(),
-		simulate.Resource{
+	return []simulate.Resource{
+		{
 			Token:   "aws:ec2/vpc:Vpc",
 			Latency: seconds(12, 2, 1), ID: numbered("vpc"),
 			ReplaceOn: []string{"cidrBlock", "instanceTenancy", "region"},
@@ -43,7 +43,7 @@ func awsNetwork() []simulate.Resource {
 				}
 			},
 		},
-		simulate.Resource{
+		{
 			Token:   "aws:ec2/subnet:Subnet",
 			Latency: seconds(10, 2, 1), ID: numbered("subnet"),
 			ReplaceOn: []string{"vpcId", "cidrBlock", "availabilityZone", "availabilityZoneId", "region"},
@@ -58,14 +58,14 @@ func awsNetwork() []simulate.Resource {
 				}
 			},
 		},
-		simulate.Resource{
+		{
 			Token:   "aws:ec2/securityGroup:SecurityGroup",
 			Latency: seconds(3, 2, 1), ID: numbered("sg"), AutoName: "name",
 			ReplaceOn: []string{"name", "namePrefix", "description", "vpcId", "region"},
 			Links:     links(byID("aws/securitygroup/", ""), needsVpc),
 			Defaults:  map[string]any{"description": "Managed by Pulumi"},
 		},
-		simulate.Resource{
+		{
 			Token:   "aws:ec2/securityGroupRule:SecurityGroupRule",
 			Latency: seconds(1, 1, 1),
 			ID:      func(o simulate.Object) string { return fmt.Sprint("sgrule-", o.Pick("id", 1000000000, 4000000000)) },
@@ -78,11 +78,6 @@ func awsNetwork() []simulate.Resource {
 				return map[string]any{"securityGroupRuleId": "sgr-0" + o.Hex("rule", 16)}
 			},
 		},
-	)...)
-}
-
-func awsAddresses() []simulate.Resource {
-	return []simulate.Resource{
 		{
 			Token:   "aws:ec2/internetGateway:InternetGateway",
 			Latency: seconds(2, 2, 10), ID: numbered("igw"), Links: links(nil, needsVpc), ReplaceOn: []string{"region"},
@@ -116,11 +111,6 @@ func awsAddresses() []simulate.Resource {
 				}
 			},
 		},
-	}
-}
-
-func awsRoutes() []simulate.Resource {
-	return []simulate.Resource{
 		{
 			Token:   "aws:ec2/routeTable:RouteTable",
 			Latency: seconds(2, 2, 1), ID: numbered("rtb"), ReplaceOn: []string{"vpcId", "region"},

@@ -1,7 +1,6 @@
 package clouds
 
 import (
-	"encoding/base64"
 	"fmt"
 
 	"mara/runner/internal/simulation/simulate"
@@ -48,20 +47,4 @@ func awsStorage() []simulate.Resource {
 
 func registryHost(o simulate.Object) string {
 	return fmt.Sprintf("%s.dkr.ecr.%s.amazonaws.com", account, region(o))
-}
-
-func ecrToken() simulate.Invoke {
-	return simulate.Invoke{
-		Token:   "aws:ecr/getAuthorizationToken:getAuthorizationToken",
-		Secrets: []string{"authorizationToken", "password"},
-		Answer: func(o simulate.Object) (map[string]any, error) {
-			password := "SIMULATED-" + o.Hex("password", 32)
-			return map[string]any{
-				"id": region(o), "region": region(o), "userName": "AWS", "password": password,
-				"authorizationToken": base64.StdEncoding.EncodeToString([]byte("AWS:" + password)),
-				"proxyEndpoint":      "https://" + registryHost(o),
-				"expiresAt":          "2026-01-01T12:00:00Z",
-			}, nil
-		},
-	}
 }

@@ -25,7 +25,7 @@ func digitaloceanHost() host {
 func digitalocean() simulate.Package {
 	return simulate.Package{
 		Name: "digitalocean", Schemas: [][]byte{schemas.Of("digitalocean")},
-		Resources: []simulate.Resource{doksCluster(), docrRegistry(), docrCredentials(), digitaloceanRecord()},
+		Resources: digitaloceanResources(),
 		Invokes:   digitaloceanFunctions(),
 		Defaults: func(simulate.Object) map[string]any {
 			return map[string]any{"createdAt": simulate.Epoch, "updatedAt": simulate.Epoch}
@@ -33,15 +33,45 @@ func digitalocean() simulate.Package {
 	}
 }
 
-func doksCluster() simulate.Resource {
-	return simulate.Resource{
-		Token:   "digitalocean:index/kubernetesCluster:KubernetesCluster",
-		Latency: seconds(300, 60, 30), ID: func(o simulate.Object) string { return uuid(o, "id") },
-		ReplaceOn: []string{"name", "region", "vpcUuid", "clusterSubnet", "serviceSubnet", "nodePool.size"},
-		Check:     every(wellFormed("version", doksVersion.MatchString, "is not a version such as 1.36.2-do.0"), checkPool),
-		Links:     links(func(o simulate.Object) []simulate.Fact { return facts(reachable(doksServer(o))) }),
-		Defaults:  map[string]any{"clusterSubnet": "10.108.0.0/16", "serviceSubnet": "10.109.0.0/19", "status": "running"},
-		Outputs:   doksOutputs,
+func digitaloceanResources() []simulate.Resource {
+	return []simulate.Resource{
+		{
+			Token:   "digitalocean:index/kubernetesCluster:KubernetesCluster",
+			Latency: seconds(300, 60, 30), ID: func(o simulate.Object) string { return uuid(o, "id") },
+			ReplaceOn: []string{"name", "region", "vpcUuid", "clusterSubnet", "serviceSubnet", "nodePool.size"},
+			Check:     every(wellFormed("version", doksVersion.MatchString, "is not a version such as 1.36.2-do.0"), checkPool),
+			Links:     links(func(o simulate.Object) []simulate.Fact { return facts(reachable(doksServer(o))) }),
+			Defaults:  map[string]any{"clusterSubnet": "10.108.0.0/16", "serviceSubnet": "10.109.0.0/19", "status": "running"},
+			Outputs:   doksOutputs,
+		},
+		{
+			Token:   "digitalocean:index/containerRegistry:ContainerRegistry",
+			Latency: seconds(3, 2, 3), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "region"},
+			Check: wellFormed("name", docrName.MatchString, "is not a name for a registry"),
+			Outputs: func(o simulate.Object) map[string]any {
+				return docrOutputs(o.ID, o.TextOr("region", "nyc3"), o.Text("subscriptionTierSlug"))
+			},
+		},
+		// DigitalOcean's logins have a token for both user and password.
+		{
+			Token:   "digitalocean:index/containerRegistryDockerCredentials:ContainerRegistryDockerCredentials",
+			Latency: seconds(1, 1, 1), ReplaceOn: []string{"registryName", "expirySeconds", "write"},
+			// In reality it is the registry's name alone, although there can be several logins.
+			ID:       func(o simulate.Object) string { return o.Text("registryName") + "-" + o.Hex("id", 8) },
+			Defaults: map[string]any{"credentialExpirationTime": "2076-01-01T00:00:00Z", "expirySeconds": 1576800000},
+			Outputs: func(o simulate.Object) map[string]any {
+				token := "SIMULATED-" + o.Hex("token", 40)
+				login := base64.StdEncoding.EncodeToString([]byte(token + ":" + token))
+				return map[string]any{"dockerCredentials": fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, docrHost, login)}
+			},
+		},
+		{
+			Token:   "digitalocean:index/dnsRecord:DnsRecord",
+			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domain", "type"}, Defaults: map[string]any{"ttl": 1800},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{"fqdn": strings.TrimPrefix(o.Text("name")+"."+o.Text("domain"), "@.")}
+			},
+		},
 	}
 }
 
@@ -87,48 +117,10 @@ func checkPool(o simulate.Object) []simulate.Problem {
 
 var docrName = regexp.MustCompile(`^[a-z0-9-]{1,63}$`)
 
-func docrRegistry() simulate.Resource {
-	return simulate.Resource{
-		Token:   "digitalocean:index/containerRegistry:ContainerRegistry",
-		Latency: seconds(3, 2, 3), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "region"},
-		Check: wellFormed("name", docrName.MatchString, "is not a name for a registry"),
-		Outputs: func(o simulate.Object) map[string]any {
-			return docrOutputs(o.ID, o.TextOr("region", "nyc3"), o.Text("subscriptionTierSlug"))
-		},
-	}
-}
-
 func docrOutputs(name, region, tier string) map[string]any {
 	return map[string]any{
 		"name": name, "endpoint": docrHost + "/" + name, "serverUrl": docrHost, "region": region,
 		"subscriptionTierSlug": tier, "storageUsageBytes": 0, "createdAt": simulate.Epoch,
-	}
-}
-
-// docrCredentials returns the type of logins. DigitalOcean's have a token for both
-// user and password.
-func docrCredentials() simulate.Resource {
-	return simulate.Resource{
-		Token:   "digitalocean:index/containerRegistryDockerCredentials:ContainerRegistryDockerCredentials",
-		Latency: seconds(1, 1, 1), ReplaceOn: []string{"registryName", "expirySeconds", "write"},
-		// In reality it is the registry's name alone, although there can be several logins.
-		ID:       func(o simulate.Object) string { return o.Text("registryName") + "-" + o.Hex("id", 8) },
-		Defaults: map[string]any{"credentialExpirationTime": "2076-01-01T00:00:00Z", "expirySeconds": 1576800000},
-		Outputs: func(o simulate.Object) map[string]any {
-			token := "SIMULATED-" + o.Hex("token", 40)
-			login := base64.StdEncoding.EncodeToString([]byte(token + ":" + token))
-			return map[string]any{"dockerCredentials": fmt.Sprintf(`{"auths":{%q:{"auth":%q}}}`, docrHost, login)}
-		},
-	}
-}
-
-func digitaloceanRecord() simulate.Resource {
-	return simulate.Resource{
-		Token:   "digitalocean:index/dnsRecord:DnsRecord",
-		Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domain", "type"}, Defaults: map[string]any{"ttl": 1800},
-		Outputs: func(o simulate.Object) map[string]any {
-			return map[string]any{"fqdn": strings.TrimPrefix(o.Text("name")+"."+o.Text("domain"), "@.")}
-		},
 	}
 }
 

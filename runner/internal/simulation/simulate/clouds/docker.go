@@ -13,7 +13,7 @@ import (
 func docker() simulate.Package {
 	return simulate.Package{
 		Name: "docker", Schemas: [][]byte{schemas.Of("docker")},
-		Resources: append(dockerImages(), dockerObjects()...),
+		Resources: dockerResources(),
 		Invokes: []simulate.Invoke{
 			{
 				Token: "docker:index/getRegistryImage:getRegistryImage",
@@ -31,7 +31,8 @@ func docker() simulate.Package {
 	}
 }
 
-func dockerImages() []simulate.Resource {
+func dockerResources() []simulate.Resource {
+	hexID := func(o simulate.Object) string { return o.Hex("id", 64) }
 	return []simulate.Resource{
 		{
 			Token:   "docker:index/image:Image",
@@ -74,12 +75,6 @@ func dockerImages() []simulate.Resource {
 				return map[string]any{"sha256Digest": digest(o.Text("name"))}
 			},
 		},
-	}
-}
-
-func dockerObjects() []simulate.Resource {
-	hexID := func(o simulate.Object) string { return o.Hex("id", 64) }
-	return []simulate.Resource{
 		{
 			Token:   "docker:index/container:Container",
 			Latency: seconds(3, 1, 2), ID: hexID, AutoName: "name",

@@ -16,11 +16,10 @@ import (
 func kubernetes() simulate.Package {
 	return simulate.Package{
 		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")},
-		Resources: slices.Concat(coreKinds(), workloadKinds(), otherKinds(),
-			[]simulate.Resource{helmRelease(), definition()}),
-		Invokes: []simulate.Invoke{helmTemplate()},
-		Dynamic: customKind,
-		Scope:   clusterScope,
+		Resources: append(kinds(), helmRelease(), definition()),
+		Invokes:   []simulate.Invoke{helmTemplate()},
+		Dynamic:   customKind,
+		Scope:     clusterScope,
 	}
 }
 
@@ -107,7 +106,8 @@ func plainKind(token string) simulate.Resource {
 	return object(token, simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)})
 }
 
-func coreKinds() []simulate.Resource {
+// kinds returns the built-in kinds.
+func kinds() []simulate.Resource {
 	return []simulate.Resource{
 		object("kubernetes:core/v1:Namespace", clusterWide(simulate.Resource{
 			Latency: seconds(0.5, 0.5, 10),
@@ -147,36 +147,6 @@ func coreKinds() []simulate.Resource {
 		}),
 		plainKind("kubernetes:core/v1:LimitRange"),
 		plainKind("kubernetes:core/v1:ResourceQuota"),
-	}
-}
-
-// secretData merges stringData into data, as an API server does. If a program reads a
-// Secret that another program has created, only the names of the values are stored:
-// it gets generated values, the same each time.
-func secretData(o simulate.Object) map[string]any {
-	data := map[string]any{}
-	maps.Copy(data, o.Map("data"))
-	for key, value := range o.Map("stringData") {
-		data[key] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(value)))
-	}
-	for _, key := range o.Remembered {
-		data[key] = base64.StdEncoding.EncodeToString([]byte("Simulated-" + o.Hex("secret/"+key, 24)))
-	}
-	return map[string]any{"data": data, "stringData": nil, "type": o.TextOr("type", "Opaque")}
-}
-
-func secretLinks(o simulate.Object) simulate.Links {
-	l := links(nil, needsNamespace)(o)
-	l.Remember = slices.Concat(slices.Collect(maps.Keys(o.Map("data"))), slices.Collect(maps.Keys(o.Map("stringData"))))
-	slices.Sort(l.Remember)
-	return l
-}
-
-// replicas returns how many pods a workload asks for.
-func replicas(o simulate.Object) int { return o.Number("spec.replicas", 1) }
-
-func workloadKinds() []simulate.Resource {
-	return []simulate.Resource{
 		object("kubernetes:apps/v1:Deployment", simulate.Resource{
 			Latency: seconds(45, 30, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
 			Outputs: func(o simulate.Object) map[string]any {
@@ -205,11 +175,6 @@ func workloadKinds() []simulate.Resource {
 				"numberMisscheduled": 0, "updatedNumberScheduled": 3, "observedGeneration": 1,
 			}},
 		}),
-	}
-}
-
-func otherKinds() []simulate.Resource {
-	return []simulate.Resource{
 		object("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
 			Latency: seconds(10, 3, 2),
 			Outputs: func(o simulate.Object) map[string]any {
@@ -227,6 +192,31 @@ func otherKinds() []simulate.Resource {
 		})),
 	}
 }
+
+// secretData merges stringData into data, as an API server does. If a program reads a
+// Secret that another program has created, only the names of the values are stored:
+// it gets generated values, the same each time.
+func secretData(o simulate.Object) map[string]any {
+	data := map[string]any{}
+	maps.Copy(data, o.Map("data"))
+	for key, value := range o.Map("stringData") {
+		data[key] = base64.StdEncoding.EncodeToString([]byte(fmt.Sprint(value)))
+	}
+	for _, key := range o.Remembered {
+		data[key] = base64.StdEncoding.EncodeToString([]byte("Simulated-" + o.Hex("secret/"+key, 24)))
+	}
+	return map[string]any{"data": data, "stringData": nil, "type": o.TextOr("type", "Opaque")}
+}
+
+func secretLinks(o simulate.Object) simulate.Links {
+	l := links(nil, needsNamespace)(o)
+	l.Remember = slices.Concat(slices.Collect(maps.Keys(o.Map("data"))), slices.Collect(maps.Keys(o.Map("stringData"))))
+	slices.Sort(l.Remember)
+	return l
+}
+
+// replicas returns how many pods a workload asks for.
+func replicas(o simulate.Object) int { return o.Number("spec.replicas", 1) }
 
 // builtin are the API groups whose kinds the SDK describes. What is not
 // listed of them is not simulated, rather than a custom kind.

@@ -26,7 +26,7 @@ func linodeHost() host {
 func linode() simulate.Package {
 	return simulate.Package{
 		Name: "linode", Schemas: [][]byte{schemas.Of("linode")},
-		Resources: append(linodeClusters(), append(linodeMachines(), linodeNetwork()...)...),
+		Resources: linodeResources(),
 		Invokes:   linodeFunctions(),
 		Defaults: func(o simulate.Object) map[string]any {
 			return map[string]any{
@@ -50,8 +50,9 @@ func needsNumber(path, fact, missing string) func(simulate.Object) []simulate.Re
 	}
 }
 
-// linodeClusters returns the types of LKE.
-func linodeClusters() []simulate.Resource {
+// linodeResources returns the types of LKE, machines with their parts, firewalls, DNS and
+// load balancers.
+func linodeResources() []simulate.Resource {
 	return []simulate.Resource{
 		{
 			Token:   "linode:index/lkeCluster:LkeCluster",
@@ -66,6 +67,46 @@ func linodeClusters() []simulate.Resource {
 			Outputs: func(o simulate.Object) map[string]any {
 				count := o.Number("nodeCount", o.Number("autoscaler.min", 1))
 				return map[string]any{"nodeCount": count, "nodes": lkeNodes(o, "pool", count)}
+			},
+		},
+		{
+			Token:   "linode:index/instance:Instance",
+			Latency: seconds(60, 60, 10), ID: numeric, Outputs: linodeInstance,
+			Defaults: map[string]any{"lkeClusterId": 0, "privateIpAddress": "", "status": "running", "swapSize": 512},
+			ReplaceOn: []string{
+				"region", "image", "rootPass", "authorizedKeys", "authorizedUsers", "stackscriptId", "stackscriptData", "metadatas",
+			},
+		},
+		{Token: "linode:index/stackScript:StackScript", Latency: seconds(1, 1, 1), ID: numeric},
+		{Token: "linode:index/sshKey:SshKey", Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"sshKey"}},
+		{
+			Token:   "linode:index/token:Token",
+			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"scopes", "expiry"},
+		},
+		{
+			Token:   "linode:index/firewall:Firewall",
+			Latency: seconds(2, 2, 1), ID: numeric,
+			Defaults: map[string]any{"status": "enabled"},
+		},
+		{
+			Token:   "linode:index/domain:Domain",
+			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"type"}, Links: links(byID(domainFact, "")),
+			Defaults: map[string]any{"status": "active"},
+		},
+		{
+			Token:   "linode:index/domainRecord:DomainRecord",
+			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domainId", "recordType"},
+			Links:    links(nil, needsNumber("domainId", domainFact, "[404] Not found: there is no domain")),
+			Defaults: map[string]any{"name": ""},
+		},
+		{
+			Token:   "linode:index/nodeBalancer:NodeBalancer",
+			Latency: seconds(5, 2, 2), ID: numeric, ReplaceOn: []string{"region"},
+			Outputs: func(o simulate.Object) map[string]any {
+				return map[string]any{
+					"hostname": "nb-" + o.Hex("name", 8) + ".simulated" + nowhere, "ipv4": o.IPv4("address"),
+					"ipv6": "2001:db8::" + o.Hex("ipv6", 4),
+				}
 			},
 		},
 	}
@@ -122,32 +163,6 @@ func checkPools(o simulate.Object) []simulate.Problem {
 	return nil
 }
 
-// linodeMachines returns instances and their parts.
-func linodeMachines() []simulate.Resource {
-	return []simulate.Resource{
-		{
-			Token:   "linode:index/instance:Instance",
-			Latency: seconds(60, 60, 10), ID: numeric, Outputs: linodeInstance,
-			Defaults: map[string]any{"lkeClusterId": 0, "privateIpAddress": "", "status": "running", "swapSize": 512},
-			ReplaceOn: []string{
-				"region", "image", "rootPass", "authorizedKeys", "authorizedUsers", "stackscriptId", "stackscriptData", "metadatas",
-			},
-		},
-		{
-			Token:   "linode:index/stackScript:StackScript",
-			Latency: seconds(1, 1, 1), ID: numeric,
-		},
-		{
-			Token:   "linode:index/sshKey:SshKey",
-			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"sshKey"},
-		},
-		{
-			Token:   "linode:index/token:Token",
-			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"scopes", "expiry"},
-		},
-	}
-}
-
 func linodeInstance(o simulate.Object) map[string]any {
 	address := o.IPv4("address")
 	return map[string]any{
@@ -160,38 +175,6 @@ func linodeInstance(o simulate.Object) map[string]any {
 		"ipv4s":           []any{address},
 		"ipv6":            fmt.Sprintf("2001:db8::%s/128", o.Hex("ipv6", 4)),
 		"specs":           map[string]any{"disk": 81920, "memory": 4096, "vcpus": 2, "transfer": 4000, "gpus": 0},
-	}
-}
-
-// linodeNetwork returns firewalls, DNS and load balancers.
-func linodeNetwork() []simulate.Resource {
-	return []simulate.Resource{
-		{
-			Token:   "linode:index/firewall:Firewall",
-			Latency: seconds(2, 2, 1), ID: numeric,
-			Defaults: map[string]any{"status": "enabled"},
-		},
-		{
-			Token:   "linode:index/domain:Domain",
-			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"type"}, Links: links(byID(domainFact, "")),
-			Defaults: map[string]any{"status": "active"},
-		},
-		{
-			Token:   "linode:index/domainRecord:DomainRecord",
-			Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"domainId", "recordType"},
-			Links:    links(nil, needsNumber("domainId", domainFact, "[404] Not found: there is no domain")),
-			Defaults: map[string]any{"name": ""},
-		},
-		{
-			Token:   "linode:index/nodeBalancer:NodeBalancer",
-			Latency: seconds(5, 2, 2), ID: numeric, ReplaceOn: []string{"region"},
-			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{
-					"hostname": "nb-" + o.Hex("name", 8) + ".simulated" + nowhere, "ipv4": o.IPv4("address"),
-					"ipv6": "2001:db8::" + o.Hex("ipv6", 4),
-				}
-			},
-		},
 	}
 }
 

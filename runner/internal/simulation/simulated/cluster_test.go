@@ -1,4 +1,4 @@
-package dryrun
+package simulated
 
 import (
 	"context"
@@ -101,8 +101,8 @@ func TestCheck(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var asked, noted []string
-			c := Checker{Cluster: cluster(t, &asked), Charts: chart, Note: func(text string) { noted = append(noted, text) }}
-			err := c.Check(t.Context(), "web", test.token, test.inputs)
+			c := checker{cluster: cluster(t, &asked), charts: chart, warn: func(text string) { noted = append(noted, text) }}
+			err := c.check(t.Context(), "web", test.token, test.inputs)
 			if diff := cmp.Diff(test.asked, asked); diff != "" {
 				t.Errorf("asked (-want +got):\n%s", diff)
 			}
