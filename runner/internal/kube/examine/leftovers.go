@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/interrupt"
@@ -142,11 +143,11 @@ const provisionedBy = "pv.kubernetes.io/provisioned-by"
 func listCreated(ctx context.Context, c *kubeapi.Cluster) ([]Resource, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	services, err := kubeapi.List[corev1.Service](ctx, c, "services", "")
+	services, err := kubeapi.List[corev1.Service](ctx, c, "services", "", metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}
-	volumes, err := kubeapi.List[corev1.PersistentVolume](ctx, c, "persistentvolumes", "")
+	volumes, err := kubeapi.List[corev1.PersistentVolume](ctx, c, "persistentvolumes", "", metav1.ListOptions{})
 	if err != nil {
 		return nil, err
 	}

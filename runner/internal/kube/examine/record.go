@@ -1,6 +1,7 @@
 package examine
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
@@ -9,11 +10,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"mara/runner/internal/kube/kubeapi"
 )
@@ -25,38 +24,27 @@ const recordLimit = 256 << 20
 // such release. Helm keeps each revision in a Secret, and labels the deployed one.
 // https://helm.sh/docs/topics/kubernetes_apis/ and Helm's pkg/storage/driver.
 func readManifest(ctx context.Context, c *kubeapi.Cluster, namespace, name string) (string, error) {
-	selector := metav1.ListOptions{LabelSelector: "owner=helm,status=deployed,name=" + name}
-	secrets := c.Objects.Resource(corev1.SchemeGroupVersion.WithResource("secrets"))
-	list, err := secrets.Namespace(namespace).List(ctx, selector)
+	deployed := metav1.ListOptions{LabelSelector: "owner=helm,status=deployed,name=" + name}
+	records, err := kubeapi.List[corev1.Secret](ctx, c, "secrets", namespace, deployed)
 	if err != nil {
 		return "", fmt.Errorf("reading Helm's record: %w", err)
 	}
-	record, ok := last(list.Items)
-	if !ok {
-		return "", nil
-	}
-	encoded, _, err := unstructured.NestedString(record.Object, "data", "release")
-	if err != nil {
-		return "", errors.New("the record of Helm has another form than expected")
-	}
-	return unpack(encoded)
-}
-
-// last returns the record with the highest revision.
-func last(records []unstructured.Unstructured) (found unstructured.Unstructured, ok bool) {
+	var last *corev1.Secret
 	highest := -1
-	for _, record := range records {
-		if revision, err := strconv.Atoi(record.GetLabels()["version"]); err == nil && revision > highest {
-			highest, found, ok = revision, record, true
+	for i, record := range records {
+		if revision, err := strconv.Atoi(record.Labels["version"]); err == nil && revision > highest {
+			highest, last = revision, &records[i]
 		}
 	}
-	return found, ok
+	if last == nil {
+		return "", nil
+	}
+	return unpack(last.Data["release"])
 }
 
-// unpack returns the manifest in the data of a record: gzipped JSON, encoded by
-// Helm, and once more by the API.
-func unpack(encoded string) (string, error) {
-	reader, err := gzip.NewReader(decoded(decoded(strings.NewReader(encoded))))
+// unpack returns the manifest in the data of a record: gzipped JSON in base64.
+func unpack(encoded []byte) (string, error) {
+	reader, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded)))
 	var record struct {
 		Manifest string `json:"manifest"`
 	}
@@ -68,5 +56,3 @@ func unpack(encoded string) (string, error) {
 	}
 	return record.Manifest, nil
 }
-
-func decoded(encoded io.Reader) io.Reader { return base64.NewDecoder(base64.StdEncoding, encoded) }
