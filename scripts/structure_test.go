@@ -16,6 +16,23 @@ import (
 // several purposes, and each of them is a type.
 const mostMethods = 35
 
+// mostFields is how many fields a struct has at the most: with more it is passed to
+// functions that need a few of them, and nobody knows which.
+const mostFields = 20
+
+// largeStructs returns the structs that may have more fields, each with the reason.
+func largeStructs() map[string]string {
+	const tooLarge = "too large today; to be split"
+	return map[string]string{
+		"runner/internal/run/event.Event":                       "mirrors a line of the event stream, whose format is flat",
+		"runner/internal/kube/pko.StackSpec":                    "mirrors the Stack resource of Pulumi's operator",
+		"runner/mara-engine/openapi/datamodel/high/base.Schema": "mirrors the schema of OpenAPI in the library that it replaces",
+		"runner/internal/cli/operations.operateOptions":         tooLarge,
+		"runner/internal/environment/session.Session":           tooLarge,
+		"runner/internal/secrets/vault.Options":                 tooLarge,
+	}
+}
+
 // mostLines returns the maximum number of lines of packages that once collected everything,
 // without tests.
 func mostLines() map[string]int {
@@ -24,7 +41,7 @@ func mostLines() map[string]int {
 
 func TestStructure(t *testing.T) {
 	t.Parallel()
-	methods, lines := map[string]int{}, map[string]int{}
+	methods, fields, lines := map[string]int{}, map[string]int{}, map[string]int{}
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -50,6 +67,14 @@ func TestStructure(t *testing.T) {
 				methods[directory+"."+receiver(function)]++
 			}
 		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if declared, ok := node.(*ast.TypeSpec); ok {
+				if structure, ok := declared.Type.(*ast.StructType); ok {
+					fields[directory+"."+declared.Name.Name] = structure.Fields.NumFields()
+				}
+			}
+			return true
+		})
 		return nil
 	})
 	if err != nil {
@@ -61,6 +86,17 @@ func TestStructure(t *testing.T) {
 	for name, count := range methods {
 		if count > mostMethods {
 			t.Errorf("%s has %d methods, more than %d: split it by what its methods serve", name, count, mostMethods)
+		}
+	}
+	large := largeStructs()
+	for name, count := range fields {
+		if _, allowed := large[name]; !allowed && count > mostFields {
+			t.Errorf("%s has %d fields, more than %d: split it by what its fields serve", name, count, mostFields)
+		}
+	}
+	for name := range large {
+		if fields[name] <= mostFields {
+			t.Errorf("%s has %d fields: it needs no exception", name, fields[name])
 		}
 	}
 	for directory, most := range mostLines() {

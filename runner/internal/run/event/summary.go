@@ -43,8 +43,6 @@ type Summary struct {
 	SavedPlan *SavedPlan `json:"plan,omitempty"`
 	// Stopping says why nothing new starts any more; empty while it does.
 	Stopping string `json:"stopping,omitempty"`
-
-	index map[string]int // project name -> position in Steps
 }
 
 // Step is one project of the plan and how far it is.
@@ -143,14 +141,12 @@ func (s *Summary) Outcome() Result {
 // Step returns the step of a project and its position in the plan, counted
 // from one. Events about a project that the plan does not hold have none.
 func (s *Summary) Step(project string) (step *Step, position int) {
-	if s.index == nil { // read from JSON
-		s.index = indexOf(s.Steps)
+	for i := range s.Steps {
+		if s.Steps[i].Name == project {
+			return &s.Steps[i], i + 1
+		}
 	}
-	i, ok := s.index[project]
-	if !ok {
-		return nil, 0
-	}
-	return &s.Steps[i], i + 1
+	return nil, 0
 }
 
 // Running returns the names of the projects that have started and not
@@ -203,16 +199,6 @@ func (s *Summary) start(e Event) {
 	for i, p := range e.Projects {
 		s.Steps[i] = Step{Project: p}
 	}
-	s.index = indexOf(s.Steps)
-}
-
-// indexOf returns the position of every project.
-func indexOf(steps []Step) map[string]int {
-	index := make(map[string]int, len(steps))
-	for i, step := range steps {
-		index[step.Name] = i
-	}
-	return index
 }
 
 // applyStep adds an event that belongs to a step.
