@@ -17,7 +17,7 @@ import (
 const mostMethods = 35
 
 // mostFields is how many fields a struct has at the most: with more it is passed to
-// functions that need a few of them, and nobody knows which.
+// functions that need only a few of them, and hides which.
 const mostFields = 20
 
 // largeStructs returns the structs that may have more fields, each with the reason.

@@ -11,7 +11,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/program"
+	"mara/runner/internal/machine/process"
 	"mara/runner/internal/repo/gitsource"
 	"mara/runner/internal/run/event"
 )
@@ -59,7 +59,7 @@ func runFetch(ctx context.Context, d cmd.Deps, o cmd.Common) error {
 	all := sources(mara)
 	git := ""
 	if len(all) > 0 {
-		if git, err = program.Find("git", o.Root, o.Sources.Lookup("PATH").Text); err != nil {
+		if git, err = process.Find("git", o.Root, o.Sources.Lookup("PATH").Text); err != nil {
 			return &failure.Environment{Text: err.Error() + ", and mara.yaml has git projects", Next: "install git"}
 		}
 	}

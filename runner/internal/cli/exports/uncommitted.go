@@ -13,7 +13,6 @@ import (
 	"mara/config"
 	"mara/projects/model"
 	"mara/runner/internal/machine/process"
-	"mara/runner/internal/machine/program"
 	"mara/runner/internal/repo/gitsource"
 )
 
@@ -24,7 +23,7 @@ const projectFile = "Pulumi.yaml"
 func uncommittedNotes(ctx context.Context, first environment, reader string, files []string) ([]string, error) {
 	slices.Sort(files)
 	files = slices.Compact(files)
-	git, err := program.Find("git", first.Settings.Root, first.Env["PATH"])
+	git, err := process.Find("git", first.Settings.Root, first.Env["PATH"])
 	if err != nil || len(files) == 0 {
 		return nil, nil //nolint:nilerr // without git nothing can be committed
 	}

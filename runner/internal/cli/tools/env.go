@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -161,11 +160,13 @@ func (e *shellEnvironment) layers() {
 }
 
 func (e *shellEnvironment) text() string {
-	lines := slice.Map(e.exports, func(v variableValue) string {
-		return "export " + v.name + "=" +
-			shellescape.Quote(v.value)
-	})
-	lines = append(lines, slice.Map(e.comments, func(comment string) string { return "# " + comment })...)
+	var lines []string
+	for _, v := range e.exports {
+		lines = append(lines, "export "+v.name+"="+shellescape.Quote(v.value))
+	}
+	for _, comment := range e.comments {
+		lines = append(lines, "# "+comment)
+	}
 	return strings.Join(lines, "\n") + "\n"
 }
 

@@ -3,13 +3,16 @@ package tools
 import (
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
 
 	"github.com/blang/semver"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/releases"
 )
 
 // Version returns `runner version`.
@@ -66,7 +69,7 @@ type versionDocument struct {
 func runVersion(ctx context.Context, d cmd.Deps, o versionOptions) error {
 	document := versionDocument{Runner: d.Version, Pulumi: d.PulumiVersion}
 	if o.Check {
-		newest, err := releases.Newest(ctx, o.Releases)
+		newest, err := newestRelease(ctx, o.Releases)
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -77,6 +80,40 @@ func runVersion(ctx context.Context, d cmd.Deps, o versionOptions) error {
 	}
 	return o.Show(d, document, fmt.Sprintf("runner %s\npulumi %s\n%s", document.Runner, document.Pulumi,
 		document.verdict()))
+}
+
+// newestLimit bounds the request for the newest release.
+const newestLimit = 10 * time.Second
+
+// newestPath is the path of the file with the newest version. scripts/dist.sh writes
+// it, scripts/install.sh reads it.
+const newestPath = "/latest/download/VERSION"
+
+// newestRelease fetches the version of the newest release, from a web server with the paths of GitHub's releases.
+func newestRelease(ctx context.Context, address string) (semver.Version, error) {
+	ctx, cancel := context.WithTimeout(ctx, newestLimit)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+newestPath, nil)
+	if err != nil {
+		return semver.Version{}, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return semver.Version{}, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return semver.Version{}, fmt.Errorf("%s answers %s", request.URL.Redacted(), response.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	if err != nil {
+		return semver.Version{}, err
+	}
+	version, err := semver.ParseTolerant(strings.TrimSpace(string(text)))
+	if err != nil {
+		return semver.Version{}, fmt.Errorf("%s has no version: %w", request.URL.Redacted(), err)
+	}
+	return version, nil
 }
 
 // outdated reports whether a version is older than the newest release, or nil if it is not a release.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/slice"
 	"github.com/urfave/cli/v2"
 
 	"mara/providers"
@@ -53,8 +52,13 @@ func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 }
 
 func clouds() []string {
-	offered := slices.DeleteFunc(providers.All(), func(p providers.Provider) bool { return len(p.Trial.Costs) == 0 })
-	return slice.Map(offered, func(p providers.Provider) string { return p.Name })
+	var names []string
+	for _, p := range providers.All() {
+		if len(p.Trial.Costs) > 0 {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }
 
 type options struct {

@@ -18,7 +18,6 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/process"
-	"mara/runner/internal/machine/program"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/executor"
@@ -165,7 +164,7 @@ func (h Hooks) attempt(
 	late := fmt.Errorf("timed out after %s", event.FormatDuration(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
-	path, err := program.Find(hook.Command[0], hook.Dir, h.Env["PATH"])
+	path, err := process.Find(hook.Command[0], hook.Dir, h.Env["PATH"])
 	if err != nil {
 		return err
 	}

@@ -189,13 +189,13 @@ func TestInfo(t *testing.T) {
 			"docker",
 			`{"ServerVersion": "28.2.2", "CgroupVersion": "2", "MemTotal": 16000000000, "NCPU": 8, "DockerRootDir": "/var/lib/docker",
 				"SecurityOptions": ["name=seccomp,profile=builtin", "name=rootless"]}`,
-			containers.Info{Version: "28.2.2", CgroupVersion: "2", Memory: 16e9, Processors: 8, Root: "/var/lib/docker", Rootless: true},
+			containers.Info{Version: "28.2.2", CgroupVersion: "2", Memory: 16e9, Root: "/var/lib/docker", Rootless: true},
 		},
 		{
 			"podman",
 			`{"host": {"cgroupVersion": "v2", "memTotal": 8000000000, "cpus": 4, "security": {"rootless": false}},
 				"store": {"graphRoot": "/var/lib/containers/storage"}, "version": {"Version": "5.4.0"}}`,
-			containers.Info{Version: "5.4.0", CgroupVersion: "2", Memory: 8e9, Processors: 4, Root: "/var/lib/containers/storage"},
+			containers.Info{Version: "5.4.0", CgroupVersion: "2", Memory: 8e9, Root: "/var/lib/containers/storage"},
 		},
 	}
 	for _, test := range tests {

@@ -12,7 +12,6 @@ type Info struct {
 	Version       string
 	CgroupVersion string // "1" or "2"; "" if unknown
 	Memory        int64  // bytes of memory of the machine; 0 if unknown
-	Processors    int
 	Root          string // directory of images and containers
 	Rootless      bool
 }
@@ -33,7 +32,6 @@ func (r *Runtime) dockerInfo(ctx context.Context) (Info, error) {
 	answer, err := ask[struct {
 		ServerVersion, CgroupVersion, DockerRootDir string
 		MemTotal                                    int64
-		NCPU                                        int
 		SecurityOptions                             []string
 		ServerErrors                                []string
 	}](ctx, r, info...)
@@ -44,7 +42,7 @@ func (r *Runtime) dockerInfo(ctx context.Context) (Info, error) {
 		return Info{}, &ExitError{Command: r.Name + " info", Code: 1, Stderr: strings.Join(answer.ServerErrors, "\n")}
 	}
 	return Info{
-		Version: answer.ServerVersion, CgroupVersion: answer.CgroupVersion, Memory: answer.MemTotal, Processors: answer.NCPU,
+		Version: answer.ServerVersion, CgroupVersion: answer.CgroupVersion, Memory: answer.MemTotal,
 		Root: answer.DockerRootDir, Rootless: slices.Contains(answer.SecurityOptions, "name=rootless"),
 	}, nil
 }
@@ -54,7 +52,6 @@ func (r *Runtime) podmanInfo(ctx context.Context) (Info, error) {
 		Host struct {
 			CgroupVersion string
 			MemTotal      int64
-			Cpus          int
 			Security      struct{ Rootless bool }
 		}
 		Store   struct{ GraphRoot string }
@@ -65,7 +62,6 @@ func (r *Runtime) podmanInfo(ctx context.Context) (Info, error) {
 	}
 	return Info{
 		Version: answer.Version.Version, CgroupVersion: strings.TrimPrefix(answer.Host.CgroupVersion, "v"),
-		Memory: answer.Host.MemTotal, Processors: answer.Host.Cpus,
-		Root: answer.Store.GraphRoot, Rootless: answer.Host.Security.Rootless,
+		Memory: answer.Host.MemTotal, Root: answer.Store.GraphRoot, Rootless: answer.Host.Security.Rootless,
 	}, nil
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"mara/runner/internal/machine/process"
-	"mara/runner/internal/machine/program"
 )
 
 // Names lists the runtimes that kind supports, in kind's order of preference.
@@ -62,7 +61,7 @@ func Find(name string, look func(name string) bool, run Runner) (*Runtime, error
 // run.
 func FindIn(env map[string]string, name string) (*Runtime, error) {
 	onPath := func(name string) bool {
-		_, err := program.Find(name, "", env["PATH"])
+		_, err := process.Find(name, "", env["PATH"])
 		return err == nil
 	}
 	return Find(name, onPath, In(env))
@@ -99,7 +98,7 @@ func run(ctx context.Context, c Command, path string, env []string) error {
 func In(env map[string]string) Runner {
 	entries := process.Environ(env)
 	return func(ctx context.Context, c Command) error {
-		path, err := program.Find(c.Name, "", env["PATH"])
+		path, err := process.Find(c.Name, "", env["PATH"])
 		if err != nil {
 			return err
 		}

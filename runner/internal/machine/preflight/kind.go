@@ -214,8 +214,7 @@ func (m machine) kindLimits(context.Context) []Finding {
 		value, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err == nil && value < limit.least {
 			text := fmt.Sprintf("%s is %d; pods fail with \"too many open files\" when it is used up", limit.name, value)
-			findings = append(findings, Doubtful(text,
-				fmt.Sprintf("sudo sysctl %s=%d", limit.name, limit.least))...)
+			findings = append(findings, Doubtful(text, fmt.Sprintf("sudo sysctl %s=%d", limit.name, limit.least))...)
 		}
 	}
 	if len(findings) > 0 {

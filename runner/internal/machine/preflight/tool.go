@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"mara/runner/internal/machine/process"
-	"mara/runner/internal/machine/program"
 )
 
 // tool is another program on this machine.
@@ -22,7 +21,7 @@ type tool struct {
 
 // findTool looks for a program on the PATH that Pulumi will have.
 func findTool(name string, env map[string]string) (tool, bool) {
-	path, err := program.Find(name, "", env["PATH"])
+	path, err := process.Find(name, "", env["PATH"])
 	return tool{path: path, env: env}, err == nil
 }
 

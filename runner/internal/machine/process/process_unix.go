@@ -2,12 +2,20 @@
 
 package process
 
-import "syscall"
+import (
+	"os/exec"
+	"syscall"
+)
 
-func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// OwnGroup makes a command that has not started yet lead its own process group.
+func OwnGroup(command *exec.Cmd) { command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-func killGroup(pid int) error { return syscall.Kill(-pid, syscall.SIGKILL) }
+// Kill kills a group leader and its children. The process may have ended already.
+func Kill(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 
-func terminateGroup(pid int) error { return syscall.Kill(-pid, syscall.SIGTERM) }
+// Terminate asks a group leader and its children to end.
+func Terminate(pid int) error { return syscall.Kill(-pid, syscall.SIGTERM) }
 
-func interrupt(pid int) error { return syscall.Kill(pid, syscall.SIGINT) }
+// Interrupt sends a group leader the signal of Ctrl-C. The process may have ended
+// already.
+func Interrupt(pid int) { _ = syscall.Kill(pid, syscall.SIGINT) }

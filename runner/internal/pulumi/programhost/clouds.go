@@ -14,7 +14,6 @@ import (
 	"mara/projects/pulumi-language-mara/wire"
 	"mara/providers"
 	"mara/providers/cloud"
-	"mara/runner/internal/machine/crash"
 	"mara/runner/internal/machine/process"
 )
 
@@ -74,7 +73,7 @@ func (c client) ask(ctx context.Context, asked wire.Question) (said wire.Answer,
 		return said, err
 	}
 	var stdout bytes.Buffer
-	var stderr crash.Output
+	var stderr process.Output
 	command := exec.CommandContext(ctx, path, "--"+wire.CloudFlag)
 	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(question), &stdout, &stderr
 	command.Env, command.WaitDelay = c.environ(), time.Second

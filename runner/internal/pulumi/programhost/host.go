@@ -17,7 +17,6 @@ import (
 
 	"mara/projects"
 	"mara/projects/pulumi-language-mara/wire"
-	"mara/runner/internal/machine/crash"
 	"mara/runner/internal/machine/process"
 )
 
@@ -64,7 +63,7 @@ type Host struct {
 	options Options
 	process *exec.Cmd
 	stdin   io.Closer // closing it ends the host
-	crash   crash.Output
+	crash   process.Output
 	closing atomic.Bool
 
 	ready chan struct{} // closed when the next fields are set

@@ -14,7 +14,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3"
 
-	"mara/runner/internal/machine/crash"
 	"mara/runner/internal/machine/process"
 	"mara/runner/internal/pulumi/pulumicli/wire"
 )
@@ -32,7 +31,7 @@ type worker struct {
 	pipe     io.Closer // the request pipe; closing it ends the worker
 	replies  *json.Decoder
 	output   io.Closer
-	crash    *crash.Output
+	crash    *process.Output
 	waited   func() error
 	keys     []wire.Key // keys of the worker; owned by the command that has taken the worker
 	commands int        // number of commands it has run; likewise
@@ -56,7 +55,7 @@ func startWorker(path string) (*worker, error) {
 		pipe:     requestWrite,
 		replies:  json.NewDecoder(replyRead),
 		output:   replyRead,
-		crash:    &crash.Output{},
+		crash:    &process.Output{},
 	}
 	w.process.ExtraFiles = []*os.File{requestRead, replyWrite}
 	w.process.Env = []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "TERM=dumb"}

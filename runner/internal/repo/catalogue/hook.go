@@ -10,7 +10,7 @@ import (
 	"mara/config"
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/runner/internal/machine/program"
+	"mara/runner/internal/machine/process"
 )
 
 // hooks returns the hooks of a project or of the run. Their commands run in dir.
@@ -48,7 +48,7 @@ func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (model.Hoo
 	if slices.ContainsFunc(model.BuiltInHooks(), func(other model.Hook) bool { return other.Name == h.Name }) {
 		b.problem(d.Line, "the hook %q has the name of one that the runner has; give it another name", h.Name)
 	}
-	if _, err := program.Find(d.Run[0], dir, b.path); err != nil {
+	if _, err := process.Find(d.Run[0], dir, b.path); err != nil {
 		b.problem(d.RunLine, "the hook %s cannot be run: %v", h.Name, err)
 	}
 	return h, true

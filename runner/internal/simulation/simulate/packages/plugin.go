@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"mara/runner/internal/machine/crash"
 	"mara/runner/internal/machine/process"
 )
 
@@ -61,7 +60,7 @@ func isFile(path string) (string, bool) {
 func askPlugin(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var stderr crash.Output
+	var stderr process.Output
 	plugin := exec.CommandContext(ctx, path)
 	plugin.Stderr = &stderr
 	process.OwnGroup(plugin) // a Ctrl-C ends it by way of ctx

@@ -1,5 +1,4 @@
-// Package crash keeps what a process prints before it dies.
-package crash
+package process
 
 import (
 	"bytes"
@@ -7,8 +6,8 @@ import (
 	"sync"
 )
 
-// limit bounds the output that is kept.
-const limit = 16 * 1024
+// mostOutput bounds what Output keeps.
+const mostOutput = 16 * 1024
 
 // Output keeps the beginning of what a process writes to its stderr, which is
 // where the Go runtime reports a crash.
@@ -21,7 +20,7 @@ type Output struct {
 func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if room := limit - o.buf.Len(); room > 0 {
+	if room := mostOutput - o.buf.Len(); room > 0 {
 		o.buf.Write(p[:min(room, len(p))])
 	}
 	return len(p), nil

@@ -1,5 +1,4 @@
-// Package program finds the programs that commands name.
-package program
+package process
 
 import (
 	"fmt"
@@ -12,7 +11,15 @@ import (
 // or by its file, which may be relative to dir.
 func Find(name, dir, path string) (string, error) {
 	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		return findFile(name, dir)
+		file := name
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
+		found, err := exec.LookPath(file)
+		if err != nil {
+			return "", fmt.Errorf("there is no program %s", file)
+		}
+		return found, nil
 	}
 	for _, directory := range filepath.SplitList(path) {
 		file := filepath.Join(directory, name)
@@ -21,16 +28,4 @@ func Find(name, dir, path string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("there is no %s on the PATH", name)
-}
-
-func findFile(name, dir string) (string, error) {
-	file := name
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
-	}
-	found, err := exec.LookPath(file)
-	if err != nil {
-		return "", fmt.Errorf("there is no program %s", file)
-	}
-	return found, nil
 }

@@ -1,11 +1,11 @@
-package program_test
+package process_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"mara/runner/internal/machine/program"
+	"mara/runner/internal/machine/process"
 )
 
 func TestFind(t *testing.T) {
@@ -21,7 +21,7 @@ func TestFind(t *testing.T) {
 		"tool": filepath.Join(dir, "tool"), "./tool": filepath.Join(dir, "tool"), dir + "/tool": filepath.Join(dir, "tool"),
 		"text": "", "./text": "", "./none": "", "none": "",
 	} {
-		got, err := program.Find(name, dir, path)
+		got, err := process.Find(name, dir, path)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: got %q, %v, want %q", name, got, err, want)
 		}
