@@ -5,7 +5,6 @@ package trial
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 

@@ -20,7 +20,6 @@ import (
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/preflight"
 	"mara/runner/internal/pulumi/engine"
-	"mara/runner/internal/pulumi/profile"
 	"mara/runner/internal/pulumi/programhost"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/repo/request"
@@ -39,9 +38,9 @@ type Session struct {
 	Deps     Deps
 	Options  Options
 	Masker   *event.Masker
-	Log      *slog.Logger     // of --debug
-	Profile  *profile.Profile // nil unless it is asked for
-	Warnings []string         // to begin the run with
+	Log      *slog.Logger    // of --debug
+	Profile  *engine.Profile // nil unless it is asked for
+	Warnings []string        // to begin the run with
 
 	// Known once the settings are resolved.
 	Settings  config.Settings
@@ -70,7 +69,7 @@ func New(d Deps, o Options) *Session {
 	masker := event.NewMasker()
 	s := &Session{Deps: d, Options: o, Masker: masker, Log: newLog(d, o.Debug, masker)}
 	if o.Profile {
-		s.Profile = profile.New(d.Now)
+		s.Profile = engine.NewProfile(d.Now)
 	}
 	return s
 }
@@ -118,7 +117,7 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 	}
 	e, stop, err := start(ctx, engine.Options{
 		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: s.Options.workers(s.Plan.Width()),
-		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Watch: s.Profile.Watch,
+		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Profile: s.Profile,
 	})
 	if err != nil {
 		return nil, err

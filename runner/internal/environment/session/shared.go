@@ -42,7 +42,7 @@ func (p *Shared) engine(ctx context.Context, o engine.Options) (engine.Engine, f
 	defer p.mu.Unlock()
 	if p.common == nil {
 		start := o
-		start.Interrupt, start.Watch = p.Interrupt, nil
+		start.Interrupt, start.Profile = p.Interrupt, nil
 		// It outlives the session that starts it.
 		common, stop, err := engine.Start(context.WithoutCancel(ctx), start)
 		if err != nil {

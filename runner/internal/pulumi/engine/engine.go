@@ -45,8 +45,7 @@ type Options struct {
 	Interrupt *interrupt.Levels // the third interrupt kills the engine; nil for none
 	Log       *slog.Logger
 	Now       func() time.Time
-	// Watch wraps the engine, to measure its commands; may be nil.
-	Watch func(Engine) Engine
+	Profile   *Profile // measures the commands; nil for none
 }
 
 // Start finds the engine and starts its workers. Call stop when no command runs any more.
@@ -65,28 +64,19 @@ func Start(ctx context.Context, o Options) (e Engine, stop func() error, err err
 	e.Warm(o.Workers)
 	o.Log.Debug("engine", "path", found.Path, "embedded", found.Embedded, "version", e.Version(), "warm", o.Workers)
 	unwatch := killOnThird(o.Interrupt, e)
-	return dress(e, o), func() error { unwatch(); return e.Close() }, nil
+	return newLogged(e, o), func() error { unwatch(); return e.Close() }, nil
 }
 
 // Beside returns an engine for another environment, with the same workers but separate keys.
 // It ends with the engine that was started.
 func Beside(e Engine, o Options) Engine {
-	if worn, ok := e.(logged); ok {
-		e = worn.raw
+	if started, ok := e.(logged); ok {
+		e = started.Engine
 	}
 	if pool, ok := e.(*pulumicli.Pool); ok {
 		e = pool.Beside()
 	}
-	return dress(e, o)
-}
-
-// dress returns an engine that logs and measures its commands.
-func dress(raw Engine, o Options) Engine {
-	e := raw
-	if o.Watch != nil {
-		e = o.Watch(e)
-	}
-	return logged{e, raw, o.Log, o.Now}
+	return newLogged(e, o)
 }
 
 // Found is a program that runs Pulumi's commands.
@@ -141,54 +131,42 @@ func killOnThird(levels *interrupt.Levels, e Engine) (stop func()) {
 	return func() { close(done); watch.Wait() }
 }
 
-// logged logs commands without their environment, which has the passphrase.
+// logged logs and measures commands, without their environment, which has the passphrase.
 type logged struct {
 	Engine
-	raw Engine // without wrappers
-	log *slog.Logger
-	now func() time.Time
+	command stacks.Command // runs the commands: the engine, perhaps with foresight
+	options Options
+}
+
+func newLogged(e Engine, o Options) logged {
+	if pool, ok := e.(*pulumicli.Pool); ok && o.Profile != nil {
+		o.Profile.workers = pool.Started
+	}
+	return logged{e, e, o}
 }
 
 // Run implements auto.PulumiCommand.
 func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string,
 	args ...string) (string, string, int, error) {
-	began := l.now()
-	l.log.Debug("pulumi begins", "args", strings.Join(args, " "), "dir", dir)
-	out, errs, code, err := l.Engine.Run(ctx, dir, stdin, stdout, stderr, env, args...)
-	l.log.Debug("pulumi ended", "command", CommandName(args), "project", ProjectOf(args), "exit", code, "took",
-		l.now().Sub(began))
+	log, began := l.options.Log, l.options.Now()
+	log.Debug("pulumi begins", "args", strings.Join(args, " "), "dir", dir)
+	out, errs, code, err := l.command.Run(ctx, dir, stdin, stdout, stderr, env, args...)
+	took := l.options.Now().Sub(began)
+	l.options.Profile.addCommand(args, took)
+	log.Debug("pulumi ended", "command", commandName(args), "project", projectOf(args), "exit", code, "took", took)
 	return out, errs, code, err
 }
 
-// WithForesight implements stacks.Foreseer.
+// WithForesight implements stacks.Foreseer. An engine that does not support foresight has none.
 func (l logged) WithForesight(f *pulumicli.Foresight) stacks.Command {
-	l.Engine = WithForesight(l.Engine, f)
+	if able, ok := l.Engine.(stacks.Foreseer); ok {
+		l.command = able.WithForesight(f)
+	}
 	return l
 }
 
-// WithForesight returns an engine whose previews have foresight, or the engine itself if it
-// does not support that.
-func WithForesight(e Engine, f *pulumicli.Foresight) Engine {
-	if able, ok := e.(stacks.Foreseer); ok {
-		return foreseeing{e, able.WithForesight(f)}
-	}
-	return e
-}
-
-// foreseeing is an engine whose previews have foresight.
-type foreseeing struct {
-	Engine
-	command stacks.Command
-}
-
-// Run implements auto.PulumiCommand.
-func (f foreseeing) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer, env []string,
-	args ...string) (string, string, int, error) {
-	return f.command.Run(ctx, dir, stdin, stdout, stderr, env, args...)
-}
-
-// ProjectOf returns the project of the stack in the arguments of a Pulumi command, or "".
-func ProjectOf(args []string) string {
+// projectOf returns the project of the stack in the arguments of a Pulumi command, or "".
+func projectOf(args []string) string {
 	if i := slices.Index(args, "--stack"); i >= 0 && i+1 < len(args) {
 		if parts := strings.Split(args[i+1], "/"); len(parts) == 3 {
 			return parts[1]
@@ -197,8 +175,8 @@ func ProjectOf(args []string) string {
 	return ""
 }
 
-// CommandName returns the name of a Pulumi command: "up", "stack ls".
-func CommandName(args []string) string {
+// commandName returns the name of a Pulumi command: "up", "stack ls".
+func commandName(args []string) string {
 	if args[0] == "stack" && len(args) > 1 {
 		return args[0] + " " + args[1]
 	}

@@ -107,7 +107,7 @@ func TestLogged(t *testing.T) {
 		return a
 	}
 	log := slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: noTime}))
-	e := logged{quiet{}, quiet{}, log, func() time.Time { return time.Unix(0, 0) }}
+	e := newLogged(quiet{}, Options{Log: log, Now: func() time.Time { return time.Unix(0, 0) }})
 	_, _, _, _ = e.Run(t.Context(), "/tmp/work", nil, nil, nil, []string{"PULUMI_CONFIG_PASSPHRASE=keep-secret"}, "stack", "output", "--stack", "organization/aws-vpc/dev")
 	e.Unlock("v1:salt", []byte("keep-secret"))
 	want := `level=DEBUG msg="pulumi begins" args="stack output --stack organization/aws-vpc/dev" dir=/tmp/work

@@ -1,7 +1,6 @@
 package stacks
 
 import (
-	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/guard/updateplan"
 	"mara/runner/internal/pulumi/pulumicli"
 	"mara/runner/internal/pulumi/pulumicli/wire"
 )
@@ -21,64 +19,36 @@ type Foreseer interface {
 	WithForesight(*pulumicli.Foresight) Command
 }
 
-// PreviewedOutput is an output of a stack as a preview has found it.
-type PreviewedOutput struct {
-	Name string
-	// Before is the value in the stack's state, After the value after an up. They are
-	// JSON values and nil where there is none. What is secret in them reads Secret,
-	// what is not known yet updateplan.Unknown.
-	Before, After any
-	Unknown       bool // the value after an up or a part of it is not known yet
-	Secret        bool // the value or a part of it is secret
-	Change        OutputChange
-}
-
-// OutputChange says how an up would change an output.
-type OutputChange string
-
-// The changes of an output. An installed Pulumi does not tell whether a secret
-// output changes: it is OutputUnsure then.
-const (
-	OutputSame    OutputChange = "same"
-	OutputChanged OutputChange = "changed"
-	OutputAdded   OutputChange = "added"
-	OutputRemoved OutputChange = "removed"
-	OutputUnsure  OutputChange = "unsure"
-)
-
-// PreviewedOutputs returns the outputs of a project's stack by name, as the last
+// previewedOutputs returns the outputs of a project's stack by name, as the last
 // preview of this Set has found them, including outputs that the stack would lose.
 // ok is false if the project has not been previewed since it was last deployed, if
 // its preview has failed, or if its program has not come to its outputs.
 //
-// The names are exact: a program that reads a missing output or an OutputRemoved
-// gets nothing after an up. The engine compares the values of secret outputs in
-// the clear; the values are not handed out.
-func (e *Set) PreviewedOutputs(project string) (outputs []PreviewedOutput, ok bool) {
+// The names are exact: a program that reads a missing output or a removed one gets
+// nothing after an up. The engine compares the values of secret outputs in the clear.
+// An installed Pulumi does not: there a secret output counts as the same.
+func (e *Set) previewedOutputs(project string) (outputs []wire.Output, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	seen, ok := e.seen[project]
-	return slices.Clone(seen.outputs), ok && seen.registered
+	return seen.outputs, ok && seen.registered
 }
 
 // ReadsOf returns the projects of the environment whose stacks the program of a
 // project has read in the last preview of this Set, sorted. They are taken from the
-// program's requests. known is false for an installed Pulumi, and where
-// PreviewedOutputs knows nothing either. Which outputs of a stack a program uses is
-// not part of a request.
-func (e *Set) ReadsOf(project string) (projects []string, known bool) {
+// program's requests; an installed Pulumi does not report them. Which outputs of a
+// stack a program uses is not part of a request.
+func (e *Set) ReadsOf(project string) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	seen, ok := e.seen[project]
-	return slices.Clone(seen.reads), ok && seen.foreseen
+	return slices.Clone(e.seen[project].reads)
 }
 
 // seen is what the preview of a project has found.
 type seen struct {
-	outputs    []PreviewedOutput
+	outputs    []wire.Output
 	registered bool        // the program has registered outputs
 	reads      []string    // projects
-	foreseen   bool        // the engine has reported outputs and reads
 	values     wire.Values // of the outputs; nil if the program has not registered any
 	uncertain  bool        // projects that read the outputs can only be previewed in part
 }
@@ -118,13 +88,12 @@ func (w work) forgetPreview() {
 func (w work) keepForesight(found *wire.Found, unknown []string) {
 	now := seen{outputs: w.engine.previewedOutputs(found), registered: w.engine.outputs != nil}
 	if found != nil {
-		now.foreseen, now.values = true, found.Values
-		now.reads = w.projectsOf(found.Reads)
+		now.values, now.reads = found.Values, w.projectsOf(found.Reads)
 	}
 	if now.values != nil {
-		now.uncertain = slices.ContainsFunc(now.outputs, func(o PreviewedOutput) bool { return o.Unknown })
+		now.uncertain = slices.ContainsFunc(now.outputs, func(o wire.Output) bool { return o.Unknown })
 	} else {
-		now.uncertain = !w.IsDeployed(w.project) || len(unknown) > 0 || w.engine.changesOutputs(false)
+		now.uncertain = !w.IsDeployed(w.project) || len(unknown) > 0 || w.engine.changesOutputs()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,26 +112,24 @@ func (w work) projectsOf(names []string) []string {
 	return projects
 }
 
-// previewedOutputs describes the outputs of the stack: their values by the events,
-// and the rest by what the engine has found, if it has.
-func (e *engineEvents) previewedOutputs(found *wire.Found) []PreviewedOutput {
+// previewedOutputs describes the outputs of the stack: by what the engine has found, if
+// it has, else by the events.
+func (e *engineEvents) previewedOutputs(found *wire.Found) []wire.Output {
 	if e.outputs == nil {
 		return nil
 	}
-	known := map[string]wire.Output{}
+	var exact []wire.Output
 	if found != nil {
-		for _, output := range found.Outputs {
-			known[output.Name] = output
-		}
+		exact = found.Outputs
 	}
 	names := slices.Concat(slices.Collect(maps.Keys(e.outputs.before)), slices.Collect(maps.Keys(e.outputs.after)))
 	slices.Sort(names)
-	var outputs []PreviewedOutput
+	var outputs []wire.Output
 	for _, name := range slices.Compact(names) {
 		output := e.outputs.describe(name)
-		if exact, ok := known[name]; ok {
-			output.Unknown, output.Secret = exact.Unknown, output.Secret || exact.Secret
-			output.Change = cmp.Or(OutputChange(exact.Change), OutputSame)
+		if at := slices.IndexFunc(exact, func(o wire.Output) bool { return o.Name == name }); at >= 0 {
+			output.Unknown, output.Change = exact[at].Unknown, exact[at].Change
+			output.Secret = output.Secret || exact[at].Secret
 		}
 		outputs = append(outputs, output)
 	}
@@ -170,53 +137,40 @@ func (e *engineEvents) previewedOutputs(found *wire.Found) []PreviewedOutput {
 }
 
 // describe compares an output before and after by what the events say.
-func (s stackOutputs) describe(name string) PreviewedOutput {
+func (s stackOutputs) describe(name string) wire.Output {
 	before, was := s.before[name]
 	after, is := s.after[name]
-	var old, current marks
-	output := PreviewedOutput{Name: name, Before: old.legible(before), After: current.legible(after), Change: OutputSame}
-	output.Unknown, output.Secret = current.unknown, old.secret || current.secret
+	_, wasSecret := marksOf(before)
+	unknown, isSecret := marksOf(after)
+	output := wire.Output{Name: name, Unknown: unknown, Secret: wasSecret || isSecret}
 	switch {
 	case !was:
-		output.Change = OutputAdded
+		output.Change = wire.Added
 	case !is:
-		output.Change = OutputRemoved
+		output.Change = wire.Removed
 	case !reflect.DeepEqual(before, after):
-		output.Change = OutputChanged
-	case output.Secret:
-		output.Change = OutputUnsure
+		output.Change = wire.Changed
 	}
 	return output
 }
 
-// marks say what stands for values in the outputs of an event.
-type marks struct{ unknown, secret bool }
-
-// legible copies a value of an event, with Secret for what is secret and
-// updateplan.Unknown for what is not known yet.
-func (m *marks) legible(value any) any {
+// marksOf reports whether a value of an event, or a part of it, is not known yet or secret.
+func marksOf(value any) (unknown, secret bool) {
+	var parts []any
 	switch value := value.(type) {
 	case string:
-		if value == plugin.UnknownStringValue {
-			m.unknown = true
-			return updateplan.Unknown
-		}
+		return value == plugin.UnknownStringValue, false
 	case map[string]any:
 		if value[sig.Key] == sig.Secret {
-			m.secret = true
-			return Secret
+			return false, true
 		}
-		copied := make(map[string]any, len(value))
-		for name, element := range value {
-			copied[name] = m.legible(element)
-		}
-		return copied
+		parts = slices.Collect(maps.Values(value))
 	case []any:
-		copied := make([]any, len(value))
-		for i, element := range value {
-			copied[i] = m.legible(element)
-		}
-		return copied
+		parts = value
 	}
-	return value
+	for _, part := range parts {
+		partUnknown, partSecret := marksOf(part)
+		unknown, secret = unknown || partUnknown, secret || partSecret
+	}
+	return unknown, secret
 }

@@ -10,6 +10,7 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 	"mara/runner/internal/run/event"
 )
 
@@ -84,10 +85,10 @@ func (w work) reportOutputs(secrets func(name string) bool) []event.OutputChange
 // changedSecrets returns a function that reports whether a secret output of the project
 // differs, by what the last preview has found inside the engine, or by Task.Secrets.
 func (w work) changedSecrets() func(name string) bool {
-	outputs, _ := w.PreviewedOutputs(w.project)
+	outputs, _ := w.previewedOutputs(w.project)
 	return func(name string) bool {
-		previewed := slices.ContainsFunc(outputs, func(o PreviewedOutput) bool {
-			return o.Name == name && o.Secret && o.Change == OutputChanged
+		previewed := slices.ContainsFunc(outputs, func(o wire.Output) bool {
+			return o.Name == name && o.Secret && o.Change == wire.Changed
 		})
 		return previewed || w.Secrets != nil && w.Secrets(name)
 	}

@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -53,22 +54,14 @@ func isSecret(value any) bool {
 }
 
 // changesOutputs reports whether outputs of the stack differ after the operation.
-// The events do not show secret ones: they count as changed if any resource has, or
-// if the preview is partial.
-func (e *engineEvents) changesOutputs(partial bool) bool {
+// The events do not show secret ones: they count as changed if any resource has.
+func (e *engineEvents) changesOutputs() bool {
 	if e.outputs == nil {
 		return false
 	}
-	for name, after := range e.outputs.after {
-		before, known := e.outputs.before[name]
-		if !known || !reflect.DeepEqual(before, after) {
-			return true
-		}
-		if isSecret(after) && (partial || e.result().Any()) {
-			return true
-		}
-	}
-	return len(e.outputs.before) != len(e.outputs.after)
+	same := func(a, b any) bool { return reflect.DeepEqual(a, b) }
+	return !maps.EqualFunc(e.outputs.before, e.outputs.after, same) ||
+		e.result().Any() && slices.ContainsFunc(slices.Collect(maps.Values(e.outputs.after)), isSecret)
 }
 
 // noteOutputs keeps the outputs of the stack itself.

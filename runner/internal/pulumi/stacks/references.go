@@ -6,6 +6,8 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+
+	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
 // Exports knows what the stacks of an environment export, and by which names programs
@@ -32,12 +34,12 @@ func (e Exports) ExportedNames(project string) (names []string, known bool) {
 	if reported, ok := e.ReportedOutputs(project); ok {
 		return slices.Sorted(maps.Keys(reported)), true
 	}
-	outputs, ok := e.PreviewedOutputs(project)
+	outputs, ok := e.previewedOutputs(project)
 	if !ok {
 		return nil, false
 	}
 	for _, output := range outputs {
-		if output.Change != OutputRemoved {
+		if output.Change != wire.Removed {
 			names = append(names, output.Name)
 		}
 	}

@@ -75,59 +75,58 @@ func (c copies) standingOf(content json.RawMessage) (Standing, error) {
 	return standing, nil
 }
 
+// Opener decrypts a secret of a state.
+type Opener = func(salt, ciphertext string) (string, error)
+
 // HasSameOutputs reports whether the outputs are what they were, secrets
 // included. Pulumi encrypts those anew each time, so open says what is in them.
-func (s Standing) HasSameOutputs(then Standing, open func(salt, ciphertext string) (string, error)) bool {
+func (s Standing) HasSameOutputs(then Standing, open Opener) bool {
 	if s.Outputs == then.Outputs {
 		return true
 	}
 	hidden := func(string, string) (string, error) { return "", nil }
-	return s.equalOutputs(then, hidden) && s.equalOutputs(then, open)
-}
-
-// equalOutputs compares outputs with what is in their secrets.
-func (s Standing) equalOutputs(then Standing, open func(salt, ciphertext string) (string, error)) bool {
-	now, err := revealed(s, open)
-	if err != nil {
-		return false
+	for _, open := range []Opener{hidden, open} { // decrypting takes time
+		now, before, ok := s.revealed(then, open)
+		if !ok || !reflect.DeepEqual(now, before) {
+			return false
+		}
 	}
-	before, err := revealed(then, open)
-	return err == nil && reflect.DeepEqual(now, before)
+	return true
 }
 
 // ChangedOutputs returns the names of the outputs whose values differ, secrets
 // included, that both states have. Where open fails it returns none.
-func (s Standing) ChangedOutputs(then Standing, open func(salt, ciphertext string) (string, error)) []string {
+func (s Standing) ChangedOutputs(then Standing, open Opener) []string {
 	if s.Outputs == then.Outputs || then.Outputs == "" {
 		return nil
 	}
-	now, err := revealed(s, open)
-	if err != nil {
-		return nil
-	}
-	before, err := revealed(then, open)
-	if err != nil {
-		return nil
-	}
+	now, before, _ := s.revealed(then, open)
 	values, _ := now.(map[string]any)
 	old, _ := before.(map[string]any)
 	var names []string
-	for name, value := range values {
-		if was, ok := old[name]; ok && !reflect.DeepEqual(was, value) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if was, ok := old[name]; ok && !reflect.DeepEqual(was, values[name]) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
 	return names
 }
 
-// revealed returns outputs with decrypted values in the place of secrets.
-func revealed(s Standing, open func(salt, ciphertext string) (string, error)) (any, error) {
-	var outputs any
-	if err := json.Unmarshal([]byte(s.Outputs), &outputs); err != nil {
-		return nil, err
+// revealed returns the outputs now and then, with decrypted values in the place of
+// secrets. ok is false, and there are none, if that fails.
+func (s Standing) revealed(then Standing, open Opener) (now, before any, ok bool) {
+	var outputs [2]any
+	for i, standing := range []Standing{s, then} {
+		err := json.Unmarshal([]byte(standing.Outputs), &outputs[i])
+		if err == nil {
+			decrypt := func(ciphertext string) (string, error) { return open(standing.Salt, ciphertext) }
+			outputs[i], err = replaceSecrets(outputs[i], decrypt)
+		}
+		if err != nil {
+			return nil, nil, false
+		}
 	}
-	return replaceSecrets(outputs, func(ciphertext string) (string, error) { return open(s.Salt, ciphertext) })
+	return outputs[0], outputs[1], true
 }
 
 // replaceSecrets replaces the secrets anywhere in a value.

@@ -9,7 +9,10 @@
 // SVG (svg.go). It is deterministic.
 package graph
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Graph is what to draw.
 type Graph struct {
@@ -90,23 +93,18 @@ func (g Graph) links() []link {
 
 // markImplied finds the edges that a longer way makes superfluous.
 func markImplied(nodes int, all []link) {
-	reach := make([]map[int]bool, nodes) // where one gets in at least one step
+	reach := make([]map[int]bool, nodes)
 	for from := nodes - 1; from >= 0; from-- {
 		reach[from] = map[int]bool{}
 		for _, l := range all {
-			if l.from != from {
-				continue
-			}
-			reach[from][l.to] = true
-			for further := range reach[l.to] {
-				reach[from][further] = true
+			if l.from == from {
+				maps.Copy(reach[from], reach[l.to])
 			}
 		}
-	}
-	for i, l := range all {
-		for _, other := range all {
-			if other.from == l.from && other.to != l.to && reach[other.to][l.to] {
-				all[i].implied = true
+		for i, l := range all { // so far reach has what is more than one step away
+			if l.from == from {
+				all[i].implied = reach[from][l.to]
+				reach[from][l.to] = true
 			}
 		}
 	}

@@ -1,13 +1,20 @@
 package graph
 
+import "slices"
+
 // point is a node, or the bend of an edge in a layer that it passes.
 type point struct {
 	node  int // -1 for a bend
 	layer int
-	next  []int // points in the next layer that an edge leads to
-	back  []int // points in the layer before
+	near  [2][]int // by side: the points there that an edge joins with this one
 	y     float64
 }
+
+// The sides of a layer.
+const (
+	back = 0 // the layer before
+	next = 1
+)
 
 // layered is a graph whose edges lead from each layer to the next.
 type layered struct {
@@ -49,34 +56,44 @@ func (l *layered) route(k link) []int {
 	}
 	way = append(way, k.to)
 	for i := 1; i < len(way); i++ {
-		l.points[way[i-1]].next = append(l.points[way[i-1]].next, way[i])
-		l.points[way[i]].back = append(l.points[way[i]].back, way[i-1])
+		from, to := &l.points[way[i-1]], &l.points[way[i]]
+		from.near[next], to.near[back] = append(from.near[next], way[i]), append(to.near[back], way[i-1])
 	}
 	return way
+}
+
+// along returns the layers that have one on a side, beginning on that side.
+func (l *layered) along(side int) []int {
+	var order []int
+	for i := 1; i < len(l.layers); i++ {
+		order = append(order, i-side)
+	}
+	if side == next {
+		slices.Reverse(order)
+	}
+	return order
 }
 
 // layersOf returns the layer of every node: after all its predecessors, and without any, just
 // before its first successor.
 func layersOf(nodes int, links []link) []int {
 	layer := make([]int, nodes)
-	fed := make([]bool, nodes)
 	for to := range nodes { // links lead forwards, so what leads here is settled
 		for _, l := range links {
 			if l.to == to {
-				fed[to] = true
 				layer[to] = max(layer[to], layer[l.from]+1)
 			}
 		}
 	}
 	for from := range nodes {
-		first := -1
+		var after []int
 		for _, l := range links {
-			if l.from == from && (first < 0 || layer[l.to] < first) {
-				first = layer[l.to]
+			if l.from == from {
+				after = append(after, layer[l.to])
 			}
 		}
-		if !fed[from] && first > 0 {
-			layer[from] = first - 1
+		if layer[from] == 0 && len(after) > 0 {
+			layer[from] = slices.Min(after) - 1
 		}
 	}
 	return layer

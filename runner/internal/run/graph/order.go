@@ -11,23 +11,17 @@ const sweeps = 16
 
 // order arranges the points of every layer so that few edges cross.
 func (l *layered) order() {
-	best := clone(l.layers)
-	fewest := l.crossings()
-	keep := func() {
-		l.swapNeighbours()
-		if n := l.crossings(); n < fewest {
-			best, fewest = clone(l.layers), n
-		}
-	}
+	best, fewest := clone(l.layers), l.crossings()
 	for range sweeps {
-		for i := 1; i < len(l.layers); i++ {
-			l.sortLayer(i, l.layers[i-1], func(p point) []int { return p.back })
+		for _, side := range []int{back, next} {
+			for _, layer := range l.along(side) {
+				l.sortLayer(l.layers[layer], side)
+			}
+			l.swapNeighbours()
+			if n := l.crossings(); n < fewest {
+				best, fewest = clone(l.layers), n
+			}
 		}
-		keep()
-		for i := len(l.layers) - 2; i >= 0; i-- {
-			l.sortLayer(i, l.layers[i+1], func(p point) []int { return p.next })
-		}
-		keep()
 	}
 	l.layers = best
 }
@@ -40,13 +34,13 @@ func clone(layers [][]int) [][]int {
 	return cloned
 }
 
-// sortLayer orders a layer by the mean place of the neighbours in another one.
-// A point without neighbours there keeps its place.
-func (l *layered) sortLayer(layer int, other []int, neighbours func(point) []int) {
-	place := l.places(other)
-	weight := make(map[int]float64, len(l.layers[layer]))
-	for i, p := range l.layers[layer] {
-		near := neighbours(l.points[p])
+// sortLayer orders a layer by the mean place of the neighbours on a side. A point
+// without neighbours there keeps its place.
+func (l *layered) sortLayer(layer []int, side int) {
+	place := l.places()
+	weight := make(map[int]float64, len(layer))
+	for i, p := range layer {
+		near := l.points[p].near[side]
 		if len(near) == 0 {
 			weight[p] = float64(i)
 			continue
@@ -57,13 +51,16 @@ func (l *layered) sortLayer(layer int, other []int, neighbours func(point) []int
 		}
 		weight[p] = float64(sum) / float64(len(near))
 	}
-	slices.SortStableFunc(l.layers[layer], func(a, b int) int { return cmp.Compare(weight[a], weight[b]) })
+	slices.SortStableFunc(layer, func(a, b int) int { return cmp.Compare(weight[a], weight[b]) })
 }
 
-func (l *layered) places(layer []int) map[int]int {
-	place := make(map[int]int, len(layer))
-	for i, p := range layer {
-		place[p] = i
+// places returns the place of every point in its layer.
+func (l *layered) places() []int {
+	place := make([]int, len(l.points))
+	for _, layer := range l.layers {
+		for i, p := range layer {
+			place[p] = i
+		}
 	}
 	return place
 }
@@ -71,18 +68,12 @@ func (l *layered) places(layer []int) map[int]int {
 // swapNeighbours exchanges points that stand next to each other while that
 // removes crossings.
 func (l *layered) swapNeighbours() {
-	for i, layer := range l.layers {
-		var before, after map[int]int
-		if i > 0 {
-			before = l.places(l.layers[i-1])
-		}
-		if i < len(l.layers)-1 {
-			after = l.places(l.layers[i+1])
-		}
+	for _, layer := range l.layers {
+		place := l.places()
 		for j := 1; j < len(layer); j++ {
-			a, b := l.points[layer[j-1]], l.points[layer[j]]
-			now := crossed(a.back, b.back, before) + crossed(a.next, b.next, after)
-			then := crossed(b.back, a.back, before) + crossed(b.next, a.next, after)
+			a, b := l.points[layer[j-1]].near, l.points[layer[j]].near
+			now := crossed(a[back], b[back], place) + crossed(a[next], b[next], place)
+			then := crossed(b[back], a[back], place) + crossed(b[next], a[next], place)
 			if then < now {
 				layer[j-1], layer[j] = layer[j], layer[j-1]
 			}
@@ -92,7 +83,7 @@ func (l *layered) swapNeighbours() {
 
 // crossed counts the pairs of edges that cross when the point with the
 // neighbours a stands above the one with the neighbours b.
-func crossed(a, b []int, place map[int]int) int {
+func crossed(a, b, place []int) int {
 	n := 0
 	for _, x := range a {
 		for _, y := range b {
@@ -106,12 +97,11 @@ func crossed(a, b []int, place map[int]int) int {
 
 // crossings counts all edges that cross.
 func (l *layered) crossings() int {
-	n := 0
-	for i := 0; i+1 < len(l.layers); i++ {
-		place := l.places(l.layers[i+1])
-		for j, a := range l.layers[i] {
-			for _, b := range l.layers[i][j+1:] {
-				n += crossed(l.points[a].next, l.points[b].next, place)
+	n, place := 0, l.places()
+	for _, layer := range l.layers {
+		for j, a := range layer {
+			for _, b := range layer[j+1:] {
+				n += crossed(l.points[a].near[next], l.points[b].near[next], place)
 			}
 		}
 	}

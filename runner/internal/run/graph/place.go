@@ -1,5 +1,7 @@
 package graph
 
+import "math"
+
 // The measures of the picture, in pixels.
 const (
 	boxHeight  = 46.0
@@ -8,27 +10,40 @@ const (
 	rounds     = 30   // of moving points towards their neighbours
 )
 
-// place gives every point a height.
+// place gives every point a height. At the end it considers both sides of a layer.
 func (l *layered) place() {
 	for _, layer := range l.layers {
-		y := 0.0
-		for i, p := range layer {
-			if i > 0 {
-				y += l.distance(layer[i-1], p)
+		l.stack(layer, 0)
+	}
+	for range rounds {
+		for _, side := range []int{back, next} {
+			for _, layer := range l.along(side) {
+				l.settle(l.layers[layer], side)
 			}
-			l.points[p].y = y
 		}
 	}
 	for range rounds {
-		for i := 1; i < len(l.layers); i++ {
-			l.settle(l.layers[i], func(p point) []int { return p.back })
-		}
-		for i := len(l.layers) - 2; i >= 0; i-- {
-			l.settle(l.layers[i], func(p point) []int { return p.next })
+		for _, layer := range l.layers {
+			l.settle(layer, back, next)
 		}
 	}
-	l.straighten()
-	l.moveToTop()
+	top := math.Inf(1)
+	for i, p := range l.points {
+		top = min(top, p.y-l.height(i)/2)
+	}
+	for i := range l.points {
+		l.points[i].y -= top
+	}
+}
+
+// stack puts points below one another, the first one at a height.
+func (l *layered) stack(points []int, y float64) {
+	for i, p := range points {
+		if i > 0 {
+			y += l.distance(points[i-1], p)
+		}
+		l.points[p].y = y
+	}
 }
 
 // distance returns the least distance between the middles of two neighbours.
@@ -43,15 +58,6 @@ func (l *layered) height(p int) float64 {
 	return boxHeight
 }
 
-// straighten considers both sides at the end.
-func (l *layered) straighten() {
-	for range rounds {
-		for _, layer := range l.layers {
-			l.settle(layer, func(p point) []int { return append(append([]int{}, p.back...), p.next...) })
-		}
-	}
-}
-
 // block is a run of points that touch each other and move as one.
 type block struct {
 	first, last int // places in the layer
@@ -61,13 +67,13 @@ type block struct {
 }
 
 // settle moves the points of a layer as close as possible to the mean height of
-// their neighbours, in the sense of least squares, without changing their order
+// their neighbours on some sides, in the sense of least squares, without changing their order
 // or letting them overlap: points that would, form a block, and blocks that
 // would, are joined (pool adjacent violators).
-func (l *layered) settle(layer []int, neighbours func(point) []int) {
+func (l *layered) settle(layer []int, sides ...int) {
 	var blocks []block
 	for i, p := range layer {
-		wish, weight := l.wish(p, neighbours(l.points[p]))
+		wish, weight := l.wish(p, sides)
 		b := block{first: i, last: i, sum: weight * wish, weight: weight}
 		for len(blocks) > 0 {
 			before := blocks[len(blocks)-1]
@@ -81,13 +87,7 @@ func (l *layered) settle(layer []int, neighbours func(point) []int) {
 		blocks = append(blocks, b)
 	}
 	for _, b := range blocks {
-		y := b.position()
-		for i := b.first; i <= b.last; i++ {
-			if i > b.first {
-				y += l.distance(layer[i-1], layer[i])
-			}
-			l.points[layer[i]].y = y
-		}
+		l.stack(layer[b.first:b.last+1], b.position())
 	}
 }
 
@@ -102,31 +102,20 @@ func (b block) join(c block, shift float64) block {
 
 // wish returns the preferred height of a point and its weight. Bends have a larger weight
 // than boxes, so that long edges are straight; points without neighbours have hardly any.
-func (l *layered) wish(p int, near []int) (y, weight float64) {
-	if len(near) == 0 {
+func (l *layered) wish(p int, sides []int) (y, weight float64) {
+	sum := 0.0
+	for _, side := range sides {
+		for _, n := range l.points[p].near[side] {
+			w := 1.0
+			if l.points[p].node < 0 && l.points[n].node < 0 {
+				w = 8
+			}
+			sum += w * l.points[n].y
+			weight += w
+		}
+	}
+	if weight == 0 {
 		return l.points[p].y, 0.1
 	}
-	sum, total := 0.0, 0.0
-	for _, n := range near {
-		w := 1.0
-		if l.points[p].node < 0 && l.points[n].node < 0 {
-			w = 8
-		}
-		sum += w * l.points[n].y
-		total += w
-	}
-	return sum / total, total
-}
-
-// moveToTop puts the highest point's middle at half a box.
-func (l *layered) moveToTop() {
-	top := 0.0
-	for i, p := range l.points {
-		if y := p.y - l.height(i)/2; i == 0 || y < top {
-			top = y
-		}
-	}
-	for i := range l.points {
-		l.points[i].y -= top
-	}
+	return sum / weight, weight
 }

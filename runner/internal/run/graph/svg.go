@@ -137,18 +137,18 @@ func (p *picture) edge(k link, route []int) {
 			fmt.Fprintf(&d, "H%.1f", x)
 		}
 	}
-	class := ""
-	for _, c := range []struct {
-		on   bool
-		name string
-	}{{k.Dashed, " dashed"}, {k.implied, " implied"}, {k.Marked, " marked"}} {
-		if c.on {
-			class += c.name
-		}
+	dashed, class := "", ""
+	if k.Dashed {
+		dashed = " dashed"
 	}
-	fmt.Fprintf(&p.b, `<path class="edge%s" d="%s"/>`+"\n", class, d.String())
-	fmt.Fprintf(&p.b, `<path class="head%s" d="M%.1f %.1fl-7 -3.5v7z"/>`+"\n", strings.ReplaceAll(class, " dashed", ""),
-		x+edgeEnd, y)
+	if k.implied {
+		class = " implied"
+	}
+	if k.Marked {
+		class += " marked"
+	}
+	fmt.Fprintf(&p.b, `<path class="edge%s%s" d="%s"/>`+"\n", dashed, class, d.String())
+	fmt.Fprintf(&p.b, `<path class="head%s" d="M%.1f %.1fl-7 -3.5v7z"/>`+"\n", class, x+edgeEnd, y)
 }
 
 // node draws a box.
@@ -160,23 +160,16 @@ func (p *picture) node(i int) {
 	if n.Marked {
 		class += " marked"
 	}
-	label := cmp.Or(n.Label, strings.TrimSpace(n.Title+" "+n.Text))
+	label := html.EscapeString(cmp.Or(n.Label, strings.TrimSpace(n.Title+" "+n.Text)))
+	begin, end := fmt.Sprintf(`<g class="%s" role="img"`, class), "</g>\n"
 	if n.Link != "" {
-		fmt.Fprintf(&p.b, `<a href="%s" class="%s" aria-label="%s">`, html.EscapeString(n.Link), class,
-			html.EscapeString(label))
-	} else {
-		fmt.Fprintf(&p.b, `<g class="%s" role="img" aria-label="%s">`, class, html.EscapeString(label))
+		begin, end = fmt.Sprintf(`<a href="%s" class="%s"`, html.EscapeString(n.Link), class), "</a>\n"
 	}
-	fmt.Fprintf(&p.b, `<title>%s</title><rect class="box" x="%.1f" y="%.1f" width="%.1f" height="%.0f" rx="7"/>`,
-		html.EscapeString(label), x, y, w, boxHeight)
+	fmt.Fprintf(&p.b, `%s aria-label="%s"><title>%s</title>`, begin, label, label)
+	fmt.Fprintf(&p.b, `<rect class="box" x="%.1f" y="%.1f" width="%.1f" height="%.0f" rx="7"/>`, x, y, w, boxHeight)
 	if n.State != "" {
 		fmt.Fprintf(&p.b, `<rect class="side" x="%.1f" y="%.1f" width="4" height="%.0f" rx="2"/>`, x+6, y+8, boxHeight-16)
 	}
 	fmt.Fprintf(&p.b, `<text class="title" x="%.1f" y="%.1f">%s</text>`, x+17, y+20, html.EscapeString(n.Title))
-	fmt.Fprintf(&p.b, `<text class="text" x="%.1f" y="%.1f">%s</text>`, x+17, y+36, html.EscapeString(n.Text))
-	if n.Link != "" {
-		p.b.WriteString("</a>\n")
-	} else {
-		p.b.WriteString("</g>\n")
-	}
+	fmt.Fprintf(&p.b, `<text class="text" x="%.1f" y="%.1f">%s</text>%s`, x+17, y+36, html.EscapeString(n.Text), end)
 }

@@ -46,7 +46,7 @@ type contractReads = []contract.Read
 type exportingStacks interface {
 	ExportedNames(project string) (names []string, known bool)
 	DeployedNames(ctx context.Context, project string) (names []string, known bool, err error)
-	ReadsOf(project string) (projects []string, known bool)
+	ReadsOf(project string) []string
 	IsDeployed(project string) bool
 }
 
@@ -328,6 +328,5 @@ func (c *outputContract) vanishes(owner, output string, op operation.Operation, 
 // readsOutputsOf reports whether a project reads the stack of another, by the plan or
 // by the requests of its program.
 func (c *outputContract) readsOutputsOf(step plan.Step, owner string) bool {
-	found, _ := c.stacks.ReadsOf(step.Project.Name)
-	return slices.Contains(step.Reads, owner) || slices.Contains(found, owner)
+	return slices.Contains(step.Reads, owner) || slices.Contains(c.stacks.ReadsOf(step.Project.Name), owner)
 }

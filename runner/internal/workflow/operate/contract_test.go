@@ -30,7 +30,7 @@ func (e exports) DeployedNames(_ context.Context, project string) ([]string, boo
 	return names, ok, nil
 }
 
-func (e exports) ReadsOf(string) ([]string, bool) { return nil, false }
+func (e exports) ReadsOf(string) []string { return nil }
 
 func (e exports) IsDeployed(project string) bool { _, ok := e.deployed[project]; return ok }
 
