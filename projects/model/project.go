@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -69,6 +70,16 @@ func Find[T any](all []T, match func(T) bool) (found T, ok bool) {
 		return found, false
 	}
 	return all[i], true
+}
+
+// Keys returns the keys of all maps, sorted and each once.
+func Keys[V any](all ...map[string]V) []string {
+	var keys []string
+	for _, m := range all {
+		keys = slices.AppendSeq(keys, maps.Keys(m))
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // Key finds a declared configuration key by its full name.

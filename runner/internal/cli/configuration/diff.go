@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/guard/query"
@@ -137,7 +138,7 @@ func (c configuration) effective(key config.Key) listedValue {
 }
 
 func (x *differences) addDeployed(a, b map[string]json.RawMessage) error {
-	for _, project := range either(a, b) {
+	for _, project := range model.Keys(a, b) {
 		left, err := query.ContentsOf(project, a[project])
 		if err != nil {
 			return err
@@ -146,24 +147,18 @@ func (x *differences) addDeployed(a, b map[string]json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		for _, name := range either(left.Outputs, right.Outputs) {
+		for _, name := range model.Keys(left.Outputs, right.Outputs) {
 			if was, is := left.Outputs[name], right.Outputs[name]; !reflect.DeepEqual(was, is) {
 				x.Outputs = append(x.Outputs, outputDifference{project, name, was, is})
 			}
 		}
-		for _, name := range either(left.Types, right.Types) {
+		for _, name := range model.Keys(left.Types, right.Types) {
 			if was, is := left.Types[name], right.Types[name]; was != is {
 				x.Resources = append(x.Resources, typeDifference{project, name, was, is})
 			}
 		}
 	}
 	return nil
-}
-
-// either returns the sorted keys of two maps.
-func either[V any](a, b map[string]V) []string {
-	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	return slices.Compact(slices.Sorted(slices.Values(keys)))
 }
 
 func (x differences) text(width int, deployed bool) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/run/event"
 )
 
@@ -117,17 +118,11 @@ func isEmpty(value any) bool {
 }
 
 func mapDifferences(path string, planned, now map[string]any) []Difference {
-	names := map[string]bool{}
-	for _, properties := range []map[string]any{planned, now} {
-		for name := range properties {
-			names[name] = name != defaultsKey
-		}
-	}
 	var differences []Difference
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if names[name] {
-			differences = append(differences, valueDifferences(strings.TrimPrefix(path+"."+name, "."), planned[name],
-				now[name])...)
+	for _, name := range model.Keys(planned, now) {
+		if name != defaultsKey {
+			property := strings.TrimPrefix(path+"."+name, ".")
+			differences = append(differences, valueDifferences(property, planned[name], now[name])...)
 		}
 	}
 	return differences

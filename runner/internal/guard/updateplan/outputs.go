@@ -7,6 +7,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
+	"mara/projects/model"
 	"mara/runner/internal/run/event"
 )
 
@@ -18,7 +19,7 @@ func OutputChanges(before, after map[string]any, hidden func(name string) bool,
 	mask func(string) string) []event.OutputChange {
 	r := reader{mask: mask}
 	var changes []event.OutputChange
-	for _, name := range namesOf(before, after) {
+	for _, name := range model.Keys(before, after) {
 		was, existed := before[name]
 		is, exists := after[name]
 		change := event.OutputChange{Name: name, Action: event.Update, Before: r.value(was, name), After: r.value(is, name)}
@@ -34,18 +35,6 @@ func OutputChanges(before, after map[string]any, hidden func(name string) bool,
 		changes = append(changes, change)
 	}
 	return changes
-}
-
-// namesOf lists the keys of both maps in order, each once.
-func namesOf(a, b map[string]any) []string {
-	names := map[string]bool{}
-	for name := range a {
-		names[name] = true
-	}
-	for name := range b {
-		names[name] = true
-	}
-	return slices.Sorted(maps.Keys(names))
 }
 
 // isSecret reports whether a value is a secret of the engine.

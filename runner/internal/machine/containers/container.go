@@ -235,3 +235,55 @@ func (p Port) Clashes(other Port) bool {
 }
 
 func everywhere(address string) bool { return address == "" || address == "0.0.0.0" || address == "::" }
+
+// HasImage reports whether an image is on this machine.
+func (r *Runtime) HasImage(ctx context.Context, image string) (bool, error) {
+	err := r.silent(ctx, "image", "inspect", "--format", "{{.Id}}", image)
+	if missing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Pull downloads an image from its registry.
+func (r *Runtime) Pull(ctx context.Context, image string) error {
+	return r.silent(ctx, "pull", image)
+}
+
+// Save writes an archive of an image.
+func (r *Runtime) Save(ctx context.Context, image string, to io.Writer) error {
+	return r.run(ctx, Command{Name: r.Name, Args: []string{"save", image}, Stdout: to})
+}
+
+// Network describes a network.
+type Network struct {
+	Labels  map[string]string
+	Options map[string]string
+}
+
+// FindNetwork finds a network by its name.
+func (r *Runtime) FindNetwork(ctx context.Context, name string) (Network, bool, error) {
+	found, err := ask[[]Network](ctx, r, "network", "inspect", name)
+	if missing(err) || err == nil && len(found) == 0 {
+		return Network{}, false, nil
+	}
+	if err != nil {
+		return Network{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// RemoveNetwork removes a network; a missing one is no error.
+func (r *Runtime) RemoveNetwork(ctx context.Context, name string) error {
+	return unlessMissing(r.silent(ctx, "network", "rm", name))
+}
+
+// Connect joins a container to a network.
+func (r *Runtime) Connect(ctx context.Context, network, container string) error {
+	return r.silent(ctx, "network", "connect", network, container)
+}
+
+// RemoveVolume removes a volume; a missing one is no error.
+func (r *Runtime) RemoveVolume(ctx context.Context, name string) error {
+	return unlessMissing(r.silent(ctx, "volume", "rm", name))
+}

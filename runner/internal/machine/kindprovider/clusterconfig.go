@@ -38,8 +38,8 @@ func (c ClusterArgs) config(m mark) *v1alpha4.Cluster {
 		TypeMeta: v1alpha4.TypeMeta{Kind: "Cluster", APIVersion: "kind.x-k8s.io/v1alpha4"},
 		Name:     c.Name,
 		Networking: v1alpha4.Networking{
-			APIServerAddress: *c.APIServerAddress, APIServerPort: port(c.APIServerPort),
-			PodSubnet: text(c.PodSubnet), ServiceSubnet: text(c.ServiceSubnet),
+			APIServerAddress: *c.APIServerAddress, APIServerPort: int32(valueOf(c.APIServerPort)),
+			PodSubnet: valueOf(c.PodSubnet), ServiceSubnet: valueOf(c.ServiceSubnet),
 		},
 	}
 	for range *c.ControlPlanes {
@@ -64,7 +64,7 @@ func (c ClusterArgs) node(role v1alpha4.NodeRole, m mark) v1alpha4.Node {
 	}
 	for _, mount := range c.Mounts {
 		node.ExtraMounts = append(node.ExtraMounts, v1alpha4.Mount{
-			HostPath: mount.HostPath, ContainerPath: mount.ContainerPath, Readonly: mount.ReadOnly != nil && *mount.ReadOnly,
+			HostPath: mount.HostPath, ContainerPath: mount.ContainerPath, Readonly: valueOf(mount.ReadOnly),
 		})
 	}
 	return node
@@ -78,7 +78,7 @@ func (c ClusterArgs) portMappings() []v1alpha4.PortMapping {
 	}{{80, c.HTTPPort}, {443, c.HTTPSPort}} {
 		if p.host != nil {
 			mappings = append(mappings, v1alpha4.PortMapping{
-				ContainerPort: p.inside, HostPort: port(p.host), ListenAddress: *c.ListenAddress,
+				ContainerPort: p.inside, HostPort: int32(*p.host), ListenAddress: *c.ListenAddress,
 				Protocol: v1alpha4.PortMappingProtocolTCP,
 			})
 		}
@@ -104,16 +104,10 @@ func (c ClusterArgs) nodeNames() []string {
 	return names
 }
 
-func port(p *int) int32 {
-	if p == nil {
-		return 0
+// valueOf returns the value of an optional input, or the zero value.
+func valueOf[T any](input *T) (value T) {
+	if input != nil {
+		value = *input
 	}
-	return int32(*p)
-}
-
-func text(t *string) string {
-	if t == nil {
-		return ""
-	}
-	return *t
+	return value
 }

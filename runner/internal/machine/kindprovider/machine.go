@@ -3,9 +3,12 @@ package kindprovider
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/pulumi/pulumi-go-provider/infer"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
@@ -69,8 +72,8 @@ func (m *machine) work(ctx context.Context) (work, error) {
 	}
 	if m.ready == nil {
 		runtime := ""
-		if config := infer.GetConfig[*Config](ctx); config != nil && config.Runtime != nil {
-			runtime = *config.Runtime
+		if config := infer.GetConfig[*Config](ctx); config != nil {
+			runtime = valueOf(config.Runtime)
 		}
 		backend, err := m.open(runtime)
 		if err != nil {
@@ -79,4 +82,34 @@ func (m *machine) work(ctx context.Context) (work, error) {
 		m.ready = &backend
 	}
 	return work{*m.ready, m.owner}, nil
+}
+
+// OpenMachine implements Open for the machine that the provider runs on.
+func OpenMachine(name string) (Backend, error) {
+	runtime, err := containers.Find(name, containers.OnPath, containers.Run)
+	if err != nil {
+		return Backend{}, err
+	}
+	return Backend{
+		Containers: runtime,
+		Clusters:   NewLibrary(runtime),
+		Answers:    answers,
+		Patience:   30 * time.Second,
+		NewUID:     uuid.NewString,
+	}, nil
+}
+
+// answers reports whether a registry answers: with success, as its API demands.
+func answers(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
+	return response.StatusCode == http.StatusOK
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mara/runner/internal/machine/failure"
 )
 
 // Runner is the directory in which the runner keeps its files.
@@ -122,3 +124,53 @@ func IgnoreInGit(root string) {
 		_ = os.WriteFile(file, []byte("*\n"), 0o644)
 	}
 }
+
+// CheckLinks returns an error if a directory that the runner writes to is a symbolic
+// link that leads out of the root. A repository can contain such links.
+func CheckLinks(root string) error {
+	resolved, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil // the code that reads the root reports it
+	}
+	below := strings.TrimSuffix(resolved, string(filepath.Separator)) + string(filepath.Separator)
+	for _, name := range []string{
+		"config", "config/pulumi", "config/pulumi/secrets", "config/environments", "config/layers",
+		".runner", ".runner/state", ".runner/simulated",
+	} {
+		target, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil || target == resolved || strings.HasPrefix(target, below) {
+			continue // it is missing, or below the root
+		}
+		return &failure.Environment{
+			Text: name + " is a link to " + target + ", which is not below the root, and the runner would write there",
+			Next: "make it a directory; states can be elsewhere with PULUMI_BACKEND_URL",
+		}
+	}
+	return nil
+}
+
+// State is the directory of a file backend.
+type State string
+
+// Pulumi returns the path of names in the directory that Pulumi makes.
+func (s State) Pulumi(names ...string) string {
+	return filepath.Join(append([]string{string(s), ".pulumi"}, names...)...)
+}
+
+// Stacks returns the directory with the states of all projects.
+func (s State) Stacks() string { return s.Pulumi("stacks") }
+
+// Stack returns the file with the state of a project.
+func (s State) Stack(project, stack string) string {
+	return s.Pulumi("stacks", project, stack+".json")
+}
+
+// Locks returns the directory with the locks of stacks, which are in directories of their
+// own: PROJECT/STACK. In a bucket State is "".
+func (s State) Locks() string { return s.Pulumi("locks", "organization") }
+
+// History returns the directory with the update history of a project's stack.
+func (s State) History(project, stack string) string { return s.Pulumi("history", project, stack) }
+
+// Backups returns the directory with earlier states of a project.
+func (s State) Backups(project string) string { return s.Pulumi("backups", project) }

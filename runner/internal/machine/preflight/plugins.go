@@ -12,7 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	"mara/providers/cloud"
 	"mara/runner/internal/machine/reach"
 )
 
@@ -190,4 +192,17 @@ func PulumiHome(env map[string]string) string {
 func isOn(value string) bool {
 	on, err := strconv.ParseBool(value)
 	return err == nil && on
+}
+
+// askTime bounds a request over the network. It leaves a check the time to report
+// what has not been answered.
+const askTime = DefaultLimit - time.Second
+
+// httpClient returns a client that uses the same proxy as Pulumi and its plugins: the
+// environment file may name one.
+func httpClient(env map[string]string) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy:             cloud.Proxy(env),
+		DisableKeepAlives: true, // each host gets one request
+	}}
 }

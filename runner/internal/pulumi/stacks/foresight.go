@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/pulumi/pulumicli"
 	"mara/runner/internal/pulumi/pulumicli/wire"
@@ -122,10 +123,8 @@ func (e *engineEvents) previewedOutputs(found *wire.Found) []wire.Output {
 	if found != nil {
 		exact = found.Outputs
 	}
-	names := slices.Concat(slices.Collect(maps.Keys(e.outputs.before)), slices.Collect(maps.Keys(e.outputs.after)))
-	slices.Sort(names)
 	var outputs []wire.Output
-	for _, name := range slices.Compact(names) {
+	for _, name := range model.Keys(e.outputs.before, e.outputs.after) {
 		output := e.outputs.describe(name)
 		if at := slices.IndexFunc(exact, func(o wire.Output) bool { return o.Name == name }); at >= 0 {
 			output.Unknown, output.Change = exact[at].Unknown, exact[at].Change

@@ -72,10 +72,9 @@ type Set struct {
 
 // Summary is what the backend's list says about a project's stack.
 type Summary struct {
-	Exists     bool
-	Resources  int
-	Updating   bool // an update is running or was cut off; self-managed backends never say so
-	LastUpdate time.Time
+	Exists    bool
+	Resources int
+	Updating  bool // an update is running or was cut off; self-managed backends never say so
 }
 
 // Open asks the backend once which of the environment's stacks exist.
@@ -147,10 +146,9 @@ func (c copies) list(ctx context.Context) (map[string]map[string]Summary, error)
 		return nil, fmt.Errorf("listing the stacks: %w", err)
 	}
 	var listed []struct {
-		Name             string     `json:"name"`
-		LastUpdate       *time.Time `json:"lastUpdate"`
-		UpdateInProgress bool       `json:"updateInProgress"`
-		ResourceCount    *int       `json:"resourceCount"`
+		Name             string `json:"name"`
+		UpdateInProgress bool   `json:"updateInProgress"`
+		ResourceCount    int    `json:"resourceCount"`
 	}
 	if err := json.Unmarshal([]byte(output), &listed); err != nil {
 		return nil, fmt.Errorf("listing the stacks: pulumi answered with something else than JSON: %w", err)
@@ -161,16 +159,10 @@ func (c copies) list(ctx context.Context) (map[string]map[string]Summary, error)
 		if !ok {
 			continue
 		}
-		summary := Summary{Exists: true, Updating: entry.UpdateInProgress}
-		if entry.ResourceCount != nil {
-			summary.Resources = *entry.ResourceCount
-		}
-		if entry.LastUpdate != nil {
-			summary.LastUpdate = *entry.LastUpdate
-		}
 		if all[environment] == nil {
 			all[environment] = map[string]Summary{}
 		}
+		summary := Summary{Exists: true, Updating: entry.UpdateInProgress, Resources: entry.ResourceCount}
 		all[environment][project] = summary
 	}
 	return all, nil

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
@@ -25,7 +24,6 @@ type Standing struct {
 	Outputs   string // of the stack, as text, secrets encrypted
 	Salt      string // of the passphrase that encrypts them; "" for another key
 	Resources int
-	Updated   time.Time
 	// Foreign are references to stacks that are not of the environment.
 	Foreign []string
 }
@@ -44,9 +42,6 @@ func (e *Set) Standing(ctx context.Context, project string) (Standing, error) {
 
 func (c copies) standingOf(content json.RawMessage) (Standing, error) {
 	var state struct {
-		Manifest struct {
-			Time time.Time `json:"time"`
-		} `json:"manifest"`
 		Provider struct {
 			State struct{ Salt string } `json:"state"`
 		} `json:"secrets_providers"`
@@ -60,8 +55,8 @@ func (c copies) standingOf(content json.RawMessage) (Standing, error) {
 		return Standing{}, err
 	}
 	sum := sha256.Sum256(content)
-	standing := Standing{Digest: hex.EncodeToString(sum[:16]), Resources: len(state.Resources),
-		Updated: state.Manifest.Time, Salt: state.Provider.State.Salt}
+	digest := hex.EncodeToString(sum[:16])
+	standing := Standing{Digest: digest, Resources: len(state.Resources), Salt: state.Provider.State.Salt}
 	for _, r := range state.Resources {
 		switch r.Type {
 		case stackType:
@@ -176,7 +171,7 @@ func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
 func summariesOf(standings map[string]Standing) map[string]Summary {
 	summaries := map[string]Summary{}
 	for project, standing := range standings {
-		summaries[project] = Summary{Exists: true, Resources: standing.Resources, LastUpdate: standing.Updated}
+		summaries[project] = Summary{Exists: true, Resources: standing.Resources}
 	}
 	return summaries
 }

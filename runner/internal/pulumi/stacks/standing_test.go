@@ -91,7 +91,7 @@ func TestStanding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if standing.Outputs != `{"a": 1}` || standing.Resources != 3 || standing.Digest == "" || standing.Updated.IsZero() ||
+	if standing.Outputs != `{"a": 1}` || standing.Resources != 3 || standing.Digest == "" ||
 		len(standing.Foreign) != 1 || standing.Foreign[0] != "organization/network/prod" {
 		t.Errorf("got %+v", standing)
 	}

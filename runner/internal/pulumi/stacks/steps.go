@@ -8,6 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"mara/projects/model"
 	"mara/runner/internal/guard/updateplan"
 )
 
@@ -25,19 +26,11 @@ func propertiesOf(step apitype.StepEventMetadata) []string {
 	case step.Op != apitype.OpUpdate:
 		return nil
 	}
-	var differing []string
-	for name, before := range step.Old.Outputs {
-		if !reflect.DeepEqual(before, step.New.Outputs[name]) {
-			differing = append(differing, name)
-		}
-	}
-	for name := range step.New.Outputs {
-		if _, known := step.Old.Outputs[name]; !known {
-			differing = append(differing, name)
-		}
-	}
-	slices.Sort(differing)
-	return differing
+	before, after := step.Old.Outputs, step.New.Outputs
+	return slices.DeleteFunc(model.Keys(before, after), func(name string) bool {
+		_, was := before[name]
+		return was && reflect.DeepEqual(before[name], after[name])
+	})
 }
 
 // noteRegion notes the region that a provider is configured with. Providers come before their resources.

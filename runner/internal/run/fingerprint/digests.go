@@ -3,8 +3,9 @@ package fingerprint
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"slices"
+
+	"mara/projects/model"
 )
 
 // Fingerprint shows whether something has changed, and what: a digest for each
@@ -25,13 +26,9 @@ func New(parts map[string][]byte) Fingerprint {
 
 // Changes lists the parts that differ, have come or have gone, sorted.
 func (f Fingerprint) Changes(now Fingerprint) []string {
-	changed := map[string]bool{}
-	for _, parts := range []Fingerprint{f, now} {
-		for name := range parts {
-			if f[name] != now[name] {
-				changed[name] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(changed))
+	return slices.DeleteFunc(model.Keys(f, now), func(name string) bool {
+		before, was := f[name]
+		after, is := now[name]
+		return was == is && before == after
+	})
 }

@@ -140,18 +140,5 @@ func (m *Maker) Hints() map[string]string {
 // ChangedVariables names the variables that have changed since the hints were
 // stored. Where the hints are all the same it was a secret one.
 func (m *Maker) ChangedVariables(before map[string]string) []string {
-	now := m.Hints()
-	var names []string
-	for name := range maps.Keys(now) {
-		if old, ok := before[name]; !ok || old != now[name] {
-			names = append(names, name)
-		}
-	}
-	for name := range before {
-		if _, ok := now[name]; !ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return Fingerprint(before).Changes(m.Hints())
 }

@@ -60,15 +60,42 @@ func (e Environment) String() string { return e.Provider + "/" + e.Stack }
 // that was killed before it could write that down; such a run has done nothing.
 func (r Run) Meta() (Meta, error) {
 	var m Meta
-	err := readJSON(filepath.Join(r.Dir, metaFile), &m)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Meta{}, nil
-	}
+	err := r.read(metaFile, &m)
 	if err == nil && m.Format > MetaFormat {
-		err = fmt.Errorf("format %d is newer than %d, which this runner reads; use a newer runner", m.Format, MetaFormat)
+		err = fmt.Errorf("reading run %s: %s: format %d is newer than %d, which this runner reads; use a newer runner", r.ID,
+			metaFile, m.Format, MetaFormat)
 	}
 	if err != nil {
-		return Meta{}, fmt.Errorf("reading run %s: %s: %w", r.ID, metaFile, err)
+		return Meta{}, err
 	}
 	return m, nil
+}
+
+const outputsFile = "outputs.json"
+
+// Outputs are the outputs of projects, by project and name. They have no secret
+// values: a placeholder says that a value is secret.
+type Outputs map[string]map[string]any
+
+// KeepOutputs puts the outputs beside the run; none leave no file.
+func (j *Journal) KeepOutputs(outputs Outputs) error {
+	if len(outputs) == 0 {
+		return nil
+	}
+	return writeJSON(filepath.Join(j.dir, outputsFile), outputs)
+}
+
+// Outputs reads the stored outputs; none if the run reported no outputs.
+func (r Run) Outputs() (Outputs, error) {
+	var outputs Outputs
+	err := r.read(outputsFile, &outputs)
+	return outputs, err
+}
+
+// read reads a JSON file of the run, which may be missing.
+func (r Run) read(name string, into any) error {
+	if err := readJSON(filepath.Join(r.Dir, name), into); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("reading run %s: %s: %w", r.ID, name, err)
+	}
+	return nil
 }

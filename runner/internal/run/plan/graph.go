@@ -24,15 +24,21 @@ func arrows(p Plan) []arrow {
 	return all
 }
 
-// eachPhase visits the phases that have steps, in the order of the plan.
-func eachPhase(p Plan, visit func(phase Phase, steps []Step)) {
-	start := 0
-	for i := range p.Steps {
-		if i+1 == len(p.Steps) || p.Steps[i+1].Phase != p.Steps[start].Phase {
-			visit(p.Steps[start].Phase, p.Steps[start:i+1])
-			start = i + 1
+// grouped splits steps into runs of consecutive ones that are alike.
+func grouped(steps []Step, alike func(a, b Step) bool) [][]Step {
+	var groups [][]Step
+	for i, step := range steps {
+		if i == 0 || !alike(steps[i-1], step) {
+			groups = append(groups, nil)
 		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], step)
 	}
+	return groups
+}
+
+// phases returns the steps of each phase that has some, in the order of the plan.
+func phases(p Plan) [][]Step {
+	return grouped(p.Steps, func(a, b Step) bool { return a.Phase == b.Phase })
 }
 
 // renderDOT draws the plan for Graphviz.
@@ -40,7 +46,8 @@ func renderDOT(p Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %q {\n  label=%q;\n  labelloc=t;\n  node [shape=box, style=rounded];\n", p.Provider,
 		treeTitle(p))
-	eachPhase(p, func(phase Phase, steps []Step) {
+	for _, steps := range phases(p) {
+		phase := steps[0].Phase
 		if phase != "" {
 			fmt.Fprintf(&b, "  subgraph %q {\n    label=%q;\n", "cluster_"+string(phase), phase)
 		}
@@ -50,7 +57,7 @@ func renderDOT(p Plan) string {
 		if phase != "" {
 			b.WriteString("  }\n")
 		}
-	})
+	}
 	for _, a := range arrows(p) {
 		style := ""
 		if a.orderOnly {
@@ -66,7 +73,8 @@ func renderDOT(p Plan) string {
 func renderMermaid(p Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "---\ntitle: %q\n---\nflowchart TD\n", treeTitle(p))
-	eachPhase(p, func(phase Phase, steps []Step) {
+	for _, steps := range phases(p) {
+		phase := steps[0].Phase
 		if phase != "" {
 			fmt.Fprintf(&b, "  subgraph phase_%s [%s]\n", phase, phase)
 		}
@@ -76,7 +84,7 @@ func renderMermaid(p Plan) string {
 		if phase != "" {
 			b.WriteString("  end\n")
 		}
-	})
+	}
 	for _, a := range arrows(p) {
 		line := "-->"
 		if a.orderOnly {

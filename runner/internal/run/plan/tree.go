@@ -8,27 +8,6 @@ import (
 	"mara/runner/internal/machine/typeset"
 )
 
-// group is a run of consecutive steps whose projects have the same parent
-// directory and the same phase.
-type group struct {
-	parent string
-	phase  Phase
-	steps  []Step
-}
-
-func groups(p Plan) []group {
-	var all []group
-	for _, s := range p.Steps {
-		parent := path.Dir(s.Project.Path)
-		if n := len(all); n == 0 || all[n-1].parent != parent || all[n-1].phase != s.Phase {
-			all = append(all, group{parent: parent, phase: s.Phase})
-		}
-		last := &all[len(all)-1]
-		last.steps = append(last.steps, s)
-	}
-	return all
-}
-
 // line is a line of the tree: the branch and what is remarked about it.
 type line struct{ branch, remark string }
 
@@ -37,8 +16,9 @@ type line struct{ branch, remark string }
 func renderTree(p Plan, width int) string {
 	var lines []line
 	var phase Phase
-	all := groups(p)
-	for i, g := range all {
+	parent := func(s Step) string { return path.Dir(s.Project.Path) }
+	all := grouped(p.Steps, func(a, b Step) bool { return a.Phase == b.Phase && parent(a) == parent(b) })
+	for i, steps := range all {
 		fork, stem := "├── ", "│   "
 		switch {
 		case i == len(all)-1:
@@ -46,9 +26,20 @@ func renderTree(p Plan, width int) string {
 		case i == 0:
 			fork = "┌── "
 		}
-		lines = append(lines, line{fork + g.parent, phaseRemark(g.phase, phase)})
-		phase = g.phase
-		lines = append(lines, g.lines(stem)...)
+		first := line{branch: fork + parent(steps[0])}
+		if steps[0].Phase != phase && steps[0].Phase != "" {
+			first.remark = "phase " + string(steps[0].Phase)
+		}
+		phase = steps[0].Phase
+		lines = append(lines, first)
+		for j, s := range steps {
+			fork := "├── "
+			if j == len(steps)-1 {
+				fork = "└── "
+			}
+			branch := fmt.Sprintf("%s%s%s [%s]", stem, fork, path.Base(s.Project.Path), s.Project.Title)
+			lines = append(lines, line{branch, s.remark()})
+		}
 	}
 	return typeset.Wrap(treeTitle(p), width, 2) + "\n" + align(lines, width)
 }
@@ -56,27 +47,6 @@ func renderTree(p Plan, width int) string {
 func treeTitle(p Plan) string {
 	return fmt.Sprintf("%s (%s): %s, in the order of %s", p.Provider, p.Title, typeset.Counted(len(p.Steps), "project"),
 		p.operation())
-}
-
-// phaseRemark marks the first group of a phase.
-func phaseRemark(phase, before Phase) string {
-	if phase == before || phase == "" {
-		return ""
-	}
-	return "phase " + string(phase)
-}
-
-func (g group) lines(stem string) []line {
-	var lines []line
-	for i, s := range g.steps {
-		fork := "├── "
-		if i == len(g.steps)-1 {
-			fork = "└── "
-		}
-		branch := fmt.Sprintf("%s%s%s [%s]", stem, fork, path.Base(s.Project.Path), s.Project.Title)
-		lines = append(lines, line{branch, s.remark()})
-	}
-	return lines
 }
 
 // remark names what the step waits for and what the runner does after it.
