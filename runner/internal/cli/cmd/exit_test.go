@@ -14,7 +14,6 @@ import (
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/pulumi/stacks"
-	"mara/runner/internal/run/executor"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/state/lock"
@@ -62,7 +61,7 @@ func TestExitTable(t *testing.T) {
 			continue
 		}
 		decided[first] = true
-		step := &executor.StepError{Project: "vpc", Operation: "up", Err: fmt.Errorf("hook kubeconfig: %w", test.err)}
+		step := fmt.Errorf("up vpc: hook kubeconfig: %w", test.err)
 		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err), errors.Join(errors.New("x"), step)} {
 			if got := ExitCode(err); got != test.code {
 				t.Errorf("%T: exit code %d, want %d", test.err, got, test.code)

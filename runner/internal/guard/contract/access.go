@@ -7,23 +7,32 @@ import (
 
 // accessesIn returns the property accesses of the interpolations in a string of a
 // program in Pulumi YAML: "a ${b.c["d"]}" has [[b c d]]. $$ stands for a dollar.
-func accessesIn(text string) [][]string {
-	var found [][]string
+func accessesIn(text string) (found [][]string) {
+	eachPart(text, func(byte) {}, func(path []string) {
+		if path != nil {
+			found = append(found, path)
+		}
+	})
+	return found
+}
+
+// eachPart calls literal for the characters of a string that are not part of an interpolation,
+// and access for the property accesses of its interpolations, nil for a malformed one.
+func eachPart(text string, literal func(c byte), access func(path []string)) {
 	for len(text) > 0 {
 		switch {
 		case strings.HasPrefix(text, "$$"):
+			literal('$')
 			text = text[2:]
 		case strings.HasPrefix(text, "${"):
 			path, rest := parseAccess(text[2:])
-			if path != nil {
-				found = append(found, path)
-			}
+			access(path)
 			text = rest
 		default:
+			literal(text[0])
 			text = text[1:]
 		}
 	}
-	return found
 }
 
 // wholeAccess returns the property access of a string that is nothing else, or nil.

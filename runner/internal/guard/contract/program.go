@@ -207,23 +207,14 @@ func entry(node *yaml.Node, name string) string {
 // is missing.
 func StackName(template string, values map[string]string) (name string, ok bool) {
 	var b strings.Builder
-	for len(template) > 0 {
-		switch {
-		case strings.HasPrefix(template, "$$"):
-			b.WriteByte('$')
-			template = template[2:]
-		case strings.HasPrefix(template, "${"):
-			access, rest := parseAccess(template[2:])
-			value, known := values[strings.Join(access, ".")]
-			if !known {
-				return "", false
-			}
-			b.WriteString(value)
-			template = rest
-		default:
-			b.WriteByte(template[0])
-			template = template[1:]
-		}
+	ok = true
+	eachPart(template, func(c byte) { b.WriteByte(c) }, func(access []string) {
+		value, known := values[strings.Join(access, ".")]
+		b.WriteString(value)
+		ok = ok && known
+	})
+	if !ok {
+		return "", false
 	}
 	return b.String(), true
 }

@@ -140,8 +140,8 @@ func (r *rate) price(ctx context.Context, inputs map[string]any, item *Item) (kn
 		inputs = map[string]any{}
 	}
 	if r.scales != nil {
-		results, err := r.scales.Run(ctx, inputs)
-		item.Least = err == nil && len(results) == 1 && results[0] == true
+		scales, ok := single(ctx, r.scales, inputs)
+		item.Least = ok && scales == true
 	}
 	n, ok := r.addParts(ctx, inputs, item)
 	if !ok || n == 0 {
@@ -202,26 +202,29 @@ func (r *rate) text(size string, count float64, token string) string {
 // measure returns the size and the count of a part.
 func (r *rate) measure(ctx context.Context, part any) (size string, count float64, ok bool) {
 	if r.size != nil {
-		results, err := r.size.Run(ctx, part)
-		if err != nil || len(results) != 1 {
-			return "", 0, false
-		}
-		if size, ok = results[0].(string); !ok || size == updateplan.Unknown {
+		result, _ := single(ctx, r.size, part)
+		if size, ok = result.(string); !ok || size == updateplan.Unknown {
 			return "", 0, false
 		}
 	}
 	if r.count == nil {
 		return size, 1, true
 	}
-	results, err := r.count.Run(ctx, part)
-	if err != nil || len(results) != 1 {
-		return "", 0, false
-	}
-	count, ok = results[0].(float64)
-	if n, whole := results[0].(int); whole {
+	result, _ := single(ctx, r.count, part)
+	if n, whole := result.(int); whole {
 		return size, float64(n), true
 	}
+	count, ok = result.(float64)
 	return size, count, ok
+}
+
+// single returns the result of a program that has exactly one.
+func single(ctx context.Context, program *query.Query, input any) (result any, ok bool) {
+	results, err := program.Run(ctx, input)
+	if err != nil || len(results) != 1 {
+		return nil, false
+	}
+	return results[0], true
 }
 
 // Uncounted lists the costs that the estimate lacks, with the reasons.

@@ -2,7 +2,6 @@ package updateplan
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -145,23 +144,15 @@ func valueText(value, other any) string {
 
 // holdsMasked reports whether a value of a document is secret or has a secret inside.
 func holdsMasked(value any) bool {
-	switch value := value.(type) {
-	case string:
-		return strings.Contains(value, event.Masked)
-	case []any:
-		return slices.ContainsFunc(value, holdsMasked)
-	case map[string]any:
-		return slices.ContainsFunc(slices.Collect(maps.Values(value)), holdsMasked)
-	}
-	return false
+	return holds(value, func(part any) bool {
+		text, _ := part.(string)
+		return strings.Contains(text, event.Masked)
+	})
 }
 
 // outputDifferences lists how the output changes of a later preview differ from the planned
-// ones. A plan of an older runner, which did not record outputs, allows any.
+// ones.
 func (p Project) outputDifferences(later Project) []Difference {
-	if p.Outputs == nil {
-		return nil
-	}
 	planned := map[string]event.OutputChange{}
 	for _, change := range p.Outputs {
 		planned[change.Name] = change

@@ -45,8 +45,7 @@ type Project struct {
 	// Unknown are the projects whose outputs are unknown. The steps are computed without
 	// them.
 	Unknown []string `json:"unknown,omitempty"`
-	// Outputs are the outputs of its stack that would change. It is nil only in the
-	// plan of a runner that did not record them.
+	// Outputs are the outputs of its stack that would change.
 	Outputs []event.OutputChange `json:"outputs"`
 	// Fingerprint has digests of its program, its configuration and its secrets. It is
 	// nil for a project that has none.

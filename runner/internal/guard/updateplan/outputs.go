@@ -42,13 +42,20 @@ func isSecret(value map[string]any) bool { return value[sig.Key] == sig.Secret }
 
 // holdsSecret reports whether a value is or contains a secret.
 func holdsSecret(value any) bool {
+	return holds(value, func(part any) bool {
+		properties, _ := part.(map[string]any)
+		return part == event.Masked || isSecret(properties)
+	})
+}
+
+// holds reports whether a value, or a part of it, is what is asked for.
+func holds(value any, is func(part any) bool) bool {
+	isIn := func(part any) bool { return holds(part, is) }
 	switch value := value.(type) {
-	case string:
-		return value == event.Masked
 	case []any:
-		return slices.ContainsFunc(value, holdsSecret)
+		return slices.ContainsFunc(value, isIn)
 	case map[string]any:
-		return isSecret(value) || slices.ContainsFunc(slices.Collect(maps.Values(value)), holdsSecret)
+		return is(value) || slices.ContainsFunc(slices.Collect(maps.Values(value)), isIn)
 	}
-	return false
+	return is(value)
 }

@@ -62,7 +62,6 @@ func TestOutputDifferences(t *testing.T) {
 		{"removed", planned, []event.OutputChange{{Name: "domain", Action: event.Delete, Before: "a"}},
 			[]string{`another change of output domain: - domain: "a", not ~ domain: "a" => "b"`}},
 		{"one more", planned, []event.OutputChange{change("range", "r")}, []string{`the change of output range is not in the plan: ~ range: "a" => "r"`}},
-		{"a plan without outputs", Project{}, []event.OutputChange{change("range", "r")}, nil},
 	} {
 		if diff := cmp.Diff(test.want, texts(test.planned.Differences(Project{Outputs: test.later}))); diff != "" {
 			t.Errorf("%s:\n%s", test.name, diff)

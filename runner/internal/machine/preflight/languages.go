@@ -54,23 +54,21 @@ func Languages(o LanguageOptions) Check {
 
 func (o LanguageOptions) look(context.Context) []Finding {
 	projects := map[string][]string{} // by runtime
-	built := map[string]bool{}        // whether all programs of the runtime are built
+	needsTools := map[string]bool{}   // a program of the runtime is not built
 	for _, p := range o.Programs {
-		if projects[p.Runtime] == nil {
-			built[p.Runtime] = true
-		}
 		projects[p.Runtime] = append(projects[p.Runtime], p.Project)
-		built[p.Runtime] = built[p.Runtime] && p.Built
+		needsTools[p.Runtime] = needsTools[p.Runtime] || !p.Built
 	}
 	var findings []Finding
 	for _, runtime := range slices.Sorted(maps.Keys(projects)) {
-		findings = append(findings, o.lookAt(runtime, strings.Join(projects[runtime], ", "), built[runtime])...)
+		names := strings.Join(projects[runtime], ", ")
+		findings = append(findings, o.lookAt(runtime, names, needsTools[runtime])...)
 	}
 	return findings
 }
 
 // lookAt checks the host and the tools of a runtime.
-func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding {
+func (o LanguageOptions) lookAt(runtime, projects string, needsTools bool) []Finding {
 	host := HostName(runtime)
 	known := languages()[runtime]
 	var findings []Finding
@@ -79,7 +77,7 @@ func (o LanguageOptions) lookAt(runtime, projects string, built bool) []Finding 
 			"install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its directory on the PATH")...)
 	}
 	hasTool := func(name string) bool { _, ok := findTool(name, o.Env); return ok }
-	if len(known.tools) > 0 && !built && !slices.ContainsFunc(known.tools, hasTool) {
+	if len(known.tools) > 0 && needsTools && !slices.ContainsFunc(known.tools, hasTool) {
 		text := fmt.Sprintf("%s: there is no %s on the PATH", projects, known.tools[0])
 		findings = append(findings, Bad(text, known.get)...)
 	}

@@ -9,7 +9,7 @@ import (
 
 func report() Report {
 	check := func(name string, group Group, findings ...Finding) Result {
-		return Check{Name: name, Title: name, Group: group}.found(findings)
+		return Result{Name: name, Title: name, Group: group, Status: worst(findings), Findings: findings}
 	}
 	return Report{Results: []Result{
 		check("configuration", Environment,
@@ -32,7 +32,7 @@ func TestStatus(t *testing.T) {
 		{[]Finding{{Status: Warning}, {Status: OK}}, Warning},
 		{[]Finding{{Status: Warning}, {Status: Problem}, {Status: OK}}, Problem},
 	} {
-		r := Report{Results: []Result{Check{}.found(tt.findings)}}
+		r := Report{Results: []Result{{Status: worst(tt.findings), Findings: tt.findings}}}
 		if got := r.Status(); got != tt.want {
 			t.Errorf("%v: got %s", tt.findings, got)
 		}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sync"
-	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // atOnce bounds the checks that run at the same time: they mostly wait.
@@ -15,20 +15,17 @@ const atOnce = 8
 // the checks. It returns the cause of ctx if that ends before.
 func Run(ctx context.Context, checks []Check) (Report, error) {
 	results := make([]Result, len(checks))
-	free := make(chan struct{}, atOnce)
-	var all sync.WaitGroup
+	var all errgroup.Group
+	all.SetLimit(atOnce)
 	for i, check := range checks {
-		all.Go(func() {
-			select {
-			case free <- struct{}{}:
-				defer func() { <-free }()
-			case <-ctx.Done():
-				return
+		all.Go(func() error {
+			if ctx.Err() == nil {
+				results[i] = check.result(ctx)
 			}
-			results[i] = check.result(ctx)
+			return nil
 		})
 	}
-	all.Wait()
+	_ = all.Wait() // its error is nil
 	if ctx.Err() != nil {
 		return Report{}, context.Cause(ctx)
 	}
@@ -43,19 +40,13 @@ func (c Check) result(ctx context.Context) Result {
 	defer cancel()
 	found := make(chan []Finding, 1)
 	go func() { found <- c.Look(ctx) }()
+	result := Result{Name: c.Name, Title: c.Title, Group: c.Group}
 	select {
-	case findings := <-found:
-		return c.found(findings)
+	case result.Findings = <-found:
 	case <-ctx.Done():
-		return c.found(unanswered(limit))
+		text := fmt.Sprintf("no answer within %s", limit)
+		result.Findings = Doubtful(text, "try again; if that does not help, look at the network")
 	}
-}
-
-func (c Check) found(findings []Finding) Result {
-	return Result{Name: c.Name, Title: c.Title, Group: c.Group, Status: worst(findings), Findings: findings}
-}
-
-// unanswered returns the finding of a check that timed out.
-func unanswered(limit time.Duration) []Finding {
-	return Doubtful(fmt.Sprintf("no answer within %s", limit), "try again; if that does not help, look at the network")
+	result.Status = worst(result.Findings)
+	return result
 }

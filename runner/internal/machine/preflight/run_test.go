@@ -80,8 +80,8 @@ func TestRunDoesNotWaitForEver(t *testing.T) {
 			{Name: "good", Look: said("here")},
 		})
 		want := []Result{
-			{Name: "dead", Status: Warning, Findings: unanswered(2 * time.Second)},
-			{Name: "slow", Status: Warning, Findings: unanswered(DefaultLimit)},
+			{Name: "dead", Status: Warning, Findings: Doubtful("no answer within 2s", "try again; if that does not help, look at the network")},
+			{Name: "slow", Status: Warning, Findings: Doubtful("no answer within 5s", "try again; if that does not help, look at the network")},
 			{Name: "good", Status: OK, Findings: Good("here")},
 		}
 		if diff := cmp.Diff(want, report.Results); diff != "" || err != nil {

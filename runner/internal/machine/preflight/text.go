@@ -20,31 +20,24 @@ type Style struct {
 	Colour bool
 }
 
-// Text formats the report: a list in groups, and the counts.
+// Text formats the report: a list in groups, each under its name, and the counts.
 func (r Report) Text(style Style) string {
 	var b strings.Builder
 	for _, group := range Groups() {
-		b.WriteString(r.group(group, style))
+		heading, end := string(group)+"\n", ""
+		for _, result := range r.Results {
+			if result.Group != group {
+				continue
+			}
+			for _, finding := range result.Findings {
+				b.WriteString(heading + style.finding(result.Title, finding))
+				heading, end = "", "\n"
+			}
+		}
+		b.WriteString(end)
 	}
 	b.WriteString(r.Sum() + "\n")
 	return b.String()
-}
-
-// group formats the findings of a group under its name; "" if there are none.
-func (r Report) group(group Group, style Style) string {
-	var b strings.Builder
-	for _, result := range r.Results {
-		if result.Group != group {
-			continue
-		}
-		for _, finding := range result.Findings {
-			b.WriteString(style.finding(result.Title, finding))
-		}
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return string(group) + "\n" + b.String() + "\n"
 }
 
 // finding formats a finding on its own line, with the remedy below.

@@ -37,15 +37,10 @@ func (t Table) Text(width int) string {
 		titles = append(titles, c.Title)
 	}
 	if strings.Join(titles, "") != "" {
-		b.WriteString(t.line(titles, keep, sizes, func(_ int, text string) string { return text }))
+		b.WriteString(t.line(heading, titles, keep, sizes))
 	}
 	for r, row := range t.Rows {
-		b.WriteString(t.line(row, keep, sizes, func(column int, text string) string {
-			if t.Paint == nil || text == "" {
-				return text
-			}
-			return t.Paint(r, column, text)
-		}))
+		b.WriteString(t.line(r, row, keep, sizes))
 	}
 	return b.String()
 }
@@ -102,14 +97,22 @@ func total(keep, sizes []int) int {
 	return sum
 }
 
+// heading is the row of the titles, which are not painted.
+const heading = -1
+
 // line renders a row. Its last cell is not padded.
-func (t Table) line(cells []string, keep, sizes []int, paint func(column int, text string) string) string {
+func (t Table) line(row int, cells []string, keep, sizes []int) string {
+	paint := func(column int, text string) string {
+		if t.Paint == nil || text == "" || row == heading {
+			return text
+		}
+		return t.Paint(row, column, text)
+	}
 	var b strings.Builder
 	used := 0
 	for i, column := range keep {
 		if i == len(keep)-1 {
-			rest := t.last(cells[column], column, used, sizes[column])
-			b.WriteString(paint(column, rest))
+			b.WriteString(paint(column, t.last(cells[column], column, used, sizes[column])))
 			break
 		}
 		b.WriteString(Pad(paint(column, t.cut(cells[column], column, sizes[column])), sizes[column]+2))

@@ -109,10 +109,13 @@ type Installer struct {
 // Install installs the dependencies of projects one after the other: package managers share
 // caches, and not all of them lock these.
 func (i Installer) Install(ctx context.Context, all []model.Project) error {
+	var flags []string
+	if !i.Plugins {
+		flags = []string{"--no-plugins"}
+	}
 	for _, project := range all {
 		fmt.Fprintf(i.Stderr, "installing the dependencies of %s (%s)\n", project.Name, project.Own.Runtime)
-		if err := stacks.Install(ctx, i.Command, stacks.Installation{Directory: project.Own.Dir, Env: i.Env,
-			Plugins: i.Plugins}); err != nil {
+		if err := stacks.Install(ctx, i.Command, project.Own.Dir, i.Env, flags...); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}

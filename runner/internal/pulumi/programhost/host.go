@@ -3,6 +3,7 @@
 package programhost
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,13 +82,13 @@ func Start(o Options) (*Host, error) {
 	h.process.Stderr = &h.crash
 	process.OwnGroup(h.process)
 	stdout, err := h.process.StdoutPipe()
+	if err == nil {
+		h.stdin, err = h.process.StdinPipe()
+	}
+	if err == nil {
+		err = h.process.Start()
+	}
 	if err != nil {
-		return nil, fmt.Errorf("starting %s: %w", o.Path, err)
-	}
-	if h.stdin, err = h.process.StdinPipe(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", o.Path, err)
-	}
-	if err := h.process.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", o.Path, err)
 	}
 	go h.listen(json.NewDecoder(stdout))
@@ -111,18 +112,10 @@ func (h *Host) listen(said *json.Decoder) {
 			h.options.Ran(ran.Project, ran.Took)
 		}
 	}
-	ended := h.process.Wait()
+	ended := cmp.Or(h.process.Wait(), io.EOF) // a process may exit without an error
 	if !h.closing.Load() && h.options.Ended != nil {
-		h.options.Ended(fmt.Errorf("%s exited during the run: %w%s", name, orEOF(ended), h.crash.Note()))
+		h.options.Ended(fmt.Errorf("%s exited during the run: %w%s", name, ended, h.crash.Note()))
 	}
-}
-
-// orEOF returns err, or io.EOF for a process that exited without an error.
-func orEOF(err error) error {
-	if err == nil {
-		return io.EOF
-	}
-	return err
 }
 
 // greet reads the address of the programs. It kills a host that does not serve them.

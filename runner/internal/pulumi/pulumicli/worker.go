@@ -2,6 +2,7 @@ package pulumicli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,10 +128,7 @@ func (w *worker) do(request wire.Request, stdout, stderr io.Writer) (int, *wire.
 
 func (w *worker) failure(err error) error {
 	w.kill()
-	ended := w.waited()
-	if ended == nil {
-		ended = err
-	}
+	ended := cmp.Or(w.waited(), err)
 	return fmt.Errorf("the engine process ended in the middle of the operation: %w%s", ended, w.crash.Note())
 }
 

@@ -2,12 +2,11 @@ package stacks
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"mara/runner/internal/guard/updateplan"
 	"mara/runner/internal/run/event"
+	"mara/runner/internal/run/fingerprint"
 )
 
 // Previewed returns the findings of the last preview of a project, if the task
@@ -60,8 +59,7 @@ func digestOfResources(state []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	digest := sha256.Sum256(content)
-	return hex.EncodeToString(digest[:16]), nil
+	return fingerprint.Digest(content), nil
 }
 
 // incidental are fields of a resource in a state on which nothing depends.

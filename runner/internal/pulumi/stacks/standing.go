@@ -2,8 +2,6 @@ package stacks
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	"mara/runner/internal/pulumi/pulumicli/wire"
+	"mara/runner/internal/run/fingerprint"
 )
 
 // Standing is what the state of a project's stack says of itself without a key,
@@ -54,8 +53,7 @@ func (c copies) standingOf(content json.RawMessage) (Standing, error) {
 	if err := json.Unmarshal(content, &state); err != nil {
 		return Standing{}, err
 	}
-	sum := sha256.Sum256(content)
-	digest := hex.EncodeToString(sum[:16])
+	digest := fingerprint.Digest(content)
 	standing := Standing{Digest: digest, Resources: len(state.Resources), Salt: state.Provider.State.Salt}
 	for _, r := range state.Resources {
 		switch r.Type {

@@ -154,22 +154,12 @@ func (c copies) secretsProvider(project string) string {
 	return file.SecretsProvider
 }
 
-// Installation says what to install for a project.
-type Installation struct {
-	Directory string
-	Env       map[string]string
-	Plugins   bool // those of resource providers, too, which simulations do without
-}
-
 // Install installs what a project's program depends on, in its directory.
-func Install(ctx context.Context, command Command, o Installation) error {
-	args := []string{"install", "--non-interactive"}
-	if !o.Plugins {
-		args = append(args, "--no-plugins")
-	}
-	_, err := copies{Options{Command: command, Env: o.Env}}.run(ctx, o.Directory, args...)
+func Install(ctx context.Context, command Command, dir string, env map[string]string, flags ...string) error {
+	args := append([]string{"install", "--non-interactive"}, flags...)
+	_, err := copies{Options{Command: command, Env: env}}.run(ctx, dir, args...)
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("`pulumi install` in %s: %w", o.Directory, err)
+		err = fmt.Errorf("`pulumi install` in %s: %w", dir, err)
 	}
 	return err
 }

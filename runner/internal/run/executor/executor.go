@@ -119,7 +119,7 @@ const (
 func Policies() []string { return []string{string(Stop), string(Continue)} }
 
 // Run walks the plan and returns when nothing runs any more. The error is nil if and only if
-// the run succeeded. It joins interrupt.ErrInterrupted if the run was interrupted, a StepError
+// the run succeeded. It joins interrupt.ErrInterrupted if the run was interrupted, an error
 // for every failed step in plan order, and the error of Conclude.
 func Run(ctx context.Context, o Options) (Result, error) {
 	needs, dependents, err := o.Plan.Edges()
@@ -135,21 +135,6 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	result, err := r.conclude(ctx)
 	return result, errors.Join(result.err(ctx), err)
 }
-
-// StepError is the failure of one step.
-type StepError struct {
-	Project   string
-	Operation operation.Operation
-	Err       error
-}
-
-// Error names the operation, the project and the cause.
-func (e *StepError) Error() string {
-	return fmt.Sprintf("%s %s: %v", e.Operation, e.Project, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *StepError) Unwrap() error { return e.Err }
 
 // Result is the result of a run.
 type Result struct {
@@ -187,7 +172,7 @@ func (r Result) err(ctx context.Context) error {
 	}
 	for _, s := range r.Steps {
 		if s.Result == event.Failed {
-			errs = append(errs, &StepError{Project: s.Project, Operation: r.Operation, Err: s.Err})
+			errs = append(errs, fmt.Errorf("%s %s: %w", r.Operation, s.Project, s.Err))
 		}
 	}
 	return errors.Join(errs...)

@@ -18,10 +18,15 @@ type Fingerprint map[string]string
 func New(parts map[string][]byte) Fingerprint {
 	f := make(Fingerprint, len(parts))
 	for name, content := range parts {
-		digest := sha256.Sum256(content)
-		f[name] = hex.EncodeToString(digest[:16])
+		f[name] = Digest(content)
 	}
 	return f
+}
+
+// Digest returns a digest of 32 hexadecimal digits.
+func Digest(content []byte) string {
+	digest := sha256.Sum256(content)
+	return hex.EncodeToString(digest[:16])
 }
 
 // Changes lists the parts that differ, have come or have gone, sorted.

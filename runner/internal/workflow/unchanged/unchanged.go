@@ -5,8 +5,6 @@ package unchanged
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"slices"
 	"sync"
@@ -160,8 +158,7 @@ func (u *Projects) outputsDigest(ctx context.Context, project string) (stacks.St
 	if ok && record.State == standing.Digest && record.OutputsDigest != "" {
 		return standing, record.OutputsDigest, nil
 	}
-	sum := sha256.Sum256([]byte(standing.Outputs))
-	return standing, hex.EncodeToString(sum[:16]), nil
+	return standing, fingerprint.Digest([]byte(standing.Outputs)), nil
 }
 
 // readStanding reads the state of a project, once until the project is run.
