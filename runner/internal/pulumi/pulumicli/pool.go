@@ -29,8 +29,14 @@ var ErrClosed = errors.New("the engine is closed")
 // Pools made with Beside share their workers, but have separate keys.
 type Pool struct {
 	*workers
-	own  sync.Mutex // guards keys
-	keys []wire.Key // of passphrases, for the commands
+	own       *keyring
+	foresight *Foresight // of previews; nil for none
+}
+
+// keyring has the keys of passphrases for the commands.
+type keyring struct {
+	mu   sync.Mutex // guards keys
+	keys []wire.Key
 }
 
 // workers are the workers of one pool, or of several.
@@ -61,25 +67,29 @@ var _ auto.PulumiCommand = (*Pool)(nil)
 
 // NewPool makes a pool of workers of the mara-engine at path.
 func NewPool(path string) *Pool {
-	return &Pool{workers: &workers{path: path, patience: patience, grace: grace, most: mostCommands,
-		busy: map[*worker]bool{}}}
+	shared := &workers{path: path, patience: patience, grace: grace, most: mostCommands, busy: map[*worker]bool{}}
+	return &Pool{workers: shared, own: &keyring{}}
 }
 
 // Beside returns a pool with the same workers, but without keys.
-func (p *Pool) Beside() *Pool { return &Pool{workers: p.workers} }
+func (p *Pool) Beside() *Pool { return &Pool{workers: p.workers, own: &keyring{}} }
+
+// WithForesight returns the pool as a command whose previews have foresight. An installed
+// Pulumi has no such method: its previews only read states.
+func (p *Pool) WithForesight(f *Foresight) auto.PulumiCommand { return &Pool{p.workers, p.own, f} }
 
 // Unlock adds the key of a passphrase for commands, so that workers need not derive it.
 func (p *Pool) Unlock(salt string, key []byte) {
-	p.own.Lock()
-	defer p.own.Unlock()
-	p.keys = append(slices.DeleteFunc(slices.Clone(p.keys), func(k wire.Key) bool { return k.Salt == salt }),
-		wire.Key{Salt: salt, Raw: key})
+	p.own.mu.Lock()
+	defer p.own.mu.Unlock()
+	others := slices.DeleteFunc(slices.Clone(p.own.keys), func(k wire.Key) bool { return k.Salt == salt })
+	p.own.keys = append(others, wire.Key{Salt: salt, Raw: key})
 }
 
 func (p *Pool) ownKeys() []wire.Key {
-	p.own.Lock()
-	defer p.own.Unlock()
-	return p.keys
+	p.own.mu.Lock()
+	defer p.own.mu.Unlock()
+	return p.own.keys
 }
 
 // Version returns the version of the embedded Pulumi. Runner and engine are built from one
@@ -117,18 +127,11 @@ func (p *workers) Warm(n int) {
 func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,
 	env []string, args ...string,
 ) (string, string, int, error) {
-	return p.run(ctx, nil, dir, stdin, stdout, stderr, env, args)
-}
-
-// run runs a command, which may be a preview with foresight.
-func (p *Pool) run(ctx context.Context, foresight *Foresight, dir string, stdin io.Reader, stdout, stderr []io.Writer,
-	env, args []string,
-) (string, string, int, error) {
 	request, err := newRequest(dir, stdin, env, args)
 	if err != nil {
 		return "", "", unknownExit, err
 	}
-	foresight.giveTo(&request)
+	p.foresight.giveTo(&request)
 	if err := ctx.Err(); err != nil {
 		return "", "", unknownExit, context.Cause(ctx)
 	}
@@ -141,7 +144,7 @@ func (p *Pool) run(ctx context.Context, foresight *Foresight, dir string, stdin 
 	stop := cancelWith(ctx, w.process.Process.Pid, args, p.grace)
 	code, found, err := w.do(request, out, errs)
 	stop()
-	foresight.take(found)
+	p.foresight.take(found)
 	if err != nil {
 		p.drop(w)
 		return out.String(), errs.String(), unknownExit, err
@@ -314,21 +317,4 @@ func (f *Foresight) take(found *wire.Found) {
 	if f != nil && found != nil {
 		f.Found = found
 	}
-}
-
-// WithForesight returns the pool as a command whose previews have foresight. An installed
-// Pulumi has no such method: its previews only read states.
-func (p *Pool) WithForesight(f *Foresight) auto.PulumiCommand { return foreseeing{p, f} }
-
-// foreseeing is a pool whose previews have foresight.
-type foreseeing struct {
-	*Pool
-	foresight *Foresight
-}
-
-// Run implements auto.PulumiCommand.
-func (f foreseeing) Run(ctx context.Context, dir string, stdin io.Reader, stdout, stderr []io.Writer,
-	env []string, args ...string,
-) (string, string, int, error) {
-	return f.run(ctx, f.foresight, dir, stdin, stdout, stderr, env, args)
 }

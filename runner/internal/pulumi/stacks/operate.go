@@ -193,17 +193,18 @@ func perform(ctx context.Context, task Task, at place, channel chan<- events.Eng
 		_, err = at.Preview(ctx, optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
 			optpreview.UserAgent(agent), optpreview.ConfigFile(at.stackFile), optpreview.Parallel(resources),
 			optpreview.PolicyPacks(task.PolicyPacks...))
-	case operation.Refresh:
-		options := []optrefresh.Option{optrefresh.EventStreams(channel), optrefresh.ShowSecrets(false),
-			optrefresh.SuppressOutputs(), optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile),
-			optrefresh.Parallel(resources)}
+	case operation.Refresh, operation.Drift:
+		options := []optrefresh.Option{optrefresh.EventStreams(channel), optrefresh.SuppressOutputs(),
+			optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile), optrefresh.Parallel(resources)}
+		if task.Operation == operation.Drift {
+			_, err = at.PreviewRefresh(ctx, options...)
+			break
+		}
+		options = append(options, optrefresh.ShowSecrets(false))
 		if task.Clear {
 			options = append(options, optrefresh.ClearPendingCreates())
 		}
 		_, err = at.Refresh(ctx, options...)
-	case operation.Drift:
-		_, err = at.PreviewRefresh(ctx, optrefresh.EventStreams(channel), optrefresh.SuppressOutputs(),
-			optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile), optrefresh.Parallel(resources))
 	case operation.Destroy:
 		_, err = at.Destroy(ctx, optdestroy.EventStreams(channel), optdestroy.ShowSecrets(false),
 			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent), optdestroy.ConfigFile(at.stackFile),

@@ -46,7 +46,7 @@ func (b Basis) named(config map[string]any, source *Source) ([]byte, error) {
 	}
 	found := newTree(b.Root)
 	found.contents = b.Contents
-	for text := range texts(config) {
+	for _, text := range texts(config) {
 		for _, path := range candidates(text, bases) {
 			if err := found.addNamed(path, b.Root); err != nil {
 				return nil, err
@@ -84,29 +84,21 @@ func candidates(text string, bases []string) []string {
 	return all
 }
 
-// texts yields all texts in a value, however deep.
-func texts(value any) func(yield func(string) bool) {
-	return func(yield func(string) bool) { walkTexts(value, yield) }
-}
-
-func walkTexts(value any, yield func(string) bool) bool {
+// texts returns all texts in a value, however deep.
+func texts(value any) (found []string) {
 	switch value := value.(type) {
 	case string:
-		return yield(value)
+		return []string{value}
 	case []any:
 		for _, item := range value {
-			if !walkTexts(item, yield) {
-				return false
-			}
+			found = append(found, texts(item)...)
 		}
 	case map[string]any:
 		for _, item := range value {
-			if !walkTexts(item, yield) {
-				return false
-			}
+			found = append(found, texts(item)...)
 		}
 	}
-	return true
+	return found
 }
 
 // tree digests files, each once.
