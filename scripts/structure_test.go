@@ -27,7 +27,6 @@ func largeStructs() map[string]string {
 		"runner/internal/run/event.Event":                       "mirrors a line of the event stream, whose format is flat",
 		"runner/internal/kube/pko.StackSpec":                    "mirrors the Stack resource of Pulumi's operator",
 		"runner/mara-engine/openapi/datamodel/high/base.Schema": "mirrors the schema of OpenAPI in the library that it replaces",
-		"runner/internal/cli/operations.operateOptions":         tooLarge,
 		"runner/internal/environment/session.Session":           tooLarge,
 		"runner/internal/secrets/vault.Options":                 tooLarge,
 	}
