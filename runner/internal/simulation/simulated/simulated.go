@@ -1,5 +1,5 @@
 // Package simulated serves the simulated clouds of an environment, as configured by
-// flags.
+// flags: with the packages that its projects use, and with a cluster that validates objects.
 package simulated
 
 import (
@@ -11,7 +11,6 @@ import (
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/simulation/simulate"
-	"mara/runner/internal/simulation/simulate/packages"
 	"mara/runner/internal/state/statefiles"
 )
 
@@ -45,8 +44,8 @@ func Serve(ctx context.Context, o Options) (env map[string]string, warnings []st
 			return nil, nil, err
 		}
 	}
-	finder := packages.Finder{Files: o.Flags.Schemas, Home: o.Home}
-	all, warnings, err := finder.Complete(ctx, o.BuiltIn, o.usedPackages())
+	finder := finder{Files: o.Flags.Schemas, Home: o.Home}
+	all, warnings, err := finder.complete(ctx, o.BuiltIn, o.usedPackages())
 	if err != nil {
 		return nil, nil, failure.Usagef("", "--simulate-schema: %v", err)
 	}
@@ -60,12 +59,12 @@ func Serve(ctx context.Context, o Options) (env map[string]string, warnings []st
 }
 
 // usedPackages lists the packages that own projects name or have deployed resources of.
-func (o Options) usedPackages() []packages.Used {
-	var used []packages.Used
+func (o Options) usedPackages() []usedPackage {
+	var used []usedPackage
 	for _, project := range o.Own {
-		used = append(used, packages.UsedBy(project.Own.Dir)...)
+		used = append(used, usedBy(project.Own.Dir)...)
 		state, _ := o.States.Read(project.Name) // other code reports an unreadable state
-		used = append(used, packages.InState(state)...)
+		used = append(used, inState(state)...)
 	}
 	return used
 }

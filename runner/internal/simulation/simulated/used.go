@@ -1,4 +1,4 @@
-package packages
+package simulated
 
 import (
 	"os"
@@ -11,35 +11,35 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Used is a package that a project uses.
-type Used struct {
+// usedPackage is a package that a project uses.
+type usedPackage struct {
 	Name      string
 	Version   string // "" if the project has none
 	Directory string // of the plugin, named by the project; "" for Pulumi's search
 }
 
-// UsedBy lists the packages that the files of a project name: its Pulumi.yaml and the
+// usedBy lists the packages that the files of a project name: its Pulumi.yaml and the
 // dependency files of its language. It ignores unreadable files; Pulumi will report
 // them.
-func UsedBy(dir string) []Used {
+func usedBy(dir string) []usedPackage {
 	used := inManifest(dir)
 	for _, list := range libraries {
 		files, _ := filepath.Glob(filepath.Join(escape(dir), list.file))
 		for _, file := range files {
 			text, _ := os.ReadFile(file)
 			for _, found := range list.names.FindAllStringSubmatch(string(text), -1) {
-				used = append(used, Used{Name: packageName(found[1]), Version: found[2]})
+				used = append(used, usedPackage{Name: packageName(found[1]), Version: found[2]})
 			}
 		}
 	}
 	return distinct(used)
 }
 
-// InState lists the packages whose providers are in a state.
-func InState(state []byte) []Used {
-	var used []Used
+// inState lists the packages whose providers are in a state.
+func inState(state []byte) []usedPackage {
+	var used []usedPackage
 	for _, found := range provider.FindAllSubmatch(state, -1) {
-		used = append(used, Used{Name: string(found[1])})
+		used = append(used, usedPackage{Name: string(found[1])})
 	}
 	return distinct(used)
 }
@@ -83,7 +83,7 @@ func packageName(library string) string {
 
 // inManifest lists the packages in a Pulumi.yaml, and in the program in YAML if there
 // is one.
-func inManifest(dir string) []Used {
+func inManifest(dir string) []usedPackage {
 	text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
 	if err != nil {
 		return nil
@@ -100,30 +100,30 @@ func inManifest(dir string) []Used {
 		} `yaml:"plugins"`
 	}
 	_ = yaml.Unmarshal(text, &manifest) // Pulumi will say what is wrong with it
-	var used []Used
+	var used []usedPackage
 	for _, plugin := range manifest.Plugins.Providers {
 		directory := plugin.Path
 		if directory != "" && !filepath.IsAbs(directory) {
 			directory = filepath.Join(dir, directory)
 		}
-		used = append(used, Used{Name: plugin.Name, Version: plugin.Version, Directory: directory})
+		used = append(used, usedPackage{Name: plugin.Name, Version: plugin.Version, Directory: directory})
 	}
 	for name := range manifest.Packages {
-		used = append(used, Used{Name: name})
+		used = append(used, usedPackage{Name: name})
 	}
 	program, _ := os.ReadFile(filepath.Join(dir, manifest.Main, "Main.yaml"))
 	for _, found := range token.FindAllSubmatch(slices.Concat(text, []byte("\n"), program), -1) {
-		used = append(used, Used{Name: string(found[1])})
+		used = append(used, usedPackage{Name: string(found[1])})
 	}
-	return append(used, InState(text)...)
+	return append(used, inState(text)...)
 }
 
 // distinct drops repetitions, and what is Pulumi's own. What says more of a
 // package than its name counts.
-func distinct(used []Used) []Used {
-	var kept []Used
+func distinct(used []usedPackage) []usedPackage {
+	var kept []usedPackage
 	for _, u := range used {
-		at := slices.IndexFunc(kept, func(other Used) bool { return other.Name == u.Name })
+		at := slices.IndexFunc(kept, func(other usedPackage) bool { return other.Name == u.Name })
 		switch {
 		case u.Name == "" || slices.Contains([]string{"pulumi", "policy"}, u.Name):
 		case at < 0:
@@ -132,7 +132,7 @@ func distinct(used []Used) []Used {
 			kept[at] = u
 		}
 	}
-	slices.SortFunc(kept, func(a, b Used) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(kept, func(a, b usedPackage) int { return strings.Compare(a.Name, b.Name) })
 	return kept
 }
 

@@ -1,4 +1,4 @@
-package packages
+package simulated
 
 import (
 	"bufio"
@@ -31,7 +31,7 @@ const maxMessage = 400 << 20
 
 // plugin finds the plugin of a package: in the directory that the project names,
 // else the version that it names, else the newest one.
-func (f Finder) plugin(u Used) (path string, ok bool) {
+func (f finder) plugin(u usedPackage) (path string, ok bool) {
 	program := "pulumi-resource-" + u.Name
 	if u.Directory != "" {
 		return isFile(filepath.Join(u.Directory, program))

@@ -1,8 +1,4 @@
-// Package packages determines which of Pulumi's packages the projects of users need,
-// and gets the schemas of packages that are not built in, so that they can be
-// simulated: from the files that the user names, else from the installed plugins. An
-// unknown package is simulated without checks.
-package packages
+package simulated
 
 import (
 	"context"
@@ -16,16 +12,17 @@ import (
 	"mara/runner/internal/simulation/simulate"
 )
 
-// Finder knows where schemas are.
-type Finder struct {
+// finder gets the schemas of packages that are not built in: from the files that the user
+// names, else from the installed plugins. An unknown package is simulated without checks.
+type finder struct {
 	Files []string // that the user names
 	Home  string   // Pulumi's own directory, with the plugins that are installed
 }
 
-// Complete adds the packages that projects use, and those in the files, to the built-in
+// complete adds the packages that projects use, and those in the files, to the built-in
 // ones. A warning names each package that is not checked.
-func (f Finder) Complete(
-	ctx context.Context, builtIn []simulate.Package, used []Used,
+func (f finder) complete(
+	ctx context.Context, builtIn []simulate.Package, used []usedPackage,
 ) (all []simulate.Package, warnings []string, err error) {
 	all, used = slices.Clone(builtIn), distinct(used)
 	named, err := f.read()
@@ -33,7 +30,7 @@ func (f Finder) Complete(
 		return nil, nil, err
 	}
 	for name, text := range named {
-		used = slices.DeleteFunc(slices.Clone(used), func(u Used) bool { return u.Name == name })
+		used = slices.DeleteFunc(slices.Clone(used), func(u usedPackage) bool { return u.Name == name })
 		all = with(all, name, text)
 	}
 	for i, asked := range f.askAll(ctx, used) {
@@ -64,7 +61,7 @@ func with(all []simulate.Package, name string, schema []byte) []simulate.Package
 }
 
 // read reads the files, by the names of the packages that they describe.
-func (f Finder) read() (map[string][]byte, error) {
+func (f finder) read() (map[string][]byte, error) {
 	schemas := map[string][]byte{}
 	for _, path := range f.Files {
 		text, err := os.ReadFile(path)
@@ -95,7 +92,7 @@ type answer struct {
 }
 
 // askAll asks the plugins of all packages at the same time.
-func (f Finder) askAll(ctx context.Context, used []Used) []answer {
+func (f finder) askAll(ctx context.Context, used []usedPackage) []answer {
 	answers := make([]answer, len(used))
 	var all sync.WaitGroup
 	for i, u := range used {

@@ -1,4 +1,4 @@
-package packages
+package simulated
 
 import (
 	"context"
@@ -88,7 +88,7 @@ func TestUsedBy(t *testing.T) {
 	cases := []struct {
 		name  string
 		files map[string]string
-		want  []Used
+		want  []usedPackage
 	}{
 		{"nothing", nil, nil},
 		{"no YAML", map[string]string{"Pulumi.yaml": "\t:"}, nil},
@@ -109,23 +109,23 @@ variables:
   zones:
     fn::invoke:
       function: azure-native:resources:getZones
-`}, []Used{{Name: "aws"}, {Name: "aws-native"}, {Name: "azure-native"}, {Name: "gcp"}}},
-		{"another file of YAML", map[string]string{"Pulumi.yaml": "runtime: yaml\nmain: sub", "sub/Main.yaml": "resources:\n  p:\n    type: tls:PrivateKey\n"}, []Used{{Name: "tls"}}},
+`}, []usedPackage{{Name: "aws"}, {Name: "aws-native"}, {Name: "azure-native"}, {Name: "gcp"}}},
+		{"another file of YAML", map[string]string{"Pulumi.yaml": "runtime: yaml\nmain: sub", "sub/Main.yaml": "resources:\n  p:\n    type: tls:PrivateKey\n"}, []usedPackage{{Name: "tls"}}},
 		{"named", map[string]string{"Pulumi.yaml": `
 plugins: {providers: [{name: own, path: ../bin}, {name: aws, version: 6.1.0}]}
 packages: {random: terraform-provider@1}
-`}, []Used{{Name: "aws", Version: "6.1.0"}, {Name: "own", Directory: "../bin"}, {Name: "random"}}},
+`}, []usedPackage{{Name: "aws", Version: "6.1.0"}, {Name: "own", Directory: "../bin"}, {Name: "random"}}},
 		{"Go", map[string]string{"go.mod": "module x\n\nrequire (\n\tgithub.com/pulumi/pulumi/sdk/v3 v3.1.0\n\tgithub.com/pulumi/pulumi-aws/sdk/v7 v7.1.0\n" +
-			"\tgithub.com/pulumi/pulumi-random/sdk/v4 v4.2.0 // indirect\n)\n"}, []Used{{Name: "aws", Version: "7.1.0"}, {Name: "random", Version: "4.2.0"}}},
+			"\tgithub.com/pulumi/pulumi-random/sdk/v4 v4.2.0 // indirect\n)\n"}, []usedPackage{{Name: "aws", Version: "7.1.0"}, {Name: "random", Version: "4.2.0"}}},
 		{"Node.js", map[string]string{"package.json": `{"dependencies": {"@pulumi/pulumi": "^3.0.0", "@pulumi/azure-native": "^2.0.0", "@pulumi/aws": "latest"}}`},
-			[]Used{{Name: "aws"}, {Name: "azure-native", Version: "2.0.0"}}},
+			[]usedPackage{{Name: "aws"}, {Name: "azure-native", Version: "2.0.0"}}},
 		{"Python", map[string]string{"requirements.txt": "pulumi>=3.0.0,<4\npulumi-aws==6.0.2\npulumi_azure_native\n"},
-			[]Used{{Name: "aws", Version: "6.0.2"}, {Name: "azure-native"}}},
+			[]usedPackage{{Name: "aws", Version: "6.0.2"}, {Name: "azure-native"}}},
 		{"Python's other list", map[string]string{"pyproject.toml": `dependencies = ["pulumi>=3", "pulumi-gcp>=8.1.0,<9", "pulumiverse-time"]`},
-			[]Used{{Name: "gcp", Version: "8.1.0"}, {Name: "time"}}},
+			[]usedPackage{{Name: "gcp", Version: "8.1.0"}, {Name: "time"}}},
 		{".NET", map[string]string{"own.csproj": `<PackageReference Include="Pulumi" Version="3.*" /><PackageReference Include="Pulumi.AzureNative" Version="2.3.0" />`},
-			[]Used{{Name: "azure-native", Version: "2.3.0"}}},
-		{"Java", map[string]string{"pom.xml": "<groupId>com.pulumi</groupId>\n<artifactId>gcp</artifactId>\n<version>7.0.0</version>"}, []Used{{Name: "gcp", Version: "7.0.0"}}},
+			[]usedPackage{{Name: "azure-native", Version: "2.3.0"}}},
+		{"Java", map[string]string{"pom.xml": "<groupId>com.pulumi</groupId>\n<artifactId>gcp</artifactId>\n<version>7.0.0</version>"}, []usedPackage{{Name: "gcp", Version: "7.0.0"}}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,7 +134,7 @@ packages: {random: terraform-provider@1}
 			for name, text := range c.files {
 				write(t, dir, name, text)
 			}
-			got := UsedBy(dir)
+			got := usedBy(dir)
 			for i := range got {
 				if directory, err := filepath.Rel(dir, got[i].Directory); err == nil && got[i].Directory != "" {
 					got[i].Directory = directory
@@ -149,8 +149,8 @@ packages: {random: terraform-provider@1}
 
 func TestInState(t *testing.T) {
 	t.Parallel()
-	got := InState([]byte(`{"urn":"urn:pulumi:dev::p::pulumi:providers:random::default_4_1_0"},{"provider":"urn:pulumi:dev::p::pulumi:providers:aws::x::1"}`))
-	if diff := cmp.Diff([]Used{{Name: "aws"}, {Name: "random"}}, got); diff != "" {
+	got := inState([]byte(`{"urn":"urn:pulumi:dev::p::pulumi:providers:random::default_4_1_0"},{"provider":"urn:pulumi:dev::p::pulumi:providers:aws::x::1"}`))
+	if diff := cmp.Diff([]usedPackage{{Name: "aws"}, {Name: "random"}}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -165,27 +165,27 @@ func TestComplete(t *testing.T) {
 	install(t, home, "strange", "1.0.0", "echo hello; exec sleep 60")
 	file := write(t, dir, "tls.json", `{"name":"tls","version":"5.0.0"}`)
 	builtIn := []simulate.Package{{Name: "aws", Schemas: [][]byte{[]byte(`{"name":"aws"}`)}}, {Name: "kind"}}
-	finder := Finder{Files: []string{file}, Home: home}
+	find := finder{Files: []string{file}, Home: home}
 	cases := []struct {
 		name     string
-		used     []Used
+		used     []usedPackage
 		schemas  map[string]string // the last of each package that is not built in, or has more than one
 		warnings []string
 	}{
 		{"only the file", nil, map[string]string{"tls": `{"name":"tls","version":"5.0.0"}`}, nil},
-		{"the version that is named", []Used{{Name: "random", Version: "4.2.0"}}, map[string]string{"random": `{"name":"random","version":"4.2.0"}`}, nil},
-		{"the newest version", []Used{{Name: "random", Version: "5.0.0"}}, map[string]string{"random": `{"name":"random","version":"4.10.0"}`}, nil},
-		{"more of what is built in", []Used{{Name: "aws"}, {Name: "kind"}}, map[string]string{"aws": `{"name":"aws","version":"7.1.0"}`}, nil},
-		{"the file goes first", []Used{{Name: "tls", Version: "1.0.0"}}, map[string]string{"tls": `{"name":"tls","version":"5.0.0"}`}, nil},
-		{"an unknown package", []Used{{Name: "other"}}, map[string]string{"other": ""}, []string{"not checked: the resources of the package other: its plugin is not installed"}},
-		{"a directory that has none", []Used{{Name: "random", Directory: dir}}, map[string]string{"random": ""}, []string{"package random: its plugin is not installed"}},
-		{"plugins that do not work", []Used{{Name: "broken"}, {Name: "strange"}}, map[string]string{"broken": "", "strange": ""},
+		{"the version that is named", []usedPackage{{Name: "random", Version: "4.2.0"}}, map[string]string{"random": `{"name":"random","version":"4.2.0"}`}, nil},
+		{"the newest version", []usedPackage{{Name: "random", Version: "5.0.0"}}, map[string]string{"random": `{"name":"random","version":"4.10.0"}`}, nil},
+		{"more of what is built in", []usedPackage{{Name: "aws"}, {Name: "kind"}}, map[string]string{"aws": `{"name":"aws","version":"7.1.0"}`}, nil},
+		{"the file goes first", []usedPackage{{Name: "tls", Version: "1.0.0"}}, map[string]string{"tls": `{"name":"tls","version":"5.0.0"}`}, nil},
+		{"an unknown package", []usedPackage{{Name: "other"}}, map[string]string{"other": ""}, []string{"not checked: the resources of the package other: its plugin is not installed"}},
+		{"a directory that has none", []usedPackage{{Name: "random", Directory: dir}}, map[string]string{"random": ""}, []string{"package random: its plugin is not installed"}},
+		{"plugins that do not work", []usedPackage{{Name: "broken"}, {Name: "strange"}}, map[string]string{"broken": "", "strange": ""},
 			[]string{"does not tell its schema: it does not serve: EOF (oh no)", `it does not say where it serves, but "hello"`}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			all, warnings, err := finder.Complete(t.Context(), builtIn, c.used)
+			all, warnings, err := find.complete(t.Context(), builtIn, c.used)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -227,7 +227,7 @@ func TestFilesThatAreNoSchemas(t *testing.T) {
 		{[]string{good, good}, "there is another schema of the package x"},
 	}
 	for _, c := range cases {
-		_, _, err := Finder{Files: c.files}.Complete(t.Context(), nil, nil)
+		_, _, err := finder{Files: c.files}.complete(t.Context(), nil, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want %q", err, c.want)
 		}
