@@ -2,7 +2,6 @@ package session
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"mara/runner/internal/repo/stackfiles"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/vault"
-	"mara/runner/internal/state/lock"
 )
 
 // ResolveRoot makes what all environments of a root have in common.
@@ -163,7 +161,7 @@ func (s *Session) openVault() {
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
 		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
-		Shared: func(ctx context.Context) (lock.Store, error) { return s.RunLock().KeyChange(ctx) },
+		Shared: s.RunLock().KeyChange,
 	})
 	s.OnClose(s.Vault.Close)
 }

@@ -16,7 +16,6 @@ import (
 	"mara/runner/internal/environment/checkout"
 	"mara/runner/internal/environment/hooks"
 	"mara/runner/internal/environment/leftovers"
-	"mara/runner/internal/environment/runlock"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/preflight"
 	"mara/runner/internal/pulumi/engine"
@@ -330,20 +329,4 @@ func (s *Session) Command(name string) string {
 // Environment names what runs are about.
 func (s *Session) Environment() journal.Environment {
 	return journal.Environment{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text}
-}
-
-// RunLock returns the environment's lock.
-func (s *Session) RunLock() runlock.Lock {
-	return runlock.Lock{
-		File:     s.Directory.Lock(s.Provider.Name, s.Settings.Stack.Text),
-		Settings: s.Settings, States: s.States(), Env: s.Env, Wait: s.Options.LockTimeout,
-		Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
-		Engine:  s.Engine,
-		Embedded: func() (bool, error) {
-			found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi)
-			return found.Embedded, err
-		},
-		OnClose: s.OnClose,
-		Warn:    func(text string) { s.Warnings = append(s.Warnings, text) },
-	}
 }

@@ -97,7 +97,7 @@ func (f secretsFile) lock(ctx context.Context) (release func() error, err error)
 		Wait:  lockWait,
 	})
 	if err != nil {
-		return nil, lock.Failed(ctx, err)
+		return nil, err
 	}
 	layout.IgnoreInGit(f.settings.Root)
 	return held.Release, nil

@@ -1,6 +1,7 @@
-// Package lock lets one run at a time work on an environment.
+// Package lock lets one run at a time work on an environment: on this machine (Acquire) and in a backend that other
+// machines share (AcquireShared). Terms records the runs, to judge Pulumi's own locks.
 //
-// The lock is the kernel's lock (flock) on a file, in which the owner writes its name. The
+// The lock on this machine is the kernel's lock (flock) on a file, in which the owner writes its name. The
 // kernel releases it when the owner's process ends in any way, so there is no race between
 // finding a dead owner and taking over its lock. The next owner reads the name of the dead
 // one, because its work may be half done.
@@ -18,16 +19,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"time"
 
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 )
 
-// Options are the inputs of Acquire.
+// Options are the inputs of Acquire and AcquireShared.
 type Options struct {
-	// Path is the lock file of the environment. Acquire creates its directory.
+	// Path is the lock file of the environment. Acquire creates its directory; AcquireShared does not use it.
 	Path string
 	// Owner wants the lock; it comes from Self.
 	Owner Owner
@@ -37,36 +40,56 @@ type Options struct {
 	Waiting func(Owner)
 }
 
-// interval is the time between attempts to take a held lock.
-const interval = 100 * time.Millisecond
-
 // Lock is a held lock.
 type Lock struct {
-	file     *os.File
-	path     string
-	previous Owner
+	// Previous died holding the lock, and its work may be half done; zero if no run did.
+	Previous Owner
+	release  func() error
 }
 
-// Acquire takes the lock. It returns a *HeldError if another run still has it
+// Release releases the lock.
+func (l *Lock) Release() error { return l.release() }
+
+// interval is the time between attempts to take a held lock on this machine.
+const interval = 100 * time.Millisecond
+
+// Acquire takes the lock on this machine. It returns a *HeldError if another run still has it
 // after the wait, and the cause of the context if that ends first.
-func Acquire(ctx context.Context, o Options) (*Lock, error) {
-	if err := os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
-		return nil, fmt.Errorf("creating the directory for locks: %w", err)
+func Acquire(ctx context.Context, o Options) (l *Lock, err error) {
+	if err = os.MkdirAll(filepath.Dir(o.Path), 0o700); err != nil {
+		return nil, failure.RunnerDir(fmt.Errorf("creating the directory for locks: %w", err))
 	}
-	deadline, announced := time.Now().Add(o.Wait), o.Waiting == nil
-	for {
-		l, err := tryAcquire(o)
+	err = await(ctx, o, interval, func() (_ bool, err error) {
+		l, err = tryAcquire(o)
+		return false, err
+	})
+	if _, isHeld := errors.AsType[*HeldError](err); err == nil || isHeld || ctx.Err() != nil {
+		return l, err
+	}
+	return nil, failure.RunnerDir(err)
+}
+
+// await calls try until it takes the lock or fails, or until the time to wait is over. If two runs have met, each of
+// them tries again after a random time.
+func await(ctx context.Context, o Options, interval time.Duration, try func() (met bool, err error)) error {
+	deadline, waiting := time.Now().Add(o.Wait), o.Waiting
+	for meetings := 0; ; {
+		met, err := try()
 		held, isHeld := errors.AsType[*HeldError](err)
 		left := time.Until(deadline)
-		if !isHeld || left <= 0 {
-			return l, err
+		pause := min(interval, left)
+		switch {
+		case isHeld && met && meetings < maxMeetings:
+			meetings++
+			pause = rand.N(meetingGap)
+		case !isHeld || left <= 0:
+			return err
+		case waiting != nil:
+			waiting(held.Owner)
+			waiting = nil
 		}
-		if !announced {
-			o.Waiting(held.Owner)
-			announced = true
-		}
-		if err := interrupt.Sleep(ctx, min(interval, left)); err != nil {
-			return nil, fmt.Errorf("waiting for the lock: %w", err)
+		if err := interrupt.Sleep(ctx, pause); err != nil {
+			return fmt.Errorf("waiting for the lock: %w", err)
 		}
 	}
 }
@@ -77,14 +100,14 @@ func tryAcquire(o Options) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lock{file: f, path: o.Path, previous: readOwner(f)}
-	if l.previous != (Owner{}) && !l.previous.isHere() {
-		return nil, errors.Join(&HeldError{Owner: l.previous, Foreign: true}, release(f))
+	previous := readOwner(f)
+	if previous != (Owner{}) && !previous.isHere() {
+		return nil, errors.Join(&HeldError{Owner: previous, Foreign: true}, release(f))
 	}
 	if err := writeOwner(f, o.Owner); err != nil {
-		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), l.Release())
+		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), releaseAndRemove(f))
 	}
-	return l, nil
+	return &Lock{Previous: previous, release: func() error { return releaseAndRemove(f) }}, nil
 }
 
 // open opens the file at the path and takes the kernel's lock on it.
@@ -94,8 +117,11 @@ func open(path string) (*os.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("opening the lock file: %w", err)
 		}
-		if err := tryLock(f); err != nil {
-			return nil, errors.Join(refusal(f, err), f.Close())
+		switch err := tryLock(f); {
+		case errors.Is(err, errTaken):
+			return nil, errors.Join(&HeldError{Owner: newOwner(f)}, f.Close())
+		case err != nil:
+			return nil, errors.Join(fmt.Errorf("locking %s: %w", path, err), f.Close())
 		}
 		if current, err := keepCurrent(f, path); current || err != nil {
 			return f, err
@@ -111,14 +137,6 @@ func keepCurrent(f *os.File, path string) (bool, error) {
 		err = errors.Join(err, release(f))
 	}
 	return current, err
-}
-
-// refusal explains why the kernel refused its lock.
-func refusal(f *os.File, err error) error {
-	if errors.Is(err, errTaken) {
-		return &HeldError{Owner: newOwner(f)}
-	}
-	return fmt.Errorf("locking %s: %w", f.Name(), err)
 }
 
 // isCurrent reports whether the open file is still the one at the path.
@@ -147,8 +165,7 @@ func Break(path string) (Owner, error) {
 	if err != nil {
 		return Owner{}, err
 	}
-	l := &Lock{file: f, path: path, previous: readOwner(f)}
-	return l.previous, l.Release()
+	return readOwner(f), releaseAndRemove(f)
 }
 
 // release unlocks and closes the file. Closing alone does not unlock it while a child process
@@ -157,19 +174,15 @@ func release(f *os.File) error {
 	return errors.Join(unlock(f), f.Close())
 }
 
-// Previous returns the owner that died holding the lock, if one did. Its work
-// may be half done.
-func (l *Lock) Previous() (Owner, bool) { return l.previous, l.previous != Owner{} }
-
-// Release removes the file and releases the lock. It does not remove the file of another
+// releaseAndRemove removes the file and releases the lock. It does not remove the file of another
 // process that removed ours by force.
-func (l *Lock) Release() error {
-	current, err := isCurrent(l.file, l.path)
+func releaseAndRemove(f *os.File) error {
+	current, err := isCurrent(f, f.Name())
 	if current {
-		err = remove(l.file, l.path)
+		err = remove(f)
 	}
 	if err != nil { // the remaining file must not name a dead owner
-		err = errors.Join(fmt.Errorf("removing the lock file: %w", err), l.file.Truncate(0))
+		err = errors.Join(fmt.Errorf("removing the lock file: %w", err), f.Truncate(0))
 	}
-	return errors.Join(err, release(l.file))
+	return errors.Join(err, release(f))
 }

@@ -77,8 +77,8 @@ func TestAcquireAndRelease(t *testing.T) {
 	o := options(t)
 	for range 3 {
 		l := mustAcquire(t, o)
-		if owner, dead := l.Previous(); dead {
-			t.Errorf("taken over from %v", owner)
+		if l.Previous != (lock.Owner{}) {
+			t.Errorf("taken over from %v", l.Previous)
 		}
 		text, err := os.ReadFile(o.Path)
 		if err != nil {
@@ -191,8 +191,8 @@ func TestLeftLocks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if previous, dead := l.Previous(); dead != (tt.dead != "") || previous.Run != tt.dead {
-				t.Errorf("taken over: %t from %+v", dead, previous)
+			if l.Previous.Run != tt.dead {
+				t.Errorf("taken over from %+v", l.Previous)
 			}
 			if _, owner, err := lock.Inspect(o.Path); err != nil || owner != o.Owner {
 				t.Errorf("owner %+v, %v", owner, err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mara/runner/internal/machine/failure"
 )
 
 // State is the state of a lock, according to its file.
@@ -28,7 +30,7 @@ func Inspect(path string) (State, Owner, error) {
 		return Free, Owner{}, nil
 	}
 	if err != nil {
-		return Free, Owner{}, err
+		return Free, Owner{}, failure.RunnerDir(err)
 	}
 	defer f.Close()
 	host, _ := os.Hostname()

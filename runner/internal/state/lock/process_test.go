@@ -100,8 +100,8 @@ func TestKilledOwnerIsTakenOver(t *testing.T) {
 	waitForState(t, o.Path, lock.Abandoned) // even before its parent has waited for it
 	o.Wait = 10 * time.Second               // its last threads may not have ended
 	l := mustAcquire(t, o)
-	if previous, dead := l.Previous(); !dead || previous != held.Owner {
-		t.Errorf("taken over: %t from %+v", dead, previous)
+	if l.Previous != held.Owner {
+		t.Errorf("taken over from %+v", l.Previous)
 	}
 	mustRelease(t, l)
 	expectGone(t, o.Path)

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/atomicfile"
 )
 
 // A lock in a shared backend consists of one object for each run that has or wants it. A run
@@ -30,26 +30,51 @@ type Store interface {
 const (
 	// sharedInterval is the time between attempts to take a held shared lock.
 	sharedInterval = time.Second
-	// meetings is how often a run retries after it has met another new run. Each waits for a
-	// random time.
-	meetings   = 3
-	meetingGap = 300 * time.Millisecond
+	// maxMeetings is how often a run retries after it has met another new run.
+	maxMeetings = 3
+	meetingGap  = 300 * time.Millisecond
 	// dropTime limits the release of a lock, also after an interruption.
 	dropTime = 30 * time.Second
 )
 
-// Shared is a held lock in a backend.
-type Shared struct {
+// Directory stores the objects of shared locks in a directory that several machines may share. New
+// files get the user's default permissions.
+type Directory string
+
+// List implements Store.
+func (f Directory) List(context.Context) (map[string][]byte, error) {
+	return atomicfile.ReadDir(string(f), func(name string) bool { return strings.HasSuffix(name, ".json") })
+}
+
+// Put implements Store.
+func (f Directory) Put(_ context.Context, key string, content []byte) error {
+	return atomicfile.WriteDeep(filepath.Join(string(f), key), content, 0o644, 0o777)
+}
+
+// Delete implements Store.
+func (f Directory) Delete(_ context.Context, key string) error {
+	return atomicfile.Remove(filepath.Join(string(f), key))
+}
+
+// AcquireShared takes the lock in a store. It returns a *HeldError if another run still holds
+// it after the wait. The previous owner of the lock died on this machine.
+func AcquireShared(ctx context.Context, store Store, o Options) (*Lock, error) {
+	s := &shared{store: store, key: o.Owner.Run + ".json"}
+	if err := await(ctx, o, sharedInterval, func() (bool, error) { return s.try(ctx, o.Owner) }); err != nil {
+		return nil, err
+	}
+	return &Lock{Previous: s.previous, release: s.release}, nil
+}
+
+// shared is a lock in a backend.
+type shared struct {
 	store    Store
 	key      string
 	previous Owner
 }
 
-// Previous returns the owner that died on this machine holding the lock, if any.
-func (l *Shared) Previous() (Owner, bool) { return l.previous, l.previous != Owner{} }
-
-// Release removes the object of the lock.
-func (l *Shared) Release() error {
+// release removes the object of the lock.
+func (l *shared) release() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
 	defer cancel()
 	if err := l.store.Delete(ctx, l.key); err != nil {
@@ -58,37 +83,9 @@ func (l *Shared) Release() error {
 	return nil
 }
 
-// AcquireShared takes the lock in a store. It returns a *HeldError if another run still holds
-// it after the wait. It does not use Path.
-func AcquireShared(ctx context.Context, store Store, o Options) (*Shared, error) {
-	l := &Shared{store: store, key: o.Owner.Run + ".json"}
-	deadline, announced := time.Now().Add(o.Wait), false
-	for met := 0; ; {
-		wrote, err := l.try(ctx, o.Owner)
-		held, isHeld := errors.AsType[*HeldError](err)
-		if !isHeld {
-			return l, err
-		}
-		pause := sharedInterval
-		switch {
-		case wrote && met < meetings:
-			met++
-			pause = time.Duration(rand.Int64N(int64(meetingGap)))
-		case !time.Now().Before(deadline):
-			return nil, held
-		case !announced && o.Waiting != nil:
-			o.Waiting(held.Owner)
-			announced = true
-		}
-		if err := interrupt.Sleep(ctx, pause); err != nil {
-			return nil, fmt.Errorf("waiting for the lock: %w", err)
-		}
-	}
-}
-
 // try takes the lock if it is free, and removes objects of runs that died on this machine.
-// wrote says that it met another run that started at the same time.
-func (l *Shared) try(ctx context.Context, self Owner) (wrote bool, err error) {
+// met says that another run started at the same time.
+func (l *shared) try(ctx context.Context, self Owner) (met bool, err error) {
 	if err := l.check(ctx); err != nil {
 		return false, err
 	}
@@ -100,7 +97,7 @@ func (l *Shared) try(ctx context.Context, self Owner) (wrote bool, err error) {
 		err = l.check(ctx)
 	}
 	if err == nil {
-		return true, nil
+		return false, nil
 	}
 	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 	defer cancel()
@@ -108,7 +105,7 @@ func (l *Shared) try(ctx context.Context, self Owner) (wrote bool, err error) {
 }
 
 // check returns an error if another run holds the lock, and removes objects of dead runs.
-func (l *Shared) check(ctx context.Context) error {
+func (l *shared) check(ctx context.Context) error {
 	others, err := OwnersIn(ctx, l.store)
 	if err != nil {
 		return err

@@ -131,8 +131,8 @@ func TestSharedOwners(t *testing.T) {
 				}
 				return
 			}
-			if dead, ok := l.Previous(); !ok || dead.Run != "other" || len(store.all) != 1 {
-				t.Errorf("took over from %+v, %v; left %v", dead, ok, store.all)
+			if l.Previous.Run != "other" || len(store.all) != 1 {
+				t.Errorf("took over from %+v; left %v", l.Previous, store.all)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func flock(f *os.File, how int) error {
 }
 
 // remove removes the file of a held lock.
-func remove(_ *os.File, path string) error { return os.Remove(path) }
+func remove(f *os.File) error { return os.Remove(f.Name()) }
 
 // isProcess reports whether the kernel knows a process.
 func isProcess(pid int) bool {

@@ -26,7 +26,7 @@ func unlock(f *os.File) error {
 
 // remove empties the file of a held lock: Windows cannot remove an open file, and a file without
 // an owner counts as free.
-func remove(f *os.File, _ string) error { return f.Truncate(0) }
+func remove(f *os.File) error { return f.Truncate(0) }
 
 // isProcess reports whether the kernel knows a process that has not ended.
 func isProcess(pid int) bool {
