@@ -100,7 +100,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 		return err
 	}
 	var done unlocked
-	if owner, err = lock.Break(s.RunLock().File()); err == nil { // first, for it fails where a run has the lock
+	if owner, err = lock.Break(s.RunLock().Path); err == nil { // first, for it fails where a run has the lock
 		done.Environment = owner != (lock.Owner{})
 		done.Projects, err = left.Unlock(ctx, locks)
 	}

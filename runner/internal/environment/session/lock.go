@@ -11,6 +11,8 @@ import (
 
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/process"
+	"mara/runner/internal/pulumi/engine"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/secrets/encryption"
 	"mara/runner/internal/state/lock"
@@ -101,8 +103,7 @@ func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore
 
 func (h *Held) restore(w io.Writer, broken []statefiles.Broken) error {
 	err := h.session.States().Restore(w, broken, h.Backups())
-	var advised *failure.Environment
-	if err != nil && !errors.As(err, &advised) {
+	if _, isAdvised := errors.AsType[*failure.Environment](err); err != nil && !isAdvised {
 		err = failure.RunnerDir(err)
 	}
 	return err
@@ -150,4 +151,47 @@ func makeTemp(s *Session, parent, pattern string) (string, error) {
 	}
 	s.OnClose(func() error { return os.RemoveAll(directory) })
 	return directory, nil
+}
+
+// RunLock returns the environment's lock.
+func (s *Session) RunLock() lock.Environment {
+	return lock.Environment{
+		Path:     s.Directory.Lock(s.Provider.Name, s.Settings.Stack.Text),
+		Settings: s.Settings, Wait: s.Options.LockTimeout, Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
+		Bucket:  func(ctx context.Context, dir string) (lock.Store, error) { return bucket(ctx, s, dir) },
+		OnClose: s.OnClose,
+		Warn:    func(text string) { s.Warnings = append(s.Warnings, text) },
+	}
+}
+
+// stackLocks opens the store of Pulumi's locks on stacks. It is nil if only the backend's list of stacks shows them.
+func stackLocks(s *Session) func(context.Context) (statefiles.LockStore, error) {
+	return func(ctx context.Context) (statefiles.LockStore, error) {
+		if states := s.States(); states.IsFile() {
+			return states.LockFiles(), nil
+		}
+		return bucket(ctx, s, filepath.ToSlash(layout.State("").Locks()))
+	}
+}
+
+// objects is a directory in a bucket, for the runner's locks and for Pulumi's.
+type objects interface {
+	lock.Store
+	statefiles.LockStore
+}
+
+// bucket returns a directory in the bucket of the backend, or nil without mara-engine.
+func bucket(ctx context.Context, s *Session, dir string) (objects, error) {
+	if s.Settings.Managed() {
+		return nil, nil
+	}
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi); err != nil || !found.Embedded {
+		return nil, err
+	}
+	return engine.Bucket{Engine: e, URL: s.Settings.Backend.Text, Directory: dir, Dir: s.Settings.Root,
+		Env: process.Environ(s.Env)}, nil
 }

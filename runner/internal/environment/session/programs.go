@@ -21,7 +21,7 @@ func (s *Session) StartPrograms() error {
 	if s.Options.Shared != nil {
 		start = s.Options.Shared.host
 	}
-	s.programs, err = start(programhost.Options{
+	s.pulumi.programs, err = start(programhost.Options{
 		Path: path, Root: s.Settings.Root, Provider: s.Provider.Name,
 		Ran:   s.Profile.Ran,
 		Ended: func(err error) { s.warn(err.Error()) },
@@ -30,7 +30,7 @@ func (s *Session) StartPrograms() error {
 		return &failure.Environment{Text: err.Error()}
 	}
 	if s.Options.Shared == nil {
-		s.OnClose(s.programs.Close)
+		s.OnClose(s.pulumi.programs.Close)
 	}
 	s.Log.Debug("programs", "path", path)
 	return nil
@@ -38,7 +38,7 @@ func (s *Session) StartPrograms() error {
 
 // AttachPrograms lets Pulumi's commands know where the programs are served.
 func (s *Session) AttachPrograms() error {
-	if err := s.programs.Attach(s.Env); err != nil {
+	if err := s.pulumi.programs.Attach(s.Env); err != nil {
 		return &failure.Environment{Text: err.Error()}
 	}
 	return nil

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"mara/runner/internal/repo/stackfiles"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/vault"
+	"mara/runner/internal/state/lock"
 )
 
 // ResolveRoot makes what all environments of a root have in common.
@@ -72,10 +74,10 @@ func (s *Session) ResolveStack() error {
 	}
 	s.openVault()
 	if !o.Simulation.On {
-		s.plugins = findPlugins(s.Provider, s.Deps.PluginDirs)
+		s.pulumi.plugins = findPlugins(s.Provider, s.Deps.PluginDirs)
 	}
 	s.Log.Debug("environment", "provider", s.Provider.Name, "stack", settings.Stack.Text, "root", o.Root, "directory",
-		s.Directory, "plugins", s.plugins)
+		s.Directory, "plugins", s.pulumi.plugins)
 	s.Profile.Lap("configuration")
 	return nil
 }
@@ -106,15 +108,14 @@ func WithoutUnwanted(p plan.Plan, provider providers.Provider, settings config.S
 func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) error {
 	var problems []config.Problem
 	for _, name := range skip {
+		at := name.Origin
 		project, err := p.Project(name.Text)
 		if err != nil {
-			problems = append(problems, config.Problem{
-				File: name.Origin.File, Line: name.Origin.Line, Key: name.Origin.Name,
-				Text: fmt.Sprintf("names %q, which is no project of %s%s", name.Text, p.Provider, config.DidYouMean(name.Text,
-					p.Names())),
-			})
+			near := config.DidYouMean(name.Text, p.Names())
+			text := fmt.Sprintf("names %q, which is no project of %s%s", name.Text, p.Provider, near)
+			problems = append(problems, config.Problem{File: at.File, Line: at.Line, Key: at.Name, Text: text})
 		}
-		unwanted[project.Name] = fmt.Sprintf("skipped in %s:%d", name.Origin.File, name.Origin.Line)
+		unwanted[project.Name] = fmt.Sprintf("skipped in %s:%d", at.File, at.Line)
 	}
 	return config.WithProblems(nil, problems)
 }
@@ -160,8 +161,10 @@ func (s *Session) openVault() {
 		ProjectStackFiles: beside, ProjectsEncrypt: covered, Elsewhere: elsewhere,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
-		Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
-		Shared: s.RunLock().KeyChange,
+		Backend: vault.Backend{
+			Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
+			Shared: func(ctx context.Context) (lock.Store, error) { return s.RunLock().KeyChange(ctx) },
+		},
 	})
 	s.OnClose(s.Vault.Close)
 }
@@ -174,11 +177,10 @@ func (s *Session) Resolve() error {
 	return s.needProvider()
 }
 
-func (s *Session) needProvider() error {
-	if s.Provider.Name != "" {
-		return nil
+func (s *Session) needProvider() (err error) {
+	if s.Provider.Name == "" {
+		_, err = s.Options.ProviderOf(config.Value{})
 	}
-	_, err := s.Options.ProviderOf(config.Value{})
 	return err
 }
 
@@ -199,10 +201,8 @@ func (s *Session) ResolveToOperate() error {
 func (s *Session) Validate() error {
 	file := s.Settings.Config
 	if _, ok := file.Lookup(projects.SimulatedKey); ok {
-		return &config.Error{Problems: []config.Problem{
-			file.Problem(projects.SimulatedKey, "is the runner's own: it tells programs that they are simulated; use "+
-				"--simulate"),
-		}}
+		const text = "is the runner's own: it tells programs that they are simulated; use --simulate"
+		return &config.Error{Problems: []config.Problem{file.Problem(projects.SimulatedKey, text)}}
 	}
 	declared := s.Options.DeclaredKeys()
 	var missing []config.Key
@@ -223,11 +223,10 @@ func (s *Session) Validate() error {
 // returns the whole provider if the selection is wrong; another check reports
 // that.
 func NarrowProvider(p providers.Provider, selection plan.Selection) providers.Provider {
-	all, err := plan.New(p)
-	if err != nil {
-		return p
+	selected, err := plan.New(p)
+	if err == nil {
+		selected, err = plan.Select(selected, selection)
 	}
-	selected, err := plan.Select(all, selection)
 	if err != nil {
 		return p
 	}

@@ -31,7 +31,8 @@ func TestSharedMarker(t *testing.T) {
 	checkout := func() *Vault {
 		settings := config.Settings{Root: t.TempDir()}
 		settings.Stack.Text = "dev"
-		return New(Options{Settings: &settings, Shared: func(context.Context) (lock.Store, error) { return store, nil }})
+		shared := func(context.Context) (lock.Store, error) { return store, nil }
+		return New(Options{Settings: &settings, Backend: Backend{Shared: shared}})
 	}
 	to, err := encryption.NewKeySealer("new", encryption.Scheme{})
 	if err != nil {

@@ -43,7 +43,7 @@ func TestDeployedSaltIsAskedForOnce(t *testing.T) {
 	v := New(Options{
 		Settings: &config.Settings{Root: root, Stack: config.Value{Text: "dev"}},
 		Env:      map[string]string{"PULUMI_CONFIG_PASSPHRASE": "x"}, Masker: event.NewMasker(), Directory: layout.Of(root, false),
-		DeployedSalt: func(context.Context) (string, error) { asked++; return "", nil },
+		Backend: Backend{DeployedSalt: func(context.Context) (string, error) { asked++; return "", nil }},
 	})
 	for range 2 {
 		if err := v.Provide(t.Context()); err != nil {

@@ -54,7 +54,11 @@ type Options struct {
 	Simulated         bool
 	Needed            bool // the operation runs programs that read secrets
 	Given             Given
+	Backend
+}
 
+// Backend is what the vault asks of the engine and of the backend.
+type Backend struct {
 	Engine       func(context.Context) (engine.Engine, error)
 	Organization func(ctx context.Context, dir string) (string, error)
 	// DeployedSalt is the salt of the deployed states, "" when there is none.
