@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"gopkg.in/yaml.v3"
 )
 
 // EnvironmentsDir has a file for each environment that is described, below
@@ -78,8 +80,18 @@ func (f StackFile) Over(d Description) (StackFile, error) {
 	if len(problems) > 0 {
 		return f, problemsError(problems)
 	}
-	var err error
-	merged.Content, err = compose(f.File, f.Content, changed)
+	document, err := f.Document()
+	if err != nil {
+		return f, err
+	}
+	for _, entry := range changed {
+		var value yaml.Node
+		if err := value.Encode(entry.Value); err != nil {
+			return f, err
+		}
+		SetChild(document.Config(), entry.Key, &value)
+	}
+	merged.Content, err = document.Bytes()
 	return merged, err
 }
 

@@ -102,17 +102,7 @@ type Sources struct {
 // Lookup returns the value of the first name that is set in the file, or else of the first
 // that is set in the process environment.
 func (s Sources) Lookup(names ...string) Value {
-	for _, name := range names {
-		if value, ok := s.File.Lookup(name); ok {
-			return value
-		}
-	}
-	for _, name := range names {
-		if value := s.process(name); value.IsSet() {
-			return value
-		}
-	}
-	return Value{}
+	return cmp.Or(s.inFile(names...), s.inProcess(names...))
 }
 
 func (s Sources) process(name string) Value {

@@ -100,7 +100,7 @@ func prepare(o Options) (p preparation, ok bool, err error) {
 		return p, false, err
 	}
 	if hasIdleSalt(p.stack, p.secrets) {
-		remove(p.stack.root, saltKey)
+		config.RemoveChild(p.stack.Root, saltKey)
 	}
 	p.passphrase, ok, err = Passphrase(o.Env)
 	return p, ok, err
@@ -128,7 +128,7 @@ func (p *preparation) dropSecrets() {
 	p.result.Env = map[string]string{PassphraseVariable: simulatedPassphrase}
 	for _, file := range []stackFile{p.stack, p.secrets} {
 		for _, key := range file.secureKeys() {
-			remove(file.config(), key)
+			config.RemoveChild(file.Config(), key)
 		}
 		file.setScheme(Scheme{})
 	}
@@ -315,15 +315,15 @@ func (p *preparation) ownSalt() (*Key, error) {
 // the shared file, in encrypted form.
 func (p *preparation) copyProjectSecrets() error {
 	for _, key := range p.Own {
-		value := get(p.secrets.config(), key)
-		if value == nil || get(p.stack.config(), key) != nil {
+		value := config.Child(p.secrets.Config(), key)
+		if value == nil || config.Child(p.stack.Config(), key) != nil {
 			continue
 		}
 		value, err := p.forShared(key, value)
 		if err != nil {
 			return err
 		}
-		set(p.stack.config(), key, value)
+		config.SetChild(p.stack.Config(), key, value)
 	}
 	return nil
 }
@@ -351,7 +351,7 @@ func (p *preparation) forShared(key string, value *yaml.Node) (*yaml.Node, error
 
 // reseal returns a copy of a value, re-encrypted with another key.
 func reseal(value *yaml.Node, from, to *Key) (*yaml.Node, error) {
-	if sealed := get(value, "secure"); value.Kind == yaml.MappingNode && sealed != nil {
+	if sealed := config.Child(value, "secure"); value.Kind == yaml.MappingNode && sealed != nil {
 		text, err := from.Decrypt(sealed.Value)
 		if err != nil {
 			return nil, err
@@ -388,19 +388,19 @@ func (c Copies) Over(own config.StackFile) ([]byte, error) {
 		}
 	}
 	ownScheme := file.scheme() != (Scheme{})
-	values := shared.config()
+	values := shared.Config()
 	for i := 0; i+1 < len(values.Content); i += 2 {
 		key, value := values.Content[i].Value, values.Content[i+1]
 		foreign := ownScheme && hasSecure(value) && !file.scheme().opens(shared.scheme())
-		if get(file.config(), key) == nil && !foreign {
-			set(file.config(), key, value)
+		if config.Child(file.Config(), key) == nil && !foreign {
+			config.SetChild(file.Config(), key, value)
 		}
 	}
 	if !ownScheme {
 		file.setScheme(shared.scheme())
 	}
 	file.keepTexts()
-	return file.bytes()
+	return file.Bytes()
 }
 
 // without returns the projects for which the project secrets makes no namespace. Projects that
@@ -408,7 +408,7 @@ func (c Copies) Over(own config.StackFile) ([]byte, error) {
 func (p *preparation) without() []string {
 	names := slices.Clone(p.Without)
 	isMissing := func(secret model.Secret) bool {
-		return secret.Default == "" && get(p.secrets.config(), secret.Key) == nil
+		return secret.Default == "" && config.Child(p.secrets.Config(), secret.Key) == nil
 	}
 	for _, project := range p.Skipped {
 		if slices.ContainsFunc(project.Secrets, isMissing) {
@@ -421,20 +421,20 @@ func (p *preparation) without() []string {
 // copies renders the working copies.
 func (p *preparation) copies() (Copies, error) {
 	if without := p.without(); len(without) > 0 {
-		set(p.secrets.config(), projects.WithoutKey, scalar(strings.Join(without, ",")))
+		config.SetChild(p.secrets.Config(), projects.WithoutKey, scalar(strings.Join(without, ",")))
 	}
 	for _, file := range []stackFile{p.stack, p.secrets} {
-		set(file.config(), config.InfraType, scalar(p.Provider))
+		config.SetChild(file.Config(), config.InfraType, scalar(p.Provider))
 		if p.Simulate != nil {
-			set(file.config(), projects.SimulatedKey, scalar("true"))
+			config.SetChild(file.Config(), projects.SimulatedKey, scalar("true"))
 		}
 		file.keepTexts()
 	}
 	var err error
-	if p.result.Stack, err = p.stack.bytes(); err != nil {
+	if p.result.Stack, err = p.stack.Bytes(); err != nil {
 		return Copies{}, err
 	}
-	if p.result.Secrets, err = p.secrets.bytes(); err != nil {
+	if p.result.Secrets, err = p.secrets.Bytes(); err != nil {
 		return Copies{}, err
 	}
 	if p.Simulate != nil {

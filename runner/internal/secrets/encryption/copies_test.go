@@ -285,7 +285,7 @@ func TestPrepareRefuses(t *testing.T) {
 		{"broken stack file", func(o *encryption.Options) { o.Stack.Content = []byte("config: [") },
 			nil, []string{"config/pulumi/Pulumi.dev.yaml"}},
 		{"broken secrets file", func(o *encryption.Options) { o.Secrets.Content = []byte("- list") },
-			nil, []string{"config/pulumi/secrets/Pulumi.dev.yaml", "line 1", "map"}},
+			nil, []string{"config/pulumi/secrets/Pulumi.dev.yaml", ":1:", "map"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

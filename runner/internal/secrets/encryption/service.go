@@ -149,12 +149,12 @@ func (s *Service) Unseal(ctx context.Context, ciphertexts map[string]string) (ma
 
 // writeStack writes a stack file that only has ciphertexts.
 func (s *Service) writeStack(ciphertexts map[string]string) error {
-	file := stackFile{root: mapping()}
+	file := stackFile{config.NewDocument()}
 	file.setScheme(s.scheme)
 	for key, ciphertext := range ciphertexts {
-		set(file.config(), key, secure(ciphertext))
+		config.SetChild(file.Config(), key, secure(ciphertext))
 	}
-	content, err := file.bytes()
+	content, err := file.Bytes()
 	if err != nil {
 		return err
 	}

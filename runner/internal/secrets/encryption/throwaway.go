@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 
@@ -46,16 +47,16 @@ func (p *preparation) makeUp() error {
 }
 
 func (p *preparation) makeUpConfig() error {
-	values := p.stack.config()
+	values := p.stack.Config()
 	for _, key := range p.Simulate.Keys {
-		if key.Simulated == nil || get(values, key.Name) != nil {
+		if key.Simulated == nil || config.Child(values, key.Name) != nil {
 			continue
 		}
 		node := &yaml.Node{}
 		if err := node.Encode(key.Simulated); err != nil {
 			return fmt.Errorf("generating %s: %w", key.Name, err)
 		}
-		set(values, key.Name, node)
+		config.SetChild(values, key.Name, node)
 		p.result.Generated = append(p.result.Generated, key.Name)
 	}
 	return nil
@@ -64,15 +65,15 @@ func (p *preparation) makeUpConfig() error {
 // makeUpSecrets adds missing secrets. It reuses the secrets of an earlier simulation, so that
 // a second run changes nothing.
 func (p *preparation) makeUpSecrets() error {
-	values := p.secrets.config()
+	values := p.secrets.Config()
 	earlier := p.earlierSecrets()
 	added := false
 	for _, secret := range p.Simulate.Secrets {
-		if secret.Optional || get(values, secret.Key) != nil || secret.Own && get(p.stack.config(), secret.Key) != nil {
+		if secret.Optional || config.Child(values, secret.Key) != nil || secret.Own && config.Child(p.stack.Config(), secret.Key) != nil {
 			continue
 		}
 		p.result.Generated = append(p.result.Generated, secret.Key)
-		node := get(earlier.config(), secret.Key)
+		node := config.Child(earlier.Config(), secret.Key)
 		if node == nil {
 			value, err := invent(secret)
 			if err != nil {
@@ -84,15 +85,15 @@ func (p *preparation) makeUpSecrets() error {
 			}
 			node, added = secure(ciphertext), true
 			p.result.Known = append(p.result.Known, value)
-			set(earlier.config(), secret.Key, node)
+			config.SetChild(earlier.Config(), secret.Key, node)
 		}
-		set(values, secret.Key, node)
+		config.SetChild(values, secret.Key, node)
 	}
 	if !added {
 		return nil
 	}
 	earlier.setText(saltKey, p.secretsKey.Salt())
-	content, err := earlier.bytes()
+	content, err := earlier.Bytes()
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (p *preparation) makeUpSecrets() error {
 // makeUp replaces encrypted values that a simulation cannot decrypt by generated ones, and
 // sets the key of the file.
 func (f stackFile) makeUp(key *Key) error {
-	values := f.config()
+	values := f.Config()
 	for i := 0; i+1 < len(values.Content); i += 2 {
 		if err := makeUpIn(values.Content[i+1], key, "SIMULATED-"+alphanumeric(values.Content[i].Value)); err != nil {
 			return fmt.Errorf("generating %s: %w", values.Content[i].Value, err)
@@ -115,9 +116,9 @@ func (f stackFile) makeUp(key *Key) error {
 
 // makeUpIn replaces the encrypted values anywhere in a value.
 func makeUpIn(node *yaml.Node, key *Key, value string) error {
-	if node.Kind == yaml.MappingNode && get(node, "secure") != nil {
+	if node.Kind == yaml.MappingNode && config.Child(node, "secure") != nil {
 		ciphertext, err := key.Encrypt(value)
-		set(node, "secure", scalar(ciphertext))
+		config.SetChild(node, "secure", scalar(ciphertext))
 		return err
 	}
 	for _, child := range node.Content {
@@ -130,7 +131,7 @@ func makeUpIn(node *yaml.Node, key *Key, value string) error {
 
 // earlierSecrets reads the secrets that an earlier simulation generated with the same key.
 func (p *preparation) earlierSecrets() stackFile {
-	none := stackFile{root: mapping()}
+	none := stackFile{config.NewDocument()}
 	content, err := os.ReadFile(p.Simulate.File)
 	if err != nil {
 		return none
@@ -154,10 +155,7 @@ func invent(secret model.Secret) (string, error) {
 }
 
 func padded(text string, length int) string {
-	for len(text) < length {
-		text += "0"
-	}
-	return text
+	return text + strings.Repeat("0", max(0, length-len(text)))
 }
 
 func alphanumeric(text string) string {
