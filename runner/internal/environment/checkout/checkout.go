@@ -1,5 +1,5 @@
 // Package checkout finds or makes the directories in which Pulumi works on a project of an
-// environment.
+// environment, and reads the stack files in the directories of own projects.
 package checkout
 
 import (
@@ -15,7 +15,6 @@ import (
 	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/pulumi/stacks"
-	"mara/runner/internal/repo/stackfiles"
 	"mara/runner/internal/secrets/encryption"
 	"mara/runner/internal/state/statefiles"
 )
@@ -23,7 +22,7 @@ import (
 // Maker makes directories for the projects of an environment.
 type Maker struct {
 	Settings config.Settings
-	Files    stackfiles.Files
+	Files    Files
 	States   statefiles.Directory
 	Plugins  map[string]string      // directories of resource providers next to the runner
 	TempDir  func() (string, error) // makes a directory that the caller removes later
@@ -138,7 +137,7 @@ func (m Maker) lacksSalt(p model.Project) bool {
 		m.Settings.Managed() {
 		return false
 	}
-	return !stackfiles.SaysHow(m.Settings.Config) && stackfiles.SaysHow(m.Settings.Secrets)
+	return !SaysHow(m.Settings.Config) && SaysHow(m.Settings.Secrets)
 }
 
 // Stack returns the name of a project's stack in the environment.

@@ -12,7 +12,6 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/projects/model"
-	"mara/runner/internal/repo/stackfiles"
 	"mara/runner/internal/secrets/encryption"
 	"mara/runner/internal/state/statefiles"
 )
@@ -24,7 +23,7 @@ func maker(t *testing.T, work string) Maker {
 	root := t.TempDir()
 	return Maker{
 		Settings: config.Settings{Root: root, Stack: config.Value{Text: "dev"}},
-		Files:    stackfiles.Files{Root: root, Stack: "dev"},
+		Files:    Files{Root: root, Stack: "dev"},
 		States:   statefiles.Directory{Path: filepath.Join(root, "state")},
 		Plugins:  map[string]string{"kind": "/plugins/kind", "aws": "/plugins/aws"},
 		TempDir: func() (string, error) {

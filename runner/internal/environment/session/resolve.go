@@ -12,9 +12,9 @@ import (
 	"mara/projects"
 	"mara/projects/model"
 	"mara/providers"
+	"mara/runner/internal/environment/checkout"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/repo/catalogue"
-	"mara/runner/internal/repo/stackfiles"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/vault"
 	"mara/runner/internal/state/lock"
@@ -138,8 +138,8 @@ func (s *Session) openVault() {
 	for _, step := range s.Plan.Steps {
 		keys = append(keys, step.Project.Keys...)
 		file := beside[step.Project.Name]
-		if !stackfiles.SaysHow(file) {
-			secrets = append(secrets, stackfiles.WithoutOwn(step.Project.Secrets, file)...)
+		if !checkout.SaysHow(file) {
+			secrets = append(secrets, checkout.WithoutOwn(step.Project.Secrets, file)...)
 			continue
 		}
 		for _, secret := range step.Project.Secrets {

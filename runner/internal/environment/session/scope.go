@@ -3,7 +3,7 @@ package session
 import (
 	"slices"
 
-	"mara/runner/internal/repo/stackfiles"
+	"mara/runner/internal/environment/checkout"
 	"mara/runner/internal/state/scope"
 )
 
@@ -29,6 +29,6 @@ func sharingKey(s *Session) []string {
 	beside, _ := s.Checkouts().Files.InPlan(s.Plan)
 	return slices.DeleteFunc(slices.Clone(s.Scope().Projects), func(project string) bool {
 		file, there := beside[project]
-		return there && stackfiles.SaysHow(file)
+		return there && checkout.SaysHow(file)
 	})
 }

@@ -23,7 +23,6 @@ import (
 	"mara/runner/internal/pulumi/programhost"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/repo/request"
-	"mara/runner/internal/repo/stackfiles"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
@@ -290,7 +289,7 @@ func (s *Session) States() statefiles.Directory {
 
 // Checkouts makes directories for plain Pulumi to work in.
 func (s *Session) Checkouts() checkout.Maker {
-	return checkout.Maker{Settings: s.Settings, Files: stackfiles.Files{Root: s.Settings.Root,
+	return checkout.Maker{Settings: s.Settings, Files: checkout.Files{Root: s.Settings.Root,
 		Stack: s.Settings.Stack.Text}, States: s.States(), Plugins: s.pulumi.plugins, TempDir: s.TempDir}
 }
 

@@ -1,5 +1,4 @@
-// Package stackfiles reads the stack files in the directories of own projects.
-package stackfiles
+package checkout
 
 import (
 	"fmt"

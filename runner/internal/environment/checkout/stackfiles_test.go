@@ -1,4 +1,4 @@
-package stackfiles
+package checkout
 
 import (
 	"os"
