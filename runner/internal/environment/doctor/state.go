@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -34,10 +33,11 @@ func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engi
 		{Name: "backend", Title: "backend", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.backend(open))},
 		{Name: "lock", Title: "run lock", Group: preflight.State, Look: e.resolved(e.runLock)},
 		{Name: "stack-locks", Title: "stack locks", Group: preflight.State, Limit: backendTime,
-			Look: e.resolved(e.stackLocks(open))},
+			Look: e.resolved(opened(open, e.stackLocks))},
 		{Name: "pending", Title: "pending operations", Group: preflight.State, Limit: backendTime,
-			Look: e.resolved(e.pending(open))},
-		{Name: "orphans", Title: "orphans", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.orphans(open))},
+			Look: e.resolved(opened(open, e.pending))},
+		{Name: "orphans", Title: "orphans", Group: preflight.State, Limit: backendTime,
+			Look: e.resolved(opened(open, e.orphans))},
 	}
 	if !e.Options.Operation.Writes() {
 		checks = checks[:2] // they change nothing, and Pulumi lets them
@@ -55,12 +55,17 @@ func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engi
 // check reports why.
 var errNoEngine = errors.New("not looked at: it takes Pulumi to ask")
 
-// unopened returns the finding of a check whose backend could not be opened.
-func unopened(err error) []preflight.Finding {
-	if errors.Is(err, errNoEngine) {
-		return preflight.Unseen(err.Error())
+// opened skips a look while the backend cannot be opened.
+func opened(open func() error, look preflight.Look) preflight.Look {
+	return func(ctx context.Context) []preflight.Finding {
+		switch err := open(); {
+		case err == nil:
+			return look(ctx)
+		case errors.Is(err, errNoEngine):
+			return preflight.Unseen(err.Error())
+		}
+		return preflight.Unseen("not looked at: the backend does not answer")
 	}
-	return preflight.Unseen("not looked at: the backend does not answer")
 }
 
 func (e *Examination) backend(open func() error) preflight.Look {
@@ -71,7 +76,7 @@ func (e *Examination) backend(open func() error) preflight.Look {
 		var broken *statefiles.BrokenError
 		switch {
 		case errors.Is(err, errNoEngine):
-			return unopened(err)
+			return preflight.Unseen(err.Error())
 		case errors.As(err, &broken):
 			return findings(err)
 		case err != nil:
@@ -123,57 +128,42 @@ func (e *Examination) lockInBackend(ctx context.Context) []preflight.Finding {
 }
 
 // stackLocks looks for Pulumi's own locks.
-func (e *Examination) stackLocks(open func() error) preflight.Look {
-	return func(ctx context.Context) []preflight.Finding {
-		if err := open(); err != nil {
-			return unopened(err)
-		}
-		if err := e.Session.Leftovers().RefuseLocked(ctx, e.plan); err != nil {
-			return findings(err)
-		}
-		return preflight.Good("no stack is locked")
+func (e *Examination) stackLocks(ctx context.Context) []preflight.Finding {
+	if err := e.Session.Leftovers().RefuseLocked(ctx, e.plan); err != nil {
+		return findings(err)
 	}
+	return preflight.Good("no stack is locked")
 }
 
 // orphans looks for stacks that no project claims.
-func (e *Examination) orphans(open func() error) preflight.Look {
-	return func(ctx context.Context) []preflight.Finding {
-		if err := open(); err != nil {
-			return unopened(err)
-		}
-		found, err := inventory.FindUnclaimed(ctx, e.Session)
-		switch {
-		case err != nil:
-			return findings(err)
-		case len(found.Orphans) > 0:
-			return preflight.Doubtful(found.Text(), found.Remedy(e.Session.Command))
-		}
-		return preflight.Good("every stack belongs to a project")
+func (e *Examination) orphans(ctx context.Context) []preflight.Finding {
+	found, err := inventory.FindUnclaimed(ctx, e.Session)
+	switch {
+	case err != nil:
+		return findings(err)
+	case len(found.Orphans) > 0:
+		return preflight.Doubtful(found.Text(), found.Remedy(e.Session.Command))
 	}
+	return preflight.Good("every stack belongs to a project")
 }
 
 // pending looks for operations on resources that were cut off.
-func (e *Examination) pending(open func() error) preflight.Look {
-	return func(ctx context.Context) []preflight.Finding {
-		if err := open(); err != nil {
-			return unopened(err)
-		}
-		pending, err := e.Session.Leftovers().Pending(ctx, e.plan, true)
-		if err != nil {
-			return findings(err)
-		}
-		blocking, harmless := leftovers.Split(pending, e.Options.Operation)
-		var found []preflight.Finding
-		if len(blocking) > 0 {
-			found = findings(&leftovers.PendingError{Pending: blocking, Repair: e.Session.Command("repair")})
-		}
-		if len(harmless) > 0 {
-			found = slices.Concat(found, preflight.Doubtful(
-				"an earlier run was cut off at "+leftovers.List(harmless), "nothing: the next run repeats it"))
-		}
-		if len(found) == 0 {
-			return preflight.Good("none")
-		}
-		return found
+func (e *Examination) pending(ctx context.Context) []preflight.Finding {
+	pending, err := e.Session.Leftovers().Pending(ctx, e.plan, true)
+	if err != nil {
+		return findings(err)
 	}
+	blocking, harmless := leftovers.Split(pending, e.Options.Operation)
+	var found []preflight.Finding
+	if len(blocking) > 0 {
+		found = findings(&leftovers.PendingError{Pending: blocking, Repair: e.Session.Command("repair")})
+	}
+	if len(harmless) > 0 {
+		text := "an earlier run was cut off at " + leftovers.List(harmless)
+		found = append(found, preflight.Doubtful(text, "nothing: the next run repeats it")...)
+	}
+	if len(found) == 0 {
+		return preflight.Good("none")
+	}
+	return found
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"mara/providers/cloud"
 	"mara/runner/internal/machine/reach"
 	"mara/runner/internal/run/event"
 )
@@ -42,16 +41,12 @@ func (h Hooks) awaitAnswer(ctx context.Context, project string, emit func(event.
 		say(emit, event.Info, "SIMULATED: nothing answers at %s, and it is not requested", address)
 		return nil
 	}
-	ask := h.ask
-	if ask == nil {
-		ask = reach.Through(cloud.Proxy(h.Env))
-	}
 	unknown := cloudName
 	if h.Provider.Local {
 		unknown = localName
 	}
 	say(emit, event.Info, "waiting until %s answers", address)
-	err = reach.Until(ctx, address, reach.Options{Ask: ask, Every: askEvery, Limit: askLimit, Unknown: unknown})
+	err = reach.Until(ctx, address, reach.Options{Ask: h.request(), Every: askEvery, Limit: askLimit, Unknown: unknown})
 	switch {
 	case err == nil:
 		say(emit, event.Info, "%s answers", address)

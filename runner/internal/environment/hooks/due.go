@@ -84,11 +84,15 @@ func (h Hooks) answers(ctx context.Context, outputs map[string]any) bool {
 	if address == "" || h.Simulated {
 		return address != ""
 	}
-	ask := h.ask
-	if ask == nil {
-		ask = reach.Through(cloud.Proxy(h.Env))
-	}
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	return ask(ctx, address) == nil
+	return h.request()(ctx, address) == nil
+}
+
+// request returns the function that requests an application.
+func (h Hooks) request() func(ctx context.Context, address string) error {
+	if h.ask != nil {
+		return h.ask
+	}
+	return reach.Through(cloud.Proxy(h.Env))
 }

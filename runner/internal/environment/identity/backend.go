@@ -10,9 +10,9 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/event"
 )
 
@@ -110,11 +110,7 @@ func mayBeDeployed(s *session.Session, backend string) (bool, error) {
 	if !states.MayHaveStates() {
 		return false, nil
 	}
-	var names []string
-	for _, project := range s.Options.Known().Projects {
-		names = append(names, project.Name)
-	}
-	standings, err := stacks.Options{Stack: s.Settings.Stack.Text, States: states}.StandingsIn(names)
+	standings, err := stacks.Options{Stack: s.Settings.Stack.Text, States: states}.StandingsIn(knownProjects(s))
 	if err != nil {
 		return false, &failure.Environment{
 			Text: fmt.Sprintf("whether %q is deployed in %s is unknown: %v", s.Settings.Stack.Text, backend, err),
@@ -134,18 +130,8 @@ func RecordBackend(s *session.Session) error {
 	if s.Options.Simulation.On {
 		return nil
 	}
-	content, err := yaml.Marshal(backendRecord{Backend: event.MaskURLs(s.Settings.BackendPlace())})
-	if err != nil {
-		return err
-	}
-	file := s.Directory.Backend(s.Settings.Stack.Text)
-	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(content) {
-		return nil
-	}
-	if err := atomicfile.WriteDeep(file, content, 0o600, 0o700); err != nil {
-		return failure.RunnerDir(err)
-	}
-	return nil
+	record := backendRecord{Backend: event.MaskURLs(s.Settings.BackendPlace())}
+	return request.WriteRecord(s.Directory.Backend(s.Settings.Stack.Text), record)
 }
 
 // DropBackend deletes the record once no project of the environment has resources. The

@@ -5,6 +5,7 @@ package identity
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mara/config"
@@ -26,13 +27,16 @@ func CheckProvider(s *session.Session) error {
 
 // deployedProjects returns the projects of any provider that have resources.
 func deployedProjects(s *session.Session, summary func(project string) stacks.Summary) []string {
-	var deployed []string
+	return slices.DeleteFunc(knownProjects(s), func(project string) bool { return summary(project).Resources == 0 })
+}
+
+// knownProjects returns the names of the projects of all providers.
+func knownProjects(s *session.Session) []string {
+	var names []string
 	for _, project := range s.Options.Known().Projects {
-		if summary(project.Name).Resources > 0 {
-			deployed = append(deployed, project.Name)
-		}
+		names = append(names, project.Name)
 	}
-	return deployed
+	return names
 }
 
 // DeployedProjects asks the backend which projects of the environment have resources.
@@ -56,15 +60,10 @@ func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (d
 func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
 	if s.States().IsFile() {
 		o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
-		var names []string
-		for _, project := range s.Options.Known().Projects {
-			names = append(names, project.Name)
-		}
-		standings, err := o.StandingsIn(names)
-		if err != nil {
+		var err error
+		if o.Standings, err = o.StandingsIn(knownProjects(s)); err != nil {
 			return nil, err
 		}
-		o.Standings = standings
 		return stacks.Open(ctx, o)
 	}
 	o, err := s.OptionsToRead(ctx)

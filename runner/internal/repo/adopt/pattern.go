@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -70,8 +71,5 @@ func bestPattern[T any](project string, stacks map[string]T, agreed map[string]i
 }
 
 func shorterFirst(a, b string) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
-	}
-	return strings.Compare(a, b)
+	return cmp.Or(len(a)-len(b), strings.Compare(a, b))
 }

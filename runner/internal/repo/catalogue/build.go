@@ -204,8 +204,8 @@ func (l *list) names() []string {
 // A project of the base keeps the edges of the base, unless it declares others.
 func (l *list) use(e entry, base []providers.Step) {
 	name := e.project.Name
-	step := providers.Step{Project: e.project, Phase: e.Phase, Needs: needs.Needs{Reads: config.Words(e.Reads),
-		After: config.Words(e.After)}}
+	edges := needs.Needs{Reads: config.Words(e.Reads), After: config.Words(e.After)}
+	step := providers.Step{Project: e.project, Phase: e.Phase, Needs: edges}
 	at := l.find(name)
 	if earlier, twice := l.declared[name]; twice || at >= 0 && e.project.Own != nil && e.Replaces.Text != name {
 		l.duplicate(e, earlier)
@@ -395,8 +395,7 @@ func (l *list) circle(names []string) {
 func questions(p providers.Provider, declared map[string]entry) []providers.Question {
 	has := func(name string) bool {
 		return name == "" || slices.ContainsFunc(p.Steps, func(s providers.Step) bool {
-			_,
-				ok := s.Project.Key(name)
+			_, ok := s.Project.Key(name)
 			return ok
 		})
 	}
@@ -406,10 +405,8 @@ func questions(p providers.Provider, declared map[string]entry) []providers.Ques
 	for _, step := range p.Steps {
 		e := declared[step.Project.Name]
 		for _, key := range step.Project.Keys {
-			i := slices.IndexFunc(e.Config, func(k config.MaraKey) bool {
-				return ownKey(k.Key.Text,
-					step.Project.Name) == key.Name
-			})
+			isMeant := func(k config.MaraKey) bool { return ownKey(k.Key.Text, step.Project.Name) == key.Name }
+			i := slices.IndexFunc(e.Config, isMeant)
 			switch {
 			case step.Project.Own == nil:
 			case i >= 0 && e.Config[i].Question != "":

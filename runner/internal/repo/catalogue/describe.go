@@ -3,40 +3,73 @@ package catalogue
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
 	"mara/projects/model"
+	"mara/projects/model/operation"
 	"mara/providers"
 )
+
+// described is a provider in mara.yaml.
+type described struct {
+	Title    string          `yaml:"title,omitempty"`
+	Extends  string          `yaml:"extends,omitempty"`
+	Projects []describedStep `yaml:"projects"`
+}
+
+// describedStep is a project in mara.yaml: one of the catalogue by its name, or an own one.
+type describedStep struct {
+	Project   string        `yaml:"project,omitempty"`
+	Git       string        `yaml:"git,omitempty"`
+	Ref       string        `yaml:"ref,omitempty"`
+	Path      string        `yaml:"path,omitempty"`
+	Title     string        `yaml:"title,omitempty"`
+	Phase     string        `yaml:"phase,omitempty"`
+	Reads     []string      `yaml:"reads,omitempty,flow"`
+	After     []string      `yaml:"after,omitempty,flow"`
+	When      string        `yaml:"when,omitempty"`
+	Stack     string        `yaml:"stack,omitempty"`
+	StackFile string        `yaml:"stackFile,omitempty"`
+	Outputs   []string      `yaml:"outputs,omitempty,flow"`
+	Timeout   time.Duration `yaml:"timeout,omitempty"`
+	Estimate  time.Duration `yaml:"estimate,omitempty"`
+	Hooks     []any         `yaml:"hooks,omitempty"` // names of built-in hooks, or describedHook
+}
+
+// describedHook is a hook in mara.yaml that runs a command.
+type describedHook struct {
+	Name       string                `yaml:"name,omitempty"`
+	On         model.Moment          `yaml:"on,omitempty"`
+	Operations []operation.Operation `yaml:"operations,omitempty,flow"`
+	Run        []string              `yaml:"run,omitempty,flow"`
+	Timeout    time.Duration         `yaml:"timeout,omitempty"`
+	Retry      int                   `yaml:"retry,omitempty"`
+	Simulate   bool                  `yaml:"simulate,omitempty"`
+}
 
 // Describe returns a mara.yaml with a provider that has the same plan. It includes the settings
 // of own projects from mara.yaml.
 func Describe(p providers.Provider) (string, error) {
-	provider := document{}
-	provider.add("title", p.Title)
+	d := described{Title: p.Title}
 	if base := p.InfraType(); isBuiltIn(base) {
-		provider.add("extends", base)
+		d.Extends = base
 	}
 	name := p.Name
 	if isBuiltIn(name) {
 		name = "my-" + name
 	}
-	var steps []*yaml.Node
 	for _, step := range p.Steps {
-		steps = append(steps, describeStep(step))
+		d.Projects = append(d.Projects, describeStep(step))
 	}
-	provider.addNode("projects", &yaml.Node{Kind: yaml.SequenceNode, Content: steps})
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# The plan of %s, as a provider of your own. Change the list, add projects with path: DIR,\n"+
 		"# or leave the list out: then the provider has the projects of the one that it extends.\n", p.Name)
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
-	root, named := document{}, document{}
-	named.addNode(name, &provider.Node)
-	root.addNode("providers", &named.Node)
-	err := encoder.Encode(&root.Node)
+	err := encoder.Encode(map[string]map[string]described{"providers": {name: d}})
 	return b.String(), err
 }
 
@@ -45,107 +78,29 @@ func isBuiltIn(name string) bool {
 	return err == nil
 }
 
-func describeStep(step providers.Step) *yaml.Node {
-	d := document{}
-	p := step.Project
+func describeStep(step providers.Step) describedStep {
+	p, d := step.Project, describedStep{Phase: step.Phase, Reads: step.Reads, After: step.After}
 	if p.Own == nil {
-		d.add("project", p.Name)
-	} else {
-		d.add("git", p.Own.Git)
-		d.add("ref", p.Own.Ref)
-		d.add("path", p.Own.Path)
-		d.add("title", p.Title)
+		d.Project = p.Name
+		return d
 	}
-	d.add("phase", step.Phase)
-	d.addList("reads", step.Reads)
-	d.addList("after", step.After)
-	if p.Own != nil {
-		describeOwn(&d, p)
-	}
-	return &d.Node
-}
-
-// describeOwn adds the settings of a project that only mara.yaml has.
-func describeOwn(d *document, p model.Project) {
-	d.add("when", p.Own.When)
-	d.add("stack", p.Own.Stack)
+	d.Git, d.Ref, d.Path, d.Title = p.Own.Git, p.Own.Ref, p.Own.Path, p.Title
+	d.When, d.Stack, d.Timeout, d.Estimate = p.Own.When, p.Own.Stack, p.Own.Timeout, p.Estimate
 	if p.Own.StackFiles != "" {
-		d.add("stackFile", config.OwnStackFile)
+		d.StackFile = config.OwnStackFile
 	}
-	var names []string
 	for _, output := range p.Outputs {
-		names = append(names, output.Name)
+		d.Outputs = append(d.Outputs, output.Name)
 	}
-	d.addList("outputs", names)
-	if p.Own.Timeout > 0 {
-		d.add("timeout", p.Own.Timeout.String())
-	}
-	if p.Estimate > 0 {
-		d.add("estimate", p.Estimate.String())
-	}
-	describeHooks(d, p.Hooks)
-}
-
-func describeHooks(d *document, hooks []model.Hook) {
-	list := &yaml.Node{Kind: yaml.SequenceNode}
-	for _, hook := range hooks {
+	for _, hook := range p.Hooks {
 		if hook.Command == nil {
-			list.Content = append(list.Content, text(hook.Name))
+			d.Hooks = append(d.Hooks, hook.Name)
 			continue
 		}
-		h := document{}
-		h.add("name", hook.Name)
-		h.add("on", string(hook.On))
-		var operations []string
-		for _, op := range hook.Operations {
-			operations = append(operations, string(op))
-		}
-		h.addList("operations", operations)
-		h.addList("run", hook.Command)
-		if hook.Timeout > 0 {
-			h.add("timeout", hook.Timeout.String())
-		}
-		if hook.Retry > 0 {
-			h.addNode("retry", &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(hook.Retry)})
-		}
-		if hook.Simulate {
-			h.addNode("simulate", &yaml.Node{Kind: yaml.ScalarNode, Value: "true"})
-		}
-		list.Content = append(list.Content, &h.Node)
+		d.Hooks = append(d.Hooks, describedHook{
+			Name: hook.Name, On: hook.On, Operations: hook.Operations, Run: hook.Command,
+			Timeout: hook.Timeout, Retry: hook.Retry, Simulate: hook.Simulate,
+		})
 	}
-	if len(list.Content) > 0 {
-		d.addNode("hooks", list)
-	}
-}
-
-// document is a map that keeps the order of its keys.
-type document struct{ yaml.Node }
-
-func (d *document) addNode(key string, value *yaml.Node) {
-	d.Kind = yaml.MappingNode
-	d.Content = append(d.Content, text(key), value)
-}
-
-// add adds a string, unless it is empty.
-func (d *document) add(key, value string) {
-	if value != "" {
-		d.addNode(key, text(value))
-	}
-}
-
-// addList adds a list on one line, unless it is empty.
-func (d *document) addList(key string, values []string) {
-	if len(values) > 0 {
-		list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-		for _, value := range values {
-			list.Content = append(list.Content, text(value))
-		}
-		d.addNode(key, list)
-	}
-}
-
-func text(value string) *yaml.Node {
-	node := &yaml.Node{}
-	node.SetString(value)
-	return node
+	return d
 }

@@ -99,11 +99,15 @@ func ProviderBefore(dir layout.Runner, settings config.Settings, provider string
 
 // RememberProvider records the provider of an environment.
 func RememberProvider(dir layout.Runner, stack, provider string) error {
-	content, err := yaml.Marshal(providerRecord{Provider: provider})
+	return WriteRecord(dir.Provider(stack), providerRecord{Provider: provider})
+}
+
+// WriteRecord writes a file of the runner as YAML, unless it has this content already.
+func WriteRecord(file string, record any) error {
+	content, err := yaml.Marshal(record)
 	if err != nil {
 		return err
 	}
-	file := dir.Provider(stack)
 	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(content) {
 		return nil
 	}

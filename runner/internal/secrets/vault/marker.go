@@ -38,11 +38,17 @@ func (f markerFile) read() (scheme encryption.Scheme, begun bool, err error) {
 	if err != nil {
 		return encryption.Scheme{}, false, failure.RunnerDir(err)
 	}
-	if err := yaml.Unmarshal(content, &scheme); err != nil || scheme.Salt == "" && scheme.Provider == "" {
+	if scheme, begun = parseMarker(content); !begun {
 		return encryption.Scheme{}, false, &failure.Environment{Text: string(f) + " is damaged",
 			Next: "restore it from a backup: it says how a change of the key provider has begun"}
 	}
 	return scheme, true, nil
+}
+
+// parseMarker parses a note; ok is false if it is damaged.
+func parseMarker(content []byte) (scheme encryption.Scheme, ok bool) {
+	err := yaml.Unmarshal(content, &scheme)
+	return scheme, err == nil && (scheme.Salt != "" || scheme.Provider != "")
 }
 
 func (f markerFile) write(scheme encryption.Scheme) error {
@@ -79,8 +85,8 @@ func (v *Vault) readShared(ctx context.Context) (lock.Store, error) {
 		return nil, fmt.Errorf("reading whether the key provider is being changed: %w", err)
 	}
 	if content, there := notes[sharedMarker]; there {
-		var noted encryption.Scheme
-		if err := yaml.Unmarshal(content, &noted); err != nil || noted.Salt == "" && noted.Provider == "" {
+		noted, ok := parseMarker(content)
+		if !ok {
 			return nil, &failure.Environment{Text: "the note " + sharedMarker + " in the backend is damaged",
 				Next: "continue the change of the key provider where it was begun"}
 		}

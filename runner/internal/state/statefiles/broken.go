@@ -41,13 +41,13 @@ func (f Directory) Broken(projects []string) ([]Broken, error) {
 	}
 	broken, err := f.brokenFiles(projects, "")
 	stacks := f.files().Stacks()
-	directories, listErr := readDir(stacks)
+	directories, listErr := readDirectory(stacks)
 	errs := []error{err, listErr}
 	for _, directory := range directories {
 		if !directory.IsDir() {
 			continue
 		}
-		files, err := readDir(filepath.Join(stacks, directory.Name()))
+		files, err := readDirectory(filepath.Join(stacks, directory.Name()))
 		errs = append(errs, err)
 		for _, entry := range files {
 			file := filepath.Join(stacks, directory.Name(), entry.Name())
@@ -62,15 +62,6 @@ func (f Directory) Broken(projects []string) ([]Broken, error) {
 		}
 	}
 	return broken, errors.Join(errs...)
-}
-
-// readDir lists a directory of states, which may be missing.
-func readDir(directory string) ([]fs.DirEntry, error) {
-	entries, err := os.ReadDir(directory)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, unreadable(err)
-	}
-	return entries, nil
 }
 
 // BrokenSidecars lists the broken files next to states of these projects. It looks at

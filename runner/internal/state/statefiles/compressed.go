@@ -21,16 +21,9 @@ import (
 // is set, and reads what an earlier setting has left.
 
 const (
-	stateEnding = ".json"
-	gzipEnding  = ".gz"
-	zstdEnding  = ".zst"
+	gzipEnding = ".gz"
+	zstdEnding = ".zst"
 )
-
-// stateEndings returns the endings of state files, in the order in which Pulumi lists
-// the files of one stack.
-func stateEndings() []string {
-	return []string{stateEnding, stateEnding + gzipEnding, stateEnding + zstdEnding}
-}
 
 // variants returns the files in which the state of a project may be, plain first.
 func (f Directory) variants(project string) []string {
@@ -125,21 +118,16 @@ func (f Directory) list() (map[string][]string, error) {
 
 // stackOfFile returns the stack whose state a file keeps.
 func stackOfFile(name string) (stack string, ok bool) {
-	for _, ending := range stateEndings() {
-		if stack, ok := strings.CutSuffix(name, ending); ok {
-			return stack, true
-		}
+	if ending := filepath.Ext(name); ending == gzipEnding || ending == zstdEnding {
+		name = strings.TrimSuffix(name, ending)
 	}
-	return "", false
+	return strings.CutSuffix(name, ".json")
 }
 
 // readDirectory lists a directory; one that is missing is empty.
 func readDirectory(path string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, unreadable(err)
 	}
 	return entries, nil
