@@ -69,7 +69,8 @@ func (p *preparation) makeUpSecrets() error {
 	earlier := p.earlierSecrets()
 	added := false
 	for _, secret := range p.Simulate.Secrets {
-		if secret.Optional || config.Child(values, secret.Key) != nil || secret.Own && config.Child(p.stack.Config(), secret.Key) != nil {
+		isOwn := secret.Own && config.Child(p.stack.Config(), secret.Key) != nil
+		if secret.Optional || isOwn || config.Child(values, secret.Key) != nil {
 			continue
 		}
 		p.result.Generated = append(p.result.Generated, secret.Key)
