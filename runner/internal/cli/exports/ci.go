@@ -15,7 +15,6 @@ import (
 	"mara/config"
 	"mara/projects/gomodule"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/exports/pipeline"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/outdir"
@@ -25,15 +24,13 @@ import (
 
 func ciCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:      "ci",
-		Usage:     "write a pipeline for GitHub Actions or GitLab CI",
-		ArgsUsage: "github|gitlab",
-		Description: "The pipeline previews every environment on a pull request and maintains one comment about all of\n" +
-			"them; it brings them up on a merge, wave by wave; and it checks for drift every night: on GitHub it\n" +
-			"opens an issue, which it closes when the drift is gone, and on both systems the job fails. Only one\n" +
-			"job at a time works on an environment. On AWS jobs log in by OIDC with the role of --aws-role; no\n" +
-			"key is stored.\n\n" +
-			"The runner comes from an image, such as `make image` makes. On GitHub it is only unpacked; on GitLab\n" +
+		Name: "ci", Usage: "write a pipeline for GitHub Actions or GitLab CI", ArgsUsage: "github|gitlab",
+		Description: "The pipeline previews every environment on a pull request and maintains one comment about " +
+			"all of them; it brings them up on a merge, wave by wave; and it checks for drift every night: on " +
+			"GitHub it opens an issue, which it closes when the drift is gone, and on both systems the job fails. " +
+			"Only one job at a time works on an environment. On AWS jobs log in by OIDC with the role of " +
+			"--aws-role; no key is stored.\n\n" +
+			"The runner comes from an image, such as `make image` makes. On GitHub it is only unpacked; on GitLab " +
 			"jobs run in it. The command prints what remains to be set up in the CI system.\n\n" +
 			"A file that this command did not write, or that was changed since, is not replaced.\n\n" +
 			"Examples:\n" +
@@ -41,8 +38,7 @@ func ciCommand(d cmd.Deps) *cli.Command {
 			"arn:aws:iam::123456789012:role/ci\n" +
 			"  runner export ci gitlab --wave dev --wave prod-eu,prod-us --image registry.example.com/runner:1\n" +
 			"  runner export ci github --all --image registry.example.com/runner:1      # in the waves of " +
-			"config/rollout.yaml\n\n" +
-			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+			"config/rollout.yaml\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.StringSliceFlag{Name: "wave", Usage: "bring these `ENVIRONMENTS` up after the previous wave; " +
@@ -61,14 +57,10 @@ func ciCommand(d cmd.Deps) *cli.Command {
 
 type ciOptions struct {
 	cmd.Common
-	System  pipeline.System
-	Fleet   fleet.Selection
-	Waves   [][]string // none for the stack alone
-	Image   string
-	AWSRole string
-	Branch  string
-	Nightly string
-	Out     string // "" for the usual place
+	pipeline        // without waves for the stack alone
+	System   string // github or gitlab
+	Fleet    fleet.Selection
+	Out      string // "" for the usual place
 }
 
 // cron is a time with five fields.
@@ -76,9 +68,11 @@ var cron = regexp.MustCompile(`^[0-9*/,-]+( [0-9A-Za-z*/,-]+){4}$`)
 
 func parseCI(c *cli.Context, d cmd.Deps, common cmd.Common) (ciOptions, error) {
 	o := ciOptions{
-		Common: common, System: pipeline.System(c.Args().First()), Image: c.String("image"), AWSRole: c.String("aws-role"),
-		Branch: c.String("branch"), Nightly: c.String("nightly"), Out: d.Absolute(c.String("out")),
+		Common: common, System: c.Args().First(), Out: d.Absolute(c.String("out")),
 		Fleet: fleet.Selection{Labels: c.String("selector"), All: c.Bool("all")},
+		pipeline: pipeline{
+			Image: c.String("image"), AWSRole: c.String("aws-role"), Branch: c.String("branch"), Nightly: c.String("nightly"),
+		},
 	}
 	seen := map[string]bool{}
 	for _, wave := range c.StringSlice("wave") {
@@ -95,7 +89,7 @@ func parseCI(c *cli.Context, d cmd.Deps, common cmd.Common) (ciOptions, error) {
 		o.Waves = append(o.Waves, names)
 	}
 	switch {
-	case !slices.Contains(pipeline.Systems(), o.System):
+	case pipelineFiles()[o.System] == "":
 		return o, failure.Usagef(cmd.Path(c), "name the CI system: github or gitlab")
 	case len(o.Waves) > 0 && o.Stack.IsSet():
 		return o, failure.Usagef(cmd.Path(c), "--wave names the environments; remove -s")
@@ -133,7 +127,7 @@ func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 	if len(o.Waves) == 0 {
 		o.Waves = [][]string{{all[0].name()}}
 	}
-	p, notes, err := describePipeline(o, all)
+	notes, err := o.describe(all)
 	if err != nil {
 		return err
 	}
@@ -150,45 +144,41 @@ func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 		return err
 	}
 	notes = append(uncommitted, notes...)
-	content, err := pipeline.Write(o.System, p)
+	content, err := o.render(o.System)
 	if err != nil {
 		return err
 	}
 	if o.Out == "" {
-		o.Out = filepath.Join(topOf(o.Root), filepath.FromSlash(o.System.File()))
+		o.Out = filepath.Join(topOf(o.Root), filepath.FromSlash(pipelineFiles()[o.System]))
 	}
-	if err := outdir.WriteFile(o.Out, "runner export ci "+string(o.System), content); err != nil {
+	if err := outdir.WriteFile(o.Out, "runner export ci "+o.System, content); err != nil {
 		return err
 	}
-	document := pipelineDocument{ciVersion, o.Out, p.Waves, append([]string{}, p.Secrets...), notes}
-	return o.Show(d, document, fmt.Sprintf("wrote %s\n\nNext, in the CI system:\n- %s\n", o.Out,
-		strings.Join(notes, "\n- ")))
+	document := pipelineDocument{ciVersion, o.Out, o.Waves, append([]string{}, o.Secrets...), notes}
+	return o.Show(d, document, fmt.Sprintf("wrote %s\n\nNext, in the CI system:\n- %s\n", o.Out, strings.Join(notes, "\n- ")))
 }
 
-// describePipeline returns the options of the pipeline and notes for the user. Its error lists
-// the problems of all environments.
-func describePipeline(o ciOptions, all []environment) (pipeline.Options, []string, error) {
-	p := pipeline.Options{Waves: o.Waves, Image: o.Image, Branch: o.Branch, Nightly: o.Nightly, AWSRole: o.AWSRole}
+// describe completes the pipeline, and returns notes for the user. Its error lists the problems
+// of all environments.
+func (o *ciOptions) describe(all []environment) ([]string, error) {
 	dir, err := filepath.Rel(topOf(o.Root), o.Root)
 	if err != nil {
-		return p, nil, err
+		return nil, err
 	}
-	p.Directory = filepath.ToSlash(dir)
+	o.Directory = filepath.ToSlash(dir)
 	var problems []error
 	for _, e := range all {
-		problems = append(problems, e.addTo(&p))
+		problems = append(problems, e.addTo(&o.pipeline))
 	}
-	slices.Sort(p.Secrets)
-	slices.Sort(p.Variables)
-	p.Secrets, p.Variables = slices.Compact(p.Secrets), slices.Compact(p.Variables)
-	return p, notesOf(o, p), errors.Join(problems...)
+	o.Secrets = slices.Compact(slices.Sorted(slices.Values(o.Secrets)))
+	o.Variables = slices.Compact(slices.Sorted(slices.Values(o.Variables)))
+	return o.notes(), errors.Join(problems...)
 }
 
 // addTo adds what an environment needs to the options of a pipeline.
-func (e environment) addTo(p *pipeline.Options) error {
+func (e environment) addTo(p *pipeline) error {
 	if e.Provider.InfraType() == "kind" {
-		return &failure.Environment{Text: e.name() + " is on kind: its cluster would end with its CI job",
-			Next: "remove it"}
+		return &failure.Environment{Text: e.name() + " is on kind: its cluster would end with its CI job", Next: "remove it"}
 	}
 	passphrase, err := e.needsPassphrase()
 	if err != nil {
@@ -215,24 +205,23 @@ func (e environment) addTo(p *pipeline.Options) error {
 	return nil
 }
 
-// notesOf lists what to set up in the CI system.
-func notesOf(o ciOptions, p pipeline.Options) []string {
-	var notes []string
-	for _, name := range p.Secrets {
+// notes lists what to set up in the CI system.
+func (o *ciOptions) notes() (notes []string) {
+	for _, name := range o.Secrets {
 		notes = append(notes, "make the secret "+name)
 	}
-	for _, name := range p.Variables {
+	for _, name := range o.Variables {
 		notes = append(notes, "make the variable "+name)
 	}
-	if p.AWSRole != "" {
-		notes = append(notes, "let "+p.AWSRole+" trust the OIDC provider of the CI system, for this repository alone")
+	if o.AWSRole != "" {
+		notes = append(notes, "let "+o.AWSRole+" trust the OIDC provider of the CI system, for this repository alone")
 	}
-	if o.System == pipeline.GitLab {
+	if o.System == "gitlab" {
 		return append(notes, "make the secret COMMENT_TOKEN, a project access token with the scope api",
-			"make a pipeline schedule for "+p.Nightly)
+			"make a pipeline schedule for "+o.Nightly)
 	}
-	return append(notes, "make the environments "+strings.Join(p.Environments(),
-		", ")+", with reviewers where an up needs an approval")
+	environments := strings.Join(o.Environments(), ", ")
+	return append(notes, "make the environments "+environments+", with reviewers where an up needs an approval")
 }
 
 // topOf returns the top of the repository that contains a directory, or the directory itself.

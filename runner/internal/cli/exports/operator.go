@@ -32,23 +32,21 @@ import (
 
 func operatorCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:      "operator",
-		Usage:     "write Stacks for the Pulumi Kubernetes Operator",
-		ArgsUsage: cmd.FleetArguments,
-		Description: "Writes a Stack for each project with its prerequisites, a service account, and a README that\n" +
-			"describes how to apply, watch and delete them. Secret values refer to keys of Secrets, which you\n" +
-			"create. Built-in projects come from the image. Your projects in Pulumi YAML become Programs; all\n" +
-			"other projects, or all of yours with --repo or --flux, come from there. The README lists the\n" +
-			"projects that the operator cannot run, with the reasons, and what it does differently: it does not\n" +
-			"run hooks.\n\n" +
-			"--within is the maximal age of a prerequisite's last success. After a new commit the operator orders\n" +
-			"only Stacks whose prerequisites are older, so it should be short; but it has to be longer than the\n" +
+		Name: "operator", Usage: "write Stacks for the Pulumi Kubernetes Operator", ArgsUsage: cmd.FleetArguments,
+		Description: "Writes a Stack for each project with its prerequisites, a service account, and a README that " +
+			"describes how to apply, watch and delete them. Secret values refer to keys of Secrets, which you " +
+			"create. Built-in projects come from the image. Your projects in Pulumi YAML become Programs; all other " +
+			"projects, or all of yours with --repo or --flux, come from there. The README lists the projects that " +
+			"the operator cannot run, with the reasons, and what it does differently: it does not run hooks.\n\n" +
+			"--within is the maximal age of a prerequisite's last success. After a new commit the operator orders " +
+			"only Stacks whose prerequisites are older, so it should be short; but it has to be longer than the " +
 			"whole chain takes, or the Stacks would wait for one another forever.\n\n" +
-			"Several environments of a fleet, by name or by labels, get a directory each, and a README with their\n" +
+			"Several environments of a fleet, by name or by labels, get a directory each, and a README with their " +
 			"waves.\n\n" +
 			"Examples:\n" +
 			"  runner export operator -s dev --image registry.example.com/workspace:1 --out operator/dev\n" +
-			"  runner export operator -s dev --image registry.example.com/workspace:1 --repo https://github.com/acme/infra\n" +
+			"  runner export operator -s dev --image registry.example.com/workspace:1 --repo " +
+			"https://github.com/acme/infra\n" +
 			"  runner export operator -l stage=prod --image registry.example.com/workspace:1\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
@@ -359,10 +357,7 @@ func (e environment) valuesOf(p model.Project, declared map[string]bool) (values
 		}
 		switch value := entry.Value.(type) {
 		case config.Ciphertext:
-			isOther := slices.ContainsFunc(e.Options.Known().Secrets(), func(s model.Secret) bool {
-				return s.Key == entry.Key
-			})
-			if !isOther || slices.ContainsFunc(p.Secrets, func(s model.Secret) bool { return s.Key == entry.Key }) {
+			if _, isKnown := e.Options.Known().Secret(entry.Key); !isKnown || slices.ContainsFunc(p.Secrets, func(s model.Secret) bool { return s.Key == entry.Key }) {
 				secrets = append(secrets, entry.Key)
 			}
 		case map[string]any, []any:

@@ -32,24 +32,23 @@ import (
 // Render returns `runner render`.
 func Render(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "render",
-		Usage: "write what the projects would create in the cluster as plain manifests",
-		Description: "For Argo CD, Flux, kubectl, or tools that check manifests. Prints the manifests, or writes them to\n" +
-			"a directory with a directory for each project, numbered so that definitions and namespaces come first.\n" +
-			"Helm's own library renders charts. The same programs and configuration give the same files, so the\n" +
-			"difference of two renders can be reviewed; chart objects that differ each time are listed.\n\n" +
-			"Secrets, and objects with a secret value, are skipped and listed. With --secret-store they become\n" +
-			"ExternalSecrets of a store, whose entry STACK/NAMESPACE/NAME has a property for each key. With\n" +
-			"--sealed-cert they become SealedSecrets, encrypted for the controller in the cluster, if their\n" +
-			"values come from the configuration alone. Sealing needs the passphrase, and its result differs each\n" +
-			"time.\n\n" +
-			"The programs run on simulated clouds, in a temporary directory; values of a real cloud, such as the\n" +
-			"address of a registry, are placeholders, and are listed. With --plan the values come from a plan of\n" +
-			"the real environment, which `runner preview --save-plan` wrote: there are no placeholders, and\n" +
-			"objects with unknown values are skipped.\n\n" +
-			"The directory is replaced in one step. A directory with files that this command did not write is an error.\n\n" +
-			"Examples:\n" +
-			"  runner render -s dev --out manifests/dev\n" +
+		Name: "render", Usage: "write what the projects would create in the cluster as plain manifests",
+		Description: "For Argo CD, Flux, kubectl, or tools that check manifests. Prints the manifests, or writes " +
+			"them to a directory with a directory for each project, numbered so that definitions and namespaces " +
+			"come first. Helm's own library renders charts. The same programs and configuration give the same " +
+			"files, so the difference of two renders can be reviewed; chart objects that differ each time are " +
+			"listed.\n\n" +
+			"Secrets, and objects with a secret value, are skipped and listed. With --secret-store they become " +
+			"ExternalSecrets of a store, whose entry STACK/NAMESPACE/NAME has a property for each key. With " +
+			"--sealed-cert they become SealedSecrets, encrypted for the controller in the cluster, if their values " +
+			"come from the configuration alone. Sealing needs the passphrase, and its result differs each time.\n\n" +
+			"The programs run on simulated clouds, in a temporary directory; values of a real cloud, such as the " +
+			"address of a registry, are placeholders, and are listed. With --plan the values come from a plan of " +
+			"the real environment, which `runner preview --save-plan` wrote: there are no placeholders, and objects " +
+			"with unknown values are skipped.\n\n" +
+			"The directory is replaced in one step. A directory with files that this command did not write is an " +
+			"error.\n\n" +
+			"Examples:\n  runner render -s dev --out manifests/dev\n" +
 			"  runner render -s dev --only certmgr | kubeconform -\n" +
 			"  runner preview -s dev --save-plan plan.json && runner render --plan plan.json --out manifests/dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),

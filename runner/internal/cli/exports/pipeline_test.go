@@ -1,4 +1,4 @@
-package pipeline_test
+package exports
 
 import (
 	"bytes"
@@ -18,15 +18,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"gopkg.in/yaml.v3"
 
-	"mara/runner/internal/cli/exports/pipeline"
 	"mara/runner/internal/testing/scripttest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
 // cases returns the options of the tested pipelines.
-func cases() map[string]pipeline.Options {
-	return map[string]pipeline.Options{
+func cases() map[string]pipeline {
+	return map[string]pipeline{
 		"one": {Waves: [][]string{{"dev"}}, Image: "registry.example/runner:1", Directory: ".", Branch: "main", Nightly: "17 3 * * *"},
 		"waves": {
 			Waves: [][]string{{"dev"}, {"prod-eu", "prod-us"}}, Image: "registry.example/runner:1", Directory: "infra/live", Branch: "trunk", Nightly: "17 3 * * *",
@@ -36,9 +35,9 @@ func cases() map[string]pipeline.Options {
 	}
 }
 
-func write(t *testing.T, s pipeline.System, o pipeline.Options) []byte {
+func write(t *testing.T, system string, p pipeline) []byte {
 	t.Helper()
-	content, err := pipeline.Write(s, o)
+	content, err := p.render(system)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +47,8 @@ func write(t *testing.T, s pipeline.System, o pipeline.Options) []byte {
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, o := range cases() {
-		for _, s := range pipeline.Systems() {
-			golden := filepath.Join("testdata", string(s)+"-"+name+".yml")
+		for s := range pipelineFiles() {
+			golden := filepath.Join("testdata", s+"-"+name+".yml")
 			got := write(t, s, o)
 			if *update {
 				if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(golden, got, 0o644)); err != nil {
@@ -84,7 +83,7 @@ func lint(t *testing.T, content []byte) []*actionlint.Error {
 func TestActionlint(t *testing.T) {
 	t.Parallel()
 	for name, o := range cases() {
-		content := write(t, pipeline.GitHub, o)
+		content := write(t, "github", o)
 		for _, problem := range lint(t, content) {
 			t.Errorf("%s: %v", name, problem)
 		}
@@ -200,7 +199,7 @@ func parses(t *testing.T, script string) error {
 func TestGitLab(t *testing.T) {
 	t.Parallel()
 	for name, o := range cases() {
-		content := write(t, pipeline.GitLab, o)
+		content := write(t, "gitlab", o)
 		for _, problem := range problemsOf(t, content) {
 			t.Errorf("%s: %s", name, problem)
 		}
@@ -229,7 +228,7 @@ func TestGitLabSchema(t *testing.T) {
 	}
 	for name, o := range cases() {
 		var value any
-		if err := yaml.Unmarshal(write(t, pipeline.GitLab, o), &value); err != nil {
+		if err := yaml.Unmarshal(write(t, "gitlab", o), &value); err != nil {
 			t.Fatal(err)
 		}
 		if err := schema.Validate(value); err != nil {
@@ -292,7 +291,7 @@ func sh(t *testing.T, shell, dir, tools, script string, env ...string) (code int
 // TestCommentOnGitHub runs the script twice: the second time the comment is replaced.
 func TestCommentOnGitHub(t *testing.T) {
 	t.Parallel()
-	script := step(t, write(t, pipeline.GitHub, cases()["waves"]), "comment", "Comment")
+	script := step(t, write(t, "github", cases()["waves"]), "comment", "Comment")
 	dir := reports(t, "dev", "prod-eu")
 	// gh stores its input; it fails on unexpected calls.
 	tools := scripttest.Directory(t, map[string]string{"gh": `
@@ -318,7 +317,7 @@ esac`})
 // TestDriftOnGitHub opens one issue, keeps it up to date and closes it.
 func TestDriftOnGitHub(t *testing.T) {
 	t.Parallel()
-	script := step(t, write(t, pipeline.GitHub, cases()["one"]), "drift", "Tell")
+	script := step(t, write(t, "github", cases()["one"]), "drift", "Tell")
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "drift.md"), []byte("drift\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -351,7 +350,7 @@ func TestCommentOnGitLab(t *testing.T) {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("there is no jq")
 	}
-	_, jobs, err := gitlabPipeline(write(t, pipeline.GitLab, cases()["waves"]))
+	_, jobs, err := gitlabPipeline(write(t, "gitlab", cases()["waves"]))
 	if err != nil {
 		t.Fatal(err)
 	}
