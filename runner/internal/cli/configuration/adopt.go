@@ -1,7 +1,6 @@
 package configuration
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,21 +30,20 @@ import (
 // Adopt returns `runner adopt`.
 func Adopt(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:      "adopt",
-		Usage:     "write a mara.yaml for existing Pulumi projects",
-		ArgsUsage: "[DIR | NEW]",
-		Description: "Finds every Pulumi.yaml below DIR (default: the working directory), reads the stacks of these " +
-			"projects from the\n" +
-			"backend, and writes DIR/mara.yaml. Stack references in the states show which project reads which; the names of\n" +
-			"the stacks show the environments. For projects that are not deployed, adopt reads the sources. Comments give\n" +
-			"the evidence for each line. The command prints the plan, and lists what is uncertain.\n\n" +
-			"Nothing else changes: stacks, stack files and their encryption stay as they are, no program runs, and no\n" +
-			"passphrase is needed. Afterwards, `runner status -s STACK`, preview, drift and up work on the existing stacks.\n" +
-			"The backend is PULUMI_BACKEND_URL, from the environment or config/pulumi/environment, or else the one of\n" +
-			"`pulumi login`.\n\n" +
-			"With --rename, project NEW takes over the stack of a project that was renamed, with all its resources. The old\n" +
-			"state stays in the backend as a backup.\n\n" +
-			"Examples:\n  runner adopt --print\n  runner adopt infrastructure\n  runner adopt --rename database db -s dev\n\n" +
+		Name: "adopt", Usage: "write a mara.yaml for existing Pulumi projects", ArgsUsage: "[DIR | NEW]",
+		Description: "Finds every Pulumi.yaml below DIR (default: the working directory), reads the stacks of " +
+			"these projects from the backend, and writes DIR/mara.yaml. Stack references in the states show which " +
+			"project reads which; the names of the stacks show the environments. For projects that are not " +
+			"deployed, adopt reads the sources. Comments give the evidence for each line. The command prints the " +
+			"plan, and lists what is uncertain.\n\n" +
+			"Nothing else changes: stacks, stack files and their encryption stay as they are, no program runs, and " +
+			"no passphrase is needed. Afterwards, `runner status -s STACK`, preview, drift and up work on the " +
+			"existing stacks. The backend is PULUMI_BACKEND_URL, from the environment or config/pulumi/environment, " +
+			"or else the one of `pulumi login`.\n\n" +
+			"With --rename, project NEW takes over the stack of a project that was renamed, with all its resources. " +
+			"The old state stays in the backend as a backup.\n\n" +
+			"Examples:\n  runner adopt --print\n  runner adopt infrastructure\n" +
+			"  runner adopt --rename database db -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
@@ -72,12 +70,9 @@ type adoptOptions struct {
 }
 
 func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, err error) {
-	o = adoptOptions{Common: common, Given: c.Args().Get(0), Print: c.Bool("print")}
-	if len(o.Args) > 0 && o.Given == "" {
-		return o, failure.Usagef("adopt", "the directory has no name")
-	}
-	if o.Root = filepath.Clean(d.Absolute(cmp.Or(o.Given, "."))); o.Root == filepath.Clean(d.Dir) {
-		o.Given = ""
+	o = adoptOptions{Common: common, Print: c.Bool("print")}
+	if o.Given, o.Root, err = directoryArgument(c, d); err != nil {
+		return o, err
 	}
 	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {
 		return o, failure.Usagef("adopt", "directory %s does not exist", o.Root)

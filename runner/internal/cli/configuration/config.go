@@ -3,7 +3,6 @@
 package configuration
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -22,11 +21,10 @@ import (
 // Command returns `runner config` with its subcommands.
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "config",
-		Usage: "show and change the configuration of an environment",
-		Description: "The configuration is config/pulumi/Pulumi.<stack>.yaml, which all projects share. Secrets are not " +
-			"in it:\n" +
-			"see `runner secrets`.\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Name: "config", Usage: "show and change the configuration of an environment",
+		Description: "The configuration is config/pulumi/Pulumi.<stack>.yaml, which all projects share. Secrets " +
+			"are not in it: see `runner secrets`.\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Subcommands: []*cli.Command{
 			listCommand(d),
 			getCommand(d),
@@ -81,12 +79,6 @@ func open(o request.Request) (configuration, error) {
 	}
 	c.provider, err = o.RememberedProvider(layout.Of(o.Root, false), c.stack, settings.Provider)
 	return c, err
-}
-
-// providerBefore returns the provider that the stack was first deployed with, or else the
-// configured one, or "".
-func (c configuration) providerBefore() string {
-	return cmp.Or(request.RecordedProvider(layout.Of(c.root, false), c.stack), c.provider.Text)
 }
 
 // fileOf returns the stack file in a project's directory that sets a key, if there is one. It

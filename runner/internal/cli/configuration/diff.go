@@ -25,12 +25,11 @@ func diffCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "diff", Usage: "compare the values and deployed resources of two environments",
 		ArgsUsage: "ENVIRONMENT ENVIRONMENT",
-		Description: "Shows the values that differ, with their origins. A key that is not set has its default. If both " +
-			"environments\n" +
-			"are deployed, it also shows different outputs, and different numbers of resources by type. Secrets are never\n" +
-			"shown, and encrypted values are not compared.\n\n" +
-			"Examples:\n  runner config diff test prod\n  runner config diff eu-1 eu-2 --simulate\n  runner config diff eu-1 " +
-			"eu-2 -o json --exit-code\n\n" +
+		Description: "Shows the values that differ, with their origins. A key that is not set has its default. If " +
+			"both environments are deployed, it also shows different outputs, and different numbers of resources by " +
+			"type. Secrets are never shown, and encrypted values are not compared.\n\n" +
+			"Examples:\n  runner config diff test prod\n  runner config diff eu-1 eu-2 --simulate\n" +
+			"  runner config diff eu-1 eu-2 -o json --exit-code\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitChanges),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{

@@ -3,13 +3,11 @@ package configuration
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 )
@@ -17,9 +15,8 @@ import (
 func explainCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "explain", Usage: "explain one key: its value, origin, meaning and allowed values", ArgsUsage: "KEY",
-		Description: "Shows the value, its origin and what it overrides; the key's meaning, default and allowed values; " +
-			"and the\n" +
-			"projects that read it.\n\n" +
+		Description: "Shows the value, its origin and what it overrides; the key's meaning, default and allowed " +
+			"values; and the projects that read it.\n\n" +
 			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
@@ -79,14 +76,12 @@ func (c configuration) explain(key config.Key) explanation {
 	return e
 }
 
-func (c configuration) readers(key string) []string {
-	readers := slices.DeleteFunc(slices.Clone(c.known.Projects), func(project model.Project) bool {
-		_, ok := project.Key(key)
-		return !ok
-	})
-	var names []string
-	for _, project := range readers {
-		names = append(names, project.Name)
+// readers returns the projects that read a key.
+func (c configuration) readers(key string) (names []string) {
+	for _, project := range c.known.Projects {
+		if _, ok := project.Key(key); ok {
+			names = append(names, project.Name)
+		}
 	}
 	return names
 }

@@ -19,12 +19,11 @@ import (
 // Fetch returns `runner fetch`.
 func Fetch(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "fetch",
-		Usage: "fetch the git projects of mara.yaml",
-		Description: "Fetches each revision that a project in mara.yaml names with git and ref, and stores it in .runner. " +
-			"Tags and\n" +
-			"branches are fetched again each time: run this to update a branch. No other command fetches; all commands use\n" +
-			"the stored revisions. It runs the git command with the credentials you have set up, and never asks for any.\n\n" +
+		Name: "fetch", Usage: "fetch the git projects of mara.yaml",
+		Description: "Fetches each revision that a project in mara.yaml names with git and ref, and stores it in " +
+			".runner. Tags and branches are fetched again each time: run this to update a branch. No other command " +
+			"fetches; all commands use the stored revisions. It runs the git command with the credentials you have " +
+			"set up, and never asks for any.\n\n" +
 			"Examples:\n  runner fetch\n  runner fetch -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags()),

@@ -20,11 +20,10 @@ import (
 // Init returns `runner init`.
 func Init(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:      "init",
-		Usage:     "create a directory for the configuration of environments",
-		ArgsUsage: "[DIR]",
-		Description: "Creates config/pulumi with examples below DIR (default: the working directory). It overwrites " +
-			"nothing.\n\nExample:\n  runner init my-environments\n\n" +
+		Name: "init", Usage: "create a directory for the configuration of environments", ArgsUsage: "[DIR]",
+		Description: "Creates config/pulumi with examples below DIR (default: the working directory). It " +
+			"overwrites nothing.\n\n" +
+			"Example:\n  runner init my-environments\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.BaseFlags()),
 		Action: cmd.Action(d, parseInit, runInit),
@@ -38,15 +37,21 @@ type initOptions struct {
 }
 
 func parseInit(c *cli.Context, d cmd.Deps, common cmd.Common) (initOptions, error) {
-	o := initOptions{Common: common, Given: c.Args().Get(0)}
-	if len(o.Args) > 0 && o.Given == "" {
-		return o, failure.Usagef("init", "the directory has no name")
+	given, root, err := directoryArgument(c, d)
+	return initOptions{Common: common, Given: given, Root: root}, err
+}
+
+// directoryArgument returns the directory that the first argument names, by default the working
+// directory. given is the directory as typed, or "" for the working directory.
+func directoryArgument(c *cli.Context, d cmd.Deps) (given, root string, err error) {
+	given = c.Args().First()
+	if c.NArg() > 0 && given == "" {
+		return "", "", failure.Usagef(cmd.Path(c), "the directory has no name")
 	}
-	o.Root = d.Absolute(cmp.Or(o.Given, "."))
-	if filepath.Clean(o.Root) == filepath.Clean(d.Dir) {
-		o.Given = ""
+	if root = filepath.Clean(d.Absolute(cmp.Or(given, "."))); root == filepath.Clean(d.Dir) {
+		given = ""
 	}
-	return o, nil
+	return given, root, nil
 }
 
 func runInit(_ context.Context, d cmd.Deps, options initOptions) error {

@@ -13,9 +13,9 @@ import (
 func referenceCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "reference", Usage: "print a reference of all projects: keys, secrets, outputs and dependencies",
-		Description: "The page is Markdown. With a mara.yaml it describes the projects listed there, including your own: " +
-			"what the\n" +
-			"section config of their Pulumi.yaml declares, and what mara.yaml adds. -p limits it to one provider.\n\n" +
+		Description: "The page is Markdown. With a mara.yaml it describes the projects listed there, including " +
+			"your own: what the section config of their Pulumi.yaml declares, and what mara.yaml adds. -p limits it " +
+			"to one provider.\n\n" +
 			"Examples:\n  runner config reference > docs/projects.md\n  runner config reference -p kind\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.BaseFlags()),
@@ -42,5 +42,28 @@ func runReference(_ context.Context, d cmd.Deps, o cmd.Common) error {
 		all, listed = []providers.Provider{p}, p.Projects()
 	}
 	_, err := fmt.Fprint(d.Stdout, string(providers.Reference(referenceHead, all, listed)))
+	return err
+}
+
+func schemaCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "schema", Usage: "print the JSON Schema of the stack file, for editors",
+		Description: "The schema describes every key, including the keys of your own projects: type, default, " +
+			"limits and meaning. Editors with a YAML language server complete and check a stack file whose first " +
+			"line names the schema:\n\n" +
+			"  # yaml-language-server: $schema=stack.schema.json\n\n" +
+			"Example:\n  runner config schema > config/pulumi/stack.schema.json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.RootFlags(), cmd.BaseFlags()),
+		Action: cmd.CommonAction(d, cmd.ParseKnown, runSchema),
+	}
+}
+
+func runSchema(_ context.Context, d cmd.Deps, o cmd.Common) error {
+	text, err := providers.StackSchema(o.Known().Keys())
+	if err != nil {
+		return err
+	}
+	_, err = d.Stdout.Write(text)
 	return err
 }

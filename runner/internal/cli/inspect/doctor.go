@@ -19,15 +19,12 @@ import (
 // Doctor returns `runner doctor`.
 func Doctor(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:      "doctor",
-		Aliases:   []string{"validate"},
-		Usage:     "check the requirements of an operation",
+		Name: "doctor", Aliases: []string{"validate"}, Usage: "check the requirements of an operation",
 		ArgsUsage: "[OPERATION]",
-		Description: "Checks everything that the provider and the operation (default: up) need: the configuration, Pulumi " +
-			"and its\n" +
-			"plugins, the passphrase, other programs, the cloud account, the backend, locks and leftovers of earlier runs.\n" +
-			"It reports all problems, each with its remedy. It only reads. Operations run the same checks before they\n" +
-			"change anything.\n\n" +
+		Description: "Checks everything that the provider and the operation (default: up) need: the configuration, " +
+			"Pulumi and its plugins, the passphrase, other programs, the cloud account, the backend, locks and " +
+			"leftovers of earlier runs. It reports all problems, each with its remedy. It only reads. Operations " +
+			"run the same checks before they change anything.\n\n" +
 			"Examples:\n  runner doctor -p aws -s dev\n  runner doctor destroy -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(cmd.SelectionFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(),

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"io"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,6 +13,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/catalogue"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
@@ -20,19 +22,17 @@ import (
 // Plan returns `runner plan`.
 func Plan(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:    "plan",
-		Aliases: []string{"show-execution"},
-		Usage:   "show the projects of a provider in order, with their dependencies",
-		Description: "Needs no configuration, no credentials and no Pulumi. Without -p, the stack's configuration names\n" +
-			"the provider.\n\n" +
-			"`up --parallel 1` follows this order. A project that `reads` another uses its outputs; a project that\n" +
-			"comes `after` another only waits for it. A `hook` is a task of the runner after the project has succeeded.\n" +
-			"If -s names a stack that was deployed from here, durations come from its earlier runs; otherwise they are " +
-			"estimates.\n" +
-			"The formats dot, mermaid, svg and html draw the plan; html adds a table. yaml prints a provider with this plan,\n" +
-			"as a start for your mara.yaml.\n\n" +
-			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n  runner plan -p linode -o html > plan.html\n" +
-			"  runner plan -p kind -o yaml > mara.yaml\n\n" +
+		Name: "plan", Aliases: []string{"show-execution"},
+		Usage: "show the projects of a provider in order, with their dependencies",
+		Description: "Needs no configuration, no credentials and no Pulumi. Without -p, the stack's configuration " +
+			"names the provider.\n\n" +
+			"`up --parallel 1` follows this order. A project that `reads` another uses its outputs; a project that " +
+			"comes `after` another only waits for it. A `hook` is a task of the runner after the project has " +
+			"succeeded. If -s names a stack that was deployed from here, durations come from its earlier runs; " +
+			"otherwise they are estimates. The formats dot, mermaid, svg and html draw the plan; html adds a table. " +
+			"yaml prints a provider with this plan, as a start for your mara.yaml.\n\n" +
+			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n" +
+			"  runner plan -p linode -o html > plan.html\n  runner plan -p kind -o yaml > mara.yaml\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag(append(plan.Formats(), yamlFormat)...),
@@ -108,15 +108,6 @@ func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimat
 	return plan.Estimates{Known: known}.Or(declared)
 }
 
-// withoutUnwanted removes the projects whose condition is false in the configuration of the
-// named stack.
-func (o planOptions) withoutUnwanted(p plan.Plan) (plan.Plan, error) {
-	if !o.Settings.Stack.IsSet() {
-		return p, nil
-	}
-	return session.WithoutUnwanted(p, o.Provider, o.Settings)
-}
-
 func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 	p, err := plan.New(options.Provider)
 	if err != nil {
@@ -132,8 +123,10 @@ func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 	op := operation.Up
 	if options.Destroy {
 		p, op = p.Reverse(), operation.Destroy
-	} else if p, err = options.withoutUnwanted(p); err != nil {
-		return err
+	} else if options.Settings.Stack.IsSet() { // the configuration may exclude projects
+		if p, err = session.WithoutUnwanted(p, options.Provider, options.Settings); err != nil {
+			return err
+		}
 	}
 	p.Estimates = options.estimates(op, p)
 	if p, err = plan.Select(p, options.Selection); err != nil {
@@ -145,4 +138,40 @@ func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 	}
 	_, err = io.WriteString(d.Stdout, text)
 	return err
+}
+
+// Providers returns `runner providers`.
+func Providers(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "providers", Aliases: []string{"list-providers"}, Usage: "list the providers",
+		Description: "A provider hosts the cluster and the container registry. Choose one with -p. If the root has " +
+			"a mara.yaml, its providers are listed: built-in, modified and your own.\n\n" +
+			"Examples:\n  runner providers\n  runner plan -p linode\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
+		Flags:  cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags()),
+		Action: cmd.CommonAction(d, cmd.ParseKnown, runProviders),
+	}
+}
+
+func runProviders(_ context.Context, d cmd.Deps, o cmd.Common) error {
+	documents := []providerDocument{}
+	for _, p := range o.Known().Providers {
+		documents = append(documents, providerDocument{p.Name, p.Title, p.ClusterProject, p.Registry.Project, p.Names()})
+	}
+	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "TITLE"}, {Title: "CLUSTER"},
+		{Title: "REGISTRY"}, {Title: "PROJECTS"}}}
+	for _, p := range documents {
+		table.Rows = append(table.Rows, []string{
+			p.Name, p.Title, cmd.OrDash(p.Cluster), cmd.OrDash(p.Registry), strconv.Itoa(len(p.Projects)),
+		})
+	}
+	return o.Show(d, documents, table.Text(d.Width()))
+}
+
+type providerDocument struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Cluster  string   `json:"cluster"`
+	Registry string   `json:"registry"`
+	Projects []string `json:"projects"`
 }

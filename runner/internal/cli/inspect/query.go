@@ -18,23 +18,21 @@ import (
 // Query returns `runner query`.
 func Query(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:      "query",
-		Usage:     "query everything that is deployed, in jq",
-		ArgsUsage: "EXPR|NAME",
-		Description: "Runs a jq program, or the query NAME, over all environments of the root, or over one with -s. " +
-			"--list shows the\n" +
-			"named queries; files queries/*.jq at the root add to them.\n\n" +
-			"A program reads a document of the form {items: [...]}. Each item has source, environment, provider, type and\n" +
-			"name. The source \"state\" is a resource in Pulumi's state, with project, urn, inputs and outputs. Nothing is\n" +
-			"decrypted, no passphrase is needed, and secret values are [secret]. The source \"live\" is an object in a " +
-			"cluster:\n" +
-			"--live reads the clusters instead of the states, and needs the passphrase. A cluster that does not answer is\n" +
-			"reported, and the query continues without it. In both, object is a Kubernetes object.\n\n" +
-			"In addition to jq's functions there are images, image, containers, running, place, kind(\"Pod\") and private.\n\n" +
+		Name: "query", Usage: "query everything that is deployed, in jq", ArgsUsage: "EXPR|NAME",
+		Description: "Runs a jq program, or the query NAME, over all environments of the root, or over one with " +
+			"-s. --list shows the named queries; files queries/*.jq at the root add to them.\n\n" +
+			"A program reads a document of the form {items: [...]}. Each item has source, environment, provider, " +
+			"type and name. The source \"state\" is a resource in Pulumi's state, with project, urn, inputs and " +
+			"outputs. Nothing is decrypted, no passphrase is needed, and secret values are [secret]. The source " +
+			"\"live\" is an object in a cluster: --live reads the clusters instead of the states, and needs the " +
+			"passphrase. A cluster that does not answer is reported, and the query continues without it. In both, " +
+			"object is a Kubernetes object.\n\n" +
+			"In addition to jq's functions there are images, image, containers, running, place, kind(\"Pod\") and " +
+			"private.\n\n" +
 			"Examples:\n  runner query mysql\n  runner query exposed -o csv\n" +
 			"  runner query '.items[] | select(.type == \"aws:s3/bucket:Bucket\") | {environment, name}'\n" +
-			"  runner query --live 'kind(\"Pod\") | select(.object.status.phase != \"Running\") | {environment, namespace, " +
-			"name}'\n\n" +
+			"  runner query --live 'kind(\"Pod\") | select(.object.status.phase != \"Running\") | {environment, " +
+			"namespace, name}'\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitChanges),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{

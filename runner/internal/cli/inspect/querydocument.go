@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,15 +16,19 @@ import (
 	"mara/runner/internal/machine/failure"
 )
 
-// collected is the input of a query.
+// collected is the input of a query, with what it is collected for.
 type collected struct {
 	query.Document
 	unread []string // environments that could not be read completely
+
+	d     cmd.Deps
+	o     queryOptions
+	query query.Named
 }
 
 // incomplete returns an error if an environment could not be read completely: "no results"
 // and "no findings" would be unproven.
-func (c collected) incomplete() error {
+func (c *collected) incomplete() error {
 	if len(c.unread) == 0 {
 		return nil
 	}
@@ -36,76 +39,76 @@ func (c collected) incomplete() error {
 }
 
 // collect reads the input of a query.
-func collect(ctx context.Context, d cmd.Deps, o queryOptions, q query.Named) (document collected, err error) {
-	err = session.Use(d.Deps, o.Options, (*session.Session).ResolveRoot, func(s *session.Session) error {
-		return collectIn(ctx, d, o, s, q, &document)
+func collect(ctx context.Context, d cmd.Deps, o queryOptions, q query.Named) (*collected, error) {
+	c := &collected{d: d, o: o, query: q}
+	return c, session.Use(d.Deps, o.Options, (*session.Session).ResolveRoot, func(s *session.Session) error {
+		return c.addAll(ctx, s)
 	})
-	return document, err
 }
 
-func collectIn(ctx context.Context, d cmd.Deps, o queryOptions, s *session.Session, q query.Named,
-	document *collected) error {
-	own := s.Scope()
+func (c *collected) addAll(ctx context.Context, s *session.Session) error {
+	own, only := s.Scope(), c.o.Stack
 	states, err := inventory.States(ctx, s, func(environment string, projects []string) []string {
-		if o.Stack.IsSet() && environment != o.Stack.Text {
+		if only.IsSet() && environment != only.Text {
 			return nil
 		}
 		return own.In(environment).Choose(environment, projects)
 	})
 	var incomplete *inventory.IncompleteError
-	if errors.As(err, &incomplete) && (!o.Stack.IsSet() || states[o.Stack.Text] == nil) {
-		fmt.Fprintf(d.Stderr, "warning: %v\n", incomplete)
-		document.unread = append(document.unread, "some environments")
+	if errors.As(err, &incomplete) && (!only.IsSet() || states[only.Text] == nil) {
+		fmt.Fprintf(c.d.Stderr, "warning: %v\n", incomplete)
+		c.unread = append(c.unread, "some environments")
 	} else if err != nil && incomplete == nil {
 		return err
 	}
-	if o.Stack.IsSet() && states[o.Stack.Text] == nil {
-		return &failure.Environment{Text: fmt.Sprintf("the stack %s is not deployed", o.Stack.Text),
+	if only.IsSet() && states[only.Text] == nil {
+		return &failure.Environment{Text: fmt.Sprintf("the stack %s is not deployed", only.Text),
 			Next: "`runner stacks` lists the environments"}
 	}
 	for _, stack := range slices.Sorted(maps.Keys(states)) {
 		projects := slices.Sorted(maps.Keys(states[stack]))
-		e := query.Environment{Stack: stack, Provider: providerOfStack(s, o.Common, stack, projects)}
-		if q.State {
-			if err := addStates(document, e, projects, states[stack]); err != nil {
+		e := query.Environment{Stack: stack, Provider: providerOfStack(s, c.o.Common, stack, projects)}
+		for _, project := range projects {
+			if !c.query.State {
+				break
+			}
+			items, err := query.FromState(e, project, states[stack][project])
+			if err != nil {
+				return err
+			}
+			c.Add(items)
+		}
+		if c.query.Live {
+			if err := c.addObjects(ctx, e); err != nil {
 				return err
 			}
 		}
-		if !q.Live {
-			continue
-		}
-		if err := addObjects(ctx, d, o, document, e, q); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func addStates(document *collected, e query.Environment, projects []string, states map[string]json.RawMessage) error {
-	for _, project := range projects {
-		items, err := query.FromState(e, project, states[project])
-		if err != nil {
-			return err
-		}
-		document.Add(items)
 	}
 	return nil
 }
 
 // addObjects adds the objects in a cluster, or warns that it cannot be read.
-func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *collected, e query.Environment,
-	q query.Named) error {
-	objects, err := objectsOf(ctx, d, o, e, q)
+func (c *collected) addObjects(ctx context.Context, e query.Environment) error {
+	var objects [][]byte
+	err := inCluster(ctx, c.d, c.o, e.Stack, c.query, func(_ *session.Session, options live.Options) (err error) {
+		objects, err = live.List(ctx, options)
+		return err
+	})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		fmt.Fprintf(d.Stderr, "warning: %s is skipped: %v\n", e.Stack, err)
+		fmt.Fprintf(c.d.Stderr, "warning: %s is skipped: %v\n", e.Stack, err)
 		if !errors.Is(err, errNoCluster) {
-			document.unread = append(document.unread, "the cluster of "+e.Stack)
+			c.unread = append(c.unread, "the cluster of "+e.Stack)
 		}
 		return nil
 	}
+	return addObjects(&c.Document, e, objects)
+}
+
+// addObjects adds objects in the cluster of an environment to a document.
+func addObjects(document *query.Document, e query.Environment, objects [][]byte) error {
 	var items []any
 	for _, object := range objects {
 		item, err := query.FromObject(e, object)
@@ -116,15 +119,6 @@ func addObjects(ctx context.Context, d cmd.Deps, o queryOptions, document *colle
 	}
 	document.Add(items)
 	return nil
-}
-
-func objectsOf(ctx context.Context, d cmd.Deps, o queryOptions, e query.Environment, q query.Named) (objects [][]byte,
-	err error) {
-	err = inCluster(ctx, d, o, e.Stack, q, func(_ *session.Session, options live.Options) error {
-		objects, err = live.List(ctx, options)
-		return err
-	})
-	return objects, err
 }
 
 // errNoCluster is the error of an environment without a cluster.

@@ -42,12 +42,8 @@ func watchQuery(ctx context.Context, d cmd.Deps, o queryOptions, named query.Nam
 func resultsOf(ctx context.Context, o queryOptions, e query.Environment, objects [][]byte,
 	compiled *query.Query) ([]string, error) {
 	var document query.Document
-	for _, object := range objects {
-		item, err := query.FromObject(e, object)
-		if err != nil {
-			return nil, err
-		}
-		document.Add([]any{item})
+	if err := addObjects(&document, e, objects); err != nil {
+		return nil, err
 	}
 	results, err := compiled.Run(ctx, document.Value())
 	if err != nil {

@@ -29,12 +29,10 @@ import (
 // Stacks returns `runner stacks`.
 func Stacks(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "stacks",
-		Usage: "list the environments, with provider and state",
-		Description: "Lists the stacks that are configured here, were deployed from here, or exist in the backend, with " +
-			"provider,\n" +
-			"number of deployed projects, number of resources, and the last run from here. It only reads, and needs no\n" +
-			"passphrase. A star marks the default stack, PULUMI_STACK.\n\n" +
+		Name: "stacks", Usage: "list the environments, with provider and state",
+		Description: "Lists the stacks that are configured here, were deployed from here, or exist in the backend, " +
+			"with provider, number of deployed projects, number of resources, and the last run from here. It only " +
+			"reads, and needs no passphrase. A star marks the default stack, PULUMI_STACK.\n\n" +
 			"Examples:\n  runner stacks\n  runner stacks --simulate -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
@@ -44,17 +42,6 @@ func Stacks(d cmd.Deps) *cli.Command {
 		),
 		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).ResolveRoot, runStacks)),
 	}
-}
-
-// warnIncomplete prints a warning for an error about some environments that could not be
-// read, and returns any other error.
-func warnIncomplete(d cmd.Deps, err error) error {
-	var incomplete *inventory.IncompleteError
-	if !errors.As(err, &incomplete) {
-		return err
-	}
-	fmt.Fprintf(d.Stderr, "warning: %v\n", incomplete)
-	return nil
 }
 
 // environmentLine is one environment of the list, and its JSON form.
@@ -74,9 +61,12 @@ type environmentLine struct {
 }
 
 func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
-	deployed, unread := inventory.Stacks(ctx, s)
-	if unread = warnIncomplete(d, unread); unread != nil {
-		return unread
+	deployed, err := inventory.Stacks(ctx, s)
+	var incomplete *inventory.IncompleteError
+	if errors.As(err, &incomplete) {
+		fmt.Fprintf(d.Stderr, "warning: %v\n", incomplete)
+	} else if err != nil {
+		return err
 	}
 	lines, err := environments(s, o, deployed)
 	if err != nil {

@@ -30,13 +30,12 @@ import (
 // Status returns `runner status`.
 func Status(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "status",
-		Usage: "show what is deployed",
-		Description: "Shows for each project whether it is deployed, destroyed, failed, locked or was never deployed; its " +
-			"number of\n" +
-			"resources; and its last operation, with duration and end. Notes show who holds a lock, which operations were\n" +
-			"interrupted, and whether a project is stale: outputs that it reads have changed since it was deployed (secret\n" +
-			"outputs cannot be compared). It only reads, and needs no passphrase.\n\n" +
+		Name: "status", Usage: "show what is deployed",
+		Description: "Shows for each project whether it is deployed, destroyed, failed, locked or was never " +
+			"deployed; its number of resources; and its last operation, with duration and end. Notes show who holds " +
+			"a lock, which operations were interrupted, and whether a project is stale: outputs that it reads have " +
+			"changed since it was deployed (secret outputs cannot be compared). It only reads, and needs no " +
+			"passphrase.\n\n" +
 			"--watch updates the status every two seconds; with -o json it prints one document per line.\n\n" +
 			"Examples:\n  runner status -s dev\n  runner status -s dev --watch\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),

@@ -19,12 +19,10 @@ import (
 func listCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the charts and images of an environment, with their place in a mirror",
-		Description: "Without -s it lists the defaults of the provider of -p. Charts come from their repositories.\n" +
-			"Digests are shown for pinned images, and with --resolve for all, from their registries. What is built from\n" +
-			"source, as kic:image_origin can ask for, is not on the list: that needs the internet.\n\n" +
-			"Examples:\n" +
-			"  runner mirror list -p kind\n" +
-			"  runner mirror list -s dev -o json\n" +
+		Description: "Without -s it lists the defaults of the provider of -p. Charts come from their repositories. " +
+			"Digests are shown for pinned images, and with --resolve for all, from their registries. What is built " +
+			"from source, as kic:image_origin can ask for, is not on the list: that needs the internet.\n\n" +
+			"Examples:\n  runner mirror list -p kind\n  runner mirror list -s dev -o json\n" +
 			"  runner mirror list -p aws --only prometheus --resolve\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(

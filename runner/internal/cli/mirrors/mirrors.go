@@ -25,10 +25,9 @@ import (
 // Command returns `runner mirror`, with its subcommands.
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "mirror",
-		Usage: "list or copy all charts and images of an environment, for clusters without internet",
-		Description: "To find out what an environment needs, the runner runs its programs on simulated clouds, in a\n" +
-			"temporary directory, and renders their charts with their values. So the list is right for every\n" +
+		Name: "mirror", Usage: "list or copy all charts and images of an environment, for clusters without internet",
+		Description: "To find out what an environment needs, the runner runs its programs on simulated clouds, in " +
+			"a temporary directory, and renders their charts with their values. So the list is right for every " +
 			"configured version and value. Fetched charts are cached in .runner/charts.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{listCommand(d), syncCommand(d), checkCommand(d)},

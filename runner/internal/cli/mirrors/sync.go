@@ -21,13 +21,12 @@ import (
 func syncCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "copy the charts and images of an environment to a registry", ArgsUsage: "[REGISTRY]",
-		Description: "REGISTRY is a host and an optional path; the default is kubernetes:mirror. Existing charts and\n" +
-			"images are not copied again, and a partly copied image cannot be pulled: after an interruption, the\n" +
-			"same command continues. Images are copied for all their platforms, with their digests. Remote\n" +
-			"references are removed from the schemas of charts. The logins are those of `docker login`. With -o\n" +
+		Description: "REGISTRY is a host and an optional path; the default is kubernetes:mirror. Existing charts " +
+			"and images are not copied again, and a partly copied image cannot be pulled: after an interruption, " +
+			"the same command continues. Images are copied for all their platforms, with their digests. Remote " +
+			"references are removed from the schemas of charts. The logins are those of `docker login`. With -o " +
 			"json there is one line for each chart and image.\n\n" +
-			"Examples:\n" +
-			"  runner mirror sync registry.example.com/mirror -p kind\n" +
+			"Examples:\n  runner mirror sync registry.example.com/mirror -p kind\n" +
 			"  runner mirror sync -s dev --dry-run\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(

@@ -23,10 +23,10 @@ import (
 // Command returns `runner operator`, with its subcommands.
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "operator",
-		Usage: "watch, hand over and delete what the Pulumi Kubernetes Operator runs",
-		Description: "Finds the Stacks that `runner export operator` wrote for an environment by their labels, in the\n" +
-			"cluster of --kubeconfig and the namespace of --namespace. The operator runs their programs there.\n\n" +
+		Name: "operator", Usage: "watch, hand over and delete what the Pulumi Kubernetes Operator runs",
+		Description: "Finds the Stacks that `runner export operator` wrote for an environment by their labels, in " +
+			"the cluster of --kubeconfig and the namespace of --namespace. The operator runs their programs " +
+			"there.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{statusCommand(d), waitCommand(d), deleteCommand(d), adoptCommand(d)},
 	}

@@ -15,11 +15,10 @@ import (
 // History returns `runner history`.
 func History(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "history",
-		Usage: "list past runs",
+		Name: "history", Usage: "list past runs",
 		Description: "Lists the newest runs first, with operation, environment, result, start, duration and user. " +
-			"--simulate lists\n" +
-			"simulated runs, -s only the runs of one stack.\n\nExample:\n  runner history -s dev\n\n" +
+			"--simulate lists simulated runs, -s only the runs of one stack.\n\n" +
+			"Example:\n  runner history -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"),

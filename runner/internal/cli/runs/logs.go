@@ -28,10 +28,11 @@ import (
 func Logs(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "logs", Usage: "print the logs of the projects of a run", ArgsUsage: "[RUN] [PROJECT]",
-		Description: "Without RUN, the last run; without PROJECT, all projects. Secrets are masked. --follow shows a run " +
-			"that is\n" +
-			"still going on to its end, also one in another terminal. -o json prints the events of the projects.\n\n" +
-			"Examples:\n  runner logs certmgr\n  runner logs 20261120-193000-250k3f --errors\n  runner logs --follow\n\n" +
+		Description: "Without RUN, the last run; without PROJECT, all projects. Secrets are masked. --follow shows " +
+			"a run that is still going on to its end, also one in another terminal. -o json prints the events of " +
+			"the projects.\n\n" +
+			"Examples:\n  runner logs certmgr\n  runner logs 20261120-193000-250k3f --errors\n" +
+			"  runner logs --follow\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),

@@ -29,11 +29,11 @@ import (
 func Support(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
 		Name: "support", Usage: "create a support bundle",
-		Description: "Writes an archive with versions, the results of doctor, the names of configured keys (no values), " +
-			"and the events\n" +
-			"and logs of the last runs. It contains no secrets: runs mask them before they write anything, outputs are not\n" +
-			"included, and values of environment variables for tokens, keys and passwords are masked once more. It does\n" +
-			"contain names of projects, hosts and users: look through it before you send it. The runner sends nothing.\n\n" +
+		Description: "Writes an archive with versions, the results of doctor, the names of configured keys (no " +
+			"values), and the events and logs of the last runs. It contains no secrets: runs mask them before they " +
+			"write anything, outputs are not included, and values of environment variables for tokens, keys and " +
+			"passwords are masked once more. It does contain names of projects, hosts and users: look through it " +
+			"before you send it. The runner sends nothing.\n\n" +
 			"Examples:\n  runner support -s dev\n  runner support --runs 1 --file /tmp/bundle.tar.gz\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
@@ -46,8 +46,7 @@ func Support(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 				Usage: "use the provider `NAME`"}},
 			cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseSupport, func(ctx context.Context, d cmd.Deps,
-			o supportOptions) error {
+		Action: cmd.Action(d, parseSupport, func(ctx context.Context, d cmd.Deps, o supportOptions) error {
 			return runSupport(ctx, d, o, run)
 		}),
 	}

@@ -21,20 +21,18 @@ func Demo(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
 		Name: "demo", Usage: "deploy and destroy a demo environment on simulated clouds",
 		Description: "Takes less than a minute, and needs no account, cluster or network. It deploys a complete " +
-			"Kubernetes environment,\n" +
-			"in which a registry rejects an image, resumes the failed run, shows what is deployed, and destroys everything.\n" +
-			"The engine and the programs are real; only the clouds are simulated.\n\n" +
-			"The demo uses a temporary directory, and removes it at the end, also after Ctrl-C. With --keep it stays, with " +
-			"the\n" +
-			"states, logs and reports of the runs.\n\n" +
+			"Kubernetes environment, in which a registry rejects an image, resumes the failed run, shows what is " +
+			"deployed, and destroys everything. The engine and the programs are real; only the clouds are " +
+			"simulated.\n\n" +
+			"The demo uses a temporary directory, and removes it at the end, also after Ctrl-C. With --keep it " +
+			"stays, with the states, logs and reports of the runs.\n\n" +
 			"Examples:\n  runner demo\n  runner demo --keep\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the directory"}},
 			cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseDemo, func(ctx context.Context, d cmd.Deps,
-			o demoOptions) error {
+		Action: cmd.Action(d, parseDemo, func(ctx context.Context, d cmd.Deps, o demoOptions) error {
 			return runDemo(ctx, d, o, run)
 		}),
 	}
@@ -45,8 +43,8 @@ type demoOptions struct {
 	common []string // flags that every command gets
 }
 
-func parseDemo(c *cli.Context, _ cmd.Deps, o cmd.Common) (demoOptions, error) {
-	return demoOptions{Keep: c.Bool("keep"), common: common(c, o)}, nil
+func parseDemo(c *cli.Context, _ cmd.Deps, _ cmd.Common) (demoOptions, error) {
+	return demoOptions{Keep: c.Bool("keep"), common: passedOn(c, cmd.PulumiFlags(), cmd.BaseFlags())}, nil
 }
 
 // scene is a command of the demo, with its expected exit code.

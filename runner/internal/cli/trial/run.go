@@ -1,17 +1,22 @@
 package trial
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/typeset"
 )
@@ -48,7 +53,6 @@ type trial struct {
 	run   cmd.RunFunc
 	dir   string
 	began time.Time
-	pause time.Duration // between attempts to destroy
 
 	done  []done
 	left  []string // resources left in the cloud at the end
@@ -65,7 +69,7 @@ func runTry(ctx context.Context, d cmd.Deps, o options, run cmd.RunFunc) error {
 	if err != nil {
 		return err
 	}
-	t := &trial{options: o, d: d, run: run, dir: dir, began: d.Now(), pause: o.Pause}
+	t := &trial{options: o, d: d, run: run, dir: dir, began: d.Now()}
 	fmt.Fprintf(d.Stdout, "\nThe files of the trial are in %s. If this program is killed, destroy the environment "+
 		"with:\n  runner destroy --root %s -s %s%s\n",
 		dir, dir, stack, o.Simulation.Flag())
@@ -126,8 +130,8 @@ func (t *trial) insist(ctx context.Context, d cmd.Deps, s step) {
 		if t.take(ctx, d, s) == cmd.ExitDone || attempt == attempts {
 			return
 		}
-		fmt.Fprintf(t.d.Stdout, "\n%s failed. Retrying in %s, attempt %d of %d.\n", s.name, t.pause, attempt+1, attempts)
-		if interrupt.Sleep(ctx, t.pause) != nil {
+		fmt.Fprintf(t.d.Stdout, "\n%s failed. Retrying in %s, attempt %d of %d.\n", s.name, t.Pause, attempt+1, attempts)
+		if interrupt.Sleep(ctx, t.Pause) != nil {
 			return
 		}
 		t.done = t.done[:before] // the last attempt counts
@@ -188,4 +192,46 @@ func (t *trial) problems() []string {
 			typeset.Are(len(t.left))))
 	}
 	return problems
+}
+
+const stack = "try"
+
+// makeDir creates the directory of a trial with its configuration. An existing directory is an
+// error: it belongs to another trial, whose resources may still exist.
+func makeDir(d cmd.Deps, o options) (string, error) {
+	dir := d.Absolute(cmp.Or(o.Directory, "mara-try-"+o.Provider.Name))
+	if _, err := os.Stat(dir); err == nil {
+		return "", &failure.Environment{
+			Text: dir + " already exists, perhaps from an interrupted trial",
+			Next: fmt.Sprintf("check it with `runner status --root %s -s %s`, destroy what is left with `runner destroy`, "+
+				"and remove the directory; or choose another with --directory", dir, stack),
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return dir, fill(dir, o)
+}
+
+// fill writes the configuration. It stores the passphrase, which protects nothing that
+// outlives the trial, because a destroy after a crash needs it.
+func fill(dir string, o options) error {
+	changes := []config.Change{{Key: config.InfraType, Value: o.Provider.Name}}
+	for _, s := range o.Provider.Trial.Settings {
+		changes = append(changes, config.Change{Key: s.Key, Value: s.Value})
+	}
+	file, err := config.StackFile{File: config.StackPath(stack)}.Override(changes...)
+	if err != nil {
+		return err
+	}
+	environment := fmt.Sprintf("PULUMI_STACK=%s\nPULUMI_BACKEND_URL=file://./.runner/state\nPULUMI_CONFIG_PASSPHRASE=%s\n",
+		stack, rand.Text())
+	err = errors.Join(
+		os.MkdirAll(filepath.Join(dir, config.Directory), 0o700),
+		atomicfile.Write(filepath.Join(dir, config.EnvironmentFile), []byte(environment), 0o600),
+		atomicfile.Write(filepath.Join(dir, config.StackPath(stack)), file.Content, 0o644),
+	)
+	if err != nil {
+		return failure.RunnerDir(err)
+	}
+	return nil
 }

@@ -29,13 +29,14 @@ func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
 		Name: "try", Usage: "deploy the cheapest complete environment on a cloud, check it, and destroy it",
 		ArgsUsage: strings.Join(clouds(), "|"),
-		Description: "Shows whether the runner works with your cloud account. It creates a directory with a minimal " +
-			"configuration: the\n" +
-			"smallest nodes that everything fits on, and one replica of everything in the cluster. It prints the cost, asks,\n" +
-			"and then runs doctor, up, up again, drift, status and destroy. It always destroys the environment: after a\n" +
-			"failure, after Ctrl-C, and after two hours; it tries up to three times. At the end it asks the cloud for\n" +
-			"leftover resources, and writes a report to attach to docs/tested.md.\n\n" +
-			"The region and the credentials come from the environment: AWS_REGION and AWS_PROFILE, or LINODE_TOKEN.\n\n" +
+		Description: "Shows whether the runner works with your cloud account. It creates a directory with a " +
+			"minimal configuration: the smallest nodes that everything fits on, and one replica of everything in " +
+			"the cluster. It prints the cost, asks, and then runs doctor, up, up again, drift, status and destroy. " +
+			"It always destroys the environment: after a failure, after Ctrl-C, and after two hours; it tries up to " +
+			"three times. At the end it asks the cloud for leftover resources, and writes a report to attach to " +
+			"docs/tested.md.\n\n" +
+			"The region and the credentials come from the environment: AWS_REGION and AWS_PROFILE, or " +
+			"LINODE_TOKEN.\n\n" +
 			"Examples:\n  runner try aws\n  runner try linode --yes\n  runner try aws --simulate --yes\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
@@ -43,15 +44,13 @@ func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 				DefaultText: "mara-try-PROVIDER"}},
 			cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parse, func(ctx context.Context, d cmd.Deps,
-			o options) error {
+		Action: cmd.Action(d, parse, func(ctx context.Context, d cmd.Deps, o options) error {
 			return runTry(ctx, d, o, run)
 		}),
 	}
 }
 
-func clouds() []string {
-	var names []string
+func clouds() (names []string) {
 	for _, p := range providers.All() {
 		if len(p.Trial.Costs) > 0 {
 			names = append(names, p.Name)
@@ -80,33 +79,23 @@ func parse(c *cli.Context, _ cmd.Deps, shared cmd.Common) (o options, err error)
 		return o, &failure.Usage{Text: fmt.Sprintf("%s runs on this machine for free; it needs no trial", o.Provider.Name),
 			Next: "use `runner up -p " + o.Provider.Name + "`"}
 	}
-	o.common = passedOn(c, o)
+	o.common = passedOn(c, cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
 	return o, nil
 }
 
-// passedOn returns the flags that every command of the trial gets.
-func passedOn(c *cli.Context, o options) []string {
-	var flags []string
-	if o.Simulation.On {
-		flags = append(flags, "--simulate", fmt.Sprintf("--simulate-speed=%v", o.Simulation.Speed))
-	}
-	for _, name := range []string{"simulate-fail", "simulate-slow", "simulate-schema"} {
-		for _, value := range c.StringSlice(name) {
-			flags = append(flags, "--"+name, value)
+// passedOn returns those of flags that were given. Every command of the trial gets them.
+func passedOn(c *cli.Context, flags ...[]cli.Flag) (args []string) {
+	for _, flag := range slices.Concat(flags...) {
+		name := flag.Names()[0]
+		switch {
+		case !c.IsSet(name):
+		case cmd.MayRepeat(flag):
+			for _, value := range c.StringSlice(name) {
+				args = append(args, "--"+name, value)
+			}
+		default:
+			args = append(args, fmt.Sprintf("--%s=%v", name, c.Value(name)))
 		}
 	}
-	return append(flags, common(c, o.Common)...)
-}
-
-// common returns the flags about Pulumi and the screen.
-func common(c *cli.Context, o cmd.Common) (flags []string) {
-	if o.Pulumi != "" {
-		flags = append(flags, "--pulumi", o.Pulumi)
-	}
-	for _, name := range []string{"debug", "no-color"} {
-		if c.Bool(name) {
-			flags = append(flags, "--"+name)
-		}
-	}
-	return flags
+	return args
 }
