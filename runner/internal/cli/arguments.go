@@ -24,55 +24,43 @@ type call struct {
 // takes a value in all commands or in none, so arrange can separate flags from arguments
 // before it knows the command.
 func arrange(all []*cli.Command, args []string) (call, error) {
-	words, err := sortWords(cmd.AllFlags(all), args)
+	words, err := sortWords(append(cmd.AllFlags(all), cli.HelpFlag, cli.VersionFlag), args)
 	if err != nil {
 		return call{}, failure.Usagef(nearestCommand(all, args), "%v", err)
 	}
-	if len(args) == 0 || slices.Equal(words.arguments, []string{"help"}) {
-		return call{help: true}, nil
-	}
+	wantsHelp, version := words.take(cli.HelpFlag) != "" || len(args) == 0, words.take(cli.VersionFlag)
 	if len(words.arguments) > 0 && words.arguments[0] == "help" {
-		words.help, words.arguments = true, words.arguments[1:]
+		wantsHelp, words.arguments = true, words.arguments[1:]
 	}
-	if len(words.arguments) == 0 {
-		switch {
-		case words.help:
-			return call{help: true}, nil
-		case words.version == "":
-			return call{}, failure.Usagef("", "no command is given")
-		}
-		words.arguments, words.version = []string{"version"}, ""
+	switch {
+	case len(words.arguments) > 0:
+	case wantsHelp:
+		return call{help: true}, nil
+	case version == "":
+		return call{}, failure.Usagef("", "no command is given")
+	default:
+		words.arguments, version = []string{"version"}, ""
 	}
 	c, rest, err := findCommand(all, words.arguments)
 	if err != nil {
 		return call{}, err
 	}
-	c.help = words.help || len(c.command.Subcommands) > 0
-	if words.help {
+	if c.help = wantsHelp; c.help {
 		return c, nil
+	}
+	if version != "" {
+		return call{}, notAFlag(c, version)
 	}
 	if err := words.check(c); err != nil {
 		return call{}, err
 	}
+	c.help = len(c.command.Subcommands) > 0
 	c.args = strings.Fields(c.path)
 	for _, flag := range words.flags {
-		c.args = append(c.args, flag.word)
+		c.args = append(c.args, "--"+flag.Names()[0]+"="+flag.value)
 	}
 	c.args = slices.Concat(c.args, []string{"--"}, rest)
 	return c, nil
-}
-
-// check refuses flags that the command does not have, or that contradict each other.
-func (w words) check(c call) error {
-	if w.version != "" {
-		return notAFlag(c, w.version)
-	}
-	for _, flag := range w.flags {
-		if !cmd.HasFlag(c.command, flag.name) {
-			return notAFlag(c, cmd.Dashed(flag.name))
-		}
-	}
-	return w.contradiction(c.path)
 }
 
 func notAFlag(c call, flag string) error {
@@ -94,27 +82,40 @@ func nearestCommand(all []*cli.Command, args []string) string {
 type words struct {
 	flags     []flagWord
 	arguments []string
-	help      bool
-	version   string // --version as typed, or ""
 }
 
 // flagWord is a flag that was given.
 type flagWord struct {
-	name, word string
-	value      string // "true" for a flag without a value
-	typed      string // the flag with its value, as typed
-	repeats    bool   // may be given several times
+	cli.Flag
+	value string // "true" for a flag without a value
+	typed string // the flag with its value, as typed
 }
 
-// contradiction returns an error for a flag with two different values: one would be ignored.
-func (w words) contradiction(path string) error {
+// take removes a flag of the program itself, and returns it as typed, or "".
+func (w *words) take(flag cli.Flag) (typed string) {
+	w.flags = slices.DeleteFunc(w.flags, func(f flagWord) bool {
+		if f.Flag == flag {
+			typed = f.typed
+		}
+		return f.Flag == flag
+	})
+	return typed
+}
+
+// check refuses flags that the command does not have, and a flag with two different values: one
+// would be ignored.
+func (w words) check(c call) error {
 	given := map[string]flagWord{}
 	for _, flag := range w.flags {
-		before, twice := given[flag.name]
-		if twice && before.value != flag.value && !flag.repeats {
-			return failure.Usagef(path, "%s and %s contradict each other: give one", before.typed, flag.typed)
+		name := flag.Names()[0]
+		if !cmd.HasFlag(c.command, name) {
+			return notAFlag(c, cmd.Dashed(name))
 		}
-		given[flag.name] = flag
+		before, twice := given[name]
+		if twice && before.value != flag.value && !cmd.MayRepeat(flag.Flag) {
+			return failure.Usagef(c.path, "%s and %s contradict each other: give one", before.typed, flag.typed)
+		}
+		given[name] = flag
 	}
 	return nil
 }
@@ -123,65 +124,43 @@ func (w words) contradiction(path string) error {
 func sortWords(known []cli.Flag, args []string) (words, error) {
 	var w words
 	for i := 0; i < len(args); i++ {
-		word := args[i]
-		if word == "--" {
+		given, value, hasValue := cmd.SplitFlag(args[i])
+		if args[i] == "--" {
 			w.arguments = append(w.arguments, args[i+1:]...)
 			break
 		}
-		if len(word) < 2 || word[0] != '-' {
-			w.arguments = append(w.arguments, word)
+		if given == "" && !hasValue {
+			w.arguments = append(w.arguments, args[i])
 			continue
 		}
-		given, value, hasValue := splitFlag(word)
-		if isSpecial(given) {
-			if hasValue {
-				return words{}, failure.Usagef("", "%s takes no value", cmd.Dashed(given))
-			}
-			w.special(given)
-			continue
-		}
-		flag, ok := cmd.FindFlag(known, given)
-		if !ok {
-			return words{}, failure.Usagef("", "unknown flag %s%s", cmd.Dashed(given), flagSuggestion(given, known))
-		}
-		entry := flagWord{name: flag.Names()[0], value: "true", typed: cmd.Dashed(given), repeats: cmd.MayRepeat(flag)}
-		entry.word = "--" + entry.name
+		flag, isKnown := cmd.FindFlag(known, given)
+		typed := cmd.Dashed(given)
 		switch {
+		case !isKnown:
+			return words{}, failure.Usagef("", "unknown flag %s%s", typed, flagSuggestion(given, known))
+		case hasValue && (flag == cli.HelpFlag || flag == cli.VersionFlag):
+			return words{}, failure.Usagef("", "%s takes no value", typed)
 		case hasValue:
-			entry.value = value
-			entry.word += "=" + value
-			entry.typed += "=" + value
+			typed += "=" + value
 		case cmd.TakesValue(flag):
-			i++
-			if i == len(args) || isKnownFlag(known, args[i]) {
-				return words{}, failure.Usagef("", "%s needs a value", cmd.Dashed(given))
+			if i++; i == len(args) || isFlag(known, args[i]) {
+				return words{}, failure.Usagef("", "%s needs a value", typed)
 			}
-			entry.value = args[i]
-			entry.word += "=" + args[i]
-			entry.typed += " " + args[i]
+			value = args[i]
+			typed += " " + value
+		default:
+			value = "true"
 		}
-		w.flags = append(w.flags, entry)
+		w.flags = append(w.flags, flagWord{flag, value, typed})
 	}
 	return w, nil
 }
 
-// splitFlag splits "--output=json" into output and json.
-func splitFlag(word string) (flag, value string, hasValue bool) {
-	return strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
-}
-
-// isSpecial reports whether a flag belongs to the program itself.
-func isSpecial(flag string) bool {
-	return slices.Contains([]string{"help", "h", "version", "v"}, flag)
-}
-
-// special records a flag of the program itself.
-func (w *words) special(flag string) {
-	if flag[0] == 'h' {
-		w.help = true
-		return
-	}
-	w.version = cmd.Dashed(flag)
+// isFlag reports whether a word is a flag, and not a value that begins with a hyphen.
+func isFlag(known []cli.Flag, word string) bool {
+	given, _, _ := cmd.SplitFlag(word)
+	_, found := cmd.FindFlag(known, given)
+	return found
 }
 
 // findCommand finds the command at the beginning of the arguments, and returns the rest.
@@ -198,16 +177,6 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 		all, arguments = all[i].Subcommands, arguments[1:]
 	}
 	return found, arguments, nil
-}
-
-// isKnownFlag reports whether a word is a flag, and not a value that begins with a hyphen.
-func isKnownFlag(flags []cli.Flag, word string) bool {
-	if len(word) < 2 || word[0] != '-' {
-		return false
-	}
-	given, _, _ := splitFlag(word)
-	_, known := cmd.FindFlag(flags, given)
-	return known || isSpecial(given)
 }
 
 func flagSuggestion(given string, flags []cli.Flag) string {

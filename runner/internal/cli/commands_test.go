@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
-	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
@@ -183,6 +182,7 @@ func TestCompletedNames(t *testing.T) {
 	root := t.TempDir()
 	for name, content := range map[string]string{
 		"mara.yaml": "providers: {shop: {}}\nprojects: [{path: web}, {path: db}]\n", "web/Pulumi.yaml": "name: web\nruntime: yaml\n", "db/Pulumi.yaml": "name: db\nruntime: yaml\n",
+		"config/pulumi/Pulumi.dev.yaml": "", "config/pulumi/Pulumi.prod.yaml": "", ".runner/runs/20261120-193000-250k3f/meta.json": "{}",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -191,17 +191,78 @@ func TestCompletedNames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for names, want := range map[string]string{"projects": "db\nweb\n", "providers": "shop\n"} {
-		d, stdout, _ := cmdtest.Deps(t)
-		d.Dir = root
-		if code := Run(context.Background(), d, []string{"completion", names}); code != cmd.ExitDone || stdout.String() != want {
-			t.Errorf("%s: exit code %d, %q, want %q", names, code, stdout, want)
+	for line, want := range map[string]string{
+		"up --only ": "web db", "plan -p ": "shop", "status -s ": "dev prod", "fleet status p": "prod",
+		"config diff dev ": "dev prod", "logs ": "20261120-193000-250k3f",
+	} {
+		if got := completed(t, root, line); got != want {
+			t.Errorf("%q: got %q, want %q", line, got, want)
+		}
+		if got := completed(t, t.TempDir(), "--root "+root+" "+line); got != want {
+			t.Errorf("%q with --root: got %q, want %q", line, got, want)
 		}
 	}
 	d, stdout, _ := cmdtest.Deps(t)
 	d.Dir = root
 	if code := Run(context.Background(), d, []string{"config", "reference"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "## web\n\nweb: a project of your own.") {
 		t.Errorf("config reference: exit code %d, %s", code, stdout)
+	}
+}
+
+// completed returns the words that completion offers at the end of a line.
+func completed(t *testing.T, dir, line string) string {
+	t.Helper()
+	d, stdout, stderr := cmdtest.Deps(t)
+	d.Dir = dir
+	if code := Run(context.Background(), d, append([]string{"completion", "bash", "--"}, strings.Split(line, " ")...)); code != cmd.ExitDone {
+		t.Errorf("%q: exit code %d, %s", line, code, stderr)
+	}
+	var words []string
+	for candidate := range strings.Lines(stdout.String()) {
+		word, _, _ := strings.Cut(strings.TrimSuffix(candidate, "\n"), "\t")
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ line, want string }{
+		{"pl", "plan"},
+		{"help pl", "plan"},
+		{"-s dev pro", "providers"},
+		{"config ge", "get"},
+		{"config ls", ""},
+		{"plan --des", "--destroy"},
+		{"plan -p ", strings.Join(providers.Names(), " ")},
+		{"plan --provider l", "linode"},
+		{"plan --provider=l", "--provider=linode"},
+		{"show-execution -o m", "mermaid"},
+		{"plan --stack ", ""},
+		{"init ", ""},
+		{"init --d", "--debug"},
+		{"completion f", "fish"},
+		{"try ", "aws digitalocean linode"},
+		{"schema ev", "events"},
+		{"doctor des", "destroy"},
+		{"up --only prom", "prometheus"},
+		{"up --only vpc,+prom", "vpc,+prometheus"},
+		{"destroy --skip linode-h", "linode-harbor linode-harbor-configuration"},
+		{"providers -o ", "table json"},
+		{"pulumi kind-r", "kind-registry"},
+		{"pulumi kind-registry ", "--"},
+		{"pulumi kind-registry -- st", ""},
+		{"config get eks:k8s", "eks:k8s_version"},
+		{"fleet get eks:k8s", "eks:k8s_version"},
+		{"config get eks:k8s_version ", ""},
+		{"secrets rotate prometheus:admin_password prometheus:", "prometheus:admin_password"},
+		{"outputs kind-registry ", ""},
+		{"outputs --js", ""},
+	}
+	for _, tt := range tests {
+		if got := completed(t, t.TempDir(), tt.line); got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.line, got, tt.want)
+		}
 	}
 }
 
@@ -216,43 +277,19 @@ func TestBashCompletion(t *testing.T) {
 	if code := Run(context.Background(), d, []string{"completion", "bash"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
-	tests := []struct{ line, want string }{
-		{"pl", "plan"},
-		{"-s dev pro", "providers"},
-		{"plan --des", "--destroy"},
-		{"plan -p ", strings.Join(providers.Names(), " ")},
-		{"plan --provider l", "linode"},
-		{"show-execution -o m", "mermaid"},
-		{"plan --stack ", ""},
-		{"init ", ""},
-		{"init --d", "--debug"},
-		{"completion f", "fish"},
-		{"up --only prom", "prometheus"},
-		{"destroy --skip linode-h", "linode-harbor linode-harbor-configuration"},
-		{"providers -o ", "table json"},
-		{"pulumi kind-r", "kind-registry"},
-		{"outputs --js", ""},
+	tests := []struct{ line, asked, answer, want string }{
+		{"runner pl", "[completion][bash][--][pl]", `plan\tshow the projects`, "[plan]"},
+		{"runner plan -o ", "[completion][bash][--][plan][-o][]", `text\njson`, "[text][json]"},
+		{"runner config get eks:k", "[completion][bash][--][config][get][eks:k]", `eks:k8s_version\tthe version`, "[k8s_version]"},
+		{"runner plan --output=j", "[completion][bash][--][plan][--output=j]", "--output=json", "[json]"},
+		{"runner init *", "[completion][bash][--][init][*]", "", ""},
 	}
-	var names []string
-	for _, project := range projects.All() {
-		names = append(names, project.Name)
-	}
-	asked := fmt.Sprintf("runner() { case \"$*\" in\n\"completion projects\") echo %s ;;\n\"completion providers\") echo %s ;;\nesac; }\n",
-		strings.Join(names, " "), strings.Join(providers.Names(), " "))
 	for _, tt := range tests {
-		words := strings.Split("runner "+tt.line, " ")
-		script := asked + stdout.String() + fmt.Sprintf("\nCOMP_WORDS=(%s)\nCOMP_CWORD=%d\n_runner\necho \"${COMPREPLY[*]}\"\n", quoteAll(words), len(words)-1)
-		out, err := exec.Command(bash, "--norc", "-u", "-c", script).CombinedOutput()
-		if got := strings.TrimSpace(string(out)); err != nil || got != tt.want {
-			t.Errorf("%q: got %q, %v; want %q", tt.line, got, err, tt.want)
+		script := fmt.Sprintf("runner() { printf '[%%s]' \"$@\" >&3; printf %%b '%s'; }\n%s\nCOMP_LINE='%s after'\nCOMP_POINT=%d\n_runner 3>&1\necho; [ ${#COMPREPLY[@]} = 0 ] || printf '[%%s]' \"${COMPREPLY[@]}\"\n",
+			tt.answer, stdout, tt.line, len(tt.line))
+		out, err := exec.Command(bash, "--norc", "-c", script).CombinedOutput()
+		if got := string(out); err != nil || got != tt.asked+"\n"+tt.want {
+			t.Errorf("%q: got %q, %v; want %q and %q", tt.line, got, err, tt.asked, tt.want)
 		}
 	}
-}
-
-func quoteAll(words []string) string {
-	var quoted []string
-	for _, word := range words {
-		quoted = append(quoted, "'"+word+"'")
-	}
-	return strings.Join(quoted, " ")
 }

@@ -42,7 +42,7 @@ func pages(all []*cli.Command, above string) []page {
 
 func newPage(command *cli.Command, path string) page {
 	p := page{path: path, use: help.Sentence(command.Usage) + ".", synopsis: help.Synopsis(command, path), aliases: command.Aliases}
-	for _, block := range strings.Split(strings.TrimSpace(command.Description), "\n\n") {
+	for _, block := range strings.Split(strings.TrimSpace(help.Fit(command.Description, 0)), "\n\n") {
 		heading, rest, _ := strings.Cut(block, "\n")
 		switch {
 		case heading == "Example:" || heading == "Examples:":

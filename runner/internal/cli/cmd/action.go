@@ -9,6 +9,7 @@ import (
 
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/prompt"
 )
 
 // Action returns an action that reads the flags that many commands share, then
@@ -28,7 +29,7 @@ func Action[O any](d Deps, parse func(*cli.Context, Deps, Common) (O, error),
 func CommonAction[O any](d Deps, parse func(*cli.Context, Deps) (O, error),
 	run func(context.Context, Deps, O) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		if most := MostArguments(c); c.NArg() > most {
+		if most := MostArguments(c.Command); c.NArg() > most {
 			return failure.Usagef(Path(c), "unexpected argument %q", c.Args().Get(most))
 		}
 		o, err := parse(c, d)
@@ -48,15 +49,23 @@ func InSession[O interface{ session() session.Options }](open func(*session.Sess
 }
 
 // MostArguments returns how many arguments a command takes, according to its usage.
-func MostArguments(c *cli.Context) int {
-	if strings.Contains(c.Command.ArgsUsage, "...") {
+func MostArguments(c *cli.Command) int {
+	if strings.Contains(c.ArgsUsage, "...") {
 		return math.MaxInt
 	}
-	return len(strings.Fields(c.Command.ArgsUsage))
+	return len(strings.Fields(c.ArgsUsage))
 }
 
 // Path returns the names of a command: "config list".
 func Path(c *cli.Context) string {
 	_, path, _ := strings.Cut(c.Command.HelpName, " ")
 	return path
+}
+
+// Confirm asks for confirmation of a command, unless --yes was given.
+func Confirm(ctx context.Context, d Deps, o Common, command, question string) error {
+	if o.Yes {
+		return nil
+	}
+	return prompt.Confirm(ctx, d.Stdin, d.Stderr, o.Interactive, command, question)
 }

@@ -69,6 +69,14 @@ func Dashed(name string) string {
 	return "--" + name
 }
 
+// SplitFlag splits "--output=json" into output and json. The name is "" if the word is no flag.
+func SplitFlag(word string) (name, value string, hasValue bool) {
+	if len(word) < 2 || word[0] != '-' {
+		return "", "", false
+	}
+	return strings.Cut(strings.TrimPrefix(word[1:], "-"), "=")
+}
+
 // CommonCategory is the category of flags that many commands have.
 const CommonCategory = "Common flags"
 

@@ -2,8 +2,10 @@
 package help
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/machine/typeset"
 )
 
 // Text returns the help of the program, or of one command.
@@ -135,4 +138,59 @@ func Synopsis(command *cli.Command, path string) string {
 		parts = append(parts, "[flags]")
 	}
 	return strings.Join(parts, " ")
+}
+
+// Fit wraps a help text for the width of a terminal. Without one, for 0, only paragraphs are
+// wrapped. Examples are never wrapped: they are to be copied.
+func Fit(text string, width int) string {
+	const usual = 100
+	var b strings.Builder
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if strings.HasPrefix(line, " ") {
+			if width > 0 {
+				line = fitRow(line, width)
+			}
+			b.WriteString(line + "\n")
+			continue
+		}
+		for i+1 < len(lines) && goesOn(lines[i], lines[i+1]) {
+			i++
+			line += " " + lines[i]
+		}
+		b.WriteString(typeset.Wrap(line, cmp.Or(width, usual), 0) + "\n")
+	}
+	return b.String()
+}
+
+// goesOn says whether a line of prose ends only because the next word did not fit.
+func goesOn(line, next string) bool {
+	const usual = 80 // at least this wide are the lines of help as it is written
+	word, _, _ := strings.Cut(next, " ")
+	return word != "" && typeset.Cells(line+" "+word) > usual
+}
+
+// fitRow wraps the right column of a line of a list or a table, or puts it below
+// the left one if there is no room.
+func fitRow(line string, width int) string {
+	const (
+		little = 24 // cells for the right column
+		below  = 8
+	)
+	start := len(line) - len(strings.TrimLeft(line, " "))
+	if number := regexp.MustCompile(`^[0-9]+\. `).FindString(line[start:]); number != "" {
+		return typeset.Wrap(line, width, start+len(number))
+	}
+	gap := strings.Index(line[start:], "  ")
+	if gap < 0 {
+		return line
+	}
+	left := line[:start+gap]
+	right := strings.TrimLeft(line[start+gap:], " ")
+	indent := len(line) - len(right)
+	if width-indent < little {
+		return left + "\n" + typeset.Wrap(strings.Repeat(" ", below)+right, width, below)
+	}
+	return typeset.Wrap(line, width, indent)
 }

@@ -19,14 +19,14 @@ import (
 
 func changeProviderCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
-		Name:      "change-provider",
-		Usage:     "re-encrypt everything with another key service or another passphrase",
+		Name: "change-provider", Usage: "re-encrypt everything with another key service or another passphrase",
 		ArgsUsage: "PROVIDER",
-		Description: "PROVIDER is `passphrase`, or the URL of a key service as Pulumi writes it: awskms://, gcpkms://,\n" +
-			"azurekeyvault:// or hashivault://. Re-encrypts the state of every deployed project, the encrypted values of\n" +
-			"the stack file and the secrets, and records the provider in both files. If the environment has a passphrase,\n" +
-			"`passphrase` replaces it; if it uses the same key service, it gets a new data key.\n\n" +
-			"The command asks for the new passphrase twice, unless --new-passphrase says where it is. If it is\n" +
+		Description: "PROVIDER is `passphrase`, or the URL of a key service as Pulumi writes it: awskms://, " +
+			"gcpkms://, azurekeyvault:// or hashivault://. Re-encrypts the state of every deployed project, the " +
+			"encrypted values of the stack file and the secrets, and records the provider in both files. If the " +
+			"environment has a passphrase, `passphrase` replaces it; if it uses the same key service, it gets a new " +
+			"data key.\n\n" +
+			"The command asks for the new passphrase twice, unless --new-passphrase says where it is. If it is " +
 			"interrupted, nothing else works on the environment until the same command has been run to the end.\n\n" +
 			"Examples:\n  runner secrets change-provider passphrase -s dev\n" +
 			"  runner secrets change-provider \"awskms://alias/mara?region=eu-central-1\" -s dev\n" +

@@ -18,11 +18,10 @@ import (
 
 func exportCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
-		Name:  "export",
-		Usage: "write all secrets to a file, in plain text",
-		Description: "Writes YAML, one KEY: VALUE per line, for a password manager or another environment. Only you can " +
-			"read the\n" +
-			"file; an existing one is replaced only after confirmation, or with --yes. Delete it when you are done.\n\n" +
+		Name: "export", Usage: "write all secrets to a file, in plain text",
+		Description: "Writes YAML, one KEY: VALUE per line, for a password manager or another environment. Only " +
+			"you can read the file; an existing one is replaced only after confirmation, or with --yes. Delete it " +
+			"when you are done.\n\n" +
 			"Example:\n  runner secrets export --to-file /run/user/1000/dev.yaml -s dev",
 	}, cmd.JoinFlags([]cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}},
 		cmd.OutputFlag("text", "json")), runExport)

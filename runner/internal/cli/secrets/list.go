@@ -15,12 +15,10 @@ import (
 
 func listCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
-		Name:  "list",
-		Usage: "list the secrets, without their values",
-		Description: "Lists the secrets of the provider's projects, or of all projects if the stack has no provider, and " +
-			"unused\n" +
-			"secrets in the file. It needs no passphrase.\n\nExamples:\n  runner secrets list -s dev\n  runner secrets list " +
-			"-s dev -o json",
+		Name: "list", Usage: "list the secrets, without their values",
+		Description: "Lists the secrets of the provider's projects, or of all projects if the stack has no " +
+			"provider, and unused secrets in the file. It needs no passphrase.\n\n" +
+			"Examples:\n  runner secrets list -s dev\n  runner secrets list -s dev -o json",
 	}, cmd.OutputFlag("table", "json"), runList)
 }
 

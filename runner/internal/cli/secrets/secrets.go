@@ -20,12 +20,11 @@ import (
 // Command returns `runner secrets` with its subcommands.
 func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:  "secrets",
-		Usage: "manage the encrypted values of an environment",
-		Description: "The values are in config/pulumi/secrets/Pulumi.<stack>.yaml, in Pulumi's own encryption: plain " +
-			"pulumi can read\n" +
-			"them, and the file is safe to commit. The passphrase comes from PULUMI_CONFIG_PASSPHRASE or\n" +
-			"PULUMI_CONFIG_PASSPHRASE_FILE, or from a prompt. Values are never given on the command line and never shown.\n\n" +
+		Name: "secrets", Usage: "manage the encrypted values of an environment",
+		Description: "The values are in config/pulumi/secrets/Pulumi.<stack>.yaml, in Pulumi's own encryption: " +
+			"plain pulumi can read them, and the file is safe to commit. The passphrase comes from " +
+			"PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE, or from a prompt. Values are never given on " +
+			"the command line and never shown.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{
 			listCommand(d),
@@ -71,7 +70,7 @@ func parse(c *cli.Context, d cmd.Deps) (options, error) {
 	if o.NewPassphrase != "" && !vault.IsSource(o.NewPassphrase) {
 		return o, failure.Usagef(cmd.Path(c), "--new-passphrase: %s; write %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
-	if len(o.Args) > cmd.MostArguments(c) { // do not print the excess arguments: they may be values
+	if len(o.Args) > cmd.MostArguments(c.Command) { // do not print the excess arguments: they may be values
 		return o, failure.Usagef(cmd.Path(c), "too many arguments")
 	}
 	o.LockTimeout, err = cmd.ParseLock(c)

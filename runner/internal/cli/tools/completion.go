@@ -1,167 +1,257 @@
 package tools
 
 import (
-	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/output/schema"
+	"mara/runner/internal/run/journal"
 )
 
-// Completion returns `runner completion`. It completes all commands.
+// Completion returns `runner completion`. At each TAB the scripts call it with "--" and the
+// words of the command line. It completes all commands.
 func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 	return &cli.Command{
-		Name:      "completion",
-		Usage:     "print the completion script for bash, zsh or fish",
-		ArgsUsage: "bash|zsh|fish",
-		Description: "Load it in your shell's start-up file:\n\n" +
-			"  bash  source <(runner completion bash)\n" +
+		Name: "completion", Usage: "print the completion script for bash, zsh or fish", ArgsUsage: "bash|zsh|fish",
+		Description: "Load it in your shell's start-up file:\n\n  bash  source <(runner completion bash)\n" +
 			"  zsh   source <(runner completion zsh)\n" +
 			"  fish  runner completion fish | source\n\n" +
 			"Example:\n  runner completion bash > /etc/bash_completion.d/runner\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
-		Action: cmd.CommonAction(d, cmd.ParseKnown, func(_ context.Context, d cmd.Deps, o cmd.Common) error {
-			return runCompletion(d, o, all())
-		}),
+		Action: func(c *cli.Context) error { return runCompletion(c, d, all()) },
 	}
 }
 
-// shells maps shells to the functions that write their scripts.
-func shells() map[string]func([]completedCommand) string {
-	return map[string]func([]completedCommand) string{
-		"bash": bashCompletion,
-		"zsh":  zshCompletion,
-		"fish": fishCompletion,
-	}
+// scripts maps shells to their completion scripts.
+func scripts() map[string]string {
+	return map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
 }
 
-// The kinds of names that scripts complete, from the root they are used in.
-const (
-	projectNames  = "projects"
-	providerNames = "providers"
-)
+// bashScript splits the line itself: bash splits words at colons, too. It passes what follows
+// a colon or "=" back to bash.
+const bashScript = `# Completion of runner for bash.
+_runner() {
+  local line="${COMP_LINE:0:COMP_POINT}" IFS=$' \t\n' current words
+  read -ra words <<<"$line"
+  [[ "$line" != *[[:space:]] ]] || words+=("")
+  current="${words[${#words[@]}-1]}"
+  IFS=$'\n'
+  COMPREPLY=($(runner completion bash -- "${words[@]:1}" 2>/dev/null))
+  COMPREPLY=("${COMPREPLY[@]%%$'\t'*}")
+  COMPREPLY=("${COMPREPLY[@]#"${current%"${current##*[:=]}"}"}")
+}
+complete -o default -F _runner runner
+`
 
-func runCompletion(d cmd.Deps, o cmd.Common, all []*cli.Command) error {
-	if names := namesOf(o); names != nil {
-		_, err := io.WriteString(d.Stdout, strings.Join(names, "\n")+"\n")
+// zshScript works sourced and from fpath.
+const zshScript = `#compdef runner
+# Completion of runner for zsh.
+_runner() {
+  local -a found
+  found=("${(@f)$(runner completion zsh -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "$found" ]]; then
+    found=("${(@)found//:/\\:}")
+    found=("${(@)found/$'\t'/:}")
+    _describe runner found
+  else
+    _files
+  fi
+}
+if [[ "$funcstack[1]" == _runner ]]; then
+  _runner "$@"
+else
+  compdef _runner runner
+fi
+`
+
+const fishScript = `# Completion of runner for fish.
+function __runner_complete
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  set -l found (runner completion fish -- $words[2..-1] "$current" 2>/dev/null)
+  if set -q found[1]
+    printf '%s\n' $found
+  else
+    __fish_complete_path "$current"
+  end
+end
+complete -c runner -f -a '(__runner_complete)'
+`
+
+func runCompletion(c *cli.Context, d cmd.Deps, all []*cli.Command) error {
+	script, known := scripts()[c.Args().First()]
+	switch {
+	case !known:
+		return failure.Usagef("completion", "name the shell: bash, zsh or fish")
+	case c.NArg() == 1:
+		_, err := io.WriteString(d.Stdout, script)
 		return err
 	}
-	if len(o.Args) == 0 || shells()[o.Args[0]] == nil {
-		return failure.Usagef("completion", "name the shell: bash, zsh or fish")
+	l := readLine(all, c.Args().Tail())
+	if l.root != "" {
+		d.Environ = append(slices.Clone(d.Environ), cmd.Variable("root")+"="+l.root)
 	}
-	_, err := io.WriteString(d.Stdout, shells()[o.Args[0]](completedCommands(all)))
-	return err
-}
-
-// completedCommand has what completion scripts need of a command.
-type completedCommand struct {
-	names     []string
-	usage     string
-	flags     []completedFlag
-	words     []string // possible arguments
-	listed    string   // kind of names of its first argument, or ""
-	directory bool     // its argument is a directory
-}
-
-// completedFlag has what completion scripts need of a flag.
-type completedFlag struct {
-	names      []string // without hyphens
-	usage      string
-	takesValue bool
-	files      bool     // the value is a file or a directory
-	values     []string // allowed values, or nil
-	listed     string   // kind of names of its value, or ""
-}
-
-func completedCommands(all []*cli.Command) []completedCommand {
-	var completed []completedCommand
-	for _, command := range all {
-		if command.Hidden {
-			continue
-		}
-		c := completedCommand{names: command.Names(), usage: command.Usage, words: cmd.CommandNames(command.Subcommands)}
-		switch {
-		case command.ArgsUsage == "[DIR]":
-			c.directory = true
-		case strings.HasPrefix(strings.TrimLeft(command.ArgsUsage, "["), "PROJECT"):
-			c.listed = projectNames
-		case command.ArgsUsage == schemaArgument:
-			c.words = append(c.words, schema.Names()...)
-		case strings.Contains(command.ArgsUsage, "|"):
-			c.words = append(c.words, strings.Split(command.ArgsUsage, "|")...)
-		}
-		for _, flag := range cmd.JoinFlags(command.Flags, cmd.AllFlags(command.Subcommands)) {
-			c.flags = append(c.flags, completeFlag(flag))
-		}
-		completed = append(completed, c)
+	o, err := cmd.ParseKnown(c, d)
+	if err != nil {
+		return err
 	}
-	return completed
-}
-
-func completeFlag(flag cli.Flag) completedFlag {
-	row := help.FlagRow(flag)
-	usage, _, _ := strings.Cut(row.Right, " [RUNNER_")
-	completed := completedFlag{names: flag.Names(), usage: usage, takesValue: cmd.TakesValue(flag)}
-	completed.files = strings.HasSuffix(row.Left, " DIR") || strings.HasSuffix(row.Left, " PATH")
-	switch typed := flag.(type) {
-	case *cli.GenericFlag:
-		if chosen, ok := typed.Value.(*cmd.Choice); ok {
-			completed.values = chosen.Allowed
+	for _, candidate := range l.candidates(o) {
+		if strings.HasPrefix(candidate, l.current) {
+			fmt.Fprintln(d.Stdout, l.prefix+candidate)
 		}
-	case *cli.StringFlag:
-		if typed.Name == "provider" {
-			completed.listed = providerNames
-		}
-	case *cli.StringSliceFlag:
-		if strings.HasSuffix(row.Left, " PROJECTS") {
-			completed.listed = projectNames
-		}
-	}
-	return completed
-}
-
-// namesOf returns the names of the kind that a script asks for, or nil for other arguments.
-func namesOf(o cmd.Common) []string {
-	switch {
-	case len(o.Args) == 1 && o.Args[0] == providerNames:
-		return o.Known().Names()
-	case len(o.Args) == 1 && o.Args[0] == projectNames:
-		names := []string{}
-		for _, p := range o.Known().Projects {
-			names = append(names, p.Name)
-		}
-		slices.Sort(names)
-		return names
 	}
 	return nil
 }
 
-// asking returns the command with which a script lists names. Other commands report the errors.
-func asking(names string) string { return cmd.Program + " completion " + names + " 2>/dev/null" }
-
-// typed returns the names of a flag with their hyphens.
-func (f completedFlag) typed() []string {
-	var typed []string
-	for _, name := range f.names {
-		typed = append(typed, cmd.Dashed(name))
-	}
-	return typed
+// line is a command line up to the cursor.
+type line struct {
+	command   *cli.Command   // nil before its name
+	path      string         // names of the command: "config get"
+	commands  []*cli.Command // that may come next
+	arguments int            // number of arguments before the cursor
+	root      string         // value of --root, or ""
+	flag      cli.Flag       // flag whose value is at the cursor, or nil
+	prefix    string         // part of the word at the cursor that stays: "--output=", "vpc,"
+	current   string         // rest of the word at the cursor
 }
 
-// offered returns the words that may follow a command.
-func (c completedCommand) offered() []string {
-	words := slices.Clone(c.words)
-	if c.listed != "" {
-		words = append(words, "$("+asking(c.listed)+")")
+// readLine reads the words of a command line. The last one, at the cursor, may be incomplete.
+func readLine(all []*cli.Command, words []string) line {
+	l := line{commands: all, current: words[len(words)-1]}
+	known := cmd.AllFlags(all)
+	for _, word := range words[:len(words)-1] {
+		name, value, hasValue := cmd.SplitFlag(word)
+		flag, isFlag := cmd.FindFlag(known, name)
+		switch {
+		case l.flag != nil:
+			l.setFlag(word)
+		case isFlag && cmd.TakesValue(flag):
+			if l.flag = flag; hasValue {
+				l.setFlag(value)
+			}
+		case name == "":
+			l.addArgument(word)
+		}
 	}
-	for _, flag := range c.flags {
-		words = append(words, cmd.Dashed(flag.names[0]))
+	if name, value, hasValue := cmd.SplitFlag(l.current); l.flag == nil && hasValue {
+		l.flag, _ = cmd.FindFlag(known, name)
+		l.prefix, l.current = strings.TrimSuffix(l.current, value), value
 	}
-	return words
+	if l.flag != nil && l.command != nil { // known has the flag of another command
+		l.flag, _ = cmd.FindFlag(l.command.Flags, l.flag.Names()[0])
+	}
+	if l.flag != nil && cmd.MayRepeat(l.flag) { // a list of names, or +NAME
+		i := strings.LastIndexAny(l.current, ",+") + 1
+		l.prefix, l.current = l.prefix+l.current[:i], l.current[i:]
+	}
+	return l
+}
+
+// setFlag ends a flag with its value.
+func (l *line) setFlag(value string) {
+	if l.flag.Names()[0] == "root" {
+		l.root = value
+	}
+	l.flag = nil
+}
+
+// addArgument adds the name of a command, or an argument.
+func (l *line) addArgument(word string) {
+	i := slices.IndexFunc(l.commands, func(c *cli.Command) bool { return c.HasName(word) })
+	switch {
+	case i >= 0:
+		l.command = l.commands[i]
+		l.path, l.commands = strings.TrimSpace(l.path+" "+l.command.Name), l.command.Subcommands
+	case l.command != nil || word != "help":
+		l.arguments++
+	}
+}
+
+// candidates returns the words that may be at the cursor, or none where it cannot know them. A
+// description may follow after a tab.
+func (l line) candidates(o cmd.Common) (found []string) {
+	switch {
+	case l.flag != nil:
+		return l.values(o)
+	case l.command != nil && strings.HasPrefix(l.current, "-"):
+		for _, flag := range l.command.Flags {
+			text, _, _ := strings.Cut(help.FlagRow(flag).Right, " [RUNNER_")
+			found = append(found, cmd.Dashed(flag.Names()[0])+"\t"+text)
+		}
+	case len(l.commands) > 0:
+		for _, command := range l.commands {
+			found = append(found, command.Name+"\t"+command.Usage)
+		}
+	case l.command != nil && l.arguments < cmd.MostArguments(l.command):
+		usage := strings.Fields(l.command.ArgsUsage)
+		return l.names(o, strings.Trim(usage[min(l.arguments, len(usage)-1)], "[.]"))
+	}
+	return found
+}
+
+// values returns the possible values of the flag at the cursor.
+func (l line) values(o cmd.Common) []string {
+	if generic, ok := l.flag.(*cli.GenericFlag); ok {
+		return generic.Value.(*cmd.Choice).Allowed
+	}
+	switch l.flag.Names()[0] {
+	case "provider":
+		return o.Known().Names()
+	case "stack":
+		return l.names(o, "ENVIRONMENT")
+	}
+	typed := strings.Fields(help.FlagRow(l.flag).Left)
+	return l.names(o, typed[len(typed)-1])
+}
+
+// names returns the words that a placeholder in a help text stands for.
+func (l line) names(o cmd.Common, placeholder string) (found []string) {
+	switch placeholder {
+	case "ENVIRONMENT", "ENVIRONMENTS":
+		found, _ = config.Stacks(o.Root) // other commands report the error
+	case "KEY", "KEY|OUTPUT":
+		return l.keys(o)
+	case "OPERATION":
+		return operation.Names()
+	case "PROJECT", "PROJECTS":
+		for _, project := range o.Known().Projects {
+			found = append(found, project.Name+"\t"+project.Title)
+		}
+	case "RUN":
+		runs, _ := journal.List(o.Directory().Runs())
+		for _, run := range runs {
+			found = append(found, run.ID)
+		}
+	case schemaArgument:
+		return schema.Names()
+	default:
+		if placeholder == strings.ToLower(placeholder) {
+			return strings.Split(placeholder, "|")
+		}
+	}
+	return found
+}
+
+// keys returns the keys of secrets or of the configuration, depending on the command.
+func (l line) keys(o cmd.Common) (found []string) {
+	switch group, _, _ := strings.Cut(l.path, " "); group {
+	case "secrets":
+		for _, secret := range o.Known().Secrets() {
+			found = append(found, secret.Key+"\t"+secret.Doc)
+		}
+	case "config", "fleet":
+		for _, key := range o.DeclaredKeys() {
+			found = append(found, key.Name+"\t"+key.Doc)
+		}
+	}
+	return found
 }

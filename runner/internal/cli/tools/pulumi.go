@@ -26,17 +26,14 @@ import (
 // Pulumi returns `runner pulumi`.
 func Pulumi(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name:      "pulumi",
-		Usage:     "run any Pulumi command on one project",
-		ArgsUsage: "PROJECT -- ARGS...",
+		Name: "pulumi", Usage: "run any Pulumi command on one project", ArgsUsage: "PROJECT -- ARGS...",
 		Description: "Runs Pulumi (the embedded engine, or --pulumi) with the environment's state, stack and " +
-			"configuration, in the\n" +
-			"project's directory if the root has one, or else in a working copy. It uses your stack file, as plain pulumi " +
-			"does.\n" +
-			"For up and preview of your own projects it uses a copy, to which it adds the secrets that the runner stores.\n" +
-			"Built-in programs are served by pulumi-language-mara: you need no Go.\n\n" +
-			"With --simulate, simulated clouds run as long as the command. It uses a copy of the configuration: changes to\n" +
-			"the configuration are lost.\n\n" +
+			"configuration, in the project's directory if the root has one, or else in a working copy. It uses your " +
+			"stack file, as plain pulumi does. For up and preview of your own projects it uses a copy, to which it " +
+			"adds the secrets that the runner stores. Built-in programs are served by pulumi-language-mara: you " +
+			"need no Go.\n\n" +
+			"With --simulate, simulated clouds run as long as the command. It uses a copy of the configuration: " +
+			"changes to the configuration are lost.\n\n" +
 			"Examples:\n  runner pulumi certmgr -- stack output\n  runner pulumi certmgr -s dev -- preview --diff\n" +
 			"  runner pulumi aws-vpc --simulate -- stack export\n\n" +
 			"Exit codes: those of the Pulumi command, and\n" + cmd.ExitText(cmd.ExitUsage, cmd.ExitConfig),

@@ -15,11 +15,11 @@ import (
 func Schema(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "schema", Usage: "print the JSON Schema of a format that the runner prints or reads", ArgsUsage: schemaArgument,
-		Description: "events: one line of `-o json` of an operation; summary: summary.json in a run's directory; plan:\n" +
-			"`runner plan -o json`; config: the stack file, for editors (see `runner config schema --help`); project: " +
-			"mara.yaml;\n" +
-			"status, history and doctor: these commands with -o json; mirror: `runner mirror list -o json`;\n" +
-			"saved-plan: `runner preview --save-plan`; query: the input of queries; policy: `runner policy check -o json`.\n\n" +
+		Description: "events: one line of `-o json` of an operation; summary: summary.json in a run's directory; " +
+			"plan: `runner plan -o json`; config: the stack file, for editors (see `runner config schema --help`); " +
+			"project: mara.yaml; status, history and doctor: these commands with -o json; mirror: `runner mirror " +
+			"list -o json`; saved-plan: `runner preview --save-plan`; query: the input of queries; policy: `runner " +
+			"policy check -o json`.\n\n" +
 			"Example:\n  runner schema events\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, cmd.Parse, runSchema),
