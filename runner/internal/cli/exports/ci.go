@@ -155,7 +155,8 @@ func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 		return err
 	}
 	document := pipelineDocument{ciVersion, o.Out, o.Waves, append([]string{}, o.Secrets...), notes}
-	return o.Show(d, document, fmt.Sprintf("wrote %s\n\nNext, in the CI system:\n- %s\n", o.Out, strings.Join(notes, "\n- ")))
+	text := fmt.Sprintf("wrote %s\n\nNext, in the CI system:\n- %s\n", o.Out, strings.Join(notes, "\n- "))
+	return o.Show(d, document, text)
 }
 
 // describe completes the pipeline, and returns notes for the user. Its error lists the problems

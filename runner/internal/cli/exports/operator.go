@@ -357,7 +357,8 @@ func (e environment) valuesOf(p model.Project, declared map[string]bool) (values
 		}
 		switch value := entry.Value.(type) {
 		case config.Ciphertext:
-			if _, isKnown := e.Options.Known().Secret(entry.Key); !isKnown || slices.ContainsFunc(p.Secrets, func(s model.Secret) bool { return s.Key == entry.Key }) {
+			_, isKnown := e.Options.Known().Secret(entry.Key)
+			if !isKnown || slices.ContainsFunc(p.Secrets, func(s model.Secret) bool { return s.Key == entry.Key }) {
 				secrets = append(secrets, entry.Key)
 			}
 		case map[string]any, []any:

@@ -15,7 +15,8 @@ func Hook(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "hook", Usage: "list hooks, or run one again",
 		Description: "A hook is work around the steps of a project, or around a run: what the runner itself does, such\n" +
-			"as merging a kubeconfig, or a command of your own in mara.yaml.\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+			"as merging a kubeconfig, or a command of your own in mara.yaml.\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Subcommands: []*cli.Command{hookListCommand(d), hookRunCommand(d)},
 	}
 }
