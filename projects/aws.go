@@ -44,27 +44,19 @@ func AWS() model.Infrastructure {
 // AWSVPC declares the network.
 func AWSVPC() model.Project {
 	return model.Project{
-		Name:     "aws-vpc",
-		Path:     "infrastructure/aws/vpc",
-		Title:    "VPC",
-		Summary:  "a network with a public and a private subnet in each availability zone",
-		Estimate: 3 * time.Minute,
+		Name: "aws-vpc", Path: "infrastructure/aws/vpc", Title: "VPC", Estimate: 3 * time.Minute,
+		Summary: "a network with a public and a private subnet in each availability zone",
 		Keys: append(awsProviderKeys(),
-			config.Key{
-				Name: "vpc:cidr", Kind: config.String, Form: config.Range, Default: "10.0.0.0/16", Example: "10.64.0.0/18",
-				Doc: "IPv4 range of the network, /16 to /22; must not overlap eks:service_cidr",
-			},
-			config.Key{
-				Name: "vpc:azs", Kind: config.List, Example: `["us-east-1a", "us-east-1b", "us-east-1c"]`,
+			config.Key{Name: "vpc:cidr", Kind: config.String, Form: config.Range, Default: "10.0.0.0/16",
+				Example: "10.64.0.0/18",
+				Doc:     "IPv4 range of the network, /16 to /22; must not overlap eks:service_cidr"},
+			config.Key{Name: "vpc:azs", Kind: config.List, Example: `["us-east-1a", "us-east-1b", "us-east-1c"]`,
 				Doc: "availability zones, 1 to 6, of which EKS needs 2; the region's first three when not set; " +
-					"add new ones at the end, for a subnet's range follows from its zone's place",
-			},
-			config.Key{
-				Name: "vpc:nat", Kind: config.String, Default: "single", Allowed: []string{"single", "per-az", "none"},
-				Example: "per-az",
+					"add new ones at the end, for a subnet's range follows from its zone's place"},
+			config.Key{Name: "vpc:nat", Kind: config.String, Default: "single",
+				Allowed: []string{"single", "per-az", "none"}, Example: "per-az",
 				Doc: "NAT gateways that private subnets reach the internet through: one, one in each zone, " +
-					"or none, which needs VPC endpoints and a mirror of all images",
-			},
+					"or none, which needs VPC endpoints and a mirror of all images"},
 			eksServiceKey(),
 		),
 		Outputs: []model.Output{
@@ -81,12 +73,9 @@ func AWSVPC() model.Project {
 // AWSEKS declares the cluster.
 func AWSEKS() model.Project {
 	return model.Project{
-		Name:     "aws-eks",
-		Path:     "infrastructure/aws/eks",
-		Title:    "EKS",
-		Summary:  "a managed Kubernetes cluster with its nodes, add-ons, roles and access",
-		Estimate: 13 * time.Minute,
-		Keys:     append(awsProviderKeys(), eksKeys()...),
+		Name: "aws-eks", Path: "infrastructure/aws/eks", Title: "EKS", Estimate: 13 * time.Minute,
+		Summary: "a managed Kubernetes cluster with its nodes, add-ons, roles and access",
+		Keys:    append(awsProviderKeys(), eksKeys()...),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster; it calls `aws eks get-token`"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -104,111 +93,65 @@ func AWSEKS() model.Project {
 // eksKeys declares what the cluster and its nodes are like.
 func eksKeys() []config.Key {
 	return []config.Key{
-		{
-			Name: "eks:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
-			Doc: "Kubernetes version, major.minor in quotes",
-		},
-		{
-			Name: "eks:support_type", Kind: config.String, Default: "STANDARD", Allowed: []string{"STANDARD", "EXTENDED"},
+		{Name: "eks:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
+			Doc: "Kubernetes version, major.minor in quotes"},
+		{Name: "eks:support_type", Kind: config.String, Default: "STANDARD", Allowed: []string{"STANDARD", "EXTENDED"},
 			Example: "EXTENDED",
-			Doc:     "what happens when the version's standard support ends: an upgrade, or extended support for a fee",
-		},
-		{
-			Name: "eks:instance_type", Kind: config.String, Default: "t3.large", Example: "m6i.large",
-			Doc: "type of the nodes",
-		},
-		{
-			Name: "eks:ami_type", Kind: config.String, Default: "AL2023_x86_64_STANDARD",
+			Doc:     "what happens when the version's standard support ends: an upgrade, or extended support for a fee"},
+		{Name: "eks:instance_type", Kind: config.String, Default: "t3.large", Example: "m6i.large",
+			Doc: "type of the nodes"},
+		{Name: "eks:ami_type", Kind: config.String, Default: "AL2023_x86_64_STANDARD",
 			Allowed: []string{"AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"}, Example: "AL2023_ARM_64_STANDARD",
-			Doc: "image of the nodes; has to fit the processor of eks:instance_type, and kic:platform",
-		},
-		{
-			Name: "eks:capacity_type", Kind: config.String, Default: "ON_DEMAND", Allowed: []string{"ON_DEMAND", "SPOT"},
-			Example: "SPOT",
-			Doc:     "how the nodes are bought",
-		},
-		{
-			Name: "eks:disk_size", Kind: config.Int, Default: 50, Min: bound(20), Max: bound(16384), Example: "100",
-			Doc: "disk of each node, GiB",
-		},
-		{
-			Name: "eks:min_size", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(450), Example: "2",
-			Doc: "smallest number of nodes",
-		},
-		{
-			Name: "eks:max_size", Kind: config.Int, Default: 6, Min: bound(1), Max: bound(450), Example: "12",
-			Doc: "largest number of nodes",
-		},
-		{
-			Name: "eks:desired_capacity", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(450), Example: "3",
-			Doc: "number of nodes, from eks:min_size to eks:max_size",
-		},
+			Doc: "image of the nodes; has to fit the processor of eks:instance_type, and kic:platform"},
+		{Name: "eks:capacity_type", Kind: config.String, Default: "ON_DEMAND", Allowed: []string{"ON_DEMAND", "SPOT"},
+			Example: "SPOT", Doc: "how the nodes are bought"},
+		{Name: "eks:disk_size", Kind: config.Int, Default: 50, Min: new(20), Max: new(16384), Example: "100",
+			Doc: "disk of each node, GiB"},
+		{Name: "eks:min_size", Kind: config.Int, Default: 3, Min: new(1), Max: new(450), Example: "2",
+			Doc: "smallest number of nodes"},
+		{Name: "eks:max_size", Kind: config.Int, Default: 6, Min: new(1), Max: new(450), Example: "12",
+			Doc: "largest number of nodes"},
+		{Name: "eks:desired_capacity", Kind: config.Int, Default: 3, Min: new(1), Max: new(450), Example: "3",
+			Doc: "number of nodes, from eks:min_size to eks:max_size"},
 		eksServiceKey(),
-		{
-			Name: "eks:endpoint_public_access", Kind: config.Bool, Default: true, Example: "false",
-			Doc: "the API server can be reached from outside the network",
-		},
-		{
-			Name: "eks:endpoint_private_access", Kind: config.Bool, Default: true, Example: "false",
-			Doc: "nodes reach the API server without leaving the network",
-		},
-		{
-			Name: "eks:public_access_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
-			Doc: "address ranges that may reach the API server from outside; everywhere when not set",
-		},
-		{
-			Name: "eks:log_types", Kind: config.List, Default: []string{"api", "audit", "authenticator"}, Example: `["audit"]`,
-			Doc: "control-plane logs to keep: api, audit, authenticator, controllerManager, scheduler; [] for none",
-		},
-		{
-			Name: "eks:log_retention_days", Kind: config.Int, Default: 30, Min: bound(0), Max: bound(3653), Example: "90",
-			Doc: "days to keep the control-plane logs, one of the numbers that CloudWatch takes; 0 keeps them for ever",
-		},
-		{
-			Name: "eks:encrypt_secrets", Kind: config.Bool, Default: false, Example: "true",
-			Doc: "encrypt Kubernetes Secrets with a KMS key made for the cluster; cannot be turned off again",
-		},
-		{
-			Name: "eks:kms_key_arn", Kind: config.String, Example: "arn:aws:kms:us-east-1:123456789012:key/...",
-			Doc: "encrypt Kubernetes Secrets with this KMS key instead of one made for the cluster",
-		},
-		{
-			Name: "eks:admin_principals", Kind: config.List, Example: `["arn:aws:iam::123456789012:role/platform"]`,
-			Doc: "IAM users and roles that administer the cluster, beside the one that creates it",
-		},
-		{
-			Name: "eks:addon_versions", Kind: config.Map, Example: `{vpc-cni: "v1.20.4-eksbuild.2"}`,
-			Doc: "add-on to its version; what AWS has as default for the Kubernetes version when not set",
-		},
+		{Name: "eks:endpoint_public_access", Kind: config.Bool, Default: true, Example: "false",
+			Doc: "the API server can be reached from outside the network"},
+		{Name: "eks:endpoint_private_access", Kind: config.Bool, Default: true, Example: "false",
+			Doc: "nodes reach the API server without leaving the network"},
+		{Name: "eks:public_access_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
+			Doc: "address ranges that may reach the API server from outside; everywhere when not set"},
+		{Name: "eks:log_types", Kind: config.List, Default: []string{"api", "audit", "authenticator"},
+			Example: `["audit"]`,
+			Doc:     "control-plane logs to keep: api, audit, authenticator, controllerManager, scheduler; [] for none"},
+		{Name: "eks:log_retention_days", Kind: config.Int, Default: 30, Min: new(0), Max: new(3653), Example: "90",
+			Doc: "days to keep the control-plane logs, one of the numbers that CloudWatch takes; 0 keeps them for ever"},
+		{Name: "eks:encrypt_secrets", Kind: config.Bool, Default: false, Example: "true",
+			Doc: "encrypt Kubernetes Secrets with a KMS key made for the cluster; cannot be turned off again"},
+		{Name: "eks:kms_key_arn", Kind: config.String, Example: "arn:aws:kms:us-east-1:123456789012:key/...",
+			Doc: "encrypt Kubernetes Secrets with this KMS key instead of one made for the cluster"},
+		{Name: "eks:admin_principals", Kind: config.List, Example: `["arn:aws:iam::123456789012:role/platform"]`,
+			Doc: "IAM users and roles that administer the cluster, beside the one that creates it"},
+		{Name: "eks:addon_versions", Kind: config.Map, Example: `{vpc-cni: "v1.20.4-eksbuild.2"}`,
+			Doc: "add-on to its version; what AWS has as default for the Kubernetes version when not set"},
 	}
 }
 
 // AWSECR declares the container registry.
 func AWSECR() model.Project {
 	return model.Project{
-		Name:     "aws-ecr",
-		Path:     "infrastructure/aws/ecr",
-		Title:    "ECR",
-		Summary:  "a private repository for the ingress controller's image",
-		Estimate: 5 * time.Second,
+		Name: "aws-ecr", Path: "infrastructure/aws/ecr", Title: "ECR", Estimate: 5 * time.Second,
+		Summary: "a private repository for the ingress controller's image",
 		Keys: append(awsProviderKeys(),
-			config.Key{
-				Name: "ecr:scan_on_push", Kind: config.Bool, Default: true, Example: "false",
-				Doc: "look for known vulnerabilities in every pushed image",
-			},
-			config.Key{
-				Name: "ecr:keep_images", Kind: config.Int, Default: 10, Min: bound(1), Max: bound(1000), Example: "30",
-				Doc: "number of images to keep; older ones are removed",
-			},
-			config.Key{
-				Name: "ecr:untagged_days", Kind: config.Int, Default: 14, Min: bound(1), Max: bound(365), Example: "1",
-				Doc: "days to keep an image that has lost its tag",
-			},
-			config.Key{
-				Name: "ecr:kms_key_arn", Kind: config.String, Example: "arn:aws:kms:us-east-1:123456789012:key/...",
+			config.Key{Name: "ecr:scan_on_push", Kind: config.Bool, Default: true, Example: "false",
+				Doc: "look for known vulnerabilities in every pushed image"},
+			config.Key{Name: "ecr:keep_images", Kind: config.Int, Default: 10, Min: new(1), Max: new(1000),
+				Example: "30", Doc: "number of images to keep; older ones are removed"},
+			config.Key{Name: "ecr:untagged_days", Kind: config.Int, Default: 14, Min: new(1), Max: new(365),
+				Example: "1", Doc: "days to keep an image that has lost its tag"},
+			config.Key{Name: "ecr:kms_key_arn", Kind: config.String,
+				Example: "arn:aws:kms:us-east-1:123456789012:key/...",
 				Doc: "encrypt images with this KMS key; with a key of Amazon's (AES256) when not set; " +
-					"changing it replaces the repository",
-			},
+					"changing it replaces the repository"},
 		),
 		Outputs: []model.Output{
 			{Name: "repository_url", Highlight: true, Doc: "repository as images are named: host and path, without tag"},
@@ -223,23 +166,17 @@ func AWSECR() model.Project {
 // credentials from wherever AWS's own tools find them.
 func awsProviderKeys() []config.Key {
 	return []config.Key{
-		{
-			Name: "aws:region", Kind: config.String, OfPlugin: true,
-			Required: true, Variables: []string{"AWS_REGION", "AWS_DEFAULT_REGION"},
-			Example: "us-east-1", Simulated: "us-east-1",
-			Doc: "region; AWS_REGION when not set",
-		},
-		{
-			Name: "aws:profile", Kind: config.String, OfPlugin: true, Variables: []string{"AWS_PROFILE"}, Example: "platform",
-			Doc: "named profile of the AWS configuration; when not set, AWS_PROFILE or the credentials in the environment",
-		},
+		{Name: "aws:region", Kind: config.String, OfPlugin: true, Required: true,
+			Variables: []string{"AWS_REGION", "AWS_DEFAULT_REGION"}, Example: "us-east-1", Simulated: "us-east-1",
+			Doc: "region; AWS_REGION when not set"},
+		{Name: "aws:profile", Kind: config.String, OfPlugin: true, Variables: []string{"AWS_PROFILE"},
+			Example: "platform",
+			Doc:     "named profile of the AWS configuration; when not set, AWS_PROFILE or the credentials in the environment"},
 	}
 }
 
 // eksServiceKey declares the range of the cluster's service addresses.
 func eksServiceKey() config.Key {
-	return config.Key{
-		Name: "eks:service_cidr", Kind: config.String, Form: config.Range, Default: "172.20.0.0/16", Example: "10.100.0.0/16",
-		Doc: "IPv4 range of service addresses; must not overlap vpc:cidr",
-	}
+	return config.Key{Name: "eks:service_cidr", Kind: config.String, Form: config.Range, Default: "172.20.0.0/16",
+		Example: "10.100.0.0/16", Doc: "IPv4 range of service addresses; must not overlap vpc:cidr"}
 }

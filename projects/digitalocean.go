@@ -38,34 +38,21 @@ func DigitalOcean() model.Infrastructure {
 // DigitalOceanDOKS declares the cluster.
 func DigitalOceanDOKS() model.Project {
 	return model.Project{
-		Name:     "digitalocean-doks",
-		Path:     "infrastructure/digitalocean/doks",
-		Title:    "DOKS",
-		Summary:  "a managed Kubernetes cluster with one pool of nodes",
-		Estimate: 6 * time.Minute,
+		Name: "digitalocean-doks", Path: "infrastructure/digitalocean/doks", Title: "DOKS", Estimate: 6 * time.Minute,
+		Summary: "a managed Kubernetes cluster with one pool of nodes",
 		Keys: slices.Concat([]config.Key{
-			{
-				Name: "doks:region", Kind: config.String, Default: "nyc3", Example: "fra1",
-				Doc: "region of the cluster; one that offers Kubernetes",
-			},
-			{
-				Name: "doks:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
+			{Name: "doks:region", Kind: config.String, Default: "nyc3", Example: "fra1",
+				Doc: "region of the cluster; one that offers Kubernetes"},
+			{Name: "doks:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
 				Doc: "Kubernetes version: major.minor in quotes follows its newest patch with every up, " +
-					"a whole version such as 1.36.2-do.0 stays",
-			},
-			{
-				Name: "doks:node_size", Kind: config.String, Default: "s-4vcpu-8gb", Example: "c-4",
-				Doc: "size of the nodes, as DigitalOcean names it",
-			},
+					"a whole version such as 1.36.2-do.0 stays"},
+			{Name: "doks:node_size", Kind: config.String, Default: "s-4vcpu-8gb", Example: "c-4",
+				Doc: "size of the nodes, as DigitalOcean names it"},
 		}, poolKeys("doks", 1000), []config.Key{
-			{
-				Name: "doks:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
-				Doc: "addresses and ranges that may reach the API server; from everywhere when not set",
-			},
-			{
-				Name: "doks:kubeconfig_days", Kind: config.Int, Default: 365, Min: bound(1), Max: bound(3650), Example: "30",
-				Doc: "days that the kubeconfig is good for; 7 if it were left to DigitalOcean",
-			},
+			{Name: "doks:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
+				Doc: "addresses and ranges that may reach the API server; from everywhere when not set"},
+			{Name: "doks:kubeconfig_days", Kind: config.Int, Default: 365, Min: new(1), Max: new(3650),
+				Example: "30", Doc: "days that the kubeconfig is good for; 7 if it were left to DigitalOcean"},
 		}),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster"},
@@ -82,22 +69,16 @@ func DigitalOceanDOKS() model.Project {
 // DigitalOceanRegistry declares the container registry.
 func DigitalOceanRegistry() model.Project {
 	return model.Project{
-		Name:     "digitalocean-registry",
-		Path:     "infrastructure/digitalocean/container-registry",
-		Title:    "Container Registry",
-		Summary:  "a private container registry, or the one that the account has, with a login to push",
-		Estimate: 10 * time.Second,
+		Name: "digitalocean-registry", Path: "infrastructure/digitalocean/container-registry",
+		Title: "Container Registry", Estimate: 10 * time.Second,
+		Summary: "a private container registry, or the one that the account has, with a login to push",
 		Keys: []config.Key{
 			docrNameKey(),
-			{
-				Name: "docr:tier", Kind: config.String, Default: "starter", Allowed: []string{"starter", "basic", "professional"},
-				Example: "basic",
-				Doc:     "subscription of the account's registries; starter costs nothing",
-			},
-			{
-				Name: "docr:region", Kind: config.String, Example: "fra1",
-				Doc: "region of the registry; DigitalOcean chooses one when not set",
-			},
+			{Name: "docr:tier", Kind: config.String, Default: "starter",
+				Allowed: []string{"starter", "basic", "professional"}, Example: "basic",
+				Doc: "subscription of the account's registries; starter costs nothing"},
+			{Name: "docr:region", Kind: config.String, Example: "fra1",
+				Doc: "region of the registry; DigitalOcean chooses one when not set"},
 		},
 		Outputs: []model.Output{
 			{Name: "registry_name", Doc: "name of the registry"},
@@ -118,34 +99,23 @@ func DigitalOceanRegistryCredentials() model.Project {
 // DigitalOceanDNS gives the application its name.
 func DigitalOceanDNS() model.Project {
 	return model.Project{
-		Name:     "digitalocean-dns",
-		Path:     "infrastructure/digitalocean/dns",
-		Title:    "DNS Record",
-		Summary:  "the record that leads the application's host name to the load balancer, if dns:domain says where",
-		Estimate: 5 * time.Second,
+		Name: "digitalocean-dns", Path: "infrastructure/digitalocean/dns", Title: "DNS Record", Estimate: 5 * time.Second,
+		Summary: "the record that leads the application's host name to the load balancer, if dns:domain says where",
 		Keys: []config.Key{
 			keyOf(BankOfAnthos(), "bank-of-anthos:host"),
-			{
-				Name: "dns:domain", Kind: config.String, Form: config.Host, Example: "example.com",
-				Doc: "domain in DigitalOcean's DNS that bank-of-anthos:host belongs to; no record is made when not set",
-			},
-			{
-				Name: "dns:ttl", Kind: config.Int, Default: 1800, Min: bound(30), Max: bound(604800), Example: "300",
-				Doc: "seconds that others may keep the record",
-			},
+			{Name: "dns:domain", Kind: config.String, Form: config.Host, Example: "example.com",
+				Doc: "domain in DigitalOcean's DNS that bank-of-anthos:host belongs to; no record is made when not set"},
+			{Name: "dns:ttl", Kind: config.Int, Default: 1800, Min: new(30), Max: new(604800), Example: "300",
+				Doc: "seconds that others may keep the record"},
 		},
-		Outputs: []model.Output{
-			{Name: "record", Doc: "name of the record; empty when there is none"},
-		},
+		Outputs: []model.Output{{Name: "record", Doc: "name of the record; empty when there is none"}},
 		Settled: []string{"digitalocean:index/getDomain:getDomain"}, // whether the domain is there
 	}
 }
 
 // docrNameKey declares the registry that is there already.
 func docrNameKey() config.Key {
-	return config.Key{
-		Name: "docr:registry", Kind: config.String, Example: "example",
+	return config.Key{Name: "docr:registry", Kind: config.String, Example: "example",
 		Doc: "name of a registry that the account has already: it is used, and stays after a destroy; " +
-			"a new one is made when not set, but below the tier professional an account can have only one",
-	}
+			"a new one is made when not set, but below the tier professional an account can have only one"}
 }

@@ -31,12 +31,10 @@ func infraTypes() []string {
 // registry.
 func registryCredentials(provider string, estimate time.Duration, summary string) model.Project {
 	return model.Project{
-		Name:     provider + "-registry-credentials",
-		Path:     "infrastructure/" + provider + "/container-registry-credentials",
-		Title:    "Registry Credentials",
-		Summary:  summary,
-		Estimate: estimate,
-		Keys:     []config.Key{infraTypeKey()},
+		Name: provider + "-registry-credentials", Path: "infrastructure/" + provider + "/container-registry-credentials",
+		Title: "Registry Credentials", Estimate: estimate,
+		Summary: summary,
+		Keys:    []config.Key{infraTypeKey()},
 		Outputs: []model.Output{
 			{Name: "secret_name", Doc: "name of the Secret"},
 			{Name: "secret_namespace", Doc: "namespace of the Secret"},

@@ -41,29 +41,24 @@ func CredentialsName(namespace string) string { return namespace + "-credentials
 
 // infraTypeKey declares the provider of the stack.
 func infraTypeKey() config.Key {
-	return config.Key{
-		Name: InfraType, Kind: config.String, Required: true, Allowed: infraTypes(), Example: "kind",
-		Doc: "provider that hosts the cluster; set once, a stack never changes provider",
-	}
+	return config.Key{Name: InfraType, Kind: config.String, Required: true, Allowed: infraTypes(), Example: "kind",
+		Doc: "provider that hosts the cluster; set once, a stack never changes provider"}
 }
 
 // mirrorKey declares the mirror for networks without internet.
 func mirrorKey() config.Key {
-	return config.Key{
-		Name: Mirror, Kind: config.String, Form: config.Registry, Example: "registry.example.com/mirror",
+	return config.Key{Name: Mirror, Kind: config.String, Form: config.Registry, Example: "registry.example.com/mirror",
 		Doc: "registry host and optional path that mirrors every chart (as OCI, below charts/) " +
-			"and every image (its own registry host replaced); `runner mirror sync` fills it",
-	}
+			"and every image (its own registry host replaced); `runner mirror sync` fills it"}
 }
 
 // podSecurityKey declares what the namespaces of charts do with Pods below the
 // level of the programs' own values.
 func podSecurityKey() config.Key {
-	return config.Key{
-		Name: PodSecurity, Kind: config.String, Default: "enforce", Allowed: []string{"enforce", "warn"}, Example: "warn",
+	return config.Key{Name: PodSecurity, Kind: config.String, Default: "enforce", Allowed: []string{"enforce", "warn"},
+		Example: "warn",
 		Doc: "what namespaces do with Pods below their Pod Security level: refuse them, or only warn, " +
-			"for chart values of your own that need more rights",
-	}
+			"for chart values of your own that need more rights"}
 }
 
 // kubernetesKeys declares what every program that deploys to the cluster reads.
@@ -73,27 +68,21 @@ func kubernetesKeys() []config.Key {
 
 // storageClassKey declares the StorageClass of every volume.
 func storageClassKey() config.Key {
-	return config.Key{
-		Name: StorageClass, Kind: config.String, Example: "ebs-csi-default-sc",
-		Doc: "StorageClass of volumes; linode-block-storage on linode and the cluster's default elsewhere when not set",
-	}
+	return config.Key{Name: StorageClass, Kind: config.String, Example: "ebs-csi-default-sc",
+		Doc: "StorageClass of volumes; linode-block-storage on linode and the cluster's default elsewhere when not set"}
 }
 
 // storageSizeKey declares the size of a program's volumes.
 func storageSizeKey(name, what string) config.Key {
-	return config.Key{
-		Name: name, Kind: config.String, Form: config.Storage, Default: "10Gi", Example: "20Gi",
-		Doc: what + ", fixed at the first deployment; Linode's smallest is 10Gi",
-	}
+	return config.Key{Name: name, Kind: config.String, Form: config.Storage, Default: "10Gi", Example: "20Gi",
+		Doc: what + ", fixed at the first deployment; Linode's smallest is 10Gi"}
 }
 
 // replicasKey declares a number of replicas: one on the user's own machine, and
 // by default as many as given in a cloud.
 func replicasKey(name, what string, cloud int) config.Key {
-	return config.Key{
-		Name: name, Kind: config.Int, Min: bound(1), Example: strconv.Itoa(cloud),
-		Doc: fmt.Sprintf("%s; 1 on kind and %d elsewhere when not set", what, cloud),
-	}
+	return config.Key{Name: name, Kind: config.Int, Min: new(1), Example: strconv.Itoa(cloud),
+		Doc: fmt.Sprintf("%s; 1 on kind and %d elsewhere when not set", what, cloud)}
 }
 
 // keyOf returns a key that another project declares, for a project that reads it too.
@@ -127,37 +116,25 @@ func ChartKey(group, name string) string {
 // reads them through cluster.Release.
 func chartKeys(group string, defaults chart) []config.Key {
 	return []config.Key{
-		{
-			Name: ChartKey(group, ChartVersion), Kind: config.String, Default: defaults.version, Example: defaults.version,
-			Doc: "version of the chart",
-		},
-		{
-			Name: ChartKey(group, ChartRepository), Kind: config.String, Form: config.Charts, Default: defaults.repository,
+		{Name: ChartKey(group, ChartVersion), Kind: config.String, Default: defaults.version, Example: defaults.version,
+			Doc: "version of the chart"},
+		{Name: ChartKey(group, ChartRepository), Kind: config.String, Form: config.Charts, Default: defaults.repository,
 			Example: "https://charts.example.com",
-			Doc:     "repository of the chart, https:// or oci://; wins over kubernetes:mirror when set",
-		},
-		{
-			Name: ChartKey(group, HelmTimeout), Kind: config.Int, Default: defaults.timeout, Min: bound(1), Example: "900",
-			Doc: "seconds to wait until everything in the release is ready",
-		},
-		{
-			Name: ChartKey(group, Values), Kind: config.Map, Example: "{replicaCount: 2}",
-			Doc: "chart values, merged over the program's own and those of values_file; null takes one of the program's away",
-		},
-		{
-			Name: ChartKey(group, ValuesFile), Kind: config.String,
+			Doc:     "repository of the chart, https:// or oci://; wins over kubernetes:mirror when set"},
+		{Name: ChartKey(group, HelmTimeout), Kind: config.Int, Default: defaults.timeout, Min: new(1), Example: "900",
+			Doc: "seconds to wait until everything in the release is ready"},
+		{Name: ChartKey(group, Values), Kind: config.Map, Example: "{replicaCount: 2}",
+			Doc: "chart values, merged over the program's own and those of values_file; null takes one of the program's away"},
+		{Name: ChartKey(group, ValuesFile), Kind: config.String,
 			Example: "values/" + strings.ReplaceAll(group, ":", "-") + ".yaml",
-			Doc:     "YAML file with chart values, merged over the program's own; relative to config/pulumi",
-		},
+			Doc:     "YAML file with chart values, merged over the program's own; relative to config/pulumi"},
 	}
 }
 
 // plusKey declares whether the ingress controller is the commercial edition.
 func plusKey() config.Key {
-	return config.Key{
-		Name: "kic:nginx_plus", Kind: config.Bool, Default: false, Example: "true",
-		Doc: "deploy NGINX Plus instead of the open source edition; needs a licence",
-	}
+	return config.Key{Name: "kic:nginx_plus", Kind: config.Bool, Default: false, Example: "true",
+		Doc: "deploy NGINX Plus instead of the open source edition; needs a licence"}
 }
 
 // httpPortKey declares the host port of kind's HTTP entry point.
@@ -172,35 +149,23 @@ func httpsPortKey() config.Key {
 
 // portKey declares a port of this machine.
 func portKey(name string, standard int, example, doc string) config.Key {
-	return config.Key{
-		Name: name, Kind: config.Int, Default: standard, Min: bound(1), Max: bound(65535), Example: example, Doc: doc,
-	}
+	return config.Key{Name: name, Kind: config.Int, Default: standard, Min: new(1), Max: new(65535),
+		Example: example, Doc: doc}
 }
 
 // poolKeys declares how many nodes a cloud's cluster has, at most so many, and
 // whether its control plane has several.
 func poolKeys(group string, most int) []config.Key {
 	return []config.Key{
-		{
-			Name: group + ":node_count", Kind: config.Int, Default: 3, Min: bound(1), Max: bound(most), Example: "5",
-			Doc: "number of nodes, when autoscaling is off",
-		},
-		{
-			Name: group + ":min_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(most), Example: "3",
-			Doc: "smallest number of nodes that autoscaling goes down to; " +
-				"0 together with " + group + ":max_nodes turns autoscaling off",
-		},
-		{
-			Name: group + ":max_nodes", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(most), Example: "10",
-			Doc: "largest number of nodes that autoscaling goes up to; " +
-				"0 together with " + group + ":min_nodes turns autoscaling off",
-		},
-		{
-			Name: group + ":high_availability", Kind: config.Bool, Default: false, Example: "true",
-			Doc: "several control-plane nodes; costs more and cannot be turned off again",
-		},
+		{Name: group + ":node_count", Kind: config.Int, Default: 3, Min: new(1), Max: new(most), Example: "5",
+			Doc: "number of nodes, when autoscaling is off"},
+		{Name: group + ":min_nodes", Kind: config.Int, Default: 0, Min: new(0), Max: new(most), Example: "3",
+			Doc: "smallest number of nodes that autoscaling goes down to; " + "0 together with " + group +
+				":max_nodes turns autoscaling off"},
+		{Name: group + ":max_nodes", Kind: config.Int, Default: 0, Min: new(0), Max: new(most), Example: "10",
+			Doc: "largest number of nodes that autoscaling goes up to; " + "0 together with " + group +
+				":min_nodes turns autoscaling off"},
+		{Name: group + ":high_availability", Kind: config.Bool, Default: false, Example: "true",
+			Doc: "several control-plane nodes; costs more and cannot be turned off again"},
 	}
 }
-
-// bound makes the pointer that config.Key wants for a limit.
-func bound(n int) *int { return &n }

@@ -28,66 +28,39 @@ func Kind() model.Infrastructure {
 // KindCluster declares the cluster.
 func KindCluster() model.Project {
 	return model.Project{
-		Name:     "kind-cluster",
-		Path:     "infrastructure/kind/cluster",
-		Title:    "Kind Cluster",
-		Summary:  "a Kubernetes cluster in containers on this machine",
-		Estimate: 90 * time.Second,
+		Name: "kind-cluster", Path: "infrastructure/kind/cluster", Title: "Kind Cluster", Estimate: 90 * time.Second,
+		Summary: "a Kubernetes cluster in containers on this machine",
 		Keys: []config.Key{
-			{
-				Name: "kind:node_image", Kind: config.String, Form: config.Image,
+			{Name: "kind:node_image", Kind: config.String, Form: config.Image,
 				Default: "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed",
 				Example: "kindest/node:v1.35.8@sha256:07b2536e30b803ed61d1677a79df6115f798ce64c80f9e22f6ed45afd09323c0",
 				Doc: "image of the nodes, which fixes the Kubernetes version; " +
-					"with its digest, as the release notes of kind list it",
-			},
-			{
-				Name: "kind:control_planes", Kind: config.Int, Default: 1, Min: bound(1), Max: bound(7), Example: "3",
-				Doc: "number of control-plane nodes; more than one needs workers",
-			},
-			{
-				Name: "kind:workers", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(50), Example: "2",
-				Doc: "number of worker nodes; with 0 the control plane takes the workload",
-			},
+					"with its digest, as the release notes of kind list it"},
+			{Name: "kind:control_planes", Kind: config.Int, Default: 1, Min: new(1), Max: new(7), Example: "3",
+				Doc: "number of control-plane nodes; more than one needs workers"},
+			{Name: "kind:workers", Kind: config.Int, Default: 0, Min: new(0), Max: new(50), Example: "2",
+				Doc: "number of worker nodes; with 0 the control plane takes the workload"},
 			httpPortKey(),
 			httpsPortKey(),
-			{
-				Name: "kind:listen_address", Kind: config.String, Default: "127.0.0.1", Example: "0.0.0.0",
-				Doc: "address of this machine that the HTTP and HTTPS ports listen on",
-			},
-			{
-				Name: "kind:api_server_address", Kind: config.String, Default: "127.0.0.1", Example: "127.0.0.1",
-				Doc: "address of this machine that the API server listens on; anything but loopback exposes it to the network",
-			},
-			{
-				Name: "kind:api_server_port", Kind: config.Int, Default: 0, Min: bound(0), Max: bound(65535), Example: "6443",
-				Doc: "port of this machine that the API server listens on; 0 takes a free one",
-			},
-			{
-				Name: "kind:pod_subnet", Kind: config.String, Form: config.Range, Example: "10.244.0.0/16",
-				Doc: "range of pod addresses; kind's own default when not set",
-			},
-			{
-				Name: "kind:service_subnet", Kind: config.String, Form: config.Range, Example: "10.96.0.0/16",
-				Doc: "range of service addresses; kind's own default when not set",
-			},
-			{
-				Name: "kind:mounts", Kind: config.List, Example: `["/srv/data:/data", "/srv/models:/models:ro"]`,
+			{Name: "kind:listen_address", Kind: config.String, Default: "127.0.0.1", Example: "0.0.0.0",
+				Doc: "address of this machine that the HTTP and HTTPS ports listen on"},
+			{Name: "kind:api_server_address", Kind: config.String, Default: "127.0.0.1", Example: "127.0.0.1",
+				Doc: "address of this machine that the API server listens on; anything but loopback exposes it to the network"},
+			{Name: "kind:api_server_port", Kind: config.Int, Default: 0, Min: new(0), Max: new(65535),
+				Example: "6443", Doc: "port of this machine that the API server listens on; 0 takes a free one"},
+			{Name: "kind:pod_subnet", Kind: config.String, Form: config.Range, Example: "10.244.0.0/16",
+				Doc: "range of pod addresses; kind's own default when not set"},
+			{Name: "kind:service_subnet", Kind: config.String, Form: config.Range, Example: "10.96.0.0/16",
+				Doc: "range of service addresses; kind's own default when not set"},
+			{Name: "kind:mounts", Kind: config.List, Example: `["/srv/data:/data", "/srv/models:/models:ro"]`,
 				Doc: "directories of this machine that every node sees, as host path, node path and optionally ro, with colons " +
-					"between",
-			},
-			{
-				Name: "kind:registry_mirrors", Kind: config.Map, Example: `{docker.io: "http://mirror.example.com:5000"}`,
-				Doc: "registry host to the URL that the nodes pull its images from instead",
-			},
-			{
-				Name: "kind:preload", Kind: config.List, Example: `["nginx/nginx-ingress:5.5.4"]`,
-				Doc: "images of this machine to load into every node, for work without network",
-			},
-			{
-				Name: "kind:wait_seconds", Kind: config.Int, Default: 300, Min: bound(0), Max: bound(3600), Example: "600",
-				Doc: "seconds to wait until the nodes are ready; 0 does not wait",
-			},
+					"between"},
+			{Name: "kind:registry_mirrors", Kind: config.Map, Example: `{docker.io: "http://mirror.example.com:5000"}`,
+				Doc: "registry host to the URL that the nodes pull its images from instead"},
+			{Name: "kind:preload", Kind: config.List, Example: `["nginx/nginx-ingress:5.5.4"]`,
+				Doc: "images of this machine to load into every node, for work without network"},
+			{Name: "kind:wait_seconds", Kind: config.Int, Default: 300, Min: new(0), Max: new(3600), Example: "600",
+				Doc: "seconds to wait until the nodes are ready; 0 does not wait"},
 			kindRuntimeKey(),
 			mirrorKey(),
 		},
@@ -106,21 +79,13 @@ func KindCluster() model.Project {
 // KindRegistry declares the container registry.
 func KindRegistry() model.Project {
 	return model.Project{
-		Name:     "kind-registry",
-		Path:     "infrastructure/kind/registry",
-		Title:    "Local Registry",
-		Summary:  "a container registry on this machine that the cluster's nodes pull from",
-		Estimate: 20 * time.Second,
+		Name: "kind-registry", Path: "infrastructure/kind/registry", Title: "Local Registry", Estimate: 20 * time.Second,
+		Summary: "a container registry on this machine that the cluster's nodes pull from",
 		Keys: []config.Key{
-			{
-				Name: "kind:registry_image", Kind: config.String, Form: config.Image,
-				Default: "registry:3", Example: "registry:3.0.0",
-				Doc: "image of the registry",
-			},
-			{
-				Name: "kind:registry_address", Kind: config.String, Default: "127.0.0.1", Example: "127.0.0.1",
-				Doc: "address of this machine that the registry listens on; it has no login, so keep it on loopback",
-			},
+			{Name: "kind:registry_image", Kind: config.String, Form: config.Image, Default: "registry:3",
+				Example: "registry:3.0.0", Doc: "image of the registry"},
+			{Name: "kind:registry_address", Kind: config.String, Default: "127.0.0.1", Example: "127.0.0.1",
+				Doc: "address of this machine that the registry listens on; it has no login, so keep it on loopback"},
 			portKey("kind:registry_port", 5001, "5002",
 				"port of this machine that the registry listens on, one for each environment"),
 			kindRuntimeKey(),
@@ -135,10 +100,8 @@ func KindRegistry() model.Project {
 
 // kindRuntimeKey declares the container runtime of the machine.
 func kindRuntimeKey() config.Key {
-	return config.Key{
-		Name: "kind:runtime", Kind: config.String, Allowed: []string{"docker", "podman", "nerdctl"}, Example: "podman",
-		Doc: "container runtime of this machine; the first one found when not set",
-	}
+	return config.Key{Name: "kind:runtime", Kind: config.String, Allowed: []string{"docker", "podman", "nerdctl"},
+		Example: "podman", Doc: "container runtime of this machine; the first one found when not set"}
 }
 
 // KindClusterName returns the name of an environment's cluster. It leaves room for kind's

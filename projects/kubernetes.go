@@ -20,12 +20,9 @@ func kubernetesProjects() []model.Project {
 // Kubeconfig hands the cluster's kubeconfig to everything that deploys to it.
 func Kubeconfig() model.Project {
 	return model.Project{
-		Name:     "kubeconfig",
-		Path:     "infrastructure/kubeconfig",
-		Title:    "Kubeconfig",
-		Summary:  "the kubeconfig of the provider's cluster, in one form for all providers",
-		Estimate: 2 * time.Second,
-		Keys:     []config.Key{infraTypeKey()},
+		Name: "kubeconfig", Path: "infrastructure/kubeconfig", Title: "Kubeconfig", Estimate: 2 * time.Second,
+		Summary: "the kubeconfig of the provider's cluster, in one form for all providers",
+		Keys:    []config.Key{infraTypeKey()},
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, as YAML text"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -43,15 +40,10 @@ const SecretsProject = "secrets"
 // by the consumers, in Project.Secrets.
 func Secrets() model.Project {
 	return model.Project{
-		Name:     SecretsProject,
-		Path:     "kubernetes/secrets",
-		Title:    "Secrets",
-		Summary:  "namespaces and Kubernetes Secrets with the passwords and keys that other projects need",
-		Estimate: 5 * time.Second,
-		Keys:     []config.Key{infraTypeKey()},
-		Outputs: []model.Output{
-			{Name: "secrets", Doc: "namespace to the name of its Secret"},
-		},
+		Name: SecretsProject, Path: "kubernetes/secrets", Title: "Secrets", Estimate: 5 * time.Second,
+		Summary: "namespaces and Kubernetes Secrets with the passwords and keys that other projects need",
+		Keys:    []config.Key{infraTypeKey()},
+		Outputs: []model.Output{{Name: "secrets", Doc: "namespace to the name of its Secret"}},
 	}
 }
 
@@ -59,28 +51,20 @@ func Secrets() model.Project {
 // because the registry credentials have to exist there first.
 func IngressControllerNamespace() model.Project {
 	return model.Project{
-		Name:      "ingress-controller-namespace",
-		Path:      "kubernetes/nginx/ingress-controller-namespace",
-		Title:     "K8S Ingress NS",
-		Summary:   "the namespace of the ingress controller",
-		Estimate:  3 * time.Second,
-		Namespace: "nginx-ingress",
-		Keys:      []config.Key{infraTypeKey(), podSecurityKey()},
-		Outputs: []model.Output{
-			{Name: "namespace", Doc: "name of the namespace"},
-		},
+		Name: "ingress-controller-namespace", Path: "kubernetes/nginx/ingress-controller-namespace",
+		Title: "K8S Ingress NS", Namespace: "nginx-ingress", Estimate: 3 * time.Second,
+		Summary: "the namespace of the ingress controller",
+		Keys:    []config.Key{infraTypeKey(), podSecurityKey()},
+		Outputs: []model.Output{{Name: "namespace", Doc: "name of the namespace"}},
 	}
 }
 
 // IngressController declares the entry point of the cluster.
 func IngressController() model.Project {
 	return model.Project{
-		Name:      "ingress-controller",
-		Path:      "kubernetes/nginx/ingress-controller",
-		Title:     "Ingress Controller",
-		Summary:   "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
-		Estimate:  90 * time.Second,
-		Namespace: "nginx-ingress",
+		Name: "ingress-controller", Path: "kubernetes/nginx/ingress-controller",
+		Title: "Ingress Controller", Namespace: "nginx-ingress", Estimate: 90 * time.Second,
+		Summary: "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
 		// The address of its own release's load balancer, which stays as long as that,
 		// and the definitions in a chart of a certain version.
 		Settled: []string{"kubernetes:core/v1:Service", "kubernetes:helm:template"},
@@ -91,30 +75,20 @@ func IngressController() model.Project {
 				plusKey(),
 				keyOf(KICImageBuild(), "kic:jwt_path"),
 				replicasKey("nginx:replicas", "number of controller pods; on kind there is one on each node", 2),
-				{
-					Name: "nginx:custom_resources", Kind: config.Bool, Default: false, Example: "true",
-					Doc: "serve VirtualServer, Policy and the other kinds of nginx.org",
-				},
-				{
-					Name: "nginx:keep_crds", Kind: config.Bool, Default: false, Example: "true",
+				{Name: "nginx:custom_resources", Kind: config.Bool, Default: false, Example: "true",
+					Doc: "serve VirtualServer, Policy and the other kinds of nginx.org"},
+				{Name: "nginx:keep_crds", Kind: config.Bool, Default: false, Example: "true",
 					Doc: "leave the custom resource definitions, and so every VirtualServer, in the cluster " +
-						"after a destroy and when nginx:custom_resources is false again",
-				},
-				{
-					Name: "nginx:tracing", Kind: config.Bool, Default: false, Example: "true",
-					Doc: "send a trace of every request to the OpenTelemetry Collector of the observability project",
-				},
-				{
-					Name: "nginx:source_ranges", Kind: config.List, Example: `["203.0.113.0/24"]`,
-					Doc: "address ranges that may reach the load balancer; all when not set",
-				},
+						"after a destroy and when nginx:custom_resources is false again"},
+				{Name: "nginx:tracing", Kind: config.Bool, Default: false, Example: "true",
+					Doc: "send a trace of every request to the OpenTelemetry Collector of the observability project"},
+				{Name: "nginx:source_ranges", Kind: config.List, Example: `["203.0.113.0/24"]`,
+					Doc: "address ranges that may reach the load balancer; all when not set"},
 			},
 		),
 		Outputs: []model.Output{
-			{
-				Name: "address", Highlight: true,
-				Doc: "host name or IP address that reaches the controller; empty while there is none yet",
-			},
+			{Name: "address", Highlight: true,
+				Doc: "host name or IP address that reaches the controller; empty while there is none yet"},
 			{Name: "hostname", Doc: "host name of the load balancer; empty when it has none"},
 			{Name: "ip", Doc: "IP address of the load balancer; empty when it has none"},
 			{Name: "ingress_class", Doc: "IngressClass to name in an Ingress"},
@@ -125,12 +99,8 @@ func IngressController() model.Project {
 // Logstore keeps the logs of everything in the cluster.
 func Logstore() model.Project {
 	return model.Project{
-		Name:      "logstore",
-		Path:      "kubernetes/logstore",
-		Title:     "Logstore",
-		Summary:   "OpenSearch and OpenSearch Dashboards, reachable from inside the cluster only",
-		Estimate:  5 * time.Minute,
-		Namespace: "logstore",
+		Name: "logstore", Path: "kubernetes/logstore", Title: "Logstore", Namespace: "logstore", Estimate: 5 * time.Minute,
+		Summary: "OpenSearch and OpenSearch Dashboards, reachable from inside the cluster only",
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{podSecurityKey()},
@@ -140,10 +110,8 @@ func Logstore() model.Project {
 				storageClassKey(),
 				storageSizeKey("logstore:storage_size", "size of each node's volume"),
 				replicasKey("logstore:replicas", "number of OpenSearch nodes", 3),
-				{
-					Name: "logstore:heap", Kind: config.String, Example: "2g",
-					Doc: "Java heap of each node; 512m on kind and 1g elsewhere when not set",
-				},
+				{Name: "logstore:heap", Kind: config.String, Example: "2g",
+					Doc: "Java heap of each node; 512m on kind and 1g elsewhere when not set"},
 			},
 		),
 		Outputs: []model.Output{
@@ -161,12 +129,8 @@ const openSearchCharts = "https://opensearch-project.github.io/helm-charts"
 // LogAgent ships logs to the logstore.
 func LogAgent() model.Project {
 	return model.Project{
-		Name:      "logagent",
-		Path:      "kubernetes/logagent",
-		Title:     "Log Agent",
-		Summary:   "Fluent Bit on every node, shipping the logs of all containers and of the kubelet to the logstore",
-		Estimate:  time.Minute,
-		Namespace: "logagent",
+		Name: "logagent", Path: "kubernetes/logagent", Title: "Log Agent", Namespace: "logagent", Estimate: time.Minute,
+		Summary: "Fluent Bit on every node, shipping the logs of all containers and of the kubelet to the logstore",
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{podSecurityKey()},
@@ -182,32 +146,22 @@ func LogAgent() model.Project {
 // CertManager issues certificates.
 func CertManager() model.Project {
 	return model.Project{
-		Name:      "certmgr",
-		Path:      "kubernetes/certmgr",
-		Title:     "Cert Manager",
-		Summary:   "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
-		Estimate:  time.Minute,
-		Namespace: "cert-manager",
+		Name: "certmgr", Path: "kubernetes/certmgr", Title: "Cert Manager", Namespace: "cert-manager", Estimate: time.Minute,
+		Summary: "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{podSecurityKey()},
 			chartKeys("certmgr", chart{version: "v1.21.1", repository: "oci://quay.io/jetstack/charts", timeout: 600}),
 			[]config.Key{
-				{
-					Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
-					Doc: "leave the custom resource definitions, and so every Certificate, in the cluster after a destroy",
-				},
+				{Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
+					Doc: "leave the custom resource definitions, and so every Certificate, in the cluster after a destroy"},
 				issuerKey(),
-				{
-					Name: "certmgr:acme_email", Kind: config.String, Form: config.Email, Example: "ops@example.com",
-					Doc: "address that the certificate authority writes to; needed when certmgr:issuer is acme",
-				},
-				{
-					Name: "certmgr:acme_server", Kind: config.String,
+				{Name: "certmgr:acme_email", Kind: config.String, Form: config.Email, Example: "ops@example.com",
+					Doc: "address that the certificate authority writes to; needed when certmgr:issuer is acme"},
+				{Name: "certmgr:acme_server", Kind: config.String,
 					Default: "https://acme-v02.api.letsencrypt.org/directory",
 					Example: "https://acme-staging-v02.api.letsencrypt.org/directory",
-					Doc:     "directory of the certificate authority when certmgr:issuer is acme",
-				},
+					Doc:     "directory of the certificate authority when certmgr:issuer is acme"},
 				replicasKey("certmgr:replicas", "number of pods of each component", 2),
 			},
 		),
@@ -220,50 +174,37 @@ func CertManager() model.Project {
 
 // issuerKey declares where certificates come from.
 func issuerKey() config.Key {
-	return config.Key{
-		Name: "certmgr:issuer", Kind: config.String, Default: "self-signed", Allowed: []string{"self-signed", "acme"},
-		Example: "acme",
+	return config.Key{Name: "certmgr:issuer", Kind: config.String, Default: "self-signed",
+		Allowed: []string{"self-signed", "acme"}, Example: "acme",
 		Doc: "where certificates come from: the cluster itself, " +
-			"or an ACME authority that has to reach it from the internet",
-	}
+			"or an ACME authority that has to reach it from the internet"}
 }
 
 // Prometheus watches the cluster.
 func Prometheus() model.Project {
 	return model.Project{
-		Name:      "prometheus",
-		Path:      "kubernetes/prometheus",
-		Title:     "Prometheus",
-		Summary:   "Prometheus, Alertmanager and Grafana with dashboards, reachable from inside the cluster only",
-		Estimate:  3 * time.Minute,
-		Namespace: "prometheus",
+		Name: "prometheus", Path: "kubernetes/prometheus",
+		Title: "Prometheus", Namespace: "prometheus", Estimate: 3 * time.Minute,
+		Summary: "Prometheus, Alertmanager and Grafana with dashboards, reachable from inside the cluster only",
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			chartKeys("prometheus", chart{version: "88.5.3", repository: prometheusCharts, timeout: 900}),
 			chartKeys("prometheus:crds", chart{version: "31.0.1", repository: prometheusCharts, timeout: 300}),
 			[]config.Key{
-				{
-					Name: "prometheus:keep_crds", Kind: config.Bool, Default: false, Example: "true",
-					Doc: "leave the custom resource definitions, and so every ServiceMonitor, in the cluster after a destroy",
-				},
+				{Name: "prometheus:keep_crds", Kind: config.Bool, Default: false, Example: "true",
+					Doc: "leave the custom resource definitions, and so every ServiceMonitor, in the cluster after a destroy"},
 				storageClassKey(),
 				storageSizeKey("prometheus:storage_size", "size of the volume of each, Prometheus, Alertmanager and Grafana"),
-				{
-					Name: "prometheus:retention", Kind: config.String, Default: "10d", Example: "30d",
-					Doc: "how long Prometheus keeps metrics",
-				},
-				{
-					Name: "prometheus:retention_size", Kind: config.String, Default: "8GB", Example: "16GB",
-					Doc: "how much Prometheus keeps at most; below prometheus:storage_size",
-				},
+				{Name: "prometheus:retention", Kind: config.String, Default: "10d", Example: "30d",
+					Doc: "how long Prometheus keeps metrics"},
+				{Name: "prometheus:retention_size", Kind: config.String, Default: "8GB", Example: "16GB",
+					Doc: "how much Prometheus keeps at most; below prometheus:storage_size"},
 				replicasKey("prometheus:alertmanager_replicas", "number of Alertmanager pods", 2),
 			},
 		),
 		Secrets: []model.Secret{
-			{
-				Key: "prometheus:admin_password", DataKey: "admin-password", Prompt: "Grafana administrator password",
-				Generate: model.Password, MinLength: 8, Doc: "password of Grafana's user admin",
-			},
+			{Key: "prometheus:admin_password", DataKey: "admin-password", Prompt: "Grafana administrator password",
+				Generate: model.Password, MinLength: 8, Doc: "password of Grafana's user admin"},
 		},
 		Outputs: []model.Output{
 			{Name: "prometheus_url", Doc: "Prometheus inside the cluster"},
@@ -280,12 +221,9 @@ const prometheusCharts = "oci://ghcr.io/prometheus-community/charts"
 // Observability collects what applications report themselves.
 func Observability() model.Project {
 	return model.Project{
-		Name:      "observability",
-		Path:      "kubernetes/observability",
-		Title:     "Observability",
-		Summary:   "an OpenTelemetry Collector for traces, metrics and logs in OTLP",
-		Estimate:  90 * time.Second,
-		Namespace: "observability",
+		Name: "observability", Path: "kubernetes/observability",
+		Title: "Observability", Namespace: "observability", Estimate: 90 * time.Second,
+		Summary: "an OpenTelemetry Collector for traces, metrics and logs in OTLP",
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{podSecurityKey()},
@@ -293,11 +231,9 @@ func Observability() model.Project {
 				version: "0.170.0", repository: "https://open-telemetry.github.io/opentelemetry-helm-charts", timeout: 600,
 			}),
 			[]config.Key{
-				{
-					Name: "observability:otlp_endpoint", Kind: config.String, Example: "https://otlp.example.com:4318",
+				{Name: "observability:otlp_endpoint", Kind: config.String, Example: "https://otlp.example.com:4318",
 					Doc: "OTLP/HTTP address that traces and logs are sent on to; " +
-						"they are only summarised in the collector's log when not set",
-				},
+						"they are only summarised in the collector's log when not set"},
 				replicasKey("observability:replicas", "number of collector pods", 2),
 			},
 		),
@@ -311,12 +247,9 @@ func Observability() model.Project {
 // BankOfAnthos declares the demo application.
 func BankOfAnthos() model.Project {
 	return model.Project{
-		Name:      "bank-of-anthos",
-		Path:      "kubernetes/applications/bank-of-anthos",
-		Title:     "Bank of Anthos",
-		Summary:   "a bank made of nine services and two databases, behind an Ingress with TLS",
-		Estimate:  4 * time.Minute,
-		Namespace: "bank-of-anthos",
+		Name: "bank-of-anthos", Path: "kubernetes/applications/bank-of-anthos",
+		Title: "Bank of Anthos", Namespace: "bank-of-anthos", Estimate: 4 * time.Minute,
+		Summary: "a bank made of nine services and two databases, behind an Ingress with TLS",
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{
@@ -324,53 +257,35 @@ func BankOfAnthos() model.Project {
 				httpsPortKey(),
 				storageClassKey(),
 				storageSizeKey("bank-of-anthos:storage_size", "size of each database's volume"),
-				{
-					Name: "bank-of-anthos:host", Kind: config.String, Form: config.Host, Example: "bank.example.com",
+				{Name: "bank-of-anthos:host", Kind: config.String, Form: config.Host, Example: "bank.example.com",
 					Doc: "host name of the application; " +
-						"that of the load balancer (of its address, with sslip.io) when not set, localhost on kind",
-				},
-				{
-					Name: "bank-of-anthos:name", Kind: config.String, Default: "Bank of Anthos", Example: "Example Bank",
-					Doc: "name that the pages show",
-				},
-				{
-					Name: "bank-of-anthos:demo_data", Kind: config.Bool, Default: true, Example: "false",
-					Doc: "create the demo users and their transactions when the databases start for the first time",
-				},
-				{
-					Name: "bank-of-anthos:load_generator", Kind: config.Bool, Default: true, Example: "false",
-					Doc: "run simulated customers",
-				},
-				{
-					Name: "bank-of-anthos:load_users", Kind: config.Int, Default: 5, Min: bound(1), Max: bound(1000), Example: "20",
-					Doc: "number of simulated customers",
-				},
+						"that of the load balancer (of its address, with sslip.io) when not set, localhost on kind"},
+				{Name: "bank-of-anthos:name", Kind: config.String, Default: "Bank of Anthos", Example: "Example Bank",
+					Doc: "name that the pages show"},
+				{Name: "bank-of-anthos:demo_data", Kind: config.Bool, Default: true, Example: "false",
+					Doc: "create the demo users and their transactions when the databases start for the first time"},
+				{Name: "bank-of-anthos:load_generator", Kind: config.Bool, Default: true, Example: "false",
+					Doc: "run simulated customers"},
+				{Name: "bank-of-anthos:load_users", Kind: config.Int, Default: 5, Min: new(1), Max: new(1000),
+					Example: "20", Doc: "number of simulated customers"},
 				replicasKey("bank-of-anthos:replicas", "number of pods of the frontend and of the user and contact services", 2),
 			},
 		),
 		Secrets: []model.Secret{
-			{
-				Key: "bank-of-anthos:accounts_db_password", DataKey: "accounts-db-password",
+			{Key: "bank-of-anthos:accounts_db_password", DataKey: "accounts-db-password",
 				Prompt: "Bank of Anthos accounts database password", Generate: model.AlphanumericPassword, MinLength: 8,
-				Doc: "password of the accounts database; it takes effect when the database starts for the first time",
-			},
-			{
-				Key: "bank-of-anthos:ledger_db_password", DataKey: "ledger-db-password",
+				Doc: "password of the accounts database; it takes effect when the database starts for the first time"},
+			{Key: "bank-of-anthos:ledger_db_password", DataKey: "ledger-db-password",
 				Prompt: "Bank of Anthos ledger database password", Generate: model.AlphanumericPassword, MinLength: 8,
-				Doc: "password of the ledger database; it takes effect when the database starts for the first time",
-			},
-			{
-				Key: "bank-of-anthos:jwt_private_key", DataKey: "jwtRS256.key",
+				Doc: "password of the ledger database; it takes effect when the database starts for the first time"},
+			{Key: "bank-of-anthos:jwt_private_key", DataKey: "jwtRS256.key",
 				Prompt: "Bank of Anthos RSA private key for login tokens (PEM)", Generate: model.RSAKey,
-				Doc: "RSA private key, PEM, that signs login tokens; the public key is derived from it",
-			},
+				Doc: "RSA private key, PEM, that signs login tokens; the public key is derived from it"},
 		},
 		Outputs: []model.Output{
 			{Name: "application_url", Highlight: true, Doc: "address of the application"},
-			{
-				Name: "demo_user", Highlight: true,
-				Doc: "user name to log in with; its password is in Bank of Anthos' own documentation",
-			},
+			{Name: "demo_user", Highlight: true,
+				Doc: "user name to log in with; its password is in Bank of Anthos' own documentation"},
 			{Name: "host", Doc: "host name in the Ingress"},
 		},
 		Hooks: []model.Hook{model.ReachableHook()},

@@ -55,26 +55,17 @@ func Linode() model.Infrastructure {
 // LinodeLKE declares the cluster.
 func LinodeLKE() model.Project {
 	return model.Project{
-		Name:     "linode-lke",
-		Path:     "infrastructure/linode/lke",
-		Title:    "LKE",
-		Summary:  "a managed Kubernetes cluster with one pool of nodes",
-		Estimate: 5 * time.Minute,
+		Name: "linode-lke", Path: "infrastructure/linode/lke", Title: "LKE", Estimate: 5 * time.Minute,
+		Summary: "a managed Kubernetes cluster with one pool of nodes",
 		Keys: slices.Concat([]config.Key{
 			linodeRegionKey(),
-			{
-				Name: "lke:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
-				Doc: "Kubernetes version, major.minor in quotes",
-			},
-			{
-				Name: "lke:node_type", Kind: config.String, Default: "g6-standard-4", Example: "g6-dedicated-8",
-				Doc: "type of the nodes",
-			},
+			{Name: "lke:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
+				Doc: "Kubernetes version, major.minor in quotes"},
+			{Name: "lke:node_type", Kind: config.String, Default: "g6-standard-4", Example: "g6-dedicated-8",
+				Doc: "type of the nodes"},
 		}, poolKeys("lke", 100), []config.Key{
-			{
-				Name: "lke:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
-				Doc: "address ranges that may reach the API server; from everywhere when not set",
-			},
+			{Name: "lke:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
+				Doc: "address ranges that may reach the API server; from everywhere when not set"},
 		}),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, base64"},
@@ -90,35 +81,22 @@ func LinodeLKE() model.Project {
 // LinodeHarbor declares the container registry.
 func LinodeHarbor() model.Project {
 	return model.Project{
-		Name:      "linode-harbor",
-		Path:      "infrastructure/linode/harbor",
-		Title:     "Harbor",
-		Summary:   "the registry Harbor on a machine of its own, with a trusted certificate",
-		Estimate:  4 * time.Minute,
-		Namespace: "harbor",
+		Name: "linode-harbor", Path: "infrastructure/linode/harbor",
+		Title: "Harbor", Namespace: "harbor", Estimate: 4 * time.Minute,
+		Summary: "the registry Harbor on a machine of its own, with a trusted certificate",
 		Keys: []config.Key{
 			infraTypeKey(),
 			linodeRegionKey(),
-			{
-				Name: "harbor:version", Kind: config.String, Default: "2.15.1", Example: "2.14.3",
-				Doc: "version of Harbor; changing it makes a new machine, and its images are pushed again",
-			},
-			{
-				Name: "harbor:instance_type", Kind: config.String, Default: "g6-standard-2", Example: "g6-dedicated-4",
-				Doc: "type of the machine; Harbor asks for 2 CPUs and 4 GB at least",
-			},
-			{
-				Name: "harbor:image", Kind: config.String, Default: "linode/ubuntu24.04", Example: "linode/ubuntu22.04",
-				Doc: "operating system of the machine: Ubuntu 22.04 or later",
-			},
-			{
-				Name: "harbor:email", Kind: config.String, Form: config.Email, Example: "admin@example.com",
-				Doc: "address that the certificate authority warns when the certificate runs out; none when not set",
-			},
-			{
-				Name: "harbor:ssh_authorized_keys", Kind: config.List, Example: `["ssh-ed25519 AAAA... me@example.com"]`,
-				Doc: "public SSH keys that may log in as root; port 22 is closed when there are none",
-			},
+			{Name: "harbor:version", Kind: config.String, Default: "2.15.1", Example: "2.14.3",
+				Doc: "version of Harbor; changing it makes a new machine, and its images are pushed again"},
+			{Name: "harbor:instance_type", Kind: config.String, Default: "g6-standard-2", Example: "g6-dedicated-4",
+				Doc: "type of the machine; Harbor asks for 2 CPUs and 4 GB at least"},
+			{Name: "harbor:image", Kind: config.String, Default: "linode/ubuntu24.04", Example: "linode/ubuntu22.04",
+				Doc: "operating system of the machine: Ubuntu 22.04 or later"},
+			{Name: "harbor:email", Kind: config.String, Form: config.Email, Example: "admin@example.com",
+				Doc: "address that the certificate authority warns when the certificate runs out; none when not set"},
+			{Name: "harbor:ssh_authorized_keys", Kind: config.List, Example: `["ssh-ed25519 AAAA... me@example.com"]`,
+				Doc: "public SSH keys that may log in as root; port 22 is closed when there are none"},
 		},
 		Secrets: []model.Secret{{
 			Key: "harbor:admin_password", DataKey: "HARBOR_ADMIN_PASSWORD", Prompt: "Harbor administrator password",
@@ -138,21 +116,16 @@ func LinodeHarbor() model.Project {
 // LinodeHarborConfiguration sets the registry up.
 func LinodeHarborConfiguration() model.Project {
 	return model.Project{
-		Name:     "linode-harbor-configuration",
-		Path:     "infrastructure/linode/harbor-configuration",
-		Title:    "Harbor Config",
-		Summary:  "waits until Harbor answers and makes its project private",
-		Estimate: 15 * time.Second,
+		Name: "linode-harbor-configuration", Path: "infrastructure/linode/harbor-configuration",
+		Title: "Harbor Config", Estimate: 15 * time.Second,
+		Summary: "waits until Harbor answers and makes its project private",
 		Keys: []config.Key{
 			harborProjectKey(),
-			{
-				Name: "harbor:ready_timeout", Kind: config.Int, Default: 1800, Min: bound(1), Max: bound(7200), Example: "3600",
-				Doc: "seconds to wait until Harbor is healthy; its machine installs itself after the first start",
-			},
-			{
-				Name: "harbor:poll_interval", Kind: config.Int, Default: 10, Min: bound(1), Max: bound(300), Example: "30",
-				Doc: "seconds between two questions to Harbor",
-			},
+			{Name: "harbor:ready_timeout", Kind: config.Int, Default: 1800, Min: new(1), Max: new(7200),
+				Example: "3600",
+				Doc:     "seconds to wait until Harbor is healthy; its machine installs itself after the first start"},
+			{Name: "harbor:poll_interval", Kind: config.Int, Default: 10, Min: new(1), Max: new(300), Example: "30",
+				Doc: "seconds between two questions to Harbor"},
 		},
 		Outputs: []model.Output{
 			{Name: "harbor_project", Doc: "Harbor project that holds the images"},
@@ -169,16 +142,12 @@ func LinodeRegistryCredentials() model.Project {
 
 // linodeRegionKey declares where the cluster and the registry are.
 func linodeRegionKey() config.Key {
-	return config.Key{
-		Name: "lke:region", Kind: config.String, Default: "us-ord", Example: "eu-central",
-		Doc: "region of the cluster and the registry; one that offers Kubernetes",
-	}
+	return config.Key{Name: "lke:region", Kind: config.String, Default: "us-ord", Example: "eu-central",
+		Doc: "region of the cluster and the registry; one that offers Kubernetes"}
 }
 
 // harborProjectKey declares the Harbor project that holds the images.
 func harborProjectKey() config.Key {
-	return config.Key{
-		Name: "harbor:project", Kind: config.String, Default: "library", Example: "platform",
-		Doc: "Harbor project that holds the images; made when there is none, and made private (linode)",
-	}
+	return config.Key{Name: "harbor:project", Kind: config.String, Default: "library", Example: "platform",
+		Doc: "Harbor project that holds the images; made when there is none, and made private (linode)"}
 }

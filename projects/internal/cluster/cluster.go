@@ -152,6 +152,40 @@ func (c *Cluster) Secret(
 	}, c.Provider())
 }
 
+// Object is an object of the cluster as a manifest has it.
+type Object struct {
+	APIVersion, Kind, Name string
+	Namespace              pulumi.StringInput // nil for a kind without one
+	Annotations            pulumi.StringMap
+	Fields                 Values // everything but apiVersion, kind and metadata
+}
+
+// Declared is an object that a program has declared.
+type Declared struct {
+	pulumi.CustomResourceState
+
+	Metadata metav1.ObjectMetaOutput `pulumi:"metadata"`
+}
+
+// Declare declares an object, named after itself, with the common labels.
+func (c *Cluster) Declare(ctx *pulumi.Context, o Object, opts ...pulumi.ResourceOption) (*Declared, error) {
+	fields, err := inputsOf(o.Fields)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", o.Kind, o.Name, err)
+	}
+	meta := c.Meta(o.Name, o.Namespace)
+	if o.Annotations != nil {
+		meta.Annotations = o.Annotations
+	}
+	fields["apiVersion"], fields["kind"], fields["metadata"] = pulumi.String(o.APIVersion), pulumi.String(o.Kind), meta
+	group := o.APIVersion
+	if !strings.Contains(group, "/") {
+		group = "core/" + group
+	}
+	declared := &Declared{}
+	return declared, ctx.RegisterResource("kubernetes:"+group+":"+o.Kind, o.Name, fields, declared, append(opts, c.Provider())...)
+}
+
 // Image returns the name to pull an image by: as given, or with the mirror in place of its own
 // registry.
 func (c *Cluster) Image(name string) string {

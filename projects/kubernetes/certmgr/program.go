@@ -3,8 +3,6 @@
 package certmgr
 
 import (
-	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
-	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apiextensions"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -40,12 +38,10 @@ func Program(ctx *pulumi.Context) error {
 		return err
 	}
 	// The release is ready only when its webhook answers, which the issuer needs.
-	if _, err := apiextensions.NewCustomResource(ctx, projects.ClusterIssuer, &apiextensions.CustomResourceArgs{
-		ApiVersion:  pulumi.String("cert-manager.io/v1"),
-		Kind:        pulumi.String("ClusterIssuer"),
-		Metadata:    c.Meta(projects.ClusterIssuer, nil),
-		OtherFields: kubernetes.UntypedArgs{"spec": from.spec()},
-	}, c.Provider(), pulumi.DependsOn([]pulumi.Resource{release})); err != nil {
+	if _, err := c.Declare(ctx, cluster.Object{
+		APIVersion: "cert-manager.io/v1", Kind: "ClusterIssuer", Name: projects.ClusterIssuer,
+		Fields: cluster.Values{"spec": from.spec()},
+	}, pulumi.DependsOn([]pulumi.Resource{release})); err != nil {
 		return err
 	}
 	ctx.Export("cluster_issuer", pulumi.String(projects.ClusterIssuer))
@@ -73,17 +69,14 @@ func read(s *settings.Settings) issuer {
 
 // spec returns the ClusterIssuer's specification.
 // https://cert-manager.io/docs/reference/api-docs/#cert-manager.io/v1.ClusterIssuer
-func (i issuer) spec() pulumi.Map {
+func (i issuer) spec() cluster.Values {
 	if i.kind != acme {
-		return pulumi.Map{"selfSigned": pulumi.Map{}}
+		return cluster.Values{"selfSigned": cluster.Values{}}
 	}
-	return pulumi.Map{"acme": pulumi.Map{
-		"email":               pulumi.String(i.email),
-		"server":              pulumi.String(i.server),
-		"privateKeySecretRef": pulumi.Map{"name": pulumi.String(projects.ClusterIssuer + "-acme-account")},
-		"solvers": pulumi.Array{pulumi.Map{
-			"http01": pulumi.Map{"ingress": pulumi.Map{"ingressClassName": pulumi.String("nginx")}},
-		}},
+	return cluster.Values{"acme": cluster.Values{
+		"email": i.email, "server": i.server,
+		"privateKeySecretRef": cluster.Values{"name": projects.ClusterIssuer + "-acme-account"},
+		"solvers":             []cluster.Values{{"http01": cluster.Values{"ingress": cluster.Values{"ingressClassName": "nginx"}}}},
 	}}
 }
 

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	networkingv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/networking/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/internal/cluster"
 	"mara/projects/internal/contain"
 	"mara/projects/internal/stackref"
 )
@@ -16,37 +16,29 @@ import (
 // demoUser is one of the users that the demo data creates.
 const demoUser = "testuser"
 
-// publish makes the Ingress and exports where the application is.
-func (a *application) publish(ctx *pulumi.Context, controller *stackref.Reference, frontend pulumi.Resource) error {
+// publish declares the Ingress and exports where the application is.
+func (a *application) publish(controller *stackref.Reference, frontend pulumi.Resource) error {
 	host := a.hostOf(controller)
-	meta := a.Meta(applicationName, a.namespace)
-	meta.Annotations = a.annotations()
-	if _, err := networkingv1.NewIngress(ctx, applicationName, &networkingv1.IngressArgs{
-		Metadata: meta,
-		Spec: &networkingv1.IngressSpecArgs{
-			IngressClassName: controller.String("ingress_class"),
-			Tls: networkingv1.IngressTLSArray{networkingv1.IngressTLSArgs{
-				Hosts: pulumi.StringArray{host}, SecretName: pulumi.String(applicationName + "-tls"),
-			}},
-			Rules: networkingv1.IngressRuleArray{networkingv1.IngressRuleArgs{
-				Host: host,
-				Http: networkingv1.HTTPIngressRuleValueArgs{Paths: networkingv1.HTTPIngressPathArray{
-					networkingv1.HTTPIngressPathArgs{
-						Path: pulumi.String("/"), PathType: pulumi.String("Prefix"),
-						Backend: networkingv1.IngressBackendArgs{Service: networkingv1.IngressServiceBackendArgs{
-							Name: pulumi.String("frontend"),
-							Port: networkingv1.ServiceBackendPortArgs{Number: pulumi.Int(80)},
-						}},
-					},
-				}},
-			}},
-		},
-	}, a.Provider(), pulumi.DependsOn([]pulumi.Resource{frontend})); err != nil {
+	backend := cluster.Values{"service": cluster.Values{"name": "frontend", "port": cluster.Values{"number": 80}}}
+	paths := []cluster.Values{{"path": "/", "pathType": "Prefix", "backend": backend}}
+	if _, err := a.Declare(a.ctx, cluster.Object{
+		APIVersion: "networking.k8s.io/v1", Kind: "Ingress", Name: applicationName, Namespace: a.namespace,
+		Annotations: a.annotations(),
+		Fields: cluster.Values{"spec": cluster.Values{
+			"ingressClassName": controller.String("ingress_class"),
+			"tls":              []cluster.Values{{"hosts": []any{host}, "secretName": applicationName + "-tls"}},
+			"rules":            []cluster.Values{{"host": host, "http": cluster.Values{"paths": paths}}},
+		}},
+	}, pulumi.DependsOn([]pulumi.Resource{frontend})); err != nil {
 		return err
 	}
-	ctx.Export("host", host)
-	ctx.Export("application_url", host.ApplyT(contain.Value(a.url)).(pulumi.StringOutput))
-	ctx.Export("demo_user", pulumi.String(a.loginHint()))
+	loginHint := demoUser
+	if !a.demoData {
+		loginHint = "none: sign up in the application"
+	}
+	a.ctx.Export("host", host)
+	a.ctx.Export("application_url", host.ApplyT(contain.Value(a.url)).(pulumi.StringOutput))
+	a.ctx.Export("demo_user", pulumi.String(loginHint))
 	return nil
 }
 
@@ -97,12 +89,4 @@ func (a *application) url(host string) string {
 		return fmt.Sprintf("https://%s:%d", host, a.httpsPort)
 	}
 	return "https://" + host
-}
-
-// loginHint says whom to log in as.
-func (a *application) loginHint() string {
-	if a.demoData {
-		return demoUser
-	}
-	return "none: sign up in the application"
 }

@@ -18,6 +18,7 @@ type application struct {
 	*cluster.Cluster
 	options
 
+	ctx         *pulumi.Context
 	namespace   pulumi.String
 	credentials pulumi.StringOutput // name of the Secret
 	account     pulumi.StringOutput // name of the ServiceAccount
@@ -43,27 +44,26 @@ func Program(ctx *pulumi.Context) error {
 	secrets := stackref.New(ctx, projects.Secrets().Name)
 	ingress := stackref.New(ctx, projects.IngressController().Name)
 	app := &application{
-		Cluster: c, options: o,
-		namespace:   pulumi.String(project.Namespace),
-		credentials: secrets.Entry("secrets", project.Namespace),
+		Cluster: c, options: o, ctx: ctx,
+		namespace: pulumi.String(project.Namespace), credentials: secrets.Entry("secrets", project.Namespace),
 	}
-	if err := app.configuration(ctx); err != nil {
+	if err := app.configuration(); err != nil {
 		return err
 	}
-	databases, err := app.databases(ctx)
+	databases, err := app.databases()
 	if err != nil {
 		return err
 	}
-	frontend, err := app.services(ctx, databases)
+	frontend, err := app.services(databases)
 	if err != nil {
 		return err
 	}
-	return app.publish(ctx, ingress, frontend)
+	return app.publish(ingress, frontend)
 }
 
 // read takes the options from the configuration.
 func read(s *settings.Settings) options {
-	o := options{
+	return options{
 		host:          s.String("bank-of-anthos:host"),
 		bankName:      s.String("bank-of-anthos:name"),
 		storage:       s.String("bank-of-anthos:storage_size"),
@@ -73,5 +73,4 @@ func read(s *settings.Settings) options {
 		httpsPort:     s.Int("kind:https_port"),
 		acme:          s.String("certmgr:issuer") == "acme",
 	}
-	return o
 }
