@@ -17,7 +17,7 @@ import (
 // unread key would silently do nothing.
 func TestEveryKeyIsRead(t *testing.T) {
 	t.Parallel()
-	shared := sourceOf(t, "internal") + sourceOf(t, "utility/internal")
+	shared := sourceOf(t, "internal")
 	internals, err := filepath.Glob("infrastructure/*/internal")
 	if err != nil {
 		t.Fatal(err)

@@ -178,12 +178,12 @@ func (c *Cluster) Declare(ctx *pulumi.Context, o Object, opts ...pulumi.Resource
 		meta.Annotations = o.Annotations
 	}
 	fields["apiVersion"], fields["kind"], fields["metadata"] = pulumi.String(o.APIVersion), pulumi.String(o.Kind), meta
-	group := o.APIVersion
-	if !strings.Contains(group, "/") {
-		group = "core/" + group
+	token := "kubernetes:" + o.APIVersion + ":" + o.Kind
+	if !strings.Contains(o.APIVersion, "/") {
+		token = "kubernetes:core/" + o.APIVersion + ":" + o.Kind
 	}
 	declared := &Declared{}
-	return declared, ctx.RegisterResource("kubernetes:"+group+":"+o.Kind, o.Name, fields, declared, append(opts, c.Provider())...)
+	return declared, ctx.RegisterResource(token, o.Name, fields, declared, append(opts, c.Provider())...)
 }
 
 // Image returns the name to pull an image by: as given, or with the mirror in place of its own

@@ -73,10 +73,11 @@ func (i issuer) spec() cluster.Values {
 	if i.kind != acme {
 		return cluster.Values{"selfSigned": cluster.Values{}}
 	}
+	ingress := cluster.Values{"ingressClassName": "nginx"}
 	return cluster.Values{"acme": cluster.Values{
 		"email": i.email, "server": i.server,
 		"privateKeySecretRef": cluster.Values{"name": projects.ClusterIssuer + "-acme-account"},
-		"solvers":             []cluster.Values{{"http01": cluster.Values{"ingress": cluster.Values{"ingressClassName": "nginx"}}}},
+		"solvers":             []cluster.Values{{"http01": cluster.Values{"ingress": ingress}}},
 	}}
 }
 

@@ -1,6 +1,11 @@
 package imagebuild
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,7 +15,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects/internal/settings"
-	"mara/projects/utility/internal/image"
 )
 
 // Facts of the source's Makefile and build/Dockerfile.
@@ -35,32 +39,25 @@ type source struct {
 // environments share the machine's images, and each may build another source.
 func build(cfg *settings.Settings, stack string) wanted {
 	from := readSource(cfg)
-	name := "mara/nginx-ingress:" + from.tag + "-" + stack
-	return wanted{
-		args: &docker.RemoteImageArgs{
-			Name:     pulumi.String(name),
-			Platform: platform(cfg),
-			Build: docker.RemoteImageBuildArgs{
-				// Build secrets need BuildKit, which a named builder asks for.
-				Builder:    pulumi.String("default"),
-				Context:    pulumi.String(from.context),
-				Dockerfile: pulumi.String(from.dockerfile),
-				Target:     pulumi.String(compileTarget),
-				Platform:   platform(cfg),
-				BuildArgs: pulumi.StringMap{
-					"BUILD_OS":   pulumi.String(buildOS(cfg)),
-					"IC_VERSION": pulumi.String(from.tag),
-				},
-				Secrets: buildSecrets(cfg),
-			},
-			Triggers: pulumi.StringMap{
-				"source":  pulumi.String(from.fingerprint),
-				"rebuild": pulumi.String(cfg.String("kic:source_rebuild")),
-			},
-			ForceRemove: pulumi.Bool(true),
+	image := &docker.RemoteImageArgs{
+		Name:     pulumi.String("mara/nginx-ingress:" + from.tag + "-" + stack),
+		Platform: platform(cfg),
+		Build: docker.RemoteImageBuildArgs{
+			// Build secrets need BuildKit, which a named builder asks for.
+			Builder:    pulumi.String("default"),
+			Context:    pulumi.String(from.context),
+			Dockerfile: pulumi.String(from.dockerfile),
+			Target:     pulumi.String(compileTarget),
+			Platform:   platform(cfg),
+			BuildArgs:  pulumi.ToStringMap(map[string]string{"BUILD_OS": buildOS(cfg), "IC_VERSION": from.tag}),
+			Secrets:    buildSecrets(cfg),
 		},
-		tag: from.tag,
+		Triggers: pulumi.ToStringMap(map[string]string{
+			"source": from.fingerprint, "rebuild": cfg.String("kic:source_rebuild"),
+		}),
+		ForceRemove: pulumi.Bool(true),
 	}
+	return wanted{args: image, tag: from.tag}
 }
 
 // readSource reads where the source is: a git URL or a directory.
@@ -80,7 +77,7 @@ func readSource(cfg *settings.Settings) source {
 	}
 	if configured := cfg.String("kic:source_tag"); configured != "" {
 		from.tag = configured
-		if !image.ValidTag(configured) {
+		if !tagPattern.MatchString(configured) {
 			cfg.Reject("kic:source_tag", "is %q, which cannot be the tag of an image", configured)
 		}
 	}
@@ -104,13 +101,11 @@ func directory(cfg *settings.Settings, path string) source {
 // buildOS returns the value of the Dockerfile's BUILD_OS for the Makefile's target.
 func buildOS(cfg *settings.Settings) string {
 	plus := cfg.Bool("kic:nginx_plus")
-	target := cfg.String("kic:source_target")
-	if target == "" {
-		target = "debian-image"
-		if plus {
-			target = "debian-image-plus"
-		}
+	usual := "debian-image"
+	if plus {
+		usual = "debian-image-plus"
 	}
+	target := cmp.Or(cfg.String("kic:source_target"), usual)
 	if plus != strings.Contains(target, "-plus") {
 		cfg.Reject("kic:source_target", "is %s, which does not agree with kic:nginx_plus, which is %v", target, plus)
 	}
@@ -125,12 +120,49 @@ func buildSecrets(cfg *settings.Settings) docker.RemoteImageBuildSecretArrayInpu
 	if !cfg.Bool("kic:nginx_plus") {
 		return nil
 	}
-	return docker.RemoteImageBuildSecretArray{
-		docker.RemoteImageBuildSecretArgs{
-			Id: pulumi.String("nginx-repo.crt"), Src: pulumi.String(file(cfg, "kic:repo_cert_path")),
-		},
-		docker.RemoteImageBuildSecretArgs{
-			Id: pulumi.String("nginx-repo.key"), Src: pulumi.String(file(cfg, "kic:repo_key_path")),
-		},
+	secret := func(id, key string) docker.RemoteImageBuildSecretArgs {
+		return docker.RemoteImageBuildSecretArgs{Id: pulumi.String(id), Src: pulumi.String(file(cfg, key))}
 	}
+	return docker.RemoteImageBuildSecretArray{
+		secret("nginx-repo.crt", "kic:repo_cert_path"), secret("nginx-repo.key", "kic:repo_key_path"),
+	}
+}
+
+// fingerprint sums up a directory: names, permissions and contents of everything
+// inside, in order. The history in .git is skipped, because it changes without
+// the source.
+func fingerprint(root string) (string, error) {
+	sum := sha256.New()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		// The size keeps the end of one file apart from the start of the next name.
+		fmt.Fprintf(sum, "%q %v %d\n", filepath.ToSlash(name), info.Mode(), info.Size())
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			fmt.Fprintf(sum, "%q\n", target)
+			return err
+		case info.Mode().IsRegular():
+			content, err := os.ReadFile(path)
+			sum.Write(content)
+			return err
+		}
+		return nil
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
 }

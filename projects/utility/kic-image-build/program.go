@@ -7,8 +7,11 @@
 package imagebuild
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/pulumi/pulumi-docker/sdk/v4/go/docker"
@@ -16,22 +19,49 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/settings"
+	"mara/projects/naming"
 )
+
+// plusRegistry is F5's registry of commercial images. One logs in with the
+// licence token as user and any password:
+// docs.nginx.com/nginx-ingress-controller/install/images/registry-download.
+const plusRegistry = "private-registry.nginx.com"
+
+// wanted is what the configuration asks for.
+type wanted struct {
+	args  *docker.RemoteImageArgs
+	tag   string // tag that the image is to have in the environment's registry
+	login bool   // F5's registry needs a login
+	token string // the licence token
+}
 
 // Program declares the image.
 func Program(ctx *pulumi.Context) error {
 	cfg := settings.New(ctx, projects.KICImageBuild())
-	wanted := want(cfg, ctx.Stack())
-	if err := cfg.Err(); err != nil {
-		return err
+	read := pull
+	if cfg.String("kic:image_origin") == "source" {
+		read = build
 	}
-	opts, err := login(ctx, wanted.login)
-	if err != nil {
+	wanted := read(cfg, ctx.Stack())
+	if err := cfg.Err(); err != nil {
 		return err
 	}
 	// A build that replaces another has the same name: the old image has to go
 	// first, or removing it by name would remove the new one.
-	opts = append(opts, pulumi.DeleteBeforeReplace(true))
+	opts := []pulumi.ResourceOption{pulumi.DeleteBeforeReplace(true)}
+	if wanted.login { // the default provider has none
+		provider, err := docker.NewProvider(ctx, "docker", &docker.ProviderArgs{
+			RegistryAuth: docker.ProviderRegistryAuthArray{docker.ProviderRegistryAuthArgs{
+				Address:  pulumi.String(plusRegistry),
+				Username: pulumi.ToSecret(pulumi.String(wanted.token)).(pulumi.StringOutput),
+				Password: pulumi.ToSecret(pulumi.String("none")).(pulumi.StringOutput),
+			}},
+		})
+		if err != nil {
+			return err
+		}
+		opts = append(opts, pulumi.Provider(provider))
+	}
 	made, err := docker.NewRemoteImage(ctx, "image", wanted.args, opts...)
 	if err != nil {
 		return err
@@ -42,41 +72,58 @@ func Program(ctx *pulumi.Context) error {
 	return nil
 }
 
-// wanted is what the configuration asks for.
-type wanted struct {
-	args  *docker.RemoteImageArgs
-	tag   string      // tag that the image is to have in the environment's registry
-	login *registered // login for the registry to pull from; nil when it needs none
-}
-
-// registered is a login at a registry.
-type registered struct{ host, user, password string }
-
-// want reads the configuration; what does not fit is recorded in the settings.
-func want(cfg *settings.Settings, stack string) wanted {
-	if cfg.String("kic:image_origin") == "source" {
-		return build(cfg, stack)
+// pull asks for an image of a registry. The local copy is a cache that
+// environments share, so destroying one of them leaves it.
+func pull(cfg *settings.Settings, _ string) wanted {
+	release := projects.KICImage
+	if cfg.Bool("kic:nginx_plus") {
+		release = projects.KICPlusImage
 	}
-	return pull(cfg)
-}
-
-// login makes a Docker provider that knows the login. Without one the default
-// provider does.
-func login(ctx *pulumi.Context, at *registered) ([]pulumi.ResourceOption, error) {
-	if at == nil {
-		return nil, nil
+	named := cmp.Or(cfg.String("kic:image_name"), release)
+	if _, _, err := parse(named); err != nil {
+		cfg.Reject("kic:image_name", "cannot be used: %w", err)
+		return wanted{}
 	}
-	provider, err := docker.NewProvider(ctx, "docker", &docker.ProviderArgs{
-		RegistryAuth: docker.ProviderRegistryAuthArray{docker.ProviderRegistryAuthArgs{
-			Address:  pulumi.String(at.host),
-			Username: pulumi.ToSecret(pulumi.String(at.user)).(pulumi.StringOutput),
-			Password: pulumi.ToSecret(pulumi.String(at.password)).(pulumi.StringOutput),
-		}},
-	})
+	name := naming.InMirror(cfg.String(projects.Mirror), named)
+	registry, tag, err := parse(name)
 	if err != nil {
-		return nil, err
+		cfg.Reject(projects.Mirror, "cannot be used: %w", err)
+		return wanted{}
 	}
-	return []pulumi.ResourceOption{pulumi.Provider(provider)}, nil
+	args := &docker.RemoteImageArgs{Name: pulumi.String(name), Platform: platform(cfg), KeepLocally: pulumi.Bool(true)}
+	asked := wanted{args: args, tag: tag, login: registry == plusRegistry}
+	if asked.login {
+		asked.token = contents(cfg, "kic:jwt_path")
+	}
+	return asked
+}
+
+// The grammar of distribution/reference, without its rare corners.
+var (
+	repositoryPattern = regexp.MustCompile(
+		`^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*)*$`)
+	tagPattern    = regexp.MustCompile(`^\w[\w.-]{0,127}$`)
+	digestPattern = regexp.MustCompile(`^sha256:[a-f0-9]{64}$`)
+)
+
+// parse returns the registry ("" for Docker Hub) and the tag of an image name REGISTRY/REPOSITORY:TAG@DIGEST. It must
+// have a tag: an image without one would be a different image from day to day.
+func parse(name string) (registry, tag string, err error) {
+	rest, digest, pinned := strings.Cut(name, "@")
+	if pinned && !digestPattern.MatchString(digest) {
+		return "", "", fmt.Errorf("%q has a digest that is not sha256: and 64 hexadecimal digits", name)
+	}
+	if slash, colon := strings.LastIndex(rest, "/"), strings.LastIndex(rest, ":"); colon > slash {
+		rest, tag = rest[:colon], rest[colon+1:]
+	}
+	if !tagPattern.MatchString(tag) {
+		return "", "", fmt.Errorf("%q has no tag; give one, such as %s:1.2.3", name, rest)
+	}
+	registry, repository := naming.SplitRegistry(rest)
+	if !repositoryPattern.MatchString(repository) {
+		return "", "", fmt.Errorf("%q is not the name of an image, such as nginx/nginx-ingress:5.5.4", name)
+	}
+	return registry, tag, nil
 }
 
 // platform returns the platform of the image: as configured, or that of the cluster's nodes.

@@ -48,7 +48,8 @@ func (a *application) configuration() error {
 		}
 	}
 	// No component talks to the Kubernetes API.
-	account, err := a.deploy("v1", "ServiceAccount", applicationName, cluster.Values{"automountServiceAccountToken": false})
+	noToken := cluster.Values{"automountServiceAccountToken": false}
+	account, err := a.deploy("v1", "ServiceAccount", applicationName, noToken)
 	if err != nil {
 		return err
 	}
