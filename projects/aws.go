@@ -41,6 +41,10 @@ func AWS() model.Infrastructure {
 	}
 }
 
+// AWSClusterLimit is the longest name of a cluster of EKS. Whoever looks for a name that a program has given has to
+// shorten it in the same way.
+const AWSClusterLimit = 100
+
 // AWSVPC declares the network.
 func AWSVPC() model.Project {
 	return model.Project{

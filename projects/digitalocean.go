@@ -35,6 +35,10 @@ func DigitalOcean() model.Infrastructure {
 	}
 }
 
+// DigitalOceanLimit is the longest name that the programs give: less than what DigitalOcean takes for any name and for
+// a tag.
+const DigitalOceanLimit = 50
+
 // DigitalOceanDOKS declares the cluster.
 func DigitalOceanDOKS() model.Project {
 	return model.Project{

@@ -52,6 +52,9 @@ func Linode() model.Infrastructure {
 	}
 }
 
+// LinodeLimit is the longest name that the programs give: that of a firewall, which is the strictest.
+const LinodeLimit = 32
+
 // LinodeLKE declares the cluster.
 func LinodeLKE() model.Project {
 	return model.Project{

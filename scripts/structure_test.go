@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -118,5 +119,45 @@ func receiver(function *ast.FuncDecl) string {
 		default:
 			return "?"
 		}
+	}
+}
+
+// TestFilesThatNameAProvider checks that a further provider changes six files: those besides its own that name one which
+// exists. CONTRIBUTING.md lists them.
+func TestFilesThatNameAProvider(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(guide), "Files that exist and change:")
+	list, _, _ = strings.Cut(list, "## ")
+	known := []string{"runner/internal/guard/updateplan/stateful.go", "runner/internal/kube/mirror/kubernetes.go"}
+	found := 0
+	err = filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		path = strings.TrimPrefix(filepath.ToSlash(path), "../")
+		name := entry.Name()
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (name == "testdata" || name == "scripts" || strings.HasPrefix(name, ".") && name != ".."):
+			return filepath.SkipDir
+		case strings.Contains(path, "digitalocean"), strings.HasSuffix(path, "_test.go"), slices.Contains(known, path):
+			return nil
+		case filepath.Ext(path) != ".go" && name != "go.mod" && name != "go.sum":
+			return nil
+		}
+		content, err := os.ReadFile(filepath.Join("..", path))
+		if err != nil || !bytes.Contains(bytes.ToLower(content), []byte("digitalocean")) {
+			return err
+		}
+		found++
+		if !strings.Contains(list, "`"+path+"`") {
+			t.Errorf("%s names a provider, and is not in the list of CONTRIBUTING.md", path)
+		}
+		return nil
+	})
+	if err != nil || found == 0 || found > 6 {
+		t.Errorf("%d files name a provider, at most 6 are wanted; %v", found, err)
 	}
 }

@@ -17,6 +17,10 @@ import (
 	"mara/projects/infrastructure/linode/harbor"
 	harborconfiguration "mara/projects/infrastructure/linode/harbor-configuration"
 	"mara/projects/infrastructure/linode/lke"
+	"mara/providers/cloud"
+	"mara/providers/cloud/awscloud"
+	"mara/providers/cloud/digitaloceancloud"
+	"mara/providers/cloud/linodecloud"
 )
 
 // OfClouds returns the programs that need a cloud's SDK, which kind's plan does not use. A
@@ -36,4 +40,9 @@ func OfClouds() map[string]pulumi.RunFunc {
 		projects.LinodeHarborConfiguration().Name:       harborconfiguration.Program,
 		projects.LinodeRegistryCredentials().Name:       registrycredentials.Program,
 	}
+}
+
+// Clients returns the clients of all clouds, by provider.
+func Clients() map[string]cloud.Connect {
+	return map[string]cloud.Connect{"aws": awscloud.New, "digitalocean": digitaloceancloud.New, "linode": linodecloud.New}
 }

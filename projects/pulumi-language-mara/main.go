@@ -72,7 +72,7 @@ func run(args []string) error {
 		return err
 	}
 	if o.cloud {
-		return answer(context.Background(), clouds(), os.Environ(), os.Stdin, os.Stdout)
+		return answer(context.Background(), programs.Clients(), os.Environ(), os.Stdin, os.Stdout)
 	}
 	h := &host{Host: languagehost.Host{Engine: engine}, options: o, find: programs.ByName}
 	if o.runner {

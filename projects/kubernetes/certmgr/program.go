@@ -92,12 +92,8 @@ func values(c *cluster.Cluster, keepCRDs bool) cluster.Values {
 		"replicaCount":        replicas,
 		"resources":           requests,
 		"podDisruptionBudget": budget,
-		"webhook": cluster.Values{
-			"replicaCount": replicas, "resources": requests, "podDisruptionBudget": budget,
-		},
-		"cainjector": cluster.Values{
-			"replicaCount": replicas, "resources": requests, "podDisruptionBudget": budget,
-		},
+		"webhook":             cluster.Values{"replicaCount": replicas, "resources": requests, "podDisruptionBudget": budget},
+		"cainjector":          cluster.Values{"replicaCount": replicas, "resources": requests, "podDisruptionBudget": budget},
 		// A Job that waits for the webhook, so that the release is ready only
 		// when issuers can be made.
 		"startupapicheck": cluster.Values{"enabled": true, "timeout": "5m"},

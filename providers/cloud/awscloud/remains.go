@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"mara/projects"
 	"mara/projects/naming"
 	"mara/providers/cloud"
 )
@@ -25,7 +26,7 @@ var lingering = []types.ResourceType{types.ResourceTypeInstance, types.ResourceT
 // Remains implements cloud.Inventory: it lists the resources of EC2 with the tags of an
 // environment or of its cluster, and the cluster itself.
 func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
-	cluster := naming.Environment(stack, "", naming.AWSClusterLimit)
+	cluster := naming.Environment(stack, "", projects.AWSClusterLimit)
 	var found []string
 	for _, filters := range [][]types.Filter{
 		{filter("key", "mara.dev/stack"), filter("value", stack)},
@@ -93,7 +94,7 @@ func (c *Client) Locate(ctx context.Context, stack string) (cloud.Located, error
 			located.Resources = append(located.Resources, cloud.Resource{Type: name, ID: id, Name: id})
 		}
 	}
-	cluster := naming.Environment(stack, "", naming.AWSClusterLimit)
+	cluster := naming.Environment(stack, "", projects.AWSClusterLimit)
 	_, err = eks.NewFromConfig(c.config).DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &cluster})
 	var none *ekstypes.ResourceNotFoundException
 	switch {

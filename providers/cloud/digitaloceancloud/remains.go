@@ -7,6 +7,7 @@ import (
 
 	"github.com/digitalocean/godo"
 
+	"mara/projects"
 	"mara/projects/naming"
 	"mara/providers/cloud"
 )
@@ -37,7 +38,7 @@ func (c *Client) Locate(ctx context.Context, stack string) (cloud.Located, error
 	if err := c.noToken(); err != nil {
 		return cloud.Located{}, err
 	}
-	name := naming.Environment(stack, "", naming.DigitalOceanLimit)
+	name := naming.Environment(stack, "", projects.DigitalOceanLimit)
 	located := cloud.Located{Types: []string{clusterType, registryType}}
 	for page := 1; page != 0; {
 		clusters, answer, err := c.api.Kubernetes.List(ctx, &godo.ListOptions{Page: page, PerPage: pageSize})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/projects"
 	"mara/projects/naming"
 	"mara/providers"
 	"mara/providers/cloud"
@@ -175,7 +176,7 @@ func TestRemains(t *testing.T) {
 	long := strings.Repeat("x", 49)
 	for stack, labels := range map[string][2]string{
 		"try": {"mara-try", "mara-try-harbor"},
-		long:  {naming.Environment(long, "", naming.LinodeLimit), naming.Environment(long, "harbor", naming.LinodeLimit)},
+		long:  {naming.Environment(long, "", projects.LinodeLimit), naming.Environment(long, "harbor", projects.LinodeLimit)},
 	} {
 		page := func(items string) string { return `{"page": 1, "pages": 1, "results": 2, "data": [` + items + `]}` }
 		answers := map[string]string{

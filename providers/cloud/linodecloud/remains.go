@@ -7,6 +7,7 @@ import (
 
 	"github.com/linode/linodego"
 
+	"mara/projects"
 	"mara/projects/naming"
 	"mara/providers/cloud"
 )
@@ -32,8 +33,8 @@ func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
 
 // Locate implements cloud.Locator.
 func (c *Client) Locate(ctx context.Context, stack string) (cloud.Located, error) {
-	environment := naming.Environment(stack, "", naming.LinodeLimit)
-	harbor := naming.Environment(stack, "harbor", naming.LinodeLimit)
+	environment := naming.Environment(stack, "", projects.LinodeLimit)
+	harbor := naming.Environment(stack, "harbor", projects.LinodeLimit)
 	located := cloud.Located{Types: []string{clusterType, instanceType, firewallType}}
 	add := func(kind, label string, id int) {
 		if label == environment || label == harbor {

@@ -42,10 +42,8 @@ func (b *builder) clusterArgs(role role, subnets pulumi.StringArrayInput) *eks.C
 		// All add-ons are managed ones, declared here.
 		BootstrapSelfManagedAddons: pulumi.Bool(false),
 		EnabledClusterLogTypes:     pulumi.ToStringArray(b.logs.types),
-		KubernetesNetworkConfig: eks.ClusterKubernetesNetworkConfigArgs{
-			ServiceIpv4Cidr: pulumi.String(b.serviceCIDR),
-		},
-		UpgradePolicy: eks.ClusterUpgradePolicyArgs{SupportType: pulumi.String(b.support)},
+		KubernetesNetworkConfig:    eks.ClusterKubernetesNetworkConfigArgs{ServiceIpv4Cidr: pulumi.String(b.serviceCIDR)},
+		UpgradePolicy:              eks.ClusterUpgradePolicyArgs{SupportType: pulumi.String(b.support)},
 		VpcConfig: eks.ClusterVpcConfigArgs{
 			SubnetIds:             subnets,
 			EndpointPublicAccess:  pulumi.Bool(b.endpoint.public),

@@ -39,10 +39,8 @@ func (t trust) document() (string, error) {
 		actions = append(actions, "sts:TagSession")
 	}
 	document, err := json.Marshal(policyDocument{
-		Version: policyVersion,
-		Statement: []statement{{
-			Effect: "Allow", Action: actions, Principal: map[string]string{"Service": t.service},
-		}},
+		Version:   policyVersion,
+		Statement: []statement{{Effect: "Allow", Action: actions, Principal: map[string]string{"Service": t.service}}},
 	})
 	return string(document), err
 }

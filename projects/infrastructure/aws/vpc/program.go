@@ -20,9 +20,7 @@ func Program(ctx *pulumi.Context) error {
 		return err
 	}
 	n := &network{ctx: ctx, name: environment.ClusterName(ctx.Stack()), configuration: wanted}
-	for _, step := range []func() error{
-		n.makeVPC, n.makePublicSubnets, n.makeNATGateways, n.makePrivateSubnets,
-	} {
+	for _, step := range []func() error{n.makeVPC, n.makePublicSubnets, n.makeNATGateways, n.makePrivateSubnets} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -137,10 +135,7 @@ func (n *network) makeSubnet(
 }
 
 func (n *network) makeRouteTable(name string) (*ec2.RouteTable, error) {
-	return ec2.NewRouteTable(n.ctx, name, &ec2.RouteTableArgs{
-		VpcId: n.vpc.ID(),
-		Tags:  n.tags(n.name + "-" + name),
-	})
+	return ec2.NewRouteTable(n.ctx, name, &ec2.RouteTableArgs{VpcId: n.vpc.ID(), Tags: n.tags(n.name + "-" + name)})
 }
 
 func (n *network) tags(name string, others ...string) pulumi.StringMap {

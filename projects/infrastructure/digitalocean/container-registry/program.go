@@ -39,9 +39,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	push := &digitalocean.ContainerRegistryDockerCredentialsArgs{
-		RegistryName: at.name, Write: pulumi.Bool(true),
-	}
+	push := &digitalocean.ContainerRegistryDockerCredentialsArgs{RegistryName: at.name, Write: pulumi.Bool(true)}
 	login, err := digitalocean.NewContainerRegistryDockerCredentials(ctx, "push", push)
 	if err != nil {
 		return err

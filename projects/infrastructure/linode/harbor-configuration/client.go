@@ -29,10 +29,7 @@ type client struct {
 
 // connect makes a client for the Harbor on a host.
 func connect(host, user, password string) *client {
-	return &client{
-		base: "https://" + host, user: user, password: password,
-		http: &http.Client{Timeout: requestTimeout},
-	}
+	return &client{base: "https://" + host, user: user, password: password, http: &http.Client{Timeout: requestTimeout}}
 }
 
 // wait asks until Harbor says that all of it is healthy.

@@ -99,10 +99,8 @@ func (a *application) statefulSet(db database) cluster.Values {
 			"securityContext": cluster.Values{"seccompProfile": cluster.Values{"type": "RuntimeDefault"}},
 			"containers":      []cluster.Values{a.postgres(db), a.exporter(db)},
 		}, databaseLabel, "true"),
-		"volumeClaimTemplates": []cluster.Values{{"metadata": cluster.Values{"name": "data"}, "spec": claim}},
-		"persistentVolumeClaimRetentionPolicy": cluster.Values{
-			"whenDeleted": "Delete", "whenScaled": "Retain",
-		},
+		"volumeClaimTemplates":                 []cluster.Values{{"metadata": cluster.Values{"name": "data"}, "spec": claim}},
+		"persistentVolumeClaimRetentionPolicy": cluster.Values{"whenDeleted": "Delete", "whenScaled": "Retain"},
 	}}
 }
 

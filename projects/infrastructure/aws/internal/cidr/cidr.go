@@ -52,10 +52,7 @@ func Layout(network netip.Prefix, n int) ([]Subnets, error) {
 	}
 	zones := make([]Subnets, n)
 	for i := range zones {
-		zones[i] = Subnets{
-			Public:  block(block(network, 0), i),
-			Private: block(network, i+1),
-		}
+		zones[i] = Subnets{Public: block(block(network, 0), i), Private: block(network, i+1)}
 	}
 	return zones, nil
 }
@@ -94,8 +91,7 @@ func ParseService(text string) (netip.Prefix, error) {
 			service, largestService, smallestService)
 	}
 	if !service.Addr().IsPrivate() {
-		return netip.Prefix{}, fmt.Errorf(
-			"%s is not inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16", service)
+		return netip.Prefix{}, fmt.Errorf("%s is not inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16", service)
 	}
 	return service, nil
 }

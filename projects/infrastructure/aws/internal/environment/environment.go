@@ -4,6 +4,7 @@ package environment
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects"
 	"mara/projects/naming"
 )
 
@@ -15,7 +16,7 @@ const (
 // ClusterName returns the name of the cluster. The network needs it too, for the tags by which
 // load balancers find their subnets.
 func ClusterName(stack string) string {
-	return naming.Environment(stack, "", naming.AWSClusterLimit)
+	return naming.Environment(stack, "", projects.AWSClusterLimit)
 }
 
 // RoleName returns the name of one of the environment's IAM roles.

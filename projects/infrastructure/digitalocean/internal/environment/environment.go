@@ -4,12 +4,13 @@ package environment
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects"
 	"mara/projects/naming"
 )
 
 // Name returns the environment's name, or the name of a part of it.
 func Name(stack, part string) string {
-	return naming.Environment(stack, part, naming.DigitalOceanLimit)
+	return naming.Environment(stack, part, projects.DigitalOceanLimit)
 }
 
 // Tags returns the tags of a resource: its project and the environment.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects"
 	"mara/projects/internal/contain"
 	"mara/projects/naming"
 )
@@ -15,7 +16,7 @@ const tagLimit = 50
 
 // Label names a part of the environment, or with part "" the environment itself.
 func Label(stack, part string) pulumi.String {
-	return pulumi.String(naming.Environment(stack, part, naming.LinodeLimit))
+	return pulumi.String(naming.Environment(stack, part, projects.LinodeLimit))
 }
 
 // Tags returns the tags of a resource: its project and the environment.
