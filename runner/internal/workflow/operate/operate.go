@@ -31,10 +31,10 @@ import (
 // job is one operation on one environment, which is open.
 type job struct {
 	Request
-	view     relay.View
-	d        session.Deps
-	s        *session.Session
-	w        work
+	view     relay.View       // how it is shown
+	d        session.Deps     // the outside world
+	s        *session.Session // the open environment
+	w        work             // what is to do
 	contract *outputContract // of the outputs
 	before   event.Summary   // of the preview that came before an up
 }

@@ -39,6 +39,7 @@ type Options struct {
 	Reaps      bool   // destroys what is past its time
 }
 
+// rollout is one rollout.
 type rollout struct {
 	operate.Request // asked of each environment
 	o               Options
@@ -47,6 +48,7 @@ type rollout struct {
 	plan            fleet.Plan
 	steps           plan.Plan // of the rollout: environments and the ends of waves
 	resumed         string    // run that it resumes
+	force           bool      // runs unchanged projects, too, because it or the resumed rollout was asked to
 	run             *relay.Relay
 
 	masker *event.Masker
@@ -63,7 +65,7 @@ type rollout struct {
 // has shown is a failure.Reported.
 func Run(ctx context.Context, d session.Deps, o Options) (summary event.Summary, err error) {
 	masker := event.NewMasker(session.SecretsOf(o.Request.Sources.File.Merge(o.Request.Sources.Process))...)
-	r := &rollout{Request: o.Request, o: o, d: d, room: make(chan struct{}, o.Total), masker: masker}
+	r := &rollout{Request: o.Request, force: o.Request.Force, o: o, d: d, room: make(chan struct{}, o.Total), masker: masker}
 	r.shared.Interrupt = d.Interrupt
 	defer func() { err = errors.Join(err, r.shared.Close()) }()
 	for _, step := range []func(context.Context) error{r.prepare, r.lookBeforeDestroy, r.approve, r.start} {
@@ -125,7 +127,7 @@ func (r *rollout) limitToRest(ctx context.Context) error {
 		return err
 	}
 	r.resumed, r.resumes = rest.Run.ID, rest.Chain
-	r.Force = r.Force || rest.Force && r.Operation.Deploys()
+	r.force = r.Force || rest.Force && r.Operation.Deploys()
 	names := rest.Unfinished()
 	if r.Operation.Deploys() {
 		again, err := r.changedSince(ctx, rest.Succeeded)
@@ -148,7 +150,7 @@ func (r *rollout) start(ctx context.Context) (err error) {
 	}
 	keep := journal.Options{Dir: r.Directory().Rollouts(), ID: id, Meta: journal.Meta{
 		Operation: r.Operation, Environment: fleetRuns(), Simulated: r.Simulation.On, Selection: r.words(),
-		Resumes: r.resumed, Force: r.Force, Commit: gitsource.CommitOf(ctx, r.Root),
+		Resumes: r.resumed, Force: r.force, Commit: gitsource.CommitOf(ctx, r.Root),
 		User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
 	}}
 	known := ui.Options{Durations: r.durations(), Resources: r.projects(), Next: r.next}

@@ -18,9 +18,9 @@ import (
 func TestAGateAsksForItself(t *testing.T) {
 	t.Parallel()
 	var asked operate.Request
-	asked.Operation, asked.Selection, asked.Force = operation.Up, plan.Selection{Only: []string{"shop"}}, true
+	asked.Operation, asked.Selection = operation.Up, plan.Selection{Only: []string{"shop"}}
 	asked.Allow, asked.Rest.Resume = []string{"dev"}, true
-	r := &rollout{Request: asked}
+	r := &rollout{Request: asked, force: true}
 	own := r.request(operation.Up, "dev")
 	if !own.Rest.Resume || own.SessionOptions().Narrow == nil || !own.Force || own.Stack.Text != "dev" {
 		t.Errorf("the rollout asks for %+v", own)

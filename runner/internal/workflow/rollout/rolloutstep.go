@@ -73,7 +73,7 @@ func (r *rollout) request(op operation.Operation, stack string) operate.Request 
 	}
 	one.Selection, one.Secrets, one.Rest = r.Selection, r.Secrets, r.Rest
 	one.Execution, one.Removal, one.Carried = r.Execution, r.Removal, r.Carried
-	one.Force, one.Deep, one.Allow = r.Force, r.Deep, r.Allow
+	one.Force, one.Deep, one.Allow = r.force, r.Deep, r.Allow
 	one.NewBackend, one.WarnMissing, one.Guards = r.NewBackend, r.WarnMissing, r.Guards
 	return one
 }
