@@ -35,8 +35,8 @@ type job struct {
 	d        session.Deps     // the outside world
 	s        *session.Session // the open environment
 	w        work             // what is to do
-	contract *outputContract // of the outputs
-	before   event.Summary   // of the preview that came before an up
+	contract *outputContract  // of the outputs
+	before   event.Summary    // of the preview that came before an up
 }
 
 // Run runs an operation: it opens the environment, chooses the projects, looks for leftovers of earlier runs, asks
