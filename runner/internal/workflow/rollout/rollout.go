@@ -65,7 +65,9 @@ type rollout struct {
 // has shown is a failure.Reported.
 func Run(ctx context.Context, d session.Deps, o Options) (summary event.Summary, err error) {
 	masker := event.NewMasker(session.SecretsOf(o.Request.Sources.File.Merge(o.Request.Sources.Process))...)
-	r := &rollout{Request: o.Request, force: o.Request.Force, o: o, d: d, room: make(chan struct{}, o.Total), masker: masker}
+	r := &rollout{
+		Request: o.Request, force: o.Request.Force, o: o, d: d, room: make(chan struct{}, o.Total), masker: masker,
+	}
 	r.shared.Interrupt = d.Interrupt
 	defer func() { err = errors.Join(err, r.shared.Close()) }()
 	for _, step := range []func(context.Context) error{r.prepare, r.lookBeforeDestroy, r.approve, r.start} {
