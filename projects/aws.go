@@ -134,7 +134,7 @@ func eksKeys() []config.Key {
 		{Name: "eks:kms_key_arn", Kind: config.String, Example: "arn:aws:kms:us-east-1:123456789012:key/...",
 			Doc: "encrypt Kubernetes Secrets with this KMS key instead of one made for the cluster"},
 		{Name: "eks:admin_principals", Kind: config.List, Example: `["arn:aws:iam::123456789012:role/platform"]`,
-			Doc: "IAM users and roles that administer the cluster, beside the one that creates it"},
+			Doc: "IAM users and roles that administer the cluster, in addition to the one that creates it"},
 		{Name: "eks:addon_versions", Kind: config.Map, Example: `{vpc-cni: "v1.20.4-eksbuild.2"}`,
 			Doc: "add-on to its version; what AWS has as default for the Kubernetes version when not set"},
 	}

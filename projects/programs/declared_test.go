@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	update    = flag.Bool("update", false, "write the golden files anew")
+	update    = flag.Bool("update", false, "rewrite the golden files")
 	writeInto = flag.String("declared", "", "directory to write the declared resources into, to compare two commits")
 )
 

@@ -92,10 +92,10 @@ func TestCurrentKubeconfig(t *testing.T) {
 		t.Error("it is the current one, although another has come")
 	}
 	for _, name := range []string{"mara-kind-dev", "mara-kind-third"} { // one of many need not be the current one
-		if _, err := (kubeconfig.Entries{Files: []string{file}, Name: name, Beside: true}).Merge(t.Context(), []byte(clusterConfig)); err != nil {
+		if _, err := (kubeconfig.Entries{Files: []string{file}, Name: name, KeepContext: true}).Merge(t.Context(), []byte(clusterConfig)); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := (kubeconfig.Entries{Files: files, Name: name, Beside: true}).Current(); !ok {
+		if _, ok := (kubeconfig.Entries{Files: files, Name: name, KeepContext: true}).Current(); !ok {
 			t.Errorf("%s is not there", name)
 		}
 	}

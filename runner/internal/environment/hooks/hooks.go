@@ -22,17 +22,17 @@ import (
 
 // Hooks are those of one environment.
 type Hooks struct {
-	Stacks    *stacks.Set
-	Provider  providers.Provider
-	Stack     string
-	Root      string            // of the configuration
-	Env       map[string]string // of Pulumi and its plugins
-	Runtime   string            // the configured container runtime; "" for the first one on the PATH
-	Directory layout.Runner
-	Simulated bool
-	Beside    bool // the environment is one of many: its context is not made the current one
-	Masker    *event.Masker
-	Log       *slog.Logger
+	Stacks      *stacks.Set
+	Provider    providers.Provider
+	Stack       string
+	Root        string            // of the configuration
+	Env         map[string]string // of Pulumi and its plugins
+	Runtime     string            // the configured container runtime; "" for the first one on the PATH
+	Directory   layout.Runner
+	Simulated   bool
+	KeepContext bool // the environment is one of many: its context is not made the current one
+	Masker      *event.Masker
+	Log         *slog.Logger
 	// LeaveBehind lets a cluster be destroyed that may leave load balancers and volumes.
 	LeaveBehind bool
 
@@ -145,5 +145,5 @@ func (h Hooks) entries() kubeconfig.Entries {
 	if h.Simulated {
 		files = []string{h.Directory.Kubeconfig()}
 	}
-	return kubeconfig.Entries{Files: files, Name: kubeconfig.Name(h.Provider.Name, h.Stack), Beside: h.Beside}
+	return kubeconfig.Entries{Files: files, Name: kubeconfig.Name(h.Provider.Name, h.Stack), KeepContext: h.KeepContext}
 }

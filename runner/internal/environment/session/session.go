@@ -314,7 +314,7 @@ func (s *Session) Hooks() hooks.Hooks {
 	return hooks.Hooks{
 		Stacks: s.Stacks, Provider: s.Provider, Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env,
 		Directory: s.Directory,
-		Simulated: s.Options.Simulation.On, Beside: s.Options.Shared != nil,
+		Simulated: s.Options.Simulation.On, KeepContext: s.Options.Shared != nil,
 		Runtime: s.Settings.Config.Text("kind:runtime").Text, Masker: s.Masker, Log: s.Log,
 	}
 }

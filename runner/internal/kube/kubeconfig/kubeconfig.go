@@ -41,9 +41,9 @@ func Files(kubeconfigVariable, home string) []string {
 
 // Entries identifies the entries of an environment in kubeconfig files.
 type Entries struct {
-	Files  []string
-	Name   string // of the cluster, the user and the context
-	Beside bool   // the cluster is one of many: its context does not replace the current one
+	Files       []string
+	Name        string // of the cluster, the user and the context
+	KeepContext bool   // the cluster is one of many: its context does not replace the current one
 }
 
 // Merge writes the current context of a cluster's kubeconfig to one of the files,
@@ -63,7 +63,7 @@ func (e Entries) Merge(ctx context.Context, cluster []byte) (string, error) {
 		config.Clusters[name] = entries.Clusters[name]
 		config.AuthInfos[name] = entries.AuthInfos[name]
 		config.Contexts[name] = entries.Contexts[name]
-		if !e.Beside || config.CurrentContext == "" {
+		if !e.KeepContext || config.CurrentContext == "" {
 			config.CurrentContext = name
 		}
 		return true
@@ -101,10 +101,10 @@ func (e Entries) Remove(ctx context.Context) ([]string, error) {
 }
 
 // Current returns the kubeconfig of the cluster as Merge has left it. ok is false if
-// the entries are gone, or if another context is current and Beside is not set.
+// the entries are gone, or if another context is current and KeepContext is not set.
 func (e Entries) Current() (content []byte, ok bool) {
 	found, current := e.find()
-	if found == nil || current != e.Name && !e.Beside {
+	if found == nil || current != e.Name && !e.KeepContext {
 		return nil, false
 	}
 	found.CurrentContext = e.Name

@@ -77,7 +77,7 @@ const outputsFile = "outputs.json"
 // values: a placeholder says that a value is secret.
 type Outputs map[string]map[string]any
 
-// KeepOutputs puts the outputs beside the run; none leave no file.
+// KeepOutputs stores the outputs in the directory of the run. Without outputs it writes no file.
 func (j *Journal) KeepOutputs(outputs Outputs) error {
 	if len(outputs) == 0 {
 		return nil
