@@ -5,9 +5,9 @@ package cmd
 import (
 	"context"
 	"io"
-	"path/filepath"
 
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/output/ui"
 )
 
 // Program is the name of the program.
@@ -29,18 +29,4 @@ type Deps struct {
 type RunFunc func(ctx context.Context, d Deps, args []string) int
 
 // Width returns the width of the terminal at stdout, 0 if it is none.
-func (d Deps) Width() int {
-	if d.Size == nil {
-		return 0
-	}
-	width, _ := d.Size()
-	return width
-}
-
-// Absolute makes a path from the command line absolute; "" stays "".
-func (d Deps) Absolute(path string) string {
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(d.Dir, path)
-}
+func (d Deps) Width() int { return ui.Width(d.Size) }

@@ -12,12 +12,17 @@ import (
 func Confirm(ctx context.Context, in io.Reader, out io.Writer, interactive bool, command, question string) error {
 	terminal, ok := NewTerminal(in, out)
 	if !interactive || !ok {
-		return &failure.Usage{
-			Text: command + " needs confirmation, and this is not a terminal",
-			Next: "add --yes to skip the confirmation",
-		}
+		return NoTerminal(command)
 	}
 	return Agreed(terminal.Confirm(ctx, question))
+}
+
+// NoTerminal returns the error of a command that needs confirmation where it cannot ask.
+func NoTerminal(command string) error {
+	return &failure.Usage{
+		Text: command + " needs confirmation, and this is not a terminal",
+		Next: "add --yes to skip the confirmation",
+	}
 }
 
 // Agreed turns an answer other than yes into an error.

@@ -113,6 +113,15 @@ func (f Facts) utf8() bool {
 	return f.OS == "darwin" || f.OS == "windows"
 }
 
+// Width returns the width of a terminal by its size; 0 if there is none.
+func Width(size func() (width, height int)) int {
+	if size == nil {
+		return 0
+	}
+	width, _ := size()
+	return width
+}
+
 // Screen shows a run while it runs, and its summary at the end.
 type Screen interface {
 	event.Sink

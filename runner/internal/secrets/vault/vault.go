@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,14 @@ type Console struct {
 	StdinIsTerminal bool
 	Dir             string // working directory, where the paths of files start
 	Now             func() time.Time
+}
+
+// Absolute makes a path from the command line absolute; "" stays "".
+func (c Console) Absolute(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(c.Dir, path)
 }
 
 // Options describe the environment whose secrets are kept.

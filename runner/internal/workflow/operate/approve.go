@@ -35,10 +35,7 @@ func (r Request) CheckConsent(d session.Deps) error {
 	if !r.NeedsApproval() || r.Interactive && terminal || decides {
 		return nil
 	}
-	return &failure.Usage{
-		Text: fmt.Sprintf("%s needs confirmation, and this is not a terminal", r.Operation),
-		Next: "add --yes to skip the confirmation",
-	}
+	return prompt.NoTerminal(string(r.Operation))
 }
 
 // approve asks for confirmation of an operation that changes resources. For an up it first shows the preview; for a

@@ -51,19 +51,14 @@ func (j *job) reportRefused(err error) {
 		}
 		emitter.Close()
 	}
-	warn := func(what string, err error) {
-		if err != nil {
-			fmt.Fprintf(j.d.Stderr, "warning: %s: %v\n", what, err)
-		}
-	}
 	if j.view.Report != "" {
 		err := relay.WriteReport(j.view.Report, &shown, report.Details{})
-		warn("the report cannot be written", err)
+		relay.Warn(j.d, "the report cannot be written: ", err)
 		if err == nil && !j.view.JSON {
 			fmt.Fprintf(j.view.Stdout, "\nReport: %s\n", j.view.Report)
 		}
 	}
 	if file := ui.Decide(j.view.Facts).StepSummary; file != "" && !j.view.JSON {
-		warn("the step summary cannot be written", report.AppendStepSummary(file, &shown))
+		relay.Warn(j.d, "the step summary cannot be written: ", report.AppendStepSummary(file, &shown))
 	}
 }

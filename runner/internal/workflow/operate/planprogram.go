@@ -74,11 +74,8 @@ func fingerprintOf(
 func (f planFile) writtenFiles() []string {
 	var files []string
 	for _, file := range []string{f.Plan.Save, f.Plan.HoldFile, f.view.Report} {
-		if file == "" {
+		if file = f.d.Absolute(file); file == "" {
 			continue
-		}
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(f.d.Dir, file)
 		}
 		files = append(files, file)
 		if directory, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {

@@ -37,13 +37,7 @@ type View struct {
 }
 
 // Width returns the width of the terminal, 0 if it is none.
-func (v View) Width() int {
-	if v.Size == nil {
-		return 0
-	}
-	width, _ := v.Size()
-	return width
-}
+func (v View) Width() int { return ui.Width(v.Size) }
 
 // NewScreen returns the screen that a view asks for. known has what the screen expects of the run.
 func (v View) NewScreen(known ui.Options) (ui.Screen, ui.Look) {
@@ -173,10 +167,13 @@ func (r *Relay) endTrace() {
 	r.Warn("", r.tracer.Close(ctx))
 }
 
-// Warn prints an error after a run as a warning.
-func (r *Relay) Warn(what string, err error) {
+// Warn prints an error after the run as a warning.
+func (r *Relay) Warn(what string, err error) { Warn(r.d, what, err) }
+
+// Warn prints an error as a warning, if there is one.
+func Warn(d session.Deps, what string, err error) {
 	if err != nil {
-		fmt.Fprintf(r.d.Stderr, "warning: %s%v\n", what, err)
+		fmt.Fprintf(d.Stderr, "warning: %s%v\n", what, err)
 	}
 }
 
