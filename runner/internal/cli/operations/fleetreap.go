@@ -19,6 +19,7 @@ import (
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/run/event"
+	"mara/runner/internal/workflow/rollout"
 )
 
 // FleetReap returns `runner fleet reap`.
@@ -27,7 +28,7 @@ func FleetReap(d cmd.Deps) *cli.Command {
 		use:   "destroy the environments that are past their time",
 		flags: []string{"remove-stacks", "force-forget", "leave-behind", "unknown-age"},
 	})
-	command.Name = reapName
+	command.Name = rollout.ReapName
 	command.Description = "Destroys environments that have `runner:ttl` and were created longer ago than that: the\n" +
 		"oldest resource in the states of their projects counts. It lists them before it asks; without a terminal,\n" +
 		"as in a cron job, it needs --yes. A protected environment is never destroyed. An environment that\n" +
@@ -41,8 +42,6 @@ func FleetReap(d cmd.Deps) *cli.Command {
 	}, runReap)
 	return command
 }
-
-const reapName = "reap"
 
 type reapOptions struct {
 	rolloutOptions
@@ -65,16 +64,16 @@ func unknownAgeFlag() cli.Flag {
 }
 
 func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
-	all, _, err := o.Fleet()
+	all, _, err := o.Request.Fleet()
 	if err != nil {
 		return err
 	}
-	chosen, err := fleet.Select(all, o.Rollout.Chosen)
+	chosen, err := fleet.Select(all, o.Chosen)
 	if err != nil {
 		return err
 	}
 	lives, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (life, error) {
-		return lifeOf(ctx, d, o.Options, e.Stack)
+		return lifeOf(ctx, d, o.Request.Options, e.Stack)
 	})
 	if err != nil {
 		return err
@@ -87,7 +86,7 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 		return refused
 	}
 	rest := o.rolloutOptions
-	rest.Rollout.Chosen = fleet.Selection{Names: past}
+	rest.Chosen = fleet.Selection{Names: past}
 	return errors.Join(runRollout(ctx, d, rest), refused)
 }
 

@@ -9,26 +9,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/vault"
 	"mara/runner/internal/workflow/operate"
 	"mara/runner/internal/workflow/relay"
-
-	"github.com/urfave/cli/v2"
 )
 
 // options are those of up, preview, refresh, drift and destroy.
 type options struct {
-	cmd.Common
-	Request  operate.Request
-	View     relay.View
-	ExitCode bool // changes have an exit code of their own
+	operate.Request
+	Invocation cmd.Invocation
+	View       relay.View
+	ExitCode   changesExit
 }
 
 // operateFlags returns the flags of all operations, after some that only few have.
@@ -78,51 +79,48 @@ func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command
 }
 
 func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Operation) (o options, err error) {
-	o.Common = common
-	o.Operation = op
-	o.ChangeProvider = true // open checks that nothing is deployed
-	if o.Simulation.Cluster = c.String("simulate-cluster"); o.Simulation.Cluster != "" && !o.Simulation.On {
-		return o, failure.Usagef(
-			c.Command.Name, "--simulate-cluster needs --simulate: it asks a cluster about what is simulated",
-		)
-	}
-	if c.Bool("preview-only") {
-		o.Operation = operation.Drift
-	}
-	if o.Overrides, err = parseOverrides(c, o.Common.Request); err != nil {
-		return o, err
-	}
-	if o.LockTimeout, err = cmd.ParseLock(c); err != nil {
-		return o, err
-	}
 	r := operate.Request{
-		Yes: o.Yes, Approve: operate.Rule(cmd.Chosen(c, "auto-approve-if")), Allow: c.StringSlice("allow"),
-		Force: c.Bool("force"), Deep: c.Bool("deep"), NewBackend: c.Bool(newBackendName), Carried: parseCarried(c),
-		WarnMissing: cmd.Chosen(c, operate.MissingOutputFlag) == operate.MissingOutputWarn,
+		Options: common.Options, Yes: common.Yes, Approve: operate.Rule(cmd.Chosen(c, "auto-approve-if")),
+		Allow: c.StringSlice("allow"), Force: c.Bool("force"), Deep: c.Bool("deep"), NewBackend: c.Bool(newBackendName),
+		WarnMissing: cmd.Chosen(c, operate.MissingOutputFlag) == operate.MissingOutputWarn, Carried: parseCarried(c),
 		Removal: operate.Removal{
 			Stacks: c.Bool("remove-stacks"), Forget: c.Bool("force-forget"), LeaveBehind: c.Bool("leave-behind"),
 			Orphans: c.Bool("orphans"),
 		},
 	}
+	o = options{Invocation: common.Invocation, View: parseView(c, d, common), ExitCode: changesExit(c.Bool("exit-code"))}
+	if r.Operation = op; c.Bool("preview-only") {
+		r.Operation = operation.Drift
+	}
+	r.ChangeProvider = true // open checks that nothing is deployed
+	if r.Simulation.Cluster = c.String("simulate-cluster"); r.Simulation.Cluster != "" && !r.Simulation.On {
+		return o, failure.Usagef(
+			c.Command.Name, "--simulate-cluster needs --simulate: it asks a cluster about what is simulated",
+		)
+	}
+	if r.Overrides, err = parseOverrides(c, common.Request); err != nil {
+		return o, err
+	}
+	if r.LockTimeout, err = cmd.ParseLock(c); err != nil {
+		return o, err
+	}
 	if r.Execution, err = parseExecution(c); err != nil {
 		return o, err
 	}
-	o.AtOnce, o.Profile, o.NeedSecrets = r.Execution.Parallel, c.Bool("profile"), o.Operation.RunsPrograms()
+	r.AtOnce, r.Profile, r.NeedSecrets = r.Execution.Parallel, c.Bool("profile"), r.Operation.RunsPrograms()
 	if r.Rest, err = parseRest(c); err != nil {
 		return o, err
 	}
-	o.Selection = cmd.ParseSelection(c)
-	if o.Secrets, err = parseSecrets(c, o.Common); err != nil {
+	r.Selection = cmd.ParseSelection(c)
+	if r.Secrets, err = parseSecrets(c, common); err != nil {
 		return o, err
 	}
-	o.View, o.ExitCode = parseView(c, d, o.Common), c.Bool("exit-code")
-	r.Options = o.Options
 	if words := r.Words(); r.Removal.Orphans && len(words) > 0 {
 		return o, failure.Usagef(
 			"destroy", "--orphans and %s: choose one; orphans are no projects of the plan", strings.Join(words, " "),
 		)
 	}
-	o.Refusal = r.CheckConsent(d.Deps)
+	r.Refusal = r.CheckConsent(d.Deps)
 	if r.Guards, err = parseGuards(c, d); err != nil {
 		return o, err
 	}
@@ -130,9 +128,8 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 		return o, err
 	}
 	if r.Plan.Hold != nil {
-		o.Selection, o.Refusal = plan.Selection{Only: projectsOf(r.Plan.Hold)}, nil
+		r.Selection, r.Refusal = plan.Selection{Only: projectsOf(r.Plan.Hold)}, nil
 	}
-	r.Options = o.Options
 	o.Request = r
 	return o, nil
 }
@@ -151,12 +148,19 @@ func runOperation(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if r.Guards, err = r.LoadGuards(); err != nil {
 		return err
 	}
-	if r.Options, err = complete(ctx, d, o.Common); err != nil {
+	if r.Options, err = complete(ctx, d, cmd.Common{Options: r.Options, Invocation: o.Invocation}); err != nil {
 		return err
 	}
-	summary, err := operate.Run(ctx, d.Deps, r, o.View)
-	if err == nil && o.ExitCode && summary.Changes.Any() {
-		err = cmd.Exit(cmd.ExitChanges)
+	return o.ExitCode.exit(operate.Run(ctx, d.Deps, r, o.View))
+}
+
+// changesExit says whether changes have an exit code of their own.
+type changesExit bool
+
+// exit returns the error that a run ends its command with.
+func (e changesExit) exit(summary event.Summary, err error) error {
+	if err == nil && bool(e) && summary.Changes.Any() {
+		return cmd.Exit(cmd.ExitChanges)
 	}
 	return err
 }

@@ -14,9 +14,8 @@ import (
 )
 
 type rolloutOptions struct {
-	cmd.Common
-	Rollout  rollout.Options
-	ExitCode bool
+	rollout.Options
+	ExitCode changesExit
 }
 
 func rolloutFlags() []cli.Flag {
@@ -108,43 +107,37 @@ func rolloutAction(
 
 func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Operation) (rolloutOptions, error) {
 	one, err := parseOperate(c, d, common, op)
-	o := rolloutOptions{Common: one.Common, ExitCode: one.ExitCode, Rollout: rollout.Options{
+	o := rolloutOptions{ExitCode: one.ExitCode, Options: rollout.Options{
 		Request: one.Request, View: one.View, Affected: parseAffected(c),
 		AtOnce: c.Int("environments"), Total: c.Int("total"),
-		OutOfOrder: c.Bool("out-of-order"), Command: c.Command.Name, Reaps: c.Command.Name == reapName,
+		OutOfOrder: c.Bool("out-of-order"), Reaps: c.Command.Name == rollout.ReapName,
 	}}
 	if err != nil {
 		return o, err
 	}
-	if o.Rollout.Chosen, err = cmd.ParseFleet(c, c.Args().Slice()); err != nil {
+	if o.Chosen, err = cmd.ParseFleet(c, c.Args().Slice()); err != nil {
 		return o, err
 	}
 	for _, kind := range c.StringSlice("skip-gate") {
-		o.Rollout.SkipGates = append(o.Rollout.SkipGates, fleet.GateKind(kind))
+		o.SkipGates = append(o.SkipGates, fleet.GateKind(kind))
 		if !slices.Contains(fleet.GateKinds(), fleet.GateKind(kind)) {
 			return o, failure.Usagef(cmd.Path(c), "--skip-gate: unknown gate %q; choose drift, answers, run or ask", kind)
 		}
 	}
-	r := o.Rollout
 	switch {
-	case r.Chosen.IsEmpty() && !r.Affected.Asked && !r.Request.Rest.Resume && !r.Reaps:
+	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Request.Rest.Resume && !o.Reaps:
 		return o, failure.Usagef(cmd.Path(c), "which environments? name them, or use -l SELECTOR or --all")
-	case r.AtOnce < 1 || r.Total < 1:
+	case o.AtOnce < 1 || o.Total < 1:
 		return o, failure.Usagef(cmd.Path(c), "--environments and --total: must be numbers above 0")
 	}
 	return o, nil
 }
 
 func runRollout(ctx context.Context, d cmd.Deps, o rolloutOptions) (err error) {
-	r := o.Rollout
-	if r.Request.Guards, err = r.Request.LoadGuards(); err != nil {
+	if o.Request.Guards, err = o.Request.LoadGuards(); err != nil {
 		return err
 	}
-	summary, err := rollout.Run(ctx, d.Deps, r)
-	if err == nil && o.ExitCode && summary.Changes.Any() {
-		err = cmd.Exit(cmd.ExitChanges)
-	}
-	return err
+	return o.ExitCode.exit(rollout.Run(ctx, d.Deps, o.Options))
 }
 
 // affectedFlag takes a value, or none.

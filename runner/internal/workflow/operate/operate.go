@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/identity"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/cost"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/output/ui"
@@ -35,8 +37,14 @@ type job struct {
 	d        session.Deps     // the outside world
 	s        *session.Session // the open environment
 	w        work             // what is to do
-	contract *outputContract  // of the outputs
-	before   event.Summary    // of the preview that came before an up
+	prices   func() (cost.Sheet, error)
+	contract *outputContract // of the outputs
+	before   event.Summary   // of the preview that came before an up
+}
+
+// newJob returns an operation on an open environment. It reads the prices once, when they are needed.
+func newJob(d session.Deps, r Request, view relay.View, s *session.Session) *job {
+	return &job{Request: r, view: view, d: d, s: s, prices: sync.OnceValues(r.readPrices)}
 }
 
 // Run runs an operation: it opens the environment, chooses the projects, looks for leftovers of earlier runs, asks
@@ -48,7 +56,7 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 		return summary, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	j := &job{Request: r, view: view, d: d, s: s}
+	j := newJob(d, r, view, s)
 	if err := j.CheckProtection(d, s); err != nil {
 		return summary, err
 	}

@@ -31,7 +31,7 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	j := &job{Request: r, view: view, d: d, s: s}
+	j := newJob(d, r, view, s)
 	if err := j.choose(); err != nil {
 		return err
 	}

@@ -85,10 +85,10 @@ type Plan struct {
 // Guards may forbid an up.
 type Guards struct {
 	Rules      policy.Set
-	Packs      []string // Pulumi's own policy packs, for its engine
-	Prices     func() (cost.Sheet, error)
-	MaxMonthly *float64 // what an environment may cost; nil for anything
-	UnknownOK  bool     // what cannot be priced does not count
+	Packs      []string    // Pulumi's own policy packs, for its engine
+	Prices     *cost.Sheet // nil until they are read
+	MaxMonthly *float64    // what an environment may cost; nil for anything
+	UnknownOK  bool        // what cannot be priced does not count
 }
 
 // Rollout is what a rollout adds to the operation on one of its environments.

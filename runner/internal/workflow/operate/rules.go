@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"sync"
-
 	"mara/runner/internal/guard/cost"
 	"mara/runner/internal/guard/policy"
 	"mara/runner/internal/guard/updateplan"
@@ -17,17 +15,10 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// LoadGuards returns the guards of a request with the rules of its root and its prices, which are read at once if a
-// preview is certain to need them.
+// LoadGuards returns the guards of a request with the rules of its root, and with its prices if a preview is certain
+// to need them.
 func (r Request) LoadGuards() (g Guards, err error) {
 	g = r.Guards
-	g.Prices = sync.OnceValues(func() (cost.Sheet, error) {
-		sheet, err := cost.Load(r.Root)
-		if err != nil {
-			err = &failure.Environment{Text: err.Error(), Next: "docs/policies.md says how prices are written"}
-		}
-		return sheet, err
-	})
 	if r.Root == "" || !r.previews() {
 		return g, nil
 	}
@@ -36,9 +27,23 @@ func (r Request) LoadGuards() (g Guards, err error) {
 	}
 	r.Guards = g
 	if !r.Yes || r.judges() || !r.Operation.Deploys() {
-		_, err = g.Prices()
+		prices, err := r.readPrices()
+		g.Prices = &prices
+		return g, err
 	}
-	return g, err
+	return g, nil
+}
+
+// readPrices returns the prices, and reads them if that is still to be done.
+func (r Request) readPrices() (cost.Sheet, error) {
+	if r.Guards.Prices != nil {
+		return *r.Guards.Prices, nil
+	}
+	sheet, err := cost.Load(r.Root)
+	if err != nil {
+		err = &failure.Environment{Text: err.Error(), Next: "docs/policies.md says how prices are written"}
+	}
+	return sheet, err
 }
 
 // assessment is what a preview has found.
@@ -55,7 +60,7 @@ type judge struct{ *job }
 func (g judge) assess(ctx context.Context, found *assessment, emit func(event.Event)) error {
 	document := g.planDocument()
 	found.losses = g.lossesIn(document, emit)
-	prices, err := g.Guards.Prices()
+	prices, err := g.prices()
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func (l *secondLook) judgeCosts(
 	if l.Guards.MaxMonthly == nil {
 		return nil
 	}
-	prices, err := l.Guards.Prices()
+	prices, err := l.prices()
 	if err != nil {
 		return err
 	}

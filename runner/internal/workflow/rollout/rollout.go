@@ -35,9 +35,11 @@ type Options struct {
 	Total      int  // projects in all of them
 	OutOfOrder bool // earlier waves need not have succeeded
 	SkipGates  []fleet.GateKind
-	Command    string // name of the command below fleet
-	Reaps      bool   // destroys what is past its time
+	Reaps      bool // destroys what is past its time
 }
+
+// ReapName is the name of the command below fleet that destroys what is past its time.
+const ReapName = "reap"
 
 // rollout is one rollout.
 type rollout struct {
@@ -81,6 +83,14 @@ func Run(ctx context.Context, d session.Deps, o Options) (summary event.Summary,
 		err = &failure.Reported{Err: err}
 	}
 	return r.run.Summary, err
+}
+
+// command returns the name of the command below fleet.
+func (r *rollout) command() string {
+	if r.o.Reaps {
+		return ReapName
+	}
+	return string(r.Operation)
 }
 
 // prepare chooses the environments and orders them.
@@ -198,7 +208,7 @@ func (r *rollout) emit(e event.Event) {
 func (r *rollout) next(summary *event.Summary) []string {
 	suffix := r.Simulation.Flag()
 	if summary.Outcome() != event.Succeeded {
-		return []string{"runner fleet " + r.o.Command + suffix + " --resume   # continues with what is left"}
+		return []string{"runner fleet " + r.command() + suffix + " --resume   # continues with what is left"}
 	}
 	return []string{"runner fleet status" + suffix}
 }

@@ -9,7 +9,6 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/machine/typeset"
@@ -151,10 +150,7 @@ func (r *rollout) approve(ctx context.Context) error {
 		if r.Operation.Deploys() && r.Simulation.On {
 			return nil
 		}
-		return &failure.Usage{
-			Text: fmt.Sprintf("fleet %s needs confirmation, and this is not a terminal", r.o.Command),
-			Next: "add --yes to skip the confirmation",
-		}
+		return prompt.NoTerminal("fleet " + r.command())
 	}
 	fmt.Fprintf(
 		r.d.Stderr, "%s of %s: %s\n", r.Operation, typeset.Counted(len(environments), "environment"),
