@@ -61,6 +61,10 @@ func TestQuery(t *testing.T) {
 		{[]string{"databases"}, 0, "no results\n", ""},
 		{[]string{"databases", "-o", "json", "--exit-code"}, 0, "[]\n", ""},
 		{[]string{"charts", "--exit-code", "-o", "csv"}, cmd.ExitChanges, "chart,version,count,where\ncert-manager,1.2,2,\"dev/certmgr, prod/certmgr\"\n", ""},
+		{[]string{`{a: "x\u001b[2J\ny", b: null, c: ""}`, "-o", "csv"}, 0, "a,b,c\n\"x\\u001b[2J\ny\",,\"\"\n", ""},
+		{[]string{`{a: "x\u001b[2J\ny", b: null}`}, 0, "A             B\nx\\u001b[2J y\n", ""},
+		{[]string{`"x\u001b[2J\ny"`}, 0, "x\\u001b[2J\ny\n", ""},
+		{[]string{`"\u001b[2J" | error`}, cmd.ExitFailed, "", "error: the query failed: error: \\u001b[2J\n"},
 		{[]string{"names", "-o", "csv"}, cmd.ExitFailed, "", "error: csv needs objects as results; use -o ndjson for other values\n"},
 		{[]string{"1, 2, (\"no more\" | halt_error)", "-o", "ndjson"}, cmd.ExitFailed, "1\n2\n", "error: the query halted with an error: no more\n"},
 		{[]string{"def f: f; f", "--max-time", "20ms"}, cmd.ExitFailed, "", "error: the program was stopped: it computed for more than 20ms; does it end?\n" +

@@ -161,13 +161,13 @@ func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []enviro
 		_, err := io.WriteString(d.Stdout, text)
 		return err
 	}
-	var rows [][]string
+	var rows [][]any
 	for _, f := range findings {
 		level, message := string(f.Level), f.Message
 		if f.Exception != "" {
 			level, message = "allowed", message+"; "+f.Exception
 		}
-		rows = append(rows, []string{level, f.Rule, f.Environment, f.Project, f.Type + " " + f.Name, message})
+		rows = append(rows, []any{level, f.Rule, f.Environment, f.Project, f.Type + " " + f.Name, message})
 	}
 	return writeRows(d.Stdout, []string{"level", "rule", "environment", "project", "resource", "finding"}, rows, d.Width())
 }

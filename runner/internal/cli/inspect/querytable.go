@@ -1,11 +1,11 @@
 package inspect
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mara/runner/internal/cli/cmd"
@@ -22,14 +22,14 @@ func writeQueries(d cmd.Deps, o queryOptions, all []query.Named) error {
 	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "READS"},
 		{Title: "SUMMARY", Min: 20, Wrap: true}}}
-	var rows [][]string
+	var rows [][]any
 	for _, n := range all {
-		rows = append(rows, []string{n.Name, reads(n), n.Summary})
+		rows = append(rows, []any{n.Name, reads(n), n.Summary})
 	}
 	if o.Output == "csv" {
 		return writeCSV(d.Stdout, []string{"name", "reads", "summary"}, rows)
 	}
-	table.Rows = rows
+	table.Rows = cells(rows)
 	_, err := io.WriteString(d.Stdout, table.Text(d.Width()))
 	return err
 }
@@ -73,15 +73,15 @@ func writeResults(d cmd.Deps, o queryOptions, results []any, columns []string) e
 		return writeRows(d.Stdout, titles, rows, d.Width())
 	}
 	for _, result := range results {
-		if _, err := fmt.Fprintln(d.Stdout, typeset.Value(result)); err != nil {
+		if _, err := fmt.Fprintln(d.Stdout, typeset.Visible(typeset.Value(result))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func writeRows(w io.Writer, titles []string, rows [][]string, width int) error {
-	table := typeset.Table{Rows: rows}
+func writeRows(w io.Writer, titles []string, rows [][]any, width int) error {
+	table := typeset.Table{Rows: cells(rows)}
 	for i, title := range titles {
 		table.Columns = append(table.Columns, typeset.Column{Title: strings.ToUpper(title), Min: 10,
 			Wrap: i == len(titles)-1})
@@ -90,9 +90,32 @@ func writeRows(w io.Writer, titles []string, rows [][]string, width int) error {
 	return err
 }
 
-func writeCSV(w io.Writer, titles []string, rows [][]string) error {
-	writer := csv.NewWriter(w)
-	return writer.WriteAll(append([][]string{titles}, rows...))
+// cells formats the values of a table.
+func cells(rows [][]any) [][]string {
+	all := make([][]string, len(rows))
+	for i, row := range rows {
+		for _, value := range row {
+			all[i] = append(all[i], query.Cell(value))
+		}
+	}
+	return all
+}
+
+func writeCSV(w io.Writer, titles []string, rows [][]any) error {
+	heading := make([]any, len(titles))
+	for i, title := range titles {
+		heading[i] = title
+	}
+	for _, row := range slices.Insert(rows, 0, heading) {
+		fields := make([]string, len(row))
+		for i, value := range row {
+			fields[i] = query.Field(value)
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(fields, ",")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeLines writes values as JSON, one on a line.

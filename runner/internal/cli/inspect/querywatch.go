@@ -73,7 +73,7 @@ func printChanges(d cmd.Deps, o queryOptions, before, now []string) error {
 			if _, both := slices.BinarySearch(change.not, line); both {
 				continue
 			}
-			text := change.mark + " " + line
+			text := change.mark + " " + typeset.Visible(line)
 			if o.isJSON() {
 				text = fmt.Sprintf(`{"change":%q,"result":%s}`, change.word, line)
 			}

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"mara/runner/internal/machine/typeset"
 )
 
 // library defines functions for all queries.
@@ -132,6 +134,7 @@ func failureOf(err error) error {
 // shortened truncates a text that may contain the whole document.
 func shortened(text string) string {
 	const most = 300
+	text = typeset.Visible(text)
 	if runes := []rune(text); len(runes) > most {
 		return fmt.Sprintf("%s... (%d characters)", string(runes[:most]), len(runes))
 	}

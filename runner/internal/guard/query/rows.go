@@ -5,11 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/machine/typeset"
 )
 
-// Rows converts results that are objects into rows; ok is false if one is not an object.
-// The columns of the query come first, then other keys by name.
-func Rows(results []any, columns []string) (titles []string, rows [][]string, ok bool) {
+// Rows converts results that are objects into rows of values; ok is false if one is not an
+// object. The columns of the query come first, then other keys by name.
+func Rows(results []any, columns []string) (titles []string, rows [][]any, ok bool) {
 	titles = slices.Clone(columns)
 	found := map[string]bool{}
 	for _, result := range results {
@@ -28,23 +30,35 @@ func Rows(results []any, columns []string) (titles []string, rows [][]string, ok
 	}
 	for _, result := range results {
 		object, _ := result.(map[string]any)
-		row := make([]string, len(titles))
+		row := make([]any, len(titles))
 		for i, title := range titles {
-			row[i] = Cell(object[title])
+			row[i] = object[title]
 		}
 		rows = append(rows, row)
 	}
 	return titles, rows, true
 }
 
-// Cell formats a value on one line: lists of strings with commas, other lists and objects
-// as JSON.
-func Cell(value any) string {
+// Cell formats a value on one line, for people.
+func Cell(value any) string { return strings.Join(strings.Fields(text(value)), " ") }
+
+// Field formats a value for CSV. Newlines stay. An absent value and null are empty, and an
+// empty string is a pair of quotes.
+func Field(value any) string {
+	field := text(value)
+	if value != nil && (field == "" || strings.ContainsAny(field, ",\"\r\n")) {
+		return `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
+	}
+	return field
+}
+
+// text formats a value: lists of strings with commas, other lists and objects as JSON.
+func text(value any) string {
 	switch value := value.(type) {
 	case nil:
 		return ""
 	case string:
-		return strings.Join(strings.Fields(value), " ")
+		return typeset.Visible(value)
 	case []any:
 		var parts []string
 		for _, part := range value {
@@ -52,7 +66,7 @@ func Cell(value any) string {
 			if !ok {
 				return asJSON(value)
 			}
-			parts = append(parts, text)
+			parts = append(parts, typeset.Visible(text))
 		}
 		return strings.Join(parts, ", ")
 	}
@@ -66,5 +80,5 @@ func asJSON(value any) string {
 	if err := encoder.Encode(value); err != nil {
 		return "?" // NaN and infinities, which are not JSON
 	}
-	return strings.TrimSpace(text.String())
+	return typeset.Visible(strings.TrimSpace(text.String()))
 }
