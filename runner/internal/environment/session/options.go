@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"runtime"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/preflight"
 	"mara/runner/internal/repo/request"
+	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/vault"
 	"mara/runner/internal/simulation/simulate"
@@ -82,4 +84,20 @@ func (w Waiting) Until(ctx context.Context) (context.Context, func()) {
 // once, but at most one for each processor.
 func (o Options) workers(width int) int {
 	return max(1, min(o.AtOnce, width, runtime.NumCPU()))
+}
+
+// newLog returns the log that --debug writes.
+func newLog(d Deps, on bool, masker *event.Masker) *slog.Logger {
+	if !on {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewTextHandler(d.Stderr, &slog.HandlerOptions{
+		Level: slog.LevelDebug,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { // before it is quoted, and not to be recognised
+			if kind := a.Value.Kind(); kind == slog.KindString || kind == slog.KindAny {
+				a.Value = slog.StringValue(masker.Mask(a.Value.String()))
+			}
+			return a
+		},
+	}))
 }

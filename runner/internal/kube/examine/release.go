@@ -1,13 +1,22 @@
 package examine
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -143,4 +152,94 @@ func explainRefusal(err error) (Difference, error) {
 		found.Unknown, _, _ = strings.Cut(err.Error(), "\n")
 	}
 	return found, nil
+}
+
+// recordLimit exceeds what a Secret can hold, unpacked.
+const recordLimit = 256 << 20
+
+// readManifest reads the manifest that a release has installed; "" if there is no
+// such release. Helm keeps each revision in a Secret, and labels the deployed one.
+// https://helm.sh/docs/topics/kubernetes_apis/ and Helm's pkg/storage/driver.
+func readManifest(ctx context.Context, c *kubeapi.Cluster, namespace, name string) (string, error) {
+	deployed := metav1.ListOptions{LabelSelector: "owner=helm,status=deployed,name=" + name}
+	records, err := kubeapi.List[corev1.Secret](ctx, c, "secrets", namespace, deployed)
+	if err != nil {
+		return "", fmt.Errorf("reading Helm's record: %w", err)
+	}
+	var last *corev1.Secret
+	highest := -1
+	for i, record := range records {
+		if revision, err := strconv.Atoi(record.Labels["version"]); err == nil && revision > highest {
+			highest, last = revision, &records[i]
+		}
+	}
+	if last == nil {
+		return "", nil
+	}
+	return unpack(last.Data["release"])
+}
+
+// unpack returns the manifest in the data of a record: gzipped JSON in base64.
+func unpack(encoded []byte) (string, error) {
+	reader, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(encoded)))
+	var record struct {
+		Manifest string `json:"manifest"`
+	}
+	if err == nil {
+		err = json.NewDecoder(io.LimitReader(reader, recordLimit)).Decode(&record)
+	}
+	if err != nil {
+		return "", errors.New("the record of Helm cannot be read") // its content may hold secrets
+	}
+	return record.Manifest, nil
+}
+
+// serverFields are fields that the API server sets, and that a dry run changes
+// although nothing else differs.
+var serverFields = map[string]bool{
+	"status": true, "metadata.managedFields": true, "metadata.resourceVersion": true,
+	"metadata.generation": true, "metadata.creationTimestamp": true, "metadata.uid": true,
+	"metadata.annotations.deprecated.daemonset.template.generation": true,
+}
+
+// changed lists the fields in which two objects differ, in order.
+func changed(live, applied map[string]any) []string {
+	var fields []string
+	compareMaps("", live, applied, &fields)
+	slices.Sort(fields)
+	return fields
+}
+
+func compareMaps(path string, live, applied map[string]any, fields *[]string) {
+	keys := maps.Clone(live)
+	maps.Copy(keys, applied)
+	for key := range keys {
+		at := key
+		if path != "" {
+			at = path + "." + key
+		}
+		if !serverFields[at] {
+			compareValues(at, live[key], applied[key], fields)
+		}
+	}
+}
+
+func compareValues(path string, live, applied any, fields *[]string) {
+	switch is := live.(type) {
+	case map[string]any:
+		if other, ok := applied.(map[string]any); ok {
+			compareMaps(path, is, other, fields)
+			return
+		}
+	case []any:
+		if other, ok := applied.([]any); ok && len(is) == len(other) {
+			for i := range is {
+				compareValues(fmt.Sprintf("%s[%d]", path, i), is[i], other[i], fields)
+			}
+			return
+		}
+	}
+	if !reflect.DeepEqual(live, applied) {
+		*fields = append(*fields, path)
+	}
 }

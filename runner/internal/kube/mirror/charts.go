@@ -1,9 +1,11 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,12 +14,17 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"helm.sh/helm/v3/pkg/chart/loader"
 	"sigs.k8s.io/yaml"
 
 	"mara/runner/internal/machine/atomicfile"
@@ -222,4 +229,116 @@ func readAll(from io.Reader, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("larger than the limit of %d bytes", limit)
 	}
 	return content, err
+}
+
+// artifact is a chart as Helm pushes it to a registry. The same archive always has the
+// same digest.
+type artifact struct {
+	config  []byte
+	archive v1.Layer
+}
+
+// newArtifact makes the artifact of a chart's archive.
+func newArtifact(archive []byte) (v1.Image, error) {
+	loaded, err := loader.LoadArchive(bytes.NewReader(archive))
+	if err != nil {
+		return nil, fmt.Errorf("reading the chart's archive: %w", err)
+	}
+	config, err := json.Marshal(loaded.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	return partial.CompressedToImage(artifact{config: config, archive: static.NewLayer(archive, chartContent)})
+}
+
+// MediaType returns the type of the manifest.
+func (a artifact) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
+
+// RawConfigFile returns the chart's metadata.
+func (a artifact) RawConfigFile() ([]byte, error) { return a.config, nil }
+
+// RawManifest returns the manifest, with the single layer of a chart.
+func (a artifact) RawManifest() ([]byte, error) {
+	config, size, err := v1.SHA256(bytes.NewReader(a.config))
+	if err != nil {
+		return nil, err
+	}
+	layer, err := partial.Descriptor(a.archive)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v1.Manifest{
+		SchemaVersion: 2, MediaType: types.OCIManifestSchema1,
+		Config: v1.Descriptor{MediaType: chartConfig, Digest: config, Size: size},
+		Layers: []v1.Descriptor{*layer},
+	})
+}
+
+// LayerByDigest returns the layer.
+func (a artifact) LayerByDigest(digest v1.Hash) (partial.CompressedLayer, error) {
+	own, err := a.archive.Digest()
+	if err == nil && own == digest {
+		return a.archive, nil
+	}
+	return nil, fmt.Errorf("the chart has no layer %s", digest)
+}
+
+// isExact reports whether a string is a version and not a range of versions, as Helm defines them. "" is the range of
+// all versions except pre-releases. A string that is neither, such as an unusual tag, is a version.
+func isExact(version string) bool {
+	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err == nil {
+		return true
+	}
+	if version == "" {
+		return false
+	}
+	_, err := semver.NewConstraint(version)
+	return err != nil
+}
+
+// choose returns the version that Helm would install: the wanted version if it is available, else the newest version
+// in the wanted range, or "" if there is none.
+func choose(wanted string, available []string) string {
+	if slices.Contains(available, wanted) || isExact(wanted) {
+		return wanted
+	}
+	if wanted == "" {
+		wanted = "*"
+	}
+	allowed, err := semver.NewConstraint(wanted)
+	if err != nil {
+		return ""
+	}
+	var newest *semver.Version
+	for _, text := range available {
+		v, err := semver.NewVersion(text)
+		if err == nil && allowed.Check(v) && (newest == nil || v.GreaterThan(newest)) {
+			newest = v
+		}
+	}
+	if newest == nil {
+		return ""
+	}
+	return newest.Original()
+}
+
+// newest lists the tags of a chart in its registry, and returns the version that Helm would install.
+func (n Network) newest(ctx context.Context, at, wanted string) (string, error) {
+	repository, err := name.NewRepository(at)
+	if err != nil {
+		return "", err
+	}
+	tags, err := remote.List(repository, n.options(ctx)...)
+	if err != nil {
+		return "", fmt.Errorf("listing the versions: %w", err)
+	}
+	// A tag cannot have the + of a version.
+	for i, tag := range tags {
+		tags[i] = strings.ReplaceAll(tag, "_", "+")
+	}
+	version := choose(wanted, tags)
+	if version == "" {
+		return "", fmt.Errorf("the registry does not have it: no version of the chart is in the range %q", wanted)
+	}
+	return version, nil
 }

@@ -5,11 +5,15 @@ package containers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 
 	"mara/runner/internal/machine/process"
@@ -141,4 +145,145 @@ func ask[T any](ctx context.Context, r *Runtime, args ...string) (answer T, err 
 func (r *Runtime) silent(ctx context.Context, args ...string) error {
 	_, err := r.output(ctx, nil, args...)
 	return err
+}
+
+// ExitError is the error of a command that has failed, with its stderr.
+type ExitError struct {
+	Command string // program and verb
+	Code    int
+	Stderr  string
+}
+
+// Error returns the line in which the runtime reports the reason.
+func (e *ExitError) Error() string {
+	return e.Command + ": " + cmp.Or(e.reason(), fmt.Sprintf("exit code %d", e.Code))
+}
+
+// reason returns the last line that is not a hint at --help.
+func (e *ExitError) reason() string {
+	lines := strings.Split(strings.TrimSpace(e.Stderr), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimSpace(lines[i])
+		if line == "" || strings.HasPrefix(line, "See '") || strings.HasPrefix(line, "Run '") {
+			continue
+		}
+		line = strings.TrimPrefix(line, "docker: ")
+		line = strings.TrimPrefix(line, "Error: ")
+		return strings.TrimPrefix(line, "Error response from daemon: ")
+	}
+	return ""
+}
+
+func says(err error, phrases ...string) bool {
+	var exit *ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	text := strings.ToLower(exit.Stderr)
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
+}
+
+// Unreachable reports whether the runtime's daemon does not answer.
+func Unreachable(err error) bool {
+	return says(err, "cannot connect to the docker daemon", "is the docker daemon running",
+		"cannot connect to podman", "failed to connect to", "rootless containerd not running",
+		"cannot access containerd socket", "error during connect")
+}
+
+// Forbidden reports whether this user may not use the daemon.
+func Forbidden(err error) bool {
+	return says(err, "permission denied while trying to connect", "permission denied")
+}
+
+// missing reports whether a container, network, volume or image does not exist.
+func missing(err error) bool {
+	return says(err, "no such container", "no such object", "no container with name or id", "no such network",
+		"network not found", "no such volume", "no such image", "no such id", "unable to find network", "not found")
+}
+
+// unlessMissing returns the error of a removal, or nil if nothing was there to remove.
+func unlessMissing(err error) error {
+	if missing(err) {
+		return nil
+	}
+	return err
+}
+
+// portInError finds the port in an error of docker, Docker Desktop or podman. The
+// address before the port may have colons, too.
+var portInError = regexp.MustCompile(`:(\d+)(?:: bind| failed)|port tcp \S*?:(\d+) ->` +
+	`|host port (?:for )?[^ /]*?:(\d+)[:/]`)
+
+// PortTaken returns the port that another program or container holds, "unknown", or
+// "" if the error is about something else.
+func PortTaken(err error) string {
+	if !says(err, "port is already allocated", "address already in use", "ports are not available") {
+		return ""
+	}
+	var exit *ExitError
+	errors.As(err, &exit)
+	if match := portInError.FindStringSubmatch(strings.ToLower(exit.Stderr)); match != nil {
+		return strings.Join(match[1:], "") // one group has matched
+	}
+	return "unknown"
+}
+
+// Info describes a runtime and its machine, which is another one than this with
+// Docker Desktop or a remote daemon.
+type Info struct {
+	Version       string
+	CgroupVersion string // "1" or "2"; "" if unknown
+	Memory        int64  // bytes of memory of the machine; 0 if unknown
+	Root          string // directory of images and containers
+	Rootless      bool
+}
+
+// Info asks the runtime's daemon. It returns an error if that does not answer.
+func (r *Runtime) Info(ctx context.Context) (Info, error) {
+	if r.Name == "podman" {
+		return r.podmanInfo(ctx)
+	}
+	return r.dockerInfo(ctx)
+}
+
+// info are the arguments for all runtimes.
+var info = []string{"info", "--format", "{{json .}}"}
+
+// dockerInfo reads the information of docker and nerdctl.
+func (r *Runtime) dockerInfo(ctx context.Context) (Info, error) {
+	answer, err := ask[struct {
+		ServerVersion, CgroupVersion, DockerRootDir string
+		MemTotal                                    int64
+		SecurityOptions                             []string
+		ServerErrors                                []string
+	}](ctx, r, info...)
+	if err != nil {
+		return Info{}, err
+	}
+	if len(answer.ServerErrors) > 0 { // some versions exit with 0 all the same
+		return Info{}, &ExitError{Command: r.Name + " info", Code: 1, Stderr: strings.Join(answer.ServerErrors, "\n")}
+	}
+	return Info{
+		Version: answer.ServerVersion, CgroupVersion: answer.CgroupVersion, Memory: answer.MemTotal,
+		Root: answer.DockerRootDir, Rootless: slices.Contains(answer.SecurityOptions, "name=rootless"),
+	}, nil
+}
+
+func (r *Runtime) podmanInfo(ctx context.Context) (Info, error) {
+	answer, err := ask[struct {
+		Host struct {
+			CgroupVersion string
+			MemTotal      int64
+			Security      struct{ Rootless bool }
+		}
+		Store   struct{ GraphRoot string }
+		Version struct{ Version string }
+	}](ctx, r, info...)
+	if err != nil {
+		return Info{}, err
+	}
+	return Info{
+		Version: answer.Version.Version, CgroupVersion: strings.TrimPrefix(answer.Host.CgroupVersion, "v"),
+		Memory: answer.Host.MemTotal, Root: answer.Store.GraphRoot, Rootless: answer.Host.Security.Rootless,
+	}, nil
 }

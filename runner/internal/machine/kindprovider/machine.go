@@ -3,16 +3,26 @@ package kindprovider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
+	p "github.com/pulumi/pulumi-go-provider"
 	"github.com/pulumi/pulumi-go-provider/infer"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+	"sigs.k8s.io/kind/pkg/cluster"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+	"sigs.k8s.io/kind/pkg/exec"
+	"sigs.k8s.io/kind/pkg/log"
 
 	"mara/runner/internal/machine/containers"
+	"mara/runner/internal/machine/kindnodes"
 )
 
 // Backend is what makes the resources.
@@ -113,3 +123,143 @@ func answers(ctx context.Context, url string) bool {
 	_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
 	return response.StatusCode == http.StatusOK
 }
+
+// Library makes clusters with kind's own code.
+type Library struct{ runtime *containers.Runtime }
+
+// NewLibrary makes clusters in a container runtime.
+func NewLibrary(runtime *containers.Runtime) Library { return Library{runtime} }
+
+// provider returns kind's provider, which logs to the engine.
+func (l Library) provider(ctx context.Context) *cluster.Provider {
+	options := []cluster.ProviderOption{cluster.ProviderWithLogger(newLogger(ctx))}
+	switch l.runtime.Name {
+	case "podman":
+		options = append(options, cluster.ProviderWithPodman())
+	case "nerdctl":
+		options = append(options, cluster.ProviderWithNerdctl("nerdctl"))
+	default:
+		options = append(options, cluster.ProviderWithDocker())
+	}
+	return cluster.NewProvider(options...)
+}
+
+// Create implements Clusters. It leaves the user's kubeconfig alone: what kind
+// would write there goes to a file that is thrown away.
+func (l Library) Create(ctx context.Context, config *v1alpha4.Cluster, wait time.Duration) error {
+	dir, err := os.MkdirTemp("", "kind-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	return interruptible(ctx, func() error {
+		return plainError(l.provider(ctx).Create(config.Name,
+			cluster.CreateWithV1Alpha4Config(config),
+			cluster.CreateWithWaitForReady(wait),
+			cluster.CreateWithKubeconfigPath(filepath.Join(dir, "kubeconfig")),
+		))
+	}, func(ctx context.Context) { l.removeNodes(ctx, config.Name) })
+}
+
+// removeNodes makes a creation fail that cannot be stopped otherwise. There may
+// be no nodes yet: it is called again.
+func (l Library) removeNodes(ctx context.Context, name string) {
+	if found, err := kindnodes.Find(ctx, l.runtime, name); err == nil {
+		_ = l.runtime.Remove(ctx, found.Names()...)
+	}
+}
+
+// interruptionLimit is how long work that was interrupted may take to end.
+const interruptionLimit = 2 * time.Minute
+
+// interruptible runs work that takes no context. When ctx ends, it calls disturb
+// until the work has given up. It abandons work that hangs all the same, as with
+// a container runtime that does not answer.
+func interruptible(ctx context.Context, work func() error, disturb func(ctx context.Context)) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	cause := context.Cause(ctx)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruptionLimit)
+	defer cancel()
+	for {
+		disturb(limited)
+		select {
+		case <-done:
+			return cause
+		case <-limited.Done():
+			return fmt.Errorf("%w; kind has not ended within %s, and may have left containers behind", cause, interruptionLimit)
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// Kubeconfig implements Clusters.
+func (l Library) Kubeconfig(ctx context.Context, name string) (string, error) {
+	kubeconfig, err := l.provider(ctx).KubeConfig(name, false)
+	return kubeconfig, plainError(err)
+}
+
+// Load implements Clusters.
+func (l Library) Load(ctx context.Context, name, archive string) error {
+	all, err := l.provider(ctx).ListInternalNodes(name)
+	if err != nil {
+		return plainError(err)
+	}
+	for _, node := range all {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		file, err := os.Open(archive)
+		if err != nil {
+			return err
+		}
+		err = nodeutils.LoadImageArchive(node, file)
+		_ = file.Close() // only read
+		if err != nil {
+			return fmt.Errorf("on %s: %w", node, plainError(err))
+		}
+	}
+	return nil
+}
+
+// plainError puts a command's own words in the place of kind's error, which has
+// only the long command line.
+func plainError(err error) error {
+	var failed *exec.RunError
+	if !errors.As(err, &failed) || len(failed.Command) == 0 {
+		return err
+	}
+	words := failed.Command[:min(2, len(failed.Command))]
+	return &containers.ExitError{Command: "kind: " + strings.Join(words, " "), Code: 1, Stderr: string(failed.Output)}
+}
+
+// logger shows kind's progress in the engine's.
+type logger struct{ p.Logger }
+
+func newLogger(ctx context.Context) log.Logger { return logger{p.GetLogger(ctx)} }
+
+func (l logger) Warn(message string)              { l.Warning(message) }
+func (l logger) Warnf(format string, a ...any)    { l.Warningf(format, a...) }
+func (l logger) Error(message string)             { l.Warning(message) } // what fails is returned as an error
+func (l logger) Errorf(format string, a ...any)   { l.Warningf(format, a...) }
+func (l logger) V(level log.Level) log.InfoLogger { return verbose{l.Logger, level == 0} }
+
+type verbose struct {
+	p.Logger
+	on bool
+}
+
+func (v verbose) Enabled() bool { return v.on }
+
+func (v verbose) Info(message string) {
+	if text := strings.TrimSpace(message); v.on && text != "" {
+		v.InfoStatus(text)
+	}
+}
+
+func (v verbose) Infof(format string, a ...any) { v.Info(fmt.Sprintf(format, a...)) }

@@ -10,8 +10,12 @@ package kindprovider
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	p "github.com/pulumi/pulumi-go-provider"
 	"github.com/pulumi/pulumi-go-provider/infer"
@@ -109,3 +113,118 @@ func (s *server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest)
 	s.machine.setOwner(req.GetId())
 	return s.ResourceProviderServer.Configure(ctx, req)
 }
+
+// diff compares two structs of inputs, field by field; the fields' tags say
+// what cannot be changed. Names and ports can be taken only once, so the old
+// resource is deleted before its replacement is created.
+func diff[I any](before, after I) p.DiffResponse {
+	response := p.DiffResponse{DeleteBeforeReplace: true, DetailedDiff: map[string]p.PropertyDiff{}}
+	was, is := reflect.ValueOf(before), reflect.ValueOf(after)
+	for i := range was.NumField() {
+		field := was.Type().Field(i)
+		if same(was.Field(i), is.Field(i)) {
+			continue
+		}
+		kind := p.Update
+		if replaces(field) {
+			kind = p.UpdateReplace
+		}
+		response.HasChanges = true
+		response.DetailedDiff[property(field)] = p.PropertyDiff{Kind: kind, InputDiff: true}
+	}
+	return response
+}
+
+// fixed returns the immutable inputs as JSON, by the names of their properties.
+func fixed[I any](inputs I) map[string]json.RawMessage {
+	values := map[string]json.RawMessage{}
+	for field, value := range reflect.ValueOf(inputs).Fields() {
+		switch {
+		case !replaces(field):
+		case isEmpty(value):
+			values[property(field)] = json.RawMessage("null")
+		default:
+			values[property(field)], _ = json.Marshal(value.Interface()) // plain values only
+		}
+	}
+	return values
+}
+
+// describe hands the `doc` tags of a struct's fields to an annotator.
+func describe(a infer.Annotator, properties any) {
+	for field, value := range reflect.ValueOf(properties).Elem().Fields() {
+		if doc, ok := field.Tag.Lookup("doc"); ok {
+			a.Describe(value.Addr().Interface(), doc)
+		}
+	}
+}
+
+func property(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("pulumi"), ",")
+	return name
+}
+
+func replaces(field reflect.StructField) bool {
+	return strings.Contains(field.Tag.Get("provider"), "replaceOnChanges")
+}
+
+// same takes an empty list or map for one that is not given.
+func same(a, b reflect.Value) bool {
+	return isEmpty(a) && isEmpty(b) || reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
+func isEmpty(value reflect.Value) bool {
+	return (value.Kind() == reflect.Slice || value.Kind() == reflect.Map) && value.Len() == 0
+}
+
+// incomplete returns the error of a resource that exists, but not as it should: the
+// state keeps it, and the next run repairs it. It is nil without causes.
+func incomplete(causes ...error) error {
+	if len(causes) == 0 {
+		return nil
+	}
+	var explained []error
+	for _, cause := range causes {
+		explained = append(explained, explain(cause))
+	}
+	return &incompleteError{explained}
+}
+
+// incompleteError lists the causes; infer's own error says only that there are some.
+type incompleteError struct{ causes []error }
+
+func (e *incompleteError) Error() string { return errors.Join(e.causes...).Error() }
+
+// Unwrap returns the causes and the error that infer looks for.
+func (e *incompleteError) Unwrap() []error {
+	return append(slices.Clone(e.causes), infer.ResourceInitFailedError{Reasons: texts(e.causes)})
+}
+
+// texts returns the messages of errors, with hints.
+func texts(errs []error) []string {
+	var texts []string
+	for _, err := range errs {
+		texts = append(texts, explain(err).Error())
+	}
+	return texts
+}
+
+// explain adds a hint to errors that runtimes report in their own words.
+func explain(err error) error {
+	var before explainedError
+	switch {
+	case err == nil || errors.As(err, &before):
+		return err
+	case containers.Unreachable(err):
+		return explainedError{fmt.Errorf("the container runtime does not answer: start its daemon (%w)", err)}
+	case containers.PortTaken(err) != "":
+		return explainedError{fmt.Errorf("port %s of this machine is taken: stop what holds it, or choose another port "+
+			"(kind:http_port, kind:https_port, kind:api_server_port, kind:registry_port) (%w)", containers.PortTaken(err), err)}
+	}
+	return err
+}
+
+// explainedError is not to be explained again.
+type explainedError struct{ error }
+
+func (e explainedError) Unwrap() error { return e.error }

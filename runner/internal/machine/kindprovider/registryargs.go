@@ -2,12 +2,18 @@ package kindprovider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	p "github.com/pulumi/pulumi-go-provider"
 	"github.com/pulumi/pulumi-go-provider/infer"
+
+	"mara/runner/internal/machine/kindnodes"
 )
 
 // RegistryArgs are the inputs of a registry. A test holds the SDK's to them.
@@ -73,4 +79,125 @@ func (r RegistryArgs) url() string {
 		host = loopback
 	}
 	return "http://" + net.JoinHostPort(host, strconv.Itoa(r.HostPort)) + "/v2/"
+}
+
+// The wires of a registry make the cluster use it. On every node a file sends
+// containerd to the registry's container for images that are named after the
+// port of this machine. A ConfigMap tells tools where to push (KEP-1755).
+
+func (r RegistryArgs) hostsFile() string { return path.Join(hostsDir, r.endpoint(), "hosts.toml") }
+
+func (r RegistryArgs) hosts() string {
+	return strings.TrimSpace(hostsFile(fmt.Sprintf("http://%s:%d", r.Name, registryPort)))
+}
+
+const configMapName = "local-registry-hosting"
+
+func (r RegistryArgs) configMap() string {
+	return fmt.Sprintf(`apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: %s
+  namespace: kube-public
+data:
+  localRegistryHosting.v1: |
+    host: %q
+    hostFromContainerRuntime: "%s:%d"
+    hostFromClusterNetwork: "%s:%d"
+    help: "https://kind.sigs.k8s.io/docs/user/local-registry/"
+`, configMapName, r.endpoint(), r.Name, registryPort, r.Name, registryPort)
+}
+
+// wire connects the nodes of the cluster.
+func (w registryWork) wire(ctx context.Context) error {
+	n, err := w.cluster(ctx)
+	if err != nil {
+		return err
+	}
+	if n == nil {
+		return fmt.Errorf("there is no cluster %s to wire the registry to: refresh its project first", w.args.ClusterName)
+	}
+	for _, node := range w.args.NodeNames {
+		if err := w.write(ctx, node, w.args.hostsFile(), w.args.hosts()+"\n"); err != nil {
+			return err
+		}
+	}
+	if err := w.awaitReady(ctx, n); err != nil {
+		return err
+	}
+	if _, err := n.Kubectl(ctx, w.Containers, w.args.configMap(), "apply", "-f", "-"); err != nil {
+		return fmt.Errorf("making the ConfigMap kube-public/%s: %w", configMapName, err)
+	}
+	return nil
+}
+
+// awaitReady waits for the API server. The runtime starts nodes by itself when it
+// is restarted, and a running node does not tell since when it runs.
+func (w registryWork) awaitReady(ctx context.Context, n *nodes) error {
+	if err := n.AwaitReady(ctx, w.Containers, kindnodes.ReadyLimit); err != nil {
+		return fmt.Errorf("the cluster %s is not ready: %w", w.args.ClusterName, explain(err))
+	}
+	return nil
+}
+
+// unwire removes what wire has made from a cluster that is still there.
+func (w registryWork) unwire(ctx context.Context) error {
+	n, err := w.cluster(ctx)
+	if err != nil || n == nil {
+		return err
+	}
+	if err := w.awaitReady(ctx, n); err != nil {
+		return err
+	}
+	_, err = n.Kubectl(ctx, w.Containers, "",
+		"delete", "configmap", "--namespace=kube-public", "--ignore-not-found", configMapName)
+	problems := []error{err}
+	for _, node := range w.args.NodeNames {
+		if !slices.Contains(n.Names(), node) {
+			continue
+		}
+		_, err := w.Containers.Exec(ctx, node, nil, "rm", "-rf", path.Dir(w.args.hostsFile()))
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+// checkWires finds out which wires are missing. A cluster that is gone or halted
+// needs none: that is a problem of its own.
+func (w registryWork) checkWires(ctx context.Context) []error {
+	n, err := w.cluster(ctx)
+	if err != nil {
+		return []error{err}
+	}
+	if n == nil || len(n.halted()) > 0 {
+		return nil
+	}
+	var problems []error
+	for _, node := range w.args.NodeNames {
+		switch content, _, err := w.readFile(ctx, node, w.args.hostsFile()); {
+		case err != nil:
+			problems = append(problems, err)
+		case content != w.args.hosts():
+			problems = append(problems, fmt.Errorf("the node %s does not know the registry", node))
+		}
+	}
+	found, err := n.Kubectl(ctx, w.Containers, "",
+		"get", "configmap", "--namespace=kube-public", "--ignore-not-found", "--output=name", configMapName)
+	switch {
+	case err != nil:
+		problems = append(problems, fmt.Errorf(
+			"asking the cluster %s for the ConfigMap kube-public/%s: %w", w.args.ClusterName, configMapName, err))
+	case found == "":
+		problems = append(problems, fmt.Errorf("the cluster has no ConfigMap kube-public/%s", configMapName))
+	}
+	return problems
+}
+
+// cluster finds the cluster that the registry belongs to; nil when it is gone.
+func (w registryWork) cluster(ctx context.Context) (*nodes, error) {
+	n, err := w.nodesOf(ctx, w.args.ClusterName)
+	if err != nil || !n.hasControlPlane() || n.mark.uid != w.args.ClusterUID {
+		return nil, err
+	}
+	return &n, nil
 }

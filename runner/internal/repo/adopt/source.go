@@ -2,8 +2,10 @@ package adopt
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -100,4 +102,74 @@ func (a *adoption) named(reader, text string) string {
 		}
 	}
 	return project
+}
+
+// readStates adds the edges of a project from the stack references in its states.
+func (a *adoption) readStates(f Found) error {
+	for _, stack := range slices.Sorted(maps.Keys(a.states[f.Name])) {
+		names, err := References(a.states[f.Name][stack])
+		if err != nil {
+			return fmt.Errorf("reading the state of %s of %s: %w", stack, f.Name, err)
+		}
+		for _, name := range names {
+			a.refer(f, stack, name)
+		}
+	}
+	return nil
+}
+
+// refer adds an edge for a reference of a stack, if it stays in the environment.
+func (a *adoption) refer(f Found, stack, name string) {
+	parts := strings.Split(name, "/")
+	if len(parts) < 2 {
+		return // another stack of the same project
+	}
+	project, other := parts[len(parts)-2], parts[len(parts)-1]
+	evidence := fmt.Sprintf("the state of %s has a reference to %s", stack, name)
+	if !a.isFound(project) {
+		a.doubt("%s reads %s, which is not a project here: it has to be deployed before", f.Name, name)
+		return
+	}
+	from, known := a.names.Environment(f.Name, stack)
+	to, follows := a.names.Environment(project, other)
+	switch {
+	case project == f.Name:
+	case known && follows && from != to:
+		a.doubt("%s, stack %s, reads %s, which belongs to another environment: this is not an edge", f.Name, stack, name)
+	default:
+		a.add(f.Name, project, evidence)
+	}
+}
+
+// References returns the names of the stacks that a state references.
+func References(state json.RawMessage) ([]string, error) {
+	if len(state) == 0 {
+		return nil, nil
+	}
+	var deployment struct {
+		Resources []struct {
+			Type   string `json:"type"`
+			ID     string `json:"id"`
+			Inputs struct {
+				Name any `json:"name"`
+			} `json:"inputs"`
+		} `json:"resources"`
+	}
+	if err := json.Unmarshal(state, &deployment); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, r := range deployment.Resources {
+		if r.Type != "pulumi:pulumi:StackReference" {
+			continue
+		}
+		name, isText := r.Inputs.Name.(string)
+		if !isText {
+			name = r.ID
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }

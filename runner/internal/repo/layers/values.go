@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pulumi/esc"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"mara/config"
 )
@@ -162,4 +164,163 @@ func (r *reader) over(key string, v esc.Value) []config.Place {
 		places = append(places, config.Place{Value: r.value(key, *base), File: file, Line: line})
 	}
 	return places
+}
+
+// describe reads the evaluated values. Values that are neither for the runner nor for Pulumi are
+// only references for other values.
+func (r *reader) describe(d *config.Description, values map[string]esc.Value) {
+	for _, name := range []string{"environmentVariables", "files"} {
+		if v, ok := values[name]; ok {
+			r.wrong(v, "values."+name, "is not used here; variables belong into %s", config.EnvironmentFile)
+		}
+	}
+	d.Entries = r.entries(values["pulumiConfig"])
+	r.runner(d, values["runner"])
+	slices.SortFunc(d.Entries, func(a, b config.Entry) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// runner reads values.runner.
+func (r *reader) runner(d *config.Description, v esc.Value) {
+	fields := map[string]func(esc.Value){
+		"provider":  func(v esc.Value) { r.setting(d, config.InfraType, "runner.provider", v, r.word) },
+		"protected": func(v esc.Value) { r.setting(d, config.ProtectKey, "runner.protected", v, r.flag) },
+		"ttl":       func(v esc.Value) { r.setting(d, config.TTLKey, "runner.ttl", v, r.duration) },
+		"labels":    func(v esc.Value) { d.Labels = r.labels(v) },
+		"backend":   func(v esc.Value) { d.Backend = r.backend(v) },
+		"projects":  func(v esc.Value) { d.Skip = r.projects(v) },
+	}
+	r.fields("runner", v, fields)
+}
+
+// fields reads a map that has these keys and no others.
+func (r *reader) fields(key string, v esc.Value, fields map[string]func(esc.Value)) {
+	values, isMap := v.Value.(map[string]esc.Value)
+	if !isMap {
+		if v.Value != nil {
+			r.wrong(v, "values."+key, "must be a map")
+		}
+		return
+	}
+	r.checkKind(key, v)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		read, known := fields[name]
+		switch {
+		case !known:
+			all := slices.Sorted(maps.Keys(fields))
+			r.wrong(values[name], key+"."+name, "is not known; there are: %s%s", strings.Join(all, ", "),
+				config.DidYouMean(name, all))
+		case values[name].Value != nil:
+			r.checkKind(key+"."+name, values[name])
+			read(values[name])
+		}
+	}
+}
+
+// setting makes a configuration value of a field, as if it had been set by its
+// key. One that is set both ways has to be the same.
+func (r *reader) setting(d *config.Description, key, field string, v esc.Value, read func(string, esc.Value) any) {
+	value := read(field, v)
+	if value == nil {
+		return
+	}
+	file, line := r.place(v)
+	i := slices.IndexFunc(d.Entries, func(e config.Entry) bool { return e.Key == key })
+	if i < 0 {
+		d.Entries = append(d.Entries, config.Entry{Key: key, Value: value, File: file, Line: line, Over: r.over(field, v)})
+		return
+	}
+	if other := d.Entries[i]; fmt.Sprint(other.Value) != fmt.Sprint(value) {
+		r.wrong(v, field, "is %v, but %s in %s:%d is %v", value, key, other.File, other.Line, other.Value)
+	}
+}
+
+// word reads a text; nil if it is none.
+func (r *reader) word(key string, v esc.Value) any {
+	text, ok := r.value(key, v).(string)
+	if ok && text != "" {
+		return text
+	}
+	r.wrong(v, key, "must be a text")
+	return nil
+}
+
+func (r *reader) flag(key string, v esc.Value) any {
+	if on, ok := v.Value.(bool); ok {
+		return on
+	}
+	r.wrong(v, key, "must be true or false")
+	return nil
+}
+
+func (r *reader) duration(key string, v esc.Value) any {
+	text, _ := v.Value.(string)
+	if ttl, err := time.ParseDuration(text); err == nil && ttl > 0 {
+		return text
+	}
+	r.wrong(v, key, "must be a duration such as 8h or 30m")
+	return nil
+}
+
+// labels reads labels, which follow the rules of Kubernetes.
+func (r *reader) labels(v esc.Value) map[string]config.Value {
+	values, isMap := v.Value.(map[string]esc.Value)
+	if !isMap {
+		r.wrong(v, "runner.labels", "must be a map of names to texts")
+		return nil
+	}
+	labels := map[string]config.Value{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		inner := values[name]
+		if inner.Value == nil {
+			continue
+		}
+		key := "runner.labels." + name
+		value := r.value(key, inner)
+		text := fmt.Sprint(value)
+		switch value.(type) {
+		case []any, map[string]any, config.Ciphertext:
+			r.wrong(inner, key, "must be a text")
+			continue
+		}
+		for _, wrong := range slices.Concat(validation.IsQualifiedName(name), validation.IsValidLabelValue(text)) {
+			rule, _, _ := strings.Cut(wrong, " (e.g. ") // Kubernetes adds its regular expression
+			r.wrong(inner, key, "is not a label: %s", rule)
+		}
+		labels[name] = config.Value{Text: text, Origin: r.origin(key, inner)}
+	}
+	return labels
+}
+
+func (r *reader) origin(key string, v esc.Value) config.Origin {
+	file, line := r.place(v)
+	return config.Origin{Source: config.FromLayer, Name: key, File: file, Line: line}
+}
+
+func (r *reader) backend(v esc.Value) config.Value {
+	text, ok := r.word("runner.backend", v).(string)
+	if !ok {
+		return config.Value{}
+	}
+	backend := config.Value{Text: text, Origin: r.origin("runner.backend", v)}
+	if config.CheckBackend(backend) != nil {
+		r.wrong(v, "runner.backend", "is not the address of a backend such as file:///directory, s3://bucket or "+
+			"https://api.pulumi.com")
+	}
+	return backend
+}
+
+// projects reads which projects are skipped.
+func (r *reader) projects(v esc.Value) (skip []config.Value) {
+	r.fields("runner.projects", v, map[string]func(esc.Value){"skip": func(v esc.Value) {
+		items, isList := v.Value.([]esc.Value)
+		if !isList {
+			r.wrong(v, "runner.projects.skip", "must be a list of projects")
+		}
+		for _, item := range items {
+			if name, ok := r.word("runner.projects.skip", item).(string); ok {
+				skip = append(skip, config.Value{Text: name, Origin: r.origin("runner.projects.skip", item)})
+			}
+		}
+	}})
+	return skip
 }
