@@ -124,7 +124,9 @@ func Export(e Environment, o Options) (Exported, error) {
 		}
 		slices.Sort(needed[p.Name])
 		for _, name := range slices.Compact(needed[p.Name]) {
-			stack.Spec.Needs = append(stack.Spec.Needs, NeededName{e.objectName(name), Requirement{o.Within.String()}})
+			need := Need{Name: e.objectName(name)}
+			need.Requirement.SucceededWithinDuration = o.Within.String()
+			stack.Spec.Needs = append(stack.Spec.Needs, need)
 		}
 		x.Stacks = append(x.Stacks, stack)
 		x.Notes = append(x.Notes, notesOn(step)...)
@@ -143,7 +145,7 @@ func (e Environment) stack(step plan.Step, o Options) Stack {
 	spec := StackSpec{
 		Stack: e.Organization + "/" + p.Name + "/" + e.StackNames.Of(p.Name, e.Name), Backend: o.Backend,
 		ServiceAccountName: e.Account(), SecretsProvider: e.SecretsProvider,
-		Config: e.Config[p.Name], EnvRefs: map[string]Ref{}, Refresh: o.Refresh, DestroyOnFinalize: o.Destroy,
+		Config: e.Config[p.Name], EnvRefs: map[string]any{}, Refresh: o.Refresh, DestroyOnFinalize: o.Destroy,
 		RetryOnUpdateConflict: o.RetryOnUpdateConflict, WorkspaceReclaimPolicy: "Delete",
 		// A new stack of the passphrase would get a salt of its own with every pod.
 		WorkspaceTemplate: &Template{Spec: map[string]any{"image": o.Image,
@@ -166,16 +168,17 @@ func (e Environment) stack(step plan.Step, o Options) Stack {
 		spec.UpdateTemplate = &Template{Spec: update}
 	}
 	if e.SecretsProvider == "" {
-		spec.EnvRefs["PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"] = Ref{Type: "Literal", Literal: &Literal{"true"}}
+		literal := map[string]any{"type": "Literal", "literal": map[string]any{"value": "true"}}
+		spec.EnvRefs["PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"] = literal
 	}
 	for _, name := range e.Variables {
-		spec.EnvRefs[name] = Ref{Type: "Secret", Secret: &SecretKey{e.EnvironmentSecret(), name}}
+		spec.EnvRefs[name] = secretRef(e.EnvironmentSecret(), name)
 	}
 	for _, key := range e.Secrets[p.Name] {
 		if spec.SecretsRef == nil {
-			spec.SecretsRef = map[string]Ref{}
+			spec.SecretsRef = map[string]any{}
 		}
-		spec.SecretsRef[key] = Ref{Type: "Secret", Secret: &SecretKey{e.ConfigSecret(), SecretName(key)}}
+		spec.SecretsRef[key] = secretRef(e.ConfigSecret(), SecretName(key))
 	}
 	if o.Claim != "" {
 		spec.WorkspaceTemplate.Spec["podTemplate"] = volume(o)
@@ -217,13 +220,13 @@ func (e Environment) source(s *Stack, x *Exported, p model.Project, o Options) e
 		s.Spec.RepoDir, s.Spec.GitAuth = path.Join(o.RepoDir, p.Path), gitAuth(o.Repo, o.RepoSecret)
 		s.Spec.RunProgram = installs(own.Runtime)
 	case o.Flux.Name != "":
-		s.Spec.FluxSource = &FluxSource{SourceRef: o.Flux, Dir: path.Join(o.RepoDir, p.Path)}
+		s.Spec.FluxSource = map[string]any{"sourceRef": o.Flux, "dir": path.Join(o.RepoDir, p.Path)}
 		s.Spec.RunProgram = installs(own.Runtime)
 	case own.StackFiles != "":
 		return fmt.Errorf("%s has its own stack files next to its program: say with --repo or --flux where they are",
 			p.Name)
 	case e.Programs[p.Name] != nil:
-		s.Spec.ProgramRef = &Name{p.Name}
+		s.Spec.ProgramRef = map[string]any{"name": p.Name}
 		x.Programs = append(x.Programs, Program{
 			APIVersion: "pulumi.com/v1", Kind: "Program", Program: e.Programs[p.Name],
 			// The operator names the project after the object.
@@ -258,15 +261,15 @@ func CheckRepository(repository string) error {
 }
 
 // gitAuth logs in to a repository with what is in a Secret; nil without one.
-func gitAuth(repository, secret string) *GitAuth {
-	if secret == "" {
+func gitAuth(repository, secret string) map[string]any {
+	from := secretRef(secret, repositoryKey(repository))
+	switch {
+	case secret == "":
 		return nil
+	case isSSH(repository):
+		return map[string]any{"sshAuth": map[string]any{sshKey: from}}
 	}
-	from := Ref{Type: "Secret", Secret: &SecretKey{secret, repositoryKey(repository)}}
-	if isSSH(repository) {
-		return &GitAuth{SSHAuth: &SSHAuth{from}}
-	}
-	return &GitAuth{AccessToken: &from}
+	return map[string]any{tokenKey: from}
 }
 
 // repositoryKey returns the key of the login to a repository in the Secret.

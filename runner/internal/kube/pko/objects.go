@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -59,18 +58,18 @@ type StackSpec struct {
 	ServiceAccountName string         `json:"serviceAccountName,omitempty"`
 	SecretsProvider    string         `json:"secretsProvider,omitempty"`
 	Config             map[string]any `json:"config,omitempty"`
-	SecretsRef         map[string]Ref `json:"secretsRef,omitempty"`
-	EnvRefs            map[string]Ref `json:"envRefs,omitempty"`
+	SecretsRef         map[string]any `json:"secretsRef,omitempty"`
+	EnvRefs            map[string]any `json:"envRefs,omitempty"`
 
-	ProjectRepo string       `json:"projectRepo,omitempty"`
-	GitAuth     *GitAuth     `json:"gitAuth,omitempty"`
-	Branch      string       `json:"branch,omitempty"`
-	Commit      string       `json:"commit,omitempty"`
-	RepoDir     string       `json:"repoDir,omitempty"`
-	Shallow     bool         `json:"shallow,omitempty"`
-	FluxSource  *FluxSource  `json:"fluxSource,omitempty"`
-	ProgramRef  *Name        `json:"programRef,omitempty"`
-	Needs       []NeededName `json:"prerequisites,omitempty"`
+	ProjectRepo string         `json:"projectRepo,omitempty"`
+	GitAuth     map[string]any `json:"gitAuth,omitempty"`
+	Branch      string         `json:"branch,omitempty"`
+	Commit      string         `json:"commit,omitempty"`
+	RepoDir     string         `json:"repoDir,omitempty"`
+	Shallow     bool           `json:"shallow,omitempty"`
+	FluxSource  map[string]any `json:"fluxSource,omitempty"`
+	ProgramRef  map[string]any `json:"programRef,omitempty"`
+	Needs       []Need         `json:"prerequisites,omitempty"`
 
 	Preview                     bool   `json:"preview,omitempty"`
 	Refresh                     bool   `json:"refresh,omitempty"`
@@ -85,39 +84,9 @@ type StackSpec struct {
 	UpdateTemplate    *Template `json:"updateTemplate,omitempty"`
 }
 
-// Ref is a value of a variable or of the configuration.
-type Ref struct {
-	Type    string     `json:"type"` // Secret or Literal
-	Secret  *SecretKey `json:"secret,omitempty"`
-	Literal *Literal   `json:"literal,omitempty"`
-}
-
-// SecretKey is a value in a Secret.
-type SecretKey struct {
-	Name string `json:"name"`
-	Key  string `json:"key"`
-}
-
-// Literal is a value that is no secret.
-type Literal struct {
-	Value string `json:"value"`
-}
-
-// GitAuth says how to log in to a repository: with a token, or with a key.
-type GitAuth struct {
-	AccessToken *Ref     `json:"accessToken,omitempty"`
-	SSHAuth     *SSHAuth `json:"sshAuth,omitempty"`
-}
-
-// SSHAuth is a private key without a passphrase.
-type SSHAuth struct {
-	SSHPrivateKey Ref `json:"sshPrivateKey"`
-}
-
-// FluxSource is an object of Flux that has the program.
-type FluxSource struct {
-	SourceRef SourceRef `json:"sourceRef"`
-	Dir       string    `json:"dir,omitempty"`
+// secretRef refers to a value in a Secret.
+func secretRef(name, key string) map[string]any {
+	return map[string]any{"type": "Secret", "secret": map[string]any{"name": name, "key": key}}
 }
 
 // SourceRef names an object of Flux.
@@ -127,26 +96,12 @@ type SourceRef struct {
 	Name       string `json:"name"`
 }
 
-// Name names an object in the same namespace.
-type Name struct {
-	Name string `json:"name"`
-}
-
-// NeededName is a Stack that has to have succeeded before.
-type NeededName struct {
-	Name        string      `json:"name"`
-	Requirement Requirement `json:"requirement"`
-}
-
-// Requirement says how long ago at most.
-type Requirement struct {
-	SucceededWithinDuration string `json:"succeededWithinDuration"`
-}
-
-// Within returns the duration, or 0 for any.
-func (r Requirement) Within() time.Duration {
-	within, _ := time.ParseDuration(r.SucceededWithinDuration) // without one, any
-	return within
+// Need is a Stack that has to have succeeded before.
+type Need struct {
+	Name        string `json:"name"`
+	Requirement struct {
+		SucceededWithinDuration string `json:"succeededWithinDuration"`
+	} `json:"requirement"`
 }
 
 // Template is laid over what the operator makes of a Stack.

@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"mara/runner/internal/kube/kubeconfig"
@@ -82,41 +81,14 @@ func (c Cluster) List(ctx context.Context) ([]State, error) {
 	return slices.Concat(found...), nil
 }
 
-// Delete deletes a Stack; the operator takes it away when it is through with it.
-func (c Cluster) Delete(ctx context.Context, name string) error {
-	err := c.Stacks.Delete(ctx, name, metav1.DeleteOptions{})
-	if err != nil {
-		err = fmt.Errorf("deleting %s: %w", name, err)
-	}
-	return err
-}
-
-// Keep lets a Stack go without destroying what it has made.
-func (c Cluster) Keep(ctx context.Context, name string) error {
-	return c.patch(ctx, name, `{"spec":{"destroyOnFinalize":false}}`)
-}
-
-// Start has a Stack that only previews work.
-func (c Cluster) Start(ctx context.Context, name string) error {
-	return c.patch(ctx, name, `{"spec":{"preview":false,"updateTemplate":{"spec":{"expectNoChanges":null}}}}`)
-}
-
-func (c Cluster) patch(ctx context.Context, name, patch string) error {
-	_, err := c.Stacks.Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
-	if err != nil {
-		err = fmt.Errorf("changing %s: %w", name, err)
-	}
-	return err
-}
-
 // stateOf reads a Stack.
 func stateOf(stack unstructured.Unstructured) State {
 	var read struct {
 		Spec struct {
 			DestroyOnFinalize, Preview bool
-			Prerequisites              []Name
+			Prerequisites              []Need
 			Branch                     string
-			FluxSource                 *FluxSource
+			FluxSource                 map[string]any
 		}
 		Status struct {
 			ObservedGeneration       int64

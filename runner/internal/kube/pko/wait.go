@@ -10,6 +10,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // StalledError says that Stacks do not go on by themselves.
@@ -73,11 +75,9 @@ func (w Watcher) Delete(ctx context.Context) error {
 		var names []string
 		for _, s := range level {
 			names = append(names, s.Name)
-		}
-		for _, name := range names {
-			err := w.persist(ctx, func() error { return w.Cluster.Delete(ctx, name) })
+			err := w.persist(ctx, func() error { return w.Stacks.Delete(ctx, s.Name, metav1.DeleteOptions{}) })
 			if err != nil && !apierrors.IsNotFound(err) {
-				return err
+				return fmt.Errorf("deleting %s: %w", s.Name, err)
 			}
 		}
 		if err := w.gone(ctx, names, seen); err != nil {
@@ -102,10 +102,9 @@ func (w Watcher) Adopt(ctx context.Context) error {
 	if err := w.Wait(ctx); err != nil {
 		return err
 	}
-	for _, s := range states {
-		if err := w.persist(ctx, func() error { return w.Start(ctx, s.Name) }); err != nil {
-			return err
-		}
+	const start = `{"spec":{"preview":false,"updateTemplate":{"spec":{"expectNoChanges":null}}}}`
+	if err := w.patch(ctx, states, start); err != nil {
+		return err
 	}
 	return w.Wait(ctx)
 }
@@ -119,12 +118,25 @@ func (w Watcher) Release(ctx context.Context) error {
 	if len(states) == 0 {
 		return ErrNoStacks
 	}
-	for _, s := range states {
-		if err := w.persist(ctx, func() error { return w.Keep(ctx, s.Name) }); err != nil {
-			return err
-		}
+	const keep = `{"spec":{"destroyOnFinalize":false}}`
+	if err := w.patch(ctx, states, keep); err != nil {
+		return err
 	}
 	return w.Delete(ctx)
+}
+
+func (w Watcher) patch(ctx context.Context, states []State, patch string) error {
+	options := metav1.PatchOptions{FieldManager: manager}
+	for _, s := range states {
+		err := w.persist(ctx, func() error {
+			_, err := w.Stacks.Patch(ctx, s.Name, types.MergePatchType, []byte(patch), options)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("changing %s: %w", s.Name, err)
+		}
+	}
+	return nil
 }
 
 // gone waits until Stacks are gone.

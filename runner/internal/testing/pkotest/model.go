@@ -268,6 +268,7 @@ func (o *Operator) prerequisites(spec pko.StackSpec) string {
 	unsatisfied := ""
 	for _, need := range spec.Needs {
 		other, there := o.stacks[need.Name]
+		within, _ := time.ParseDuration(need.Requirement.SucceededWithinDuration) // without one, any
 		switch {
 		case !there:
 			unsatisfied = "unable to fetch prerequisite " + need.Name
@@ -275,7 +276,7 @@ func (o *Operator) prerequisites(spec pko.StackSpec) string {
 			unsatisfied = need.Name + " has not run"
 		case !other.last.succeeded:
 			unsatisfied = need.Name + " has failed"
-		case need.Requirement.Within() > 0 && o.now.Sub(other.last.at) > need.Requirement.Within():
+		case within > 0 && o.now.Sub(other.last.at) > within:
 			unsatisfied = need.Name + " is out of date"
 			other.request = "after-" + other.last.name
 		}
