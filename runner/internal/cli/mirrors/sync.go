@@ -50,7 +50,7 @@ func runSync(ctx context.Context, d cmd.Deps, o options) (err error) {
 		return err
 	}
 	c := &copying{
-		ctx: ctx, to: mirror.Copier{To: mirror.Registry{Address: address, Network: ways}, DryRun: o.DryRun},
+		ctx: ctx, to: mirror.Copier{Network: ways, Address: address, DryRun: o.DryRun},
 		w: d.Stdout, json: o.Output == "json", live: d.StdoutIsTerminal && o.Output != "json", width: d.Width(),
 		all: len(found.Charts) + len(found.Images),
 	}
@@ -138,7 +138,8 @@ func (c *copying) one(what entry, work func(mirror.Copier) (mirror.Copied, error
 		return
 	}
 	var login *mirror.LoginError
-	if errors.As(err, &login) && login.Host == c.to.To.Host() {
+	host, _, _ := strings.Cut(c.to.Address, "/")
+	if errors.As(err, &login) && login.Host == host {
 		c.refused = err
 		return
 	}

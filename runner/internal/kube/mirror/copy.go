@@ -15,12 +15,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-// Registry is the mirror itself.
-type Registry struct {
-	Address string // a registry's host and an optional path
-	Network Network
-}
-
 // addresses matches a registry's host, which Docker's rules distinguish from a path, and a path.
 var addresses = regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)+|[\w.-]+:\d+)(?:/[a-z0-9][a-z0-9._-]*)*$`)
 
@@ -39,12 +33,6 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// Host returns the registry's host, as `docker login` takes it.
-func (r Registry) Host() string {
-	host, _, _ := strings.Cut(r.Address, "/")
-	return host
-}
-
 // Copied is the result of copying one chart or image.
 type Copied struct {
 	There  bool   // the mirror had it already
@@ -52,20 +40,18 @@ type Copied struct {
 	Local  bool   // remote references were removed from the chart's schema
 }
 
-// Progress reports how many bytes of one chart or image are copied.
-type Progress func(complete, total int64)
-
 // Copier copies charts and images into a mirror. With DryRun it only checks what is missing.
 type Copier struct {
-	To       Registry
+	Network
+	Address  string // of the mirror: a registry's host and an optional path
 	DryRun   bool
-	Progress Progress // may be nil
+	Progress func(complete, total int64) // gets the bytes of one chart or image that are copied; may be nil
 }
 
 // Chart copies a chart. A chart from a registry keeps its digest, unless its schema has
 // remote references.
 func (c Copier) Chart(ctx context.Context, chart Chart) (Copied, error) {
-	archive, err := c.To.Network.Fetch(ctx, chart)
+	archive, err := c.Fetch(ctx, chart)
 	if err != nil {
 		return Copied{}, err
 	}
@@ -81,7 +67,7 @@ func (c Copier) Chart(ctx context.Context, chart Chart) (Copied, error) {
 	if err != nil {
 		return Copied{}, err
 	}
-	target, err := name.NewTag(c.To.Address + "/" + chart.Target)
+	target, err := name.NewTag(c.Address + "/" + chart.Target)
 	if err != nil {
 		return Copied{}, err
 	}
@@ -97,11 +83,11 @@ func (c Copier) Image(ctx context.Context, image Image) (Copied, error) {
 	if err != nil {
 		return Copied{}, err
 	}
-	target, err := c.To.target(image)
+	target, err := c.target(image)
 	if err != nil {
 		return Copied{}, err
 	}
-	found, err := remote.Get(source, c.To.Network.options(ctx)...)
+	found, err := remote.Get(source, c.options(ctx)...)
 	if err != nil {
 		return Copied{}, plain(ctx, source, err)
 	}
@@ -117,8 +103,8 @@ func (c Copier) Image(ctx context.Context, image Image) (Copied, error) {
 
 // target returns the reference of an image in the mirror. An image with a tag and a digest
 // is pushed by tag, because registries delete untagged images.
-func (r Registry) target(image Image) (name.Reference, error) {
-	named := r.Address + "/" + image.Target
+func (c Copier) target(image Image) (name.Reference, error) {
+	named := c.Address + "/" + image.Target
 	both, err := name.ParseReference(named)
 	if err != nil {
 		return nil, err
@@ -152,15 +138,13 @@ func transfer(target name.Reference, found *remote.Descriptor, options []remote.
 // that a partial copy cannot be pulled; existing layers are not sent again.
 func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash,
 	write func([]remote.Option) error) (there bool, err error) {
-	options := c.To.Network.options(ctx)
+	options := c.options(ctx)
 	found, err := remote.Head(target, options...)
 	var answer *transport.Error
 	switch {
 	case err == nil && found.Digest == digest:
 		return true, nil
-	case errors.As(err, &answer) && answer.StatusCode != http.StatusNotFound:
-		return false, fmt.Errorf("reading the mirror: %w", plain(ctx, target, err))
-	case err != nil && answer == nil:
+	case err != nil && (!errors.As(err, &answer) || answer.StatusCode != http.StatusNotFound):
 		return false, fmt.Errorf("reading the mirror: %w", plain(ctx, target, err))
 	case c.DryRun:
 		return false, nil

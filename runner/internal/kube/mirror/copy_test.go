@@ -77,8 +77,8 @@ func copier(t *testing.T) (c Copier, written *writes, broken *atomic.Bool) {
 		written.store(r)
 	}))
 	t.Cleanup(server.Close)
-	to := Registry{Address: strings.TrimPrefix(server.URL, "http://") + "/mirror", Network: network(t, "")}
-	return Copier{To: to}, written, broken
+	to := Copier{Address: strings.TrimPrefix(server.URL, "http://") + "/mirror", Network: network(t, "")}
+	return to, written, broken
 }
 
 // has asks a registry for a digest; "" if there is nothing.
@@ -109,7 +109,7 @@ func TestCopyImage(t *testing.T) {
 			}
 			var complete int64
 			c.Progress = func(so, _ int64) { complete = so }
-			at := c.To.Address + "/" + image.Target
+			at := c.Address + "/" + image.Target
 			c.DryRun = true
 			if got, err := c.Image(t.Context(), image); err != nil || got != (Copied{Digest: digest}) || written.Load() > 0 || has(t, at) != "" {
 				t.Fatalf("dry run: %+v, error %v, %d writes", got, err, written.Load())
@@ -140,15 +140,15 @@ func TestNothingHalfDone(t *testing.T) {
 	broken.Store(true)
 	image := Image{Name: host + "/shop/web:v1", Target: "shop/web:v1"}
 	_, err := c.Image(t.Context(), image)
-	if err == nil || !strings.Contains(err.Error(), "copying into the mirror: ") || has(t, c.To.Address+"/shop/web:v1") != "" {
-		t.Fatalf("error %v, there is %q", err, has(t, c.To.Address+"/shop/web:v1"))
+	if err == nil || !strings.Contains(err.Error(), "copying into the mirror: ") || has(t, c.Address+"/shop/web:v1") != "" {
+		t.Fatalf("error %v, there is %q", err, has(t, c.Address+"/shop/web:v1"))
 	}
 	first := written.stored()
 	if len(first) == 0 {
 		t.Fatal("the registry refused a manifest before any of its layers was stored")
 	}
 	broken.Store(false)
-	if _, err := c.Image(t.Context(), image); err != nil || has(t, c.To.Address+"/shop/web:v1") != digest {
+	if _, err := c.Image(t.Context(), image); err != nil || has(t, c.Address+"/shop/web:v1") != digest {
 		t.Fatalf("error %v", err)
 	}
 	second := written.stored()
@@ -169,10 +169,10 @@ func TestCopyChart(t *testing.T) {
 	c, written, _ := copier(t)
 	chart := Chart{Name: "shop", Version: "1.2.0+build", Repository: "http://" + host, Target: "charts/shop:1.2.0_build"}
 	first, err := c.Chart(t.Context(), chart)
-	if err != nil || first.There || first.Local || has(t, c.To.Address+"/charts/shop:1.2.0_build") != first.Digest {
+	if err != nil || first.There || first.Local || has(t, c.Address+"/charts/shop:1.2.0_build") != first.Digest {
 		t.Fatalf("copied %+v, error %v", first, err)
 	}
-	got, err := c.To.Network.Fetch(t.Context(), Chart{Name: "shop", Version: "1.2.0+build", Repository: "oci://" + c.To.Address + "/charts"})
+	got, err := c.Network.Fetch(t.Context(), Chart{Name: "shop", Version: "1.2.0+build", Repository: "oci://" + c.Address + "/charts"})
 	if err != nil || !bytes.Equal(got, archive) {
 		t.Errorf("the mirror has %d bytes, error %v", len(got), err)
 	}

@@ -94,7 +94,7 @@ func TestLogins(t *testing.T) {
 				loggedIn(t, test.config(host))
 				image := Image{Name: from + "/shop/web:v1", Target: "shop/web:v1"}
 				digest := seed(t, image.Name).String()
-				to := Copier{To: Registry{Address: host + "/mirror", Network: network(t, "")}}
+				to := Copier{Address: host + "/mirror", Network: network(t, "")}
 				got, err := to.Image(t.Context(), image)
 				if test.want != "" {
 					if err == nil || !strings.Contains(err.Error(), strings.ReplaceAll(test.want, "HOST", host)) || strings.Contains(err.Error(), "Op3n") || strings.Contains(err.Error(), "Guess3d") {
@@ -105,7 +105,7 @@ func TestLogins(t *testing.T) {
 				if err != nil || got.Digest != digest {
 					t.Fatalf("copied %+v, error %v, want %s", got, err, digest)
 				}
-				if found, err := to.To.Network.Digest(t.Context(), host+"/mirror/shop/web:v1"); err != nil || found != digest {
+				if found, err := to.Network.Digest(t.Context(), host+"/mirror/shop/web:v1"); err != nil || found != digest {
 					t.Errorf("the mirror has %q, error %v", found, err)
 				}
 			})

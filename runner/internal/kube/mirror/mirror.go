@@ -66,7 +66,7 @@ type List struct {
 }
 
 // newList merges the needs of the projects, and sorts them by name.
-func newList(charts map[string]Chart, images map[string]projectSet) (List, error) {
+func newList(charts map[string]Chart, images map[string][]string) (List, error) {
 	var list List
 	for _, chart := range charts {
 		chart.Target = strings.TrimPrefix(naming.ChartsInMirror("")+"/"+chart.Name+":"+chart.tag(), "/")
@@ -82,11 +82,11 @@ func newList(charts map[string]Chart, images map[string]projectSet) (List, error
 			if !same(other.Name, image) {
 				return List{}, fmt.Errorf("%s and %s would both be %s in the mirror", other.Name, image, target)
 			}
-			other.Projects = union(other.Projects, images[image].names())
+			other.Projects = union(other.Projects, images[image])
 			byTarget[target] = other
 			continue
 		}
-		byTarget[target] = Image{Name: image, Target: target, Digest: digestIn(image), Projects: images[image].names()}
+		byTarget[target] = Image{Name: image, Target: target, Digest: digestIn(image), Projects: images[image]}
 	}
 	list.Images = slices.SortedFunc(maps.Values(byTarget), func(a, b Image) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil
@@ -104,8 +104,3 @@ func same(a, b string) bool {
 func union(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
-
-// projectSet is a set of projects.
-type projectSet map[string]bool
-
-func (s projectSet) names() []string { return slices.Sorted(maps.Keys(s)) }

@@ -3,9 +3,9 @@ package mirror
 import (
 	"context"
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -43,9 +43,12 @@ type Needs struct {
 
 	mu       sync.Mutex // protects the rest
 	releases []Release
-	images   map[string]projectSet
-	own      map[string]bool // images in the environment's own registry, without tag
+	uses     []use    // of images
+	own      []string // images in the environment's own registry, without tag
 }
+
+// use is a project that uses an image.
+type use struct{ project, image string }
 
 // Saw records a resource of a project.
 func (n *Needs) Saw(project, token string, inputs map[string]any) {
@@ -56,10 +59,7 @@ func (n *Needs) Saw(project, token string, inputs map[string]any) {
 	case token == ReleaseToken:
 		n.releases = append(n.releases, ReleaseOf(project, inputs))
 	case token == registryImage:
-		if n.own == nil {
-			n.own = map[string]bool{}
-		}
-		n.own[repositoryOf(text(inputs, "name"))] = true
+		n.own = append(n.own, repositoryOf(text(inputs, "name")))
 	case known && inputs["build"] == nil: // an image built here is not pulled
 		n.add(project, text(inputs, input))
 	case strings.HasPrefix(token, "kubernetes:"):
@@ -68,17 +68,10 @@ func (n *Needs) Saw(project, token string, inputs map[string]any) {
 }
 
 func (n *Needs) add(project string, images ...string) {
-	if n.images == nil {
-		n.images = map[string]projectSet{}
-	}
 	for _, image := range images {
-		if image == "" {
-			continue
+		if image != "" {
+			n.uses = append(n.uses, use{project, image})
 		}
-		if n.images[image] == nil {
-			n.images[image] = projectSet{}
-		}
-		n.images[image][project] = true
 	}
 }
 
@@ -138,12 +131,10 @@ func (n *Needs) List(ctx context.Context, from Fetcher, counts func(project stri
 			n.add(release.Project, imagesIn(map[string]any(object))...)
 		}
 	}
-	images := map[string]projectSet{}
-	for image, users := range n.images {
-		users := maps.Clone(users)
-		maps.DeleteFunc(users, func(project string, _ bool) bool { return !counts(project) })
-		if len(users) > 0 && !n.own[repositoryOf(image)] {
-			images[image] = users
+	images := map[string][]string{} // the projects that use them
+	for _, u := range n.uses {
+		if counts(u.project) && !slices.Contains(n.own, repositoryOf(u.image)) {
+			images[u.image] = union(images[u.image], []string{u.project})
 		}
 	}
 	return newList(charts, images)

@@ -135,7 +135,7 @@ func fill(t *testing.T, address string, needed mirror.List) (pinned []string) {
 	t.Helper()
 	ways := mirror.NewNetwork(nil, "")
 	t.Cleanup(func() { _ = ways.Close() })
-	to := mirror.Copier{To: mirror.Registry{Address: address, Network: ways}}
+	to := mirror.Copier{Network: ways, Address: address}
 	for _, chart := range needed.Charts {
 		if _, err := to.Chart(t.Context(), chart); err != nil {
 			t.Fatal(err)
