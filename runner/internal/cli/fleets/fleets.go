@@ -3,10 +3,27 @@
 package fleets
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/repo/request"
+	"mara/runner/internal/secrets/vault"
 )
 
 // Command returns `runner fleet` with its subcommands; operations are the subcommands that
@@ -38,4 +55,196 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 func flags(own ...[]cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(cmd.FleetFlags(), cmd.JoinFlags(own...), cmd.OutputFlag("table", "json"), cmd.RootFlags(),
 		cmd.BaseFlags())
+}
+
+func listCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "list", Usage: "list the environments, with their labels and waves", ArgsUsage: cmd.FleetArguments,
+		Description: "Only reads the configuration, and reports all problems in it.\n\n" +
+			"Examples:\n  runner fleet list\n  runner fleet list -l stage=prod,region!=us-1\n  runner fleet list 'eu-*' -o " +
+			"json\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: flags([]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
+			Usage: "show the last runs of the simulated environments"}}),
+		Action: cmd.Action(d, parse, runList),
+	}
+}
+
+// line is one environment, and its JSON form.
+type line struct {
+	Environment string            `json:"environment"`
+	Provider    string            `json:"provider,omitempty"`
+	Wave        string            `json:"wave,omitempty"` // "" if no wave matches
+	Labels      map[string]string `json:"labels"`
+	File        string            `json:"file"` // describes the environment
+	Last        *cmd.PastRun      `json:"last_run,omitempty"`
+	Error       string            `json:"error,omitempty"` // why its files cannot be read
+}
+
+func runList(_ context.Context, d cmd.Deps, o options) error {
+	view, err := o.View(o.Selection)
+	if err != nil {
+		return err
+	}
+	rollout := view.Waves
+	last, err := cmd.NewestRuns(o.Directory().Runs())
+	if err != nil {
+		return err
+	}
+	lines := []line{}
+	for _, e := range view.Chosen {
+		l := line{Environment: e.Stack, Provider: e.Provider, Labels: e.Own(), File: e.File}
+		if wave, err := rollout.WaveOf(e); err == nil { // fleet check reports environments without a wave
+			l.Wave = wave.Name
+		}
+		if run, ok := last[e.Stack]; ok {
+			l.Last = &run
+		}
+		if err := view.Broken[e.Stack]; err != nil {
+			l.Error = err.Error()
+		}
+		lines = append(lines, l)
+	}
+	if o.Output == "json" {
+		err = cmd.WriteJSON(d.Stdout, lines)
+	} else {
+		err = writeLines(d.Stdout, d, lines, len(rollout.Waves) > 0)
+	}
+	if err != nil {
+		return err
+	}
+	return view.Err
+}
+
+func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
+	if len(lines) == 0 {
+		_, err := fmt.Fprintln(w, "no environments yet; describe the first one in config/environments/NAME.yaml")
+		return err
+	}
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "WAVE"},
+		{Title: "LABELS", Min: 10, Wrap: true}, {Title: "LAST RUN", Min: 10},
+	}}
+	for _, l := range lines {
+		wave := cmd.OrDash(l.Wave)
+		if waves && l.Wave == "" {
+			wave = "none"
+		}
+		labels := cmd.OrDash(labelText(l.Labels))
+		if l.Error != "" {
+			wave, labels = "-", "unknown: see below"
+		}
+		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, labels, l.Last.Words(d.Now())})
+	}
+	_, err := io.WriteString(w, table.Text(d.Width()))
+	return err
+}
+
+func labelText(labels map[string]string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		pairs = append(pairs, name+"="+labels[name])
+	}
+	return strings.Join(pairs, ",")
+}
+
+func newCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "new", Usage: "copy the configuration of an environment to a new one", ArgsUsage: "NAME",
+		Description: "Copies the environment's description, stack file and secrets file. Secrets are re-encrypted with a " +
+			"new key.\n" +
+			"Layers stay shared. Nothing is deployed; look through the copies for values that must differ, such as labels,\n" +
+			"names and addresses.\n\n" +
+			"Examples:\n  runner fleet new prod-eu-2 --from prod-eu-1\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags(
+			[]cli.Flag{&cli.StringFlag{Name: "from", Usage: "copy the environment `OTHER`"}},
+			cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.ConfirmFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parseNew, runNew),
+	}
+}
+
+type newOptions struct {
+	cmd.Common
+	Name, From string
+}
+
+func parseNew(c *cli.Context, _ cmd.Deps, common cmd.Common) (newOptions, error) {
+	o := newOptions{Common: common, Name: c.Args().First(), From: c.String("from")}
+	switch {
+	case o.Root == "":
+		return o, o.NoRoot
+	case o.Name == "":
+		return o, failure.Usagef(cmd.Path(c), "name the new environment")
+	case config.CheckStackName(o.Name) != nil:
+		return o, failure.Usagef(cmd.Path(c), "%v", config.CheckStackName(o.Name))
+	case o.From == "":
+		return o, failure.Usagef(cmd.Path(c), "--from: name the environment to copy; `runner fleet list` lists them")
+	}
+	return o, nil
+}
+
+func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
+	known, err := config.Stacks(o.Root)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(known, o.From) {
+		return failure.Usagef("fleet new", "--from: no environment %q%s", o.From, config.DidYouMean(o.From, known))
+	}
+	for _, path := range []string{config.DescriptionPath(o.Name), config.StackPath(o.Name), config.SecretsPath(o.Name)} {
+		if _, err := os.Lstat(filepath.Join(o.Root, path)); !errors.Is(err, fs.ErrNotExist) {
+			return &failure.Environment{Text: fmt.Sprintf("%s exists already", path), Next: "choose another name; nothing " +
+				"was changed"}
+		}
+	}
+	files, err := copies(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	if err := writeAll(o.Root, files); err != nil {
+		return err
+	}
+	if o.Output == "json" {
+		names := []string{}
+		for _, file := range files {
+			names = append(names, file.Path)
+		}
+		return cmd.WriteJSON(d.Stdout, map[string]any{"environment": o.Name, "from": o.From, "files": names})
+	}
+	for _, file := range files {
+		fmt.Fprintf(d.Stdout, "wrote %s\n", file.Path)
+	}
+	_, err = fmt.Fprintf(d.Stdout, "\nNext:\n  runner config diff %s %s\n  runner fleet check %s\n", o.From, o.Name,
+		o.Name)
+	return err
+}
+
+func copies(ctx context.Context, d cmd.Deps, o newOptions) (files []vault.NewFile, err error) {
+	open := func(stack string, do func(*session.Session) error) error {
+		options := o.Options
+		options.Request = o.Of(stack)
+		return session.Use(d.Deps, options, (*session.Session).ResolveStack, do)
+	}
+	err = open(o.From, func(from *session.Session) error {
+		return open(o.Name, func(to *session.Session) (err error) {
+			files, err = from.Vault.CopyTo(ctx, to.Vault)
+			return err
+		})
+	})
+	return files, err
+}
+
+// writeAll writes the files, or none of them.
+func writeAll(root string, files []vault.NewFile) error {
+	for i, file := range files {
+		if err := request.Write(root, file.Path, file.Content); err != nil {
+			for _, written := range files[:i] {
+				_ = os.Remove(filepath.Join(root, written.Path))
+			}
+			return err
+		}
+	}
+	return nil
 }

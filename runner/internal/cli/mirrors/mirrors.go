@@ -6,18 +6,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/naming"
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/rehearsal"
 	"mara/runner/internal/kube/mirror"
 	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/parallel"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/simulation/simulate"
 )
@@ -90,4 +96,175 @@ func network(o options) mirror.Network {
 
 func proxy(o options) func(*http.Request) (*url.URL, error) {
 	return cloud.Proxy(o.Sources.File.Merge(o.Sources.Process))
+}
+
+func listCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "list", Usage: "list the charts and images of an environment, with their place in a mirror",
+		Description: "Without -s it lists the defaults of the provider of -p. Charts come from their repositories. " +
+			"Digests are shown for pinned images, and with --resolve for all, from their registries. What is built " +
+			"from source, as kic:image_origin can ask for, is not on the list: that needs the internet.\n\n" +
+			"Examples:\n  runner mirror list -p kind\n  runner mirror list -s dev -o json\n" +
+			"  runner mirror list -p aws --only prometheus --resolve\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("table", "json"),
+			[]cli.Flag{&cli.BoolFlag{Name: "resolve", Usage: "ask the registries for the digests of all images"}},
+			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parse, runList),
+	}
+}
+
+// listVersion changes when a field changes its meaning or is removed.
+const listVersion = 1
+
+// document is the list for machines.
+type document struct {
+	Version  int            `json:"version"`
+	Provider string         `json:"provider"`
+	Stack    string         `json:"stack"`
+	Charts   []mirror.Chart `json:"charts"`
+	Images   []mirror.Image `json:"images"`
+}
+
+func runList(ctx context.Context, d cmd.Deps, o options) (err error) {
+	ways := network(o)
+	defer func() { err = errors.Join(err, ways.Close()) }()
+	found, err := needed(ctx, d, o, "", ways)
+	if err != nil {
+		return err
+	}
+	if o.Resolve {
+		if err := resolve(ctx, ways, found.Images); err != nil {
+			return err
+		}
+	}
+	if o.Output == "json" {
+		for i := range found.Charts {
+			found.Charts[i].Repository = event.MaskURLs(found.Charts[i].Repository)
+		}
+		return cmd.WriteJSON(d.Stdout, document{
+			Version: listVersion, Provider: found.Provider, Stack: found.Stack,
+			Charts: append([]mirror.Chart{}, found.Charts...), Images: append([]mirror.Image{}, found.Images...),
+		})
+	}
+	return writeList(d.Stdout, found, d.Width())
+}
+
+func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) error {
+	digests, err := parallel.Each(ctx, images, func(ctx context.Context, image mirror.Image) (string, error) {
+		digest, err := ways.Digest(ctx, image.Name)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", image.Name, err)
+		}
+		return digest, err
+	})
+	for i, digest := range digests {
+		images[i].Digest = digest
+	}
+	return err
+}
+
+func writeList(w io.Writer, found environment, width int) error {
+	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true},
+		{Title: "PROJECTS", Min: 12, Optional: true}}}
+	for _, chart := range found.Charts {
+		charts.Rows = append(charts.Rows, []string{chart.Source(), strings.Join(chart.Projects, ", ")})
+	}
+	images := typeset.Table{Columns: []typeset.Column{
+		{Title: "IMAGE", Min: 24, Middle: true}, {Title: "DIGEST", Min: 16, Optional: true},
+		{Title: "PROJECTS", Min: 12, Optional: true},
+	}}
+	for _, image := range found.Images {
+		name, _, _ := strings.Cut(image.Name, "@")
+		images.Rows = append(images.Rows, []string{name, image.Digest, strings.Join(image.Projects, ", ")})
+	}
+	_, err := fmt.Fprintf(w, "%s\n%s\n%s and %s. `runner mirror sync REGISTRY` copies them.\n",
+		charts.Text(width), images.Text(width), typeset.Counted(len(found.Charts),
+			"chart"), typeset.Counted(len(found.Images), "image"))
+	return err
+}
+
+func checkCommand(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "check", Usage: "check that an environment finds everything in a mirror", ArgsUsage: "[REGISTRY]",
+		Description: "Runs the programs on simulated clouds with the mirror as kubernetes:mirror, renders the " +
+			"charts in the mirror, and looks there for every image that they name. It needs the mirror and no " +
+			"internet. Charts and images that the configuration takes from elsewhere are listed.\n\n" +
+			"Examples:\n  runner mirror check registry.example.com/mirror -p kind\n  runner mirror check -s dev\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(),
+			cmd.BaseFlags()),
+		Action: cmd.Action(d, parse, runCheck),
+	}
+}
+
+func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
+	const noCache = "" // the mirror itself has to have the charts
+	ways := mirror.NewNetwork(proxy(o), noCache)
+	defer func() { err = errors.Join(err, ways.Close()) }()
+	address, err := address(d, o)
+	if err != nil {
+		return err
+	}
+	found, err := needed(ctx, d, o, address, ways)
+	if err != nil {
+		return err
+	}
+	problems, err := parallel.Each(ctx, found.Images, func(ctx context.Context, image mirror.Image) (string, error) {
+		return look(ctx, ways, address, image)
+	})
+	if err != nil {
+		return err
+	}
+	for _, chart := range found.Charts {
+		if chart.Repository != "oci://"+naming.ChartsInMirror(address) {
+			problems = append(problems, fmt.Sprintf("chart %s comes from elsewhere, for %s", chart.Source(),
+				strings.Join(chart.Projects, ", ")))
+		}
+	}
+	problems = slices.DeleteFunc(problems, func(problem string) bool { return problem == "" })
+	v := verdict{Version: checkVersion, Mirror: address, Charts: len(found.Charts), Images: len(found.Images),
+		Problems: append([]string{}, problems...)}
+	if err := o.Show(d, v, v.text()); err != nil {
+		return err
+	}
+	if all := len(found.Charts) + len(found.Images); len(problems) > 0 {
+		return fmt.Errorf("%d of %d charts and images %s not in the mirror; `runner mirror sync %s` copies them",
+			len(problems), all, typeset.Are(len(problems)), address)
+	}
+	return nil
+}
+
+// checkVersion changes when a field changes its meaning or is removed.
+const checkVersion = 1
+
+// verdict is what a check has found.
+type verdict struct {
+	Version  int      `json:"version"`
+	Mirror   string   `json:"mirror"`
+	Charts   int      `json:"charts"`
+	Images   int      `json:"images"`
+	Problems []string `json:"problems"`
+}
+
+func (v verdict) text() string {
+	if len(v.Problems) == 0 {
+		return fmt.Sprintf("%s and %s come from %s.\n", typeset.Counted(v.Charts, "chart"),
+			typeset.Counted(v.Images, "image"), v.Mirror)
+	}
+	return strings.Join(v.Problems, "\n") + "\n"
+}
+
+// look says what is wrong with an image; "" if it is in the mirror.
+func look(ctx context.Context, ways mirror.Network, address string, image mirror.Image) (string, error) {
+	users := strings.Join(image.Projects, ", ")
+	if !strings.HasPrefix(image.Name, address+"/") {
+		return fmt.Sprintf("image %s comes from elsewhere, for %s", image.Name, users), nil
+	}
+	if _, err := ways.Digest(ctx, image.Name); err != nil {
+		return fmt.Sprintf("image %s, for %s: %v", image.Name, users, err), ctx.Err()
+	}
+	return "", nil
 }
