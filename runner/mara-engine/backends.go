@@ -46,18 +46,15 @@ func hookLogins() *logins {
 }
 
 // Current implements LoginManager.
-func (l *logins) Current(
-	ctx context.Context, ws pkgworkspace.Context, sink diag.Sink, url string, project *workspace.Project, setCurrent bool,
-) (backend.Backend, error) {
+func (l *logins) Current(ctx context.Context, ws pkgworkspace.Context, sink diag.Sink, url string,
+	project *workspace.Project, setCurrent bool) (backend.Backend, error) {
 	b, err := l.LoginManager.Current(ctx, ws, sink, url, project, setCurrent)
 	return l.wrap(b), err
 }
 
 // Login implements LoginManager.
-func (l *logins) Login(
-	ctx context.Context, ws pkgworkspace.Context, sink diag.Sink, url string, project *workspace.Project, setCurrent bool,
-	insecure bool, color colors.Colorization,
-) (backend.Backend, error) {
+func (l *logins) Login(ctx context.Context, ws pkgworkspace.Context, sink diag.Sink, url string,
+	project *workspace.Project, setCurrent bool, insecure bool, color colors.Colorization) (backend.Backend, error) {
 	b, err := l.LoginManager.Login(ctx, ws, sink, url, project, setCurrent, insecure, color)
 	return l.wrap(b), err
 }
@@ -95,9 +92,8 @@ func (p previewer) GetStack(ctx context.Context, ref backend.StackReference) (ba
 }
 
 // Preview implements Backend.
-func (p previewer) Preview(
-	ctx context.Context, s backend.Stack, op backend.UpdateOperation, events chan<- engine.Event,
-) (*deploy.Plan, display.ResourceChanges, error) {
+func (p previewer) Preview(ctx context.Context, s backend.Stack, op backend.UpdateOperation,
+	events chan<- engine.Event) (*deploy.Plan, display.ResourceChanges, error) {
 	if wrapped, ok := s.(previewedStack); ok {
 		s = wrapped.Stack
 	}
@@ -130,9 +126,8 @@ func (p cloudPreviewer) GetStack(ctx context.Context, ref backend.StackReference
 }
 
 // Preview implements Backend.
-func (p cloudPreviewer) Preview(
-	ctx context.Context, s backend.Stack, op backend.UpdateOperation, events chan<- engine.Event,
-) (*deploy.Plan, display.ResourceChanges, error) {
+func (p cloudPreviewer) Preview(ctx context.Context, s backend.Stack, op backend.UpdateOperation,
+	events chan<- engine.Event) (*deploy.Plan, display.ResourceChanges, error) {
 	if wrapped, ok := s.(previewedCloudStack); ok {
 		s = wrapped.Stack
 	}
@@ -166,9 +161,8 @@ func (f *foresight) attach(ctx context.Context, b backend.Backend, s backend.Sta
 		}
 		return string(ref.FullyQualifiedName())
 	}
-	op.Opts.Engine.HostFactory = func(
-		ctx context.Context, d, status diag.Sink, debug plugin.DebugContext,
-	) (plugin.Host, error) {
+	op.Opts.Engine.HostFactory = func(ctx context.Context, d, status diag.Sink,
+		debug plugin.DebugContext) (plugin.Host, error) {
 		h, err := newHost(ctx, d, status, debug)
 		if err != nil {
 			return nil, err

@@ -155,9 +155,8 @@ func (r reader) methods() []grpc.MethodDesc {
 
 // readResource has the engine read a stack, so that its events, references and
 // errors are as always, and replaces the outputs.
-func (r reader) readResource(
-	ctx context.Context, request *pulumirpc.ReadResourceRequest,
-) (*pulumirpc.ReadResourceResponse, error) {
+func (r reader) readResource(ctx context.Context,
+	request *pulumirpc.ReadResourceRequest) (*pulumirpc.ReadResourceResponse, error) {
 	response, err := r.engine.ReadResource(ctx, request)
 	if err != nil || request.GetType() != monitor.StackReference {
 		return response, err
@@ -173,9 +172,8 @@ func (r reader) readResource(
 }
 
 // invoke does the same for the function that reads a stack.
-func (r reader) invoke(
-	ctx context.Context, request *pulumirpc.ResourceInvokeRequest,
-) (*pulumirpc.InvokeResponse, error) {
+func (r reader) invoke(ctx context.Context,
+	request *pulumirpc.ResourceInvokeRequest) (*pulumirpc.InvokeResponse, error) {
 	response, err := r.engine.Invoke(ctx, request)
 	if err != nil || request.GetTok() != readStackOutputs || len(response.GetFailures()) > 0 {
 		return response, err
@@ -187,9 +185,8 @@ func (r reader) invoke(
 }
 
 // registerOutputs notes the outputs of the stack itself.
-func (r reader) registerOutputs(
-	ctx context.Context, request *pulumirpc.RegisterResourceOutputsRequest,
-) (*emptypb.Empty, error) {
+func (r reader) registerOutputs(ctx context.Context,
+	request *pulumirpc.RegisterResourceOutputsRequest) (*emptypb.Empty, error) {
 	response, err := r.engine.RegisterResourceOutputs(ctx, request)
 	name, wrong := urn.Parse(request.GetUrn())
 	if err != nil || wrong != nil || name.QualifiedType() != resource.RootStackType {
@@ -208,9 +205,8 @@ func (r reader) registerOutputs(
 // replace puts foreseen outputs into the properties of a stack reference that the
 // SDK of a runtime reads. A stack without outputs has not been deployed yet: its
 // outputs are unknown.
-func (r reader) replace(
-	properties *structpb.Struct, sdk string, options plugin.MarshalOptions,
-) (*structpb.Struct, error) {
+func (r reader) replace(properties *structpb.Struct, sdk string,
+	options plugin.MarshalOptions) (*structpb.Struct, error) {
 	reference, err := plugin.UnmarshalProperties(properties, keepAll)
 	if err != nil {
 		return nil, err

@@ -34,10 +34,8 @@ func objectsCommand() *cobra.Command {
 	return command
 }
 
-func objectCommand(
-	use, short string, args cobra.PositionalArgs,
-	do func(ctx context.Context, bucket *blob.Bucket, keys []string) error,
-) *cobra.Command {
+func objectCommand(use, short string, args cobra.PositionalArgs,
+	do func(ctx context.Context, bucket *blob.Bucket, keys []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(c *cobra.Command, args []string) error {
 		bucket, err := openBucket(c.Context(), args[0])
 		if err != nil {

@@ -77,10 +77,8 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 // emptyCluster waits until a cluster that is about to be destroyed has no load
 // balancers and volumes left. A cluster that has some, or cannot be asked, is not
 // destroyed unless LeaveBehind allows it.
-func (h Hooks) emptyCluster(
-	ctx context.Context, project string, wait func(context.Context, *kubeapi.Cluster, func(string)) error,
-	emit func(event.Event),
-) error {
+func (h Hooks) emptyCluster(ctx context.Context, project string,
+	wait func(context.Context, *kubeapi.Cluster, func(string)) error, emit func(event.Event)) error {
 	if h.Stacks.Summary(project).Resources == 0 {
 		return nil
 	}
@@ -116,24 +114,19 @@ func (h Hooks) Failed(ctx context.Context, step plan.Step, failure error, emit f
 	if h.Simulated || ctx.Err() != nil || step.Project.Namespace == "" || !errors.As(failure, &late) {
 		return
 	}
-	lines, err := h.describePods(ctx, step.Project.Namespace)
+	ctx, cancel := context.WithTimeout(ctx, podsLimit)
+	defer cancel()
+	var lines []string
+	cluster, err := h.connect(ctx, h.Provider.ClusterProject)
+	if err == nil && cluster != nil {
+		lines, err = examine.Pods(ctx, cluster, step.Project.Namespace)
+	}
 	if err != nil {
 		h.Log.Debug("asking for Pods", "namespace", step.Project.Namespace, "error", h.Masker.Mask(err.Error()))
 	}
 	for _, line := range lines {
 		say(emit, event.Error, "%s", line)
 	}
-}
-
-// describePods asks the environment's cluster which Pods are not ready.
-func (h Hooks) describePods(ctx context.Context, namespace string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, podsLimit)
-	defer cancel()
-	cluster, err := h.connect(ctx, h.Provider.ClusterProject)
-	if err != nil || cluster == nil {
-		return nil, err
-	}
-	return examine.Pods(ctx, cluster, namespace)
 }
 
 // InsideFunc looks inside the Helm releases of a project, and counts what others

@@ -64,9 +64,8 @@ const (
 )
 
 // runCommand runs a command of the user, and retries it as often as configured.
-func (h Hooks) runCommand(
-	ctx context.Context, op operation.Operation, call executor.HookCall, emit func(event.Event),
-) error {
+func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call executor.HookCall,
+	emit func(event.Event)) error {
 	hook := call.Hook
 	name := shellescape.QuoteCommand(hook.Command)
 	if h.Simulated && !hook.Simulate {
@@ -157,9 +156,7 @@ func texts(value any) []string {
 
 // attempt runs the command once. It passes on each line of the output; the error has
 // the last line that was shown.
-func (h Hooks) attempt(
-	ctx context.Context, hook model.Hook, input Input, say func(line string) (shown string),
-) error {
+func (h Hooks) attempt(ctx context.Context, hook model.Hook, input Input, say func(line string) (shown string)) error {
 	limit := cmp.Or(hook.Timeout, model.DefaultHookTimeout)
 	late := fmt.Errorf("timed out after %s", event.FormatDuration(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)

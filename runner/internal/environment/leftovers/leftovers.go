@@ -10,21 +10,17 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/state/lock"
 	"mara/runner/internal/state/statefiles"
 )
-
-// atOnce is how many stacks are asked about at the same time.
-const atOnce = 4
 
 // How often locks are looked at that others hold: files, and what takes a request.
 const (
@@ -118,17 +114,7 @@ func (f Finder) Pending(ctx context.Context, p plan.Plan, ask bool) ([]stacks.Pe
 	if !f.States.IsFile() && !ask {
 		return nil, nil
 	}
-	names := p.Names()
-	found := make([][]stacks.Pending, len(names))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, project := range names {
-		group.Go(func() (err error) {
-			found[i], err = f.Stacks.Pending(ctx, project)
-			return err
-		})
-	}
-	err := group.Wait()
+	found, err := parallel.Each(ctx, p.Names(), f.Stacks.Pending)
 	return slices.Concat(found...), err
 }
 
@@ -225,7 +211,11 @@ func (f Finder) awaitLocks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 			f.Waiting(fmt.Sprintf("waiting up to %s: %s", f.Wait, held[0]))
 			waited = true
 		}
-		if err := f.pause(ctx); err != nil {
+		pause := requestInterval
+		if f.States.IsFile() {
+			pause = lockInterval
+		}
+		if err := interrupt.Sleep(ctx, pause); err != nil {
 			return nil, fmt.Errorf("waiting for Pulumi's locks: %w", err)
 		}
 		if held[0].key == "" { // the list alone tells of it
@@ -234,14 +224,6 @@ func (f Finder) awaitLocks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 			}
 		}
 	}
-}
-
-// pause waits until the locks are worth another look.
-func (f Finder) pause(ctx context.Context) error {
-	if f.States.IsFile() {
-		return interrupt.Sleep(ctx, lockInterval)
-	}
-	return interrupt.Sleep(ctx, requestInterval)
 }
 
 // Clear removes what was found: locks of processes that are gone, and creations

@@ -38,9 +38,8 @@ type Options struct {
 
 // Run runs the programs and returns the names of the selected ones. The session
 // holds their resources until it is closed; it is returned with an error as well.
-func Run(
-	ctx context.Context, d session.Deps, environment session.Options, o Options,
-) (s *session.Session, selected []string, err error) {
+func Run(ctx context.Context, d session.Deps, environment session.Options,
+	o Options) (s *session.Session, selected []string, err error) {
 	s = session.New(d, environment)
 	scratch, err := s.TempDir()
 	if err != nil {

@@ -38,8 +38,12 @@ func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	waiting, done := s.Options.Waiting.Until(ctx)
 	dead, err := s.RunLock().Acquire(waiting, h.Owner)
 	done()
-	for _, owner := range dead {
-		h.takeOver(owner)
+	for _, owner := range dead { // runs that did not end properly
+		if !h.TakenOver { // its lock here, and the one in the backend
+			s.Warnings = append(s.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is "+
+				"taken over", owner.Run, owner.Operation, owner))
+		}
+		h.TakenOver = true
 	}
 	if err != nil {
 		return nil, err
@@ -67,16 +71,6 @@ func (h *Held) recordTerm() error {
 
 func termsOf(s *Session) lock.Terms {
 	return lock.Terms(s.Directory.LockTerms(s.Provider.Name, s.Settings.Stack.Text))
-}
-
-// takeOver notes a run that did not end properly.
-func (h *Held) takeOver(dead lock.Owner) {
-	if !h.TakenOver { // its lock here, and the one in the backend
-		h.session.Warnings = append(h.session.Warnings,
-			fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is taken over", dead.Run,
-				dead.Operation, dead))
-	}
-	h.TakenOver = true
 }
 
 // OpenStacks opens the stacks for an operation. Broken sidecars are repaired on

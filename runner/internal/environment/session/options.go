@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"mara/config"
@@ -78,12 +77,6 @@ func (w Waiting) Until(ctx context.Context) (context.Context, func()) {
 		}
 	}()
 	return ctx, func() { cancel(nil) }
-}
-
-// workers returns the number of workers to start early: as many as are needed at
-// once, but at most one for each processor.
-func (o Options) workers(width int) int {
-	return max(1, min(o.AtOnce, width, runtime.NumCPU()))
 }
 
 // newLog returns the log that --debug writes.

@@ -152,7 +152,14 @@ func link(to, path string) error {
 // nil where it cannot be asked.
 func locator(s *Session) func(ctx context.Context, types []string) (cloud.Located, error) {
 	if s.Options.Simulation.On {
-		return func(context.Context, []string) (cloud.Located, error) { return locateSimulated(s) }
+		return func(context.Context, []string) (cloud.Located, error) {
+			located := cloud.Located{Every: true}
+			records, err := simulate.ReadRecords(s.Directory.Clouds(s.Settings.Stack.Text))
+			for _, r := range records {
+				located.Resources = append(located.Resources, cloud.Resource{Type: r.Token, ID: r.ID, Name: r.ID, URN: r.URN})
+			}
+			return located, err
+		}
 	}
 	if s.Deps.CloudClients == nil {
 		return nil
@@ -177,16 +184,6 @@ func locate(ctx context.Context, s *Session, types []string) (cloud.Located, err
 	ctx, cancel := context.WithTimeout(ctx, 2*cloud.Patience)
 	defer cancel()
 	return locator.Locate(ctx, s.Settings.Stack.Text)
-}
-
-// locateSimulated reads what exists in the simulated clouds.
-func locateSimulated(s *Session) (cloud.Located, error) {
-	located := cloud.Located{Every: true}
-	records, err := simulate.ReadRecords(s.Directory.Clouds(s.Settings.Stack.Text))
-	for _, r := range records {
-		located.Resources = append(located.Resources, cloud.Resource{Type: r.Token, ID: r.ID, Name: r.ID, URN: r.URN})
-	}
-	return located, err
 }
 
 // Shared are the engine and the program hosts that sessions of one process have in

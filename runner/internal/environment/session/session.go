@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -120,7 +121,7 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 		start = s.Options.Shared.engine
 	}
 	e, stop, err := start(ctx, engine.Options{
-		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: s.Options.workers(s.Plan.Width()),
+		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: max(1, min(s.Options.AtOnce, s.Plan.Width(), runtime.NumCPU())), // to start early
 		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Profile: s.Profile,
 	})
 	if err != nil {

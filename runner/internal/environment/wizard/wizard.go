@@ -38,9 +38,8 @@ type Wizard struct {
 
 // Complete asks for the required values that a stack file lacks, and in a first run
 // all questions. It does not ask for values that are given for this run.
-func (w Wizard) Complete(
-	ctx context.Context, p providers.Provider, file config.StackFile, given ...config.Change,
-) ([]config.Change, error) {
+func (w Wizard) Complete(ctx context.Context, p providers.Provider, file config.StackFile,
+	given ...config.Change) ([]config.Change, error) {
 	i := &interview{Wizard: w, provider: p, file: file, given: given, answers: map[string]any{}}
 	for _, change := range given {
 		i.answers[change.Key] = change.Value
@@ -155,9 +154,8 @@ func (i *interview) answer(ctx context.Context, q providers.Question, key config
 	return key.Parse(text)
 }
 
-func (i *interview) chooseMany(
-	ctx context.Context, question prompt.Question, q providers.Question, options []prompt.Option,
-) (any, error) {
+func (i *interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question,
+	options []prompt.Option) (any, error) {
 	var chosen []string
 	for _, option := range options[:min(q.DefaultCount, len(options))] {
 		chosen = append(chosen, option.Value)

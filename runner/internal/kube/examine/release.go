@@ -93,9 +93,8 @@ const attempts = 5
 
 // compareWith compares an object with the one that its client gets. If a controller
 // changes the object between the get and the dry run, it repeats both.
-func compareWith(
-	ctx context.Context, client dynamic.ResourceInterface, wanted *unstructured.Unstructured,
-) (Difference, error) {
+func compareWith(ctx context.Context, client dynamic.ResourceInterface,
+	wanted *unstructured.Unstructured) (Difference, error) {
 	for attempt := 1; ; attempt++ {
 		live, err := client.Get(ctx, wanted.GetName(), metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {

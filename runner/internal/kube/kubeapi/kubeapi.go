@@ -77,9 +77,7 @@ func (o onlyDryRuns) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // List lists the objects of a resource of the core API, in a namespace or, if it is "", in
 // all. T is Go's type of them.
-func List[T any](
-	ctx context.Context, c *Cluster, resource, namespace string, options metav1.ListOptions,
-) ([]T, error) {
+func List[T any](ctx context.Context, c *Cluster, resource, namespace string, options metav1.ListOptions) ([]T, error) {
 	core := schema.GroupVersionResource{Version: "v1", Resource: resource}
 	found, err := c.Objects.Resource(core).Namespace(namespace).List(ctx, options)
 	if err != nil {
@@ -156,9 +154,8 @@ func (c *Cluster) resource(ctx context.Context, kind schema.GroupVersionKind) (R
 // Client returns the client for an object. It sets the given namespace on an object
 // without one, if its kind has namespaces. The error wraps ErrNoKind if the cluster
 // does not know the kind.
-func (c *Cluster) Client(
-	ctx context.Context, object *unstructured.Unstructured, namespace string,
-) (dynamic.ResourceInterface, error) {
+func (c *Cluster) Client(ctx context.Context, object *unstructured.Unstructured,
+	namespace string) (dynamic.ResourceInterface, error) {
 	resource, err := c.resource(ctx, object.GroupVersionKind())
 	if err != nil {
 		return nil, err
@@ -174,9 +171,8 @@ func (c *Cluster) Client(
 
 // DryRun applies an object as a dry run, and returns the result. manager names the
 // caller.
-func DryRun(
-	ctx context.Context, client dynamic.ResourceInterface, object *unstructured.Unstructured, manager string,
-) (*unstructured.Unstructured, error) {
+func DryRun(ctx context.Context, client dynamic.ResourceInterface, object *unstructured.Unstructured,
+	manager string) (*unstructured.Unstructured, error) {
 	return client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{
 		FieldManager: manager, Force: true, DryRun: []string{metav1.DryRunAll},
 	})

@@ -34,26 +34,23 @@ func (*Cluster) Diff(_ context.Context, req infer.DiffRequest[ClusterArgs, Clust
 // Create creates the cluster. It adopts a complete cluster that an interrupted run of
 // this stack has left, and removes an incomplete one. A cluster that this stack has
 // not created is an error.
-func (c *Cluster) Create(
-	ctx context.Context, req infer.CreateRequest[ClusterArgs],
-) (infer.CreateResponse[ClusterState], error) {
+func (c *Cluster) Create(ctx context.Context,
+	req infer.CreateRequest[ClusterArgs]) (infer.CreateResponse[ClusterState], error) {
 	response := infer.CreateResponse[ClusterState]{ID: req.Inputs.Name, Output: ClusterState{ClusterArgs: req.Inputs}}
 	if req.DryRun {
 		return response, nil
 	}
 	w, err := c.open(ctx, req.Inputs)
-	if err != nil {
-		return response, err
+	if err == nil {
+		response.Output, err = w.make(ctx)
 	}
-	response.Output, err = w.make(ctx)
 	return response, err
 }
 
 // Read reads the state of the cluster. A missing cluster, or another one that was
 // created under the same name, is no longer this resource.
-func (c *Cluster) Read(
-	ctx context.Context, req infer.ReadRequest[ClusterArgs, ClusterState],
-) (infer.ReadResponse[ClusterArgs, ClusterState], error) {
+func (c *Cluster) Read(ctx context.Context,
+	req infer.ReadRequest[ClusterArgs, ClusterState]) (infer.ReadResponse[ClusterArgs, ClusterState], error) {
 	gone := infer.ReadResponse[ClusterArgs, ClusterState]{}
 	if req.State.Name == "" { // an import
 		req.Inputs.Name, req.State.Name = req.ID, req.ID
@@ -77,9 +74,8 @@ func (c *Cluster) Read(
 
 // Update updates what can be changed in a cluster, starts stopped nodes, and recreates
 // a cluster that a failed run has not finished.
-func (c *Cluster) Update(
-	ctx context.Context, req infer.UpdateRequest[ClusterArgs, ClusterState],
-) (infer.UpdateResponse[ClusterState], error) {
+func (c *Cluster) Update(ctx context.Context,
+	req infer.UpdateRequest[ClusterArgs, ClusterState]) (infer.UpdateResponse[ClusterState], error) {
 	state := req.State
 	if req.DryRun {
 		state.ClusterArgs, state.Problems = req.Inputs, nil
@@ -95,21 +91,21 @@ func (c *Cluster) Update(
 // Delete removes the cluster, also an incomplete one.
 func (c *Cluster) Delete(ctx context.Context, req infer.DeleteRequest[ClusterState]) (infer.DeleteResponse, error) {
 	w, err := c.open(ctx, req.State.ClusterArgs)
-	if err != nil {
-		return infer.DeleteResponse{}, err
+	if err == nil {
+		err = w.delete(ctx, req.State)
 	}
-	return infer.DeleteResponse{}, w.delete(ctx, req.State)
+	return infer.DeleteResponse{}, err
 }
 
 // clusterWork is work on one cluster.
 type clusterWork struct {
-	work
+	Backend
 	args ClusterArgs
 }
 
 func (c *Cluster) open(ctx context.Context, args ClusterArgs) (clusterWork, error) {
-	work, err := c.machine.work(ctx)
-	return clusterWork{work, args}, err
+	backend, err := c.machine.backend(ctx)
+	return clusterWork{backend, args}, err
 }
 
 // make makes the cluster, or takes over what this stack has left of it.
@@ -279,9 +275,8 @@ func (w clusterWork) delete(ctx context.Context, state ClusterState) error {
 }
 
 // read describes a cluster that is there.
-func (w clusterWork) read(
-	ctx context.Context, req infer.ReadRequest[ClusterArgs, ClusterState], nodes nodes,
-) (infer.ReadResponse[ClusterArgs, ClusterState], error) {
+func (w clusterWork) read(ctx context.Context, req infer.ReadRequest[ClusterArgs, ClusterState],
+	nodes nodes) (infer.ReadResponse[ClusterArgs, ClusterState], error) {
 	state := req.State
 	controlPlanes := nodes.Of(kindnodes.ControlPlane)
 	state.ControlPlanes, state.Workers = new(len(controlPlanes)), new(len(nodes.Of(kindnodes.Worker)))

@@ -35,6 +35,8 @@ type Backend struct {
 	Patience time.Duration
 	// NewUID makes up the uid of a cluster.
 	NewUID func() string
+
+	owner string // marks what belongs to this stack
 }
 
 // Clusters is the part of kind that the resources need.
@@ -67,18 +69,12 @@ func (m *machine) setOwner(id string) {
 	m.owner = id
 }
 
-// work is what the work on a resource needs.
-type work struct {
-	Backend
-	owner string // marks what belongs to this stack
-}
-
-// work opens the container runtime at the first call.
-func (m *machine) work(ctx context.Context) (work, error) {
+// backend opens the container runtime at the first call.
+func (m *machine) backend(ctx context.Context) (Backend, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.owner == "" {
-		return work{}, errors.New("this version of Pulumi does not tell providers whom they work for: use 3.250.0 or newer")
+		return Backend{}, errors.New("this version of Pulumi does not tell providers whom they work for: use 3.250.0 or newer")
 	}
 	if m.ready == nil {
 		runtime := ""
@@ -87,11 +83,13 @@ func (m *machine) work(ctx context.Context) (work, error) {
 		}
 		backend, err := m.open(runtime)
 		if err != nil {
-			return work{}, err
+			return Backend{}, err
 		}
 		m.ready = &backend
 	}
-	return work{*m.ready, m.owner}, nil
+	backend := *m.ready
+	backend.owner = m.owner
+	return backend, nil
 }
 
 // OpenMachine implements Open for the machine that the provider runs on.
@@ -102,7 +100,7 @@ func OpenMachine(name string) (Backend, error) {
 	}
 	return Backend{
 		Containers: runtime,
-		Clusters:   NewLibrary(runtime),
+		Clusters:   Library{runtime},
 		Answers:    answers,
 		Patience:   30 * time.Second,
 		NewUID:     uuid.NewString,
@@ -127,12 +125,9 @@ func answers(ctx context.Context, url string) bool {
 // Library makes clusters with kind's own code.
 type Library struct{ runtime *containers.Runtime }
 
-// NewLibrary makes clusters in a container runtime.
-func NewLibrary(runtime *containers.Runtime) Library { return Library{runtime} }
-
 // provider returns kind's provider, which logs to the engine.
 func (l Library) provider(ctx context.Context) *cluster.Provider {
-	options := []cluster.ProviderOption{cluster.ProviderWithLogger(newLogger(ctx))}
+	options := []cluster.ProviderOption{cluster.ProviderWithLogger(logger{p.GetLogger(ctx)})}
 	switch l.runtime.Name {
 	case "podman":
 		options = append(options, cluster.ProviderWithPodman())
@@ -158,15 +153,11 @@ func (l Library) Create(ctx context.Context, config *v1alpha4.Cluster, wait time
 			cluster.CreateWithWaitForReady(wait),
 			cluster.CreateWithKubeconfigPath(filepath.Join(dir, "kubeconfig")),
 		))
-	}, func(ctx context.Context) { l.removeNodes(ctx, config.Name) })
-}
-
-// removeNodes makes a creation fail that cannot be stopped otherwise. There may
-// be no nodes yet: it is called again.
-func (l Library) removeNodes(ctx context.Context, name string) {
-	if found, err := kindnodes.Find(ctx, l.runtime, name); err == nil {
-		_ = l.runtime.Remove(ctx, found.Names()...)
-	}
+	}, func(ctx context.Context) { // makes the creation fail; there may be no nodes yet
+		if found, err := kindnodes.Find(ctx, l.runtime, config.Name); err == nil {
+			_ = l.runtime.Remove(ctx, found.Names()...)
+		}
+	})
 }
 
 // interruptionLimit is how long work that was interrupted may take to end.
@@ -240,8 +231,6 @@ func plainError(err error) error {
 
 // logger shows kind's progress in the engine's.
 type logger struct{ p.Logger }
-
-func newLogger(ctx context.Context) log.Logger { return logger{p.GetLogger(ctx)} }
 
 func (l logger) Warn(message string)              { l.Warning(message) }
 func (l logger) Warnf(format string, a ...any)    { l.Warningf(format, a...) }

@@ -183,9 +183,9 @@ func (w clusterWork) finish(ctx context.Context, n nodes, before *ClusterState) 
 		err = w.preload(ctx, n)
 	}
 	if err != nil {
-		return state, incomplete(err)
+		err = incomplete(err)
 	}
-	return state, nil
+	return state, err
 }
 
 // hostsDir is where containerd looks for the mirrors of registries.

@@ -29,33 +29,29 @@ func (r *Registry) Annotate(a infer.Annotator) {
 }
 
 // Diff implements infer.CustomDiff.
-func (*Registry) Diff(
-	_ context.Context, req infer.DiffRequest[RegistryArgs, RegistryState],
-) (infer.DiffResponse, error) {
+func (*Registry) Diff(_ context.Context,
+	req infer.DiffRequest[RegistryArgs, RegistryState]) (infer.DiffResponse, error) {
 	return diff(req.State.RegistryArgs, req.Inputs), nil
 }
 
 // Create starts the registry and connects the cluster to it. It adopts a registry that
 // this stack has left; one that this stack has not created is an error.
-func (r *Registry) Create(
-	ctx context.Context, req infer.CreateRequest[RegistryArgs],
-) (infer.CreateResponse[RegistryState], error) {
+func (r *Registry) Create(ctx context.Context,
+	req infer.CreateRequest[RegistryArgs]) (infer.CreateResponse[RegistryState], error) {
 	response := infer.CreateResponse[RegistryState]{ID: req.Inputs.Name, Output: req.Inputs.state("")}
 	if req.DryRun {
 		return response, nil
 	}
 	work, err := r.open(ctx, req.Inputs)
-	if err != nil {
-		return response, err
+	if err == nil {
+		response.Output, err = work.make(ctx)
 	}
-	response.Output, err = work.make(ctx)
 	return response, err
 }
 
 // Read reads the state of the container and of its connections.
-func (r *Registry) Read(
-	ctx context.Context, req infer.ReadRequest[RegistryArgs, RegistryState],
-) (infer.ReadResponse[RegistryArgs, RegistryState], error) {
+func (r *Registry) Read(ctx context.Context,
+	req infer.ReadRequest[RegistryArgs, RegistryState]) (infer.ReadResponse[RegistryArgs, RegistryState], error) {
 	gone := infer.ReadResponse[RegistryArgs, RegistryState]{}
 	if req.State.Name == "" {
 		return gone, errors.New("a registry cannot be imported: remove its container, and have it made anew")
@@ -64,11 +60,11 @@ func (r *Registry) Read(
 	if err != nil {
 		return gone, err
 	}
-	container, err := work.find(ctx)
-	if err != nil || container == nil {
-		return gone, err
+	container, ok, err := work.Containers.Find(ctx, work.args.Name)
+	if err != nil || !ok || container.Labels[ownerLabel] != work.owner {
+		return gone, explain(err)
 	}
-	problems := work.check(ctx, *container)
+	problems := work.check(ctx, container)
 	state := req.State
 	state.ContainerID, state.Problems = container.ID, texts(problems)
 	response := infer.ReadResponse[RegistryArgs, RegistryState]{ID: req.ID, Inputs: req.Inputs, State: state}
@@ -76,51 +72,41 @@ func (r *Registry) Read(
 }
 
 // Update repairs the registry and its connections.
-func (r *Registry) Update(
-	ctx context.Context, req infer.UpdateRequest[RegistryArgs, RegistryState],
-) (infer.UpdateResponse[RegistryState], error) {
+func (r *Registry) Update(ctx context.Context,
+	req infer.UpdateRequest[RegistryArgs, RegistryState]) (infer.UpdateResponse[RegistryState], error) {
 	if req.DryRun {
 		return infer.UpdateResponse[RegistryState]{Output: req.Inputs.state(req.State.ContainerID)}, nil
 	}
+	state := req.State
 	work, err := r.open(ctx, req.Inputs)
-	if err != nil {
-		return infer.UpdateResponse[RegistryState]{Output: req.State}, err
+	if err == nil {
+		state, err = work.make(ctx)
 	}
-	state, err := work.make(ctx)
 	return infer.UpdateResponse[RegistryState]{Output: state}, err
 }
 
 // Delete removes the registry with all images in it, and disconnects the cluster.
 func (r *Registry) Delete(ctx context.Context, req infer.DeleteRequest[RegistryState]) (infer.DeleteResponse, error) {
 	work, err := r.open(ctx, req.State.RegistryArgs)
-	if err != nil {
-		return infer.DeleteResponse{}, err
+	if err == nil {
+		err = work.delete(ctx)
 	}
-	return infer.DeleteResponse{}, work.delete(ctx)
+	return infer.DeleteResponse{}, err
 }
 
 // registryWork is work on one registry.
 type registryWork struct {
-	work
+	Backend
 	args RegistryArgs
 }
 
 func (r *Registry) open(ctx context.Context, args RegistryArgs) (registryWork, error) {
-	work, err := r.machine.work(ctx)
-	return registryWork{work, args}, err
+	backend, err := r.machine.backend(ctx)
+	return registryWork{backend, args}, err
 }
 
 // ownerLabel says which stack has made a registry's container.
 const ownerLabel = "mara.dev/owner"
-
-// find returns this stack's container, or nil when there is none.
-func (w registryWork) find(ctx context.Context) (*containers.Container, error) {
-	c, ok, err := w.Containers.Find(ctx, w.args.Name)
-	if err != nil || !ok || c.Labels[ownerLabel] != w.owner {
-		return nil, explain(err)
-	}
-	return &c, nil
-}
 
 // make starts the registry, or repairs the one that is there.
 func (w registryWork) make(ctx context.Context) (RegistryState, error) {

@@ -92,9 +92,8 @@ func IsCertificate(err error) bool {
 	return errors.As(err, &failed)
 }
 
-func through(
-	proxy func(*http.Request) (*url.URL, error), config *tls.Config,
-) func(ctx context.Context, address string) error {
+func through(proxy func(*http.Request) (*url.URL, error),
+	config *tls.Config) func(ctx context.Context, address string) error {
 	client := http.Client{
 		Timeout:       askTime,
 		Transport:     &http.Transport{Proxy: proxy, DisableKeepAlives: true, TLSClientConfig: config},

@@ -35,9 +35,8 @@ type Recording struct {
 // Begin marks the environment as one in which a run is about to change projects: if the run is killed, the
 // environment is unfinished. Where the mark cannot be written, nothing is changed. Other operations than up and
 // destroy have no recording. version is the runner's.
-func Begin(
-	ctx context.Context, s *session.Session, op operation.Operation, version string, projects []string,
-) (*Recording, error) {
+func Begin(ctx context.Context, s *session.Session, op operation.Operation, version string,
+	projects []string) (*Recording, error) {
 	if !op.Deploys() && !op.Destroys() {
 		return nil, nil
 	}

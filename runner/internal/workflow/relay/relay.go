@@ -77,9 +77,8 @@ type Relay struct {
 }
 
 // Begin opens the journal and the screen of a run in a root.
-func Begin(
-	ctx context.Context, d session.Deps, v View, root string, keep journal.Options, known ui.Options, masker *event.Masker,
-) (*Relay, error) {
+func Begin(ctx context.Context, d session.Deps, v View, root string, keep journal.Options, known ui.Options,
+	masker *event.Masker) (*Relay, error) {
 	if v.Report != "" {
 		if _, err := report.FormatOf(v.Report); err != nil {
 			return nil, failure.Usagef("", "--report: %v", err)

@@ -28,9 +28,8 @@ type Affected struct {
 }
 
 // limit returns the affected environments; with --why it prints the reasons.
-func (a Affected) limit(
-	ctx context.Context, d session.Deps, o session.Options, chosen []fleet.Environment,
-) ([]fleet.Environment, error) {
+func (a Affected) limit(ctx context.Context, d session.Deps, o session.Options,
+	chosen []fleet.Environment) ([]fleet.Environment, error) {
 	if !a.Asked {
 		return chosen, nil
 	}
@@ -45,9 +44,8 @@ func (a Affected) limit(
 }
 
 // Choose returns the affected environments, and stores their reasons in why.
-func (a Affected) Choose(
-	ctx context.Context, d session.Deps, o session.Options, chosen []fleet.Environment, why map[string][]string,
-) (left []fleet.Environment, err error) {
+func (a Affected) Choose(ctx context.Context, d session.Deps, o session.Options, chosen []fleet.Environment,
+	why map[string][]string) (left []fleet.Environment, err error) {
 	var shared session.Shared // where a backend has to be asked
 	defer func() { err = errors.Join(err, shared.Close()) }()
 	o.Shared = &shared

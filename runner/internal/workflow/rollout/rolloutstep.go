@@ -39,9 +39,8 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 }
 
 // operate runs an operation on one environment, as the command for one does.
-func (r *rollout) operate(
-	ctx context.Context, op operation.Operation, stack string, emit func(event.Event),
-) (*part, error) {
+func (r *rollout) operate(ctx context.Context, op operation.Operation, stack string,
+	emit func(event.Event)) (*part, error) {
 	p := &part{emit: emit, stop: r.stop, room: r.room, operation: op}
 	one := r.request(op, stack)
 	one.Rollout = &operate.Rollout{ID: r.run.ID(), Resumes: r.resumes, Stop: r.stop, Enter: p.enter}

@@ -108,9 +108,8 @@ func (u *Projects) LastRun(ctx context.Context, step plan.Step, emit func(event.
 }
 
 // changed lists the parts that differ from the record.
-func (u *Projects) changed(
-	ctx context.Context, step plan.Step, record fingerprint.Record, parts fingerprint.Fingerprint,
-) []string {
+func (u *Projects) changed(ctx context.Context, step plan.Step, record fingerprint.Record,
+	parts fingerprint.Fingerprint) []string {
 	if parts == nil {
 		return []string{"something that cannot be compared"}
 	}
