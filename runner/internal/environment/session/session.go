@@ -120,8 +120,10 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 	if s.Options.Shared != nil {
 		start = s.Options.Shared.engine
 	}
+	// As many workers start early as are needed at once, but at most one for each processor.
+	workers := max(1, min(s.Options.AtOnce, s.Plan.Width(), runtime.NumCPU()))
 	e, stop, err := start(ctx, engine.Options{
-		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: max(1, min(s.Options.AtOnce, s.Plan.Width(), runtime.NumCPU())), // to start early
+		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: workers,
 		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Profile: s.Profile,
 	})
 	if err != nil {

@@ -70,11 +70,11 @@ func (m *machine) setOwner(id string) {
 }
 
 // backend opens the container runtime at the first call.
-func (m *machine) backend(ctx context.Context) (Backend, error) {
+func (m *machine) backend(ctx context.Context) (b Backend, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.owner == "" {
-		return Backend{}, errors.New("this version of Pulumi does not tell providers whom they work for: use 3.250.0 or newer")
+		return b, errors.New("this version of Pulumi does not tell providers whom they work for: use 3.250.0 or newer")
 	}
 	if m.ready == nil {
 		runtime := ""
@@ -83,13 +83,13 @@ func (m *machine) backend(ctx context.Context) (Backend, error) {
 		}
 		backend, err := m.open(runtime)
 		if err != nil {
-			return Backend{}, err
+			return b, err
 		}
 		m.ready = &backend
 	}
-	backend := *m.ready
-	backend.owner = m.owner
-	return backend, nil
+	b = *m.ready
+	b.owner = m.owner
+	return b, nil
 }
 
 // OpenMachine implements Open for the machine that the provider runs on.
