@@ -33,7 +33,10 @@ func Pods(ctx context.Context, c *kubeapi.Cluster, namespace string) ([]string, 
 		return nil, err
 	}
 	warned := lastWarnings(events)
-	waiting := slices.DeleteFunc(pods, isFine)
+	waiting := slices.DeleteFunc(pods, func(p corev1.Pod) bool {
+		return p.Status.Phase == corev1.PodSucceeded || p.DeletionTimestamp != nil ||
+			condition(p, corev1.PodReady, corev1.ConditionTrue) != nil
+	})
 	if len(waiting) == 0 {
 		return truncate(warned.ofOthers()), nil
 	}
@@ -55,12 +58,6 @@ func truncate(lines []string) []string {
 		return lines
 	}
 	return append(lines[:most:most], fmt.Sprintf("and %d more", len(lines)-most))
-}
-
-// isFine reports whether the Pod is ready, has succeeded or is being deleted.
-func isFine(p corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.DeletionTimestamp != nil ||
-		condition(p, corev1.PodReady, corev1.ConditionTrue) != nil
 }
 
 // condition returns the Pod's condition of a type, if it has this status.

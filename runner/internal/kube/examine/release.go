@@ -98,7 +98,9 @@ func compareWith(ctx context.Context, client dynamic.ResourceInterface,
 	for attempt := 1; ; attempt++ {
 		live, err := client.Get(ctx, wanted.GetName(), metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return difference(wanted, Difference{Missing: !isDeletedWhenDone(wanted)}), nil
+			// Kubernetes deletes a Job with a time to live once it is done.
+			_, limited, _ := unstructured.NestedFieldNoCopy(wanted.Object, "spec", "ttlSecondsAfterFinished")
+			return difference(wanted, Difference{Missing: wanted.GetKind() != "Job" || !limited}), nil
 		}
 		if err != nil {
 			return Difference{}, err
@@ -125,12 +127,6 @@ func isUnchanged(ctx context.Context, client dynamic.ResourceInterface, was *uns
 func difference(object *unstructured.Unstructured, found Difference) Difference {
 	found.Kind, found.Name = object.GetKind(), strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
 	return found
-}
-
-// isDeletedWhenDone reports whether Kubernetes deletes the object once it is done.
-func isDeletedWhenDone(object *unstructured.Unstructured) bool {
-	_, limited, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "ttlSecondsAfterFinished")
-	return object.GetKind() == "Job" && limited
 }
 
 // explainRefusal turns the error of a dry run into a difference: immutable fields

@@ -84,7 +84,13 @@ func (n Network) Fetch(ctx context.Context, chart Chart) ([]byte, error) {
 			return nil, fmt.Errorf("reading a cached chart: %w", err)
 		}
 	}
-	archive, err := n.download(ctx, chart)
+	var archive []byte
+	var err error
+	if registry, ok := strings.CutPrefix(chart.Repository, "oci://"); ok {
+		archive, err = n.fromRegistry(ctx, registry+"/"+chart.Name, chart)
+	} else {
+		archive, err = n.fromRepository(ctx, chart)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("fetching chart %s: %w", chart.Source(), err)
 	}
@@ -101,13 +107,6 @@ func (n Network) cacheFile(chart Chart) string {
 	}
 	from := sha256.Sum256([]byte(chart.source()))
 	return filepath.Join(n.cache, fmt.Sprintf("%s-%s-%s.tgz", chart.Name, chart.tag(), hex.EncodeToString(from[:4])))
-}
-
-func (n Network) download(ctx context.Context, chart Chart) ([]byte, error) {
-	if registry, ok := strings.CutPrefix(chart.Repository, "oci://"); ok {
-		return n.fromRegistry(ctx, registry+"/"+chart.Name, chart)
-	}
-	return n.fromRepository(ctx, chart)
 }
 
 // fromRegistry downloads a chart that is an OCI artifact.

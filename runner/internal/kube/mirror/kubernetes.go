@@ -37,7 +37,9 @@ func Render(archive []byte, release Release, cluster Kubernetes) ([]manifest.Obj
 		}
 		objects = append(objects, found...)
 	}
-	return slices.DeleteFunc(objects, isTest), nil
+	return slices.DeleteFunc(objects, func(object manifest.Object) bool {
+		return strings.HasPrefix(object.Text("metadata", "annotations", "helm.sh/hook"), "test") // only for `helm test`
+	}), nil
 }
 
 // render renders the templates of a chart and returns them by file.
@@ -74,11 +76,6 @@ func renderValues(loaded *chart.Chart, release Release, cluster Kubernetes) (cha
 	options := chartutil.ReleaseOptions{Name: release.Name, Namespace: release.Namespace, Revision: 1, IsInstall: true}
 	const skipSchema = true
 	return chartutil.ToRenderValuesWithSchemaValidation(loaded, given, options, cluster.capabilities(), skipSchema)
-}
-
-// isTest reports whether an object is only for `helm test`.
-func isTest(object manifest.Object) bool {
-	return strings.HasPrefix(object.Text("metadata", "annotations", "helm.sh/hook"), "test")
 }
 
 // defaultKubernetes is the Kubernetes version of the plans' clusters.

@@ -47,12 +47,6 @@ type Image struct {
 	Projects []string `json:"projects"`
 }
 
-// digestIn returns the digest in an image's name, or "".
-func digestIn(image string) string {
-	_, digest, _ := strings.Cut(image, "@")
-	return digest
-}
-
 // targetOf returns an image's name in any mirror, without the mirror's address.
 func targetOf(image string) string {
 	const anywhere = "mirror.invalid"
@@ -86,7 +80,8 @@ func newList(charts map[string]Chart, images map[string][]string) (List, error) 
 			byTarget[target] = other
 			continue
 		}
-		byTarget[target] = Image{Name: image, Target: target, Digest: digestIn(image), Projects: images[image]}
+		_, digest, _ := strings.Cut(image, "@")
+		byTarget[target] = Image{Name: image, Target: target, Digest: digest, Projects: images[image]}
 	}
 	list.Images = slices.SortedFunc(maps.Values(byTarget), func(a, b Image) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil

@@ -89,15 +89,12 @@ type Skipped struct{ Project, Why string }
 // Note describes how the operator runs a project differently.
 type Note struct{ Project, Text string }
 
-// impossible returns why a built-in project cannot run in a Pod, or "".
-func impossible(p model.Project) string {
-	switch p.Name {
-	case "kind-cluster", "kind-registry":
-		return "works with the container runtime of a machine"
-	case "kic-image-build", "kic-image-push":
-		return "works with a Docker daemon"
-	}
-	return ""
+// impossible has the reasons why some built-in projects cannot run in a Pod.
+var impossible = map[string]string{
+	"kind-cluster":    "works with the container runtime of a machine",
+	"kind-registry":   "works with the container runtime of a machine",
+	"kic-image-build": "works with a Docker daemon",
+	"kic-image-push":  "works with a Docker daemon",
 }
 
 // Export returns the Stacks of an environment. The error lists all problems.
@@ -114,7 +111,7 @@ func Export(e Environment, o Options) (Exported, error) {
 			}
 			needed[p.Name] = append(needed[p.Name], name)
 		}
-		if why := impossible(p); why != "" {
+		if why := impossible[p.Name]; why != "" {
 			x.Skipped = append(x.Skipped, Skipped{p.Name, why})
 			continue
 		}

@@ -16,9 +16,13 @@ type object map[string]any
 
 // Files returns the files of an export by path: objects, a Kustomization, and a README.
 func (x Exported) Files(e Environment, o Options) (map[string][]byte, error) {
+	account := object{"name": e.Account(), "namespace": o.Namespace, "labels": e.labels("")}
+	if len(o.AccountAnnotations) > 0 {
+		account["annotations"] = o.AccountAnnotations
+	}
 	objects := map[string]any{
 		"namespace.yaml": object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": o.Namespace}},
-		"account.yaml":   e.account(o),
+		"account.yaml":   object{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
 		"binding.yaml":   e.binding(o),
 	}
 	for i, stack := range x.Stacks {
@@ -39,14 +43,6 @@ func (x Exported) Files(e Environment, o Options) (map[string][]byte, error) {
 		files[name] = content
 	}
 	return files, nil
-}
-
-func (e Environment) account(o Options) object {
-	metadata := object{"name": e.Account(), "namespace": o.Namespace, "labels": e.labels("")}
-	if len(o.AccountAnnotations) > 0 {
-		metadata["annotations"] = o.AccountAnnotations
-	}
-	return object{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
 }
 
 // binding lets the pods authenticate their callers.

@@ -43,18 +43,13 @@ func (b *builder) build() Catalogue {
 		}
 		p.Hooks = runHooks
 		c.Providers = append(c.Providers, p)
-		c.add(p)
-	}
-	return c
-}
-
-// add adds the projects of a provider that are not known yet.
-func (c *Catalogue) add(p providers.Provider) {
-	for _, step := range p.Steps {
-		if _, ok := c.Project(step.Project.Name); !ok {
-			c.Projects = append(c.Projects, step.Project)
+		for _, step := range p.Steps {
+			if _, ok := c.Project(step.Project.Name); !ok {
+				c.Projects = append(c.Projects, step.Project)
+			}
 		}
 	}
+	return c
 }
 
 // declared returns the providers of mara.yaml or, if it declares none, one for all its projects.
@@ -115,7 +110,11 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 	l.check()
 	p.Steps = l.sorted()
 	p.Questions = questions(p, l.declared)
-	p.ClusterProject = cmp.Or(p.ClusterProject, clusterOf(p.Steps))
+	for _, step := range p.Steps {
+		if p.ClusterProject == "" && step.Project.HasHook(model.HookKubeconfig) {
+			p.ClusterProject = step.Project.Name
+		}
+	}
 	return p, true
 }
 
@@ -170,16 +169,6 @@ func isName(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && !strings.HasPrefix(text, "-")
 }
 
-// clusterOf returns the project whose kubeconfig is merged, or "".
-func clusterOf(steps []providers.Step) string {
-	for _, step := range steps {
-		if step.Project.HasHook(model.HookKubeconfig) {
-			return step.Project.Name
-		}
-	}
-	return ""
-}
-
 // list is the list of a provider's projects while it is built.
 type list struct {
 	*builder
@@ -207,8 +196,13 @@ func (l *list) use(e entry, base []providers.Step) {
 	edges := needs.Needs{Reads: config.Words(e.Reads), After: config.Words(e.After)}
 	step := providers.Step{Project: e.project, Phase: e.Phase, Needs: edges}
 	at := l.find(name)
-	if earlier, twice := l.declared[name]; twice || at >= 0 && e.project.Own != nil && e.Replaces.Text != name {
-		l.duplicate(e, earlier)
+	if earlier, twice := l.declared[name]; twice {
+		l.problem(e.Line, "the project %q is there twice; the first time is line %d", name, earlier.Line)
+		return
+	}
+	if at >= 0 && e.project.Own != nil && e.Replaces.Text != name {
+		l.problem(e.Line, "the project %q has the name of a built-in one of %s; give it another name, or say  replaces: %s",
+			name, l.provider, name)
 		return
 	}
 	model := name
@@ -233,17 +227,6 @@ func (l *list) use(e entry, base []providers.Step) {
 	if model != name {
 		l.redirect(e, model)
 	}
-}
-
-// duplicate reports a project that is listed twice.
-func (l *list) duplicate(e, earlier entry) {
-	name := e.project.Name
-	if earlier.project.Name != "" {
-		l.problem(e.Line, "the project %q is there twice; the first time is line %d", name, earlier.Line)
-		return
-	}
-	l.problem(e.Line, "the project %q has the name of a built-in one of %s; give it another name, or say  replaces: %s",
-		name, l.provider, name)
 }
 
 // redirect replaces edges to a replaced project by edges to its replacement. Programs that read
@@ -359,7 +342,11 @@ func (l *list) sorted() []providers.Step {
 	visit = func(i int) {
 		name := l.steps[i].Project.Name
 		if at := slices.Index(path, name); at >= 0 {
-			l.circle(append(slices.Clone(path[at:]), name))
+			circle, line := append(slices.Clone(path[at:]), name), 0
+			for _, name := range circle { // the line of the first one in mara.yaml
+				line = cmp.Or(line, l.declared[name].Line)
+			}
+			l.problem(line, "projects form a cycle: %s", strings.Join(circle, " -> "))
 			return
 		}
 		if done[name] {
@@ -379,15 +366,6 @@ func (l *list) sorted() []providers.Step {
 		visit(i)
 	}
 	return sorted
-}
-
-// circle reports a cycle of projects, at the line of the first one in mara.yaml.
-func (l *list) circle(names []string) {
-	line := 0
-	for _, name := range names {
-		line = cmp.Or(line, l.declared[name].Line)
-	}
-	l.problem(line, "projects form a cycle: %s", strings.Join(names, " -> "))
 }
 
 // questions returns the questions of a provider about keys of its projects, and the questions

@@ -68,7 +68,9 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 	}
 	manifest, err := config.ReadManifest(dir, shown)
 	if err != nil {
-		b.manifestProblems(err)
+		if invalid, ok := errors.AsType[*config.Error](err); ok {
+			b.problems = append(b.problems, invalid.Problems...)
+		}
 		return model.Project{}, false
 	}
 	project := model.Project{
@@ -148,14 +150,6 @@ func (b *builder) stackNames(declared config.MaraProject) string {
 			config.OwnStackFile)
 	}
 	return pattern.Text
-}
-
-// manifestProblems adds the problems of a Pulumi.yaml.
-func (b *builder) manifestProblems(err error) {
-	var invalid *config.Error
-	if errors.As(err, &invalid) {
-		b.problems = append(b.problems, invalid.Problems...)
-	}
 }
 
 // adorn adds the settings in mara.yaml to a project.

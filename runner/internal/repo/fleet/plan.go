@@ -77,17 +77,14 @@ func (p *Plan) addWave(w Wave, members []Environment, ends map[string][]string, 
 		names = append(names, e.Stack)
 	}
 	p.inWave[w.Name] = len(members)
-	if len(w.Gates) == 0 && w.Soak == 0 && !isAwaited(w, later) {
+	isAwaited := slices.ContainsFunc(later, func(other Wave) bool { return slices.Contains(other.After, w.Name) })
+	if len(w.Gates) == 0 && w.Soak == 0 && !isAwaited {
 		return names
 	}
 	end := event.WavePrefix + w.Name
 	p.Waves[end] = w
 	p.add(model.Project{Name: end, Title: "End of wave " + w.Name}, names)
 	return []string{end}
-}
-
-func isAwaited(w Wave, later []Wave) bool {
-	return slices.ContainsFunc(later, func(other Wave) bool { return slices.Contains(other.After, w.Name) })
 }
 
 func (p *Plan) add(project model.Project, after []string) {

@@ -114,6 +114,15 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	return subject, err
 }
 
+// Parts computes the fingerprint of a project, except for the outputs that it reads.
+func Parts(s *session.Session, maker *fingerprint.Maker, step plan.Step) (fingerprint.Fingerprint, error) {
+	subject, err := Of(s, step)
+	if err != nil {
+		return nil, err
+	}
+	return maker.Of(subject)
+}
+
 // ownDirs returns the directories of the runner's own configuration. Programs may read files in the other directories
 // of config.
 func ownDirs(root string) []string {

@@ -249,16 +249,12 @@ func programsIn(s *session.Session) map[string]fingerprint.Fingerprint {
 		return all
 	}
 	for _, step := range s.Plan.Steps {
-		subject, err := inputs.Of(s, step)
-		if err == nil {
-			var parts fingerprint.Fingerprint
-			if parts, err = maker.Of(subject); err == nil {
-				all[step.Project.Name] = inputs.ProgramOnly(parts)
-			}
-		}
+		parts, err := inputs.Parts(s, maker, step)
 		if err != nil {
 			s.Log.Debug("no fingerprint", "project", step.Project.Name, "error", err)
+			continue
 		}
+		all[step.Project.Name] = inputs.ProgramOnly(parts)
 	}
 	return all
 }

@@ -148,22 +148,16 @@ func (r *Relay) Finish() {
 	if r.markdown != "" {
 		r.Warn("the step summary cannot be written: ", report.AppendStepSummary(r.markdown, &r.Summary))
 	}
-	r.endTrace()
+	if r.tracer != nil { // send the rest of the trace
+		const patience = 5 * time.Second
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		r.Warn("", r.tracer.Close(ctx))
+		cancel()
+	}
 	if r.view.Screen == nil { // the page of a rollout still links to the runs of its environments
 		environments, _ := config.Stacks(r.root) // what cannot be read counts as one
 		_ = journal.Prune(filepath.Dir(r.journal.Dir()), journal.Usual(len(environments)), r.d.Now())
 	}
-}
-
-// endTrace sends the rest of the trace, and waits a few seconds at most.
-func (r *Relay) endTrace() {
-	const patience = 5 * time.Second
-	if r.tracer == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	r.Warn("", r.tracer.Close(ctx))
 }
 
 // Warn prints an error after the run as a warning.

@@ -196,16 +196,13 @@ func await(ctx context.Context, address string, ask func(ctx context.Context, ad
 			if cause := context.Cause(ctx); !errors.Is(cause, errNoTime) {
 				return cause
 			}
-			return fmt.Errorf("%s does not answer: %w%s", address, last, certificateHint(last))
+			hint := ""
+			if reach.IsCertificate(last) {
+				hint = "; {answers: [...], certificates: any} accepts every certificate"
+			}
+			return fmt.Errorf("%s does not answer: %w%s", address, last, hint)
 		}
 	}
-}
-
-func certificateHint(err error) string {
-	if reach.IsCertificate(err) {
-		return "; {answers: [...], certificates: any} accepts every certificate"
-	}
-	return ""
 }
 
 // lastOutputs returns the newest outputs of each project of an environment, from its ups since it was destroyed.

@@ -63,7 +63,13 @@ func New(s *session.Session, maySkip bool) *Projects {
 	}
 	return &Projects{
 		session: s, maker: maker, hooks: s.Hooks(), maySkip: maySkip, records: inputs.RecordsOf(s),
-		passphrase: sync.OnceValues(func() (string, error) { return passphraseOf(s.Env) }),
+		passphrase: sync.OnceValues(func() (string, error) {
+			passphrase, ok, err := encryption.Passphrase(s.Env)
+			if err != nil || !ok {
+				err = errors.Join(err, encryption.ErrNoPassphrase)
+			}
+			return passphrase, err
+		}),
 		standings:  map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{},
 		warnings: map[string]int{},
 	}
@@ -241,14 +247,6 @@ func (u *Projects) open(salt, ciphertext string) (string, error) {
 		return "", err
 	}
 	return key.Decrypt(ciphertext)
-}
-
-func passphraseOf(env map[string]string) (string, error) {
-	passphrase, ok, err := encryption.Passphrase(env)
-	if err != nil || !ok {
-		return "", errors.Join(err, encryption.ErrNoPassphrase)
-	}
-	return passphrase, nil
 }
 
 // isSettled reports whether a program has asked its cloud only for what does not change.

@@ -79,11 +79,7 @@ func ChangedSources(s *session.Session, step plan.Step) []string {
 	if err != nil {
 		return nil
 	}
-	subject, err := inputs.Of(s, step)
-	if err != nil {
-		return nil
-	}
-	parts, err := maker.Of(subject)
+	parts, err := inputs.Parts(s, maker, step)
 	if err != nil {
 		return nil
 	}
