@@ -101,19 +101,16 @@ func RootFlags() []cli.Flag {
 	}
 }
 
-// either joins names with commas and "or".
-func either(names []string) string {
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
-}
-
 // EnvironmentFlags returns the flags that choose an environment.
 func EnvironmentFlags() []cli.Flag {
+	names := providers.Names()
+	last := len(names) - 1
+	either := strings.Join(names[:last], ", ") + " or " + names[last]
 	return JoinFlags(RootFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: CommonCategory,
 			Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
 		&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: CommonCategory,
-			Usage: "use the provider `NAME`: " + either(providers.Names()) + " (default: the one in the stack configuration)"},
+			Usage: "use the provider `NAME`: " + either + " (default: the one in the stack configuration)"},
 	})
 }
 

@@ -160,21 +160,17 @@ func fillFromEnvironment(c *cli.Context, sources config.Sources) error {
 		if !value.IsSet() {
 			continue
 		}
-		for _, text := range splitVariable(flag, value.Text) {
+		texts := []string{value.Text}
+		if _, repeated := flag.(*cli.StringSliceFlag); repeated {
+			texts = strings.FieldsFunc(value.Text, func(r rune) bool { return r == ';' })
+		}
+		for _, text := range texts {
 			if err := c.Set(name, text); err != nil {
 				return value.Wrong(fmt.Sprintf("%q is not a valid value%s", text, cause(err.Error())), "")
 			}
 		}
 	}
 	return nil
-}
-
-// splitVariable splits the value of a variable at semicolons if its flag may be repeated.
-func splitVariable(flag cli.Flag, text string) []string {
-	if _, repeated := flag.(*cli.StringSliceFlag); !repeated {
-		return []string{text}
-	}
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
 }
 
 func parseSimulation(c *cli.Context) (request.Simulation, error) {

@@ -64,6 +64,7 @@ func Adopt(d cmd.Deps) *cli.Command {
 	}
 }
 
+// adoptOptions are the options of adopt and init.
 type adoptOptions struct {
 	cmd.Common
 	Given string // DIR as typed, or ""

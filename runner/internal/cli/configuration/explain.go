@@ -63,7 +63,11 @@ func (c configuration) explain(key config.Key) explanation {
 		listedValue:   listedValue{Key: key.Name},
 		Documentation: key.Doc, Kind: key.Kind, Required: key.Required, Default: key.Default,
 		Allowed: key.Allowed, Min: key.Min, Max: key.Max, Example: key.Example, Variables: key.Variables,
-		Projects: c.readers(key.Name),
+	}
+	for _, project := range c.known.Projects { // that read it
+		if _, ok := project.Key(key.Name); ok {
+			e.Projects = append(e.Projects, project.Name)
+		}
 	}
 	for i, l := range c.layers(key) {
 		if i == 0 {
@@ -74,16 +78,6 @@ func (c configuration) explain(key config.Key) explanation {
 	}
 	e.Missing = e.Origin == "" && key.Required
 	return e
-}
-
-// readers returns the projects that read a key.
-func (c configuration) readers(key string) (names []string) {
-	for _, project := range c.known.Projects {
-		if _, ok := project.Key(key); ok {
-			names = append(names, project.Name)
-		}
-	}
-	return names
 }
 
 // text formats the explanation for people.

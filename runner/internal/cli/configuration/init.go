@@ -34,15 +34,10 @@ func Init(d cmd.Deps) *cli.Command {
 	}
 }
 
-type initOptions struct {
-	cmd.Common
-	Given string // DIR as typed, or ""
-	Root  string
-}
-
-func parseInit(c *cli.Context, d cmd.Deps, common cmd.Common) (initOptions, error) {
-	given, root, err := directoryArgument(c, d)
-	return initOptions{Common: common, Given: given, Root: root}, err
+func parseInit(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, err error) {
+	o.Common = common
+	o.Given, o.Root, err = directoryArgument(c, d)
+	return o, err
 }
 
 // directoryArgument returns the directory that the first argument names, by default the working
@@ -58,7 +53,7 @@ func directoryArgument(c *cli.Context, d cmd.Deps) (given, root string, err erro
 	return given, root, nil
 }
 
-func runInit(_ context.Context, d cmd.Deps, options initOptions) error {
+func runInit(_ context.Context, d cmd.Deps, options adoptOptions) error {
 	files, err := config.Examples()
 	if err != nil {
 		return err
@@ -102,7 +97,7 @@ func checkAbsent(root string, files []config.Example) error {
 		"init DIR`"}
 }
 
-func initText(options initOptions, files []string) string {
+func initText(options adoptOptions, files []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "created in %s:\n", options.Root)
 	for _, file := range files {

@@ -54,18 +54,14 @@ type listedValue struct {
 }
 
 func newListedValue(key string, l layer) listedValue {
+	place := l.Origin.String()
+	if l.Origin.Source == config.FromStackConfig || l.Origin.Source == config.FromLayer {
+		place = fmt.Sprintf("%s:%d", l.Origin.File, l.Origin.Line)
+	}
 	return listedValue{
 		Key: key, Value: redacted(l.Value),
-		Origin: string(l.Origin.Source), File: l.Origin.File, Line: l.Origin.Line, place: placeOf(l.Origin),
+		Origin: string(l.Origin.Source), File: l.Origin.File, Line: l.Origin.Line, place: place,
 	}
-}
-
-// placeOf returns a short form of an origin.
-func placeOf(o config.Origin) string {
-	if o.Source == config.FromStackConfig || o.Source == config.FromLayer {
-		return fmt.Sprintf("%s:%d", o.File, o.Line)
-	}
-	return o.String()
 }
 
 // list returns the values of the declared keys in the order of the projects, then the

@@ -53,8 +53,11 @@ func resolveAll(d cmd.Deps, requests []session.Options, stateCounts bool) ([]env
 			problems = append(problems, err)
 			continue
 		}
-		if stateCounts {
-			problems = append(problems, reachable(s))
+		if dir, ok := s.Settings.StateDir(); ok && stateCounts {
+			problems = append(problems, &failure.Environment{
+				Text: fmt.Sprintf("the state of %s is in %s, which other machines cannot reach", s.Settings.Stack.Text, dir),
+				Next: "set PULUMI_BACKEND_URL to a backend that they can reach, such as s3://..., in " + config.EnvironmentFile,
+			})
 		}
 	}
 	return all, errors.Join(problems...)
@@ -66,17 +69,6 @@ func closeAll(all []environment) error {
 		errs = append(errs, e.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// reachable returns an error for state in a directory of this machine.
-func reachable(s *session.Session) error {
-	if dir, ok := s.Settings.StateDir(); ok {
-		return &failure.Environment{
-			Text: fmt.Sprintf("the state of %s is in %s, which other machines cannot reach", s.Settings.Stack.Text, dir),
-			Next: "set PULUMI_BACKEND_URL to a backend that they can reach, such as s3://..., in " + config.EnvironmentFile,
-		}
-	}
-	return nil
 }
 
 // needsPassphrase reports whether a passphrase encrypts the environment's values.

@@ -44,7 +44,8 @@ func Command(d cmd.Deps, operations ...*cli.Command) *cli.Command {
 type options struct {
 	cmd.Common
 	Selection fleet.Selection
-	Secrets   bool // check requires all secrets
+	Secrets   bool   // check requires all secrets
+	Name      string // of the key or output that get shows
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {

@@ -38,18 +38,12 @@ func getCommand(d cmd.Deps) *cli.Command {
 	}
 }
 
-type getOptions struct {
-	cmd.Common
-	Selection fleet.Selection
-	Name      string
-}
-
-func parseGet(c *cli.Context, _ cmd.Deps, common cmd.Common) (getOptions, error) {
+func parseGet(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	if c.NArg() == 0 {
-		return getOptions{}, failure.Usagef(cmd.Path(c), "which value? name a key or an output")
+		return options{}, failure.Usagef(cmd.Path(c), "which value? name a key or an output")
 	}
 	chosen, err := cmd.ParseFleet(c, c.Args().Tail())
-	return getOptions{Common: common, Name: c.Args().First(), Selection: chosen}, err
+	return options{Common: common, Name: c.Args().First(), Selection: chosen}, err
 }
 
 // shared is a value with the environments that have it, and its JSON form.
@@ -66,7 +60,7 @@ type found struct {
 	origin string
 }
 
-func runGet(ctx context.Context, d cmd.Deps, o getOptions) error {
+func runGet(ctx context.Context, d cmd.Deps, o options) error {
 	chosen, _, err := o.Choose(o.Selection)
 	if err != nil {
 		return err
@@ -92,7 +86,7 @@ func runGet(ctx context.Context, d cmd.Deps, o getOptions) error {
 }
 
 // values returns the value of each environment, in the order of stacks.
-func (o getOptions) values(ctx context.Context, d cmd.Deps, stacks []string) ([]found, error) {
+func (o options) values(ctx context.Context, d cmd.Deps, stacks []string) ([]found, error) {
 	if strings.Contains(o.Name, ":") {
 		return parallel.Each(ctx, stacks, func(_ context.Context, stack string) (found, error) { return o.configured(stack) })
 	}
@@ -125,7 +119,7 @@ func (o getOptions) values(ctx context.Context, d cmd.Deps, stacks []string) ([]
 }
 
 // configured returns the value of a key in an environment's configuration.
-func (o getOptions) configured(stack string) (found, error) {
+func (o options) configured(stack string) (found, error) {
 	declared := o.DeclaredKeys()
 	if wrong := config.Unknown(declared, o.Name); wrong != "" {
 		return found{}, &failure.Usage{Text: o.Name + " " + wrong, Next: "`runner config list --all` shows all keys"}

@@ -31,22 +31,11 @@ func Outputs(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "show-secrets", Usage: "print secret values in plain text"}},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseOutputs, cmd.InSession((*session.Session).Resolve, runOutputs)),
+		Action: cmd.Action(d, parse, cmd.InSession((*session.Session).Resolve, runOutputs)),
 	}
 }
 
-type outputsOptions struct {
-	cmd.Common
-	Project, Key string
-	Secrets      bool
-}
-
-func parseOutputs(c *cli.Context, _ cmd.Deps, common cmd.Common) (outputsOptions, error) {
-	return outputsOptions{Common: common, Project: c.Args().Get(0), Key: c.Args().Get(1), Secrets: c.Bool("show-secrets")},
-		nil
-}
-
-func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions, s *session.Session) error {
+func runOutputs(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
 	names, err := openToReveal(ctx, s, &o)
 	if err != nil {
 		return err
@@ -59,7 +48,10 @@ func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions, s *session.Se
 	case o.Key != "":
 		return writeOutput(d.Stdout, outputs[o.Project], o)
 	case o.Output == "json" && o.Project != "":
-		return cmd.WriteJSON(d.Stdout, orEmpty(outputs[o.Project]))
+		if outputs[o.Project] == nil {
+			outputs[o.Project] = map[string]any{}
+		}
+		return cmd.WriteJSON(d.Stdout, outputs[o.Project])
 	case o.Output == "json":
 		return cmd.WriteJSON(d.Stdout, outputs)
 	}
@@ -71,7 +63,7 @@ func runOutputs(ctx context.Context, d cmd.Deps, o outputsOptions, s *session.Se
 
 // openToReveal opens the stacks to decrypt outputs, and returns the projects to show. A title or a directory in the
 // options is replaced by the name of its project.
-func openToReveal(ctx context.Context, s *session.Session, o *outputsOptions) ([]string, error) {
+func openToReveal(ctx context.Context, s *session.Session, o *options) ([]string, error) {
 	names := s.Plan.Names()
 	if o.Project != "" {
 		project, err := s.Plan.Project(o.Project)
@@ -103,7 +95,7 @@ func outputs(ctx context.Context, s *session.Session, names []string, secrets bo
 	return outputs, nil
 }
 
-func writeOutput(w io.Writer, outputs map[string]any, o outputsOptions) error {
+func writeOutput(w io.Writer, outputs map[string]any, o options) error {
 	value, ok := outputs[o.Key]
 	if !ok {
 		known := slices.Sorted(maps.Keys(outputs))
@@ -138,11 +130,4 @@ func writeOutputs(w io.Writer, names []string, outputs map[string]map[string]any
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func orEmpty(outputs map[string]any) map[string]any {
-	if outputs == nil {
-		return map[string]any{}
-	}
-	return outputs
 }

@@ -44,17 +44,21 @@ func Status(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "update the status until Ctrl-C"}},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseStatus, cmd.InSession((*session.Session).Resolve, runStatus)),
+		Action: cmd.Action(d, parse, cmd.InSession((*session.Session).Resolve, runStatus)),
 	}
 }
 
-type statusOptions struct {
+// options are the options of status and outputs.
+type options struct {
 	cmd.Common
-	Watch bool
+	Watch        bool
+	Project, Key string
+	Secrets      bool // outputs shows their values
 }
 
-func parseStatus(c *cli.Context, _ cmd.Deps, common cmd.Common) (statusOptions, error) {
-	return statusOptions{Common: common, Watch: c.Bool("watch")}, nil
+func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
+	return options{Common: common, Watch: c.Bool("watch"), Project: c.Args().Get(0), Key: c.Args().Get(1),
+		Secrets: c.Bool("show-secrets")}, nil
 }
 
 // projectStatus is the status of one project.
@@ -97,7 +101,7 @@ type environmentStatus struct {
 	Orphans []inventory.Orphan `json:"orphans,omitempty"`
 }
 
-func runStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Session) error {
+func runStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
 	if err := s.OpenStacksToRead(ctx, encryption.Copies{}); err != nil {
 		return err
 	}
@@ -116,7 +120,7 @@ func runStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Sess
 }
 
 // watchStatus shows the status again and again, until it is interrupted or stdout has no reader.
-func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Session) error {
+func watchStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
 	const often = 2 * time.Second
 	show, leave := statusShow(d, o)
 	defer leave()
@@ -142,7 +146,7 @@ func watchStatus(ctx context.Context, d cmd.Deps, o statusOptions, s *session.Se
 
 // statusShow returns a function that shows a status; on a terminal it replaces the previous
 // one. Call leave at the end.
-func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error, leave func()) {
+func statusShow(d cmd.Deps, o options) (show func(environmentStatus) error, leave func()) {
 	leave = func() {}
 	if o.Output == "json" {
 		return func(status environmentStatus) error { return json.NewEncoder(d.Stdout).Encode(status) }, leave
@@ -158,7 +162,7 @@ func statusShow(d cmd.Deps, o statusOptions) (show func(environmentStatus) error
 	return func(status environmentStatus) error { return write(status.text(d.Now(), d.Width(), o.Color)) }, leave
 }
 
-func status(ctx context.Context, s *session.Session, o statusOptions) (environmentStatus, error) {
+func status(ctx context.Context, s *session.Session, o options) (environmentStatus, error) {
 	status := environmentStatus{
 		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
 		Backend:   event.MaskURLs(s.Settings.Backend.Text),

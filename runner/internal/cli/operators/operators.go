@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -116,7 +117,9 @@ func newWork(d cmd.Deps, o options) (work, error) {
 	cluster, err := pko.Connect(content, env, o.Namespace, stack.Text)
 	const every = 500 * time.Millisecond
 	watcher := pko.Watcher{Cluster: cluster, Commit: o.Commit, Every: every, Sleep: interrupt.Sleep,
-		Tell: func(s pko.State) { tell(d, s) }}
+		Tell: func(s pko.State) { // to stderr, for results are on stdout
+			fmt.Fprintln(d.Stderr, s.Name+" "+strings.TrimSuffix(string(s.Phase)+": "+s.Cause, ": "))
+		}}
 	return work{watcher, d, o, stack.Text}, err
 }
 
@@ -135,15 +138,6 @@ func readKubeconfig(d cmd.Deps, o options, env map[string]string) ([]byte, error
 	}
 	return nil, &failure.Environment{Text: "there is no kubeconfig: " + errors.Join(errs...).Error(),
 		Next: "name one with --kubeconfig"}
-}
-
-// tell prints what has become of a Stack: to stderr, for results are on stdout.
-func tell(d cmd.Deps, s pko.State) {
-	text := s.Name + " " + string(s.Phase)
-	if s.Cause != "" {
-		text += ": " + s.Cause
-	}
-	fmt.Fprintln(d.Stderr, text)
 }
 
 // list lists the Stacks, of which there has to be one.
@@ -230,15 +224,13 @@ func waitCommand(d cmd.Deps) *cli.Command {
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: flags(timeoutFlag(), &cli.StringFlag{Name: "commit",
 			Usage: "wait until Stacks that follow a branch or Flux have tried this `COMMIT`"}),
-		Action: action(d, work.waitFor),
+		Action: action(d, func(w work, ctx context.Context) error {
+			if err := w.Wait(ctx); err != nil {
+				return err
+			}
+			return w.show(ctx)
+		}),
 	}
-}
-
-func (w work) waitFor(ctx context.Context) error {
-	if err := w.Wait(ctx); err != nil {
-		return err
-	}
-	return w.show(ctx)
 }
 
 func adoptCommand(d cmd.Deps) *cli.Command {

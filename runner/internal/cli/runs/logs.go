@@ -46,14 +46,8 @@ func Logs(d cmd.Deps) *cli.Command {
 	}
 }
 
-type logsOptions struct {
-	options
-	Errors, Follow bool
-}
-
-func parseLogs(c *cli.Context, d cmd.Deps, common cmd.Common) (logsOptions, error) {
-	runs, err := parse(c, d, common)
-	o := logsOptions{options: runs, Errors: c.Bool("errors"), Follow: c.Bool("follow")}
+func parseLogs(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
+	o, err := parse(c, d, common)
 	if err == nil && o.Errors && o.Follow {
 		err = failure.Usagef("logs", "--errors and --follow exclude each other: only a finished run has failed projects")
 	}
@@ -61,7 +55,7 @@ func parseLogs(c *cli.Context, d cmd.Deps, common cmd.Common) (logsOptions, erro
 }
 
 // choose finds the named run and project; a single argument may name either.
-func (o logsOptions) choose() (run journal.Run, project string, err error) {
+func (o options) choose() (run journal.Run, project string, err error) {
 	run, err = o.findRun()
 	switch {
 	case len(o.Args) == 2:
@@ -76,7 +70,7 @@ func (o logsOptions) choose() (run journal.Run, project string, err error) {
 	return run, project, err
 }
 
-func runLogs(ctx context.Context, d cmd.Deps, o logsOptions) error {
+func runLogs(ctx context.Context, d cmd.Deps, o options) error {
 	run, project, err := o.choose()
 	if err != nil {
 		return err
@@ -163,7 +157,7 @@ func printEvents(w io.Writer, events iter.Seq2[event.Event, error], names []stri
 	return out.Flush()
 }
 
-func followLogs(ctx context.Context, d cmd.Deps, o logsOptions, run journal.Run, project string) error {
+func followLogs(ctx context.Context, d cmd.Deps, o options, run journal.Run, project string) error {
 	isRunning, err := o.watch(ctx, d, run)
 	if err != nil {
 		return err
@@ -173,7 +167,11 @@ func followLogs(ctx context.Context, d cmd.Deps, o logsOptions, run journal.Run,
 		if err != nil {
 			return err
 		}
-		if names := namesOf(e.Projects); e.Type == event.RunStarted && project != "" && !slices.Contains(names, project) {
+		var names []string
+		for _, p := range e.Projects {
+			names = append(names, p.Name)
+		}
+		if e.Type == event.RunStarted && project != "" && !slices.Contains(names, project) {
 			return noLog(run, project, names)
 		}
 		text := lines.Line(e)
@@ -191,7 +189,7 @@ func followLogs(ctx context.Context, d cmd.Deps, o logsOptions, run journal.Run,
 }
 
 // printFollowed prints an event as JSON, or its lines of the project's log.
-func (o logsOptions) printFollowed(w io.Writer, e event.Event, text string, several bool) error {
+func (o options) printFollowed(w io.Writer, e event.Event, text string, several bool) error {
 	if o.Output == "json" {
 		line, err := event.Marshal(e)
 		if err != nil {
@@ -209,7 +207,7 @@ func (o logsOptions) printFollowed(w io.Writer, e event.Event, text string, seve
 
 // watch returns a function that waits a moment and reports whether more events may come: not
 // if the process of the run has ended, and not if stdout has no reader.
-func (o logsOptions) watch(ctx context.Context, d cmd.Deps, run journal.Run) (func() bool, error) {
+func (o options) watch(ctx context.Context, d cmd.Deps, run journal.Run) (func() bool, error) {
 	const often = 200 * time.Millisecond
 	meta, err := run.Meta()
 	if err != nil {
@@ -220,11 +218,4 @@ func (o logsOptions) watch(ctx context.Context, d cmd.Deps, run journal.Run) (fu
 		cutOff := meta.PID == 0 || meta.Host == host && !lock.IsAlive(meta.PID)
 		return !run.IsOver() && !cutOff && cmd.HasReader(d.Stdout) && interrupt.Sleep(ctx, often) == nil
 	}, nil
-}
-
-func namesOf(projects []event.Project) (names []string) {
-	for _, p := range projects {
-		names = append(names, p.Name)
-	}
-	return names
 }

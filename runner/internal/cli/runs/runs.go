@@ -30,11 +30,14 @@ func flags() []cli.Flag {
 
 type options struct {
 	cmd.Common
-	Directory string
+	Directory      string
+	Limit          int  // of history; 0 for all
+	Errors, Follow bool // of logs
 }
 
-func parse(_ *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
-	return options{Common: common, Directory: common.Directory().Runs()}, common.NoRoot
+func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
+	return options{Common: common, Directory: common.Directory().Runs(), Limit: c.Int("limit"),
+		Errors: c.Bool("errors"), Follow: c.Bool("follow")}, common.NoRoot
 }
 
 // findRun returns the run that the first argument names, or the last run.
@@ -135,21 +138,11 @@ func History(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.IntFlag{Name: "limit", Value: 20, Usage: "list at most `N` runs; 0 lists all"}},
 			flags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseHistory, runHistory),
+		Action: cmd.Action(d, parse, runHistory),
 	}
 }
 
-type historyOptions struct {
-	options
-	Limit int
-}
-
-func parseHistory(c *cli.Context, d cmd.Deps, common cmd.Common) (historyOptions, error) {
-	o, err := parse(c, d, common)
-	return historyOptions{options: o, Limit: c.Int("limit")}, err
-}
-
-func runHistory(_ context.Context, d cmd.Deps, o historyOptions) error {
+func runHistory(_ context.Context, d cmd.Deps, o options) error {
 	runs, err := journal.Summaries(o.Directory)
 	if err != nil {
 		return err

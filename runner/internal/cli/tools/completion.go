@@ -31,11 +31,6 @@ func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 	}
 }
 
-// scripts maps shells to their completion scripts.
-func scripts() map[string]string {
-	return map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
-}
-
 // bashScript splits the line itself: bash splits words at colons, too. It passes what follows
 // a colon or "=" back to bash.
 const bashScript = `# Completion of runner for bash.
@@ -88,7 +83,8 @@ complete -c runner -f -a '(__runner_complete)'
 `
 
 func runCompletion(c *cli.Context, d cmd.Deps, all []*cli.Command) error {
-	script, known := scripts()[c.Args().First()]
+	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
+	script, known := scripts[c.Args().First()]
 	switch {
 	case !known:
 		return failure.Usagef("completion", "name the shell: bash, zsh or fish")
