@@ -221,14 +221,9 @@ type language struct {
 // Run implements LanguageRuntime: a program that is previewed calls the foresight's
 // monitor.
 func (l language) Run(ctx context.Context, info plugin.RunInfo) (string, bool, error) {
-	if !info.DryRun {
-		return l.LanguageRuntime.Run(ctx, info)
-	}
-	address, err := l.reader.serve(ctx, info.MonitorAddress)
-	if err != nil {
+	if err := l.reader.serve(ctx, info.DryRun, &info.MonitorAddress); err != nil {
 		return "", false, err
 	}
-	info.MonitorAddress = address
 	return l.LanguageRuntime.Run(ctx, info)
 }
 
@@ -241,37 +236,35 @@ type provider struct {
 // Construct implements Provider: a component that is previewed calls the foresight's
 // monitor.
 func (p provider) Construct(ctx context.Context, request plugin.ConstructRequest) (plugin.ConstructResponse, error) {
-	if !request.Info.DryRun {
-		return p.Provider.Construct(ctx, request)
-	}
-	address, err := p.reader.serve(ctx, request.Info.MonitorAddress)
-	if err != nil {
+	if err := p.reader.serve(ctx, request.Info.DryRun, &request.Info.MonitorAddress); err != nil {
 		return plugin.ConstructResponse{}, err
 	}
-	request.Info.MonitorAddress = address
 	return p.Provider.Construct(ctx, request)
 }
 
 // Call implements Provider, and does for a method of a component what Construct does.
 func (p provider) Call(ctx context.Context, request plugin.CallRequest) (plugin.CallResponse, error) {
-	if !request.Info.DryRun {
-		return p.Provider.Call(ctx, request)
-	}
-	address, err := p.reader.serve(ctx, request.Info.MonitorAddress)
-	if err != nil {
+	if err := p.reader.serve(ctx, request.Info.DryRun, &request.Info.MonitorAddress); err != nil {
 		return plugin.CallResponse{}, err
 	}
-	request.Info.MonitorAddress = address
 	return p.Provider.Call(ctx, request)
 }
 
-// serve serves the foresight's monitor in front of the engine's until the foresight is
-// closed, for a component may call it after Construct has returned.
-func (r reader) serve(ctx context.Context, engine string) (address string, err error) {
+// serve serves the foresight's monitor in front of the engine's for a preview, and replaces the engine's address. It
+// does so until the foresight is closed, for a component may call it after Construct has returned.
+func (r reader) serve(ctx context.Context, preview bool, address *string) (err error) {
+	if !preview {
+		return nil
+	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.closeWith(stop)
-	return monitor.Serve(ctx, engine, func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc {
+	*address, err = monitor.Serve(ctx, *address, func(engine pulumirpc.ResourceMonitorClient) []grpc.MethodDesc {
 		r.engine = engine
-		return r.methods()
+		return []grpc.MethodDesc{ // the methods that are not simply forwarded
+			monitor.Method("ReadResource", r.readResource),
+			monitor.Method("Invoke", r.invoke),
+			monitor.Method("RegisterResourceOutputs", r.registerOutputs),
+		}
 	})
+	return err
 }

@@ -78,23 +78,21 @@ func (i *interrupts) NewScope(ctx context.Context, _ chan<- engine.Event, _ bool
 	if i.count > 0 || i.closed {
 		source.Cancel()
 	}
-	return scope{source: source, close: func() { i.end(source) }}
-}
-
-func (i *interrupts) end(source *cancel.Source) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	delete(i.running, source)
+	return scope{source, i}
 }
 
 // scope is the time during which an operation can be cancelled.
 type scope struct {
-	source *cancel.Source
-	close  func()
+	source     *cancel.Source
+	interrupts *interrupts
 }
 
 // Context implements backend.CancellationScope.
 func (s scope) Context() *cancel.Context { return s.source.Context() }
 
 // Close implements backend.CancellationScope.
-func (s scope) Close() { s.close() }
+func (s scope) Close() {
+	s.interrupts.mu.Lock()
+	defer s.interrupts.mu.Unlock()
+	delete(s.interrupts.running, s.source)
+}

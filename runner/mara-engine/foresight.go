@@ -10,7 +10,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/urn"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -142,15 +141,6 @@ type reader struct {
 	engine    pulumirpc.ResourceMonitorClient
 	runtime   string
 	canonical func(stack string) string // the full name of a stack
-}
-
-// methods returns the methods of the monitor that are not simply forwarded.
-func (r reader) methods() []grpc.MethodDesc {
-	return []grpc.MethodDesc{
-		monitor.Method("ReadResource", r.readResource),
-		monitor.Method("Invoke", r.invoke),
-		monitor.Method("RegisterResourceOutputs", r.registerOutputs),
-	}
 }
 
 // readResource has the engine read a stack, so that its events, references and

@@ -74,7 +74,8 @@ func foreseenBy(t *testing.T, runtime string, state resource.PropertyMap, given 
 		t.Fatal(err)
 	}
 	t.Cleanup(f.close)
-	address, err := reader{foresight: f, runtime: runtime, canonical: fullName}.serve(t.Context(), serveEngine(t, state))
+	address := serveEngine(t, state)
+	err = reader{foresight: f, runtime: runtime, canonical: fullName}.serve(t.Context(), true, &address)
 	if err != nil {
 		t.Fatal(err)
 	}

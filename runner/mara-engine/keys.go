@@ -30,7 +30,12 @@ func clearCachedSecretsManagers()
 func keepKeys(keys []wire.Key) {
 	clearCachedSecretsManagers()
 	for _, key := range keys {
-		setCachedSecretsManager(key.Salt, newManager(key))
+		state, err := json.Marshal(map[string]string{"salt": key.Salt})
+		if err != nil {
+			panic(err) // strings can always be encoded
+		}
+		crypter := config.NewSymmetricCrypter(key.Raw)
+		setCachedSecretsManager(key.Salt, manager{state, config.NewCiphertextToPlaintextCachedCrypter(crypter, crypter)})
 	}
 }
 
@@ -38,15 +43,6 @@ func keepKeys(keys []wire.Key) {
 type manager struct {
 	state   json.RawMessage
 	crypter config.Crypter
-}
-
-func newManager(key wire.Key) secrets.Manager {
-	state, err := json.Marshal(map[string]string{"salt": key.Salt})
-	if err != nil {
-		panic(err) // strings can always be encoded
-	}
-	crypter := config.NewSymmetricCrypter(key.Raw)
-	return manager{state: state, crypter: config.NewCiphertextToPlaintextCachedCrypter(crypter, crypter)}
 }
 
 // Type implements secrets.Manager.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/opentracing/opentracing-go"
 
+	"mara/projects/monitor"
 	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
@@ -22,9 +23,6 @@ const (
 // decoratorTag is the tag by which Pulumi says what a call is about: the token
 // of a function, or the type of a resource.
 const decoratorTag = "pulumi-decorator"
-
-// stackReference is the type of what programs read of other stacks.
-const stackReference = "pulumi:pulumi:StackReference"
 
 // questions records which data sources programs call, and which resources they read.
 // Pulumi's events do not include the calls, but its tracer sees every one.
@@ -56,7 +54,7 @@ func (q *questions) StartSpan(name string, options ...opentracing.StartSpanOptio
 
 // note keeps one question.
 func (q *questions) note(what string) {
-	if what == stackReference {
+	if what == monitor.StackReference {
 		return
 	}
 	q.mu.Lock()
