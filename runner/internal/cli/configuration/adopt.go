@@ -261,7 +261,7 @@ func runRename(ctx context.Context, d cmd.Deps, o renameOptions, s *session.Sess
 	if err := checkRename(ctx, o, s); err != nil {
 		return err
 	}
-	if err := s.Leftovers().RefuseLockedProjects(ctx, []string{o.Old, o.New}); err != nil {
+	if err := s.Leftovers().RefuseLocked(ctx, []string{o.Old, o.New}); err != nil {
 		return err
 	}
 	question := fmt.Sprintf("Let project %s take over the resources deployed as %s in %s?", o.New, o.Old,

@@ -181,7 +181,7 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 	}); err != nil {
 		return status, err
 	}
-	locks, err := s.Leftovers().Locks(ctx, s.Plan)
+	locks, err := s.Leftovers().Locks(ctx, s.Plan.Names())
 	if err != nil {
 		return status, err
 	}

@@ -77,7 +77,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 		return &lock.HeldError{Owner: shared[i].Owner}
 	}
 	left := s.Leftovers()
-	locks, err := left.Locks(ctx, s.Plan)
+	locks, err := left.Locks(ctx, s.Plan.Names())
 	if err != nil {
 		return err
 	}

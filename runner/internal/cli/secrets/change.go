@@ -260,7 +260,7 @@ func changeProvider(ctx context.Context, s *session.Session, how vault.Change) (
 // Pulumi drops pending operations when it imports a state.
 func refuseLeftovers(ctx context.Context, s *session.Session) error {
 	left := s.Leftovers()
-	if err := left.RefuseLocked(ctx, s.Plan); err != nil {
+	if err := left.RefuseLocked(ctx, s.Plan.Names()); err != nil {
 		return err
 	}
 	pending, err := left.Pending(ctx, s.Plan, true)

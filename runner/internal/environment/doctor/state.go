@@ -129,7 +129,7 @@ func (e *Examination) lockInBackend(ctx context.Context) []preflight.Finding {
 
 // stackLocks looks for Pulumi's own locks.
 func (e *Examination) stackLocks(ctx context.Context) []preflight.Finding {
-	if err := e.Session.Leftovers().RefuseLocked(ctx, e.plan); err != nil {
+	if err := e.Session.Leftovers().RefuseLocked(ctx, e.plan.Names()); err != nil {
 		return findings(err)
 	}
 	return preflight.Good("no stack is locked")

@@ -163,7 +163,7 @@ func (m *Move) choose(ctx context.Context) error {
 		m.Projects = append(m.Projects, orphan.Project)
 	}
 	slices.Sort(m.Projects)
-	if err := m.source.Leftovers().RefuseLockedProjects(ctx, m.Projects); err != nil {
+	if err := m.source.Leftovers().RefuseLocked(ctx, m.Projects); err != nil {
 		return err
 	}
 	for _, project := range m.Projects {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/failure"
@@ -69,22 +68,22 @@ func (l Lock) String() string {
 	return text
 }
 
-// Locks lists Pulumi's locks on the stacks of a plan.
-func (f Finder) Locks(ctx context.Context, p plan.Plan) ([]Lock, error) {
+// Locks lists Pulumi's locks on the stacks of projects.
+func (f Finder) Locks(ctx context.Context, projects []string) ([]Lock, error) {
 	store, err := f.LockStore(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if store == nil {
 		var left []Lock
-		for _, project := range p.Names() {
+		for _, project := range projects {
 			if f.Stacks.Summary(project).Updating {
 				left = append(left, Lock{Project: project, Holder: "an update, says the backend"})
 			}
 		}
 		return left, nil
 	}
-	locks, err := f.States.Locks(ctx, store, p.Names())
+	locks, err := f.States.Locks(ctx, store, projects)
 	if err != nil {
 		return nil, &failure.Environment{Text: err.Error(), Next: "Pulumi stores them in the backend, next to the states"}
 	}
@@ -199,7 +198,7 @@ func (f Finder) identifyInto(ctx context.Context, found *Found, blocking []stack
 func (f Finder) awaitLocks(ctx context.Context, p plan.Plan) ([]Lock, error) {
 	deadline, waited := time.Now().Add(f.Wait), false
 	for {
-		locks, err := f.Locks(ctx, p)
+		locks, err := f.Locks(ctx, p.Names())
 		_, held := Dead(locks)
 		if err != nil || len(held) == 0 || !time.Now().Before(deadline) {
 			if err == nil && waited { // another process may have created or removed stacks
@@ -245,7 +244,7 @@ func (f Finder) Clear(ctx context.Context, found Found) error {
 func (f Finder) RemoveDeadLocks(ctx context.Context, p plan.Plan) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
 	defer cancel()
-	locks, err := f.Locks(ctx, p)
+	locks, err := f.Locks(ctx, p.Names())
 	if err != nil {
 		return err
 	}
@@ -299,23 +298,13 @@ func List(pending []stacks.Pending) string {
 	return strings.Join(operations, "; ")
 }
 
-// RefuseLocked returns an error if stacks of a plan are locked.
-func (f Finder) RefuseLocked(ctx context.Context, p plan.Plan) error {
-	locks, err := f.Locks(ctx, p)
+// RefuseLocked returns an error if stacks of the projects are locked.
+func (f Finder) RefuseLocked(ctx context.Context, projects []string) error {
+	locks, err := f.Locks(ctx, projects)
 	if err == nil && len(locks) > 0 {
 		err = f.Locked(locks)
 	}
 	return err
-}
-
-// RefuseLockedProjects returns an error if stacks of the projects are locked. They
-// need not be in a plan.
-func (f Finder) RefuseLockedProjects(ctx context.Context, names []string) error {
-	var steps []plan.Step
-	for _, name := range names {
-		steps = append(steps, plan.Step{Project: model.Project{Name: name}})
-	}
-	return f.RefuseLocked(ctx, plan.Plan{Steps: steps})
 }
 
 // Locked returns the error for locks that are in the way.

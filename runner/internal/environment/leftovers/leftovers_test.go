@@ -205,7 +205,7 @@ func TestFindWaits(t *testing.T) {
 			f, messages, asked := waiting(t, test.updating)
 			test.store(t, &f)
 			var locked *LockedError
-			if err := f.RefuseLocked(t.Context(), p); !errors.As(err, &locked) || !strings.Contains(err.Error(), "certmgr is locked by "+test.who) {
+			if err := f.RefuseLocked(t.Context(), p.Names()); !errors.As(err, &locked) || !strings.Contains(err.Error(), "certmgr is locked by "+test.who) {
 				t.Fatalf("without a wait: %v", err)
 			}
 			f.Wait = time.Minute

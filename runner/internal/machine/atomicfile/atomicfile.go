@@ -62,6 +62,23 @@ func writeAndMove(path string, data []byte, mode os.FileMode, move func(from, to
 	return nil
 }
 
+// ReplaceDirectory moves a directory to the place of another one, which it removes, and which may be missing. If it
+// fails, the old directory stays.
+func ReplaceDirectory(directory, made string) error {
+	old := made + ".old"
+	err := os.Rename(directory, old)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.Rename(made, directory)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(made, directory); err != nil {
+		return errors.Join(err, os.Rename(old, directory))
+	}
+	return os.RemoveAll(old)
+}
+
 // Remove removes a file, which may be missing.
 func Remove(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {

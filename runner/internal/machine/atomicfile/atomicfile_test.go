@@ -129,3 +129,19 @@ func TestRemove(t *testing.T) {
 		t.Error("a directory with something in it is no file")
 	}
 }
+
+// TestReplaceDirectoryKeepsOld: the old directory stays until another one has its place.
+func TestReplaceDirectoryKeepsOld(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	kept := filepath.Join(dir, "kept")
+	if err := os.MkdirAll(kept, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.ReplaceDirectory(kept, filepath.Join(dir, "missing")); err == nil {
+		t.Error("a directory that does not exist was moved")
+	}
+	if _, err := os.Stat(kept); err != nil {
+		t.Error(err)
+	}
+}

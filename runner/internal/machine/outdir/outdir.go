@@ -30,8 +30,7 @@ func Write(dir, command string, files map[string][]byte) error {
 	if target, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = target
 	}
-	there, err := check(dir, command)
-	if err != nil {
+	if err := check(dir, command); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
@@ -45,10 +44,7 @@ func Write(dir, command string, files map[string][]byte) error {
 	if err := fill(made, command, files); err != nil {
 		return problem(err)
 	}
-	if !there {
-		return problem(os.Rename(made, dir))
-	}
-	return problem(swap(dir, made))
+	return problem(atomicfile.ReplaceDirectory(dir, made))
 }
 
 func problem(err error) error {
@@ -57,18 +53,6 @@ func problem(err error) error {
 	}
 	return &failure.Environment{Text: fmt.Sprintf("the files cannot be written: %v", err),
 		Next: failure.WriteRemedy(err, "the directory")}
-}
-
-// swap replaces a directory by the new one.
-func swap(dir, made string) error {
-	old := made + ".old"
-	if err := os.Rename(dir, old); err != nil {
-		return err
-	}
-	if err := os.Rename(made, dir); err != nil {
-		return errors.Join(err, os.Rename(old, dir))
-	}
-	return os.RemoveAll(old)
 }
 
 // fill writes all files and the marker.
@@ -98,20 +82,20 @@ func digest(content []byte) string {
 
 // check returns an error for a directory with files that command did not write, or that
 // changed since.
-func check(dir, command string) (there bool, err error) {
+func check(dir, command string) error {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, problem(err)
+		return problem(err)
 	}
 	if !info.IsDir() {
-		return false, &failure.Environment{Text: dir + " is not a directory", Next: "choose another one with --out"}
+		return &failure.Environment{Text: dir + " is not a directory", Next: "choose another one with --out"}
 	}
 	known, err := readMarker(dir, command)
 	if err != nil {
-		return true, err
+		return err
 	}
 	var foreign, changed []string
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -135,9 +119,9 @@ func check(dir, command string) (there bool, err error) {
 		return nil
 	})
 	if err != nil {
-		return true, problem(err)
+		return problem(err)
 	}
-	return true, refuse(dir, command, foreign, changed)
+	return refuse(dir, command, foreign, changed)
 }
 
 // readMarker reads the digests of the files that command wrote.

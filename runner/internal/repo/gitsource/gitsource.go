@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/run/event"
 )
@@ -65,24 +66,7 @@ func (s Source) Fetch(ctx context.Context, git, root string, env []string) error
 	if err := c.fetch(ctx, s, root); err != nil {
 		return err
 	}
-	return swap(directory, work)
-}
-
-// swap moves a directory to the place of another one, if there is one, which it removes. It moves the old one back
-// if that fails.
-func swap(directory, made string) error {
-	old := made + "-old"
-	err := os.Rename(directory, old)
-	if errors.Is(err, os.ErrNotExist) {
-		return os.Rename(made, directory)
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(made, directory); err != nil {
-		return errors.Join(err, os.Rename(old, directory))
-	}
-	return os.RemoveAll(old)
+	return atomicfile.ReplaceDirectory(directory, work)
 }
 
 // repositoryVariables lists the variables that point git at a repository, as a hook or `git rebase -x` sets them

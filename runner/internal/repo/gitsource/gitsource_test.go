@@ -105,22 +105,6 @@ func TestFetchFromHook(t *testing.T) {
 	}
 }
 
-// TestFetchKeepsOld: the revision that is kept stays until another one has its place.
-func TestFetchKeepsOld(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	kept := filepath.Join(dir, "kept")
-	if err := os.MkdirAll(kept, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := gitsource.Swap(kept, filepath.Join(dir, "missing")); err == nil {
-		t.Error("a directory that does not exist was moved")
-	}
-	if _, err := os.Stat(kept); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{

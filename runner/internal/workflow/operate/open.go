@@ -143,7 +143,7 @@ func (r Request) openUnchanged(ctx context.Context, s *session.Session) bool {
 	if broken, err := s.States().BrokenSidecars(s.Plan.Names()); err != nil || len(broken) > 0 {
 		return false // they have to be repaired first
 	}
-	if locks, err := s.Leftovers().Locks(ctx, selected); err != nil || len(locks) > 0 {
+	if locks, err := s.Leftovers().Locks(ctx, selected.Names()); err != nil || len(locks) > 0 {
 		return false // what has them may be changing states
 	}
 	if err := s.OpenKnown(); err != nil {

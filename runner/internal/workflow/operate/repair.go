@@ -36,7 +36,7 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 		return err
 	}
 	left := s.Leftovers()
-	locks, err := left.Locks(ctx, j.w.plan)
+	locks, err := left.Locks(ctx, j.w.plan.Names())
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,0 @@
-package gitsource
-
-// Swap is swap, for tests.
-var Swap = swap
