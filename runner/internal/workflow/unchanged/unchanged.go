@@ -70,7 +70,7 @@ func New(s *session.Session, maySkip bool) *Projects {
 			}
 			return passphrase, err
 		}),
-		standings:  map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{},
+		standings: map[string]stacks.Standing{}, began: map[string]beginning{}, ended: map[string]fingerprint.Record{},
 		warnings: map[string]int{},
 	}
 }
