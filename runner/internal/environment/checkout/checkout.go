@@ -168,21 +168,16 @@ func (m Maker) plain(p model.Project, work string) (map[string][]byte, error) {
 
 // builtIn returns the Pulumi.yaml of a built-in project.
 func (m Maker) builtIn(p model.Project, more map[string]any) ([]byte, error) {
+	plugins := []map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(m.Plugins)) {
+		plugins = append(plugins, map[string]string{"name": name, "path": m.Plugins[name]})
+	}
 	settings := map[string]any{
 		"name": p.Name, "runtime": projects.Runtime,
-		"plugins": map[string]any{"providers": pluginList(m.Plugins)},
+		"plugins": map[string]any{"providers": plugins},
 	}
 	maps.Copy(settings, more)
 	return yaml.Marshal(settings)
-}
-
-// pluginList returns how a Pulumi.yaml lists resource providers.
-func pluginList(plugins map[string]string) []map[string]string {
-	list := []map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(plugins)) {
-		list = append(list, map[string]string{"name": name, "path": plugins[name]})
-	}
-	return list
 }
 
 // manifest returns the Pulumi.yaml of an own project for another directory. It refers to the

@@ -148,7 +148,13 @@ func (m *Move) Open(ctx context.Context) error {
 	if err := m.choose(ctx); err != nil {
 		return err
 	}
-	return m.compare(ctx)
+	m.there = map[string]bool{}
+	for _, project := range m.Projects {
+		if m.there[project], err = m.copier().HasCopied(ctx, project); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // choose finds the stacks of the environment, including stacks that no project
@@ -184,18 +190,6 @@ func (m *Move) choose(ctx context.Context) error {
 
 func (m *Move) copier() stacks.Copier {
 	return stacks.Copier{From: m.source.Stacks, To: m.target.Stacks}
-}
-
-// compare finds the states that are in the new backend already.
-func (m *Move) compare(ctx context.Context) error {
-	m.there = map[string]bool{}
-	for _, project := range m.Projects {
-		var err error
-		if m.there[project], err = m.copier().HasCopied(ctx, project); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Carry copies the states, one after the other, and then records the new backend.

@@ -119,20 +119,16 @@ func (h *Held) workDir() (string, error) {
 		return "", failure.RunnerDir(err)
 	}
 	layout.IgnoreInGit(s.Settings.Root)
-	if err := removeStale(parent, ending); err != nil {
-		return "", failure.RunnerDir(err)
-	}
-	return makeTemp(s, parent, workPrefix+"*"+ending)
-}
-
-func removeStale(parent, ending string) error {
 	entries, err := os.ReadDir(parent)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), workPrefix) && strings.HasSuffix(entry.Name(), ending) {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(parent, entry.Name())))
 		}
 	}
-	return err
+	if err != nil {
+		return "", failure.RunnerDir(err)
+	}
+	return makeTemp(s, parent, workPrefix+"*"+ending)
 }
 
 // TempDir makes a directory outside the root that Close removes.

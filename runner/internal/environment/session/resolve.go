@@ -121,13 +121,6 @@ func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) er
 	return config.WithProblems(nil, problems)
 }
 
-// skipped returns the provider's built-in projects that are missing in the plan.
-func skipped(provider providers.Provider, p plan.Plan) []model.Project {
-	return slices.DeleteFunc(provider.Projects(), func(project model.Project) bool {
-		return project.Own != nil || slices.Contains(p.Names(), project.Name)
-	})
-}
-
 // openVault makes the vault; nothing is read or asked yet.
 func (s *Session) openVault() {
 	o := s.Options
@@ -155,10 +148,13 @@ func (s *Session) openVault() {
 		// The stack files of other projects may have another passphrase.
 		beside, _ = files.InPlan(selected)
 	}
+	skipped := slices.DeleteFunc(s.Provider.Projects(), func(project model.Project) bool { // built-in, and not in the plan
+		return project.Own != nil || slices.Contains(s.Plan.Names(), project.Name)
+	})
 	s.Vault = vault.New(vault.Options{
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
 		Provider: s.Provider.InfraType(), Directory: s.Directory, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
-		Without: s.Provider.Without(), Skipped: skipped(s.Provider, s.Plan),
+		Without: s.Provider.Without(), Skipped: skipped,
 		ProjectStackFiles: beside, ProjectsEncrypt: covered, Elsewhere: elsewhere,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),

@@ -39,14 +39,14 @@ func Until(ctx context.Context, address string, o Options) error {
 		if limited.Err() == nil {
 			last = err
 		}
-		host := unknownHost(err)
+		var lookup *net.DNSError // its host does not exist, or the DNS server does not answer
 		switch {
-		case host == "":
+		case !errors.As(err, &lookup) || !lookup.IsNotFound:
 			missing = time.Time{}
 		case missing.IsZero():
 			missing = time.Now()
 		case o.Unknown > 0 && time.Since(missing) >= o.Unknown:
-			return fmt.Errorf("%s: host %s not found in the DNS after %s", address, host, o.Unknown)
+			return fmt.Errorf("%s: host %s not found in the DNS after %s", address, lookup.Name, o.Unknown)
 		}
 		select {
 		case <-tick.C:
@@ -57,16 +57,6 @@ func Until(ctx context.Context, address string, o Options) error {
 			return fmt.Errorf("%s has not answered within %s: %w", address, o.Limit, last)
 		}
 	}
-}
-
-// unknownHost returns the host that does not exist, or "" if the error is about
-// something else, such as a DNS server that does not answer.
-func unknownHost(err error) string {
-	var lookup *net.DNSError
-	if errors.As(err, &lookup) && lookup.IsNotFound {
-		return lookup.Name
-	}
-	return ""
 }
 
 // askTime is how long one answer may take.

@@ -128,7 +128,9 @@ func bestPattern[T any](project string, stacks map[string]T, agreed map[string]i
 		}
 	}
 	best, most := model.StackPlaceholder, -1
-	for _, pattern := range slices.SortedFunc(maps.Keys(candidates), shorterFirst) {
+	for _, pattern := range slices.SortedFunc(maps.Keys(candidates), func(a, b string) int { // the shorter first
+		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
+	}) {
 		score := 0
 		for stack := range stacks {
 			if environment, ok := (model.StackNames{project: pattern}).Environment(project, stack); ok {
@@ -140,8 +142,4 @@ func bestPattern[T any](project string, stacks map[string]T, agreed map[string]i
 		}
 	}
 	return best
-}
-
-func shorterFirst(a, b string) int {
-	return cmp.Or(len(a)-len(b), strings.Compare(a, b))
 }

@@ -156,7 +156,7 @@ func (b *builder) stackNames(declared config.MaraProject) string {
 func (b *builder) adorn(e *entry) {
 	p := &e.project
 	p.Title, p.Estimate = cmp.Or(e.Title, p.Title), cmp.Or(e.Estimate, p.Estimate)
-	if !isPhase(e.Phase) {
+	if strings.Trim(strings.ToLower(e.Phase), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
 		b.problem(e.Line, "phase is %q; write letters, digits and hyphens", e.Phase)
 	}
 	for _, word := range e.Outputs {
@@ -167,13 +167,11 @@ func (b *builder) adorn(e *entry) {
 		b.refuseForBuiltIn(e)
 		return
 	}
-	b.checkWhen(e.When)
+	if _, err := compile(e.When.Text); err != nil && e.When.Text != "" {
+		b.problem(e.When.Line, "when is not a jq expression: %v", err)
+	}
 	b.addRules(e)
 	p.Hooks = b.hooks(e.Hooks, p.Own.Dir, true)
-}
-
-func isPhase(text string) bool {
-	return strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
 // refuseForBuiltIn reports settings that only own projects can have, and adds hooks to the

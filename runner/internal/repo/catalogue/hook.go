@@ -97,16 +97,6 @@ func (b *builder) builtInHook(name config.Word, ofProject bool) (model.Hook, boo
 // whenLimit limits the evaluation of a condition: a jq program may not terminate.
 const whenLimit = time.Second
 
-// checkWhen reports a condition that is not a jq program.
-func (b *builder) checkWhen(when config.Word) {
-	if when.Text == "" {
-		return
-	}
-	if _, err := compile(when.Text); err != nil {
-		b.problem(when.Line, "when is not a jq expression: %v", err)
-	}
-}
-
 func compile(text string) (*gojq.Code, error) {
 	query, err := gojq.Parse(text)
 	if err != nil {

@@ -109,18 +109,14 @@ func (c command) fetch(ctx context.Context, s Source, root string) error {
 	if first == nil {
 		return c.run(ctx, "checkout", "--quiet", "--detach", "FETCH_HEAD")
 	}
-	if !isCommit(s.Ref) || ctx.Err() != nil {
+	isCommit := len(s.Ref) >= 7 && strings.Trim(s.Ref, "0123456789abcdef") == ""
+	if !isCommit || ctx.Err() != nil {
 		return first
 	}
 	if err := c.run(ctx, "fetch", "--quiet", "origin"); err != nil {
 		return err
 	}
 	return c.run(ctx, "checkout", "--quiet", "--detach", s.Ref)
-}
-
-// isCommit reports whether a reference can be the id of a commit.
-func isCommit(ref string) bool {
-	return len(ref) >= 7 && strings.Trim(ref, "0123456789abcdef") == ""
 }
 
 // run runs git. The error has its output, with credentials in URLs masked.

@@ -107,9 +107,11 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	}
 	file, err := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project)
 	subject.Secrets = append(subject.Secrets, file.Content)
+	own := filepath.Join(s.Settings.Root, "config")
 	subject.Source = &fingerprint.Source{
 		Dir: project.Own.Dir, Runtime: project.Own.Runtime, Root: s.Settings.Root,
-		Outside: ownDirs(s.Settings.Root),
+		// Programs may read files in the other directories of config.
+		Outside: []string{filepath.Join(own, "pulumi"), filepath.Join(own, "environments"), filepath.Join(own, "layers")},
 	}
 	return subject, err
 }
@@ -121,15 +123,6 @@ func Parts(s *session.Session, maker *fingerprint.Maker, step plan.Step) (finger
 		return nil, err
 	}
 	return maker.Of(subject)
-}
-
-// ownDirs returns the directories of the runner's own configuration. Programs may read files in the other directories
-// of config.
-func ownDirs(root string) []string {
-	directory := filepath.Join(root, "config")
-	return []string{
-		filepath.Join(directory, "pulumi"), filepath.Join(directory, "environments"), filepath.Join(directory, "layers"),
-	}
 }
 
 // configOf returns the configuration that a project may read. A program of the
