@@ -168,13 +168,12 @@ func (x differences) text(width int, deployed bool) string {
 		}
 		return fmt.Sprintf("%s and %s: %s differ\n", x.A, x.B, what)
 	}
-	values := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: x.A, Min: 12, Wrap: true},
-		{Title: x.B, Min: 12, Wrap: true}}}
+	a, b := typeset.Column{Title: x.A, Min: 12, Wrap: true}, typeset.Column{Title: x.B, Min: 12, Wrap: true}
+	values := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, a, b}}
 	for _, v := range x.Values {
 		values.Rows = append(values.Rows, []string{v.Key, v.A.orDash(), v.B.orDash()})
 	}
-	outputs := typeset.Table{Columns: []typeset.Column{{Title: "OUTPUT"}, {Title: x.A, Min: 12, Wrap: true},
-		{Title: x.B, Min: 12, Wrap: true}}}
+	outputs := typeset.Table{Columns: []typeset.Column{{Title: "OUTPUT"}, a, b}}
 	for _, v := range x.Outputs {
 		outputs.Rows = append(outputs.Rows, []string{v.Project + "/" + v.Name, shownOutput(v.A), shownOutput(v.B)})
 	}

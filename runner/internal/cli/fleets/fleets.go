@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -106,21 +105,15 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 		}
 		lines = append(lines, l)
 	}
-	if o.Output == "json" {
-		err = cmd.WriteJSON(d.Stdout, lines)
-	} else {
-		err = writeLines(d.Stdout, d, lines, len(rollout.Waves) > 0)
-	}
-	if err != nil {
+	if err := o.Show(d, lines, linesText(d, lines, len(rollout.Waves) > 0)); err != nil {
 		return err
 	}
 	return view.Err
 }
 
-func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
+func linesText(d cmd.Deps, lines []line, waves bool) string {
 	if len(lines) == 0 {
-		_, err := fmt.Fprintln(w, "no environments yet; describe the first one in config/environments/NAME.yaml")
-		return err
+		return "no environments yet; describe the first one in config/environments/NAME.yaml\n"
 	}
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "WAVE"},
@@ -137,8 +130,7 @@ func writeLines(w io.Writer, d cmd.Deps, lines []line, waves bool) error {
 		}
 		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, labels, l.Last.Words(d.Now())})
 	}
-	_, err := io.WriteString(w, table.Text(d.Width()))
-	return err
+	return table.Text(d.Width())
 }
 
 func labelText(labels map[string]string) string {

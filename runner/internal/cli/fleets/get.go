@@ -70,9 +70,6 @@ func runGet(ctx context.Context, d cmd.Deps, o options) error {
 		return err
 	}
 	groups := grouped(fleet.Names(chosen), values)
-	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, groups)
-	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "VALUE", Min: 12, Wrap: true}, {Title: "COUNT"},
 		{Title: "ENVIRONMENTS", Min: 16, Wrap: true}, {Title: "ORIGIN", Optional: true, Wrap: true}}}
 	for _, g := range groups {
@@ -81,8 +78,7 @@ func runGet(ctx context.Context, d cmd.Deps, o options) error {
 			cmd.OrDash(strings.Join(g.Origins, ", ")),
 		})
 	}
-	_, err = fmt.Fprint(d.Stdout, table.Text(d.Width()))
-	return err
+	return o.Show(d, groups, table.Text(d.Width()))
 }
 
 // values returns the value of each environment, in the order of stacks.

@@ -18,7 +18,6 @@ import (
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/repo/catalogue"
@@ -82,10 +81,11 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 	if err != nil {
 		return nil, err
 	}
-	recorded, err := recordedStacks(s.Directory)
+	recorded, err := s.Directory.Stacks() // that were deployed from here
 	if err != nil {
-		return nil, err
+		return nil, failure.RunnerDir(err)
 	}
+	recorded = slices.DeleteFunc(recorded, func(name string) bool { return config.CheckStackName(name) != nil })
 	names := map[string]bool{}
 	for _, name := range slices.Concat(configured, recorded) {
 		names[name] = true
@@ -114,15 +114,6 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 		lines = append(lines, line)
 	}
 	return lines, nil
-}
-
-// recordedStacks returns the stacks that were deployed from here.
-func recordedStacks(dir layout.Runner) ([]string, error) {
-	names, err := dir.Stacks()
-	if err != nil {
-		return nil, failure.RunnerDir(err)
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return config.CheckStackName(name) != nil }), nil
 }
 
 // providerOfStack returns the provider of a stack: the configured one, the recorded

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -140,16 +139,13 @@ func runList(ctx context.Context, d cmd.Deps, o options) (err error) {
 			return err
 		}
 	}
-	if o.Output == "json" {
-		for i := range found.Charts {
-			found.Charts[i].Repository = event.MaskURLs(found.Charts[i].Repository)
-		}
-		return cmd.WriteJSON(d.Stdout, document{
-			Version: listVersion, Provider: found.Provider, Stack: found.Stack,
-			Charts: append([]mirror.Chart{}, found.Charts...), Images: append([]mirror.Image{}, found.Images...),
-		})
+	for i := range found.Charts {
+		found.Charts[i].Repository = event.MaskURLs(found.Charts[i].Repository)
 	}
-	return writeList(d.Stdout, found, d.Width())
+	return o.Show(d, document{
+		Version: listVersion, Provider: found.Provider, Stack: found.Stack,
+		Charts: append([]mirror.Chart{}, found.Charts...), Images: append([]mirror.Image{}, found.Images...),
+	}, listText(found, d.Width()))
 }
 
 func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) error {
@@ -166,7 +162,7 @@ func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) er
 	return err
 }
 
-func writeList(w io.Writer, found environment, width int) error {
+func listText(found environment, width int) string {
 	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true},
 		{Title: "PROJECTS", Min: 12, Optional: true}}}
 	for _, chart := range found.Charts {
@@ -180,10 +176,8 @@ func writeList(w io.Writer, found environment, width int) error {
 		name, _, _ := strings.Cut(image.Name, "@")
 		images.Rows = append(images.Rows, []string{name, image.Digest, strings.Join(image.Projects, ", ")})
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s\n%s and %s. `runner mirror sync REGISTRY` copies them.\n",
-		charts.Text(width), images.Text(width), typeset.Counted(len(found.Charts),
-			"chart"), typeset.Counted(len(found.Images), "image"))
-	return err
+	return fmt.Sprintf("%s\n%s\n%s and %s. `runner mirror sync REGISTRY` copies them.\n", charts.Text(width),
+		images.Text(width), typeset.Counted(len(found.Charts), "chart"), typeset.Counted(len(found.Images), "image"))
 }
 
 func checkCommand(d cmd.Deps) *cli.Command {

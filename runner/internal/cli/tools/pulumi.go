@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -64,23 +65,13 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	command := exec.Command(path, o.Args[1:]...)
 	command.Dir, command.Env = dir, process.Environ(s.Env)
 	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
-	if hasCredentials(s.Env) {
+	// Pulumi prints the URL of the backend in its errors, which may have a password or token in it.
+	if slices.ContainsFunc(slices.Collect(maps.Values(s.Env)), func(v string) bool { return event.MaskURLs(v) != v }) {
 		masked := &maskedWriter{w: d.Stderr, mask: s.Masker.Mask}
 		defer func() { err = errors.Join(err, masked.Close()) }()
 		command.Stderr = masked
 	}
 	return passThrough(ctx, d, command)
-}
-
-// hasCredentials reports whether a variable is a URL with a password or token. Pulumi prints
-// the URL of the backend in its errors.
-func hasCredentials(env map[string]string) bool {
-	for _, value := range env {
-		if event.MaskURLs(value) != value {
-			return true
-		}
-	}
-	return false
 }
 
 // maskedWriter masks the output of a program. It writes incomplete lines, such as questions,

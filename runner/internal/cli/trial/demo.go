@@ -78,7 +78,12 @@ func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run cmd.RunFunc) (e
 		return &failure.Environment{Text: err.Error(), Next: "set TMPDIR to a writable directory"}
 	}
 	if !o.Keep {
-		defer func() { err = withRemoved(err, dir) }()
+		defer func() {
+			if failed := os.RemoveAll(dir); failed != nil && err == nil {
+				err = &failure.Environment{Text: "the files of the demo could not be removed: " + failed.Error(),
+					Next: "remove " + dir}
+			}
+		}()
 	}
 	if err := os.MkdirAll(filepath.Join(dir, config.Directory), 0o700); err != nil {
 		return err
@@ -127,13 +132,4 @@ func neutral(environ []string) []string {
 		name, _, _ := strings.Cut(entry, "=")
 		return strings.HasPrefix(name, "PULUMI_") || strings.HasPrefix(name, "RUNNER_") || name == "KUBECONFIG"
 	})
-}
-
-// withRemoved removes the directory, and returns err or the error of the removal.
-func withRemoved(err error, dir string) error {
-	if failed := os.RemoveAll(dir); failed != nil && err == nil {
-		return &failure.Environment{Text: "the files of the demo could not be removed: " + failed.Error(), Next: "remove " +
-			dir}
-	}
-	return err
 }
