@@ -115,8 +115,7 @@ func (o *Common) findRoot(c *cli.Context, d Deps) error {
 		named = o.Sources.Lookup(Variable("root"))
 	}
 	root, err := config.FindRoot(d.Dir, named)
-	var none *config.NoRootError
-	if errors.As(err, &none) {
+	if _, ok := errors.AsType[*config.NoRootError](err); ok {
 		o.NoRoot = err
 		return nil
 	}

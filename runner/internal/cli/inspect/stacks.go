@@ -61,8 +61,7 @@ type environmentLine struct {
 
 func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
 	deployed, err := inventory.Stacks(ctx, s)
-	var incomplete *inventory.IncompleteError
-	if errors.As(err, &incomplete) {
+	if incomplete, ok := errors.AsType[*inventory.IncompleteError](err); ok {
 		fmt.Fprintf(d.Stderr, "warning: %v\n", incomplete)
 	} else if err != nil {
 		return err

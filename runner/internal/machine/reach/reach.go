@@ -111,8 +111,7 @@ func ask(ctx context.Context, client *http.Client, address string) error {
 
 // Bare strips the address from the error of a request.
 func Bare(err error) error {
-	var failed *url.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err
 	}
 	return err
