@@ -192,21 +192,19 @@ func changeProviderCommand(d cmd.Deps) *cli.Command {
 	), runChangeProvider)
 }
 
-func keyServices() []string {
-	return []string{"awskms://", "gcpkms://", "azurekeyvault://", "hashivault://"}
-}
+var keyServices = []string{"awskms://", "gcpkms://", "azurekeyvault://", "hashivault://"}
 
 func checkKeyProvider(provider string) error {
 	if provider == "passphrase" {
 		return nil
 	}
-	for _, service := range keyServices() {
+	for _, service := range keyServices {
 		if strings.HasPrefix(provider, service) && len(provider) > len(service) {
 			return nil
 		}
 	}
 	return failure.Usagef("secrets change-provider", "unknown key provider %q; known are passphrase, %s", provider,
-		strings.Join(keyServices(), ", "))
+		strings.Join(keyServices, ", "))
 }
 
 func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {

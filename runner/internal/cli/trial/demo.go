@@ -32,7 +32,9 @@ func Demo(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the directory"}},
 			cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseDemo, func(ctx context.Context, d cmd.Deps, o demoOptions) error {
+		Action: cmd.Action(d, func(c *cli.Context, _ cmd.Deps, _ cmd.Common) (demoOptions, error) {
+			return demoOptions{c.Bool("keep"), passedOn(c, cmd.PulumiFlags(), cmd.BaseFlags())}, nil
+		}, func(ctx context.Context, d cmd.Deps, o demoOptions) error {
 			return runDemo(ctx, d, o, run)
 		}),
 	}
@@ -41,10 +43,6 @@ func Demo(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 type demoOptions struct {
 	Keep   bool
 	common []string // flags that every command gets
-}
-
-func parseDemo(c *cli.Context, _ cmd.Deps, _ cmd.Common) (demoOptions, error) {
-	return demoOptions{Keep: c.Bool("keep"), common: passedOn(c, cmd.PulumiFlags(), cmd.BaseFlags())}, nil
 }
 
 // scene is a command of the demo, with its expected exit code.

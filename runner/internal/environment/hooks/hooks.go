@@ -42,11 +42,8 @@ type Hooks struct {
 	probe func(ctx context.Context, kubeconfig []byte, env map[string]string) error // requests a cluster
 }
 
-// HookFunc is what the executor calls for a hook.
-type HookFunc func(ctx context.Context, call executor.HookCall, emit func(event.Event)) error
-
 // Hook does the hooks of an operation: destroy undoes what up did.
-func (h Hooks) Hook(op operation.Operation) HookFunc {
+func (h Hooks) Hook(op operation.Operation) func(context.Context, executor.HookCall, func(event.Event)) error {
 	return func(ctx context.Context, call executor.HookCall, emit func(event.Event)) error {
 		name, project := call.Hook.Name, call.Step.Project.Name
 		h.Log.Debug("hook", "name", name, "project", project, "operation", op)

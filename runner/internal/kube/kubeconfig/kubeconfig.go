@@ -108,31 +108,24 @@ func (e Entries) Remove(ctx context.Context) ([]string, error) {
 // Current returns the kubeconfig of the cluster as Merge has left it. ok is false if
 // the entries are gone, or if another context is current and KeepContext is not set.
 func (e Entries) Current() (content []byte, ok bool) {
-	found, current := e.find()
-	if found == nil || current != e.Name && !e.KeepContext {
-		return nil, false
-	}
-	found.CurrentContext = e.Name
-	content, err := clientcmd.Write(*found)
-	return content, err == nil
-}
-
-// find returns the file with complete entries, or nil, and the current context.
-func (e Entries) find() (found *api.Config, current string) {
-	name := e.Name
+	var found *api.Config // the file with complete entries
+	name, current := e.Name, ""
 	for _, file := range e.Files {
 		config, err := load(file)
 		if err != nil {
 			continue // an unreadable file has no entries
 		}
-		if current == "" {
-			current = config.CurrentContext
-		}
+		current = cmp.Or(current, config.CurrentContext)
 		if found == nil && config.Clusters[name] != nil && config.AuthInfos[name] != nil && config.Contexts[name] != nil {
 			found = config
 		}
 	}
-	return found, current
+	if found == nil || current != name && !e.KeepContext {
+		return nil, false
+	}
+	found.CurrentContext = name
+	content, err := clientcmd.Write(*found)
+	return content, err == nil
 }
 
 // single returns the current context of a kubeconfig, renamed.
@@ -214,7 +207,10 @@ func edit(ctx context.Context, file string, change func(*api.Config) bool) error
 	if err != nil {
 		return fmt.Errorf("writing the kubeconfig %s: %w", file, err)
 	}
-	return replace(file, content)
+	if target, err := filepath.EvalSymlinks(file); err == nil { // a link stays a link
+		file = target
+	}
+	return atomicfile.Replace(file, content, 0o600)
 }
 
 // lock takes kubectl's lock file, or waits a while for its holder.
@@ -234,15 +230,6 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 			return nil, fmt.Errorf("locking the kubeconfig: %s is held by another program; remove it if none is running", path)
 		}
 	}
-}
-
-// replace writes a kubeconfig that only the user can read. A symbolic link
-// stays a link.
-func replace(file string, content []byte) error {
-	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target
-	}
-	return atomicfile.Replace(file, content, 0o600)
 }
 
 // probeTimeout bounds a probe.

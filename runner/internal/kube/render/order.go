@@ -27,23 +27,21 @@ const (
 	rankHookAfter  = 90
 )
 
-func ranks() map[string]int {
-	return map[string]int{
-		"CustomResourceDefinition": 0, "Namespace": 1, "PriorityClass": 10, "NetworkPolicy": 10, "ResourceQuota": 10,
-		"LimitRange": 10, "PodDisruptionBudget": 10, "RuntimeClass": 10, "ServiceAccount": 15, "ConfigMap": 16,
-		"ExternalSecret": 16, "SealedSecret": 16, "StorageClass": 20, "PersistentVolume": 21, "PersistentVolumeClaim": 22,
-		"ClusterRole": 25, "ClusterRoleBinding": 26, "Role": 27, "RoleBinding": 28, "Service": 30, "DaemonSet": 40,
-		"Pod": 40, "ReplicationController": 40, "ReplicaSet": 40, "Deployment": 40, "StatefulSet": 40,
-		"HorizontalPodAutoscaler": 41, "Job": 42, "CronJob": 42, "IngressClass": 50, "Ingress": 51, "APIService": 52,
-		"MutatingWebhookConfiguration": 55, "ValidatingWebhookConfiguration": 55, "ValidatingAdmissionPolicy": 55,
-		"ValidatingAdmissionPolicyBinding": 56,
-	}
+var ranks = map[string]int{
+	"CustomResourceDefinition": 0, "Namespace": 1, "PriorityClass": 10, "NetworkPolicy": 10, "ResourceQuota": 10,
+	"LimitRange": 10, "PodDisruptionBudget": 10, "RuntimeClass": 10, "ServiceAccount": 15, "ConfigMap": 16,
+	"ExternalSecret": 16, "SealedSecret": 16, "StorageClass": 20, "PersistentVolume": 21, "PersistentVolumeClaim": 22,
+	"ClusterRole": 25, "ClusterRoleBinding": 26, "Role": 27, "RoleBinding": 28, "Service": 30, "DaemonSet": 40,
+	"Pod": 40, "ReplicationController": 40, "ReplicaSet": 40, "Deployment": 40, "StatefulSet": 40,
+	"HorizontalPodAutoscaler": 41, "Job": 42, "CronJob": 42, "IngressClass": 50, "Ingress": 51, "APIService": 52,
+	"MutatingWebhookConfiguration": 55, "ValidatingWebhookConfiguration": 55, "ValidatingAdmissionPolicy": 55,
+	"ValidatingAdmissionPolicyBinding": 56,
 }
 
 // rank returns the file prefix of an object. Hooks that run at the same time are ordered by
 // weight and then by kind.
 func rank(object manifest.Object) string {
-	number, known := ranks()[object.Text("kind")]
+	number, known := ranks[object.Text("kind")]
 	if !known {
 		number = rankOther
 	}
@@ -126,19 +124,17 @@ func (s scopes) hasNamespaces(object manifest.Object, release bool) bool {
 	if strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io") {
 		return release || object.Text("metadata", "namespace") != ""
 	}
-	return !slices.Contains(clusterWide(), object.Text("kind"))
+	return !slices.Contains(clusterWide, object.Text("kind"))
 }
 
-// clusterWide returns the built-in kinds without namespaces.
-func clusterWide() []string {
-	return []string{
-		"APIService", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding", "ClusterTrustBundle", "CSIDriver",
-		"CSINode", "CustomResourceDefinition", "DeviceClass", "FlowSchema", "IngressClass", "IPAddress",
-		"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "Namespace", "Node",
-		"PersistentVolume", "PriorityClass", "PriorityLevelConfiguration", "ResourceSlice", "RuntimeClass", "ServiceCIDR",
-		"StorageClass", "StorageVersionMigration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
-		"ValidatingWebhookConfiguration", "VolumeAttachment", "VolumeAttributesClass",
-	}
+// clusterWide are the built-in kinds without namespaces.
+var clusterWide = []string{
+	"APIService", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding", "ClusterTrustBundle", "CSIDriver",
+	"CSINode", "CustomResourceDefinition", "DeviceClass", "FlowSchema", "IngressClass", "IPAddress",
+	"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "Namespace", "Node",
+	"PersistentVolume", "PriorityClass", "PriorityLevelConfiguration", "ResourceSlice", "RuntimeClass", "ServiceCIDR",
+	"StorageClass", "StorageVersionMigration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+	"ValidatingWebhookConfiguration", "VolumeAttachment", "VolumeAttributesClass",
 }
 
 // complete returns an object as it is applied: with its namespace, and without the fields

@@ -63,12 +63,6 @@ type machine struct {
 	ready *Backend
 }
 
-func (m *machine) setOwner(id string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.owner = id
-}
-
 // backend opens the container runtime at the first call.
 func (m *machine) backend(ctx context.Context) (b Backend, err error) {
 	m.mu.Lock()

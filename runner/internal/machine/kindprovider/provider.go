@@ -110,7 +110,9 @@ type server struct {
 // the stack is created and keeps it in the stack's state before it creates
 // anything else, so it tells one stack from all others.
 func (s *server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
-	s.machine.setOwner(req.GetId())
+	s.machine.mu.Lock()
+	s.machine.owner = req.GetId()
+	s.machine.mu.Unlock()
 	return s.ResourceProviderServer.Configure(ctx, req)
 }
 
@@ -122,8 +124,9 @@ func diff[I any](before, after I) p.DiffResponse {
 	was, is := reflect.ValueOf(before), reflect.ValueOf(after)
 	for i := range was.NumField() {
 		field := was.Type().Field(i)
-		if same(was.Field(i), is.Field(i)) {
-			continue
+		a, b := was.Field(i), is.Field(i)
+		if isEmpty(a) && isEmpty(b) || reflect.DeepEqual(a.Interface(), b.Interface()) {
+			continue // an empty list or map is the same as none
 		}
 		kind := p.Update
 		if replaces(field) {
@@ -166,11 +169,6 @@ func property(field reflect.StructField) string {
 
 func replaces(field reflect.StructField) bool {
 	return strings.Contains(field.Tag.Get("provider"), "replaceOnChanges")
-}
-
-// same takes an empty list or map for one that is not given.
-func same(a, b reflect.Value) bool {
-	return isEmpty(a) && isEmpty(b) || reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
 func isEmpty(value reflect.Value) bool {

@@ -20,11 +20,9 @@ const (
 	referenceLines = 8       // lines to search for the name of a reference
 )
 
-// sourceEndings returns the file endings of Pulumi's languages.
-func sourceEndings() []string {
-	return []string{".yaml", ".yml", ".ts", ".mts", ".js", ".mjs", ".py", ".go", ".cs", ".fs", ".vb", ".java", ".kt",
-		".scala"}
-}
+// sourceEndings are the file endings of Pulumi's languages.
+var sourceEndings = []string{".yaml", ".yml", ".ts", ".mts", ".js", ".mjs", ".py", ".go", ".cs", ".fs", ".vb", ".java",
+	".kt", ".scala"}
 
 // skippedDir reports whether a directory has no sources of this repository.
 func skippedDir(name string) bool {
@@ -46,7 +44,7 @@ func (a *adoption) readSources(f Found) {
 			return nil
 		case entry.IsDir() && file != f.Dir && (skippedDir(entry.Name()) || slices.Contains(f.Nested, file)):
 			return fs.SkipDir
-		case !entry.Type().IsRegular() || !slices.Contains(sourceEndings(), filepath.Ext(file)):
+		case !entry.Type().IsRegular() || !slices.Contains(sourceEndings, filepath.Ext(file)):
 			return nil
 		}
 		if info, err := entry.Info(); err == nil && info.Size() <= maxSource {
