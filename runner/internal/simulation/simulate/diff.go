@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,11 @@ func (s *server) Diff(ctx context.Context, req *pulumirpc.DiffRequest) (*pulumir
 	if err != nil {
 		return nil, err
 	}
-	return compare(before, t.inputs, t.r.ReplaceOn).response(t.r.uniqueByName(t.o)), nil
+	replaceOn := t.r.ReplaceOn
+	if t.r.Renews != nil {
+		replaceOn = slices.Concat(replaceOn, t.r.Renews(t.earlier(before), t.o))
+	}
+	return compare(before, t.inputs, replaceOn).response(t.r.uniqueByName(t.o)), nil
 }
 
 // difference is what changed between two sets of inputs, by path.
@@ -38,7 +43,7 @@ func compare(before, after resource.PropertyMap, replaceOn []string) difference 
 	d := difference{kinds: map[string]plugin.DiffKind{}}
 	for path, change := range detailed {
 		d.kinds[path] = change.Kind
-		if slices.ContainsFunc(replaceOn, func(on string) bool { return overlaps(path, on) }) {
+		if slices.ContainsFunc(replaceOn, func(on string) bool { return overlaps(withoutIndices(path), on) }) {
 			d.kinds[path] = change.Kind.AsReplace()
 			d.replaces = append(d.replaces, topLevel(path))
 		}
@@ -47,6 +52,11 @@ func compare(before, after resource.PropertyMap, replaceOn []string) difference 
 	d.replaces = slices.Compact(d.replaces)
 	return d
 }
+
+var index = regexp.MustCompile(`\[[0-9]+\]`)
+
+// withoutIndices returns a path as ReplaceOn names it: the same for all items of a list.
+func withoutIndices(path string) string { return index.ReplaceAllString(path, "") }
 
 // overlaps reports whether one path is, or lies below, the other.
 func overlaps(a, b string) bool {

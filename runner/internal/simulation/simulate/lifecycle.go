@@ -52,6 +52,13 @@ func (s *server) identify(t target, id string) target {
 	return t
 }
 
+// earlier returns the resource as it was with its old inputs.
+func (t target) earlier(inputs resource.PropertyMap) Object {
+	before := newObject(t.r.Token, t.o.URN, inputs)
+	before.Scope, before.config = t.o.Scope, t.o.config
+	return before.withID(t.o.ID)
+}
+
 // Create makes a resource. In a preview it tells what is known beforehand.
 func (s *server) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
 	t, err := s.target(ctx, req.GetUrn(), req.GetProperties())
@@ -100,6 +107,9 @@ func (s *server) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*pul
 	if err != nil {
 		return nil, err
 	}
+	if err := t.refusal(req.GetOldInputs()); err != nil {
+		return nil, err
+	}
 	if req.GetPreview() {
 		if err := s.admit(ctx, t, true); err != nil {
 			return nil, err
@@ -115,6 +125,22 @@ func (s *server) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*pul
 	}
 	outputs, err := s.apply(ctx, update, t)
 	return &pulumirpc.UpdateResponse{Properties: outputs}, err
+}
+
+// refusal returns the error of a change that the cloud refuses. A real preview does not know it; a
+// rehearsal says it as early as it can.
+func (t target) refusal(oldInputs *structpb.Struct) error {
+	if t.r.Refuses == nil || t.inputs.ContainsUnknowns() {
+		return nil
+	}
+	before, err := unmarshal(oldInputs)
+	if err != nil {
+		return err
+	}
+	if refused := t.r.Refuses(t.earlier(before), t.o); refused != "" {
+		return status.Error(codes.FailedPrecondition, refused)
+	}
+	return nil
 }
 
 func (s *server) previewUpdate(t target, req *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {

@@ -86,6 +86,13 @@ type Resource struct {
 	// Check finds what types alone cannot tell; nil means nothing.
 	Check func(Object) []Problem
 
+	// Refuses returns the cloud's error for a change that it refuses, or "". Nil allows all changes.
+	Refuses func(before, after Object) string
+
+	// Renews returns the inputs whose change replaces the resource in this case only, such as a
+	// version that goes down. Nil means none.
+	Renews func(before, after Object) []string
+
 	// Links names what the resource needs to exist, and what needs it.
 	Links func(Object) Links
 

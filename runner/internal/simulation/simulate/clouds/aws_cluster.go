@@ -26,10 +26,17 @@ func awsClusters() []simulate.Resource {
 		{
 			Token:   "aws:eks/cluster:Cluster",
 			Latency: seconds(540, 120, 150), ID: field("name"), AutoName: "name",
+			// https://github.com/hashicorp/terraform-provider-aws/blob/v6.0.0/internal/service/eks/cluster.go
 			ReplaceOn: []string{
-				"name", "roleArn", "vpcConfig.subnetIds", "vpcConfig.securityGroupIds", "bootstrapSelfManagedAddons",
-				"kubernetesNetworkConfig.ipFamily", "kubernetesNetworkConfig.serviceIpv4Cidr", "region",
+				"name", "roleArn", "accessConfig.bootstrapClusterCreatorAdminPermissions", "bootstrapSelfManagedAddons",
+				"kubernetesNetworkConfig.ipFamily", "kubernetesNetworkConfig.serviceIpv4Cidr", "remoteNetworkConfig", "region",
 			},
+			Renews: eksRenews,
+			// https://github.com/terraform-aws-modules/terraform-aws-eks/issues/2607 (up), and
+			// https://github.com/rancher/rancher/issues/28939 (down)
+			Refuses: upByOne("version", func(_, from, to string) string {
+				return "InvalidParameterException: Unsupported Kubernetes minor version update from " + from + " to " + to
+			}),
 			Check: every(versionAt("version"),
 				wellFormed("name", eksName.MatchString, "is not a name for a cluster"), checkZones),
 			Outputs: eksCluster, Links: eksLinks,
@@ -113,6 +120,15 @@ func needsSubnets(path string) func(simulate.Object) []simulate.Requirement {
 		}
 		return needed
 	}
+}
+
+// eksRenews returns the encryption of secrets if it is switched off: that cannot be undone, so the
+// provider replaces the cluster.
+func eksRenews(before, after simulate.Object) []string {
+	if before.Map("encryptionConfig") != nil && after.Value("encryptionConfig") == nil {
+		return []string{"encryptionConfig"}
+	}
+	return nil
 }
 
 // eksHost makes the digits of a cluster's end point, which follow from its id.

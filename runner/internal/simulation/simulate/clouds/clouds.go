@@ -63,6 +63,15 @@ func fields(separator string, paths ...string) func(simulate.Object) string {
 	}
 }
 
+// below returns the paths of inputs in an object, or in the objects of a list.
+func below(path string, inputs ...string) []string {
+	var paths []string
+	for _, input := range inputs {
+		paths = append(paths, path+"."+input)
+	}
+	return paths
+}
+
 // needs makes links from an input that names another resource. A reference
 // that is not given needs nothing.
 func needs(path, fact, missing string) func(simulate.Object) []simulate.Requirement {

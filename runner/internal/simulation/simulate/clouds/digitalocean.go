@@ -38,8 +38,10 @@ func digitaloceanResources() []simulate.Resource {
 		{
 			Token:   "digitalocean:index/kubernetesCluster:KubernetesCluster",
 			Latency: seconds(300, 60, 30), ID: func(o simulate.Object) string { return uuid(o, "id") },
-			ReplaceOn: []string{"name", "region", "vpcUuid", "clusterSubnet", "serviceSubnet", "nodePool.size"},
+			ReplaceOn: []string{"region", "vpcUuid", "clusterSubnet", "serviceSubnet", "nodePool.size"},
 			Check:     every(wellFormed("version", doksVersion.MatchString, "is not a version such as 1.36.2-do.0"), checkPool),
+			Renews:    doksRenews,
+			Refuses:   doksRefuses(),
 			Links:     links(func(o simulate.Object) []simulate.Fact { return facts(reachable(doksServer(o))) }),
 			Defaults:  map[string]any{"clusterSubnet": "10.108.0.0/16", "serviceSubnet": "10.109.0.0/19", "status": "running"},
 			Outputs:   doksOutputs,
@@ -55,7 +57,7 @@ func digitaloceanResources() []simulate.Resource {
 		// DigitalOcean's logins have a token for both user and password.
 		{
 			Token:   "digitalocean:index/containerRegistryDockerCredentials:ContainerRegistryDockerCredentials",
-			Latency: seconds(1, 1, 1), ReplaceOn: []string{"registryName", "expirySeconds", "write"},
+			Latency: seconds(1, 1, 1), ReplaceOn: []string{"registryName"},
 			// In reality it is the registry's name alone, although there can be several logins.
 			ID:       func(o simulate.Object) string { return o.Text("registryName") + "-" + o.Hex("id", 8) },
 			Defaults: map[string]any{"credentialExpirationTime": "2076-01-01T00:00:00Z", "expirySeconds": 1576800000},
@@ -73,6 +75,30 @@ func digitaloceanResources() []simulate.Resource {
 			},
 		},
 	}
+}
+
+// doksRenews returns the version if it goes down: the provider then makes a new cluster.
+// https://github.com/digitalocean/terraform-provider-digitalocean/blob/main/digitalocean/kubernetes/resource_kubernetes_cluster.go
+func doksRenews(before, after simulate.Object) []string {
+	if step, known := minorStep(before, after, "version"); known && step < 0 {
+		return []string{"version"}
+	}
+	return nil
+}
+
+// doksRefuses returns the rules for the life of a cluster.
+// https://github.com/digitalocean/terraform-provider-digitalocean/issues/708 has the words for the version;
+// those for high availability are the documentation's, not the API's:
+// https://github.com/digitalocean/terraform-provider-digitalocean/blob/main/docs/resources/kubernetes_cluster.md
+func doksRefuses() refusal {
+	const clusters = "https://api.digitalocean.com/v2/kubernetes/clusters/"
+	return firstOf(
+		upByOne("version", func(id, from, to string) string {
+			return fmt.Sprintf("Unable to upgrade cluster version: POST %s%s/upgrade: 422 invalid upgrade path (from %s to %s)",
+				clusters, id, from, to)
+		}),
+		staysOn("ha", "Unable to update cluster: PUT %s: 422 Once enabled for a cluster, high availability cannot be disabled",
+			strings.TrimSuffix(clusters, "/")))
 }
 
 func doksServer(o simulate.Object) string { return apiServer(o.ID + ".doks") }

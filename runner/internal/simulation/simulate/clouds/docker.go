@@ -3,6 +3,7 @@ package clouds
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mara/projects/schemas"
@@ -50,7 +51,7 @@ func dockerResources() []simulate.Resource {
 		{
 			Token:   "docker:index/remoteImage:RemoteImage",
 			Latency: seconds(25, 5, 1), Check: checkImage("name"),
-			ReplaceOn: []string{"name", "platform", "pullTriggers", "triggers", "build"},
+			ReplaceOn: append(below("build", buildInputs...), "name", "platform", "pullTriggers", "triggers"),
 			ID:        func(o simulate.Object) string { return imageID(o) + o.Text("name") },
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"imageId": digest(o.Text("name")), "repoDigest": repoDigest(o.Text("name"))}
@@ -69,8 +70,8 @@ func dockerResources() []simulate.Resource {
 		},
 		{
 			Token:   "docker:index/registryImage:RegistryImage",
-			Latency: seconds(30, 20, 1), ReplaceOn: []string{"name", "triggers", "build"}, ID: imageID,
-			Check: checkImage("name"),
+			Latency: seconds(30, 20, 1), ID: imageID, Check: checkImage("name"),
+			ReplaceOn: append(below("build", buildInputs...), "name", "triggers"),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"sha256Digest": digest(o.Text("name"))}
 			},
@@ -78,7 +79,7 @@ func dockerResources() []simulate.Resource {
 		{
 			Token:   "docker:index/container:Container",
 			Latency: seconds(3, 1, 2), ID: hexID, AutoName: "name",
-			ReplaceOn: []string{"name", "image", "ports", "envs", "command"},
+			ReplaceOn: containerReplaceOn(),
 			Defaults:  map[string]any{"bridge": "", "containerLogs": ""},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"hostname": o.TextOr("hostname", o.Hex("id", 12))}
@@ -86,17 +87,43 @@ func dockerResources() []simulate.Resource {
 		},
 		{
 			Token:   "docker:index/network:Network",
-			Latency: seconds(1, 1, 1), ID: hexID, AutoName: "name", ReplaceOn: []string{"name", "driver"},
+			Latency: seconds(1, 1, 1), ID: hexID, AutoName: "name",
+			ReplaceOn: []string{
+				"attachable", "checkDuplicate", "driver", "ingress", "internal", "ipamConfigs", "ipamDriver", "ipamOptions", "ipv6",
+				"labels", "name", "options",
+			},
 			Defaults: map[string]any{"driver": "bridge", "scope": "local"},
 		},
 		{
 			Token:   "docker:index/volume:Volume",
-			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "driver"},
+			Latency: seconds(1, 1, 1), ID: field("name"), AutoName: "name",
+			ReplaceOn: slices.Concat([]string{"driver", "driverOpts", "labels", "name"}, below("cluster", "group", "limitBytes",
+				"requiredBytes", "scope", "sharing", "topologyPreferred", "topologyRequired", "type")),
 			Defaults: map[string]any{"driver": "local"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"mountpoint": "/var/lib/docker/volumes/" + o.Text("name") + "/_data"}
 			},
 		},
+	}
+}
+
+// buildInputs are the inputs of a build whose change builds another image.
+var buildInputs = []string{
+	"additionalContexts", "buildArgs", "buildId", "buildLogFile", "builder", "cacheFroms", "cacheTos", "cgroupParent", "context",
+	"cpuPeriod", "cpuQuota", "cpuSetCpus", "cpuSetMems", "cpuShares", "dockerfile", "extraHosts", "forceRemove", "isolation",
+	"labels", "memory", "memorySwap", "networkMode", "noCache", "platform", "pullParent", "remoteContext", "securityOpts",
+	"sessionId", "shmSize", "squash", "suppressOutput", "target", "version",
+}
+
+// containerReplaceOn lists nearly everything of a container: Docker changes only its limits and
+// its restart policy while it runs.
+func containerReplaceOn() []string {
+	return []string{
+		"capabilities", "cgroupParent", "cgroupnsMode", "command", "cpus", "devices", "dns", "dnsOpts", "dnsSearches",
+		"domainname", "entrypoints", "envs", "gpus", "groupAdds", "hostname", "hosts", "image", "ipcMode", "labels", "logDriver",
+		"logOpts", "mounts", "name", "networkMode", "networksAdvanced", "pidMode", "ports", "privileged", "publishAllPorts",
+		"readOnly", "runtime", "securityOpts", "shmSize", "stdinOpen", "stopSignal", "stopTimeout", "storageOpts", "sysctls",
+		"tty", "ulimits", "uploads", "user", "usernsMode", "volumes", "workingDir",
 	}
 }
 

@@ -19,7 +19,7 @@ func helmRelease() simulate.Resource {
 			func(o simulate.Object) []simulate.Problem {
 				return checkSource(o.Text("chart"), o.Text("repositoryOpts.repo"))
 			}),
-		Links: releaseLinks,
+		Links: releaseLinks, Refuses: keepsClaimTemplates,
 		Outputs: func(o simulate.Object) map[string]any {
 			namespace := releaseNamespace(o)
 			return map[string]any{
@@ -32,6 +32,31 @@ func helmRelease() simulate.Resource {
 			}
 		},
 	}
+}
+
+// claimTemplates lists the values of charts that become the volume claim templates of a StatefulSet.
+// https://github.com/opensearch-project/helm-charts/blob/main/charts/opensearch/templates/statefulset.yaml
+func claimTemplates() map[string][]string {
+	return map[string][]string{"opensearch": {
+		"persistence.enabled", "persistence.size", "persistence.storageClass", "persistence.accessModes", "persistence.annotations",
+	}}
+}
+
+// keepsClaimTemplates refuses an upgrade of a chart that would change the claim templates of a
+// StatefulSet, as the API server does. https://github.com/VictoriaMetrics/helm-charts/issues/2460
+func keepsClaimTemplates(before, after simulate.Object) string {
+	chart := chartOf(after)
+	for _, path := range claimTemplates()[chart] {
+		if !changed(before, after, "values."+path) {
+			continue
+		}
+		set := after.TextOr("values.clusterName", "opensearch-cluster") + "-" + after.TextOr("values.nodeGroup", "master")
+		return fmt.Sprintf("Helm release %q: cannot patch %q with kind StatefulSet: StatefulSet.apps %q is invalid: spec: "+
+			"Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "+
+			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden (value %s)",
+			after.ID, set, set, path)
+	}
+	return ""
 }
 
 func releaseNamespace(o simulate.Object) string {

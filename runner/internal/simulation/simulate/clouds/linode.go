@@ -3,6 +3,7 @@ package clouds
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"mara/projects/schemas"
@@ -57,12 +58,12 @@ func linodeResources() []simulate.Resource {
 		{
 			Token:   "linode:index/lkeCluster:LkeCluster",
 			Latency: seconds(240, 60, 20), ID: numeric, ReplaceOn: []string{"region", "tier", "aplEnabled"},
-			Check: every(versionAt("k8sVersion"), checkPools), Outputs: lkeCluster,
+			Check: every(versionAt("k8sVersion"), checkPools), Outputs: lkeCluster, Refuses: lkeRefuses(),
 			Links: links(func(o simulate.Object) []simulate.Fact { return facts(lkeFact+o.ID, reachable(lkeServer(o))) }),
 		},
 		{
 			Token:   "linode:index/lkeNodePool:LkeNodePool",
-			Latency: seconds(120, 60, 20), ID: numeric, ReplaceOn: []string{"clusterId", "type", "diskEncryption"},
+			Latency: seconds(120, 60, 20), ID: numeric, ReplaceOn: []string{"clusterId", "type"},
 			Links: links(nil, needsNumber("clusterId", lkeFact, "[404] Not found: there is no cluster")),
 			Outputs: func(o simulate.Object) map[string]any {
 				count := o.Number("nodeCount", o.Number("autoscaler.min", 1))
@@ -73,9 +74,12 @@ func linodeResources() []simulate.Resource {
 			Token:   "linode:index/instance:Instance",
 			Latency: seconds(60, 60, 10), ID: numeric, Outputs: linodeInstance,
 			Defaults: map[string]any{"lkeClusterId": 0, "privateIpAddress": "", "status": "running", "swapSize": 512},
-			ReplaceOn: []string{
-				"region", "image", "rootPass", "authorizedKeys", "authorizedUsers", "stackscriptId", "stackscriptData", "metadatas",
-			},
+			// Another region is none of these: it moves the machine, which gets another address.
+			ReplaceOn: slices.Concat([]string{
+				"image", "rootPass", "authorizedKeys", "authorizedUsers", "stackscriptId", "stackscriptData",
+				"backupId", "diskEncryption", "firewallId", "ipv4s", "metadatas.userData",
+			}, below("disks", "authorizedKeys", "authorizedUsers", "filesystem", "image", "readOnly", "rootPass",
+				"stackscriptData", "stackscriptId")),
 		},
 		{Token: "linode:index/stackScript:StackScript", Latency: seconds(1, 1, 1), ID: numeric},
 		{Token: "linode:index/sshKey:SshKey", Latency: seconds(1, 1, 1), ID: numeric, ReplaceOn: []string{"sshKey"}},
@@ -101,7 +105,7 @@ func linodeResources() []simulate.Resource {
 		},
 		{
 			Token:   "linode:index/nodeBalancer:NodeBalancer",
-			Latency: seconds(5, 2, 2), ID: numeric, ReplaceOn: []string{"region"},
+			Latency: seconds(5, 2, 2), ID: numeric, ReplaceOn: []string{"region", "firewallId"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{
 					"hostname": "nb-" + o.Hex("name", 8) + ".simulated" + nowhere, "ipv4": o.IPv4("address"),
@@ -110,6 +114,37 @@ func linodeResources() []simulate.Resource {
 			},
 		},
 	}
+}
+
+// lkeRefuses returns the rules for the life of a cluster. Linode documents them, but not the words
+// of its API. https://techdocs.akamai.com/cloud-computing/docs/upgrade-a-cluster-to-a-newer-kubernetes-version
+// https://registry.terraform.io/providers/linode/linode/latest/docs/resources/lke_cluster#high_availability-1
+func lkeRefuses() refusal {
+	return firstOf(
+		upByOne("k8sVersion", func(id, from, to string) string {
+			return fmt.Sprintf("failed to update LKE Cluster %s: [400] [k8s_version] a cluster is upgraded from %s to the next minor "+
+				"version, not to %s", id, from, to)
+		}),
+		staysOn("controlPlane.highAvailability", "failed to update LKE Cluster: [400] [control_plane.high_availability] "+
+			"High Availability is an irreversible change, it cannot be disabled"),
+		keepsDiskEncryption)
+}
+
+// keepsDiskEncryption refuses other disks in an existing pool: their encryption is chosen when the
+// pool is made. https://techdocs.akamai.com/cloud-computing/docs/local-disk-encryption
+func keepsDiskEncryption(before, after simulate.Object) string {
+	old := before.List("pools")
+	for i, pool := range after.List("pools") {
+		given, _ := pool.(map[string]any)
+		if i >= len(old) {
+			break
+		}
+		was, _ := old[i].(map[string]any)
+		if was["diskEncryption"] == "enabled" && given["diskEncryption"] == "disabled" {
+			return "failed to update LKE Cluster pool: [400] [disk_encryption] the disk encryption of a pool cannot be changed"
+		}
+	}
+	return ""
 }
 
 func lkeServer(o simulate.Object) string { return apiServer("lke" + o.ID + ".lke") }

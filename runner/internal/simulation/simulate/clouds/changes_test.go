@@ -1,0 +1,102 @@
+package clouds_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+const (
+	eksType     = "aws:eks/cluster:Cluster"
+	lkeType     = "linode:index/lkeCluster:LkeCluster"
+	doksType    = "digitalocean:index/kubernetesCluster:KubernetesCluster"
+	machineType = "linode:index/instance:Instance"
+	releaseType = "kubernetes:helm.sh/v3:Release"
+	setType     = "kubernetes:apps/v1:StatefulSet"
+)
+
+// TestChangesThatAreRefused: what a cloud refuses to change is refused in a preview, too.
+func TestChangesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	opensearch := func(size string) object {
+		return object{"name": "o", "chart": "oci://x/opensearch", "values": object{"persistence": object{"size": size}}}
+	}
+	pools := func(encryption string) object {
+		return object{"pools": list(object{"type": "g6-standard-2", "count": 1, "diskEncryption": encryption})}
+	}
+	for _, test := range []struct {
+		name, token   string
+		before, after object
+		want          string // "" if the change is allowed
+	}{
+		{"EKS up by one", eksType, object{"version": "1.33"}, object{"version": "1.34"}, ""},
+		{"EKS up by three", eksType, object{"version": "1.33"}, object{"version": "1.36"}, "Unsupported Kubernetes minor version update from 1.33 to 1.36"},
+		{"EKS down", eksType, object{"version": "1.34"}, object{"version": "1.33"}, "Unsupported Kubernetes minor version update from 1.34 to 1.33"},
+		{"EKS without a version", eksType, object{}, object{"version": "1.36"}, ""},
+		{"LKE up by one", lkeType, object{"k8sVersion": "1.33"}, object{"k8sVersion": "1.34"}, ""},
+		{"LKE up by two", lkeType, object{"k8sVersion": "1.33"}, object{"k8sVersion": "1.35"}, "[400] [k8s_version]"},
+		{"LKE down", lkeType, object{"k8sVersion": "1.34"}, object{"k8sVersion": "1.33"}, "[400] [k8s_version]"},
+		{"LKE without high availability", lkeType, object{"controlPlane": object{"highAvailability": true}},
+			object{"controlPlane": object{"highAvailability": false}}, "irreversible change"},
+		{"LKE with high availability", lkeType, object{"controlPlane": object{"highAvailability": false}},
+			object{"controlPlane": object{"highAvailability": true}}, ""},
+		{"LKE without encrypted disks", lkeType, pools("enabled"), pools("disabled"), "[400] [disk_encryption]"},
+		{"DOKS up by one", doksType, object{"version": "1.33.1-do.0"}, object{"version": "1.34.0-do.0"}, ""},
+		{"DOKS up by two", doksType, object{"version": "1.33.1-do.0"}, object{"version": "1.35.0-do.0"}, "422 invalid upgrade path"},
+		{"DOKS without high availability", doksType, object{"ha": true}, object{"ha": false}, "high availability cannot be disabled"},
+		{"claim templates of a chart", releaseType, opensearch("8Gi"), opensearch("16Gi"), `StatefulSet.apps "opensearch-cluster-master" is invalid: spec: Forbidden`},
+		{"a chart with the same claims", releaseType, opensearch("8Gi"), opensearch("8Gi"), ""},
+	} {
+		_, err := e.client(test.token).Update(t.Context(), &pulumirpc.UpdateRequest{
+			Urn: urn(test.token, "x"), Id: "x", OldInputs: e.pack(test.before), News: e.pack(test.after), Preview: true,
+		})
+		switch {
+		case test.want != "":
+			t.Run(test.name, func(t *testing.T) { wantError(t, err, test.want) })
+		case err != nil:
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// TestReplacements: what the real providers replace.
+func TestReplacements(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	key := object{"encryptionConfig": object{"provider": object{"keyArn": "arn:k"}, "resources": list("secrets")}}
+	claims := func(size string) object {
+		return object{"spec": object{"volumeClaimTemplates": list(object{"spec": object{"resources": object{"requests": object{"storage": size}}}})}}
+	}
+	for _, test := range []struct {
+		name, token   string
+		before, after object
+		want          []string
+	}{
+		{"encryption of EKS is on", eksType, object{}, key, nil},
+		{"encryption of EKS is off", eksType, key, object{}, []string{"encryptionConfig"}},
+		{"subnets of EKS", eksType, object{"vpcConfig": object{"subnetIds": list("a", "b")}}, object{"vpcConfig": object{"subnetIds": list("a", "c")}}, nil},
+		{"DOKS down", doksType, object{"version": "1.34.0-do.0"}, object{"version": "1.33.1-do.0"}, []string{"version"}},
+		{"DOKS up", doksType, object{"version": "1.33.0-do.0"}, object{"version": "1.34.1-do.0"}, nil},
+		{"name of DOKS", doksType, object{"name": "a"}, object{"name": "b"}, nil},
+		{"size of DOKS's nodes", doksType, object{"nodePool": object{"size": "a"}}, object{"nodePool": object{"size": "b"}}, []string{"nodePool"}},
+		{"expiry of a login", "digitalocean:index/containerRegistryDockerCredentials:ContainerRegistryDockerCredentials",
+			object{"expirySeconds": 60}, object{"expirySeconds": 90}, nil},
+		{"region of a machine", machineType, object{"region": "us-ord"}, object{"region": "eu-central"}, nil},
+		{"firewall of a machine", machineType, object{"firewallId": 1}, object{"firewallId": 2}, []string{"firewallId"}},
+		{"a disk's image", machineType, object{"disks": list(object{"image": "a", "size": 1})}, object{"disks": list(object{"image": "b", "size": 1})}, []string{"disks"}},
+		{"a disk's size", machineType, object{"disks": list(object{"size": 1})}, object{"disks": list(object{"size": 2})}, nil},
+		{"claims of a StatefulSet", setType, claims("8Gi"), claims("16Gi"), []string{"spec"}},
+		{"memory of a container", "docker:index/container:Container", object{"memory": 1}, object{"memory": 2}, nil},
+		{"user of a container", "docker:index/container:Container", object{"user": "a"}, object{"user": "b"}, []string{"user"}},
+	} {
+		resp, err := e.client(test.token).Diff(t.Context(), &pulumirpc.DiffRequest{
+			Urn: urn(test.token, "x"), Id: "x", OldInputs: e.pack(test.before), News: e.pack(test.after),
+		})
+		if diff := cmp.Diff(test.want, slices.Clone(resp.GetReplaces())); err != nil || diff != "" {
+			t.Errorf("%s (-want +got):\n%s\nerror %v", test.name, diff, err)
+		}
+	}
+}
