@@ -33,17 +33,11 @@ func Environment(stack, part string, limit int) string {
 	return prefix + strings.TrimPrefix(name+"-", "-") + hash(stack) + suffix
 }
 
-// clean replaces what is not a lower-case letter, a digit or a hyphen.
+// clean replaces what is not a lower-case letter or a digit by single hyphens between them: Linode
+// refuses two in a row.
 func clean(stack string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r - 'A' + 'a'
-		}
-		return '-'
-	}, stack)
+	parts := strings.FieldsFunc(strings.ToLower(stack), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	return strings.Join(parts, "-")
 }
 
 func hash(stack string) string {

@@ -23,6 +23,11 @@ func TestEnvironment(t *testing.T) {
 		{"long with room", "a-long-name-of-a-stack", "", 20, "mara-a-long-n-3fd33a"},
 		{"capitals", "Dev", "", 32, "mara-dev-9c24f4"},
 		{"an underscore", "my_dev", "", 32, "mara-my-dev-3b9666"},
+		{"two hyphens", "x--y", "harbor", 32, "mara-x-y-6484a2-harbor"},
+		{"a hyphen first", "-x", "harbor", 32, "mara-x-a42096-harbor"},
+		{"a hyphen last", "x-", "harbor", 32, "mara-x-c8b60e-harbor"},
+		{"a dot before an underscore", "Test.Env_1--x", "", 32, "mara-test-env-1-x-7e695f"},
+		{"nothing that can stay", "..", "", 32, "mara-5ec1f7"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 var installer string
 
 // makeMachine declares the machine, the script that sets it up when it first
-// starts, and the firewall that it is behind from then on.
+// starts, and the firewall, which stands before the script has installed anything.
 func makeMachine(ctx *pulumi.Context, wanted configuration, password pulumi.StringOutput) (*linode.Instance, error) {
 	script, err := linode.NewStackScript(ctx, "installer", &linode.StackScriptArgs{
 		Label:       environment.Label(ctx.Stack(), "harbor"),
@@ -29,18 +29,14 @@ func makeMachine(ctx *pulumi.Context, wanted configuration, password pulumi.Stri
 	if err != nil {
 		return nil, err
 	}
-	firewall, err := makeFirewall(ctx, len(wanted.keys) > 0)
-	if err != nil {
-		return nil, err
-	}
-	// The label is fixed, so a machine that replaces another has to wait for it to go.
-	return linode.NewInstance(ctx, "harbor", &linode.InstanceArgs{
+	// The label is fixed, so a machine that replaces another has to wait for it to go. In another
+	// region it gets another address, which its certificate is not for: only a new machine has one.
+	machine, err := linode.NewInstance(ctx, "harbor", &linode.InstanceArgs{
 		Label:          environment.Label(ctx.Stack(), "harbor"),
 		Region:         pulumi.String(wanted.region),
 		Type:           pulumi.String(wanted.instanceType),
 		Image:          pulumi.String(wanted.image),
 		AuthorizedKeys: authorizedKeys(wanted.keys),
-		FirewallId:     environment.Number(firewall.ID()),
 		StackscriptId:  environment.Number(script.ID()),
 		StackscriptData: pulumi.StringMap{
 			"harbor_admin_password": password,
@@ -48,23 +44,30 @@ func makeMachine(ctx *pulumi.Context, wanted configuration, password pulumi.Stri
 			"harbor_email":          pulumi.String(wanted.email),
 		},
 		Tags: environment.Tags(ctx),
-	}, pulumi.DeleteBeforeReplace(true))
+	}, pulumi.DeleteBeforeReplace(true), pulumi.ReplaceOnChanges([]string{"region"}))
+	if err != nil {
+		return nil, err
+	}
+	return machine, makeFirewall(ctx, machine, len(wanted.keys) > 0)
 }
 
 // makeFirewall lets in what the registry needs: HTTPS, and HTTP, over which
-// the certificate authority asks whose host it is.
-func makeFirewall(ctx *pulumi.Context, ssh bool) (*linode.Firewall, error) {
+// the certificate authority asks whose host it is. It names the machine, not the machine it: another
+// firewallId replaces a machine, and with it all images.
+func makeFirewall(ctx *pulumi.Context, machine *linode.Instance, ssh bool) error {
 	inbound := linode.FirewallInboundArray{allow("web", "80, 443")}
 	if ssh {
 		inbound = append(inbound, allow("ssh", "22"))
 	}
-	return linode.NewFirewall(ctx, "firewall", &linode.FirewallArgs{
+	_, err := linode.NewFirewall(ctx, "firewall", &linode.FirewallArgs{
 		Label:          environment.Label(ctx.Stack(), "harbor"),
 		InboundPolicy:  pulumi.String("DROP"),
 		OutboundPolicy: pulumi.String("ACCEPT"),
 		Inbounds:       inbound,
+		Linodes:        pulumi.IntArray{environment.Number(machine.ID())},
 		Tags:           environment.Tags(ctx),
 	})
+	return err
 }
 
 // allow returns a rule that lets everyone reach some TCP ports.

@@ -128,10 +128,13 @@ func TestReferences(t *testing.T) {
 		t.Errorf("the password comes from %q, read: %v", secret.ID, secret.Read)
 	}
 	machine := result.One(t, instanceType, "harbor")
-	if machine.Value("stackscriptId") != 11.0 || machine.Value("firewallId") != 22.0 {
-		t.Errorf("the machine is set up by %v behind %v", machine.Value("stackscriptId"), machine.Value("firewallId"))
-	}
 	firewall := result.One(t, firewallType, "firewall")
+	if machine.Value("stackscriptId") != 11.0 || firewall.Value("linodes", "0") != 33.0 {
+		t.Errorf("the machine is set up by %v, and behind the firewall is %v", machine.Value("stackscriptId"), firewall.Value("linodes"))
+	}
+	if machine.Value("firewallId") != nil {
+		t.Error("another firewall would replace the machine, with all images")
+	}
 	if firewall.Value("inboundPolicy") != "DROP" || firewall.Value("inbounds", "1") != nil {
 		t.Errorf("the firewall is %v", firewall.Inputs.Mappable())
 	}

@@ -76,7 +76,18 @@ func (c catalogue) config() fields {
 	if !c.isChecked() {
 		return unchecked
 	}
-	return c.schemas[len(c.schemas)-1].config()
+	return c.schemas[c.largest()].config()
+}
+
+// largest returns the index of the schema with the most types.
+func (c catalogue) largest() int {
+	largest := 0
+	for i, s := range c.schemas {
+		if len(s.Resources) >= len(c.schemas[largest].Resources) {
+			largest = i
+		}
+	}
+	return largest
 }
 
 // class finds what a schema says of a type.

@@ -54,7 +54,7 @@ func (s *server) GetSchema(context.Context, *pulumirpc.GetSchemaRequest) (*pulum
 		return nil, status.Errorf(codes.Unimplemented, "the schema of the package %s is unknown: "+
 			"install its plugin, or name a file with its schema with --simulate-schema", s.pkg.Name)
 	}
-	return &pulumirpc.GetSchemaResponse{Schema: string(s.pkg.Schemas[len(s.pkg.Schemas)-1])}, nil
+	return &pulumirpc.GetSchemaResponse{Schema: string(s.pkg.Schemas[s.types.largest()])}, nil
 }
 
 // Cancel ends what runs for this connection's operation.

@@ -32,7 +32,7 @@ type Package struct {
 	Name string // "aws"
 
 	// Schemas are Pulumi's schemas of the package; the first that has a type
-	// describes it. Where there is none, nothing is checked.
+	// describes it, and the largest is shown to programs. Where there is none, nothing is checked.
 	Schemas [][]byte
 
 	// Resources and Invokes are what is known beyond the schemas.

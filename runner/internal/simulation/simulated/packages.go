@@ -31,7 +31,8 @@ func (f finder) complete(
 	}
 	for name, text := range named {
 		used = slices.DeleteFunc(slices.Clone(used), func(u usedPackage) bool { return u.Name == name })
-		all = with(all, name, text)
+		// The first schema that has a type describes it: what the user names wins over what is built in.
+		addTo(&all, name, func(schemas [][]byte) [][]byte { return append([][]byte{text}, schemas...) })
 	}
 	for i, asked := range f.askAll(ctx, used) {
 		name := used[i].Name
@@ -41,23 +42,25 @@ func (f finder) complete(
 				"not checked: the resources of the package %s: %s; --simulate-schema FILE takes its rules from a schema",
 				name, asked.why))
 		}
-		all = with(all, name, asked.schema)
+		addTo(&all, name, func(schemas [][]byte) [][]byte {
+			if asked.schema == nil {
+				return schemas
+			}
+			return append(slices.Clone(schemas), asked.schema)
+		})
 	}
 	slices.SortFunc(all, func(a, b simulate.Package) int { return strings.Compare(a.Name, b.Name) })
 	return all, warnings, nil
 }
 
-// with adds a schema to a package, or a package. Without a schema nothing is
-// known of it.
-func with(all []simulate.Package, name string, schema []byte) []simulate.Package {
-	at := slices.IndexFunc(all, func(p simulate.Package) bool { return p.Name == name })
+// addTo changes the schemas of a package, which it adds if it is missing. Without a schema nothing
+// is known of a package.
+func addTo(all *[]simulate.Package, name string, change func(schemas [][]byte) [][]byte) {
+	at := slices.IndexFunc(*all, func(p simulate.Package) bool { return p.Name == name })
 	if at < 0 {
-		all, at = append(all, simulate.Package{Name: name}), len(all)
+		*all, at = append(*all, simulate.Package{Name: name}), len(*all)
 	}
-	if schema != nil {
-		all[at].Schemas = append(slices.Clone(all[at].Schemas), schema)
-	}
-	return all
+	(*all)[at].Schemas = change((*all)[at].Schemas)
 }
 
 // read reads the files, by the names of the packages that they describe.

@@ -213,6 +213,25 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// TestFileOfABuiltInPackage: the user's schema describes its types before the one that is built in.
+func TestFileOfABuiltInPackage(t *testing.T) {
+	t.Parallel()
+	const own, ours = `{"name":"aws","version":"8.0.0"}`, `{"name":"aws"}`
+	builtIn := []simulate.Package{{Name: "aws", Schemas: [][]byte{[]byte(ours)}}}
+	find := finder{Files: []string{write(t, t.TempDir(), "aws.json", own)}}
+	all, warnings, err := find.complete(t.Context(), builtIn, []usedPackage{{Name: "aws"}})
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("warnings %q, error %v", warnings, err)
+	}
+	var got []string
+	for _, schema := range all[0].Schemas {
+		got = append(got, string(schema))
+	}
+	if diff := cmp.Diff([]string{own, ours}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestFilesThatAreNoSchemas(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

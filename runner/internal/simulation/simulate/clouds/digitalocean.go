@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mara/projects/schemas"
@@ -49,7 +50,8 @@ func digitaloceanResources() []simulate.Resource {
 		{
 			Token:   "digitalocean:index/containerRegistry:ContainerRegistry",
 			Latency: seconds(3, 2, 3), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "region"},
-			Check: wellFormed("name", docrName.MatchString, "is not a name for a registry"),
+			Check: every(wellFormed("name", docrName.MatchString, "is not a name for a registry"),
+				wellFormed("region", isDocrRegion, "is not a region of registries: "+strings.Join(docrRegions, ", "))),
 			Outputs: func(o simulate.Object) map[string]any {
 				return docrOutputs(o.ID, o.TextOr("region", "nyc3"), o.Text("subscriptionTierSlug"))
 			},
@@ -142,6 +144,12 @@ func checkPool(o simulate.Object) []simulate.Problem {
 }
 
 var docrName = regexp.MustCompile(`^[a-z0-9-]{1,63}$`)
+
+// docrRegions are the regions of container registries, which are fewer than those of clusters.
+// https://docs.digitalocean.com/reference/api/reference/container-registries/ (August 2026)
+var docrRegions = []string{"ams3", "fra1", "nyc3", "sfo3", "sgp1"}
+
+func isDocrRegion(region string) bool { return slices.Contains(docrRegions, region) }
 
 func docrOutputs(name, region, tier string) map[string]any {
 	return map[string]any{

@@ -3,8 +3,10 @@ package clouds
 import (
 	"encoding/base64"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"mara/projects/schemas"
 	"mara/runner/internal/simulation/simulate"
@@ -72,7 +74,7 @@ func linodeResources() []simulate.Resource {
 		},
 		{
 			Token:   "linode:index/instance:Instance",
-			Latency: seconds(60, 60, 10), ID: numeric, Outputs: linodeInstance,
+			Latency: seconds(60, 60, 10), ID: numeric, Outputs: linodeInstance, Check: labelOf(3, 64),
 			Defaults: map[string]any{"lkeClusterId": 0, "privateIpAddress": "", "status": "running", "swapSize": 512},
 			// Another region is none of these: it moves the machine, which gets another address.
 			ReplaceOn: slices.Concat([]string{
@@ -89,7 +91,7 @@ func linodeResources() []simulate.Resource {
 		},
 		{
 			Token:   "linode:index/firewall:Firewall",
-			Latency: seconds(2, 2, 1), ID: numeric,
+			Latency: seconds(2, 2, 1), ID: numeric, Check: labelOf(3, 32),
 			Defaults: map[string]any{"status": "enabled"},
 		},
 		{
@@ -114,6 +116,19 @@ func linodeResources() []simulate.Resource {
 			},
 		},
 	}
+}
+
+// linodeLabel is Linode's pattern for labels of machines and firewalls, without the part that forbids
+// two punctuation marks of a kind in a row. https://github.com/linode/linode-api-docs/blob/v4.189.0/openapi.yaml
+var linodeLabel = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-_.]+$`)
+
+// labelOf refuses what Linode does not take for a label.
+func labelOf(shortest, longest int) check {
+	return wellFormed("label", func(label string) bool {
+		repeats := strings.Contains(label, "--") || strings.Contains(label, "__") || strings.Contains(label, "..")
+		return len(label) >= shortest && len(label) <= longest && linodeLabel.MatchString(label) && !repeats
+	}, fmt.Sprintf("is not a label: %d to %d letters, digits, '-', '_' and '.', the first a letter, and no two marks of a kind in a row",
+		shortest, longest))
 }
 
 // lkeRefuses returns the rules for the life of a cluster. Linode documents them, but not the words
