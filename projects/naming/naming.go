@@ -36,8 +36,8 @@ func Environment(stack, part string, limit int) string {
 // clean replaces what is not a lower-case letter or a digit by single hyphens between them: Linode
 // refuses two in a row.
 func clean(stack string) string {
-	parts := strings.FieldsFunc(strings.ToLower(stack), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
-	return strings.Join(parts, "-")
+	isOther := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+	return strings.Join(strings.FieldsFunc(strings.ToLower(stack), isOther), "-")
 }
 
 func hash(stack string) string {

@@ -80,7 +80,7 @@ func digitaloceanResources() []simulate.Resource {
 }
 
 // doksRenews returns the version if it goes down: the provider then makes a new cluster.
-// https://github.com/digitalocean/terraform-provider-digitalocean/blob/main/digitalocean/kubernetes/resource_kubernetes_cluster.go
+// See resource_kubernetes_cluster.go of https://github.com/digitalocean/terraform-provider-digitalocean
 func doksRenews(before, after simulate.Object) []string {
 	if step, known := minorStep(before, after, "version"); known && step < 0 {
 		return []string{"version"}
@@ -93,14 +93,14 @@ func doksRenews(before, after simulate.Object) []string {
 // those for high availability are the documentation's, not the API's:
 // https://github.com/digitalocean/terraform-provider-digitalocean/blob/main/docs/resources/kubernetes_cluster.md
 func doksRefuses() refusal {
-	const clusters = "https://api.digitalocean.com/v2/kubernetes/clusters/"
+	const clusters = "https://api.digitalocean.com/v2/kubernetes/clusters"
 	return firstOf(
 		upByOne("version", func(id, from, to string) string {
-			return fmt.Sprintf("Unable to upgrade cluster version: POST %s%s/upgrade: 422 invalid upgrade path (from %s to %s)",
-				clusters, id, from, to)
+			return fmt.Sprintf("Unable to upgrade cluster version: POST %s/%s/upgrade: 422 "+
+				"invalid upgrade path (from %s to %s)", clusters, id, from, to)
 		}),
-		staysOn("ha", "Unable to update cluster: PUT %s: 422 Once enabled for a cluster, high availability cannot be disabled",
-			strings.TrimSuffix(clusters, "/")))
+		staysOn("ha", "Unable to update cluster: PUT "+clusters+": 422 Once enabled for a cluster, high availability "+
+			"cannot be disabled"))
 }
 
 func doksServer(o simulate.Object) string { return apiServer(o.ID + ".doks") }

@@ -109,21 +109,23 @@ func dockerResources() []simulate.Resource {
 
 // buildInputs are the inputs of a build whose change builds another image.
 var buildInputs = []string{
-	"additionalContexts", "buildArgs", "buildId", "buildLogFile", "builder", "cacheFroms", "cacheTos", "cgroupParent", "context",
-	"cpuPeriod", "cpuQuota", "cpuSetCpus", "cpuSetMems", "cpuShares", "dockerfile", "extraHosts", "forceRemove", "isolation",
-	"labels", "memory", "memorySwap", "networkMode", "noCache", "platform", "pullParent", "remoteContext", "securityOpts",
-	"sessionId", "shmSize", "squash", "suppressOutput", "target", "version",
+	"additionalContexts", "buildArgs", "buildId", "buildLogFile", "builder", "cacheFroms", "cacheTos",
+	"cgroupParent", "context", "cpuPeriod", "cpuQuota", "cpuSetCpus", "cpuSetMems", "cpuShares", "dockerfile",
+	"extraHosts", "forceRemove", "isolation", "labels", "memory", "memorySwap", "networkMode", "noCache",
+	"platform", "pullParent", "remoteContext", "securityOpts", "sessionId", "shmSize", "squash",
+	"suppressOutput", "target", "version",
 }
 
 // containerReplaceOn lists nearly everything of a container: Docker changes only its limits and
 // its restart policy while it runs.
 func containerReplaceOn() []string {
 	return []string{
-		"capabilities", "cgroupParent", "cgroupnsMode", "command", "cpus", "devices", "dns", "dnsOpts", "dnsSearches",
-		"domainname", "entrypoints", "envs", "gpus", "groupAdds", "hostname", "hosts", "image", "ipcMode", "labels", "logDriver",
-		"logOpts", "mounts", "name", "networkMode", "networksAdvanced", "pidMode", "ports", "privileged", "publishAllPorts",
-		"readOnly", "runtime", "securityOpts", "shmSize", "stdinOpen", "stopSignal", "stopTimeout", "storageOpts", "sysctls",
-		"tty", "ulimits", "uploads", "user", "usernsMode", "volumes", "workingDir",
+		"capabilities", "cgroupParent", "cgroupnsMode", "command", "cpus", "devices", "dns", "dnsOpts",
+		"dnsSearches", "domainname", "entrypoints", "envs", "gpus", "groupAdds", "hostname", "hosts", "image",
+		"ipcMode", "labels", "logDriver", "logOpts", "mounts", "name", "networkMode", "networksAdvanced",
+		"pidMode", "ports", "privileged", "publishAllPorts", "readOnly", "runtime", "securityOpts", "shmSize",
+		"stdinOpen", "stopSignal", "stopTimeout", "storageOpts", "sysctls", "tty", "ulimits", "uploads", "user",
+		"usernsMode", "volumes", "workingDir",
 	}
 }
 

@@ -38,7 +38,8 @@ func helmRelease() simulate.Resource {
 // https://github.com/opensearch-project/helm-charts/blob/main/charts/opensearch/templates/statefulset.yaml
 func claimTemplates() map[string][]string {
 	return map[string][]string{"opensearch": {
-		"persistence.enabled", "persistence.size", "persistence.storageClass", "persistence.accessModes", "persistence.annotations",
+		"persistence.enabled", "persistence.size", "persistence.storageClass",
+		"persistence.accessModes", "persistence.annotations",
 	}}
 }
 
@@ -52,8 +53,9 @@ func keepsClaimTemplates(before, after simulate.Object) string {
 		}
 		set := after.TextOr("values.clusterName", "opensearch-cluster") + "-" + after.TextOr("values.nodeGroup", "master")
 		return fmt.Sprintf("Helm release %q: cannot patch %q with kind StatefulSet: StatefulSet.apps %q is invalid: spec: "+
-			"Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "+
-			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden (value %s)",
+			"Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "+
+			"'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' "+
+			"and 'minReadySeconds' are forbidden (value %s)",
 			after.ID, set, set, path)
 	}
 	return ""

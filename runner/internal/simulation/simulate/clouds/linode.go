@@ -127,8 +127,8 @@ func labelOf(shortest, longest int) check {
 	return wellFormed("label", func(label string) bool {
 		repeats := strings.Contains(label, "--") || strings.Contains(label, "__") || strings.Contains(label, "..")
 		return len(label) >= shortest && len(label) <= longest && linodeLabel.MatchString(label) && !repeats
-	}, fmt.Sprintf("is not a label: %d to %d letters, digits, '-', '_' and '.', the first a letter, and no two marks of a kind in a row",
-		shortest, longest))
+	}, fmt.Sprintf("is not a label: %d to %d letters, digits, '-', '_' and '.', the first a letter, "+
+		"and no two marks of a kind in a row", shortest, longest))
 }
 
 // lkeRefuses returns the rules for the life of a cluster. Linode documents them, but not the words
@@ -137,8 +137,8 @@ func labelOf(shortest, longest int) check {
 func lkeRefuses() refusal {
 	return firstOf(
 		upByOne("k8sVersion", func(id, from, to string) string {
-			return fmt.Sprintf("failed to update LKE Cluster %s: [400] [k8s_version] a cluster is upgraded from %s to the next minor "+
-				"version, not to %s", id, from, to)
+			return fmt.Sprintf("failed to update LKE Cluster %s: [400] [k8s_version] a cluster is upgraded from %s to "+
+				"the next minor version, not to %s", id, from, to)
 		}),
 		staysOn("controlPlane.highAvailability", "failed to update LKE Cluster: [400] [control_plane.high_availability] "+
 			"High Availability is an irreversible change, it cannot be disabled"),
