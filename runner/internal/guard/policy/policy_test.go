@@ -170,6 +170,25 @@ func TestShipped(t *testing.T) {
 		{"privileged-pods", "capabilities", pod + `{"containers":[{"name":"a","securityContext":{"capabilities":{"add":["NET_BIND_SERVICE","CAP_SYS_ADMIN"]}}},{"name":"b","securityContext":{"capabilities":{"drop":["ALL"]}}}]}}}}}`,
 			[]string{"deny the container a has SYS_ADMIN"}},
 
+		{"plain-password", "properties", step("aws:rds/instance:Instance", `"username":"admin","password":"hunter2","manageMasterUserPassword":true`) + "," +
+			step("linode:index/instance:Instance", `"rootPass":"hunter2"`) + "," + step("a:b:C", `"tokens":{"api_token":"x1","apiKey":"x1"},"list":[{"client-secret":"x1"}]`), []string{
+			"deny password is in plain text; make it a secret, or refer to one", "deny rootPass is in plain text; make it a secret, or refer to one",
+			"deny list[0].client-secret is in plain text; make it a secret, or refer to one", "deny tokens.apiKey is in plain text; make it a secret, or refer to one",
+			"deny tokens.api_token is in plain text; make it a secret, or refer to one"}},
+		{"plain-password", "environments", pod + `{"containers":[{"env":[{"name":"DB_PASSWORD","value":"hunter2"},{"name":"DB","value":"mysql://me:hunter2@db/x"},{"name":"HOST","value":"db"}]}]}}}}},` +
+			step("aws:ecs/taskDefinition:TaskDefinition", `"containerDefinitions":"[{\"environment\":[{\"name\":\"API_KEY\",\"value\":\"x1\"}]}]"`) + "," +
+			step("aws:lambda/function:Function", `"environment":{"variables":{"GITHUB_TOKEN":"x1"}}`) + "," + step("aws:ssm/parameter:Parameter", `"name":"/db/password","type":"String","value":"x1"`), []string{
+			"deny spec.template.spec.containers[0].env[0].value of DB_PASSWORD is in plain text; make it a secret, or refer to one",
+			"deny spec.template.spec.containers[0].env[1].value has a password in a URL; make it a secret, or refer to one",
+			"deny containerDefinitions[0].environment[0].value of API_KEY is in plain text; make it a secret, or refer to one",
+			"deny environment.variables.GITHUB_TOKEN is in plain text; make it a secret, or refer to one", "deny value of /db/password is in plain text; make it a secret, or refer to one"}},
+		{"plain-password", "secrets, and what refers to them", step("aws:rds/instance:Instance", `"password":"[secret]"`) + "," + step("docker:index/registryImage:RegistryImage", `"authConfig":{"username":"anonymous","password":"anonymous"}`) + "," + step("kubernetes:core/v1:Secret", `"stringData":{"password":"x1"}`) + "," +
+			step("kubernetes:helm.sh/v3:Release", `"values":{"existingSecret":"db","passwordKey":"password","auth":{"password":"","token":"[secret]"},"tokenFile":"/run/token","secretName":"tls"}`) + "," +
+			pod + `{"automountServiceAccountToken":false,"containers":[{"env":[{"name":"PASSWORD","valueFrom":{"secretKeyRef":{"name":"db","key":"password"}}},{"name":"ALLOW_EMPTY_PASSWORD","value":"yes"},` +
+			`{"name":"A_TOKEN","value":"$(TOKEN)"},{"name":"B_TOKEN","value":"/run/token"},{"name":"URL","value":"https://me:$(PASSWORD)@db"},{"name":"U","value":"https://me:[secret]@db"}]}]}}}}},` +
+			step("aws:efs/fileSystem:FileSystem", `"creationToken":"x"`) + "," + step("kubernetes:bitnami.com/v1alpha1:SealedSecret", `"spec":{"encryptedData":{"password":"AgB"}}`) + "," +
+			step("digitalocean:index/app:App", `"envs":[{"key":"PASSWORD","value":"EV[1:x]","type":"SECRET"}]`), nil},
+
 		{"single-zone", "a database in one zone", step("aws:rds/instance:Instance", `"availabilityZone":"a"`) + "," + step("aws:rds/instance:Instance", `"multiAz":true`) + "," +
 			step("aws:rds/instance:Instance", `"multiAz":"[unknown]"`), []string{"warn has no standby in another zone"}},
 
@@ -238,7 +257,7 @@ func checkUnknown(t *testing.T, rule, steps string, most int) {
 func TestShippedAreOff(t *testing.T) {
 	t.Parallel()
 	set, err := Load(t.TempDir())
-	if err != nil || set.Active() || len(set.Rules) != 11 {
+	if err != nil || set.Active() || len(set.Rules) != 12 {
 		t.Errorf("%v, %d rules, active: %v", err, len(set.Rules), set.Active())
 	}
 	for _, rule := range set.Rules {
