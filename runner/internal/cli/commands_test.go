@@ -258,6 +258,8 @@ func TestCompletion(t *testing.T) {
 		{"secrets rotate prometheus:admin_password prometheus:", "prometheus:admin_password"},
 		{"outputs kind-registry ", ""},
 		{"outputs --js", ""},
+		{"up --simulate-fail qu", "quota"},
+		{"up --simulate --simulate-fail=cap", "--simulate-fail=capacity"},
 	}
 	for _, tt := range tests {
 		if got := completed(t, t.TempDir(), tt.line); got != tt.want {

@@ -130,7 +130,8 @@ func SimulationFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "simulate-speed", Value: simulate.DefaultSpeed, Category: CommonCategory,
 			Usage: "run simulated clouds `N` times as fast"},
 		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory,
-			Usage: "let simulated resources of a type fail, `TYPE[=MESSAGE]`; may be repeated"},
+			Usage: "let simulated resources fail, `FAULT|TYPE[=MESSAGE]`; may be repeated; faults: " +
+				strings.Join(simulate.FaultNames(), ", ")},
 		&cli.StringSliceFlag{Name: "simulate-schema", Category: CommonCategory,
 			Usage: "simulate a Pulumi package from the schema in `FILE`; may be repeated"},
 		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory,

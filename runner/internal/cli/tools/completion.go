@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/output/schema"
 	"mara/runner/internal/run/journal"
+	"mara/runner/internal/simulation/simulate"
 )
 
 // Completion returns `runner completion`. At each TAB the scripts call it with "--" and the
@@ -204,9 +205,19 @@ func (l line) values(o cmd.Common) []string {
 		return o.Known().Names()
 	case "stack":
 		return l.names(o, "ENVIRONMENT")
+	case "simulate-fail":
+		return faults()
 	}
 	typed := strings.Fields(help.FlagRow(l.flag).Left)
 	return l.names(o, typed[len(typed)-1])
+}
+
+// faults returns the names of faults, with what each one is.
+func faults() (found []string) {
+	for _, kind := range simulate.FaultKinds() {
+		found = append(found, kind.Name+"\t"+kind.About)
+	}
+	return found
 }
 
 // names returns the words that a placeholder in a help text stands for.

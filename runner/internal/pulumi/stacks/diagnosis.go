@@ -118,6 +118,10 @@ var diagnoses = []diagnosis{
 	{kind: "no capacity", pattern: regexp.MustCompile(`(?i)InsufficientInstanceCapacity|insufficient capacity` +
 		`|UnsupportedAvailabilityZone`),
 		advice: "the provider has no machines of this kind left here: choose another type, zone or region"},
+	{kind: "skipped Kubernetes version", pattern: regexp.MustCompile(`(?i)unsupported kubernetes minor version update` +
+		`|invalid upgrade path|to the next minor version`),
+		advice: "a control plane goes up by one minor version at a time, and never down: set the next version with " +
+			"`runner config set`, run `runner up`, and repeat"},
 	{kind: "unknown Kubernetes version",
 		pattern: regexp.MustCompile(`(?i)\[k8s_version\]|(kubernetes|k8s)[ _]version .{0,60}(is )?(not (valid|supported)` +
 			`|invalid|unsupported)|unsupported (kubernetes|k8s) version|validation error: invalid version slug`),

@@ -124,6 +124,14 @@ func fakePackages() []simulate.Package {
 func fakeCloud() simulate.Package {
 	return simulate.Package{
 		Name: "fake", Schemas: [][]byte{[]byte(fakeSchema)},
+		Words: map[string][]simulate.Words{
+			"quota": {
+				{Types: "fake:net/*", Text: "too many networks, {name} ({type}) in {region}"}, {Text: "too many of type {type}"},
+			},
+			"deletion-blocked": {{Types: "fake:net/*", Text: "{id} is in use"}},
+			"not-yet-visible":  {{Types: "fake:*", Text: "not found"}},
+			"not-ready":        {{Types: "fake:*", Text: "not ready"}},
+		},
 		Defaults: func(o simulate.Object) map[string]any {
 			return map[string]any{"arn": "arn:fake:" + o.Config("region", "nowhere") + ":" + o.ID, "nosuch": "x"}
 		},

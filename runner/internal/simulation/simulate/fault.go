@@ -66,15 +66,22 @@ type Fault struct {
 	Message string // empty means a default that names the type
 
 	operations []operation
-	times      int  // how often; 0 means always
-	partial    bool // the resource exists, but did not become ready
+	times      int           // how often; 0 means always
+	partial    bool          // the resource exists, but did not become ready
+	kind       string        // name of the fault, for which the cloud has words; "" for a message of the user
+	pause      time.Duration // how long the cloud refuses before it does what it is asked
+	everywhere bool          // hits all types that the fault can happen to
 }
 
-// ParseFault reads TYPE[@NAME][=[HOW:]...MESSAGE]. Creations and updates fail
-// unless HOW says otherwise: create, update, read or delete name an operation;
+// ParseFault reads FAULT[@NAME], where FAULT is one of FaultKinds, or
+// TYPE[@NAME][=[HOW:]...MESSAGE], where MESSAGE may be the name of a fault. Creations and updates
+// fail unless HOW says otherwise: create, update, read or delete name an operation;
 // 2x fails the first two times only; init leaves behind a resource that exists
 // but is not ready, which the next update repairs.
 func ParseFault(s string) (Fault, error) {
+	if f, named, err := parseNamed(s); named {
+		return f, err
+	}
 	selector, message, _ := strings.Cut(s, "=")
 	pattern, err := parsePattern(selector)
 	if err != nil {
@@ -87,6 +94,9 @@ func ParseFault(s string) (Fault, error) {
 			break
 		}
 		f.Message = rest
+	}
+	if kind, named := faultKind(f.Message); named {
+		return f.of(kind), nil
 	}
 	if f.operations == nil {
 		f.operations = []operation{create, update}
@@ -145,24 +155,30 @@ func ParseDelay(s string) (Delay, error) {
 type faults struct {
 	list []Fault
 
-	mu     sync.Mutex // protects struck
+	mu     sync.Mutex // protects struck and since
 	struck []int
+	since  []time.Time // the first time
 }
 
 func newFaults(list []Fault) *faults {
-	return &faults{list: list, struck: make([]int, len(list))}
+	return &faults{list: list, struck: make([]int, len(list)), since: make([]time.Time, len(list))}
 }
 
-// strike returns the fault that hits an operation now; nil means none.
-func (f *faults) strike(op operation, token string, urn resource.URN) *Fault {
+// strike returns the fault that hits an operation on an object now; nil means none.
+func (f *faults) strike(op operation, words map[string][]Words, o Object) *Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, fault := range f.list {
-		if !slices.Contains(fault.operations, op) || !fault.Pattern.matches(token, urn) {
+		if fault.pause > 0 || !fault.hits(op, o) {
 			continue
 		}
 		if fault.times > 0 && f.struck[i] >= fault.times {
 			continue
+		}
+		if fault.kind != "" {
+			if fault.Message = fault.words(words, o); fault.Message == "" {
+				continue
+			}
 		}
 		f.struck[i]++
 		return &fault
@@ -170,12 +186,39 @@ func (f *faults) strike(op operation, token string, urn resource.URN) *Fault {
 	return nil
 }
 
+func (f Fault) hits(op operation, o Object) bool {
+	return slices.Contains(f.operations, op) && f.Pattern.matches(o.Token, o.URN)
+}
+
+// pause returns how long the cloud still refuses an operation, at a speed of 1.
+func (f *faults) pause(op operation, o Object, speed float64) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	longest := time.Duration(0)
+	for i, fault := range f.list {
+		if fault.pause == 0 || speed == 0 || !fault.hits(op, o) {
+			continue
+		}
+		if f.since[i].IsZero() {
+			f.since[i] = time.Now()
+		}
+		whole := time.Duration(float64(fault.pause) / speed)
+		longest = max(longest, whole-time.Since(f.since[i]))
+	}
+	return longest
+}
+
 // verify returns an error for patterns that can never match: a fault without effect
 // would look like a success.
 func verify(packages []catalogue, opts Options) error {
 	var problems []error
 	for _, fault := range opts.Fail {
-		problems = append(problems, fault.Pattern.verify(packages))
+		if fault.kind != "" {
+			problems = append(problems, fault.verifyNamed(packages))
+		}
+		if !fault.everywhere {
+			problems = append(problems, fault.Pattern.verify(packages))
+		}
 	}
 	for _, delay := range opts.Slow {
 		problems = append(problems, delay.Pattern.verify(packages))

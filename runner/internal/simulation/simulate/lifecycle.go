@@ -162,7 +162,7 @@ func (s *server) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumir
 	if gone, err := s.isGone(t); gone || err != nil {
 		return &pulumirpc.ReadResponse{}, err
 	}
-	if fault := s.faults.strike(read, t.r.Token, t.o.URN); fault != nil {
+	if fault := s.faults.strike(read, s.pkg.Words, t.o); fault != nil {
 		return nil, status.Error(codes.Aborted, fault.message(t.r.Token))
 	}
 	found, ok := s.store.find(t.path)
@@ -312,13 +312,13 @@ func (s *server) record(t target) error {
 
 // work lets the time of an operation pass and returns the fault that hits it.
 func (s *server) work(ctx context.Context, op operation, t target) (*Fault, error) {
-	took := s.latency(op, t)
+	took := s.faults.pause(op, t.o, s.opts.Speed) + s.latency(op, t)
 	err := sessionOf(ctx).wait(ctx, took)
 	s.log.Debug("simulated", "operation", op, "type", t.r.Token, "id", t.o.ID, "took", took, "error", err)
 	if err != nil {
 		return nil, err
 	}
-	return s.faults.strike(op, t.r.Token, t.o.URN), nil
+	return s.faults.strike(op, s.pkg.Words, t.o), nil
 }
 
 func (s *server) latency(op operation, t target) time.Duration {

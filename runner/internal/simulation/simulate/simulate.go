@@ -47,6 +47,9 @@ type Package struct {
 	// keys that a type has and its inputs leave open. Nil means none.
 	Defaults func(Object) map[string]any
 
+	// Words are what the cloud says in each of FaultKinds, by name; the first that fits counts.
+	Words map[string][]Words
+
 	// Scope tells from its configuration what a provider talks to; nil means
 	// that all providers of the package share one account.
 	Scope func(config map[string]any) (Scope, error)

@@ -33,7 +33,13 @@ type made struct {
 
 func startEngine(t *testing.T) *engine {
 	t.Helper()
-	running, err := simulate.Start(t.Context(), clouds.Packages(), simulate.Options{Dir: t.TempDir()})
+	return startEngineWith(t, simulate.Options{})
+}
+
+func startEngineWith(t *testing.T, options simulate.Options) *engine {
+	t.Helper()
+	options.Dir = t.TempDir()
+	running, err := simulate.Start(t.Context(), clouds.Packages(), options)
 	if err != nil {
 		t.Fatal(err)
 	}

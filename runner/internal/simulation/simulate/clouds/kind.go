@@ -14,7 +14,7 @@ func kindHost() host { return host{plugin: kind, domain: "kind"} }
 // kind returns the simulation of clusters and a registry in containers on this machine.
 func kind() simulate.Package {
 	return simulate.Package{
-		Name: "kind", Schemas: [][]byte{schemas.Of("kind")},
+		Name: "kind", Schemas: [][]byte{schemas.Of("kind")}, Words: faultsOf("kind"),
 		Resources: []simulate.Resource{
 			{
 				Token:   "kind:index:Cluster",

@@ -15,7 +15,7 @@ import (
 // scope, which exists as long as the resource that created it.
 func kubernetes() simulate.Package {
 	return simulate.Package{
-		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")},
+		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")}, Words: faultsOf("kubernetes"),
 		Resources: append(kinds(), helmRelease(), definition()),
 		Invokes:   []simulate.Invoke{helmTemplate()},
 		Dynamic:   customKind,

@@ -1,0 +1,149 @@
+package simulate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/config"
+)
+
+// FaultKind is a failure that many clouds know. Each cloud has its own words for it.
+type FaultKind struct {
+	Name, About string
+
+	operations []operation
+	times      int           // how often; 0 means always
+	partial    bool          // the resource exists, but did not become ready
+	pause      time.Duration // how long the cloud refuses, while its provider tries again; then all is well
+}
+
+// FaultKinds lists the failures that have names.
+func FaultKinds() []FaultKind {
+	first, change, all := []operation{create}, []operation{create, update}, []operation{create, update, remove}
+	again := "too many requests for a minute; the provider tries again"
+	return []FaultKind{
+		{Name: "quota", About: "a limit of the account is reached", operations: first},
+		{Name: "capacity", About: "the cloud has no machines of this kind left", operations: first},
+		{Name: "name-taken", About: "another resource has the name", operations: first},
+		{Name: "version-retired", About: "the version of Kubernetes is not offered any more", operations: change},
+		{Name: "not-yet-visible", About: "what was just created is not found, once", operations: first, times: 1},
+		{Name: "not-ready", About: "what was created is not ready, once", operations: change, times: 1, partial: true},
+		{Name: "throttled", About: again, operations: all, pause: time.Minute},
+		{Name: "server-error", About: "an error of the cloud itself, once", operations: change, times: 1},
+		{Name: "connection-lost", About: "the connection breaks, once", operations: change, times: 1},
+		{Name: "forbidden", About: "the credentials may not do this", operations: change},
+		{Name: "credentials-expired", About: "the credentials have expired", operations: change},
+		{Name: "deletion-blocked", About: "something that is left blocks the deletion", operations: []operation{remove}},
+	}
+}
+
+// FaultNames lists the names of the faults.
+func FaultNames() []string {
+	var names []string
+	for _, kind := range FaultKinds() {
+		names = append(names, kind.Name)
+	}
+	return names
+}
+
+func faultKind(name string) (FaultKind, bool) {
+	kinds := FaultKinds()
+	at := slices.IndexFunc(kinds, func(k FaultKind) bool { return k.Name == name })
+	if at < 0 {
+		return FaultKind{}, false
+	}
+	return kinds[at], true
+}
+
+// parseNamed reads NAME or NAME@RESOURCE; ok is false for anything with a resource type, which has
+// a colon or a wildcard.
+func parseNamed(s string) (f Fault, ok bool, err error) {
+	name, resource, chosen := strings.Cut(s, "@")
+	if name == "" || strings.ContainsAny(name, ":*?") {
+		return Fault{}, false, nil
+	}
+	kind, known := faultKind(name)
+	switch {
+	case !known && strings.Contains(name, "="):
+		bare, _, _ := strings.Cut(name, "=")
+		return Fault{}, true, fmt.Errorf("%q has no resource type; write TYPE=%s", s, strings.TrimPrefix(name, bare+"="))
+	case !known:
+		return Fault{}, true, fmt.Errorf("no fault has the name %q%s; the faults are %s, and a resource type has a colon",
+			name, config.DidYouMean(name, FaultNames()), strings.Join(FaultNames(), ", "))
+	case chosen && resource == "":
+		return Fault{}, true, fmt.Errorf("%q names no resource; write for example %s@cluster", s, name)
+	}
+	f = Fault{Pattern: Pattern{text: s, kind: glob("*")}, everywhere: true}
+	if chosen {
+		f.Pattern.name = glob(resource)
+	}
+	return f.of(kind), true, nil
+}
+
+// of gives a fault what its kind says, where the fault itself says nothing.
+func (f Fault) of(kind FaultKind) Fault {
+	f.kind, f.Message, f.pause = kind.Name, "", kind.pause
+	if f.operations == nil {
+		f.operations = kind.operations
+	}
+	f.times = cmp.Or(f.times, kind.times)
+	f.partial = f.partial || kind.partial && !slices.Contains(f.operations, read) && !slices.Contains(f.operations, remove)
+	return f
+}
+
+// Words are what a cloud says in a fault of one kind.
+type Words struct {
+	Types string // resource types that it can happen to, with * for any text; "" for a type that the user names
+	Text  string // with {name}, {id}, {type} and {region}
+}
+
+// words returns what the cloud says when a named fault hits an object, or "" if the fault does not
+// happen to such objects.
+func (f Fault) words(known map[string][]Words, o Object) string {
+	for _, words := range known[f.kind] {
+		if words.Types == "" && f.everywhere || words.Types != "" && !glob(words.Types).MatchString(o.Token) {
+			continue
+		}
+		return strings.NewReplacer(
+			"{name}", o.anyName(), "{id}", cmp.Or(o.ID, o.anyName()), "{type}", o.kind(), "{region}", o.TextOr("region", "here"),
+		).Replace(words.Text)
+	}
+	return ""
+}
+
+// anyName returns the name that the cloud knows an object by, as far as the inputs say.
+func (o Object) anyName() string {
+	for _, path := range []string{"name", "label", "metadata.name", "imageName", "clusterName"} {
+		if name := o.Text(path); name != "" {
+			return name
+		}
+	}
+	return o.Name()
+}
+
+// kind returns the last part of the type: Cluster.
+func (o Object) kind() string { return o.Token[strings.LastIndex(o.Token, ":")+1:] }
+
+// verifyNamed returns an error for a fault that no type of a resource can have.
+func (f Fault) verifyNamed(packages []catalogue) error {
+	if f.pause > 0 {
+		return nil
+	}
+	for _, c := range packages {
+		for _, words := range c.pkg.Words[f.kind] {
+			happens := func(token string) bool {
+				isFor := words.Types == "" && !f.everywhere || words.Types != "" && glob(words.Types).MatchString(token)
+				return isFor && f.Pattern.kind.MatchString(token)
+			}
+			kind, _, _ := strings.Cut(f.Pattern.text, "@")
+			if slices.ContainsFunc(c.resources(), happens) || words.Types == "" && f.Pattern.couldBeUnlisted(c, kind) {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("no simulated cloud has a fault %s for %q; give the error as a text: %s=MESSAGE",
+		f.kind, f.Pattern, strings.SplitN(f.Pattern.text, "@", 2)[0])
+}
