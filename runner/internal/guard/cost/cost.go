@@ -44,21 +44,27 @@ type Sheet struct {
 
 // rate is the price of the resources of a type.
 type rate struct {
-	Per    string             `yaml:"per"`    // hour or month
-	Price  *float64           `yaml:"price"`  // of each, for any size
-	Prices map[string]float64 `yaml:"prices"` // by size
-	Parts  string             `yaml:"parts"`  // jq over the inputs: the parts with a price; "" for one part
-	Size   string             `yaml:"size"`   // jq over a part
-	Count  string             `yaml:"count"`  // jq over a part; "" for one
-	Unit   string             `yaml:"unit"`   // of the count, such as GiB of disk
-	Scales string             `yaml:"scales"` // jq over the inputs: whether the count is an autoscaler's minimum
-	Region string             `yaml:"region"` // "" if the price is the same everywhere
-	Except []string           `yaml:"except"` // regions with other prices
-	Day    string             `yaml:"day"`
-	Source string             `yaml:"source"`
-	Also   []*rate            `yaml:"also"` // further charges of the resource
+	tariff  `yaml:",inline"`
+	Per     string             `yaml:"per"`     // hour or month
+	Parts   string             `yaml:"parts"`   // jq over the inputs: the parts with a price; "" for one part
+	Size    string             `yaml:"size"`    // jq over a part
+	Count   string             `yaml:"count"`   // jq over a part; "" for one
+	Unit    string             `yaml:"unit"`    // of the count, such as GiB of disk
+	Scales  string             `yaml:"scales"`  // jq over the inputs: whether the count is an autoscaler's minimum
+	Region  string             `yaml:"region"`  // "" if the price is the same everywhere
+	Except  []string           `yaml:"except"`  // regions with other prices
+	Regions map[string]*tariff `yaml:"regions"` // the prices of further regions
+	Also    []*rate            `yaml:"also"`    // further charges of the resource
 
 	parts, size, count, scales *query.Query
+}
+
+// tariff is what a rate costs in one region, or in all.
+type tariff struct {
+	Price  *float64           `yaml:"price"`  // of each, for any size
+	Prices map[string]float64 `yaml:"prices"` // by size
+	Day    string             `yaml:"day"`
+	Source string             `yaml:"source"`
 }
 
 // Load reads the shipped prices and the prices of a root.
@@ -154,22 +160,14 @@ func (r *rate) check() error {
 		return errors.New("it has no price")
 	case r.Per != "hour" && r.Per != "month":
 		return fmt.Errorf("per is %q; write hour or month", r.Per)
-	case (r.Price == nil) == (len(r.Prices) == 0):
-		return errors.New("it has either a price, or prices by size")
-	case len(r.Prices) > 0 && r.Size == "":
-		return errors.New("prices by size need a size, in jq over the resource's inputs")
-	case r.Source == "":
-		return errors.New("say where the price comes from, in source")
-	case r.Price != nil && *r.Price < 0:
-		return fmt.Errorf("the price is %g; a price is not less than 0", *r.Price)
 	}
-	for _, size := range slices.Sorted(maps.Keys(r.Prices)) {
-		if r.Prices[size] < 0 {
-			return fmt.Errorf("the price of %s is %g; a price is not less than 0", size, r.Prices[size])
+	if err := r.tariff.check(r.Size); err != nil {
+		return err
+	}
+	for _, region := range slices.Sorted(maps.Keys(r.Regions)) {
+		if err := r.Regions[region].check(r.Size); err != nil {
+			return fmt.Errorf("%s: %w", region, err)
 		}
-	}
-	if _, err := time.Parse(time.DateOnly, r.Day); err != nil {
-		return fmt.Errorf("day is %q; write the day of the price as 2026-11-30", r.Day)
 	}
 	for _, program := range []struct {
 		source string
@@ -188,6 +186,29 @@ func (r *rate) check() error {
 		if err := also.check(); err != nil {
 			return fmt.Errorf("also: %w", err)
 		}
+	}
+	return nil
+}
+
+// check validates a tariff of a rate with this program for sizes.
+func (t *tariff) check(size string) error {
+	switch {
+	case t == nil || (t.Price == nil) == (len(t.Prices) == 0):
+		return errors.New("it has either a price, or prices by size")
+	case len(t.Prices) > 0 && size == "":
+		return errors.New("prices by size need a size, in jq over the resource's inputs")
+	case t.Source == "":
+		return errors.New("say where the price comes from, in source")
+	case t.Price != nil && *t.Price < 0:
+		return fmt.Errorf("the price is %g; a price is not less than 0", *t.Price)
+	}
+	for _, size := range slices.Sorted(maps.Keys(t.Prices)) {
+		if t.Prices[size] < 0 {
+			return fmt.Errorf("the price of %s is %g; a price is not less than 0", size, t.Prices[size])
+		}
+	}
+	if _, err := time.Parse(time.DateOnly, t.Day); err != nil {
+		return fmt.Errorf("day is %q; write the day of the price as 2026-11-30", t.Day)
 	}
 	return nil
 }

@@ -73,15 +73,32 @@ func TestOf(t *testing.T) {
 		}, "at least 148 USD a month" + top + "; prices as of 2024-12-31 or later"},
 		{"not known, spot, and a type that the sheet does not have", []updateplan.Step{
 			step("create", group, nodes("t3.large", updateplan.Unknown)), step("create", group, nodes(updateplan.Unknown, 1.0)), step("create", group, nodes("x9.large", 1.0)),
-			step("create", group, map[string]any{"capacityType": "SPOT", "instanceTypes": []any{"t3.large"}}), step("create", lke, map[string]any{"pools": updateplan.Unknown}),
-		}, "an unknown amount a month; unknown until deployed: p n, p n, p n, p n, p n"},
+			step("create", group, map[string]any{"capacityType": "SPOT", "instanceTypes": []any{"t3.large"}, "scalingConfig": map[string]any{"desiredSize": 1.0}}), step("create", lke, map[string]any{"pools": updateplan.Unknown}),
+		}, "at least 5 USD a month (+5)" + top + "; p n: no price of x9.large for us-east-1 in the sheet of 2026-04-17; " +
+			"p n: no price of spot t3.large for us-east-1 in the sheet of 2026-04-17; unknown until deployed: p n, p n, p n; prices as of 2026-04-17 or later"},
+		{"a launch template", []updateplan.Step{step("create", group, map[string]any{
+			"launchTemplate": map[string]any{"id": "x"}, "instanceTypes": []any{"t3.large"}, "scalingConfig": map[string]any{"desiredSize": 1.0}})},
+			"at least 61 USD a month (+61)" + top + "; p n: no price of GiB of disk of a launch template for us-east-1 in the sheet of 2026-04-17; prices as of 2026-04-17 or later"},
+		{"a pool with a type that the sheet does not have beside one that it has", []updateplan.Step{step("same", lke, pools(map[string]any{"type": "g6-standard-2", "count": 1.0}, map[string]any{"type": "g9-huge", "count": 1.0}))},
+			"at least 24 USD a month" + top + "; p n: no price of g9-huge in the sheet of 2024-12-31; prices as of 2024-12-31 or later"},
+		{"an enterprise cluster", []updateplan.Step{step("same", lke, map[string]any{"tier": "enterprise", "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}})},
+			"at least 24 USD a month" + top + "; p n: no price of enterprise control plane in the sheet of 2024-12-31; prices as of 2024-12-31 or later"},
+		{"a volume of an unknown type", []updateplan.Step{step("same", "aws:ebs/volume:Volume", map[string]any{"type": updateplan.Unknown, "size": 1.0})},
+			"an unknown amount a month; unknown until deployed: p n"},
+		{"nodes in Frankfurt", []updateplan.Step{in("eu-central-1", step("same", cluster, nil)), in("eu-central-1", step("same", group, nodes("t3.large", 3.0))),
+			in("eu-central-1", step("same", "aws:ec2/natGateway:NatGateway", nil)), in("eu-central-1", step("same", "aws:ec2/eip:Eip", nil))},
+			"at least 331 USD a month" + top + "; prices as of 2024-04-01 or later"},
+		{"a size that the sheet has for another region only", []updateplan.Step{in("eu-central-1", step("same", group, nodes("m6i.large", 1.0)))},
+			"at least 2 USD a month" + top + "; p n: no price of m6i.large for eu-central-1 in the sheet of 2025-11-12; prices as of 2026-09-03 or later"},
+		{"disks in a region in which only nodes have a price", []updateplan.Step{in("ap-south-1", step("same", group, nodes("t3.large", 1.0)))},
+			"at least 65 USD a month" + top + "; p n: no price of GiB of gp3 is known for ap-south-1; prices as of 2025-11-12 or later"},
 		{"free, read, and without a price", []updateplan.Step{step("create", "aws:iam/role:Role", nil), step("read", cluster, nil), step("create", "aws:rds/instance:Instance", nil), step("same", "aws:rds/instance:Instance", nil)},
 			"an unknown amount a month; no price for aws:rds/instance:Instance"},
 		{"deleted, and without a price", []updateplan.Step{step("delete", "aws:rds/instance:Instance", nil)}, "nothing by the month" + top},
-		{"in other regions", []updateplan.Step{in("eu-central-1", step("create", cluster, nil)), in("eu-central-1", step("create", group, nodes("t3.large", 1.0))),
-			in(updateplan.Unknown, step("create", cluster, nil)), step("create", cluster, map[string]any{"region": "eu-west-1"})},
-			"an unknown amount a month; no price is known for eu-central-1: aws:eks/cluster:Cluster, aws:eks/nodeGroup:NodeGroup; " +
-				"no price is known for an unknown region: aws:eks/cluster:Cluster; no price is known for eu-west-1: aws:eks/cluster:Cluster"},
+		{"in other regions", []updateplan.Step{in("eu-south-1", step("create", cluster, nil)), in("eu-south-1", step("create", group, nodes("t3.large", 1.0))),
+			in(updateplan.Unknown, step("create", cluster, nil)), step("create", cluster, map[string]any{"region": "sa-east-1"})},
+			"an unknown amount a month; no price is known for eu-south-1: aws:eks/cluster:Cluster, aws:eks/nodeGroup:NodeGroup; " +
+				"no price is known for an unknown region: aws:eks/cluster:Cluster; no price is known for sa-east-1: aws:eks/cluster:Cluster"},
 		{"in a region with other prices", []updateplan.Step{step("create", lke, map[string]any{"region": "br-gru", "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}})},
 			"an unknown amount a month; no price is known for br-gru: linode:index/lkeCluster:LkeCluster"},
 		{"in a region that may be one", []updateplan.Step{step("create", lke, map[string]any{"region": updateplan.Unknown, "pools": []any{map[string]any{"type": "g6-standard-2", "count": 1.0}}})},
@@ -139,7 +156,7 @@ func TestAmountsAreRounded(t *testing.T) {
 		{Op: "create", Type: "aws:eks/nodeGroup:NodeGroup", Inputs: map[string]any{"instanceTypes": []any{"t3.large"}, "scalingConfig": map[string]any{"desiredSize": 3.0}}},
 	}
 	e, err := sheet.Of(t.Context(), updateplan.Document{Projects: []updateplan.Project{{Steps: steps}}}, func(string) string { return "us-east-1" })
-	if err != nil || e.Monthly != 263.66 || e.Items[2].Monthly != 187.01 || e.Items[2].What != "3 t3.large, 60 GiB of disk" || e.Items[1].What != "1 standard control plane" || e.Items[0].What != "Eip" {
+	if err != nil || e.Monthly != 263.66 || e.Items[2].Monthly != 187.01 || e.Items[2].What != "3 t3.large, 60 GiB of gp3" || e.Items[1].What != "1 standard control plane" || e.Items[0].What != "Eip" {
 		t.Errorf("%v: %+v", err, e)
 	}
 }

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -55,14 +56,13 @@ func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step up
 		return
 	}
 	region := regionOf(step, defaults)
-	priced := rate != nil && rate.isFor(region)
+	priced := rate != nil && rate.tariffIn(region) != nil
 	if step.Op == "delete" {
-		if gone := (Item{}); priced && rate.price(ctx, step.Old, &gone) {
-			e.Change -= gone.Monthly
+		if priced {
+			e.Change -= rate.bill(ctx, region, step.Type, step.Old).monthly
 		}
 		return
 	}
-	item := Item{Project: project, Type: step.Type, Name: step.Name}
 	switch {
 	case rate == nil:
 		e.Unpriced = addOnce(e.Unpriced, step.Type)
@@ -70,34 +70,45 @@ func (s Sheet) addStep(ctx context.Context, e *Estimate, project string, step up
 	case !priced:
 		e.addElsewhere(region, step.Type)
 		return
-	case !rate.price(ctx, step.Inputs, &item):
-		e.Unknown = append(e.Unknown, project+" "+step.Name)
-		return
 	}
-	item.Source = rate.Source
-	switch step.Op {
-	case "create", "import":
-		e.Change += item.Monthly
-	case "update", "replace":
-		if before := (Item{}); rate.price(ctx, step.Old, &before) {
-			e.Change += item.Monthly - before.Monthly
+	bill, name := rate.bill(ctx, region, step.Type, step.Inputs), project+" "+step.Name
+	for _, gap := range bill.gaps {
+		if gap == unknownGap {
+			e.Unknown = append(e.Unknown, name)
+		} else {
+			e.Gaps = append(e.Gaps, name+": "+gap)
 		}
 	}
-	e.Monthly += item.Monthly
-	item.Monthly = round(item.Monthly)
-	e.Items = append(e.Items, item)
-	if e.Oldest == "" || rate.Day < e.Oldest {
-		e.Oldest = rate.Day
+	if len(bill.what) == 0 {
+		return
+	}
+	switch step.Op {
+	case "create", "import":
+		e.Change += bill.monthly
+	case "update", "replace":
+		if before := rate.bill(ctx, region, step.Type, step.Old); slices.Equal(before.gaps, bill.gaps) {
+			e.Change += bill.monthly - before.monthly
+		}
+	}
+	e.Monthly += bill.monthly
+	e.Items = append(e.Items, Item{
+		Project: project, Type: step.Type, Name: step.Name, What: strings.Join(bill.what, ", "), Monthly: round(bill.monthly),
+		Source: rate.tariffIn(region).Source, Least: bill.least,
+	})
+	if e.Oldest == "" || bill.oldest < e.Oldest {
+		e.Oldest = bill.oldest
 	}
 }
 
-// isFor reports whether the prices are valid in a region. An unknown region may have other
-// prices.
-func (r *rate) isFor(region string) bool {
-	if region == "" && len(r.Except) > 0 {
-		return false
+// tariffIn returns the prices of a region, or nil. An unknown region may have other prices.
+func (r *rate) tariffIn(region string) *tariff {
+	if tariff := r.Regions[region]; tariff != nil {
+		return tariff
 	}
-	return (r.Region == "" || r.Region == region) && !slices.Contains(r.Except, region)
+	if region == "" && len(r.Except) > 0 || r.Region != "" && r.Region != region || slices.Contains(r.Except, region) {
+		return nil
+	}
+	return &r.tariff
 }
 
 // regionOf returns the region of a resource: its own, its provider's, or its package's
@@ -134,76 +145,103 @@ func addOnce(list []string, text string) []string {
 	return append(list, text)
 }
 
-// price adds up the prices of a resource's parts; known is false if one of them is unknown.
-func (r *rate) price(ctx context.Context, inputs map[string]any, item *Item) (known bool) {
+// bill is the monthly cost of a resource.
+type bill struct {
+	monthly float64
+	what    []string // the counted parts
+	oldest  string   // day of the oldest price
+	least   bool     // it is the smallest size of something that scales
+	gaps    []string // why parts are not counted
+}
+
+// unknownGap is the gap of a part that is unknown before the up.
+const unknownGap = ""
+
+// bill adds up the prices of a resource's parts in a region for which the rate has a tariff.
+func (r *rate) bill(ctx context.Context, region, token string, inputs map[string]any) bill {
 	if inputs == nil {
 		inputs = map[string]any{}
 	}
+	var b bill
 	if r.scales != nil {
 		scales, ok := single(ctx, r.scales, inputs)
-		item.Least = ok && scales == true
+		b.least = ok && scales == true
 	}
-	n, ok := r.addParts(ctx, inputs, item)
-	if !ok || n == 0 {
-		return false
+	r.addParts(ctx, region, token, inputs, &b)
+	if len(b.what) == 0 && len(b.gaps) == 0 {
+		b.gaps = append(b.gaps, unknownGap)
 	}
 	for _, also := range r.Also {
-		if _, ok := also.addParts(ctx, inputs, item); !ok {
-			return false
-		}
+		also.addParts(ctx, region, token, inputs, &b)
 	}
-	return true
+	return b
 }
 
-// addParts adds the prices of a rate's parts, and returns their number.
-func (r *rate) addParts(ctx context.Context, inputs map[string]any, item *Item) (n int, known bool) {
+// addParts adds the prices of a rate's parts.
+func (r *rate) addParts(ctx context.Context, region, token string, inputs map[string]any, b *bill) {
 	parts := []any{inputs}
 	if r.parts != nil {
 		var err error
 		if parts, err = r.parts.Run(ctx, inputs); err != nil {
-			return 0, false // unknown inputs have no parts
+			b.gaps = addOnce(b.gaps, unknownGap) // unknown inputs have no parts
+			return
 		}
 	}
+	tariff := r.tariffIn(region)
 	for _, part := range parts {
 		size, count, ok := r.measure(ctx, part)
 		if !ok || count < 0 {
-			return 0, false
+			b.gaps = addOnce(b.gaps, unknownGap)
+			continue
+		}
+		if tariff == nil {
+			where := cmp.Or(region, "an unknown region")
+			b.gaps = addOnce(b.gaps, fmt.Sprintf("no price of %s is known for %s", r.thing(size, token), where))
+			continue
 		}
 		each := 0.0
-		if r.Price != nil {
-			each = *r.Price
-		} else if each, ok = r.Prices[size]; !ok {
-			return 0, false
+		if tariff.Price != nil {
+			each = *tariff.Price
+		} else if each, ok = tariff.Prices[size]; !ok {
+			where := ""
+			if r.Region != "" {
+				where = " for " + region
+			}
+			b.gaps = addOnce(b.gaps, fmt.Sprintf("no price of %s%s in the sheet of %s", r.thing(size, token), where, tariff.Day))
+			continue
 		}
 		if r.Per == "hour" {
 			each *= hours
 		}
-		item.Monthly += each * count
-		item.What = strings.TrimPrefix(item.What+", "+r.text(size, count, item.Type), ", ")
+		b.monthly += each * count
+		b.what = append(b.what, r.text(size, count, token))
+		if b.oldest == "" || tariff.Day < b.oldest {
+			b.oldest = tariff.Day
+		}
 	}
-	return len(parts), true
+}
+
+// thing describes one of what a part with this size is.
+func (r *rate) thing(size, token string) string {
+	if r.Unit != "" && r.Price != nil {
+		return r.Unit
+	}
+	return cmp.Or(strings.TrimSpace(size+" "+r.Unit), token[strings.LastIndex(token, ":")+1:])
 }
 
 // text describes what is paid for.
 func (r *rate) text(size string, count float64, token string) string {
-	text := strings.TrimSpace(size + " " + r.Unit)
-	if r.Price != nil && r.Unit != "" {
-		text = r.Unit
+	if count == 1 && r.Unit == "" {
+		return r.thing(size, token)
 	}
-	if count != 1 || r.Unit != "" {
-		text = strings.TrimSpace(fmt.Sprintf("%g %s", count, text))
-	}
-	if text == "" {
-		text = token[strings.LastIndex(token, ":")+1:]
-	}
-	return text
+	return fmt.Sprintf("%g %s", count, r.thing(size, token))
 }
 
 // measure returns the size and the count of a part.
 func (r *rate) measure(ctx context.Context, part any) (size string, count float64, ok bool) {
 	if r.size != nil {
 		result, _ := single(ctx, r.size, part)
-		if size, ok = result.(string); !ok || size == updateplan.Unknown {
+		if size, ok = result.(string); !ok || strings.Contains(size, updateplan.Unknown) {
 			return "", 0, false
 		}
 	}
@@ -237,6 +275,7 @@ func (e Estimate) Uncounted() []string {
 		}
 		parts = append(parts, fmt.Sprintf("no price is known for %s: %s", where, strings.Join(r.Types, ", ")))
 	}
+	parts = append(parts, e.Gaps...)
 	if len(e.Unknown) > 0 {
 		parts = append(parts, "unknown until deployed: "+strings.Join(e.Unknown, ", "))
 	}

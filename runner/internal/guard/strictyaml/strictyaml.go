@@ -125,6 +125,12 @@ func keysOf(t reflect.Type, into map[string][]string) map[string][]string {
 	keys := map[string]bool{}
 	for i := range t.NumField() {
 		field := t.Field(i)
+		if field.Anonymous && strings.HasSuffix(field.Tag.Get("yaml"), ",inline") {
+			for _, name := range keysOf(field.Type, into)[field.Type.String()] {
+				keys[name] = true
+			}
+			continue
+		}
 		if name, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); name != "" && name != "-" {
 			keys[name] = true
 			keysOf(field.Type, into)

@@ -76,7 +76,7 @@ func runs() map[string][]event.Event {
 	again := event.Event{Type: event.StepRetrying, Time: retried[1].Time, Project: retried[1].Project, Error: "too many requests", Attempt: 2, WaitMS: 5000}
 	all["retried"] = slices.Insert(retried, 2, again)
 	costs := event.Event{Type: event.RunCosts, Time: retried[1].Time, Costs: &event.Costs{
-		Currency: "USD", Monthly: 144, Change: 144, Oldest: "2026-11-01", Unpriced: []string{"a:b:C"}, Unknown: []string{"x"},
+		Currency: "USD", Monthly: 144, Change: 144, Oldest: "2026-11-01", Unpriced: []string{"a:b:C"}, Unknown: []string{"x"}, Gaps: []string{"p n: no price"},
 		Items: []event.Cost{{Project: "lke", Type: "t", Name: "n", What: "three nodes", Monthly: 144, Source: "https://example.com"}},
 	}}
 	plan := event.Event{Type: event.RunPlan, Time: retried[1].Time, Plan: &event.SavedPlan{File: "plan.json", Digest: "sha256:" + strings.Repeat("0f", 32)}}

@@ -10,6 +10,9 @@ type Costs struct {
 	// in advance.
 	Unpriced []string `json:"unpriced,omitempty"`
 	Unknown  []string `json:"unknown,omitempty"`
+	// Gaps are resources that are not counted, or not whole, because the sheet lacks a price: each
+	// with the reason.
+	Gaps []string `json:"gaps,omitempty"`
 	// Elsewhere are types whose prices are of other regions.
 	Elsewhere []CostRegion `json:"elsewhere,omitempty"`
 	// Outside are projects that are deployed and not among those of the run.
@@ -52,5 +55,6 @@ func (c *Costs) withTexts(change func(string) string) *Costs {
 		clean.Elsewhere = append(clean.Elsewhere, CostRegion{change(r.Region), changeAll(r.Types, change)})
 	}
 	clean.Unpriced, clean.Unknown = changeAll(c.Unpriced, change), changeAll(c.Unknown, change)
+	clean.Gaps = changeAll(c.Gaps, change)
 	return &clean
 }
