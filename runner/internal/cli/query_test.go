@@ -64,6 +64,8 @@ func TestQuery(t *testing.T) {
 		{[]string{`{a: "x\u001b[2J\ny", b: null, c: ""}`, "-o", "csv"}, 0, "a,b,c\n\"x\\u001b[2J\ny\",,\"\"\n", ""},
 		{[]string{`{a: "x\u001b[2J\ny", b: null}`}, 0, "A             B\nx\\u001b[2J y\n", ""},
 		{[]string{`"x\u001b[2J\ny"`}, 0, "x\\u001b[2J\ny\n", ""},
+		{[]string{`"x\u001b[2J\u009b2J\u202e"`, "-o", "ndjson"}, 0, `"x\u001b[2J\u009b2J\u202e"` + "\n", ""},
+		{[]string{`"\u009b2J<"`, "-o", "json"}, 0, "[\n  \"\\u009b2J<\"\n]\n", ""},
 		{[]string{`"\u001b[2J" | error`}, cmd.ExitFailed, "", "error: the query failed: error: \\u001b[2J\n"},
 		{[]string{"names", "-o", "csv"}, cmd.ExitFailed, "", "error: csv needs objects as results; use -o ndjson for other values\n"},
 		{[]string{"1, 2, (\"no more\" | halt_error)", "-o", "ndjson"}, cmd.ExitFailed, "1\n2\n", "error: the query halted with an error: no more\n"},

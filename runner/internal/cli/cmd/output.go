@@ -6,17 +6,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"mara/runner/internal/machine/typeset"
 )
 
 // WriteJSON prints a document as indented JSON.
-func WriteJSON(w io.Writer, document any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
+func WriteJSON(w io.Writer, document any) error { return writeJSON(w, document, "  ") }
+
+// WriteJSONLine prints a document as JSON on one line.
+func WriteJSONLine(w io.Writer, document any) error { return writeJSON(w, document, "") }
+
+// writeJSON prints JSON in which characters that control a terminal are escapes.
+func writeJSON(w io.Writer, document any, indent string) error {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetIndent("", indent)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(document)
+	if err := encoder.Encode(document); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, typeset.Visible(text.String()))
+	return err
 }
 
 // Show prints a result as JSON if --output asks for it, or else as text.

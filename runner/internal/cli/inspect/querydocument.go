@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -256,10 +255,8 @@ func writeCSV(w io.Writer, titles []string, rows [][]any) error {
 
 // writeLines writes values as JSON, one on a line.
 func writeLines[T any](w io.Writer, values []T) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
 	for _, value := range values {
-		if err := encoder.Encode(value); err != nil {
+		if err := cmd.WriteJSONLine(w, value); err != nil {
 			return err
 		}
 	}

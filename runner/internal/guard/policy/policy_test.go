@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -356,6 +358,22 @@ func TestWrongRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := set.Judge(t.Context(), map[string]any{}, Target{Stack: "dev"}, today()); err == nil || !strings.Contains(err.Error(), "the rule a: a finding is a string") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestEndlessRule: a rule that does not end is stopped, and is an error, which denies.
+func TestEndlessRule(t *testing.T) {
+	t.Parallel()
+	set, err := Load(root(t, map[string]string{"a.jq": "def deny: def f: f; f;"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := errors.New("too slow")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, limit)
+	defer cancel()
+	var rule *RuleError
+	if _, err := set.Judge(ctx, map[string]any{}, Target{Stack: "dev"}, today()); !errors.Is(err, limit) || !errors.As(err, &rule) {
 		t.Errorf("got %v", err)
 	}
 }
