@@ -109,7 +109,7 @@ func (l Lists) Choices(ctx context.Context, list providers.List, explain func(er
 		return nil, explain(err)
 	}
 	if len(choices) == 0 {
-		return nil, fmt.Errorf("the list of %s is empty", list)
+		return nil, &Error{Text: fmt.Sprintf("the list of %s is empty", list), Unsure: true}
 	}
 	return choices, nil
 }
@@ -120,6 +120,8 @@ type Error struct {
 	Err    error  `json:"-"`
 	Next   string `json:"next,omitempty"`   // what to do about it
 	Unsure bool   `json:"unsure,omitempty"` // the cloud was not reached, or failed: the credentials may be good
+	// Unreachable says that another question will have no answer either.
+	Unreachable bool `json:"unreachable,omitempty"`
 }
 
 // Error returns the sentence.
@@ -136,7 +138,7 @@ func Late(name string, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
-	return &Error{Text: name + " did not answer in time", Err: err, Next: checkNetwork, Unsure: true}
+	return &Error{Text: name + " did not answer in time", Err: err, Next: checkNetwork, Unsure: true, Unreachable: true}
 }
 
 // Answer is a cloud's answer that is an error.
@@ -187,5 +189,5 @@ const checkNetwork = "check the network and its proxy"
 // Garbled returns the error for a cloud that could not be reached, or whose answer could not
 // be parsed.
 func Garbled(name string, err error, cause string) error {
-	return &Error{Text: name + " gave no answer: " + cause, Err: err, Next: checkNetwork, Unsure: true}
+	return &Error{Text: name + " gave no answer: " + cause, Err: err, Next: checkNetwork, Unsure: true, Unreachable: true}
 }

@@ -221,7 +221,7 @@ func (i *interview) printf(format string, args ...any) {
 // source is the state of the cloud that choices come from.
 type source struct {
 	greeted bool // its account was shown
-	givenUp bool // it has failed, and is not asked again
+	givenUp bool // it is out of reach, and is not asked again
 	warned  string
 }
 
@@ -244,7 +244,8 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 	choices, err := client.Choices(ctx, list)
 	if err != nil {
 		i.warn(ctx, err)
-		i.cloud.givenUp = true
+		answered, is := errors.AsType[*cloud.Error](err)
+		i.cloud.givenUp = !is || answered.Unreachable
 		return nil
 	}
 	var options []prompt.Option

@@ -2,13 +2,14 @@ package wizard_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"mara/config"
 	"mara/providers"
@@ -62,6 +63,7 @@ func (s *script) ChooseMany(_ context.Context, c prompt.Choice) ([]string, error
 // fakeCloud has these lists, and wants to be asked for them in these regions.
 type fakeCloud struct {
 	lists  map[providers.List][]cloud.Choice
+	errors map[providers.List]error
 	err    error
 	region string
 	asked  *[]string
@@ -73,7 +75,7 @@ func (c fakeCloud) Account(context.Context) (cloud.Account, error) {
 
 func (c fakeCloud) Choices(_ context.Context, list providers.List) ([]cloud.Choice, error) {
 	*c.asked = append(*c.asked, string(list)+" in "+c.region)
-	return c.lists[list], c.err
+	return c.lists[list], cmp.Or(c.errors[list], c.err)
 }
 
 func lists() map[providers.List][]cloud.Choice {
@@ -132,20 +134,20 @@ func TestAWS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{
+	if diff := gocmp.Diff([]string{
 		"aws:region=eu-north-1 string", "vpc:azs=[a, b, c] []interface {}", "eks:k8s_version=1.35 string", "eks:instance_type=t3.large string",
 		"eks:min_size=7 int", "eks:max_size=7 int", "eks:desired_capacity=7 int", "certmgr:issuer=acme string", "certmgr:acme_email=ann@example.com string",
 	}, changes); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{
+	if diff := gocmp.Diff([]string{
 		"AWS profile (empty: none) ()", "AWS region (us-east-1) eu-north-1 us-east-1", "Availability zones (a,b,c) a b c d", "Kubernetes version (1.36) 1.36 1.35",
 		"Type of the nodes (t3.large) t3.large", "Smallest number of nodes (3)", "Largest number of nodes (7)", "Number of nodes to begin with (7)",
 		"Where certificates come from (self-signed) self-signed acme", "Address that the certificate authority writes to (such as ops@example.com) ()",
 	}, questions); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"regions in ", "availability zones in eu-north-1", "Kubernetes versions in eu-north-1", "node types in eu-north-1"}, asked); diff != "" {
+	if diff := gocmp.Diff([]string{"regions in ", "availability zones in eu-north-1", "Kubernetes versions in eu-north-1", "node types in eu-north-1"}, asked); diff != "" {
 		t.Error(diff)
 	}
 	if printed != "Amazon Web Services: account 1234 as ann\n" {
@@ -162,7 +164,7 @@ func TestWithoutCloud(t *testing.T) {
 		"Linode region": "", "Kubernetes version": "1.30", "Type of the nodes": "", "Number of nodes": "",
 		"Several control-plane nodes (for a fee, for good)": "", "Type of the registry's machine": "",
 		"Address for warnings about the registry's certificate (empty: none)": "", "Where certificates come from": "",
-	}, fakeCloud{err: &cloud.Error{Text: "there is no network", Next: "find one"}, asked: &asked})
+	}, fakeCloud{err: &cloud.Error{Text: "there is no network", Next: "find one", Unreachable: true}, asked: &asked})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +172,33 @@ func TestWithoutCloud(t *testing.T) {
 		t.Errorf("asked %q, questions %q, changes %q", asked, questions, changes)
 	}
 	if printed != "warning: there is no network\nhint: find one\n" {
+		t.Errorf("printed %q", printed)
+	}
+}
+
+// TestListsThatFail: a list that is empty, or that fails, does not keep the other ones from being asked for.
+func TestListsThatFail(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	empty := &cloud.Error{Text: "the list of regions is empty", Unsure: true}
+	failed := &cloud.Error{Text: "Linode failed: Internal Server Error (500)", Unsure: true}
+	_, questions, printed, err := complete(t, "linode", "", map[string]string{
+		"Linode region": "", "Kubernetes version": "1.35", "Type of the nodes": "", "Number of nodes": "",
+		"Several control-plane nodes (for a fee, for good)": "", "Type of the registry's machine": "",
+		"Address for warnings about the registry's certificate (empty: none)": "", "Where certificates come from": "",
+	}, fakeCloud{lists: lists(), asked: &asked, errors: map[providers.List]error{providers.Regions: empty, providers.NodeTypes: failed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff([]string{"regions in ", "Kubernetes versions in ", "node types in ", "node types in "}, asked); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(questions[1], "1.36 1.35") {
+		t.Errorf("questions %q", questions)
+	}
+	const want = "Linode: account 1234 as ann\nwarning: the list of regions is empty; there is no list to choose from\n" +
+		"warning: Linode failed: Internal Server Error (500); there is no list to choose from\n"
+	if printed != want {
 		t.Errorf("printed %q", printed)
 	}
 }
@@ -185,7 +214,7 @@ func TestOnlyWhatIsMissing(t *testing.T) {
 	if err != nil || len(questions) != 2 {
 		t.Errorf("%v: asked %q", err, questions)
 	}
-	if diff := cmp.Diff([]string{"aws:region=us-east-1 string", "certmgr:acme_email=ann@example.com string"}, changes); diff != "" {
+	if diff := gocmp.Diff([]string{"aws:region=us-east-1 string", "certmgr:acme_email=ann@example.com string"}, changes); diff != "" {
 		t.Error(diff)
 	}
 	changes, _, _, err = complete(t, "aws", existing+"  certmgr:acme_email: ann@example.com\n", nil, fakeCloud{}, "AWS_REGION=us-east-1")
