@@ -187,7 +187,10 @@ func (a Answer) wait(now time.Time) time.Duration {
 const checkNetwork = "check the network and its proxy"
 
 // Garbled returns the error for a cloud that could not be reached, or whose answer could not
-// be parsed.
+// be parsed. It does not quote a page, of a proxy perhaps.
 func Garbled(name string, err error, cause string) error {
+	if strings.Contains(cause, "<") {
+		cause = "it is a page instead of JSON, perhaps of a proxy"
+	}
 	return &Error{Text: name + " gave no answer: " + cause, Err: err, Next: checkNetwork, Unsure: true, Unreachable: true}
 }

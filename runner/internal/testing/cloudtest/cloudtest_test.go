@@ -1,0 +1,151 @@
+package cloudtest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/providers"
+	"mara/providers/cloud"
+	"mara/providers/cloud/digitaloceancloud"
+	"mara/providers/cloud/linodecloud"
+	"mara/runner/internal/testing/cloudtest"
+)
+
+// clients returns the client of each cloud at a server.
+func clients(t *testing.T, c *cloudtest.Cloud, token string) map[string]cloud.Client {
+	t.Helper()
+	env := map[string]string{"LINODE_URL": c.URL, "LINODE_TOKEN": token, "DIGITALOCEAN_API_URL": c.URL, "DIGITALOCEAN_TOKEN": token}
+	all := map[string]cloud.Client{}
+	for name, connect := range map[string]cloud.Connect{"Linode": linodecloud.New, "DigitalOcean": digitaloceancloud.New} {
+		client, err := connect(t.Context(), cloud.Access{Env: env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = client
+	}
+	return all
+}
+
+// questions returns all questions to a cloud.
+func questions(client cloud.Client) map[string]func(context.Context) error {
+	list := func(list providers.List) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := client.Choices(ctx, list)
+			return err
+		}
+	}
+	return map[string]func(context.Context) error{
+		"account": func(ctx context.Context) error {
+			_, err := client.Account(ctx)
+			return err
+		},
+		"regions": list(providers.Regions), "versions": list(providers.KubernetesVersions), "types": list(providers.NodeTypes),
+		"remains": func(ctx context.Context) error {
+			_, err := client.(cloud.Inventory).Remains(ctx, "try")
+			return err
+		},
+	}
+}
+
+// TestFaults: whatever happens, each question to each cloud has one sentence as its answer, with
+// what to do about it; it says whether the credentials are bad, and has no page of a proxy in it.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name        string
+		fault       cloudtest.Fault
+		text, next  string
+		unsure, far bool
+		but         []string // questions with another answer
+	}{
+		{"refused", cloudtest.Fault{Status: 401}, "refuses: Unauthorized (401)", "check ", false, false, nil},
+		{"forbidden", cloudtest.Fault{Status: 403}, "refuses: Forbidden (403)", "", false, false, nil},
+		{"throttled", cloudtest.Fault{Status: 429, RetryAfter: "7"}, "refuses: Too Many Requests (429)", "try again in 7s", true, false, nil},
+		{"throttled without a time", cloudtest.Fault{Status: 429}, "refuses: Too Many Requests (429)", "try again in a minute", true, false, nil},
+		{"failed", cloudtest.Fault{Status: 500}, "failed: Internal Server Error (500)", "try again in a few minutes", true, false, nil},
+		{"a page", cloudtest.Fault{Status: 503, Body: "<html>the proxy says hello"}, "failed: Service Unavailable (503)", "try again in a few minutes", true, false, nil},
+		{"a page that is no error", cloudtest.Fault{Status: 200, Body: "<html>the proxy says hello"}, "gave no answer", "check the network", true, true, nil},
+		{"slow", cloudtest.Fault{Delay: time.Minute}, "did not answer in time", "check the network", true, true, nil},
+		{"empty lists", cloudtest.Fault{Empty: true}, "the list of ", "", true, false, []string{"account", "remains"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := cloudtest.New(t)
+			c.Set(t, test.fault)
+			for name, client := range clients(t, c, cloudtest.Token) {
+				for question, ask := range questions(client) {
+					ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+					err := ask(ctx)
+					cancel()
+					if slices.Contains(test.but, question) {
+						if err != nil {
+							t.Errorf("%s, %s: %v", name, question, err)
+						}
+						continue
+					}
+					var e *cloud.Error
+					if !errors.As(err, &e) || !strings.Contains(e.Text, test.text) || !strings.HasPrefix(e.Next, test.next) ||
+						e.Unsure != test.unsure || e.Unreachable != test.far || strings.Contains(e.Text, "<") {
+						t.Errorf("%s, %s: %#v", name, question, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFaultsPass: after a fault that is met once, the cloud answers.
+func TestFaultsPass(t *testing.T) {
+	t.Parallel()
+	c := cloudtest.New(t)
+	for name, client := range clients(t, c, cloudtest.Token) {
+		for question, ask := range questions(client) {
+			c.Set(t, cloudtest.Fault{Status: 500, Times: 1})
+			if first, second := ask(t.Context()), ask(t.Context()); first == nil || second != nil {
+				t.Errorf("%s, %s: %v, then %v", name, question, first, second)
+			}
+		}
+	}
+	c.Set(t, cloudtest.Fault{Status: 500})
+	c.Clear(t)
+	for name, client := range clients(t, c, "another token") {
+		if _, err := client.Account(t.Context()); err == nil || !strings.Contains(err.Error(), "(401)") {
+			t.Errorf("%s: another token is accepted: %v", name, err)
+		}
+	}
+}
+
+// TestRemains: what is left in a cloud is found until it is deleted, and nothing of other environments.
+func TestRemains(t *testing.T) {
+	t.Parallel()
+	c := cloudtest.New(t)
+	c.Add("/v4/lke/clusters", map[string]any{"label": "mara-try"})
+	c.Add("/v4/lke/clusters", map[string]any{"label": "mara-tryout"})
+	machine := c.Add("/v4/linode/instances", map[string]any{"label": "mara-try-harbor"})
+	c.Add("/v4/networking/firewalls", map[string]any{"label": "mara-try-harbor"})
+	c.Add("/v2/kubernetes/clusters", map[string]any{"name": "mara-try"})
+	c.Add("/v2/registries", map[string]any{"name": "mara-try-1a2b3c4"})
+	all := clients(t, c, cloudtest.Token)
+	remains := func(name string) []string {
+		left, err := all[name].(cloud.Inventory).Remains(t.Context(), "try")
+		if err != nil {
+			t.Error(err)
+		}
+		return left
+	}
+	want := map[string][]string{"Linode": {"cluster mara-try", "machine mara-try-harbor", "firewall mara-try-harbor"}, "DigitalOcean": {"cluster mara-try", "registry mara-try-1a2b3c4"}}
+	if diff := cmp.Diff(want, map[string][]string{"Linode": remains("Linode"), "DigitalOcean": remains("DigitalOcean")}); diff != "" {
+		t.Error(diff)
+	}
+	c.Delete(t, fmt.Sprintf("/v4/linode/instances/%d", machine))
+	if diff := cmp.Diff([]string{"cluster mara-try", "firewall mara-try-harbor"}, remains("Linode")); diff != "" {
+		t.Error(diff)
+	}
+}
