@@ -140,7 +140,7 @@ func (s *Session) SimulateClouds(ctx context.Context) error {
 		Flags: s.Options.Simulation, Admit: s.Options.Admit, Dir: s.Deps.Dir,
 		Directory: s.Directory.Clouds(s.Settings.Stack.Text),
 		Home:      preflight.PulumiHome(s.Options.Sources.File.Merge(s.Options.Sources.Process)),
-		BuiltIn:   s.Deps.Clouds(), Own: s.Provider.Own(), States: s.States(), Env: s.Env,
+		BuiltIn:   s.Deps.Clouds(), Own: s.Provider.Own(), Runs: s.selectedPrograms(), States: s.States(), Env: s.Env,
 		Charts: layout.Of(s.Settings.Root, false).Charts(),
 		Masker: s.Masker, Log: s.Log, OnClose: s.OnClose, Warn: s.warn,
 	})
@@ -150,6 +150,15 @@ func (s *Session) SimulateClouds(ctx context.Context) error {
 	}
 	maps.Copy(s.Env, env)
 	return linkHosts(s)
+}
+
+// selectedPrograms lists the projects whose programs the operation runs.
+func (s *Session) selectedPrograms() []string {
+	selected, err := plan.Select(s.Plan, s.Options.Selection)
+	if err != nil || !s.Options.Operation.RunsPrograms() {
+		return nil // other code refuses a wrong selection
+	}
+	return selected.Names()
 }
 
 // OpenStacks asks the backend which of the environment's stacks exist. Operations

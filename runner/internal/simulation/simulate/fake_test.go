@@ -203,7 +203,7 @@ func fakeCluster() simulate.Package {
 			custom.Like = thingType
 			return custom, strings.HasPrefix(token, "cluster:example.com/")
 		},
-		Scope: func(config map[string]any) (simulate.Scope, error) {
+		Scope: func(config map[string]any, _ func(string) []string) (simulate.Scope, error) {
 			server, _ := config["server"].(string)
 			if server == "" {
 				return simulate.Scope{}, errors.New("no server given")

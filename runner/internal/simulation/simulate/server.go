@@ -51,8 +51,7 @@ func (s *server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plug
 // are several.
 func (s *server) GetSchema(context.Context, *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
 	if len(s.pkg.Schemas) == 0 {
-		return nil, status.Errorf(codes.Unimplemented, "the schema of the package %s is unknown: "+
-			"install its plugin, or name a file with its schema with --simulate-schema", s.pkg.Name)
+		return nil, status.Error(codes.Unimplemented, WaysToSchema(s.pkg.Name))
 	}
 	return &pulumirpc.GetSchemaResponse{Schema: string(s.pkg.Schemas[s.types.largest()])}, nil
 }
@@ -70,6 +69,7 @@ func (s *server) CheckConfig(_ context.Context, req *pulumirpc.CheckRequest) (*p
 		return nil, err
 	}
 	types := s.types.config()
+	types.open = types.open || s.pkg.OpenConfig
 	problems := checkInputs(decodeConfig(config, types), types)
 	if _, err := s.scope(config); err != nil && len(problems) == 0 {
 		problems = append(problems, Problem{Reason: err.Error()})
@@ -111,15 +111,14 @@ func (s *server) scope(config resource.PropertyMap) (Scope, error) {
 	if s.pkg.Scope == nil || config.ContainsUnknowns() {
 		return Scope{}, nil
 	}
-	return s.pkg.Scope(plainMap(decodeConfig(config, s.types.config())))
+	return s.pkg.Scope(plainMap(decodeConfig(config, s.types.config())), s.store.facts)
 }
 
 // Invoke calls a function.
 func (s *server) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
 	f, ok := s.types.function(req.GetTok())
 	if !ok {
-		return nil, status.Errorf(codes.InvalidArgument, "the simulated %s has no function %q%s",
-			s.pkg.Name, req.GetTok(), config.DidYouMean(req.GetTok(), s.types.functions()))
+		return nil, s.unknown("function", req.GetTok(), s.types.functions())
 	}
 	args, err := unmarshal(req.GetArgs())
 	if err != nil {
@@ -153,8 +152,17 @@ func (s *server) describe(token string) (described, error) {
 	if d, ok := s.types.resource(token); ok {
 		return d, nil
 	}
-	return described{}, status.Errorf(codes.InvalidArgument, "the simulated %s has no resource type %q%s",
-		s.pkg.Name, token, config.DidYouMean(token, s.types.resources()))
+	return described{}, s.unknown("resource type", token, s.types.resources())
+}
+
+// unknown returns the error for what no schema has. Where the schema is a part of the package's, it
+// says how to have the whole.
+func (s *server) unknown(what, token string, known []string) error {
+	text := fmt.Sprintf("the simulated %s has no %s %q%s", s.pkg.Name, what, token, config.DidYouMean(token, known))
+	if s.pkg.IsPartial() {
+		text += fmt.Sprintf("; it knows %d of the package's %ss, and %s", len(known), what, WaysToSchema(s.pkg.Name))
+	}
+	return status.Error(codes.InvalidArgument, text)
 }
 
 // failures returns the problems with the name of their type.

@@ -14,6 +14,7 @@
 package simulate
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 )
@@ -51,8 +52,25 @@ type Package struct {
 	Words map[string][]Words
 
 	// Scope tells from its configuration what a provider talks to; nil means
-	// that all providers of the package share one account.
-	Scope func(config map[string]any) (Scope, error)
+	// that all providers of the package share one account. Function facts lists the
+	// facts that hold and begin with a prefix.
+	Scope func(config map[string]any, facts func(prefix string) []string) (Scope, error)
+
+	// Partial says that the first of Schemas has only a part of the package's types.
+	Partial bool
+
+	// OpenConfig says that the provider ignores settings that it does not know.
+	OpenConfig bool
+}
+
+// IsPartial reports whether no schema has all types of the package.
+func (p Package) IsPartial() bool { return p.Partial && len(p.Schemas) == 1 }
+
+// WaysToSchema says how to provide the schema of a package.
+func WaysToSchema(pkg string) string {
+	return fmt.Sprintf("the schema of %[1]s is not at hand; three ways to have it: install its plugin "+
+		"(`pulumi plugin install resource %[1]s`), or name a file with --simulate-schema (`pulumi package get-schema %[1]s` prints it), or name "+
+		"the plugin's directory in Pulumi.yaml (plugins: providers: [{name: %[1]s, path: DIR}])", pkg)
 }
 
 // Scope is the part of the clouds that one configured provider reaches, such

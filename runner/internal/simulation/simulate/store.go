@@ -182,6 +182,25 @@ func (s *store) holds(fact string) bool {
 	return !s.isFalse(fact)
 }
 
+// facts lists the facts that are true and begin with a prefix.
+func (s *store) facts(prefix string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.scan() != nil {
+		return nil
+	}
+	var found []string
+	for _, r := range s.known {
+		for _, fact := range r.Provides {
+			if strings.HasPrefix(fact, prefix) {
+				found = append(found, fact)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
 // isFalse looks at the disk again before it believes that a fact is false:
 // another process may have made it true.
 func (s *store) isFalse(fact string) bool {

@@ -5,6 +5,7 @@ package simulated
 import (
 	"context"
 	"log/slog"
+	"slices"
 
 	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
@@ -23,6 +24,7 @@ type Options struct {
 	Home      string             // of Pulumi, with the schemas of plugins
 	BuiltIn   []simulate.Package
 	Own       []model.Project      // may use other packages
+	Runs      []string             // names of the projects that run
 	States    statefiles.Directory // may have resources of other packages
 	Charts    string               // cache of charts, whose objects a cluster checks
 	Env       map[string]string    // with the proxies on the way to a cluster
@@ -48,6 +50,10 @@ func Serve(ctx context.Context, o Options) (env map[string]string, warnings []st
 	all, warnings, err := finder.complete(ctx, o.BuiltIn, o.usedPackages())
 	if err != nil {
 		return nil, nil, failure.Usagef("", "--simulate-schema: %v", err)
+	}
+	isIdle := func(p model.Project) bool { return !slices.Contains(o.Runs, p.Name) }
+	if err := checkTypes(slices.DeleteFunc(slices.Clone(o.Own), isIdle), all); err != nil {
+		return nil, nil, err
 	}
 	// The clouds outlive ctx: an operation that is being cancelled still talks to them.
 	clouds, err := simulate.Start(context.WithoutCancel(ctx), all, behaviour)

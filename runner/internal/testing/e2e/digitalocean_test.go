@@ -103,7 +103,8 @@ func TestDigitalOcean(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
 	stack := "config:\n  kubernetes:infra_type: digitalocean\n  docr:registry: example\n  bank-of-anthos:host: bank.example.com\n  dns:domain: example.com\n"
-	e.write("config/pulumi/Pulumi.dev.yaml", stack)
+	const older = "  doks:k8s_version: 1.35.6-do.1\n"
+	e.write("config/pulumi/Pulumi.dev.yaml", stack+older)
 	e.simulate(0, "up")
 	checkExplicitProviders(t, e)
 	types := map[string]bool{}
@@ -120,9 +121,9 @@ func TestDigitalOcean(t *testing.T) {
 		t.Errorf("the image is in %q", got)
 	}
 	for _, edit := range []edit{
+		{config: "doks:k8s_version: 1.36.2-do.0", want: []string{"digitalocean-doks"}},
 		{config: "doks:node_count: 5", want: []string{"digitalocean-doks"}},
 		{config: "dns:ttl: 60", want: []string{"digitalocean-dns"}},
-		{config: "doks:k8s_version: 1.35.6-do.1", want: []string{"digitalocean-doks"}},
 	} {
 		stack += "  " + edit.config + "\n"
 		e.write("config/pulumi/Pulumi.dev.yaml", stack)

@@ -36,12 +36,11 @@ outputs:
 	e.write("random.json", randomSchema)
 	schema := filepath.Join(e.root, "random.json")
 
-	events := e.simulate(1, "preview")
-	if text := strings.Join(warnings(events), "\n"); !strings.Contains(text, "not checked: the resources of the package random: its plugin is not installed") {
-		t.Errorf("without a schema: warned %q", text)
-	}
-	if step := finished(events)["password"]; !strings.Contains(step.Error, "--simulate-schema") {
-		t.Errorf("a program in YAML without a schema: %+v", step)
+	r := e.run("preview", "--simulate")
+	for _, want := range []string{"password/Pulumi.yaml:5: random:RandomPassword", "`pulumi plugin install resource random`", "--simulate-schema"} {
+		if r.code != 3 || !strings.Contains(r.stderr, want) {
+			t.Errorf("a program in YAML without a schema: exit %d, want %q in %s", r.code, want, r.stderr)
+		}
 	}
 	if texts := warnings(e.simulate(0, "up", "--simulate-schema", schema)); len(texts) > 0 {
 		t.Errorf("with a schema: warned %q", texts)

@@ -24,7 +24,7 @@ func awsHost() host {
 // aws returns the simulation of AWS: networks, EKS and ECR.
 func aws() simulate.Package {
 	return simulate.Package{
-		Name: "aws", Schemas: [][]byte{schemas.Of("aws")}, Words: faultsOf("aws"),
+		Name: "aws", Schemas: [][]byte{schemas.Of("aws")}, Partial: true, Words: faultsOf("aws"),
 		Resources: slices.Concat(awsNetwork(), awsClusters(), awsIdentities(), awsStorage()),
 		Invokes:   awsFunctions(),
 		Defaults:  awsDefaults,

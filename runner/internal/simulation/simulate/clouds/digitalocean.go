@@ -25,7 +25,7 @@ func digitaloceanHost() host {
 // digitalocean returns the simulation of DOKS, registries and DNS.
 func digitalocean() simulate.Package {
 	return simulate.Package{
-		Name: "digitalocean", Schemas: [][]byte{schemas.Of("digitalocean")}, Words: faultsOf("digitalocean"),
+		Name: "digitalocean", Schemas: [][]byte{schemas.Of("digitalocean")}, Partial: true, Words: faultsOf("digitalocean"),
 		Resources: digitaloceanResources(),
 		Invokes:   digitaloceanFunctions(),
 		Defaults: func(simulate.Object) map[string]any {

@@ -13,7 +13,7 @@ import (
 // docker returns the simulation of a container engine and its registries.
 func docker() simulate.Package {
 	return simulate.Package{
-		Name: "docker", Schemas: [][]byte{schemas.Of("docker")}, Words: faultsOf("docker"),
+		Name: "docker", Schemas: [][]byte{schemas.Of("docker")}, Partial: true, Words: faultsOf("docker"),
 		Resources: dockerResources(),
 		Invokes: []simulate.Invoke{
 			{

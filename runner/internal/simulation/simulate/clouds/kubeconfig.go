@@ -55,27 +55,38 @@ users:
 `, name, server, certificate, credentials.String())
 }
 
-// reachable returns the fact that a cluster's API server answers.
-func reachable(server string) string { return "cluster " + server }
+const clusterFact = "cluster "
 
-// clusterScope determines which simulated cluster a kubernetes provider reaches.
-func clusterScope(config map[string]any) (simulate.Scope, error) {
+// reachable returns the fact that a cluster's API server answers.
+func reachable(server string) string { return clusterFact + server }
+
+// clusterScope determines which simulated cluster a kubernetes provider reaches. Without a
+// kubeconfig, as the default provider, it is in reality the current context of the user's own: here
+// the only cluster of the environment, or else one that no program has made.
+func clusterScope(config map[string]any, facts func(prefix string) []string) (simulate.Scope, error) {
+	forget, _ := config["deleteUnreachable"].(bool)
 	kubeconfig, _ := config["kubeconfig"].(string)
 	if kubeconfig == "" {
-		return simulate.Scope{}, errors.New(
-			"no kubeconfig: every Kubernetes resource of a simulation needs an explicit provider with one")
+		if made := facts(clusterFact); len(made) == 1 {
+			return scopeOf(strings.TrimPrefix(made[0], clusterFact), forget)
+		}
+		return simulate.Scope{Name: "current-context"}, nil
 	}
 	wanted, _ := config["context"].(string)
 	server, err := serverOf(kubeconfig, wanted)
 	if err != nil {
 		return simulate.Scope{}, fmt.Errorf("the kubeconfig of a simulated provider: %w", err)
 	}
+	return scopeOf(server, forget)
+}
+
+// scopeOf returns the scope of a cluster, which is gone as soon as its cluster is.
+func scopeOf(server string, forget bool) (simulate.Scope, error) {
 	host, err := url.Parse(server)
 	if err != nil || !strings.HasSuffix(host.Hostname(), nowhere) {
 		return simulate.Scope{}, errors.New(
 			"the kubeconfig is not one of a simulated cluster; a simulation touches nothing else")
 	}
-	forget, _ := config["deleteUnreachable"].(bool)
 	return simulate.Scope{
 		Name:  host.Hostname(),
 		Needs: reachable(server),

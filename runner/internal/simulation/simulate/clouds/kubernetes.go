@@ -15,11 +15,13 @@ import (
 // scope, which exists as long as the resource that created it.
 func kubernetes() simulate.Package {
 	return simulate.Package{
-		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")}, Words: faultsOf("kubernetes"),
+		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")}, Partial: true, Words: faultsOf("kubernetes"),
 		Resources: append(kinds(), helmRelease(), definition()),
 		Invokes:   []simulate.Invoke{helmTemplate()},
 		Dynamic:   customKind,
 		Scope:     clusterScope,
+		// provider.go of https://github.com/pulumi/pulumi-kubernetes looks only at the settings that it knows.
+		OpenConfig: true,
 	}
 }
 

@@ -28,7 +28,7 @@ func linodeHost() host {
 // linode returns the simulation of LKE, machines and their networks.
 func linode() simulate.Package {
 	return simulate.Package{
-		Name: "linode", Schemas: [][]byte{schemas.Of("linode")}, Words: faultsOf("linode"),
+		Name: "linode", Schemas: [][]byte{schemas.Of("linode")}, Partial: true, Words: faultsOf("linode"),
 		Resources: linodeResources(),
 		Invokes:   linodeFunctions(),
 		Defaults: func(o simulate.Object) map[string]any {

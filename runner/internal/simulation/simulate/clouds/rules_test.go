@@ -44,6 +44,7 @@ func TestChecks(t *testing.T) {
 			"selector": object{"matchLabels": object{"a": "b"}}, "template": object{"metadata": object{"labels": object{"a": "c"}}}}}, "does not match template"},
 		{"builtin kind that is not listed", "kubernetes:batch/v1:Job", nil, "no resource type"},
 		{"builtin group that is not listed", "kubernetes:rbac.authorization.k8s.io/v1:Role", nil, "no resource type"},
+		{"the three ways to a schema", "aws:s3/bucketV3:BucketV3", nil, "`pulumi plugin install resource aws`"},
 		{"another kind of chart", "kubernetes:helm.sh/v4:Chart", nil, "no resource type"},
 		{"custom without spec", "kubernetes:cert-manager.io/v1:ClusterIssuer", custom, "spec: kubernetes:cert-manager.io/v1:ClusterIssuer: must be an object"},
 		{"custom of another kind", "kubernetes:cert-manager.io/v1:Issuer", custom, `"ClusterIssuer" is not "Issuer"`},
@@ -213,7 +214,6 @@ func TestProvidersOfKubernetes(t *testing.T) {
 	t.Parallel()
 	e := makeAll(t)
 	cases := []struct{ name, kubeconfig, want string }{
-		{"none", "", "needs an explicit provider"},
 		{"a path", "/root/.kube/config", "cannot be parsed"},
 		{"no context", "apiVersion: v1\nkind: Config\n", `its context "" leads to no server`},
 		{"a real cluster", strings.ReplaceAll(e.text("kind", "kubeconfig"), ".invalid", ".example.com"), "not one of a simulated cluster"},
@@ -225,6 +225,49 @@ func TestProvidersOfKubernetes(t *testing.T) {
 			t.Errorf("%s: the error shows the text: %v", c.name, err)
 		}
 	}
+}
+
+// TestDefaultProviderOfKubernetes: without a kubeconfig, the objects are in the only cluster, or in one
+// that no program made.
+func TestDefaultProviderOfKubernetes(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	e.configureClouds()
+	const namespace = "kubernetes:core/v1:Namespace"
+	inputs := object{"metadata": object{"name": "shop"}}
+	exists := func() bool {
+		if err := e.configure("kubernetes", object{"infra_type": "own"}); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := e.client(namespace).Read(t.Context(), &pulumirpc.ReadRequest{Urn: urn(namespace, "ns"), Id: "shop"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.GetId() != ""
+	}
+	if err := e.configure("kubernetes", object{"infra_type": "own"}); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := e.client(namespace).CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: e.pack(object{"infra_type": "own"})})
+	if err != nil || len(resp.GetFailures()) > 0 {
+		t.Errorf("a setting of the runner: %v, %v", resp.GetFailures(), err)
+	}
+	if err := e.make("ns", namespace, inputs); err != nil || !exists() {
+		t.Errorf("without a cluster of the environment: exists %v, error %v", exists(), err)
+	}
+	if err := e.make("kind", "kind:index:Cluster", object{"name": "dev", "nodeImage": "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if exists() {
+		t.Error("the object is in the environment's cluster, which was made after it")
+	}
+	if err := e.make("ns", namespace, inputs); err != nil || !exists() {
+		t.Errorf("with a cluster of the environment: exists %v, error %v", exists(), err)
+	}
+	if err := e.configure("kubernetes", object{"kubeconfig": e.text("kind", "kubeconfig")}); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, e.make("other", namespace, inputs), "already exists")
 }
 
 func TestSecretsOfAnother(t *testing.T) {
