@@ -44,7 +44,7 @@ func TestSessionRefuses(t *testing.T) {
 		{"bad fault before the backend is asked", "up -s dev --simulate --simulate-fail =", map[string]string{"Pulumi.dev.yaml": kind}, nil,
 			cmd.ExitUsage, "error: --simulate-fail: ", nil},
 		{"unknown fault", "up -s dev --simulate --simulate-fail quoat", map[string]string{"Pulumi.dev.yaml": kind}, nil,
-			cmd.ExitUsage, "error: --simulate-fail: no fault has the name \"quoat\"; did you mean \"quota\"?", nil},
+			cmd.ExitUsage, "error: --simulate-fail: \"quoat\" is neither a resource type", nil},
 		{"a record that is in the way", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/environments": "a file"}, nil,
 			cmd.ExitConfig, "error: the directory .runner cannot be used: ", nil},
 		{"generated secrets that cannot be stored", "outputs -s dev --simulate", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/simulated/secrets": "a file"}, nil,

@@ -71,8 +71,8 @@ func parseNamed(s string) (f Fault, ok bool, err error) {
 		bare, _, _ := strings.Cut(name, "=")
 		return Fault{}, true, fmt.Errorf("%q has no resource type; write TYPE=%s", s, strings.TrimPrefix(name, bare+"="))
 	case !known:
-		return Fault{}, true, fmt.Errorf("no fault has the name %q%s; the faults are %s, and a resource type has a colon",
-			name, config.DidYouMean(name, FaultNames()), strings.Join(FaultNames(), ", "))
+		return Fault{}, true, fmt.Errorf("%q is neither a resource type, which has a colon, nor one of the faults %s%s",
+			name, strings.Join(FaultNames(), ", "), config.DidYouMean(name, FaultNames()))
 	case chosen && resource == "":
 		return Fault{}, true, fmt.Errorf("%q names no resource; write for example %s@cluster", s, name)
 	}
@@ -132,18 +132,18 @@ func (f Fault) verifyNamed(packages []catalogue) error {
 	if f.pause > 0 {
 		return nil
 	}
+	kind, _, _ := strings.Cut(f.Pattern.text, "@")
 	for _, c := range packages {
 		for _, words := range c.pkg.Words[f.kind] {
 			happens := func(token string) bool {
 				isFor := words.Types == "" && !f.everywhere || words.Types != "" && glob(words.Types).MatchString(token)
 				return isFor && f.Pattern.kind.MatchString(token)
 			}
-			kind, _, _ := strings.Cut(f.Pattern.text, "@")
 			if slices.ContainsFunc(c.resources(), happens) || words.Types == "" && f.Pattern.couldBeUnlisted(c, kind) {
 				return nil
 			}
 		}
 	}
 	return fmt.Errorf("no simulated cloud has a fault %s for %q; give the error as a text: %s=MESSAGE",
-		f.kind, f.Pattern, strings.SplitN(f.Pattern.text, "@", 2)[0])
+		f.kind, f.Pattern, kind)
 }

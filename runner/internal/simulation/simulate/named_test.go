@@ -81,8 +81,9 @@ func TestFaultsAreDocumented(t *testing.T) {
 func TestFaultsThatDoNotExist(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"quoat":               `no fault has the name "quoat"; did you mean "quota"?; the faults are quota, capacity, `,
-		"nothing-alike":       "and a resource type has a colon",
+		"quoat":               `"quoat" is neither a resource type, which has a colon, nor one of the faults quota, capacity, `,
+		"nothing-alike":       "credentials-expired, deletion-blocked",
+		"quotas":              `; did you mean "quota"?`,
 		"quota@":              "write for example quota@cluster",
 		"quota=5":             `"quota=5" has no resource type; write TYPE=5`,
 		"":                    "has no resource type",

@@ -37,7 +37,7 @@ func (f finder) complete(
 	for i, asked := range f.askAll(ctx, used) {
 		name := used[i].Name
 		isKnown := slices.ContainsFunc(builtIn, func(p simulate.Package) bool { return p.Name == name })
-		if asked.schema == nil && !isKnown {
+		if asked.schema == nil && !isKnown && !isDynamic(name) {
 			warnings = append(warnings, fmt.Sprintf(
 				"not checked: the resources of the package %s: %s; --simulate-schema FILE takes its rules from a schema",
 				name, asked.why))

@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,7 +23,7 @@ type usedPackage struct {
 // dependency files of its language. It ignores unreadable files; Pulumi will report
 // them.
 func usedBy(dir string) []usedPackage {
-	used := inManifest(dir)
+	used := append(inManifest(dir), dynamicProviders(dir)...)
 	for _, list := range libraries {
 		files, _ := filepath.Glob(filepath.Join(escape(dir), list.file))
 		for _, file := range files {
@@ -79,6 +80,26 @@ func packageName(library string) string {
 		name.WriteRune(unicode.ToLower(r))
 	}
 	return name.String()
+}
+
+// dynamicPackages are the packages whose resources have their provider in the program itself, by the
+// runtime of the program.
+var dynamicPackages = map[string]string{"nodejs": "pulumi-nodejs", "python": "pulumi-python"}
+
+// isDynamic reports whether a package is one of dynamicPackages, which have neither a plugin nor a schema.
+func isDynamic(name string) bool {
+	return slices.Contains(slices.Collect(maps.Values(dynamicPackages)), name)
+}
+
+// dynamicProviders returns the package of the dynamic providers that a program may have.
+func dynamicProviders(dir string) []usedPackage {
+	text, _ := os.ReadFile(filepath.Join(dir, "Pulumi.yaml")) // Pulumi reports an unreadable file
+	for runtime, name := range dynamicPackages {
+		if regexp.MustCompile(`(?m)^runtime:\s*(\n\s+name:\s*)?["']?` + runtime).Match(text) {
+			return []usedPackage{{Name: name}}
+		}
+	}
+	return nil
 }
 
 // inManifest lists the packages in a Pulumi.yaml, and in the program in YAML if there
