@@ -90,6 +90,9 @@ func (o Object) Config(path, fallback string) string {
 	return cmp.Or(text(lookup(o.config, path)), fallback)
 }
 
+// IsSet reports whether a switch in the provider's configuration is on.
+func (o Object) IsSet(path string) bool { return lookup(o.config, path) == true }
+
 // Hex generates n hexadecimal digits, the same for the same object and label.
 func (o Object) Hex(label string, n int) string {
 	var digits strings.Builder

@@ -24,6 +24,9 @@ func TestChangesThatAreRefused(t *testing.T) {
 	opensearch := func(size string) object {
 		return object{"name": "o", "chart": "oci://x/opensearch", "values": object{"persistence": object{"size": size}}}
 	}
+	claim := func(size string) object {
+		return object{"metadata": meta("p"), "spec": object{"resources": object{"requests": object{"storage": size}}}}
+	}
 	pools := func(encryption string) object {
 		return object{"pools": list(object{"type": "g6-standard-2", "count": 1, "diskEncryption": encryption})}
 	}
@@ -48,6 +51,8 @@ func TestChangesThatAreRefused(t *testing.T) {
 		{"DOKS up by two", doksType, object{"version": "1.33.1-do.0"}, object{"version": "1.35.0-do.0"}, "422 invalid upgrade path"},
 		{"DOKS without high availability", doksType, object{"ha": true}, object{"ha": false}, "high availability cannot be disabled"},
 		{"claim templates of a chart", releaseType, opensearch("8Gi"), opensearch("16Gi"), `StatefulSet.apps "opensearch-cluster-master" is invalid: spec: Forbidden`},
+		{"a larger claim", "kubernetes:core/v1:PersistentVolumeClaim", claim("8Gi"), claim("16Gi"), ""},
+		{"a smaller claim", "kubernetes:core/v1:PersistentVolumeClaim", claim("16Gi"), claim("8Gi"), "field can not be less than status.capacity"},
 		{"a chart with the same claims", releaseType, opensearch("8Gi"), opensearch("8Gi"), ""},
 	} {
 		_, err := e.client(test.token).Update(t.Context(), &pulumirpc.UpdateRequest{
@@ -97,6 +102,31 @@ func TestReplacements(t *testing.T) {
 		})
 		if diff := cmp.Diff(test.want, slices.Clone(resp.GetReplaces())); err != nil || diff != "" {
 			t.Errorf("%s (-want +got):\n%s\nerror %v", test.name, diff, err)
+		}
+	}
+}
+
+// TestMutableObjects: what is in a ConfigMap or a Secret replaces it, unless its provider says otherwise.
+func TestMutableObjects(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	for _, test := range []struct {
+		kind, setting string
+		isMutable     bool
+	}{
+		{"ConfigMap", "enableConfigMapMutable", false}, {"ConfigMap", "enableConfigMapMutable", true}, {"ConfigMap", "enableSecretMutable", false},
+		{"Secret", "enableSecretMutable", true}, {"Secret", "enableSecretMutable", false},
+	} {
+		isOn := test.isMutable || test.setting == "enableSecretMutable" && test.kind == "ConfigMap"
+		if err := e.configure("kubernetes", object{"kubeconfig": e.text("kind", "kubeconfig"), test.setting: isOn}); err != nil {
+			t.Fatal(err)
+		}
+		token := "kubernetes:core/v1:" + test.kind
+		resp, err := e.client(token).Diff(t.Context(), &pulumirpc.DiffRequest{
+			Urn: urn(token, "x"), Id: "app/c", OldInputs: e.pack(object{"data": object{"a": "b"}}), News: e.pack(object{"data": object{"a": "c"}}),
+		})
+		if err != nil || (len(resp.GetReplaces()) == 0) != test.isMutable {
+			t.Errorf("%s with %s %v: replaced for %v, error %v", test.kind, test.setting, isOn, resp.GetReplaces(), err)
 		}
 	}
 }

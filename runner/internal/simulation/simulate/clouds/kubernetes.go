@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"mara/projects/schemas"
 	"mara/runner/internal/simulation/simulate"
 )
@@ -122,8 +124,11 @@ func kinds() []simulate.Resource {
 		})),
 		object("kubernetes:core/v1:Secret", simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Links: secretLinks, Outputs: secretData,
+			Renews: renewsUnless("enableSecretMutable", "data", "stringData"),
 		}),
-		plainKind("kubernetes:core/v1:ConfigMap"),
+		object("kubernetes:core/v1:ConfigMap", simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), Renews: renewsUnless("enableConfigMapMutable", "data", "binaryData"),
+		}),
 		object("kubernetes:core/v1:Service", simulate.Resource{
 			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"},
 			Links: links(nil, needsNamespace, needsLoadBalancer), Implied: serviceFact, Outputs: service,
@@ -134,6 +139,7 @@ func kinds() []simulate.Resource {
 		plainKind("kubernetes:core/v1:ServiceAccount"),
 		object("kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
 			Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
+			Refuses: keepsSize,
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{
 					"status": map[string]any{"phase": "Bound"}, "spec": map[string]any{"volumeName": "pvc-" + uuid(o, "volume")},
@@ -161,6 +167,8 @@ func kinds() []simulate.Resource {
 		}),
 		object("kubernetes:apps/v1:StatefulSet", simulate.Resource{
 			Latency: seconds(40, 30, 15), Check: checkSelector,
+			// The provider replaces what the API server would refuse to change. The claims stay, with their size.
+			// https://github.com/pulumi/pulumi-kubernetes/issues/4328
 			ReplaceOn: []string{"spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"},
 			Outputs: func(o simulate.Object) map[string]any {
 				n := replicas(o)
@@ -193,6 +201,30 @@ func kinds() []simulate.Resource {
 			ReplaceOn: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},
 		})),
 	}
+}
+
+// renewsUnless returns the inputs that replace an object as long as the provider does not take such
+// objects for mutable. https://github.com/pulumi/pulumi-kubernetes/pull/1926
+func renewsUnless(setting string, inputs ...string) func(before, after simulate.Object) []string {
+	return func(before, after simulate.Object) []string {
+		if after.IsSet(setting) && before.Value("immutable") != true {
+			return nil
+		}
+		return inputs
+	}
+}
+
+// keepsSize refuses a claim for less than the volume has, as the API server does.
+// https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/core/validation/validation.go
+func keepsSize(before, after simulate.Object) string {
+	const path = "spec.resources.requests.storage"
+	was, errWas := resource.ParseQuantity(before.Text(path))
+	is, errIs := resource.ParseQuantity(after.Text(path))
+	if errWas != nil || errIs != nil || is.Cmp(was) >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("PersistentVolumeClaim %q is invalid: %s: Forbidden: field can not be less than status.capacity",
+		after.Text("metadata.name"), path)
 }
 
 // secretData merges stringData into data, as an API server does. If a program reads a
