@@ -39,12 +39,22 @@ func (t *trial) listRemaining(ctx context.Context) ([]string, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s cannot list resources", t.Provider.Title)
 	}
+	return t.waitForNone(ctx, inventory)
+}
+
+// waitForNone asks a cloud until nothing is left, also if it is in trouble or throttles.
+func (t *trial) waitForNone(ctx context.Context, inventory cloud.Inventory) ([]string, error) {
 	for attempt := 1; ; attempt++ {
 		left, err := inventory.Remains(ctx, stack)
-		if err != nil || len(left) == 0 || attempt == askTimes {
+		answer, isAnswer := errors.AsType[*cloud.Error](err)
+		if attempt == askTimes || err == nil && len(left) == 0 || err != nil && (!isAnswer || !answer.Unsure) {
 			return left, err
 		}
-		fmt.Fprintf(t.d.Stdout, "%s still has %s; checking again\n", t.Provider.Title, strings.Join(left, ", "))
+		trouble := fmt.Sprintf("%s still has %s", t.Provider.Title, strings.Join(left, ", "))
+		if err != nil {
+			trouble = err.Error()
+		}
+		fmt.Fprintf(t.d.Stdout, "%s; checking again\n", trouble)
 		if err := interrupt.Sleep(ctx, askEvery); err != nil {
 			return left, err
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -109,6 +110,63 @@ func TestTry(t *testing.T) {
 			if !strings.Contains(stdout.String(), "USD at the deadline") {
 				t.Errorf("the cost is not said: %s", stdout)
 			}
+		})
+	}
+}
+
+// answers is a cloud that answers each question in turn, the last one for ever.
+type answers struct {
+	inventory
+	of *[]inventory
+}
+
+func (a answers) Remains(context.Context, string) ([]string, error) {
+	next := (*a.of)[0]
+	if len(*a.of) > 1 {
+		*a.of = (*a.of)[1:]
+	}
+	return next.left, next.err
+}
+
+// TestWaitForNone asks again while something is left or the cloud is in trouble, but not for ever, and
+// not with credentials that are refused.
+func TestWaitForNone(t *testing.T) {
+	t.Parallel()
+	trouble := inventory{err: &cloud.Error{Text: "Linode failed: Internal Server Error (500)", Unsure: true}}
+	refused := inventory{err: &cloud.Error{Text: "Linode refuses: Invalid Token (401)"}}
+	left := inventory{left: []string{"cluster mara-try"}}
+	for _, test := range []struct {
+		name    string
+		answers []inventory
+		left    int
+		err     string
+		asked   int
+	}{
+		{"nothing", []inventory{{}}, 0, "", 1},
+		{"deletion takes a while", []inventory{left, left, {}}, 0, "", 3},
+		{"trouble, and then nothing", []inventory{trouble, left, trouble, {}}, 0, "", 4},
+		{"something stays", []inventory{left}, 1, "", askTimes},
+		{"trouble stays", []inventory{trouble}, 0, "Linode failed", askTimes},
+		{"refused", []inventory{refused}, 0, "Linode refuses", 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d, stdout, _ := cmdtest.Deps(t)
+				linode, err := providers.ByName("linode")
+				if err != nil {
+					t.Fatal(err)
+				}
+				tried := &trial{d: d}
+				tried.Provider = linode
+				got, err := tried.waitForNone(t.Context(), answers{of: &test.answers})
+				if len(got) != test.left || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v, %v", got, err)
+				}
+				if asked := strings.Count(stdout.String(), "checking again") + 1; asked != test.asked {
+					t.Errorf("asked %d times: %s", asked, stdout)
+				}
+			})
 		})
 	}
 }
