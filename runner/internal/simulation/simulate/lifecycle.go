@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -92,13 +93,18 @@ func (s *server) allocate(t target) (target, error) {
 			return candidate, nil
 		}
 		if named {
-			return target{}, taken(candidate, other.URN)
+			return target{}, s.taken(candidate, other.URN)
 		}
 	}
 }
 
-func taken(t target, owner string) error {
-	return status.Errorf(codes.AlreadyExists, "%s %q already exists; it belongs to %s", t.r.Token, t.o.ID, owner)
+// taken returns the error for a name that another resource has, in the words of the cloud.
+func (s *server) taken(t target, owner string) error {
+	said := Fault{kind: "name-taken"}.words(s.pkg.Words, t.o)
+	if said == "" {
+		said = fmt.Sprintf("%s %q already exists", t.r.Token, t.o.ID)
+	}
+	return status.Errorf(codes.AlreadyExists, "%s; it belongs to %s", said, owner)
 }
 
 // Update changes a resource. Its id and what was generated stay.
@@ -305,7 +311,7 @@ func (s *server) record(t target) error {
 		return status.Error(codes.Internal, err.Error())
 	}
 	if owner != r.URN {
-		return taken(t, owner)
+		return s.taken(t, owner)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func TestWhatNeedsWhat(t *testing.T) {
 			"apiVersion": "monitoring.coreos.com/v1", "kind": "ServiceMonitor", "metadata": object{"name": "m"}, "spec": object{}},
 			`no matches for kind "ServiceMonitor" in version "monitoring.coreos.com/v1"`},
 		{"load balancer", "kubernetes:core/v1:Service", object{"metadata": meta("lb"), "spec": object{"type": "LoadBalancer"}}, "kind has no load balancers"},
-		{"twice", "kubernetes:core/v1:Secret", object{"metadata": meta("s")}, `"app/s" already exists`},
+		{"twice", "kubernetes:core/v1:Secret", object{"metadata": meta("s")}, `Secret "s" already exists; it belongs to urn`},
 	}
 	for _, c := range cases {
 		wantError(t, e.make("another-"+c.name, c.token, c.inputs), c.want)
