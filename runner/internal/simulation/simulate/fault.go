@@ -96,7 +96,7 @@ func ParseFault(s string) (Fault, error) {
 		f.Message = rest
 	}
 	if kind, named := faultKind(f.Message); named {
-		return f.of(kind), nil
+		f = f.of(kind)
 	}
 	if f.operations == nil {
 		f.operations = []operation{create, update}

@@ -68,8 +68,8 @@ func parseNamed(s string) (f Fault, ok bool, err error) {
 	kind, known := faultKind(name)
 	switch {
 	case !known && strings.Contains(name, "="):
-		bare, _, _ := strings.Cut(name, "=")
-		return Fault{}, true, fmt.Errorf("%q has no resource type; write TYPE=%s", s, strings.TrimPrefix(name, bare+"="))
+		_, message, _ := strings.Cut(name, "=")
+		return Fault{}, true, fmt.Errorf("%q has no resource type; write TYPE=%s", s, message)
 	case !known:
 		return Fault{}, true, fmt.Errorf("%q is neither a resource type, which has a colon, nor one of the faults %s%s",
 			name, strings.Join(FaultNames(), ", "), config.DidYouMean(name, FaultNames()))
@@ -83,7 +83,7 @@ func parseNamed(s string) (f Fault, ok bool, err error) {
 	return f.of(kind), true, nil
 }
 
-// of gives a fault what its kind says, where the fault itself says nothing.
+// of adds to a fault what its kind says and the fault itself does not.
 func (f Fault) of(kind FaultKind) Fault {
 	f.kind, f.Message, f.pause = kind.Name, "", kind.pause
 	if f.operations == nil {

@@ -81,15 +81,16 @@ func TestFaultsAreDocumented(t *testing.T) {
 func TestFaultsThatDoNotExist(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"quoat":               `"quoat" is neither a resource type, which has a colon, nor one of the faults quota, capacity, `,
-		"nothing-alike":       "credentials-expired, deletion-blocked",
-		"quotas":              `; did you mean "quota"?`,
-		"quota@":              "write for example quota@cluster",
-		"quota=5":             `"quota=5" has no resource type; write TYPE=5`,
-		"":                    "has no resource type",
-		"=quota":              "has no resource type",
-		"fake:x@=quota":       "has no resource type",
-		"fake:x=init:read:no": "init goes with create and update only",
+		"quoat":                    `"quoat" is neither a resource type, which has a colon, nor one of the faults quota, capacity, `,
+		"nothing-alike":            "credentials-expired, deletion-blocked",
+		"quotas":                   `; did you mean "quota"?`,
+		"quota@":                   "write for example quota@cluster",
+		"quota=5":                  `"quota=5" has no resource type; write TYPE=5`,
+		"":                         "has no resource type",
+		"=quota":                   "has no resource type",
+		"fake:x@=quota":            "has no resource type",
+		"fake:x=init:read:no":      "init goes with create and update only",
+		"fake:x=init:delete:quota": "init goes with create and update only",
 	} {
 		if _, err := simulate.ParseFault(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
