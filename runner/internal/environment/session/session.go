@@ -140,7 +140,7 @@ func (s *Session) SimulateClouds(ctx context.Context) error {
 		Flags: s.Options.Simulation, Admit: s.Options.Admit, Dir: s.Deps.Dir,
 		Directory: s.Directory.Clouds(s.Settings.Stack.Text),
 		Home:      preflight.PulumiHome(s.Options.Sources.File.Merge(s.Options.Sources.Process)),
-		BuiltIn:   s.Deps.Clouds(), Own: s.Provider.Own(), Runs: s.selectedPrograms(), States: s.States(), Env: s.Env,
+		BuiltIn:   s.Deps.Clouds(), Own: s.Provider.Own(), Runs: selectedPrograms(s), States: s.States(), Env: s.Env,
 		Charts: layout.Of(s.Settings.Root, false).Charts(),
 		Masker: s.Masker, Log: s.Log, OnClose: s.OnClose, Warn: s.warn,
 	})
@@ -153,7 +153,7 @@ func (s *Session) SimulateClouds(ctx context.Context) error {
 }
 
 // selectedPrograms lists the projects whose programs the operation runs.
-func (s *Session) selectedPrograms() []string {
+func selectedPrograms(s *Session) []string {
 	selected, err := plan.Select(s.Plan, s.Options.Selection)
 	if err != nil || !s.Options.Operation.RunsPrograms() {
 		return nil // other code refuses a wrong selection
