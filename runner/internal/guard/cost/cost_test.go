@@ -199,6 +199,11 @@ func TestOwnPrices(t *testing.T) {
 		{"no type", "types: {nodes: {per: month, price: 2, day: 2026-11-01, source: us}}\n", "prices.yaml:1: nodes: it is no type of a resource"},
 		{"less than nothing", "types: {a:b:C: {per: hour, price: -1, day: 2026-11-01, source: us}}\n", "a:b:C: the price is -1; a price is not less than 0"},
 		{"a size for less than nothing", "types: {a:b:C: {per: hour, size: .s, prices: {l: -2}, day: 2026-11-01, source: us}}\n", "a:b:C: the price of l is -2"},
+		{"further regions", "types: {a:b:C: {per: month, price: 2, region: a, day: 2026-11-01, source: us, regions: {b: {price: 3, day: 2026-11-01, source: us}}}}\n", ""},
+		{"a region without a source", "types: {a:b:C: {per: month, price: 2, day: 2026-11-01, source: us, regions: {b: {price: 3, day: 2026-11-01}}}}\n", "a:b:C: b: say where the price comes from"},
+		{"a region without a day", "types: {a:b:C: {per: month, price: 2, day: 2026-11-01, source: us, regions: {b: {price: 3, source: us}}}}\n", `a:b:C: b: day is ""`},
+		{"a region without a price", "types: {a:b:C: {per: month, price: 2, day: 2026-11-01, source: us, regions: {b: }}}\n", "a:b:C: b: it has either a price, or prices by size"},
+		{"a typing error in a region", "types:\n  a:b:C:\n    regions:\n      b: {prise: 1}\n", `prices.yaml:4: unknown key "prise"; did you mean "price"?`},
 		{"a typing error", "types:\n  a:b:C:\n    prise: 1\n", `prices.yaml:3: unknown key "prise"; did you mean "price"?`},
 		{"an unknown key", "type: {}\n", `prices.yaml:1: unknown key "type"; did you mean "types"?`},
 	} {
@@ -213,6 +218,36 @@ func TestOwnPrices(t *testing.T) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// TestPricesOfRegions: no price differs so much from that of the first region that a digit may be wrong.
+func TestPricesOfRegions(t *testing.T) {
+	t.Parallel()
+	sheet, err := Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	compare := func(token, region, size string, first, price float64) {
+		if compared++; first != 0 && (price < 0.95*first || price > 1.4*first) {
+			t.Errorf("%s in %s: %s costs %g, and %g in the first region", token, region, size, price, first)
+		}
+	}
+	for token, r := range sheet.Types {
+		for _, r := range append([]*rate{r}, r.Also...) {
+			for region, tariff := range r.Regions {
+				for size, price := range tariff.Prices {
+					compare(token, region, size, r.Prices[size], price)
+				}
+				if tariff.Price != nil {
+					compare(token, region, "it", *r.Price, *tariff.Price)
+				}
+			}
+		}
+	}
+	if compared < 50 {
+		t.Errorf("%d prices were compared", compared)
 	}
 }
 
