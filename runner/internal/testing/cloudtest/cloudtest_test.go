@@ -1,6 +1,7 @@
 package cloudtest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/config"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/providers/cloud/digitaloceancloud"
 	"mara/providers/cloud/linodecloud"
+	"mara/runner/internal/environment/wizard"
+	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/testing/cloudtest"
 )
 
@@ -147,5 +151,85 @@ func TestRemains(t *testing.T) {
 	c.Delete(t, fmt.Sprintf("/v4/linode/instances/%d", machine))
 	if diff := cmp.Diff([]string{"cluster mara-try", "firewall mara-try-harbor"}, remains("Linode")); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// person takes the default of each question, and remembers which questions had a list.
+type person struct{ listed []string }
+
+func (p *person) Ask(_ context.Context, q prompt.Question) (string, error) { return q.Default, nil }
+
+func (p *person) Choose(_ context.Context, c prompt.Choice) (string, error) {
+	if c.Other { // the cloud's list
+		p.listed = append(p.listed, c.Text)
+	}
+	return c.Default, nil
+}
+
+func (p *person) ChooseMany(context.Context, prompt.Choice) ([]string, error) {
+	return nil, errors.New("unexpected")
+}
+
+// TestFirstRun: what happens to one list of a cloud, with its real client, does not take the other lists
+// away; a cloud that is out of reach is asked once.
+func TestFirstRun(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, provider string
+		fault          cloudtest.Fault
+		listed         []string
+		printed        string
+	}{
+		{"Linode", "linode", cloudtest.Fault{},
+			[]string{"Linode region", "Kubernetes version", "Type of the nodes", "Type of the registry's machine"}, "Linode: ann\n"},
+		{"no regions", "linode", cloudtest.Fault{Path: "/v4/regions", Empty: true},
+			[]string{"Kubernetes version", "Type of the nodes", "Type of the registry's machine"},
+			"Linode: ann\nwarning: the list of regions is empty; there is no list to choose from\n"},
+		{"one failure", "linode", cloudtest.Fault{Path: "/v4/lke/versions", Status: 503, Body: "<html>hello"},
+			[]string{"Linode region", "Type of the nodes", "Type of the registry's machine"},
+			"Linode: ann\nwarning: Linode failed: Service Unavailable (503); there is no list to choose from\nhint: try again in a few minutes\n"},
+		{"throttled once", "linode", cloudtest.Fault{Path: "/v4/linode/types", Status: 429, RetryAfter: "7", Times: 1},
+			[]string{"Linode region", "Kubernetes version", "Type of the registry's machine"},
+			"Linode: ann\nwarning: Linode refuses: Too Many Requests (429); there is no list to choose from\nhint: try again in 7s\n"},
+		{"refused", "linode", cloudtest.Fault{Status: 401}, nil,
+			"warning: Linode refuses: Unauthorized (401)\nhint: check LINODE_TOKEN\n"},
+		{"a page", "linode", cloudtest.Fault{Body: "<html>hello", Status: 200}, nil,
+			"warning: Linode gave no answer: it is a page instead of JSON, perhaps of a proxy\nhint: check the network and its proxy\n"},
+		{"DigitalOcean", "digitalocean", cloudtest.Fault{},
+			[]string{"DigitalOcean region", "Kubernetes version", "Size of the nodes"}, "DigitalOcean: ann@example.com\n"},
+		{"DigitalOcean without prices", "digitalocean", cloudtest.Fault{Path: "/v2/sizes", Status: 500},
+			[]string{"DigitalOcean region", "Kubernetes version"},
+			"DigitalOcean: ann@example.com\nwarning: DigitalOcean failed: Internal Server Error (500); there is no list to choose from\nhint: try again in a few minutes\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := cloudtest.New(t)
+			c.Set(t, test.fault)
+			p, err := providers.ByName(test.provider)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := config.ParseStack("f", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asker, printed := &person{}, &bytes.Buffer{}
+			all := clients(t, c, cloudtest.Token)
+			w := wizard.Wizard{First: true, Asker: asker, Out: printed, Clouds: func(context.Context, string, cloud.Access) (cloud.Client, error) {
+				return all[p.Title], nil
+			}}
+			if _, err := w.Complete(t.Context(), p, file); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.listed, asker.listed); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(test.printed, printed.String()); diff != "" {
+				t.Error(diff)
+			}
+			if asked := c.Asked(); test.name == "a page" && len(asked) != 2 { // for the account and for one list
+				t.Errorf("asked for %q", asked)
+			}
+		})
 	}
 }
