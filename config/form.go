@@ -5,72 +5,136 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Form is the syntax that a string must have, as messages describe it.
-type Form string
+// Form is the syntax of a string, or of each item of a list.
+type Form struct {
+	Title   string                   // "an e-mail address", as messages describe it
+	Pattern string                   // regular expression for the whole text; "" without one
+	Fits    func(text string) bool   // a further condition; nil without one
+	Meant   func(text string) string // valid text that a wrong one may stand for, or ""; nil without
+	regex   func() *regexp.Regexp
+}
 
-// The forms of strings.
-const (
-	Email Form = "an e-mail address"
-	Host  Form = "a host name in lower case"
-	// Range is an IPv4 range without bits below its mask.
-	Range Form = "an IPv4 range such as 10.0.0.0/16"
-	// Storage is a size as Kubernetes takes it.
-	Storage Form = "a size such as 10Gi"
-	// Charts is where Helm finds charts.
-	Charts Form = "a URL that begins with https:// or oci://"
-	// Registry is a host, with a port and a path if need be.
-	Registry Form = "a registry's host, with a port and a path where needed, without https://"
-	// Duration is a span of time as Go writes it.
-	Duration Form = "a duration such as 8h or 30m"
-	// Image names an image with its version.
-	Image Form = "an image with a tag or a digest"
-)
+// NewForm returns a form that a regular expression describes; it begins with ^ and ends with $.
+func NewForm(title, pattern string) *Form {
+	compile := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	return &Form{Title: title, Pattern: pattern, regex: compile}
+}
+
+// Matches reports whether a text has the form.
+func (f *Form) Matches(text string) bool {
+	return (f.regex == nil || f.regex().MatchString(text)) && (f.Fits == nil || f.Fits(text))
+}
+
+// validate returns an error for a text that does not have the form; nil takes every text.
+func (f *Form) validate(verb, text string) error {
+	if f == nil || f.Matches(text) {
+		return nil
+	}
+	hint := ""
+	if f.Meant != nil && f.Meant(text) != "" {
+		hint = fmt.Sprintf("; did you mean %s?", f.Meant(text))
+	}
+	return fmt.Errorf("%s %q, which is not %s%s", verb, text, f.Title, hint)
+}
 
 // hostName matches the name of a DNS entry: an Ingress takes no other host, and no IP address.
 const hostName = `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`
 
-func (f Form) fits(text string) bool {
-	switch f {
-	case Email:
+// The forms of strings that more than one kind of project has.
+var (
+	Email = &Form{Title: "an e-mail address", Fits: func(text string) bool {
 		address, err := mail.ParseAddress(text)
 		return err == nil && address.Address == text
-	case Host:
-		return len(text) <= 253 && regexp.MustCompile(hostName).MatchString(text)
-	case Range:
+	}}
+	Host = func() *Form {
+		f := NewForm("a host name in lower case", hostName)
+		f.Fits = func(text string) bool { return len(text) <= 253 }
+		return f
+	}()
+	// Range is an IPv4 range without bits below its mask.
+	Range = &Form{Title: "an IPv4 range such as 10.0.0.0/16", Meant: withoutHostBits, Fits: func(text string) bool {
 		prefix, err := netip.ParsePrefix(text)
 		return err == nil && prefix.Addr().Is4() && prefix == prefix.Masked()
-	case Storage:
-		return storageSize.MatchString(text)
-	case Charts:
-		address, err := url.Parse(text)
-		return err == nil && address.Host != "" && slices.Contains([]string{"https", "http", "oci"}, address.Scheme)
-	case Registry:
-		return registryPath.MatchString(text)
-	case Duration:
+	}}
+	// AnyRange is an IPv4 or IPv6 range.
+	AnyRange = &Form{Title: "an address range such as 203.0.113.0/24", Meant: asRange, Fits: func(text string) bool {
+		_, err := netip.ParsePrefix(text)
+		return err == nil
+	}}
+	// AddressOrRange is an IP address or a range.
+	AddressOrRange = &Form{Title: "an address or an address range such as 203.0.113.0/24", Fits: func(text string) bool {
+		_, isRange := netip.ParsePrefix(text)
+		_, isAddress := netip.ParseAddr(text)
+		return isRange == nil || isAddress == nil
+	}}
+	Address = &Form{Title: "an IP address", Fits: func(text string) bool {
+		_, err := netip.ParseAddr(text)
+		return err == nil
+	}}
+	// Storage is a size as Kubernetes takes it.
+	Storage = NewForm("a size such as 10Gi", `^[0-9]+(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$`)
+	// Charts is where Helm finds charts.
+	Charts = &Form{Title: "a URL that begins with https:// or oci://", Fits: hasScheme("https", "http", "oci")}
+	Web    = &Form{Title: "a URL that begins with https:// or http://", Fits: hasScheme("https", "http")}
+	// Registry is a registry's host, perhaps with a directory in it.
+	Registry = NewForm("a registry's host, with a port and a path where needed, without https://",
+		`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?(/[a-z0-9._/-]+)?$`)
+	// Duration is a span of time as Go writes it.
+	Duration = &Form{Title: "a duration such as 8h or 30m", Fits: func(text string) bool {
 		length, err := time.ParseDuration(text)
 		return err == nil && length > 0
-	case Image:
-		name := text[strings.LastIndexByte(text, '/')+1:]
-		return strings.ContainsAny(name, ":@") && !strings.ContainsAny(text, " ")
+	}}
+	// Image names an image with its version, in the grammar of distribution/reference without its rare corners.
+	Image = NewForm("an image with a tag or a digest, in lower case, such as nginx/nginx-ingress:5.5.4",
+		`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+(([.]|_{1,2}|-+)[a-z0-9]+)*(/[a-z0-9]+(([.]|_{1,2}|-+)[a-z0-9]+)*)*`+
+			`(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}(@sha256:[a-f0-9]{64})?|@sha256:[a-f0-9]{64})$`)
+	// Version is a version of three numbers.
+	Version = NewForm("a version such as 2.15.1", `^[0-9]+\.[0-9]+\.[0-9]+$`)
+	// ChartVersion is a version of a Helm chart: a semantic version, perhaps with a v.
+	ChartVersion = NewForm("a version such as 1.2.3", `^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
+	// KubernetesMinor is a version of Kubernetes. It refuses the 1.3 that is left of 1.30 without quotes.
+	KubernetesMinor = NewForm("a version of Kubernetes, major.minor in quotes", `^1\.[0-9]{2}$`)
+	Platform        = NewForm("a platform such as linux/amd64", `^[a-z]+/[a-z0-9]+(/v[0-9]+)?$`)
+	AbsolutePath    = &Form{Title: "an absolute path", Fits: filepath.IsAbs}
+)
+
+func init() {
+	KubernetesMinor.Meant = func(text string) string {
+		if minor := strings.TrimPrefix(strings.Join(strings.SplitN(text+"..", ".", 3)[:2], "."), "v"); KubernetesMinor.Matches(minor) {
+			return minor
+		}
+		return ""
 	}
-	return true
 }
 
-// hint suggests a valid value.
-func (f Form) hint(text string) string {
-	if prefix, err := netip.ParsePrefix(text); f == Range && err == nil && prefix.Addr().Is4() {
-		return fmt.Sprintf("; did you mean %s?", prefix.Masked())
+// withoutHostBits returns the range that an address in it stands for.
+func withoutHostBits(text string) string {
+	if prefix, err := netip.ParsePrefix(text); err == nil && prefix.Addr().Is4() {
+		return prefix.Masked().String()
 	}
 	return ""
 }
 
-var (
-	storageSize  = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$`)
-	registryPath = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?(/[a-z0-9._/-]+)?$`)
-)
+// asRange returns the range of a single address.
+func asRange(text string) string {
+	if address, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(address, address.BitLen()).String()
+	}
+	return ""
+}
+
+// hasScheme returns a condition for URLs with a host.
+func hasScheme(schemes ...string) func(text string) bool {
+	return func(text string) bool {
+		address, err := url.Parse(text)
+		return err == nil && address.Host != "" && slices.Contains(schemes, address.Scheme)
+	}
+}

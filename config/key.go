@@ -28,8 +28,8 @@ type Key struct {
 	Default   any      // nil means none; else string, int, bool, []string or map[string]any
 	Required  bool     // the program needs a value and there is no default
 	Variables []string // environment variables that Pulumi's plugin reads if the key is not set
-	Allowed   []string // closed set of values of a string; nil means free
-	Form      Form     // syntax of a string; "" means any
+	Allowed   []string // closed set of values of a string or an integer, or of the items of a list; nil means free
+	Form      *Form    // syntax of a string, or of the items of a list; nil means any
 	Min, Max  *int     // bounds of an integer; nil means unbounded
 	Example   string   // shown in documentation and errors
 	OfPlugin  bool     // Pulumi's plugin reads the key itself; its namespace has more keys, which are not declared here
@@ -57,7 +57,7 @@ func (k Key) Validate(value any) error {
 	case Bool:
 		return validateBool(value)
 	case List:
-		return validateList(value)
+		return k.validateList(value)
 	case Items:
 		if _, ok := value.([]any); !ok {
 			return fmt.Errorf("must be a list, not %s", describe(value))
@@ -80,10 +80,10 @@ func (k Key) validateString(value any) error {
 	if len(k.Allowed) > 0 && !slices.Contains(k.Allowed, text) {
 		return fmt.Errorf("is %q; allowed: %s", text, strings.Join(k.Allowed, ", "))
 	}
-	if text != "" && !k.Form.fits(text) {
-		return fmt.Errorf("is %q, which is not %s%s", text, k.Form, k.Form.hint(text))
+	if text == "" {
+		return nil
 	}
-	return nil
+	return k.Form.validate("is", text)
 }
 
 func (k Key) validateInt(value any) error {
@@ -96,6 +96,9 @@ func (k Key) validateInt(value any) error {
 	}
 	if k.Max != nil && number > *k.Max {
 		return fmt.Errorf("is %d; the largest allowed value is %d", number, *k.Max)
+	}
+	if len(k.Allowed) > 0 && !slices.Contains(k.Allowed, strconv.Itoa(number)) {
+		return fmt.Errorf("is %d; allowed: %s", number, strings.Join(k.Allowed, ", "))
 	}
 	return nil
 }
@@ -120,14 +123,25 @@ func validateBool(value any) error {
 	return fmt.Errorf("must be true or false, not %s", describe(value))
 }
 
-func validateList(value any) error {
+// validateList checks a list of strings. The items of a list with a form, or with a closed set of values, differ.
+func (k Key) validateList(value any) error {
 	items, ok := value.([]any)
 	if !ok {
 		return fmt.Errorf("must be a list, not %s", describe(value))
 	}
 	for i, item := range items {
-		if _, ok := item.(string); !ok {
+		text, ok := item.(string)
+		if !ok {
 			return fmt.Errorf("has %s as item %d; items must be strings", describe(item), i+1)
+		}
+		if len(k.Allowed) > 0 && !slices.Contains(k.Allowed, text) {
+			return fmt.Errorf("has %q; allowed: %s", text, strings.Join(k.Allowed, ", "))
+		}
+		if err := k.Form.validate("has", text); err != nil {
+			return err
+		}
+		if (k.Form != nil || len(k.Allowed) > 0) && slices.Contains(items[:i], item) {
+			return fmt.Errorf("has %q twice", text)
 		}
 	}
 	return nil

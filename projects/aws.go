@@ -54,7 +54,7 @@ func AWSVPC() model.Project {
 			config.Key{Name: "vpc:cidr", Kind: config.String, Form: config.Range, Default: "10.0.0.0/16",
 				Example: "10.64.0.0/18",
 				Doc:     "IPv4 range of the network, /16 to /22; must not overlap eks:service_cidr"},
-			config.Key{Name: "vpc:azs", Kind: config.List, Example: `["us-east-1a", "us-east-1b", "us-east-1c"]`,
+			config.Key{Name: "vpc:azs", Kind: config.List, Form: awsZone, Example: `["us-east-1a", "us-east-1b", "us-east-1c"]`,
 				Doc: "availability zones, 1 to 6, of which EKS needs 2; the region's first three when not set; " +
 					"add new ones at the end, for a subnet's range follows from its zone's place"},
 			config.Key{Name: "vpc:nat", Kind: config.String, Default: "single",
@@ -63,6 +63,9 @@ func AWSVPC() model.Project {
 					"or none, which needs VPC endpoints and a mirror of all images"},
 			eksServiceKey(),
 		),
+		Rules: []config.Rule{
+			networkRange, serviceRange, disjoint("vpc:cidr", "eks:service_cidr"), zonesOf("vpc:azs", "aws:region"), roomForNodes,
+		},
 		Outputs: []model.Output{
 			{Name: "vpc_id", Doc: "id of the network"},
 			{Name: "vpc_cidr", Doc: "IPv4 range of the network"},
@@ -80,6 +83,10 @@ func AWSEKS() model.Project {
 		Name: "aws-eks", Path: "infrastructure/aws/eks", Title: "EKS", Estimate: 13 * time.Minute,
 		Summary: "a managed Kubernetes cluster with its nodes, add-ons, roles and access",
 		Keys:    append(awsProviderKeys(), eksKeys()...),
+		Rules: append(offersOf("aws", "aws:region", "eks:instance_type", "eks:k8s_version"),
+			serviceRange, twoZones, endpointAccess, keyInRegion("eks:kms_key_arn"), addOnVersions, processor,
+			ordered("eks:min_size", "eks:max_size"), ordered("eks:min_size", "eks:desired_capacity", "eks:max_size"),
+		),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster; it calls `aws eks get-token`"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -94,15 +101,18 @@ func AWSEKS() model.Project {
 	}
 }
 
+// exampleKey is the ARN of a KMS key for examples.
+const exampleKey = "arn:aws:kms:us-east-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+
 // eksKeys declares what the cluster and its nodes are like.
 func eksKeys() []config.Key {
 	return []config.Key{
-		{Name: "eks:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
-			Doc: "Kubernetes version, major.minor in quotes"},
+		{Name: "eks:k8s_version", Kind: config.String, Form: config.KubernetesMinor, Default: "1.36", Example: "1.35",
+			Doc: "Kubernetes version"},
 		{Name: "eks:support_type", Kind: config.String, Default: "STANDARD", Allowed: []string{"STANDARD", "EXTENDED"},
 			Example: "EXTENDED",
 			Doc:     "what happens when the version's standard support ends: an upgrade, or extended support for a fee"},
-		{Name: "eks:instance_type", Kind: config.String, Default: "t3.large", Example: "m6i.large",
+		{Name: "eks:instance_type", Kind: config.String, Form: awsInstanceType, Default: "t3.large", Example: "m6i.large",
 			Doc: "type of the nodes"},
 		{Name: "eks:ami_type", Kind: config.String, Default: "AL2023_x86_64_STANDARD",
 			Allowed: []string{"AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"}, Example: "AL2023_ARM_64_STANDARD",
@@ -122,18 +132,21 @@ func eksKeys() []config.Key {
 			Doc: "the API server can be reached from outside the network"},
 		{Name: "eks:endpoint_private_access", Kind: config.Bool, Default: true, Example: "false",
 			Doc: "nodes reach the API server without leaving the network"},
-		{Name: "eks:public_access_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
+		{Name: "eks:public_access_cidrs", Kind: config.List, Form: config.AnyRange, Example: `["203.0.113.0/24"]`,
 			Doc: "address ranges that may reach the API server from outside; everywhere when not set"},
 		{Name: "eks:log_types", Kind: config.List, Default: []string{"api", "audit", "authenticator"},
-			Example: `["audit"]`,
-			Doc:     "control-plane logs to keep: api, audit, authenticator, controllerManager, scheduler; [] for none"},
-		{Name: "eks:log_retention_days", Kind: config.Int, Default: 30, Min: new(0), Max: new(3653), Example: "90",
+			Allowed: []string{"api", "audit", "authenticator", "controllerManager", "scheduler"}, Example: `["audit"]`,
+			Doc: "control-plane logs to keep; [] for none"},
+		// docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+		{Name: "eks:log_retention_days", Kind: config.Int, Default: 30, Example: "90",
+			Allowed: []string{"0", "1", "3", "5", "7", "14", "30", "60", "90", "120", "150", "180", "365", "400", "545",
+				"731", "1096", "1827", "2192", "2557", "2922", "3288", "3653"},
 			Doc: "days to keep the control-plane logs, one of the numbers that CloudWatch takes; 0 keeps them for ever"},
 		{Name: "eks:encrypt_secrets", Kind: config.Bool, Default: false, Example: "true",
 			Doc: "encrypt Kubernetes Secrets with a KMS key made for the cluster; cannot be turned off again"},
-		{Name: "eks:kms_key_arn", Kind: config.String, Example: "arn:aws:kms:us-east-1:123456789012:key/...",
+		{Name: "eks:kms_key_arn", Kind: config.String, Form: kmsKey, Example: exampleKey,
 			Doc: "encrypt Kubernetes Secrets with this KMS key instead of one made for the cluster"},
-		{Name: "eks:admin_principals", Kind: config.List, Example: `["arn:aws:iam::123456789012:role/platform"]`,
+		{Name: "eks:admin_principals", Kind: config.List, Form: principal, Example: `["arn:aws:iam::123456789012:role/platform"]`,
 			Doc: "IAM users and roles that administer the cluster, in addition to the one that creates it"},
 		{Name: "eks:addon_versions", Kind: config.Map, Example: `{vpc-cni: "v1.20.4-eksbuild.2"}`,
 			Doc: "add-on to its version; what AWS has as default for the Kubernetes version when not set"},
@@ -152,11 +165,11 @@ func AWSECR() model.Project {
 				Example: "30", Doc: "number of images to keep; older ones are removed"},
 			config.Key{Name: "ecr:untagged_days", Kind: config.Int, Default: 14, Min: new(1), Max: new(365),
 				Example: "1", Doc: "days to keep an image that has lost its tag"},
-			config.Key{Name: "ecr:kms_key_arn", Kind: config.String,
-				Example: "arn:aws:kms:us-east-1:123456789012:key/...",
+			config.Key{Name: "ecr:kms_key_arn", Kind: config.String, Form: kmsKey, Example: exampleKey,
 				Doc: "encrypt images with this KMS key; with a key of Amazon's (AES256) when not set; " +
 					"changing it replaces the repository"},
 		),
+		Rules: []config.Rule{keyInRegion("ecr:kms_key_arn")},
 		Outputs: []model.Output{
 			{Name: "repository_url", Highlight: true, Doc: "repository as images are named: host and path, without tag"},
 			{Name: "repository_name", Doc: "name of the repository"},
@@ -170,7 +183,7 @@ func AWSECR() model.Project {
 // credentials from wherever AWS's own tools find them.
 func awsProviderKeys() []config.Key {
 	return []config.Key{
-		{Name: "aws:region", Kind: config.String, OfPlugin: true, Required: true,
+		{Name: "aws:region", Kind: config.String, Form: awsRegion, OfPlugin: true, Required: true,
 			Variables: []string{"AWS_REGION", "AWS_DEFAULT_REGION"}, Example: "us-east-1", Simulated: "us-east-1",
 			Doc: "region; AWS_REGION when not set"},
 		{Name: "aws:profile", Kind: config.String, OfPlugin: true, Variables: []string{"AWS_PROFILE"},

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"net/url"
 	"os"
 	"path"
 	"regexp"
@@ -124,6 +125,9 @@ func TestServes(t *testing.T) {
 	}
 }
 
+// sameForm compares forms by identity.
+var sameForm = cmp.Comparer(func(a, b *config.Form) bool { return a == b })
+
 func TestKeysMeanTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	seen := map[string]config.Key{}
@@ -135,7 +139,7 @@ func TestKeysMeanTheSameEverywhere(t *testing.T) {
 			}
 			here[key.Name] = true
 			if other, ok := seen[key.Name]; ok {
-				if diff := cmp.Diff(other, key); diff != "" {
+				if diff := cmp.Diff(other, key, sameForm); diff != "" {
 					t.Errorf("project %q gives %q another meaning:\n%s", project.Name, key.Name, diff)
 				}
 			}
@@ -272,6 +276,23 @@ func TestDecodeKubeconfig(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), in) {
 			t.Errorf("the error shows the text: %v", err)
+		}
+	}
+}
+
+// TestAddressesAreWellFormed: a default that looks like an address is one.
+func TestAddressesAreWellFormed(t *testing.T) {
+	t.Parallel()
+	for _, project := range All() {
+		for _, key := range project.Keys {
+			text, ok := key.Default.(string)
+			if !ok || !strings.Contains(text, "//") {
+				continue
+			}
+			address, err := url.Parse(text)
+			if err != nil || !slices.Contains([]string{"https", "oci"}, address.Scheme) || !strings.Contains(address.Host, ".") || strings.Contains(address.Path, "//") {
+				t.Errorf("%s is %q by default: %v", key.Name, text, err)
+			}
 		}
 	}
 }

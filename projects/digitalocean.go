@@ -6,6 +6,7 @@ import (
 
 	"mara/config"
 	"mara/projects/model"
+	"mara/projects/offers"
 )
 
 // DigitalOcean hosts the cluster in DOKS and the registry in its own container
@@ -45,19 +46,21 @@ func DigitalOceanDOKS() model.Project {
 		Name: "digitalocean-doks", Path: "infrastructure/digitalocean/doks", Title: "DOKS", Estimate: 6 * time.Minute,
 		Summary: "a managed Kubernetes cluster with one pool of nodes",
 		Keys: slices.Concat([]config.Key{
-			{Name: "doks:region", Kind: config.String, Default: "nyc3", Example: "fra1",
+			{Name: "doks:region", Kind: config.String, Form: digitalOceanRegion, Default: "nyc3", Example: "fra1",
 				Doc: "region of the cluster; one that offers Kubernetes"},
-			{Name: "doks:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
-				Doc: "Kubernetes version: major.minor in quotes follows its newest patch with every up, " +
+			{Name: "doks:k8s_version", Kind: config.String, Form: digitalOceanVersion, Default: "1.36", Example: "1.35",
+				Doc: "Kubernetes version: major.minor follows its newest patch with every up, " +
 					"a whole version such as 1.36.2-do.0 stays"},
-			{Name: "doks:node_size", Kind: config.String, Default: "s-4vcpu-8gb", Example: "c-4",
+			{Name: "doks:node_size", Kind: config.String, Form: digitalOceanSize, Default: "s-4vcpu-8gb", Example: "c-4",
 				Doc: "size of the nodes, as DigitalOcean names it"},
 		}, poolKeys("doks", 1000), []config.Key{
-			{Name: "doks:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
+			{Name: "doks:api_allowed_cidrs", Kind: config.List, Form: config.AddressOrRange, Example: `["203.0.113.0/24"]`,
 				Doc: "addresses and ranges that may reach the API server; from everywhere when not set"},
 			{Name: "doks:kubeconfig_days", Kind: config.Int, Default: 365, Min: new(1), Max: new(3650),
 				Example: "30", Doc: "days that the kubeconfig is good for; 7 if it were left to DigitalOcean"},
 		}),
+		Rules: append(offersOf("digitalocean", "doks:region", "doks:node_size", "doks:k8s_version"), autoscaled("doks"),
+			intelPlatform),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -81,8 +84,11 @@ func DigitalOceanRegistry() model.Project {
 			{Name: "docr:tier", Kind: config.String, Default: "starter",
 				Allowed: []string{"starter", "basic", "professional"}, Example: "basic",
 				Doc: "subscription of the account's registries; starter costs nothing"},
-			{Name: "docr:region", Kind: config.String, Example: "fra1",
+			{Name: "docr:region", Kind: config.String, Form: digitalOceanRegion, Example: "fra1",
 				Doc: "region of the registry; DigitalOcean chooses one when not set"},
+		},
+		Rules: []config.Rule{
+			offered("docr:region", func() offers.List { return offers.Of("digitalocean").RegistryRegions }),
 		},
 		Outputs: []model.Output{
 			{Name: "registry_name", Doc: "name of the registry"},
@@ -112,6 +118,7 @@ func DigitalOceanDNS() model.Project {
 			{Name: "dns:ttl", Kind: config.Int, Default: 1800, Min: new(30), Max: new(604800), Example: "300",
 				Doc: "seconds that others may keep the record"},
 		},
+		Rules:   []config.Rule{hostInDomain},
 		Outputs: []model.Output{{Name: "record", Doc: "name of the record; empty when there is none"}},
 		Settled: []string{"digitalocean:index/getDomain:getDomain"}, // whether the domain is there
 	}
@@ -119,7 +126,7 @@ func DigitalOceanDNS() model.Project {
 
 // docrNameKey declares the registry that is there already.
 func docrNameKey() config.Key {
-	return config.Key{Name: "docr:registry", Kind: config.String, Example: "example",
+	return config.Key{Name: "docr:registry", Kind: config.String, Form: digitalOceanRegistry, Example: "example",
 		Doc: "name of a registry that the account has already: it is used, and stays after a destroy; " +
 			"a new one is made when not set, but below the tier professional an account can have only one"}
 }

@@ -70,7 +70,7 @@ func IngressController() model.Project {
 		Settled: []string{"kubernetes:core/v1:Service", "kubernetes:helm:template"},
 		Keys: slices.Concat(
 			kubernetesKeys(),
-			chartKeys("nginx", chart{version: "2.6.4", repository: "oci://ghcr.io/nginx/charts", timeout: 600}),
+			chartKeys("nginx", nginxChart),
 			[]config.Key{
 				plusKey(),
 				keyOf(KICImageBuild(), "kic:jwt_path"),
@@ -82,10 +82,11 @@ func IngressController() model.Project {
 						"after a destroy and when nginx:custom_resources is false again"},
 				{Name: "nginx:tracing", Kind: config.Bool, Default: false, Example: "true",
 					Doc: "send a trace of every request to the OpenTelemetry Collector of the observability project"},
-				{Name: "nginx:source_ranges", Kind: config.List, Example: `["203.0.113.0/24"]`,
+				{Name: "nginx:source_ranges", Kind: config.List, Form: config.AnyRange, Example: `["203.0.113.0/24"]`,
 					Doc: "address ranges that may reach the load balancer; all when not set"},
 			},
 		),
+		Rules: append(chartRules("nginx", nginxChart), controllerLicence),
 		Outputs: []model.Output{
 			{Name: "address", Highlight: true,
 				Doc: "host name or IP address that reaches the controller; empty while there is none yet"},
@@ -104,16 +105,17 @@ func Logstore() model.Project {
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{podSecurityKey()},
-			chartKeys("logstore", chart{version: "3.6.0", repository: openSearchCharts, timeout: 900}),
-			chartKeys("logstore:dashboards", chart{version: "3.6.0", repository: openSearchCharts, timeout: 600}),
+			chartKeys("logstore", openSearchChart),
+			chartKeys("logstore:dashboards", dashboardsChart),
 			[]config.Key{
 				storageClassKey(),
 				storageSizeKey("logstore:storage_size", "size of each node's volume"),
 				replicasKey("logstore:replicas", "number of OpenSearch nodes", 3),
-				{Name: "logstore:heap", Kind: config.String, Example: "2g",
+				{Name: "logstore:heap", Kind: config.String, Form: javaHeap, Example: "2g",
 					Doc: "Java heap of each node; 512m on kind and 1g elsewhere when not set"},
 			},
 		),
+		Rules: append(chartRules("logstore", openSearchChart), chartRules("logstore:dashboards", dashboardsChart)...),
 		Outputs: []model.Output{
 			{Name: "host", Doc: "host name of OpenSearch inside the cluster"},
 			{Name: "port", Doc: "port of OpenSearch (HTTPS)"},
@@ -124,7 +126,23 @@ func Logstore() model.Project {
 	}
 }
 
-const openSearchCharts = "https://opensearch-project.github.io/helm-charts"
+// The charts, and how long their releases may take.
+var (
+	nginxChart         = chart{version: "2.6.4", repository: "oci://ghcr.io/nginx/charts", timeout: 600}
+	openSearchChart    = chart{version: "3.6.0", repository: openSearchCharts, timeout: 900}
+	dashboardsChart    = chart{version: "3.6.0", repository: openSearchCharts, timeout: 600}
+	logAgentChart      = chart{version: "0.58.1", repository: "oci://ghcr.io/fluent/helm-charts", timeout: 600}
+	certManagerChart   = chart{version: "v1.21.1", repository: "oci://quay.io/jetstack/charts", timeout: 600}
+	prometheusChart    = chart{version: "88.5.3", repository: prometheusCharts, timeout: 900}
+	prometheusCRDs     = chart{version: "31.0.1", repository: prometheusCharts, timeout: 300}
+	observabilityChart = chart{version: "0.170.0", repository: "https://open-telemetry.github.io/opentelemetry-helm-charts",
+		timeout: 600}
+)
+
+const (
+	openSearchCharts = "https://opensearch-project.github.io/helm-charts"
+	prometheusCharts = "oci://ghcr.io/prometheus-community/charts"
+)
 
 // LogAgent ships logs to the logstore.
 func LogAgent() model.Project {
@@ -134,8 +152,9 @@ func LogAgent() model.Project {
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{podSecurityKey()},
-			chartKeys("logagent", chart{version: "0.58.1", repository: "oci://ghcr.io/fluent/helm-charts", timeout: 600}),
+			chartKeys("logagent", logAgentChart),
 		),
+		Rules: chartRules("logagent", logAgentChart),
 		Outputs: []model.Output{
 			{Name: "destination", Doc: "where the logs go"},
 			{Name: "index_prefix", Doc: "prefix of the daily indices of container logs"},
@@ -151,7 +170,7 @@ func CertManager() model.Project {
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{podSecurityKey()},
-			chartKeys("certmgr", chart{version: "v1.21.1", repository: "oci://quay.io/jetstack/charts", timeout: 600}),
+			chartKeys("certmgr", certManagerChart),
 			[]config.Key{
 				{Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
 					Doc: "leave the custom resource definitions, and so every Certificate, in the cluster after a destroy"},
@@ -165,6 +184,7 @@ func CertManager() model.Project {
 				replicasKey("certmgr:replicas", "number of pods of each component", 2),
 			},
 		),
+		Rules: append(chartRules("certmgr", certManagerChart), acmeIssuer),
 		Outputs: []model.Output{
 			{Name: "cluster_issuer", Doc: "name of the ClusterIssuer"},
 			{Name: "issuer_kind", Doc: "self-signed or acme"},
@@ -188,20 +208,22 @@ func Prometheus() model.Project {
 		Summary: "Prometheus, Alertmanager and Grafana with dashboards, reachable from inside the cluster only",
 		Keys: slices.Concat(
 			kubernetesKeys(),
-			chartKeys("prometheus", chart{version: "88.5.3", repository: prometheusCharts, timeout: 900}),
-			chartKeys("prometheus:crds", chart{version: "31.0.1", repository: prometheusCharts, timeout: 300}),
+			chartKeys("prometheus", prometheusChart),
+			chartKeys("prometheus:crds", prometheusCRDs),
 			[]config.Key{
 				{Name: "prometheus:keep_crds", Kind: config.Bool, Default: false, Example: "true",
 					Doc: "leave the custom resource definitions, and so every ServiceMonitor, in the cluster after a destroy"},
 				storageClassKey(),
 				storageSizeKey("prometheus:storage_size", "size of the volume of each, Prometheus, Alertmanager and Grafana"),
-				{Name: "prometheus:retention", Kind: config.String, Default: "10d", Example: "30d",
+				{Name: "prometheus:retention", Kind: config.String, Form: prometheusTime, Default: "10d", Example: "30d",
 					Doc: "how long Prometheus keeps metrics"},
-				{Name: "prometheus:retention_size", Kind: config.String, Default: "8GB", Example: "16GB",
+				{Name: "prometheus:retention_size", Kind: config.String, Form: prometheusSize, Default: "8GB", Example: "16GB",
 					Doc: "how much Prometheus keeps at most; below prometheus:storage_size"},
 				replicasKey("prometheus:alertmanager_replicas", "number of Alertmanager pods", 2),
 			},
 		),
+		Rules: append(slices.Concat(chartRules("prometheus", prometheusChart), chartRules("prometheus:crds", prometheusCRDs)),
+			retentionFits),
 		Secrets: []model.Secret{
 			{Key: "prometheus:admin_password", DataKey: "admin-password", Prompt: "Grafana administrator password",
 				Generate: model.Password, MinLength: 8, Doc: "password of Grafana's user admin"},
@@ -216,8 +238,6 @@ func Prometheus() model.Project {
 	}
 }
 
-const prometheusCharts = "oci://ghcr.io/prometheus-community/charts"
-
 // Observability collects what applications report themselves.
 func Observability() model.Project {
 	return model.Project{
@@ -227,16 +247,15 @@ func Observability() model.Project {
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{podSecurityKey()},
-			chartKeys("observability", chart{
-				version: "0.170.0", repository: "https://open-telemetry.github.io/opentelemetry-helm-charts", timeout: 600,
-			}),
+			chartKeys("observability", observabilityChart),
 			[]config.Key{
-				{Name: "observability:otlp_endpoint", Kind: config.String, Example: "https://otlp.example.com:4318",
+				{Name: "observability:otlp_endpoint", Kind: config.String, Form: config.Web, Example: "https://otlp.example.com:4318",
 					Doc: "OTLP/HTTP address that traces and logs are sent on to; " +
 						"they are only summarised in the collector's log when not set"},
 				replicasKey("observability:replicas", "number of collector pods", 2),
 			},
 		),
+		Rules: chartRules("observability", observabilityChart),
 		Outputs: []model.Output{
 			{Name: "otlp_grpc_endpoint", Doc: "address for OTLP over gRPC inside the cluster"},
 			{Name: "otlp_http_endpoint", Doc: "address for OTLP over HTTP inside the cluster"},

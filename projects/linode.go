@@ -6,6 +6,7 @@ import (
 
 	"mara/config"
 	"mara/projects/model"
+	"mara/projects/offers"
 )
 
 // SimulatedKey is the configuration key by which the runner tells a program
@@ -62,14 +63,16 @@ func LinodeLKE() model.Project {
 		Summary: "a managed Kubernetes cluster with one pool of nodes",
 		Keys: slices.Concat([]config.Key{
 			linodeRegionKey(),
-			{Name: "lke:k8s_version", Kind: config.String, Default: "1.36", Example: "1.35",
-				Doc: "Kubernetes version, major.minor in quotes"},
-			{Name: "lke:node_type", Kind: config.String, Default: "g6-standard-4", Example: "g6-dedicated-8",
+			{Name: "lke:k8s_version", Kind: config.String, Form: config.KubernetesMinor, Default: "1.36", Example: "1.35",
+				Doc: "Kubernetes version"},
+			{Name: "lke:node_type", Kind: config.String, Form: linodeType, Default: "g6-standard-4", Example: "g6-dedicated-8",
 				Doc: "type of the nodes"},
 		}, poolKeys("lke", 100), []config.Key{
-			{Name: "lke:api_allowed_cidrs", Kind: config.List, Example: `["203.0.113.0/24"]`,
+			{Name: "lke:api_allowed_cidrs", Kind: config.List, Form: config.AnyRange, Example: `["203.0.113.0/24"]`,
 				Doc: "address ranges that may reach the API server; from everywhere when not set"},
 		}),
+		Rules: append(offersOf("linode", "lke:region", "lke:node_type", "lke:k8s_version"), autoscaled("lke"), intelPlatform,
+			smallestVolume(10, "logstore:storage_size", "prometheus:storage_size", "bank-of-anthos:storage_size")),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, base64"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -90,17 +93,19 @@ func LinodeHarbor() model.Project {
 		Keys: []config.Key{
 			infraTypeKey(),
 			linodeRegionKey(),
-			{Name: "harbor:version", Kind: config.String, Default: "2.15.1", Example: "2.14.3",
+			{Name: "harbor:version", Kind: config.String, Form: config.Version, Default: "2.15.1", Example: "2.14.3",
 				Doc: "version of Harbor; changing it makes a new machine, and its images are pushed again"},
-			{Name: "harbor:instance_type", Kind: config.String, Default: "g6-standard-2", Example: "g6-dedicated-4",
+			{Name: "harbor:instance_type", Kind: config.String, Form: linodeType, Default: "g6-standard-2", Example: "g6-dedicated-4",
 				Doc: "type of the machine; Harbor asks for 2 CPUs and 4 GB at least"},
-			{Name: "harbor:image", Kind: config.String, Default: "linode/ubuntu24.04", Example: "linode/ubuntu22.04",
-				Doc: "operating system of the machine: Ubuntu 22.04 or later"},
+			{Name: "harbor:image", Kind: config.String, Form: linodeUbuntu, Default: "linode/ubuntu24.04",
+				Example: "linode/ubuntu22.04",
+				Doc:     "operating system of the machine: Ubuntu 22.04 or later"},
 			{Name: "harbor:email", Kind: config.String, Form: config.Email, Example: "admin@example.com",
 				Doc: "address that the certificate authority warns when the certificate runs out; none when not set"},
-			{Name: "harbor:ssh_authorized_keys", Kind: config.List, Example: `["ssh-ed25519 AAAA... me@example.com"]`,
+			{Name: "harbor:ssh_authorized_keys", Kind: config.List, Form: sshKey, Example: `["ssh-ed25519 AAAA... me@example.com"]`,
 				Doc: "public SSH keys that may log in as root; port 22 is closed when there are none"},
 		},
+		Rules: []config.Rule{offered("harbor:instance_type", func() offers.List { return offers.Of("linode").NodeTypes })},
 		Secrets: []model.Secret{{
 			Key: "harbor:admin_password", DataKey: "HARBOR_ADMIN_PASSWORD", Prompt: "Harbor administrator password",
 			Generate: model.AlphanumericPassword, MinLength: 8,
@@ -145,12 +150,12 @@ func LinodeRegistryCredentials() model.Project {
 
 // linodeRegionKey declares where the cluster and the registry are.
 func linodeRegionKey() config.Key {
-	return config.Key{Name: "lke:region", Kind: config.String, Default: "us-ord", Example: "eu-central",
+	return config.Key{Name: "lke:region", Kind: config.String, Form: linodeRegion, Default: "us-ord", Example: "eu-central",
 		Doc: "region of the cluster and the registry; one that offers Kubernetes"}
 }
 
 // harborProjectKey declares the Harbor project that holds the images.
 func harborProjectKey() config.Key {
-	return config.Key{Name: "harbor:project", Kind: config.String, Default: "library", Example: "platform",
+	return config.Key{Name: "harbor:project", Kind: config.String, Form: harborProjectName, Default: "library", Example: "platform",
 		Doc: "Harbor project that holds the images; made when there is none, and made private (linode)"}
 }

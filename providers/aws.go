@@ -10,12 +10,8 @@ func aws() layout {
 	return layout{
 		Infrastructure: projects.AWS(),
 		questions:      awsQuestions(),
-		relations: []Relation{
-			disjoint("vpc:cidr", "eks:service_cidr"), zonesOf("vpc:azs", "aws:region"),
-			processor("eks:instance_type", "eks:ami_type"),
-		},
-		trial:   awsTrial(),
-		plugins: []Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}},
+		trial:          awsTrial(),
+		plugins:        []Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}},
 		checks: []Check{
 			{Name: "account", Needed: operation.All(), AfterQuestions: true},
 			// The kubeconfig of EKS gets its token from the AWS CLI.

@@ -14,12 +14,8 @@ func kind() layout {
 	return layout{
 		Infrastructure: projects.Kind(),
 		questions:      kindQuestions(),
-		relations: []Relation{
-			disjoint("kind:pod_subnet", "kind:service_subnet"),
-			distinct("kind:http_port", "kind:https_port", "kind:registry_port", "kind:api_server_port"),
-		},
-		bundled: []string{"kind"},
-		plugins: []Plugin{{Name: "kind", Projects: own}},
+		bundled:        []string{"kind"},
+		plugins:        []Plugin{{Name: "kind", Projects: own}},
 		checks: []Check{
 			// The cluster runs in it. Only the kubeconfig project does without the cluster.
 			{Name: "kind-runtime", Projects: slices.Concat(own, inCluster()), Needed: operation.All()},

@@ -19,7 +19,6 @@ type layout struct {
 	plugins   []Plugin            // of its own projects; the plugins of shared projects follow
 	checks    []Check             // before the checks of the shared projects
 	questions []Question
-	relations []Relation
 	trial     Trial
 }
 
@@ -101,7 +100,7 @@ func (l layout) provider() Provider {
 		Infrastructure: l.Infrastructure, BundledPlugins: l.bundled,
 		Plugins:   mergePlugins(l.plugins, sharedPlugins()),
 		Checks:    append(slices.Clone(l.checks), sharedChecks()...),
-		Questions: l.questions, Relations: l.relations, Trial: l.trial,
+		Questions: l.questions, Trial: l.trial,
 	}
 	catalogue := projects.All()
 	for _, n := range l.nodes() {

@@ -27,8 +27,7 @@ type Provider struct {
 	BundledPlugins []string // shipped with the runner: Pulumi cannot download them
 	Checks         []Check  // conditions to verify before an operation
 	Questions      []Question
-	Relations      []Relation // between values of the configuration
-	Trial          Trial      // of a cloud; empty if a trial is free
+	Trial          Trial // of a cloud; empty if a trial is free
 	// Extends is the built-in provider that a user's provider is based on, and whose
 	// name the programs know; "" for none.
 	Extends string

@@ -281,7 +281,8 @@ func TestCheckProvider(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, problem := range aws.Check(file) {
+		problems, _ := aws.Judge(file, "")
+		for _, problem := range problems {
 			got = append(got, problem.String())
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -93,33 +93,19 @@ func (p Provider) Missing(file config.StackFile, sources config.Sources) []confi
 	return file.Missing(config.Needed(keys, sources))
 }
 
-// Check returns problems of values that do not fit together.
-func (p Provider) Check(file config.StackFile) []config.Problem {
-	var problems []config.Problem
-	for _, q := range p.Questions {
-		problems = append(problems, p.misfit(file, q.AtLeast, q.Key)...)
-		problems = append(problems, p.misfit(file, q.Key, q.AtMost)...)
+// Judge applies the rules of the projects to the values: it returns what is wrong and what is doubtful. dir is
+// config/pulumi of the root, absolute.
+func (p Provider) Judge(file config.StackFile, dir string) (problems, doubts []config.Problem) {
+	values := config.Values{
+		Dir:   dir,
+		Get:   func(key string) any { return p.Value(file, key) },
+		IsSet: func(key string) bool { entry, ok := file.Lookup(key); return ok && entry.Value != nil },
 	}
-	return append(problems, p.unrelated(file)...)
-}
-
-// misfit returns a problem if the number of one key exceeds that of its upper bound.
-func (p Provider) misfit(file config.StackFile, small, large string) []config.Problem {
-	if small == "" || large == "" {
-		return nil
+	var rules []config.Rule
+	for _, step := range p.Steps {
+		rules = append(rules, step.Project.Rules...)
 	}
-	least, isNumber := config.Number(p.Value(file, small))
-	most, isBound := config.Number(p.Value(file, large))
-	if !isNumber || !isBound || least <= most {
-		return nil
-	}
-	if _, set := file.Lookup(large); set {
-		return []config.Problem{file.Problem(large, outOfBounds(most, "less", small, least))}
-	}
-	if _, set := file.Lookup(small); set {
-		return []config.Problem{file.Problem(small, outOfBounds(least, "more", large, most))}
-	}
-	return nil
+	return file.Judge(rules, values)
 }
 
 func outOfBounds(value int, word, other string, bound int) string {

@@ -12,8 +12,10 @@ func Rule(key config.Key) string {
 	switch {
 	case len(key.Allowed) > 0:
 		return "Allowed: " + strings.Join(key.Allowed, ", ")
-	case key.Form != "":
-		return "Takes " + string(key.Form)
+	case key.Form != nil && key.Kind == config.List:
+		return "Each is " + key.Form.Title
+	case key.Form != nil:
+		return "Takes " + key.Form.Title
 	case key.Min != nil && key.Max != nil:
 		return fmt.Sprintf("From %d to %d", *key.Min, *key.Max)
 	case key.Min != nil:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mara/config"
@@ -100,27 +101,47 @@ func valueSchemas(key config.Key) []schema {
 		if key.Max != nil {
 			number["maximum"] = *key.Max
 		}
+		if len(key.Allowed) > 0 {
+			number = schema{"enum": integers(key.Allowed)}
+		}
 		return []schema{number, {"type": "string", "pattern": "^[+-]?[0-9]+$"}}
 	case config.Bool:
 		return []schema{{"type": "boolean"}, {"enum": []string{"true", "false"}}}
 	case config.List:
-		return []schema{{"type": "array", "items": schema{"type": "string"}}}
+		return []schema{{"type": "array", "items": textSchema(key)}}
 	case config.Items:
 		return []schema{{"type": "array"}}
 	case config.Map:
 		return []schema{{"type": "object"}}
 	}
+	return []schema{textSchema(key)}
+}
+
+// textSchema returns the schema of a string, or of each item of a list. A string may be empty.
+func textSchema(key config.Key) schema {
 	text := schema{"type": "string"}
 	if len(key.Allowed) > 0 {
 		text["enum"] = key.Allowed
 	}
-	switch key.Form {
-	case config.Email:
+	switch {
+	case key.Form == config.Email:
 		text["format"] = "email"
-	case config.Host:
+	case key.Form == config.Host:
 		text["format"] = "hostname"
+	case key.Form != nil && key.Form.Pattern != "":
+		text["pattern"] = "^$|" + key.Form.Pattern
 	}
-	return []schema{text}
+	return text
+}
+
+// integers returns the numbers in texts.
+func integers(texts []string) (numbers []int) {
+	for _, text := range texts {
+		if number, err := strconv.Atoi(text); err == nil {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
 }
 
 // namespaces returns the namespaces of keys, the shared one first.

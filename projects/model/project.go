@@ -16,6 +16,7 @@ type Project struct {
 	Summary   string        // one line: what it deploys
 	Namespace string        // Kubernetes namespace it deploys to; "" when it has none of its own
 	Keys      []config.Key  // configuration keys that the program reads
+	Rules     []config.Rule // over the values of several keys, or more than a key can declare
 	Secrets   []Secret      // secret values it needs, kept in the secrets project
 	Outputs   []Output      // what it exports
 	Hooks     []Hook        // work around its steps

@@ -19,6 +19,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
 
+	"mara/config"
 	"mara/projects"
 	"mara/projects/internal/programtest"
 	"mara/projects/model"
@@ -136,9 +137,8 @@ func file(t *testing.T, name string) string {
 	return path
 }
 
-// TestDeclaredKeysAreRead holds that every key the catalogue declares, and so
-// documents and validates, is read by the program that declares it. (That a
-// program reads only declared keys, package settings holds.)
+// TestDeclaredKeysAreRead holds that every key the catalogue declares, and so documents and validates, is read by the
+// program that declares it, or by a rule of its project. (That a program reads only declared keys, package settings holds.)
 func TestDeclaredKeysAreRead(t *testing.T) {
 	t.Parallel()
 	reads, more := map[string]map[string]bool{}, variants(t)
@@ -163,11 +163,25 @@ func TestDeclaredKeysAreRead(t *testing.T) {
 	}
 	for _, project := range projects.All() {
 		for _, key := range project.Keys {
-			if !reads[project.Name][key.Name] && !key.OfPlugin {
-				t.Errorf("project %s declares %s, but its program does not read it", project.Name, key.Name)
+			if !reads[project.Name][key.Name] && !key.OfPlugin && !judged(project)[key.Name] {
+				t.Errorf("project %s declares %s, but neither its program nor a rule reads it", project.Name, key.Name)
 			}
 		}
 	}
+}
+
+// judged returns the keys that the rules of a project read.
+func judged(project model.Project) map[string]bool {
+	read := map[string]bool{}
+	get := func(name string) any {
+		read[name] = true
+		key, _ := project.Key(name)
+		return key.Default
+	}
+	for _, rule := range project.Rules {
+		rule(config.Values{Get: get, IsSet: func(string) bool { return false }})
+	}
+	return read
 }
 
 // run previews a project's program.

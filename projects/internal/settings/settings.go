@@ -53,7 +53,32 @@ func load(project model.Project, stack string, lookup func(string) (string, bool
 	for _, key := range project.Keys {
 		s.read(key.Name, key.Kind)
 	}
+	if len(s.problems) == 0 { // rules judge values that are valid
+		s.judge()
+	}
 	return s
+}
+
+// judge applies the project's rules over several keys. Warnings are the runner's to give.
+func (s *Settings) judge() {
+	value := func(name string) any {
+		key, ok := s.project.Key(name)
+		if !ok {
+			return nil
+		}
+		if text, ok := s.lookup(name); ok && text != "" {
+			return decode(key.Kind, text)
+		}
+		return key.Default
+	}
+	isSet := func(name string) bool { text, ok := s.lookup(name); return ok && text != "" }
+	for _, rule := range s.project.Rules {
+		for _, finding := range rule(config.Values{Get: value, IsSet: isSet}) {
+			if key, ok := s.project.Key(finding.Key); ok && !finding.Doubt {
+				s.reject(key, errors.New(finding.Text))
+			}
+		}
+	}
 }
 
 // String reads a string. Without a value and a default it is "".
@@ -148,8 +173,8 @@ func (s *Settings) Secret(secret model.Secret) string {
 	return ""
 }
 
-// Reject records that a key's value cannot be used, for rules that one key's
-// declaration cannot express, such as "not larger than another key".
+// Reject records that a key's value cannot be used, for what neither the key nor a rule can judge, such as a file
+// that cannot be read.
 func (s *Settings) Reject(name, format string, args ...any) {
 	s.reject(s.declared(name), fmt.Errorf(format, args...))
 }
@@ -199,7 +224,7 @@ func (s *Settings) declared(name string) config.Key {
 }
 
 func (s *Settings) reject(key config.Key, cause error) {
-	problem := fmt.Errorf("configuration key %q in %s %w%s", key.Name, s.file(), cause, hint(key))
+	problem := fmt.Errorf("configuration key %q in %s %w%s", key.Name, s.file(), cause, hint(key, cause))
 	if !slices.ContainsFunc(s.problems, func(seen error) bool { return seen.Error() == problem.Error() }) {
 		s.problems = append(s.problems, problem)
 	}
@@ -214,10 +239,10 @@ func (s *Settings) file() string {
 	return dir + "Pulumi." + s.stack + ".yaml"
 }
 
-// hint says what the key takes: what it means, what is allowed, an example.
-func hint(key config.Key) string {
+// hint says what the key takes: what it means, what is allowed unless the cause says it, an example.
+func hint(key config.Key, cause error) string {
 	parts := []string{key.Doc}
-	if len(key.Allowed) > 0 {
+	if len(key.Allowed) > 0 && !strings.Contains(cause.Error(), "allowed: ") {
 		parts = append(parts, "allowed: "+strings.Join(key.Allowed, ", "))
 	}
 	if key.Example != "" {

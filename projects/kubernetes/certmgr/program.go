@@ -51,20 +51,9 @@ func Program(ctx *pulumi.Context) error {
 
 // read takes the issuer from the configuration.
 func read(s *settings.Settings) issuer {
-	from := issuer{
+	return issuer{
 		kind: s.String("certmgr:issuer"), email: s.String("certmgr:acme_email"), server: s.String("certmgr:acme_server"),
 	}
-	if from.kind != acme {
-		return from
-	}
-	if from.email == "" {
-		s.Reject("certmgr:acme_email", "is not set, but certmgr:issuer is acme")
-	}
-	if host := s.Infrastructure(); host.Local {
-		s.Reject("certmgr:issuer",
-			"is acme, but an authority on the internet cannot reach a %s cluster: use self-signed", host.Name)
-	}
-	return from
 }
 
 // spec returns the ClusterIssuer's specification.

@@ -66,13 +66,7 @@ func Program(ctx *pulumi.Context) error {
 
 // read takes the size from the configuration.
 func read(s *settings.Settings) size {
-	chosen := size{heap: s.String("logstore:heap"), storage: s.String("logstore:storage_size")}
-	if chosen.heap != "" {
-		if _, err := megabytes(chosen.heap); err != nil {
-			s.Reject("logstore:heap", "%w", err)
-		}
-	}
-	return chosen
+	return size{heap: s.String("logstore:heap"), storage: s.String("logstore:storage_size")}
 }
 
 // account makes the Secret with the administrator's account. The key cookie is

@@ -60,11 +60,7 @@ func requests(c *cluster.Cluster, heap string) cluster.Values {
 	if c.Local() {
 		cpu = "100m"
 	}
-	memory, err := megabytes(heap)
-	if err != nil {
-		panic(err) // read has refused everything else
-	}
-	return cluster.Values{"cpu": cpu, "memory": fmt.Sprintf("%dMi", 2*memory)}
+	return cluster.Values{"cpu": cpu, "memory": fmt.Sprintf("%dMi", 2*megabytes(heap))}
 }
 
 func persistence(c *cluster.Cluster, storage string) cluster.Values {
@@ -116,12 +112,11 @@ func dashboardsValues(c *cluster.Cluster) cluster.Values {
 	}
 }
 
-// megabytes reads a Java heap size: a number with m or g.
-func megabytes(heap string) (int, error) {
-	unit := map[string]int{"m": 1, "g": 1024}[strings.ToLower(heap[max(0, len(heap)-1):])]
-	number, err := strconv.Atoi(heap[:max(0, len(heap)-1)])
-	if unit == 0 || err != nil || number < 1 {
-		return 0, fmt.Errorf("is %q, not a size such as 512m or 2g", heap)
+// megabytes returns a Java heap size, a number with m or g, in MiB.
+func megabytes(heap string) int {
+	number, _ := strconv.Atoi(strings.TrimRight(heap, "mMgG")) // the key's form has checked it
+	if strings.HasSuffix(strings.ToLower(heap), "g") {
+		return number * 1024
 	}
-	return number * unit, nil
+	return number
 }

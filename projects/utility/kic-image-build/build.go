@@ -8,24 +8,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/pulumi/pulumi-docker/sdk/v4/go/docker"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects"
 	"mara/projects/internal/settings"
 )
 
-// Facts of the source's Makefile and build/Dockerfile.
+// Facts of the source's Makefile.
 const (
-	dockerfile    = "build/Dockerfile"
 	compileTarget = "container" // compiles inside Docker: no Go needed here
 	localTag      = "local"     // tag of an image built from a directory
 )
-
-// gitURL is what BuildKit takes for a git repository, at a branch or tag.
-var gitURL = regexp.MustCompile(`^(?:https?://|ssh://|git@).+\.git#([\w./-]+)$`)
 
 // source is what to build.
 type source struct {
@@ -64,51 +60,35 @@ func build(cfg *settings.Settings, stack string) wanted {
 func readSource(cfg *settings.Settings) source {
 	location := cfg.String("kic:source")
 	var from source
-	switch match := gitURL.FindStringSubmatch(location); {
-	case match != nil:
-		from = source{
-			context: location, dockerfile: dockerfile, fingerprint: location,
-			tag: strings.TrimPrefix(strings.ReplaceAll(match[1], "/", "-"), "v"),
-		}
-	case filepath.IsAbs(location):
+	if filepath.IsAbs(location) {
 		from = directory(cfg, location)
-	default:
-		cfg.Reject("kic:source", "is %q, which is neither a git URL ending in .git#TAG nor an absolute path", location)
-	}
-	if configured := cfg.String("kic:source_tag"); configured != "" {
-		from.tag = configured
-		if !tagPattern.MatchString(configured) {
-			cfg.Reject("kic:source_tag", "is %q, which cannot be the tag of an image", configured)
+	} else {
+		_, ref, _ := strings.Cut(location, "#")
+		from = source{
+			context: location, dockerfile: projects.KICDockerfile, fingerprint: location,
+			tag: strings.TrimPrefix(strings.ReplaceAll(ref, "/", "-"), "v"),
 		}
 	}
+	from.tag = cmp.Or(cfg.String("kic:source_tag"), from.tag)
 	return from
 }
 
 // directory reads a source that is a directory of this machine.
 func directory(cfg *settings.Settings, path string) source {
-	recipe := filepath.Join(path, dockerfile)
-	if _, err := os.Stat(recipe); err != nil {
-		cfg.Reject("kic:source", "is not the source of the ingress controller: %w", err)
-		return source{}
-	}
 	sum, err := fingerprint(path)
-	if err != nil {
+	if err != nil && cfg.Err() == nil { // else a rule has said it
 		cfg.Reject("kic:source", "cannot be read: %w", err)
 	}
-	return source{context: path, dockerfile: recipe, tag: localTag, fingerprint: sum}
+	return source{context: path, dockerfile: filepath.Join(path, projects.KICDockerfile), tag: localTag, fingerprint: sum}
 }
 
 // buildOS returns the value of the Dockerfile's BUILD_OS for the Makefile's target.
 func buildOS(cfg *settings.Settings) string {
-	plus := cfg.Bool("kic:nginx_plus")
 	usual := "debian-image"
-	if plus {
+	if cfg.Bool("kic:nginx_plus") {
 		usual = "debian-image-plus"
 	}
 	target := cmp.Or(cfg.String("kic:source_target"), usual)
-	if plus != strings.Contains(target, "-plus") {
-		cfg.Reject("kic:source_target", "is %s, which does not agree with kic:nginx_plus, which is %v", target, plus)
-	}
 	if target == "ubi-image-plus" {
 		return "ubi-9-plus"
 	}
@@ -121,7 +101,7 @@ func buildSecrets(cfg *settings.Settings) docker.RemoteImageBuildSecretArrayInpu
 		return nil
 	}
 	secret := func(id, key string) docker.RemoteImageBuildSecretArgs {
-		return docker.RemoteImageBuildSecretArgs{Id: pulumi.String(id), Src: pulumi.String(file(cfg, key))}
+		return docker.RemoteImageBuildSecretArgs{Id: pulumi.String(id), Src: pulumi.String(cfg.String(key))}
 	}
 	return docker.RemoteImageBuildSecretArray{
 		secret("nginx-repo.crt", "kic:repo_cert_path"), secret("nginx-repo.key", "kic:repo_key_path"),

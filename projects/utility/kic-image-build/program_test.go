@@ -237,7 +237,7 @@ func TestRefusals(t *testing.T) {
 		config map[string]string
 		want   string
 	}{
-		{"no tag", map[string]string{"kic:image_name": "nginx/nginx-ingress"}, "has no tag"},
+		{"no tag", map[string]string{"kic:image_name": "nginx/nginx-ingress"}, "which is not an image with a tag"},
 		{"an unknown origin", map[string]string{"kic:image_origin": "ftp"}, "allowed: registry, source"},
 		{"no provider", map[string]string{"kubernetes:infra_type": ""}, `"kubernetes:infra_type"`},
 		{"NGINX Plus without token", map[string]string{"kic:nginx_plus": "true"}, `"kic:jwt_path"`},
@@ -249,8 +249,8 @@ func TestRefusals(t *testing.T) {
 			"a token that is a directory",
 			map[string]string{"kic:nginx_plus": "true", "kic:jwt_path": dir}, "which is not a file",
 		},
-		{"a git URL without tag", source("https://github.com/nginx/kubernetes-ingress.git"), "neither a git URL"},
-		{"a relative directory", source("kubernetes-ingress"), "nor an absolute path"},
+		{"a git URL without tag", source("https://github.com/nginx/kubernetes-ingress.git"), "which is not a git URL"},
+		{"a relative directory", source("kubernetes-ingress"), "or an absolute path"},
 		{"a directory without source", source(dir), "is not the source of the ingress controller"},
 		{
 			"a target of the other edition",
@@ -259,7 +259,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"a tag with a space",
-			map[string]string{"kic:image_origin": "source", "kic:source_tag": "my tag"}, "cannot be the tag",
+			map[string]string{"kic:image_origin": "source", "kic:source_tag": "my tag"}, "which is not the tag of an image",
 		},
 		{
 			"a build of NGINX Plus without credentials",

@@ -29,11 +29,6 @@ func basicAddons() []addon {
 	return []addon{{name: "vpc-cni"}, {name: "kube-proxy"}, {name: "eks-pod-identity-agent"}}
 }
 
-// addonNames returns all add-ons, in order.
-func addonNames() []string {
-	return []string{"vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", "aws-ebs-csi-driver"}
-}
-
 // storageAddon returns the EBS driver with its role.
 func (b *builder) storageAddon() (addon, error) {
 	granted, err := b.makeRole("eks-storage", trust{service: "pods.eks.amazonaws.com", tagSessions: true}, storagePolicy)

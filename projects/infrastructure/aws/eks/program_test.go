@@ -92,11 +92,11 @@ func TestCluster(t *testing.T) {
 		{
 			name: "version, support, range and logs",
 			config: map[string]string{
-				"eks:k8s_version": "1.30", "eks:support_type": "EXTENDED", "eks:service_cidr": "10.100.0.0/16",
+				"eks:k8s_version": "1.33", "eks:support_type": "EXTENDED", "eks:service_cidr": "10.100.0.0/16",
 				"eks:log_types": `["audit", "scheduler"]`,
 			},
 			want: map[string]any{
-				"version": "1.30", "upgradePolicy": map[string]any{"supportType": "EXTENDED"},
+				"version": "1.33", "upgradePolicy": map[string]any{"supportType": "EXTENDED"},
 				"kubernetesNetworkConfig": map[string]any{"serviceIpv4Cidr": "10.100.0.0/16"},
 				"enabledClusterLogTypes":  []any{"audit", "scheduler"},
 			},
@@ -453,11 +453,11 @@ func TestRefusals(t *testing.T) {
 		config map[string]string
 		want   string
 	}{
-		{"a version without quotes", map[string]string{"eks:k8s_version": "1.3"}, `is "1.3", which is not major.minor`},
+		{"a version without quotes", map[string]string{"eks:k8s_version": "1.3"}, `is "1.3", which is not a version of Kubernetes`},
 		{"half a node", map[string]string{"eks:min_size": "1.5"}, `"eks:min_size"`},
-		{"more at least than at most", map[string]string{"eks:min_size": "7"}, "more than eks:max_size, which is 6"},
-		{"too few nodes", map[string]string{"eks:desired_capacity": "2"}, "not between eks:min_size and eks:max_size, 3 and 6"},
-		{"too many nodes", map[string]string{"eks:desired_capacity": "7"}, "not between eks:min_size and eks:max_size"},
+		{"more at least than at most", map[string]string{"eks:min_size": "7"}, "is 7; it may not be more than eks:max_size (6)"},
+		{"too few nodes", map[string]string{"eks:desired_capacity": "2"}, "is 2; it may not be less than eks:min_size (3)"},
+		{"too many nodes", map[string]string{"eks:desired_capacity": "7"}, "is 7; it may not be more than eks:max_size (6)"},
 		{"an old image", map[string]string{"eks:ami_type": "AL2_x86_64"}, "allowed: AL2023_x86_64_STANDARD"},
 		{"a service range of the internet", map[string]string{"eks:service_cidr": "8.8.0.0/16"}, `"eks:service_cidr"`},
 		{
@@ -467,7 +467,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{"a name for a range", map[string]string{"eks:public_access_cidrs": `["office"]`}, "not an address range"},
 		{"an unknown log", map[string]string{"eks:log_types": `["kubelet"]`}, `has "kubelet"`},
-		{"an odd time", map[string]string{"eks:log_retention_days": "31"}, "CloudWatch does not take"},
+		{"an odd time", map[string]string{"eks:log_retention_days": "31"}, "is 31; allowed: 0, 1, 3"},
 		{"a name for an ARN", map[string]string{"eks:admin_principals": `["ann"]`}, `has "ann"`},
 		{
 			"an administrator twice",

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -39,60 +38,25 @@ type zone struct {
 // readConfiguration reads what the network is to be like, and asks AWS for the
 // region's zones only when the rest is valid.
 func readConfiguration(ctx *pulumi.Context, cfg *settings.Settings) (configuration, error) {
-	wanted := configuration{cidr: readRange(cfg), natMode: cfg.String("vpc:nat")}
-	names := readZones(cfg)
+	wanted := configuration{natMode: cfg.String("vpc:nat")}
+	names := cfg.List("vpc:azs")
 	if err := cfg.Err(); err != nil {
 		return configuration{}, err
 	}
-	if names == nil {
-		var err error
+	var err error
+	if wanted.cidr, err = netip.ParsePrefix(cfg.String("vpc:cidr")); err != nil {
+		return configuration{}, err
+	}
+	if len(names) == 0 {
 		if names, err = regionZones(ctx); err != nil {
 			return configuration{}, err
 		}
 	}
-	ranges, err := cidr.Layout(wanted.cidr, len(names))
-	if err != nil {
-		cfg.Reject("vpc:cidr", "cannot be used: %w", err)
-		return configuration{}, cfg.Err()
-	}
+	ranges := cidr.Layout(wanted.cidr, len(names))
 	for i, name := range names {
 		wanted.zones = append(wanted.zones, zone{name: name, Subnets: ranges[i]})
 	}
 	return wanted, nil
-}
-
-// readRange reads the network's range and refuses one that overlaps the
-// cluster's service addresses: pods could then not tell the two apart.
-func readRange(cfg *settings.Settings) netip.Prefix {
-	network, err := cidr.ParseNetwork(cfg.String("vpc:cidr"))
-	if err != nil {
-		cfg.Reject("vpc:cidr", "cannot be used: %w", err)
-	}
-	service, serviceErr := cidr.ParseService(cfg.String("eks:service_cidr"))
-	if serviceErr != nil {
-		cfg.Reject("eks:service_cidr", "cannot be used: %w", serviceErr)
-	}
-	if err == nil && serviceErr == nil && network.Overlaps(service) {
-		cfg.Reject("vpc:cidr", "is %s, which overlaps the cluster's service range %s (eks:service_cidr)", network, service)
-	}
-	return network
-}
-
-// readZones reads the configured zones; nil when there are none.
-func readZones(cfg *settings.Settings) []string {
-	names := cfg.List("vpc:azs")
-	for i, name := range names {
-		if name == "" || slices.Contains(names[:i], name) {
-			cfg.Reject("vpc:azs", "has %q twice or empty", name)
-		}
-	}
-	if len(names) > cidr.MaxZones {
-		cfg.Reject("vpc:azs", "has %d zones; the network is laid out for 1 to %d", len(names), cidr.MaxZones)
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return names
 }
 
 // regionZones asks AWS for the region's first zones, without local zones and

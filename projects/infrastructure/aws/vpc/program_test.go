@@ -226,18 +226,18 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no range", map[string]string{"vpc:cidr": "10.0.0.0"}, nil, "not an IPv4 range"},
 		{"host bits", map[string]string{"vpc:cidr": "10.0.0.1/16"}, nil, "did you mean 10.0.0.0/16?"},
-		{"too small", map[string]string{"vpc:cidr": "10.0.0.0/24"}, []string{"a"}, "do not fit into 10.0.0.0/24"},
+		{"too small", map[string]string{"vpc:cidr": "10.0.0.0/24"}, []string{"a"}, "is 10.0.0.0/24, into which the subnets do not fit"},
 		{
 			"an overlap with the service range", map[string]string{"vpc:cidr": "172.20.128.0/18"}, nil,
-			"overlaps the cluster's service range 172.20.0.0/16",
+			"is 172.20.0.0/16, which overlaps vpc:cidr (172.20.128.0/18)",
 		},
 		{
 			"an overlap with a configured service range",
-			map[string]string{"eks:service_cidr": "10.0.128.0/20"}, nil, "overlaps the cluster's service range",
+			map[string]string{"eks:service_cidr": "10.0.128.0/20"}, nil, "is 10.0.128.0/20, which overlaps vpc:cidr (10.0.0.0/16)",
 		},
 		{"a bad service range", map[string]string{"eks:service_cidr": "8.8.8.0/24"}, nil, `"eks:service_cidr"`},
-		{"a zone twice", map[string]string{"vpc:azs": `["a", "b", "a"]`}, nil, `has "a" twice`},
-		{"seven zones", map[string]string{"vpc:azs": `["a", "b", "c", "d", "e", "f", "g"]`}, nil, "1 to 6"},
+		{"a zone twice", map[string]string{"vpc:azs": `["us-east-1a", "us-east-1b", "us-east-1a"]`}, nil, `has "us-east-1a" twice`},
+		{"seven zones", map[string]string{"vpc:azs": `["us-east-1a", "us-east-1b", "us-east-1c", "us-east-1d", "us-east-1e", "us-east-1f", "us-east-1g"]`}, nil, "1 to 6"},
 		{"zones as text", map[string]string{"vpc:azs": "us-east-1a"}, nil, "must be a list"},
 		{"an unknown kind of NAT", map[string]string{"vpc:nat": "two"}, nil, "allowed: single, per-az, none"},
 		{"a region without zones", nil, nil, "no availability zone"},

@@ -21,14 +21,6 @@ import (
 func Program(ctx *pulumi.Context) error {
 	cfg := settings.New(ctx, projects.DigitalOceanDNS())
 	domain, host, ttl := cfg.String("dns:domain"), cfg.String("bank-of-anthos:host"), cfg.Int("dns:ttl")
-	name, fits := nameIn(domain, host)
-	switch {
-	case domain == "":
-	case host == "":
-		cfg.Reject("bank-of-anthos:host", "is not set, but dns:domain is: the record needs a name")
-	case !fits:
-		cfg.Reject("dns:domain", "is %q, which bank-of-anthos:host %q does not belong to", domain, host)
-	}
 	if err := cfg.Err(); err != nil {
 		return err
 	}
@@ -42,7 +34,7 @@ func Program(ctx *pulumi.Context) error {
 		return fmt.Errorf("dns:domain: looking for the domain %q in DigitalOcean's DNS: %w", domain, err)
 	}
 	record, err := digitalocean.NewDnsRecord(ctx, "application", &digitalocean.DnsRecordArgs{
-		Domain: pulumi.String(domain), Type: digitalocean.RecordTypeA, Name: pulumi.String(name),
+		Domain: pulumi.String(domain), Type: digitalocean.RecordTypeA, Name: pulumi.String(nameIn(domain, host)),
 		Value: controller.String("ip").ApplyT(contain.Try(address)).(pulumi.StringOutput), Ttl: pulumi.Int(ttl),
 	})
 	if err != nil {
@@ -52,12 +44,12 @@ func Program(ctx *pulumi.Context) error {
 	return nil
 }
 
-// nameIn returns the name of a host's record in a domain: "@" for the domain itself.
-func nameIn(domain, host string) (name string, fits bool) {
+// nameIn returns the name of a host's record in its domain: "@" for the domain itself.
+func nameIn(domain, host string) string {
 	if host == domain {
-		return "@", true
+		return "@"
 	}
-	return strings.CutSuffix(host, "."+domain)
+	return strings.TrimSuffix(host, "."+domain)
 }
 
 // address returns the address of the load balancer, or an error while it has none.

@@ -4,7 +4,6 @@ package doks
 
 import (
 	"fmt"
-	"net/netip"
 	"regexp"
 
 	"github.com/pulumi/pulumi-digitalocean/sdk/v4/go/digitalocean"
@@ -15,16 +14,8 @@ import (
 	"mara/projects/internal/settings"
 )
 
-// minor is a Kubernetes version whose patches DigitalOcean chooses; whole is one
-// as DigitalOcean names it. Neither takes the "1.3" that is left of 1.30 written
-// without quotes.
-var (
-	minor = regexp.MustCompile(`^1\.\d{2}$`)
-	whole = regexp.MustCompile(`^1\.\d{2}\.\d+-do\.\d+$`)
-)
-
-// region is a region as DigitalOcean names it.
-var region = regexp.MustCompile(`^[a-z]{3}\d$`)
+// whole matches a version of Kubernetes as DigitalOcean names it. Of any other, DigitalOcean chooses the patch.
+var whole = regexp.MustCompile(`^1\.\d{2}\.\d+-do\.\d+$`)
 
 const secondsOfADay = 24 * 60 * 60
 
@@ -53,19 +44,11 @@ func Program(ctx *pulumi.Context) error {
 	return nil
 }
 
-// clusterArgs turns the configuration into the cluster's inputs, but for the
-// version; what does not fit is recorded in the settings.
+// clusterArgs turns the configuration into the cluster's inputs, but for the version.
 func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *digitalocean.KubernetesClusterArgs {
-	if version := cfg.String("doks:k8s_version"); !minor.MatchString(version) && !whole.MatchString(version) {
-		cfg.Reject("doks:k8s_version", "is %q, which is neither major.minor nor a version such as 1.36.2-do.0", version)
-	}
-	place := cfg.String("doks:region")
-	if !region.MatchString(place) {
-		cfg.Reject("doks:region", "is %q, which is not a region such as nyc3", place)
-	}
 	return &digitalocean.KubernetesClusterArgs{
 		Name:                    pulumi.String(environment.Name(ctx.Stack(), "")),
-		Region:                  pulumi.String(place),
+		Region:                  pulumi.String(cfg.String("doks:region")),
 		NodePool:                pool(ctx, cfg),
 		Ha:                      pulumi.Bool(cfg.Bool("doks:high_availability")),
 		ControlPlaneFirewall:    firewall(cfg),
@@ -99,14 +82,9 @@ func pool(ctx *pulumi.Context, cfg *settings.Settings) digitalocean.KubernetesCl
 		Name: pulumi.String(environment.Name(ctx.Stack(), "nodes")), Size: pulumi.String(cfg.String("doks:node_size")),
 	}
 	smallest, largest := cfg.Int("doks:min_nodes"), cfg.Int("doks:max_nodes")
-	switch {
-	case smallest == 0 && largest == 0:
+	if largest == 0 {
 		nodes.NodeCount = pulumi.Int(cfg.Int("doks:node_count"))
 		return nodes
-	case smallest == 0:
-		cfg.Reject("doks:min_nodes", "must be at least 1 when doks:max_nodes is set")
-	case smallest > largest:
-		cfg.Reject("doks:max_nodes", "is %d, less than doks:min_nodes, which is %d", largest, smallest)
 	}
 	nodes.AutoScale = pulumi.Bool(true)
 	nodes.MinNodes, nodes.MaxNodes = pulumi.Int(smallest), pulumi.Int(largest)
@@ -115,16 +93,11 @@ func pool(ctx *pulumi.Context, cfg *settings.Settings) digitalocean.KubernetesCl
 
 // firewall returns the addresses that may reach the API server; nil allows all.
 func firewall(cfg *settings.Settings) digitalocean.KubernetesClusterControlPlaneFirewallPtrInput {
-	var allowed pulumi.StringArray
-	for _, text := range cfg.List("doks:api_allowed_cidrs") {
-		_, isRange := netip.ParsePrefix(text)
-		if _, isAddress := netip.ParseAddr(text); isRange != nil && isAddress != nil {
-			cfg.Reject("doks:api_allowed_cidrs", "has %q, which is neither an address nor a range of addresses", text)
-		}
-		allowed = append(allowed, pulumi.String(text))
-	}
-	if allowed == nil {
+	allowed := cfg.List("doks:api_allowed_cidrs")
+	if len(allowed) == 0 {
 		return nil
 	}
-	return digitalocean.KubernetesClusterControlPlaneFirewallArgs{Enabled: pulumi.Bool(true), AllowedAddresses: allowed}
+	return digitalocean.KubernetesClusterControlPlaneFirewallArgs{
+		Enabled: pulumi.Bool(true), AllowedAddresses: pulumi.ToStringArray(allowed),
+	}
 }

@@ -114,14 +114,14 @@ func TestRefusals(t *testing.T) {
 		config map[string]string
 		want   string
 	}{
-		{"a version without quotes", map[string]string{"doks:k8s_version": "1.3"}, `is "1.3", which is neither major.minor`},
-		{"a patch that DigitalOcean did not make", map[string]string{"doks:k8s_version": "1.36.2"}, "which is neither major.minor"},
-		{"a version that is not offered", map[string]string{"doks:k8s_version": "1.29"}, "doks:k8s_version: DigitalOcean does not offer Kubernetes 1.29"},
+		{"a version without quotes", map[string]string{"doks:k8s_version": "1.3"}, `is "1.3", which is not a version of Kubernetes`},
+		{"a patch that DigitalOcean did not make", map[string]string{"doks:k8s_version": "1.36.2"}, "did you mean 1.36?"},
+		{"a version that is not offered", map[string]string{"doks:k8s_version": "1.49"}, "doks:k8s_version: DigitalOcean does not offer Kubernetes 1.49"},
 		{"no region", map[string]string{"doks:region": "nowhere"}, `is "nowhere", which is not a region such as nyc3`},
 		{"no nodes", map[string]string{"doks:node_count": "0"}, "smallest allowed value is 1"},
 		{"only a largest number", map[string]string{"doks:max_nodes": "3"}, "must be at least 1 when doks:max_nodes is set"},
-		{"only a smallest number", map[string]string{"doks:min_nodes": "3"}, "less than doks:min_nodes, which is 3"},
-		{"a name for a range", map[string]string{"doks:api_allowed_cidrs": `["office"]`}, "neither an address nor a range"},
+		{"only a smallest number", map[string]string{"doks:min_nodes": "3"}, "is not set, but doks:min_nodes is"},
+		{"a name for a range", map[string]string{"doks:api_allowed_cidrs": `["office"]`}, "which is not an address or an address range"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

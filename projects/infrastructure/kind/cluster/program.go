@@ -5,6 +5,8 @@
 package cluster
 
 import (
+	"fmt"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -37,20 +39,17 @@ func Program(ctx *pulumi.Context) error {
 	return nil
 }
 
-// clusterArgs turns the configuration into the cluster's inputs; what does not
-// fit is recorded in the settings.
+// clusterArgs turns the configuration into the cluster's inputs.
 func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.ClusterArgs {
-	checkNodes(cfg)
-	checkPorts(cfg)
 	return &kindsdk.ClusterArgs{
 		Name:             pulumi.String(projects.KindClusterName(ctx.Stack())),
 		NodeImage:        pulumi.String(naming.InMirror(cfg.String(projects.Mirror), cfg.String("kind:node_image"))),
 		ControlPlanes:    pulumi.Int(cfg.Int("kind:control_planes")),
 		Workers:          pulumi.Int(cfg.Int("kind:workers")),
-		ListenAddress:    pulumi.String(address(cfg, "kind:listen_address")),
+		ListenAddress:    pulumi.String(cfg.String("kind:listen_address")),
 		HTTPPort:         pulumi.Int(cfg.Int("kind:http_port")),
 		HTTPSPort:        pulumi.Int(cfg.Int("kind:https_port")),
-		APIServerAddress: pulumi.String(address(cfg, "kind:api_server_address")),
+		APIServerAddress: pulumi.String(cfg.String("kind:api_server_address")),
 		APIServerPort:    optionalPort(cfg.Int("kind:api_server_port")),
 		PodSubnet:        optional(cfg.String("kind:pod_subnet")),
 		ServiceSubnet:    optional(cfg.String("kind:service_subnet")),
@@ -87,4 +86,29 @@ func images(names []string) pulumi.StringArrayInput {
 		return nil
 	}
 	return pulumi.ToStringArray(names)
+}
+
+// mounts returns the inputs for the directories to mount.
+func mounts(cfg *settings.Settings) pulumi.MapArray {
+	var all pulumi.MapArray
+	for _, text := range cfg.List("kind:mounts") {
+		mount, _ := projects.ParseMount(text) // the key's form has checked it
+		all = append(all, pulumi.Map{
+			"hostPath": pulumi.String(mount.Host), "containerPath": pulumi.String(mount.Node), "readOnly": pulumi.Bool(mount.ReadOnly),
+		})
+	}
+	return all
+}
+
+// mirrors returns the inputs for where to pull a registry's images from.
+func mirrors(cfg *settings.Settings) pulumi.StringMap {
+	configured := cfg.Map("kind:registry_mirrors")
+	if len(configured) == 0 {
+		return nil
+	}
+	inputs := pulumi.StringMap{}
+	for host, target := range configured {
+		inputs[host] = pulumi.String(fmt.Sprint(target))
+	}
+	return inputs
 }

@@ -5,8 +5,6 @@
 package registry
 
 import (
-	"net/netip"
-
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -44,14 +42,10 @@ func Program(ctx *pulumi.Context) error {
 
 // registryArgs turns the configuration into the registry's inputs.
 func registryArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.RegistryArgs {
-	address := cfg.String("kind:registry_address")
-	if _, err := netip.ParseAddr(address); err != nil {
-		cfg.Reject("kind:registry_address", "is %q, which is not an IP address", address)
-	}
 	return &kindsdk.RegistryArgs{
 		Name:        pulumi.String(projects.KindRegistryName(ctx.Stack())),
 		Image:       pulumi.String(naming.InMirror(cfg.String(projects.Mirror), cfg.String("kind:registry_image"))),
-		HostAddress: pulumi.String(address),
+		HostAddress: pulumi.String(cfg.String("kind:registry_address")),
 		HostPort:    pulumi.Int(cfg.Int("kind:registry_port")),
 		Labels: pulumi.StringMap{
 			"mara.dev/project": pulumi.String(ctx.Project()),

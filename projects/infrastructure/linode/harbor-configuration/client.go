@@ -8,16 +8,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 )
 
 // requestTimeout bounds one question; Harbor answers in much less.
 const requestTimeout = 20 * time.Second
-
-// projectName is what Harbor takes as the name of a project.
-var projectName = regexp.MustCompile(`^[a-z0-9]+(?:[._-][a-z0-9]+)*$`)
 
 // client talks to Harbor's API, version 2.0:
 // github.com/goharbor/harbor/blob/main/api/v2.0/swagger.yaml.

@@ -58,9 +58,6 @@ func readConfiguration(ctx *pulumi.Context) (configuration, error) {
 		timeout:  time.Duration(cfg.Int("harbor:ready_timeout")) * time.Second,
 		interval: time.Duration(cfg.Int("harbor:poll_interval")) * time.Second,
 	}
-	if !projectName.MatchString(wanted.project) {
-		cfg.Reject("harbor:project", "is %q, which Harbor does not take as the name of a project", wanted.project)
-	}
 	simulated, _ := ctx.GetConfig(projects.SimulatedKey)
 	wanted.simulated = simulated == "true"
 	return wanted, cfg.Err()

@@ -124,7 +124,7 @@ func TestRefusals(t *testing.T) {
 		config map[string]string
 		want   string
 	}{
-		{"a bad project", map[string]string{"harbor:project": "My Images"}, "does not take as the name of a project"},
+		{"a bad project", map[string]string{"harbor:project": "My Images"}, "which is not a name that Harbor takes"},
 		{"no time", map[string]string{"harbor:ready_timeout": "0"}, "smallest allowed value is 1"},
 		{"too much time", map[string]string{"harbor:ready_timeout": "100000"}, "largest allowed value is 7200"},
 		{"no pause", map[string]string{"harbor:poll_interval": "0"}, "smallest allowed value is 1"},

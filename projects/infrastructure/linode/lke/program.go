@@ -3,8 +3,7 @@
 package lke
 
 import (
-	"net/netip"
-	"regexp"
+	"strings"
 
 	"github.com/pulumi/pulumi-linode/sdk/v4/go/linode"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -13,10 +12,6 @@ import (
 	"mara/projects/infrastructure/linode/internal/environment"
 	"mara/projects/internal/settings"
 )
-
-// version is a Kubernetes version as LKE takes it. It also catches the "1.3"
-// that is left of 1.30 written without quotes.
-var version = regexp.MustCompile(`^1\.\d{2}$`)
 
 // Program declares the cluster.
 func Program(ctx *pulumi.Context) error {
@@ -37,16 +32,11 @@ func Program(ctx *pulumi.Context) error {
 	return nil
 }
 
-// clusterArgs turns the configuration into the cluster's inputs; what does not
-// fit is recorded in the settings.
+// clusterArgs turns the configuration into the cluster's inputs.
 func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *linode.LkeClusterArgs {
-	kubernetes := cfg.String("lke:k8s_version")
-	if !version.MatchString(kubernetes) {
-		cfg.Reject("lke:k8s_version", "is %q, which is not major.minor", kubernetes)
-	}
 	return &linode.LkeClusterArgs{
 		Label:      environment.Label(ctx.Stack(), ""),
-		K8sVersion: pulumi.String(kubernetes),
+		K8sVersion: pulumi.String(cfg.String("lke:k8s_version")),
 		Region:     pulumi.String(cfg.String("lke:region")),
 		Pools:      linode.LkeClusterPoolArray{pool(cfg)},
 		ControlPlane: linode.LkeClusterControlPlaneArgs{
@@ -62,14 +52,9 @@ func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *linode.LkeCluster
 func pool(cfg *settings.Settings) linode.LkeClusterPoolArgs {
 	nodes := linode.LkeClusterPoolArgs{Type: pulumi.String(cfg.String("lke:node_type"))}
 	smallest, largest := cfg.Int("lke:min_nodes"), cfg.Int("lke:max_nodes")
-	switch {
-	case smallest == 0 && largest == 0:
+	if largest == 0 {
 		nodes.Count = pulumi.Int(cfg.Int("lke:node_count"))
 		return nodes
-	case smallest == 0:
-		cfg.Reject("lke:min_nodes", "must be at least 1 when lke:max_nodes is set")
-	case smallest > largest:
-		cfg.Reject("lke:max_nodes", "is %d, less than lke:min_nodes, which is %d", largest, smallest)
 	}
 	nodes.Autoscaler = linode.LkeClusterPoolAutoscalerArgs{Min: pulumi.Int(smallest), Max: pulumi.Int(largest)}
 	return nodes
@@ -79,14 +64,10 @@ func pool(cfg *settings.Settings) linode.LkeClusterPoolArgs {
 func accessList(cfg *settings.Settings) linode.LkeClusterControlPlaneAclPtrInput {
 	var ipv4, ipv6 pulumi.StringArray
 	for _, text := range cfg.List("lke:api_allowed_cidrs") {
-		prefix, err := netip.ParsePrefix(text)
-		switch {
-		case err != nil:
-			cfg.Reject("lke:api_allowed_cidrs", "has %q, which is not an address range", text)
-		case prefix.Addr().Is4():
-			ipv4 = append(ipv4, pulumi.String(text))
-		default:
+		if strings.Contains(text, ":") {
 			ipv6 = append(ipv6, pulumi.String(text))
+		} else {
+			ipv4 = append(ipv4, pulumi.String(text))
 		}
 	}
 	if ipv4 == nil && ipv6 == nil {

@@ -104,11 +104,11 @@ func TestRefusals(t *testing.T) {
 		config map[string]string
 		want   string
 	}{
-		{"a version without quotes", map[string]string{"lke:k8s_version": "1.3"}, `is "1.3", which is not major.minor`},
-		{"a patch version", map[string]string{"lke:k8s_version": "1.36.4"}, "which is not major.minor"},
+		{"a version without quotes", map[string]string{"lke:k8s_version": "1.3"}, `is "1.3", which is not a version of Kubernetes`},
+		{"a patch version", map[string]string{"lke:k8s_version": "1.36.4"}, "did you mean 1.36?"},
 		{"no nodes", map[string]string{"lke:node_count": "0"}, "smallest allowed value is 1"},
 		{"only a largest number", map[string]string{"lke:max_nodes": "3"}, "must be at least 1 when lke:max_nodes is set"},
-		{"only a smallest number", map[string]string{"lke:min_nodes": "3"}, "less than lke:min_nodes, which is 3"},
+		{"only a smallest number", map[string]string{"lke:min_nodes": "3"}, "is not set, but lke:min_nodes is"},
 		{"a name for a range", map[string]string{"lke:api_allowed_cidrs": `["office"]`}, "not an address range"},
 	}
 	for _, test := range tests {

@@ -7,7 +7,6 @@ package controller
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
@@ -89,17 +88,8 @@ func read(s *settings.Settings) options {
 // readLicense reads the licence token that NGINX Plus does not start without.
 func readLicense(s *settings.Settings) string {
 	const key = "kic:jwt_path"
-	path := s.String(key)
-	switch {
-	case path == "":
-		s.Reject(key, "is not set, but kic:nginx_plus is true: NGINX Plus needs its licence token")
-		return ""
-	case !filepath.IsAbs(path): // the working directory differs between the runner and a plain `pulumi up`
-		s.Reject(key, "is %q, which is not an absolute path; NGINX Plus needs it", path)
-		return ""
-	}
-	token, err := os.ReadFile(path)
-	if err != nil {
+	token, err := os.ReadFile(s.String(key))
+	if err != nil && s.Err() == nil { // else a rule has said it
 		s.Reject(key, "names a file that cannot be read: %w", err)
 	}
 	return strings.TrimSpace(string(token))

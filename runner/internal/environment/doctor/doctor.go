@@ -195,6 +195,13 @@ func (e *Examination) configuration(context.Context) []preflight.Finding {
 		return findings(err)
 	}
 	file := e.Session.Settings.Config
+	if len(e.Session.Doubts) > 0 {
+		var found []preflight.Finding
+		for _, doubt := range e.Session.Doubts {
+			found = append(found, preflight.Finding{Status: preflight.Warning, Text: doubt.String()})
+		}
+		return found
+	}
 	if !file.Exists {
 		return preflight.Good("there is no " + file.File + "; defaults are used")
 	}

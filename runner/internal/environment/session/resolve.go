@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -190,7 +191,11 @@ func (s *Session) ResolveToOperate() error {
 	if err := s.needProvider(); err != nil {
 		return config.Join(err, s.Settings.Config.Validate(s.Options.DeclaredKeys(), nil))
 	}
-	return s.Validate()
+	err := s.Validate()
+	for _, doubt := range s.Doubts {
+		s.Warnings = append(s.Warnings, doubt.String())
+	}
+	return err
 }
 
 // Validate holds the configuration against what the projects declare. A
@@ -212,7 +217,13 @@ func (s *Session) Validate() error {
 		return err
 	}
 	sealed, unsealed := projects.Unsealed(file, s.Options.Known().Secrets())
-	more := slices.Concat(unsealed, ownProblems, s.Provider.Check(file), s.Vault.Problems())
+	judged, doubts := s.Provider.Judge(file, filepath.Join(s.Settings.Root, config.Directory))
+	judged = slices.DeleteFunc(judged, func(p config.Problem) bool { // its absence is a problem of its own
+		return slices.ContainsFunc(file.Missing(missing), func(key config.Key) bool { return key.Name == p.Key })
+	})
+	misplaced, foreign := s.misplaced(file)
+	s.Doubts = append(foreign, doubts...)
+	more := slices.Concat(unsealed, ownProblems, misplaced, judged, s.Vault.Problems())
 	return config.WithProblems(sealed.Validate(declared, missing), more)
 }
 

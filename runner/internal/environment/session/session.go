@@ -38,9 +38,10 @@ type Session struct {
 	Deps     Deps
 	Options  Options
 	Masker   *event.Masker
-	Log      *slog.Logger    // of --debug
-	Profile  *engine.Profile // nil unless it is asked for
-	Warnings []string        // to begin the run with
+	Log      *slog.Logger     // of --debug
+	Profile  *engine.Profile  // nil unless it is asked for
+	Warnings []string         // to begin the run with
+	Doubts   []config.Problem // values that may be wrong; known once they are validated
 
 	// Known once the settings are resolved.
 	Settings  config.Settings

@@ -228,7 +228,7 @@ func TestRefused(t *testing.T) {
 		{"needs of a catalogue project", "providers: {mine: {extends: kind, projects: [{project: kubeconfig}]}}", "mara.yaml:1: kubeconfig needs kind-cluster, which is not a project of mine; add it, or write reads and after"},
 		{"when of a catalogue project", "providers: {mine: {extends: kind, projects: [{project: kind-cluster, when: 'true'}]}}", "mara.yaml:1: when is for projects of your own; kind-cluster comes with the runner"},
 		{"config", "projects: [{path: net, config: {sise: {}}}]", `mara.yaml:1: config names "net:sise", which the section config of net/Pulumi.yaml does not declare; did you mean "net:size"?`},
-		{"allowed", "projects: [{path: net, config: {hosts: {allowed: [a]}}}]", "mara.yaml:1: net:hosts is of the type integer; only a string has allowed values"},
+		{"allowed", "projects: [{path: net, config: {hosts: {allowed: [a]}}}]", "mara.yaml:1: net:hosts is of the type integer, but allowed has \"a\""},
 		{"default", "projects: [{path: net, config: {size: {allowed: [a]}}}]", `mara.yaml:1: the default of net:size is "small"; allowed: a`},
 		{"generate", "projects: [{path: net, config: {token: {generate: pasword}}}]", `mara.yaml:1: generate is "pasword"; allowed: password, alphanumeric, rsa-key; did you mean "password"?`},
 		{"git that is not here", "projects:\n- git: https://example.com/acme/infra.git\n  ref: v1\n  path: net", "mara.yaml:2: the project is in infra@v1, which is not here yet; fetch it with `runner fetch`"},

@@ -230,8 +230,14 @@ func keysOf(p model.Project) []string {
 
 func (b *builder) addRule(key *config.Key, rule config.MaraKey) {
 	line := rule.Key.Line
-	if len(rule.Allowed) > 0 && key.Kind != config.String {
-		b.problem(line, "%s is of the type %s; only a string has allowed values", key.Name, key.Kind)
+	if len(rule.Allowed) > 0 && !slices.Contains([]config.Kind{config.String, config.Int, config.List}, key.Kind) {
+		b.problem(line, "%s is of the type %s; only a string, an integer and a list of strings have allowed values", key.Name,
+			key.Kind)
+	}
+	for _, allowed := range rule.Allowed {
+		if _, ok := config.Number(allowed); !ok && key.Kind == config.Int {
+			b.problem(line, "%s is of the type %s, but allowed has %q", key.Name, key.Kind, allowed)
+		}
 	}
 	if (rule.Min != nil || rule.Max != nil) && key.Kind != config.Int {
 		b.problem(line, "%s is of the type %s; only an integer has min and max", key.Name, key.Kind)

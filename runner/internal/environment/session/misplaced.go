@@ -1,0 +1,60 @@
+package session
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"mara/config"
+	"mara/projects/model"
+)
+
+// misplaced finds keys in the stack file that no project of the provider reads: as problems those that have the name
+// of a project's directory instead of the project's, as doubts those of other providers. Layers may hold the keys of
+// several providers.
+func (s *Session) misplaced(file config.StackFile) (problems, doubts []config.Problem) {
+	declared := map[string]bool{}
+	for _, key := range s.Options.DeclaredKeys() {
+		declared[key.Name] = true
+	}
+	for _, entry := range file.Entries {
+		switch {
+		case declared[entry.Key]:
+			if owner := s.ownerElsewhere(entry.Key); owner != "" && entry.File == "" {
+				text := fmt.Sprintf("is read by no project of %s; %s reads it", s.Provider.Name, owner)
+				doubts = append(doubts, file.Problem(entry.Key, text))
+			}
+		default:
+			if meant := s.keyOfDirectory(entry.Key, declared); meant != "" {
+				text := fmt.Sprintf("is read by no project; keys have the name of the project, not of its directory: did you mean %q?",
+					meant)
+				problems = append(problems, file.Problem(entry.Key, text))
+			}
+		}
+	}
+	return problems, doubts
+}
+
+// ownerElsewhere returns the project of other providers that reads a key; "" if one of this provider reads it, too.
+func (s *Session) ownerElsewhere(key string) string {
+	reads := func(p model.Project) bool {
+		_, ok := p.Key(key)
+		return ok
+	}
+	if _, ok := model.Find(s.Provider.Projects(), reads); ok || s.Provider.Name == "" {
+		return ""
+	}
+	project, _ := model.Find(s.Options.Known().Projects, reads)
+	return project.Name
+}
+
+// keyOfDirectory returns the declared key of an own project whose directory has the name of a key's namespace, or "".
+func (s *Session) keyOfDirectory(name string, declared map[string]bool) string {
+	namespace, rest, _ := strings.Cut(name, ":")
+	for _, project := range s.Provider.Own() {
+		if meant := project.Name + ":" + rest; path.Base(project.Path) == namespace && declared[meant] {
+			return meant
+		}
+	}
+	return ""
+}
