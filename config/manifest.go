@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,6 +55,9 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 		switch key.Value {
 		case "name":
 			d.text(&m.Name)("name", value)
+			if m.Name != "" && !projectName.MatchString(m.Name) && !strings.Contains(m.Name, "${") { // a template is refused later
+				d.problem(value.Line, "name", "is %q, which Pulumi refuses: a name has up to 100 letters, digits, -, _ and .", m.Name)
+			}
 		case "runtime":
 			d.runtime(value, &m)
 		case "description":
@@ -77,6 +81,10 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 	}
 	return m, problemsError(d.problems)
 }
+
+// projectName matches the names of projects that Pulumi takes:
+// github.com/pulumi/pulumi/sdk/v3/go/common/tokens, ValidateProjectName.
+var projectName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
 
 // manifestDecoder decodes a Pulumi.yaml and collects the problems.
 type manifestDecoder struct{ maraDecoder }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/cli/exports"
@@ -39,6 +40,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		inspect.Providers(d),
 		inspect.Plan(d),
 		configuration.Command(d),
+		inspect.Check(d),
 		inspect.Doctor(d),
 	}, operations.Commands(d), []*cli.Command{
 		inspect.Stacks(d),
@@ -46,7 +48,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		inspect.Outputs(d),
 		inspect.Query(d),
 		inspect.Policy(d),
-		fleets.Command(d, operations.Rollouts(d)...),
+		fleets.Command(d, append(operations.Rollouts(d), inspect.Check(d))...),
 		operations.Hook(d),
 		secrets.Command(d),
 		mirrors.Command(d),
@@ -74,6 +76,7 @@ func commands(d cmd.Deps) []*cli.Command {
 // Run runs the command line and returns the exit code.
 func Run(ctx context.Context, d cmd.Deps, args []string) int {
 	d.Stdout = cmd.NewOutlet(d.Stdout, d.StdoutIsTerminal)
+	d.Variables = func() []string { return variablesOf(commands(d)) }
 	err := execute(ctx, d, args)
 	cmd.PrintError(d.Stderr, err)
 	return cmd.ExitCode(err)
@@ -110,6 +113,19 @@ func newApp(d cmd.Deps, all []*cli.Command) *cli.App {
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              cmd.OnUsageError,
 	}
+}
+
+// variablesOf returns the environment variables that commands read.
+func variablesOf(all []*cli.Command) []string {
+	names := []string{config.RunnerStackVariable}
+	for _, command := range all {
+		for _, flag := range command.Flags {
+			names = append(names, cmd.VariableOf(flag))
+		}
+		names = append(names, variablesOf(command.Subcommands)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func quiet(command *cli.Command) {

@@ -112,7 +112,7 @@ func TestConfigSet(t *testing.T) {
 		{"set eks:k8s_version 1.30", `eks:k8s_version: "1.36"`, `eks:k8s_version: "1.30"`},
 		{"set kubernetes:infra_type aws", "", ""},
 		{"set eks:min_size 2", "  eks:k8s_version: \"1.36\"\n", "  eks:k8s_version: \"1.36\"\n  eks:min_size: 2\n"},
-		{"set vpc:azs a,b", "    secure: v1:abc\n", "    secure: v1:abc\n  vpc:azs:\n    - a\n    - b\n"},
+		{"set vpc:azs us-east-1a,us-east-1b", "    secure: v1:abc\n", "    secure: v1:abc\n  vpc:azs:\n    - us-east-1a\n    - us-east-1b\n"},
 		{`set nginx:values {"a":{"b":2}}`, "nginx:values: {controller: {replicaCount: 2}}", "nginx:values:\n    a:\n      b: 2"},
 		{"set random:thing 1.30", "    secure: v1:abc\n", "    secure: v1:abc\n  random:thing: \"1.30\"\n"},
 		{"unset nginx:values", "  nginx:values: {controller: {replicaCount: 2}}\n", ""},
@@ -232,9 +232,10 @@ func TestConfigExplain(t *testing.T) {
 	want := `eks:k8s_version
   value      1.36 (config/pulumi/Pulumi.dev.yaml:6)
   overrides  1.36 (default)
-  meaning    Kubernetes version, major.minor in quotes
+  meaning    Kubernetes version
   type       string
   default    1.36
+  accepts    a version of Kubernetes, major.minor in quotes
   example    1.35
   read by    aws-eks
 `

@@ -58,8 +58,8 @@ func TestFleet(t *testing.T) {
 		{"fleet plan", 0, "Wave test: 1 environment\n  test\nWave prod: 1 environment, after test\n  eu-1\n"},
 		{"fleet plan --destroy", 0, "Wave prod: 1 environment, after test\n  eu-1\nWave test: 1 environment\n  test\n"},
 		{"fleet plan --affected --why", 0, "Wave test: 1 environment\n  test: has never been rolled out\nWave prod: 1 environment, after test\n  eu-1: has never been rolled out\n"},
-		{"fleet check", 0, "2 environments checked, no problems\n"},
-		{"fleet check --simulate", 0, "2 environments checked, no problems\n"},
+		{"fleet check", 0, "config/environments/test.yaml: warning: test and eu-1 want the same ports"},
+		{"check eu-1 --simulate", 0, "1 environment checked, no problems\n"},
 		{"fleet get logstore:storage_size", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n" +
 			"50Gi   1      eu-1          config/layers/prod.yaml:5\n10Gi   1      test          config/layers/base.yaml:4\n"},
 		{"fleet get certmgr:helm_timeout --all", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n600    2      eu-1, test    default\n"},
@@ -120,15 +120,15 @@ func TestFleetCheck(t *testing.T) {
 	files := small()
 	files["layers/base.yaml"] = "values:\n  runner: {provider: kind}\n  pulumiConfig:\n    logstore:storage_size: much\n    logstore:storge_size: 1Gi\n"
 	files["environments/dev.yaml"] = "imports: [base]\nvalues:\n  runner: {projects: {skip: [logstre]}}\n"
-	_, stderr, code := runFleet(t, fleetRoot(t, files), "fleet check --simulate")
-	want := `error: 4 problems in the configuration:
-  config/environments/dev.yaml:3: runner.projects.skip names "logstre", which is no project of kind; did you mean "logstore"? (in dev)
-  config/environments/dev.yaml: dev is in no wave of config/rollout.yaml: its labels are environment=dev,provider=kind; give it a label that a wave matches, or add a wave (in dev)
-  config/layers/base.yaml:5: logstore:storge_size is read by no project; did you mean "logstore:storage_size"? (in 2 environments)
-  config/layers/base.yaml:4: logstore:storage_size is "much", which is not a size such as 10Gi (in test)
+	stdout, stderr, code := runFleet(t, fleetRoot(t, files), "fleet check --simulate")
+	want := `config/environments/dev.yaml: error: dev is in no wave of config/rollout.yaml: its labels are environment=dev,provider=kind; give it a label that a wave matches, or add a wave (in dev)
+config/environments/dev.yaml:3: error: runner.projects.skip names "logstre", which is no project of kind; did you mean "logstore"? (in dev)
+config/layers/base.yaml:4: error: logstore:storage_size is "much", which is not a size such as 10Gi (in test)
+config/layers/base.yaml:5: error: logstore:storge_size is read by no project; did you mean "logstore:storage_size"? (in 2 environments)
+3 environments checked, 4 problems
 `
-	if got, _, _ := strings.Cut(stderr, "hint: "); code != cmd.ExitConfig || got != want {
-		t.Errorf("exit code %d: %s", code, cmp.Diff(want, got))
+	if code != cmd.ExitConfig || stdout != want || stderr != "" {
+		t.Errorf("exit code %d: %s%s", code, cmp.Diff(want, stdout), stderr)
 	}
 }
 
@@ -139,23 +139,25 @@ func TestFleetCheckWithoutSecrets(t *testing.T) {
 	files := small()
 	root := fleetRoot(t, files)
 	stdout, stderr, code := runFleet(t, root, "fleet check")
-	want := "not checked: 4 secrets missing in 2 environments (bank-of-anthos:accounts_db_password, bank-of-anthos:jwt_private_key, " +
+	const sound = `config/environments/test.yaml: warning: test and eu-1 want the same ports of this machine (80, 443, 5001): only one of the two can run on it (in test)
+2 environments checked, no problems, 1 warning
+`
+	want := sound + "not checked: 4 secrets missing in 2 environments (bank-of-anthos:accounts_db_password, bank-of-anthos:jwt_private_key, " +
 		"bank-of-anthos:ledger_db_password, prometheus:admin_password); --secrets makes them errors\n"
-	if code != 0 || stderr != want || stdout != "2 environments checked, no problems\n" {
-		t.Errorf("exit code %d: %s%s", code, stdout, cmp.Diff(want, stderr))
+	if code != 0 || stderr != "" || stdout != want {
+		t.Errorf("exit code %d: %s%s", code, stderr, cmp.Diff(want, stdout))
 	}
-	if stdout, _, code := runFleet(t, root, "fleet check test -o json"); code != 0 || !strings.Contains(stdout, `"unchecked": [`) {
+	if stdout, _, code := runFleet(t, root, "fleet check test -o json"); code != 0 || !strings.Contains(stdout, `"missing_secrets": [`) {
 		t.Errorf("exit code %d: %s", code, stdout)
 	}
-	_, stderr, code = runFleet(t, root, "fleet check --secrets")
-	if code != cmd.ExitConfig || !strings.Contains(stderr, "prometheus:admin_password is missing") || strings.Contains(stderr, "not checked") {
-		t.Errorf("--secrets: exit code %d: %s", code, stderr)
+	stdout, _, code = runFleet(t, root, "fleet check --secrets")
+	if code != cmd.ExitConfig || !strings.Contains(stdout, "prometheus:admin_password is missing") || strings.Contains(stdout, "not checked") {
+		t.Errorf("--secrets: exit code %d: %s", code, stdout)
 	}
 	files["pulumi/secrets/Pulumi.test.yaml"] = "config:\n  prometheus:admin_password: hunter22hunter22\n"
-	_, stderr, code = runFleet(t, fleetRoot(t, files), "fleet check")
-	if code != cmd.ExitConfig || !strings.Contains(stderr, "Pulumi.test.yaml:2: prometheus:admin_password is in plain text") ||
-		!strings.Contains(stderr, "\nhint: 1 of 2 environments is not valid") {
-		t.Errorf("plain text: exit code %d: %s", code, stderr)
+	stdout, _, code = runFleet(t, fleetRoot(t, files), "fleet check")
+	if code != cmd.ExitConfig || !strings.Contains(stdout, "Pulumi.test.yaml:2: error: prometheus:admin_password is in plain text") {
+		t.Errorf("plain text: exit code %d: %s", code, stdout)
 	}
 }
 
@@ -254,13 +256,13 @@ func TestFleetViewsBrokenFiles(t *testing.T) {
 	files["rollout.yml"], files["layers/prod.yaml"] = "waves: []\n", "imports: [base, other]\nvalues:\n  runner: {labels: {stage: prod}}\n"
 	files["environments/eu-2.yaml"], files["layers/other.yml"] = files["environments/eu-1.yaml"], "values: {}\n"
 	root := fleetRoot(t, files)
-	if _, stderr, code := runFleet(t, root, "fleet check"); code != cmd.ExitConfig ||
-		strings.Count(stderr, `config/layers/prod.yaml:1: imports "other", but config/layers/other.yml is not read`) != 1 {
+	if stdout, stderr, code := runFleet(t, root, "fleet check"); code != cmd.ExitConfig ||
+		strings.Count(stdout, `config/layers/prod.yaml:1: error: imports "other", but config/layers/other.yml is not read`) != 1 {
 		t.Errorf("a broken layer of two environments: exit code %d, %s", code, stderr)
 	}
 	files["layers/other.yaml"] = "values: {}\n"
-	if _, stderr, code := runFleet(t, fleetRoot(t, files), "fleet check"); code != cmd.ExitConfig ||
-		!strings.Contains(stderr, "config/rollout.yml: is not read, because its name ends in .yml; rename it to config/rollout.yaml") {
+	if stdout, stderr, code := runFleet(t, fleetRoot(t, files), "fleet check"); code != cmd.ExitConfig ||
+		!strings.Contains(stdout, "config/rollout.yml: error: is not read, because its name ends in .yml; rename it to config/rollout.yaml") {
 		t.Errorf("waves in .yml: exit code %d, %s", code, stderr)
 	}
 }

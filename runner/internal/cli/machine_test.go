@@ -80,12 +80,12 @@ func TestChangesAsJSON(t *testing.T) {
 	t.Parallel()
 	const file = `"file":"config/pulumi/Pulumi.dev.yaml"`
 	for args, want := range map[string]string{
-		"set eks:k8s_version 1.30":      `{` + file + `,"key":"eks:k8s_version","value":"1.30","was":"1.36"}`,
-		"set vpc:azs a,b":               `{` + file + `,"key":"vpc:azs","value":["a","b"],"was":null}`,
-		"unset eks:k8s_version":         `{` + file + `,"key":"eks:k8s_version","value":null,"was":"1.36"}`,
-		"unset eks:min_size":            `{` + file + `,"key":"eks:min_size","value":null,"was":null}`,
-		"unset myapp:token":             `{` + file + `,"key":"myapp:token","value":null,"was":"[secret]"}`,
-		"set kubernetes:infra_type aws": `{` + file + `,"key":"kubernetes:infra_type","value":"aws","was":"aws"}`,
+		"set eks:k8s_version 1.30":          `{` + file + `,"key":"eks:k8s_version","value":"1.30","was":"1.36"}`,
+		"set vpc:azs us-east-1a,us-east-1b": `{` + file + `,"key":"vpc:azs","value":["us-east-1a","us-east-1b"],"was":null}`,
+		"unset eks:k8s_version":             `{` + file + `,"key":"eks:k8s_version","value":null,"was":"1.36"}`,
+		"unset eks:min_size":                `{` + file + `,"key":"eks:min_size","value":null,"was":null}`,
+		"unset myapp:token":                 `{` + file + `,"key":"myapp:token","value":null,"was":"[secret]"}`,
+		"set kubernetes:infra_type aws":     `{` + file + `,"key":"kubernetes:infra_type","value":"aws","was":"aws"}`,
 	} {
 		_, stdout, stderr, code := runConfig(t, configFile, args+" -o json")
 		if code != cmd.ExitDone || compact(t, stdout) != want || stderr != "" {

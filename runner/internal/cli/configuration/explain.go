@@ -101,7 +101,7 @@ func (e explanation) text(key config.Key) string {
 	if e.Default != nil {
 		line("default", config.Show(e.Default))
 	}
-	line("accepts", providers.Rule(key))
+	line("accepts", strings.TrimPrefix(providers.Rule(key), "Takes "))
 	line("example", e.Example)
 	line("variables", strings.Join(e.Variables, ", "))
 	line("read by", strings.Join(e.Projects, ", "))

@@ -35,7 +35,7 @@ func Command(d cmd.Deps, operations ...*cli.Command) *cli.Command {
 			"stack file.\n" +
 			"Labels choose environments, and config/rollout.yaml defines waves: groups of environments that are updated at\n" +
 			"the same time. See docs/fleets.md.\n\n" + cmd.ExitText(cmd.AllExitCodes()...),
-		Subcommands: append([]*cli.Command{listCommand(d), checkCommand(d), newCommand(d), getCommand(d)}, operations...),
+		Subcommands: append([]*cli.Command{listCommand(d), newCommand(d), getCommand(d)}, operations...),
 	}
 }
 
@@ -43,13 +43,12 @@ func Command(d cmd.Deps, operations ...*cli.Command) *cli.Command {
 type options struct {
 	cmd.Common
 	Selection fleet.Selection
-	Secrets   bool   // check requires all secrets
 	Name      string // of the key or output that get shows
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	chosen, err := cmd.ParseFleet(c, c.Args().Slice())
-	return options{Common: common, Selection: chosen, Secrets: c.Bool("secrets")}, err
+	return options{Common: common, Selection: chosen}, err
 }
 
 func flags(own ...[]cli.Flag) []cli.Flag {

@@ -12,8 +12,10 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/doctor"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/preflight"
+	"mara/runner/internal/workflow/check"
 )
 
 // Doctor returns `runner doctor`.
@@ -43,6 +45,10 @@ func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
 	common, broken, err := cmd.ParseBroken(c, d)
 	o := doctorOptions{Options: doctor.Options{Options: common.Options, Broken: broken}, Invocation: common.Invocation}
 	o.Operation, o.Selection = operation.Up, cmd.ParseSelection(c)
+	if o.Root != "" {
+		look := func(ctx context.Context) []preflight.Finding { return lookAtFiles(ctx, d, o.Options.Options) }
+		o.First = []preflight.Check{{Name: "files", Title: "files", Group: preflight.Environment, Look: look}}
+	}
 	if err != nil || len(o.Args) == 0 {
 		return o, err
 	}
@@ -53,6 +59,21 @@ func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
 	}
 	o.Operation = named
 	return o, nil
+}
+
+// lookAtFiles checks the files that all environments share; the doctor looks at those of its environment itself.
+func lookAtFiles(ctx context.Context, d cmd.Deps, o session.Options) (found []preflight.Finding) {
+	for _, f := range check.Root(ctx, d.Deps, o, nil) {
+		status := preflight.Problem
+		if f.Doubt {
+			status = preflight.Warning
+		}
+		found = append(found, preflight.Finding{Status: status, Text: f.Problem.String()})
+	}
+	if len(found) == 0 {
+		return preflight.Good("variables, policies, queries and prices are right; `runner check` looks at all environments")
+	}
+	return found
 }
 
 // runDoctor checks everything, and fails if there are problems.

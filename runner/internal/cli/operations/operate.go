@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/vault"
+	"mara/runner/internal/workflow/check"
 	"mara/runner/internal/workflow/operate"
 	"mara/runner/internal/workflow/relay"
 )
@@ -145,13 +146,35 @@ func parseSecrets(c *cli.Context, o cmd.Common) (vault.Given, error) {
 // runOperation completes the configuration, runs an operation, and returns its exit code as an error.
 func runOperation(ctx context.Context, d cmd.Deps, o options) (err error) {
 	r := o.Request
-	if r.Guards, err = r.LoadGuards(); err != nil {
+	if r.Guards, err = loadGuards(ctx, d, r); err != nil {
 		return err
 	}
 	if r.Options, err = complete(ctx, d, cmd.Common{Options: r.Options, Invocation: o.Invocation}); err != nil {
 		return err
 	}
 	return o.ExitCode.exit(operate.Run(ctx, d.Deps, r, o.View))
+}
+
+// loadGuards checks the files that all environments share, and returns the guards of a request. It prints what does not
+// stop the operation.
+func loadGuards(ctx context.Context, d cmd.Deps, r operate.Request) (operate.Guards, error) {
+	guards, err := r.LoadGuards()
+	if r.Root == "" || !r.Operation.RunsPrograms() {
+		return guards, err
+	}
+	var problems []config.Problem
+	for _, f := range check.Root(ctx, d.Deps, r.Options, nil) {
+		switch {
+		case f.Doubt || f.Kind == check.Queries:
+			fmt.Fprintf(d.Stderr, "warning: %s\n", f.Problem)
+		case f.Kind == check.Variables:
+			problems = append(problems, f.Problem)
+		}
+	}
+	if len(problems) > 0 {
+		err = config.Join(&config.Error{Problems: problems}, err)
+	}
+	return guards, err
 }
 
 // changesExit says whether changes have an exit code of their own.

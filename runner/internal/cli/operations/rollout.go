@@ -134,7 +134,7 @@ func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 }
 
 func runRollout(ctx context.Context, d cmd.Deps, o rolloutOptions) (err error) {
-	if o.Request.Guards, err = o.Request.LoadGuards(); err != nil {
+	if o.Request.Guards, err = loadGuards(ctx, d, o.Request); err != nil {
 		return err
 	}
 	return o.ExitCode.exit(rollout.Run(ctx, d.Deps, o.Options))

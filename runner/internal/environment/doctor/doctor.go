@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +28,8 @@ import (
 // Options say what to look at.
 type Options struct {
 	session.Options
-	Broken error // what is wrong with the environment file
+	Broken error             // what is wrong with the environment file
+	First  []preflight.Check // to begin with
 }
 
 // Examination looks at an environment the way an operation opens it, but goes on
@@ -74,7 +76,7 @@ func Examine(d session.Deps, o Options) (*Examination, error) {
 // simulated clouds need no account, no program and no plugin.
 func (e *Examination) Checks(ctx context.Context) []preflight.Check {
 	start := sync.OnceValues(func() (engine.Engine, error) { return e.Session.Engine(ctx) })
-	checks := e.ownChecks()
+	checks := append(slices.Clone(e.Options.First), e.ownChecks()...)
 	checks = append(checks, []preflight.Check{
 		{Name: "environment-file", Title: "environment file", Group: preflight.Environment, Look: e.environmentFile},
 		{Name: "settings", Title: "stack and provider", Group: preflight.Environment, Look: e.settings},

@@ -29,6 +29,7 @@ type Deps struct {
 	Interrupt    *interrupt.Levels         // how hard to stop; nil in tests that never stop
 	Clouds       func() []simulate.Package // the clouds that can be simulated
 	CloudClients cloud.Clients             // ask the real ones; nil when they cannot be asked
+	Variables    func() []string           // names of the variables that the runner reads; nil if they are not known
 }
 
 // Options say how to open an environment.

@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -222,9 +223,22 @@ func (s *Session) Validate() error {
 		return slices.ContainsFunc(file.Missing(missing), func(key config.Key) bool { return key.Name == p.Key })
 	})
 	misplaced, foreign := s.misplaced(file)
+	invalid := sealed.Validate(declared, missing)
+	judged, doubts = withoutInvalid(judged, invalid), withoutInvalid(doubts, invalid)
 	s.Doubts = append(foreign, doubts...)
 	more := slices.Concat(unsealed, ownProblems, misplaced, judged, s.Vault.Problems())
-	return config.WithProblems(sealed.Validate(declared, missing), more)
+	return config.WithProblems(invalid, more)
+}
+
+// withoutInvalid removes what rules say about keys whose values are invalid already.
+func withoutInvalid(found []config.Problem, invalid error) []config.Problem {
+	wrong, ok := errors.AsType[*config.Error](invalid)
+	if !ok {
+		return found
+	}
+	return slices.DeleteFunc(found, func(p config.Problem) bool {
+		return slices.ContainsFunc(wrong.Problems, func(other config.Problem) bool { return other.Key == p.Key })
+	})
 }
 
 // NarrowProvider reduces a provider to the needs of the selected projects. It

@@ -24,9 +24,12 @@ type Missing struct {
 }
 
 // String describes where the read is, what the owner exports, and where.
-func (m Missing) String() string {
-	return fmt.Sprintf("%s reads output %q of %s, which %s%s",
-		m.Place, m.Output, m.Owner, m.Exports.words(), config.DidYouMean(m.Output, m.Exports.Names))
+func (m Missing) String() string { return m.Place.String() + " " + m.Text() }
+
+// Text describes the read without its place.
+func (m Missing) Text() string {
+	return fmt.Sprintf("reads output %q of %s, which %s%s", m.Output, m.Owner, m.Exports.words(),
+		config.DidYouMean(m.Output, m.Exports.Names))
 }
 
 // words describes what is exported, and where.

@@ -22,7 +22,6 @@ func (m machine) kindPorts(ctx context.Context) []Finding {
 	taken := m.containersByPort(ctx)
 	var findings []Finding
 	var free []string
-	wanted := map[int]string{}
 	for _, want := range []struct{ key, address string }{
 		{"kind:http_port", "kind:listen_address"},
 		{"kind:https_port", "kind:listen_address"},
@@ -33,12 +32,6 @@ func (m machine) kindPorts(ctx context.Context) []Finding {
 		if err != nil || port == 0 {
 			continue // any free port will do, or the value is wrong, which other checks report
 		}
-		if other, twice := wanted[port]; twice {
-			text := fmt.Sprintf("%s is %d, which %s has already", want.key, port, other)
-			findings = append(findings, Bad(text, "choose another port")...)
-			continue
-		}
-		wanted[port] = want.key
 		if wrong := m.port(want.key, m.setting(want.address), port, taken); wrong != nil {
 			findings = append(findings, wrong...)
 			continue

@@ -7,7 +7,9 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +36,9 @@ func Find(name, dir, path string) (string, error) {
 			file = filepath.Join(dir, file)
 		}
 		found, err := exec.LookPath(file)
+		if errors.Is(err, fs.ErrPermission) {
+			return "", fmt.Errorf("%s is not executable: `chmod +x %s`", file, file)
+		}
 		if err != nil {
 			return "", fmt.Errorf("there is no program %s", file)
 		}

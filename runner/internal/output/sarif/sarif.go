@@ -18,6 +18,7 @@ type Options struct {
 	Version string            // of the runner
 	ID      string            // what was examined: later logs with the same id replace this one
 	Rules   map[string]string // summaries by name, of the rules that were applied
+	Help    string            // how a finding is handled; "" for that of policy rules
 	Failed  bool              // what was examined failed, or was not examined to its end
 }
 
@@ -115,7 +116,7 @@ func New(o Options, results []Result) Log {
 	for _, name := range ruleNames(o, results) {
 		summary := cmp.Or(o.Rules[name], name)
 		index[name] = len(made.Tool.Driver.Rules)
-		made.Tool.Driver.Rules = append(made.Tool.Driver.Rules, rule{name, text{summary}, text{summary}, text{help}})
+		made.Tool.Driver.Rules = append(made.Tool.Driver.Rules, rule{name, text{summary}, text{summary}, text{cmp.Or(o.Help, help)}})
 	}
 	for _, found := range results {
 		made.Results = append(made.Results, newResult(found, index[found.Rule]))

@@ -210,7 +210,7 @@ func TestRefused(t *testing.T) {
 		{"bad when", "projects:\n- path: net\n  when: .config[", `mara.yaml:3: when is not a jq expression: unexpected EOF`},
 		{"unknown function", "projects:\n- path: net\n  when: foo(1)", `mara.yaml:3: when is not a jq expression: function not defined: foo/1`},
 		{"no program", "projects:\n- path: net\n  hooks:\n  - run: no-such-program -x", "mara.yaml:4: the hook no-such-program cannot be run: there is no no-such-program on the PATH"},
-		{"not executable", "projects:\n- path: net\n  hooks:\n  - run: ./notes.txt", "mara.yaml:4: the hook notes.txt cannot be run: there is no program ROOT/net/notes.txt"},
+		{"not executable", "projects:\n- path: net\n  hooks:\n  - run: ./notes.txt", "mara.yaml:4: the hook notes.txt cannot be run: ROOT/net/notes.txt is not executable: `chmod +x ROOT/net/notes.txt`"},
 		{"unknown hook", "projects:\n- path: net\n  hooks: [kubeconfg]", `mara.yaml:3: the runner has no hook "kubeconfg"; known: kubeconfig, answers; did you mean "kubeconfig"?; for a command write  run: COMMAND`},
 		{"hook of a run", "hooks: [kubeconfig]", `mara.yaml:1: "kubeconfig" is not a hook of a run; write  run: COMMAND`},
 		{"hook twice", "projects:\n- path: net\n  hooks: [{name: a, run: ./hook.sh}, {name: a, run: ./hook.sh}]", `mara.yaml:3: a hook "a" is there twice`},

@@ -12,12 +12,12 @@ import (
 	"mara/config"
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/contract"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
+	"mara/runner/internal/workflow/check"
 )
 
 // The flag that allows to read outputs that do not exist, and its values.
@@ -31,16 +31,12 @@ const (
 // the exported ones. Which outputs a program reads is known of programs in
 // Pulumi YAML. It is not changed once it is made, and nil checks nothing.
 type outputContract struct {
+	check.Reads
 	warnOnly bool
 	stacks   exportingStacks
 	plan     plan.Plan // with the projects that a selection skips
 	selected []string
-	programs map[string]contract.Program         // by project
-	reads    map[string]map[string]contractReads // by reader, then by owner
-	unsure   map[string]bool                     // readers that read a stack whose name is not known before they run
 }
-
-type contractReads = []contract.Read
 
 // exportingStacks knows what the stacks of an environment export.
 type exportingStacks interface {
@@ -57,51 +53,9 @@ func (j *job) newOutputContract() *outputContract {
 		return nil
 	}
 	exports := stacks.Exports{Set: s.Stacks}
-	c := &outputContract{
-		warnOnly: j.WarnMissing, stacks: exports, plan: s.Plan, selected: j.w.plan.Names(),
-		programs: map[string]contract.Program{}, reads: map[string]map[string]contractReads{}, unsure: map[string]bool{},
+	return &outputContract{
+		Reads: check.ReadsOf(s, exports), warnOnly: j.WarnMissing, stacks: exports, plan: s.Plan, selected: j.w.plan.Names(),
 	}
-	for _, step := range s.Plan.Steps {
-		project := step.Project
-		if project.Own == nil {
-			continue
-		}
-		program, ok := contract.ReadProgram(project.Own.Dir, project.Directory())
-		if !ok {
-			continue
-		}
-		name := project.Name
-		c.programs[name], c.reads[name] = program, map[string]contractReads{}
-		values := interpolations(s, exports, project)
-		for _, read := range program.Reads {
-			stack, known := contract.StackName(read.Stack, values)
-			c.unsure[name] = c.unsure[name] || !known
-			if owner, ours := exports.ProjectOf(stack); known && ours {
-				c.reads[name][owner] = append(c.reads[name][owner], read)
-			}
-		}
-	}
-	return c
-}
-
-// interpolations returns the variables that the name of a stack may be made of in a
-// program: Pulumi's own, and the configuration unless the project has its own stack
-// file over the shared one.
-func interpolations(s *session.Session, exports stacks.Exports, project model.Project) map[string]string {
-	values := exports.Interpolations(project.Name)
-	if project.Own.StackFiles != "" {
-		return values
-	}
-	for _, key := range project.Keys {
-		name := strings.TrimPrefix(key.Name, project.Name+":")
-		if value, ok := key.Default.(string); ok {
-			values[name] = value
-		}
-		if entry, ok := s.Settings.Config.Lookup(key.Name); ok {
-			values[name] = config.Show(entry.Value)
-		}
-	}
-	return values
 }
 
 // checkOutputs makes the contract of the operation and checks what is known before any
@@ -134,13 +88,13 @@ func (j *job) checkOutputs(ctx context.Context) error {
 func (c *outputContract) missingBefore(ctx context.Context) ([]string, error) {
 	var missing []string
 	for _, reader := range c.selected {
-		for _, owner := range slices.Sorted(maps.Keys(c.reads[reader])) {
+		for _, owner := range slices.Sorted(maps.Keys(c.Of[reader])) {
 			exports, known, err := c.exportsBefore(ctx, owner)
 			if err != nil {
 				return nil, fmt.Errorf("looking for the outputs of %s that %s reads: %w", owner, reader, err)
 			}
 			if known {
-				missing = append(missing, describe(contract.Check(owner, c.reads[reader][owner], exports))...)
+				missing = append(missing, describe(contract.Check(owner, c.Of[reader][owner], exports))...)
 			}
 		}
 	}
@@ -162,7 +116,7 @@ func (c *outputContract) exportsBefore(
 	ctx context.Context, owner string,
 ) (exports contract.Exports, known bool, err error) {
 	project, ok := c.project(owner)
-	program, inYAML := c.programs[owner]
+	program, inYAML := c.Programs[owner]
 	switch {
 	case !ok:
 		return exports, false, nil
@@ -172,14 +126,14 @@ func (c *outputContract) exportsBefore(
 	case inYAML:
 		return program.Exports, true, nil
 	case project.Own == nil:
-		return contract.Exports{Names: declaredOutputs(project)}, true, nil
+		return contract.Exports{Names: check.DeclaredOutputs(project)}, true, nil
 	}
 	return exports, false, nil
 }
 
 // place returns where a project's exports stand, as exactly as that is known.
 func (c *outputContract) place(project model.Project) contract.Place {
-	if program, ok := c.programs[project.Name]; ok {
+	if program, ok := c.Programs[project.Name]; ok {
 		return program.Exports.Place
 	}
 	if project.Own == nil {
@@ -200,8 +154,8 @@ func (c *outputContract) before(ctx context.Context, reader string, emit func(ev
 		return nil
 	}
 	var missing []string
-	for _, owner := range slices.Sorted(maps.Keys(c.reads[reader])) {
-		if _, inYAML := c.programs[owner]; inYAML || !slices.Contains(c.selected, owner) {
+	for _, owner := range slices.Sorted(maps.Keys(c.Of[reader])) {
+		if _, inYAML := c.Programs[owner]; inYAML || !slices.Contains(c.selected, owner) {
 			continue // checked before the run
 		}
 		exports, known, err := c.exportsNow(ctx, owner)
@@ -209,7 +163,7 @@ func (c *outputContract) before(ctx context.Context, reader string, emit func(ev
 			return fmt.Errorf("looking for the outputs of %s: %w", owner, err)
 		}
 		if known {
-			missing = append(missing, describe(contract.Check(owner, c.reads[reader][owner], exports))...)
+			missing = append(missing, describe(contract.Check(owner, c.Of[reader][owner], exports))...)
 		}
 	}
 	if len(missing) == 0 {
@@ -288,19 +242,9 @@ func (c *outputContract) after(
 	}
 	at := contract.Place{File: config.MaraFile, Line: step.Project.Own.Line}
 	exports := contract.Exports{Names: names, Place: c.place(step.Project)}
-	if text := contract.Undeclared(declaredOutputs(step.Project), at, exports); text != "" {
+	if text := contract.Undeclared(check.DeclaredOutputs(step.Project), at, exports); text != "" {
 		warn(text)
 	}
-}
-
-// declaredOutputs returns the names of the outputs that the catalogue or mara.yaml
-// declares for a project.
-func declaredOutputs(project model.Project) []string {
-	var names []string
-	for _, output := range project.Outputs {
-		names = append(names, output.Name)
-	}
-	return names
 }
 
 // vanishes warns of an output that a project loses, for each project that reads it or
@@ -312,13 +256,13 @@ func (c *outputContract) vanishes(owner, output string, op operation.Operation, 
 	}
 	for _, step := range c.plan.Steps {
 		reader := step.Project
-		reads := c.reads[reader.Name][owner]
+		reads := c.Of[reader.Name][owner]
 		at := slices.IndexFunc(reads, func(read contract.Read) bool { return read.Output == output })
-		_, inYAML := c.programs[reader.Name]
+		_, inYAML := c.Programs[reader.Name]
 		switch {
 		case at >= 0 && !slices.Contains(c.selected, reader.Name):
 			warn(fmt.Sprintf("%s, and %s reads it (%s)", what, reader.Name, reads[at].Place))
-		case inYAML && !c.unsure[reader.Name], !c.readsOutputsOf(step, owner), !c.stacks.IsDeployed(reader.Name):
+		case inYAML && !c.Unsure[reader.Name], !c.readsOutputsOf(step, owner), !c.stacks.IsDeployed(reader.Name):
 		case at < 0:
 			warn(fmt.Sprintf("%s, and %s reads outputs of this stack; the runner does not know which", what, reader.Name))
 		}

@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
+	"mara/runner/internal/workflow/check"
 )
 
 // exports are stacks as a test has them: what this run has found, and what is deployed.
@@ -54,15 +55,16 @@ func contractOf(stacks exports, selected ...string) *outputContract {
 				step("net", nil), step("tool", []string{"path", "size"}), step("web", nil, "net", "tool"), step("bot", nil, "net"),
 			},
 		},
-		programs: map[string]contract.Program{
+		Reads: check.Reads{Programs: map[string]contract.Program{
 			"net": {
 				Exports: contract.Exports{Place: contract.Place{File: "net/Main.yaml", Line: 1}, Names: []string{"dns", "range"}},
 			}, "web": {},
 		},
-		reads: map[string]map[string]contractReads{"web": {
-			"net": {read(5, "domain"), read(6, "range")}, "tool": {read(7, "paths")},
-		}},
-		unsure: map[string]bool{},
+			Of: map[string]map[string][]contract.Read{"web": {
+				"net": {read(5, "domain"), read(6, "range")}, "tool": {read(7, "paths")},
+			}},
+			Unsure: map[string]bool{},
+		},
 	}
 }
 

@@ -1,0 +1,27 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestProjectNames: names that Pulumi refuses are refused with their line.
+func TestProjectNames(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"net": "", "net_2.x-y": "", "a b": "net/Pulumi.yaml:1: name is \"a b\", which Pulumi refuses", "größe": "which Pulumi refuses",
+		"nginx/": "which Pulumi refuses", strings.Repeat("n", 101): "up to 100 letters",
+	} {
+		_, err := ParseManifest("net/Pulumi.yaml", []byte("name: "+name+"\nruntime: yaml\n"))
+		if got := errorText(err); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,75 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mara/config"
+	"mara/runner/internal/environment/session"
+)
+
+// port is a port of this machine that an environment wants.
+type port struct {
+	key, address string
+	number       int
+	problem      config.Problem // names file and line
+}
+
+// portsOf returns the ports that an environment on this machine wants.
+func portsOf(s *session.Session) (ports []port) {
+	if !s.Provider.Local {
+		return nil
+	}
+	file := s.Settings.Config
+	for _, want := range []struct{ key, address string }{
+		{"kind:http_port", "kind:listen_address"}, {"kind:https_port", "kind:listen_address"},
+		{"kind:api_server_port", "kind:api_server_address"}, {"kind:registry_port", "kind:registry_address"},
+	} {
+		number, ok := config.Number(s.Provider.Value(file, want.key))
+		if !ok || number == 0 { // any free port
+			continue
+		}
+		address, _ := s.Provider.Value(file, want.address).(string)
+		ports = append(ports, port{key: want.key, address: address, number: number, problem: file.Problem(want.key, "")})
+	}
+	return ports
+}
+
+// samePorts doubts environments that want ports of this machine that an earlier one wants.
+func samePorts(all []environment) (found []Finding) {
+	for i, one := range all {
+		for _, other := range all[:i] {
+			shared := sharedPorts(one.ports, other.ports)
+			if len(shared) == 0 {
+				continue
+			}
+			var numbers []string
+			for _, p := range shared {
+				numbers = append(numbers, strconv.Itoa(p.number))
+			}
+			problem := shared[0].problem
+			problem.Text = fmt.Sprintf("and %s want the same ports of this machine (%s): only one of the two can run on it", other.Name,
+				strings.Join(numbers, ", "))
+			problem.Key = one.Name
+			found = append(found, Finding{Problem: problem, Kind: Ports, Doubt: true, Environments: []string{one.Name}})
+			break
+		}
+	}
+	return found
+}
+
+// sharedPorts returns the ports that two environments want.
+func sharedPorts(one, other []port) []port {
+	return slices.DeleteFunc(slices.Clone(one), func(want port) bool {
+		return !slices.ContainsFunc(other, func(taken port) bool {
+			return want.number == taken.number && overlap(want.address, taken.address)
+		})
+	})
+}
+
+// overlap reports whether two addresses that are listened on have one in common.
+func overlap(a, b string) bool {
+	return a == b || a == "0.0.0.0" || b == "0.0.0.0" || a == "::" || b == "::"
+}

@@ -1,0 +1,123 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/cost"
+	"mara/runner/internal/guard/policy"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/repo/gitsource"
+)
+
+// Root checks the files that all environments of a root share. broken is what is wrong with the environment file or
+// mara.yaml.
+func Root(ctx context.Context, d session.Deps, o session.Options, broken error) []Finding {
+	found := list{root: o.Root}
+	found.addError(Projects, nil, broken)
+	found.add(variables(d, o)...)
+	_, err := policy.Load(o.Root)
+	found.addError(Policies, nil, err)
+	found.addError(Queries, nil, queries(o.Root))
+	_, err = cost.Load(o.Root)
+	found.addError(Prices, nil, err)
+	found.add(inGit(ctx, o)...)
+	return found.all
+}
+
+// prefix begins the names of the runner's own variables.
+const prefix = "RUNNER_"
+
+// variables judges the names in the environment file that look like variables of the runner.
+func variables(d session.Deps, o session.Options) (found []Finding) {
+	if d.Variables == nil {
+		return nil
+	}
+	var known []string
+	for _, name := range d.Variables() {
+		known = append(known, strings.TrimPrefix(name, prefix))
+	}
+	for _, v := range o.Sources.File.Variables() {
+		name, isOurs := strings.CutPrefix(v.Name, prefix)
+		if !isOurs || slices.Contains(known, name) {
+			continue
+		}
+		hint := ""
+		if meant := config.Suggest(name, known); meant != "" {
+			hint = fmt.Sprintf("; did you mean %q?", prefix+meant)
+		}
+		problem := config.Problem{File: config.EnvironmentFile, Line: v.Line, Key: v.Name, Text: "is no variable of the runner" + hint}
+		found = append(found, Finding{Problem: problem, Kind: Variables, Doubt: hint == ""})
+	}
+	return found
+}
+
+// queries compiles all queries of the root.
+func queries(root string) error {
+	all, err := query.All(root)
+	errs := []error{err}
+	for _, named := range all {
+		if named.File == "" { // shipped
+			continue
+		}
+		if _, err := query.Compile(named.Source); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", named.File, err))
+		}
+	}
+	return config.Join(errs...)
+}
+
+// inGit judges what git has of the files that are read: those that it ignores are missing on other machines, and an
+// environment file with a secret does not belong into it. Outside of a repository there is nothing to judge.
+func inGit(ctx context.Context, o session.Options) (found []Finding) {
+	list := func(args ...string) []string {
+		files, err := gitsource.Run(ctx, o.Root, append([]string{"-c", "core.quotePath=false"}, args...)...)
+		if err != nil { // no repository, no git, or nothing found
+			return nil
+		}
+		return strings.FieldsFunc(files, func(r rune) bool { return r == '\n' })
+	}
+	for _, file := range list(append([]string{"check-ignore", "--"}, readFiles(o)...)...) {
+		problem := config.Problem{File: file, Text: "is read, but git ignores it: other machines will not have it"}
+		found = append(found, Finding{Problem: problem, Kind: Git, Doubt: true})
+	}
+	for _, v := range o.Sources.File.Variables() {
+		if v.Value == "" || len(session.SecretsOf(map[string]string{v.Name: v.Value})) == 0 {
+			continue
+		}
+		if len(list("ls-files", "--", config.EnvironmentFile)) > 0 {
+			problem := config.Problem{File: config.EnvironmentFile, Line: v.Line, Key: v.Name,
+				Text: "looks like a secret, and git has the file: take it out of git, and set a new value"}
+			found = append(found, Finding{Problem: problem, Kind: Git, Doubt: true})
+		}
+	}
+	return found
+}
+
+// readFiles returns the files of a root that are read, as patterns have found them.
+func readFiles(o session.Options) []string {
+	var files []string
+	for _, pattern := range []string{
+		config.MaraFile, path.Join(config.Directory, "Pulumi.*.yaml"), path.Join(config.Directory, "secrets", "Pulumi.*.yaml"),
+		"config/*.yaml", "config/environments/*.yaml", "config/layers/*.yaml", "policies/*", "queries/*.jq",
+	} {
+		matches, _ := filepath.Glob(filepath.Join(o.Root, filepath.FromSlash(pattern))) // the patterns are valid
+		for _, match := range matches {
+			if name, err := filepath.Rel(o.Root, match); err == nil {
+				files = append(files, filepath.ToSlash(name))
+			}
+		}
+	}
+	for _, project := range o.Known().Projects {
+		if project.Own != nil && project.Own.Git == "" {
+			files = append(files, path.Join(project.Directory(), config.ManifestFile))
+		}
+	}
+	return files
+}
