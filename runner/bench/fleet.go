@@ -44,7 +44,7 @@ func measureFleet(ctx context.Context, o options, w io.Writer) error {
 	up := []string{"fleet", "up", "--yes", "-o", "json"}
 	for _, call := range []fleetCall{
 		{"first up", up, 0, 0},
-		{"fleet check", []string{"fleet", "check"}, o.rounds, 2 * time.Second},
+		{"check", []string{"check"}, o.rounds, 2 * time.Second},
 		{"fleet plan --affected", []string{"fleet", "plan", "--affected"}, o.rounds, 5 * time.Second},
 		{"up, unchanged", up, 2, 30 * time.Second},
 		{"up --force", append(up[:len(up):len(up)], "--force"), 1, 150 * time.Second},

@@ -207,7 +207,7 @@ func TestDoctorAsksForNoMore(t *testing.T) {
 	t.Parallel()
 	always := []string{"environment-file", "settings", "configuration", "engine", "backend", "lock"}
 	changes := append(slices.Clone(always), "stack-locks", "pending", "orphans", "disk")
-	programs := []string{"programs"}
+	programs := []string{"files", "programs"}
 	docker := []string{"passphrase", "plugins", "docker"}
 	kind := []string{"kind-runtime", "kind-nodes", "kind-resources", "kind-limits", "kind-ports"}
 	for args, want := range map[string][]string{

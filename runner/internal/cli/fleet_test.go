@@ -58,7 +58,7 @@ func TestFleet(t *testing.T) {
 		{"fleet plan", 0, "Wave test: 1 environment\n  test\nWave prod: 1 environment, after test\n  eu-1\n"},
 		{"fleet plan --destroy", 0, "Wave prod: 1 environment, after test\n  eu-1\nWave test: 1 environment\n  test\n"},
 		{"fleet plan --affected --why", 0, "Wave test: 1 environment\n  test: has never been rolled out\nWave prod: 1 environment, after test\n  eu-1: has never been rolled out\n"},
-		{"fleet check", 0, "config/environments/test.yaml: warning: test and eu-1 want the same ports"},
+		{"fleet check", 0, "config/pulumi/Pulumi.test.yaml: warning: test and eu-1 want the same ports"},
 		{"check eu-1 --simulate", 0, "1 environment checked, no problems\n"},
 		{"fleet get logstore:storage_size", 0, "VALUE  COUNT  ENVIRONMENTS  ORIGIN\n" +
 			"50Gi   1      eu-1          config/layers/prod.yaml:5\n10Gi   1      test          config/layers/base.yaml:4\n"},
@@ -121,11 +121,13 @@ func TestFleetCheck(t *testing.T) {
 	files["layers/base.yaml"] = "values:\n  runner: {provider: kind}\n  pulumiConfig:\n    logstore:storage_size: much\n    logstore:storge_size: 1Gi\n"
 	files["environments/dev.yaml"] = "imports: [base]\nvalues:\n  runner: {projects: {skip: [logstre]}}\n"
 	stdout, stderr, code := runFleet(t, fleetRoot(t, files), "fleet check --simulate")
-	want := `config/environments/dev.yaml: error: dev is in no wave of config/rollout.yaml: its labels are environment=dev,provider=kind; give it a label that a wave matches, or add a wave (in dev)
+	want := `config/pulumi/Pulumi.eu-1.yaml: warning: eu-1 and dev want the same ports of this machine (80, 443, 5001): only one of the two can run on it (in eu-1)
+config/pulumi/Pulumi.test.yaml: warning: test and dev want the same ports of this machine (80, 443, 5001): only one of the two can run on it (in test)
+config/environments/dev.yaml: error: dev is in no wave of config/rollout.yaml: its labels are environment=dev,provider=kind; give it a label that a wave matches, or add a wave (in dev)
 config/environments/dev.yaml:3: error: runner.projects.skip names "logstre", which is no project of kind; did you mean "logstore"? (in dev)
 config/layers/base.yaml:4: error: logstore:storage_size is "much", which is not a size such as 10Gi (in test)
 config/layers/base.yaml:5: error: logstore:storge_size is read by no project; did you mean "logstore:storage_size"? (in 2 environments)
-3 environments checked, 4 problems
+3 environments checked, 4 problems, 2 warnings
 `
 	if code != cmd.ExitConfig || stdout != want || stderr != "" {
 		t.Errorf("exit code %d: %s%s", code, cmp.Diff(want, stdout), stderr)
@@ -139,7 +141,7 @@ func TestFleetCheckWithoutSecrets(t *testing.T) {
 	files := small()
 	root := fleetRoot(t, files)
 	stdout, stderr, code := runFleet(t, root, "fleet check")
-	const sound = `config/environments/test.yaml: warning: test and eu-1 want the same ports of this machine (80, 443, 5001): only one of the two can run on it (in test)
+	const sound = `config/pulumi/Pulumi.test.yaml: warning: test and eu-1 want the same ports of this machine (80, 443, 5001): only one of the two can run on it (in test)
 2 environments checked, no problems, 1 warning
 `
 	want := sound + "not checked: 4 secrets missing in 2 environments (bank-of-anthos:accounts_db_password, bank-of-anthos:jwt_private_key, " +

@@ -208,7 +208,7 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 	for _, file := range files {
 		fmt.Fprintf(d.Stdout, "wrote %s\n", file.Path)
 	}
-	_, err = fmt.Fprintf(d.Stdout, "\nNext:\n  runner config diff %s %s\n  runner fleet check %s\n", o.From, o.Name,
+	_, err = fmt.Fprintf(d.Stdout, "\nNext:\n  runner config diff %s %s\n  runner check %s\n", o.From, o.Name,
 		o.Name)
 	return err
 }

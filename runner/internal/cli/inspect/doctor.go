@@ -45,20 +45,19 @@ func parseDoctor(c *cli.Context, d cmd.Deps) (doctorOptions, error) {
 	common, broken, err := cmd.ParseBroken(c, d)
 	o := doctorOptions{Options: doctor.Options{Options: common.Options, Broken: broken}, Invocation: common.Invocation}
 	o.Operation, o.Selection = operation.Up, cmd.ParseSelection(c)
-	if o.Root != "" {
+	if err == nil && len(o.Args) > 0 {
+		named, known := operation.Parse(o.Args[0])
+		if !known {
+			return o, failure.Usagef("doctor", "unknown operation %q%s", o.Args[0],
+				config.DidYouMean(o.Args[0], operation.Names()))
+		}
+		o.Operation = named
+	}
+	if o.Root != "" && o.Operation.RunsPrograms() {
 		look := func(ctx context.Context) []preflight.Finding { return lookAtFiles(ctx, d, o.Options.Options) }
 		o.First = []preflight.Check{{Name: "files", Title: "files", Group: preflight.Environment, Look: look}}
 	}
-	if err != nil || len(o.Args) == 0 {
-		return o, err
-	}
-	named, known := operation.Parse(o.Args[0])
-	if !known {
-		return o, failure.Usagef("doctor", "unknown operation %q%s", o.Args[0],
-			config.DidYouMean(o.Args[0], operation.Names()))
-	}
-	o.Operation = named
-	return o, nil
+	return o, err
 }
 
 // lookAtFiles checks the files that all environments share; the doctor looks at those of its environment itself.

@@ -87,7 +87,7 @@ func (e *IncompleteError) Error() string {
 
 // NextStep names the command that checks the environments.
 func (e *IncompleteError) NextStep() string {
-	return "`runner fleet check` shows what is wrong with them"
+	return "`runner check` shows what is wrong with them"
 }
 
 // eachElsewhere opens, one after the other, the environments with another backend than the
