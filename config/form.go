@@ -108,8 +108,9 @@ var (
 
 func init() {
 	KubernetesMinor.Meant = func(text string) string {
-		if minor := strings.TrimPrefix(strings.Join(strings.SplitN(text+"..", ".", 3)[:2], "."), "v"); KubernetesMinor.Matches(minor) {
-			return minor
+		parts := strings.SplitN(strings.TrimPrefix(text, "v")+"..", ".", 3)
+		if version := parts[0] + "." + parts[1]; KubernetesMinor.Matches(version) {
+			return version
 		}
 		return ""
 	}

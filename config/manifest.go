@@ -55,8 +55,10 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 		switch key.Value {
 		case "name":
 			d.text(&m.Name)("name", value)
-			if m.Name != "" && !projectName.MatchString(m.Name) && !strings.Contains(m.Name, "${") { // a template is refused later
-				d.problem(value.Line, "name", "is %q, which Pulumi refuses: a name has up to 100 letters, digits, -, _ and .", m.Name)
+			isTemplate := strings.Contains(m.Name, "${") // which is refused later
+			if m.Name != "" && !isTemplate && !projectName.MatchString(m.Name) {
+				const text = "is %q, which Pulumi refuses: a name has up to 100 letters, digits, -, _ and ."
+				d.problem(value.Line, "name", text, m.Name)
 			}
 		case "runtime":
 			d.runtime(value, &m)

@@ -116,7 +116,8 @@ func ChartKey(group, name string) string {
 // reads them through cluster.Release.
 func chartKeys(group string, defaults chart) []config.Key {
 	return []config.Key{
-		{Name: ChartKey(group, ChartVersion), Kind: config.String, Form: config.ChartVersion, Default: defaults.version, Example: defaults.version,
+		{Name: ChartKey(group, ChartVersion), Kind: config.String, Form: config.ChartVersion,
+			Default: defaults.version, Example: defaults.version,
 			Doc: "version of the chart"},
 		{Name: ChartKey(group, ChartRepository), Kind: config.String, Form: config.Charts, Default: defaults.repository,
 			Example: "https://charts.example.com",

@@ -135,13 +135,14 @@ var (
 	certManagerChart   = chart{version: "v1.21.1", repository: "oci://quay.io/jetstack/charts", timeout: 600}
 	prometheusChart    = chart{version: "88.5.3", repository: prometheusCharts, timeout: 900}
 	prometheusCRDs     = chart{version: "31.0.1", repository: prometheusCharts, timeout: 300}
-	observabilityChart = chart{version: "0.170.0", repository: "https://open-telemetry.github.io/opentelemetry-helm-charts",
-		timeout: 600}
+	observabilityChart = chart{version: "0.170.0", repository: openTelemetryCharts, timeout: 600}
 )
 
 const (
 	openSearchCharts = "https://opensearch-project.github.io/helm-charts"
 	prometheusCharts = "oci://ghcr.io/prometheus-community/charts"
+
+	openTelemetryCharts = "https://open-telemetry.github.io/opentelemetry-helm-charts"
 )
 
 // LogAgent ships logs to the logstore.
@@ -249,7 +250,8 @@ func Observability() model.Project {
 			[]config.Key{podSecurityKey()},
 			chartKeys("observability", observabilityChart),
 			[]config.Key{
-				{Name: "observability:otlp_endpoint", Kind: config.String, Form: config.Web, Example: "https://otlp.example.com:4318",
+				{Name: "observability:otlp_endpoint", Kind: config.String, Form: config.Web,
+					Example: "https://otlp.example.com:4318",
 					Doc: "OTLP/HTTP address that traces and logs are sent on to; " +
 						"they are only summarised in the collector's log when not set"},
 				replicasKey("observability:replicas", "number of collector pods", 2),

@@ -95,8 +95,9 @@ func LinodeHarbor() model.Project {
 			linodeRegionKey(),
 			{Name: "harbor:version", Kind: config.String, Form: config.Version, Default: "2.15.1", Example: "2.14.3",
 				Doc: "version of Harbor; changing it makes a new machine, and its images are pushed again"},
-			{Name: "harbor:instance_type", Kind: config.String, Form: linodeType, Default: "g6-standard-2", Example: "g6-dedicated-4",
-				Doc: "type of the machine; Harbor asks for 2 CPUs and 4 GB at least"},
+			{Name: "harbor:instance_type", Kind: config.String, Form: linodeType, Default: "g6-standard-2",
+				Example: "g6-dedicated-4",
+				Doc:     "type of the machine; Harbor asks for 2 CPUs and 4 GB at least"},
 			{Name: "harbor:image", Kind: config.String, Form: linodeUbuntu, Default: "linode/ubuntu24.04",
 				Example: "linode/ubuntu22.04",
 				Doc:     "operating system of the machine: Ubuntu 22.04 or later"},
@@ -150,12 +151,14 @@ func LinodeRegistryCredentials() model.Project {
 
 // linodeRegionKey declares where the cluster and the registry are.
 func linodeRegionKey() config.Key {
-	return config.Key{Name: "lke:region", Kind: config.String, Form: linodeRegion, Default: "us-ord", Example: "eu-central",
-		Doc: "region of the cluster and the registry; one that offers Kubernetes"}
+	return config.Key{Name: "lke:region", Kind: config.String, Form: linodeRegion, Default: "us-ord",
+		Example: "eu-central",
+		Doc:     "region of the cluster and the registry; one that offers Kubernetes"}
 }
 
 // harborProjectKey declares the Harbor project that holds the images.
 func harborProjectKey() config.Key {
-	return config.Key{Name: "harbor:project", Kind: config.String, Form: harborProjectName, Default: "library", Example: "platform",
-		Doc: "Harbor project that holds the images; made when there is none, and made private (linode)"}
+	return config.Key{Name: "harbor:project", Kind: config.String, Form: harborProjectName, Default: "library",
+		Example: "platform",
+		Doc:     "Harbor project that holds the images; made when there is none, and made private (linode)"}
 }

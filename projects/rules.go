@@ -77,7 +77,8 @@ func autoscaled(group string) config.Rule {
 		most, _ := v.Int(largest)
 		switch {
 		case least == 0 && most > 0:
-			return []config.Finding{{Key: smallest, At: largest, Text: fmt.Sprintf("must be at least 1 when %s is set", largest)}}
+			text := fmt.Sprintf("must be at least 1 when %s is set", largest)
+			return []config.Finding{{Key: smallest, At: largest, Text: text}}
 		case least > 0 && most == 0:
 			return []config.Finding{{Key: largest, At: smallest, Text: fmt.Sprintf("is not set, but %s is", smallest)}}
 		}
@@ -221,8 +222,8 @@ func serviceRange(v config.Values) []config.Finding {
 	return nil
 }
 
-// roomForNodes compares the addresses of the private subnets, an eighth of the network in each zone, with those that
-// nodes reserve: with Pods, a node of usual size reserves about 12. AWS keeps five of each subnet.
+// roomForNodes compares the addresses of the private subnets, an eighth of the network in each zone, with the
+// addresses that nodes reserve: with Pods, a node of usual size reserves about 12. AWS keeps five of each subnet.
 func roomForNodes(v config.Values) []config.Finding {
 	const key, each = "eks:max_size", 12
 	network, err := netip.ParsePrefix(v.Text("vpc:cidr"))
@@ -237,7 +238,8 @@ func roomForNodes(v config.Values) []config.Finding {
 	room := zones * (1<<(32-network.Bits()-3) - 5)
 	switch {
 	case nodes > room:
-		return config.Wrong(key, "is %d, but the private subnets of vpc:cidr (%s) have only %d addresses", nodes, network, room)
+		return config.Wrong(key, "is %d, but the private subnets of vpc:cidr (%s) have only %d addresses", nodes, network,
+			room)
 	case nodes*each > room:
 		return config.Doubtful(key, "is %d: so many nodes reserve about %d addresses for themselves and their Pods, but the "+
 			"private subnets of vpc:cidr (%s) have %d", nodes, nodes*each, network, room)
@@ -257,7 +259,7 @@ func endpointAccess(v config.Values) []config.Finding {
 	}
 	for _, text := range allowed {
 		if network, err := netip.ParsePrefix(text); err == nil && network.Addr().IsPrivate() {
-			return config.Wrong(ranges, "has %s, a private range, which nobody on the internet comes from; EKS refuses it", text)
+			return config.Wrong(ranges, "has %s, a private range, which EKS refuses: it is about the internet", text)
 		}
 	}
 	return nil
@@ -270,7 +272,8 @@ func keyInRegion(key string) config.Rule {
 		if len(parts) < 5 || region == "" || parts[3] == region {
 			return nil
 		}
-		return config.Wrong(key, "is a key in %s, but aws:region is %s; a KMS key serves its own region only", parts[3], region)
+		return config.Wrong(key, "is a key in %s, but aws:region is %s; a KMS key serves its own region only", parts[3],
+			region)
 	}
 }
 
@@ -420,8 +423,8 @@ func retentionFits(v config.Values) []config.Finding {
 	if !ok || !hasRoom || size < room {
 		return nil
 	}
-	return []config.Finding{{Key: kept, At: volume, Text: fmt.Sprintf("is %s, but %s is only %s: the volume would be full first",
-		v.Text(kept), volume, v.Text(volume))}}
+	text := fmt.Sprintf("is %s, but %s is only %s: the volume would be full first", v.Text(kept), volume, v.Text(volume))
+	return []config.Finding{{Key: kept, At: volume, Text: text}}
 }
 
 // bytesOf returns how many bytes a size of Kubernetes has, such as 10Gi.
@@ -445,7 +448,8 @@ func bytesOf(text string) (float64, bool) {
 
 // chartRules returns the rules for the keys that chartKeys declares.
 func chartRules(group string, defaults chart) []config.Rule {
-	version, repository, file := ChartKey(group, ChartVersion), ChartKey(group, ChartRepository), ChartKey(group, ValuesFile)
+	version, repository := ChartKey(group, ChartVersion), ChartKey(group, ChartRepository)
+	file := ChartKey(group, ValuesFile)
 	return []config.Rule{
 		func(v config.Values) []config.Finding {
 			text := v.Text(version)
@@ -475,7 +479,8 @@ func valuesFile(v config.Values, key string) []config.Finding {
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return config.Wrong(key, "names a file that cannot be read: %s; the path begins at %s", reasonOf(err), config.Directory)
+		return config.Wrong(key, "names a file that cannot be read: %s; the path begins at %s", reasonOf(err),
+			config.Directory)
 	}
 	if err := yaml.Unmarshal(content, &map[string]any{}); err != nil {
 		return config.Wrong(key, "is %s, which is not a YAML map of chart values: %s", v.Text(key),

@@ -37,7 +37,7 @@ runner() { "$bin/runner" "$@"; }
 
 say "Twelve environments, described in layers"
 runner fleet list
-runner fleet check --simulate
+runner check --simulate
 say "Rolled out in three waves"
 runner fleet up --all --simulate
 say "One layer changes: the size of volumes in the region us"

@@ -90,8 +90,8 @@ func (l List) Doubt(name string) string {
 	return fmt.Sprintf("is %q, which was not offered on %s%s", name, l.Day, config.DidYouMean(name, l.Names))
 }
 
-// Judge returns what is wrong with a version of Kubernetes, major.minor, or else what is doubtful; "" for neither. Wrong is
-// only what was so on the day of the list: a configuration that is right today stays so.
+// Judge returns what is wrong with a version of Kubernetes, major.minor, or else what is doubtful; "" for neither. Only
+// what was wrong on the day of the list is wrong: a configuration that is right today stays so.
 func (k Kubernetes) Judge(version string, now time.Time) (wrong, doubt string) {
 	number, err := minor(version)
 	if err != nil {

@@ -19,7 +19,7 @@ func faulty() map[string]string {
 		"pulumi/Pulumi.k2.yaml":  "config:\n  kubernetes:infra_type: kind\n  kind:http_port: 8080\n",
 		"../queries/size.jq":     ".items[",
 		"../policies/mine.jq":    "def deny: foo;",
-		"../prices.yaml":  "types:\n  a:\n    prise: 1\n",
+		"../prices.yaml":         "types:\n  a:\n    prise: 1\n",
 	}
 }
 
@@ -57,7 +57,7 @@ queries/size.jq:1: error: the query ends too early
 				RuleID, Level string
 				Locations     []struct {
 					Physical struct {
-						Artifact struct{ URI string }     `json:"artifactLocation"`
+						Artifact struct{ URI string }    `json:"artifactLocation"`
 						Region   struct{ StartLine int } `json:"region"`
 					} `json:"physicalLocation"`
 				}

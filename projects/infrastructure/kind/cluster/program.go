@@ -94,7 +94,8 @@ func mounts(cfg *settings.Settings) pulumi.MapArray {
 	for _, text := range cfg.List("kind:mounts") {
 		mount, _ := projects.ParseMount(text) // the key's form has checked it
 		all = append(all, pulumi.Map{
-			"hostPath": pulumi.String(mount.Host), "containerPath": pulumi.String(mount.Node), "readOnly": pulumi.Bool(mount.ReadOnly),
+			"hostPath": pulumi.String(mount.Host), "containerPath": pulumi.String(mount.Node),
+			"readOnly": pulumi.Bool(mount.ReadOnly),
 		})
 	}
 	return all

@@ -19,15 +19,17 @@ import (
 // Check returns `runner check`.
 func Check(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "check", Usage: "check the files of all environments, without cloud or passphrase", ArgsUsage: cmd.FleetArguments,
+		Name: "check", Usage: "check the files of all environments, without cloud or passphrase",
+		ArgsUsage: cmd.FleetArguments,
 		Description: "Judges everything that files alone tell: mara.yaml, the environment file, the configuration of every " +
-			"environment with its layers, hooks, waves, policies, queries and prices. Values are held against the keys " +
-			"that the projects declare, against one another, and against dated lists of what clouds offer. It uses no " +
+			"environment with its layers, hooks, waves, policies, queries and prices. Values are compared with the keys " +
+			"that the projects declare, with one another, and with dated lists of what clouds offer. It uses no " +
 			"engine, no network, no passphrase and no account, and suits a pre-commit hook.\n\n" +
 			"Errors make it exit with code 3; warnings do not. Missing secrets may be set on the machine that runs the " +
 			"projects: they are listed, and are errors only with --secrets. With --simulate, values that a simulation " +
 			"generates may be missing.\n\n" +
-			"Examples:\n  runner check\n  runner check prod-eu -o sarif > check.sarif\n  runner check -l stage=prod -o github\n\n" +
+			"Examples:\n  runner check\n  runner check prod-eu -o sarif > check.sarif\n" +
+			"  runner check -l stage=prod -o github\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.FleetFlags(),
@@ -105,7 +107,8 @@ func checkDocument(r check.Result) checkedFiles {
 		document.Environments = append(document.Environments, checkedEnvironment{e.Name, e.Missing})
 	}
 	for _, f := range r.Findings {
-		document.Findings = append(document.Findings, checkedFinding{levelOf(f), f.Kind, f.File, f.Line, f.Key, f.Text, f.Environments})
+		found := checkedFinding{levelOf(f), f.Kind, f.File, f.Line, f.Key, f.Text, f.Environments}
+		document.Findings = append(document.Findings, found)
 	}
 	return document
 }

@@ -9,8 +9,8 @@ import (
 	"mara/projects/model"
 )
 
-// misplaced finds keys in the stack file that no project of the provider reads: as problems those that have the name
-// of a project's directory instead of the project's, as doubts those of other providers. Layers may hold the keys of
+// misplaced finds keys in the stack file that no project of the provider reads: keys that have the name of a project's
+// directory instead of the project's are problems, keys of other providers are doubts. Layers may hold the keys of
 // several providers.
 func (s *Session) misplaced(file config.StackFile) (problems, doubts []config.Problem) {
 	declared := map[string]bool{}
@@ -26,9 +26,8 @@ func (s *Session) misplaced(file config.StackFile) (problems, doubts []config.Pr
 			}
 		default:
 			if meant := s.keyOfDirectory(entry.Key, declared); meant != "" {
-				text := fmt.Sprintf("is read by no project; keys have the name of the project, not of its directory: did you mean %q?",
-					meant)
-				problems = append(problems, file.Problem(entry.Key, text))
+				const text = "is read by no project; keys have the name of the project, not of its directory: did you mean %q?"
+				problems = append(problems, file.Problem(entry.Key, fmt.Sprintf(text, meant)))
 			}
 		}
 	}

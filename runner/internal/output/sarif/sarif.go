@@ -116,7 +116,8 @@ func New(o Options, results []Result) Log {
 	for _, name := range ruleNames(o, results) {
 		summary := cmp.Or(o.Rules[name], name)
 		index[name] = len(made.Tool.Driver.Rules)
-		made.Tool.Driver.Rules = append(made.Tool.Driver.Rules, rule{name, text{summary}, text{summary}, text{cmp.Or(o.Help, help)}})
+		described := rule{name, text{summary}, text{summary}, text{cmp.Or(o.Help, help)}}
+		made.Tool.Driver.Rules = append(made.Tool.Driver.Rules, described)
 	}
 	for _, found := range results {
 		made.Results = append(made.Results, newResult(found, index[found.Rule]))

@@ -40,7 +40,7 @@ const (
 func Summaries() map[string]string {
 	return map[string]string{
 		string(Configuration): "The values of an environment fit the keys that its projects declare, and one another.",
-		string(Variables):     "The environment file sets variables that somebody reads.",
+		string(Variables):     "The environment file sets variables that exist.",
 		string(Projects):      "mara.yaml, the projects and the hooks in it are there and valid.",
 		string(Outputs):       "Programs in Pulumi YAML read outputs that are exported.",
 		string(Rollout):       "config/rollout.yaml fits the labels of the environments.",
@@ -108,7 +108,8 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 		result.Findings = found.all
 		return result, nil
 	}
-	readable := slices.DeleteFunc(slices.Clone(view.Chosen), func(e fleet.Environment) bool { return view.Broken[e.Stack] != nil })
+	isBroken := func(e fleet.Environment) bool { return view.Broken[e.Stack] != nil }
+	readable := slices.DeleteFunc(slices.Clone(view.Chosen), isBroken)
 	checked, err := parallel.Each(ctx, readable, func(ctx context.Context, e fleet.Environment) (environment, error) {
 		return checkEnvironment(ctx, d, o, e)
 	})
@@ -137,7 +138,9 @@ type environment struct {
 }
 
 // checkEnvironment checks one environment as an operation would.
-func checkEnvironment(ctx context.Context, d session.Deps, o Options, e fleet.Environment) (checked environment, err error) {
+func checkEnvironment(
+	ctx context.Context, d session.Deps, o Options, e fleet.Environment,
+) (checked environment, err error) {
 	one := o.Of(e.Stack)
 	one.Interactive = false // do not ask for missing values
 	s := session.New(d, session.Options{Request: one, Operation: operation.Up, NeedSecrets: o.Secrets})
@@ -181,7 +184,8 @@ type list struct {
 
 func (l *list) add(findings ...Finding) {
 	for _, f := range findings {
-		at := slices.IndexFunc(l.all, func(other Finding) bool { return other.Problem == f.Problem && other.Doubt == f.Doubt })
+		isSame := func(other Finding) bool { return other.Problem == f.Problem && other.Doubt == f.Doubt }
+		at := slices.IndexFunc(l.all, isSame)
 		if at < 0 {
 			l.all = append(l.all, f)
 			continue

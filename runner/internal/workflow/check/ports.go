@@ -50,8 +50,8 @@ func samePorts(all []environment) (found []Finding) {
 				numbers = append(numbers, strconv.Itoa(p.number))
 			}
 			problem := shared[0].problem
-			problem.Text = fmt.Sprintf("and %s want the same ports of this machine (%s): only one of the two can run on it", other.Name,
-				strings.Join(numbers, ", "))
+			problem.Text = fmt.Sprintf("and %s want the same ports of this machine (%s): only one of the two can run on it",
+				other.Name, strings.Join(numbers, ", "))
 			problem.Key = one.Name
 			found = append(found, Finding{Problem: problem, Kind: Ports, Doubt: true, Environments: []string{one.Name}})
 			break

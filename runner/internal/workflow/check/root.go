@@ -52,7 +52,8 @@ func variables(d session.Deps, o session.Options) (found []Finding) {
 		if meant := config.Suggest(name, known); meant != "" {
 			hint = fmt.Sprintf("; did you mean %q?", prefix+meant)
 		}
-		problem := config.Problem{File: config.EnvironmentFile, Line: v.Line, Key: v.Name, Text: "is no variable of the runner" + hint}
+		text := "is no variable of the runner" + hint
+		problem := config.Problem{File: config.EnvironmentFile, Line: v.Line, Key: v.Name, Text: text}
 		found = append(found, Finding{Problem: problem, Kind: Variables, Doubt: hint == ""})
 	}
 	return found
@@ -73,7 +74,7 @@ func queries(root string) error {
 	return config.Join(errs...)
 }
 
-// inGit judges what git has of the files that are read: those that it ignores are missing on other machines, and an
+// inGit judges what git has of the files that are read: ignored files are missing on other machines, and an
 // environment file with a secret does not belong into it. Outside of a repository there is nothing to judge.
 func inGit(ctx context.Context, o session.Options) (found []Finding) {
 	list := func(args ...string) []string {
@@ -104,7 +105,7 @@ func inGit(ctx context.Context, o session.Options) (found []Finding) {
 func readFiles(o session.Options) []string {
 	var files []string
 	for _, pattern := range []string{
-		config.MaraFile, path.Join(config.Directory, "Pulumi.*.yaml"), path.Join(config.Directory, "secrets", "Pulumi.*.yaml"),
+		config.MaraFile, config.StackPath("*"), config.SecretsPath("*"),
 		"config/*.yaml", "config/environments/*.yaml", "config/layers/*.yaml", "policies/*", "queries/*.jq",
 	} {
 		matches, _ := filepath.Glob(filepath.Join(o.Root, filepath.FromSlash(pattern))) // the patterns are valid
