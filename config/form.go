@@ -94,7 +94,7 @@ var (
 	}}
 	// Image names an image with its version, in the grammar of distribution/reference without its rare corners.
 	Image = NewForm("an image with a tag or a digest, in lower case, such as nginx/nginx-ingress:5.5.4",
-		`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+(([.]|_{1,2}|-+)[a-z0-9]+)*(/[a-z0-9]+(([.]|_{1,2}|-+)[a-z0-9]+)*)*`+
+		`^((localhost|[a-zA-Z0-9-]*[.:][a-zA-Z0-9.:-]*)/)?[a-z0-9]+(([.]|_{1,2}|-+)[a-z0-9]+)*(/[a-z0-9]+(([.]|_{1,2}|-+)[a-z0-9]+)*)*`+
 			`(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}(@sha256:[a-f0-9]{64})?|@sha256:[a-f0-9]{64})$`)
 	// Version is a version of three numbers.
 	Version = NewForm("a version such as 2.15.1", `^[0-9]+\.[0-9]+\.[0-9]+$`)

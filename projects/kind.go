@@ -66,7 +66,7 @@ func KindCluster() model.Project {
 			mirrorKey(),
 		},
 		Rules: []config.Rule{
-			kindNodes, mirrorURLs, disjoint("kind:pod_subnet", "kind:service_subnet"),
+			kindNodes, kindVersion, mirrorURLs, disjoint("kind:pod_subnet", "kind:service_subnet"),
 			distinct("kind:http_port", "kind:https_port", "kind:registry_port", "kind:api_server_port"),
 		},
 		Outputs: []model.Output{

@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -357,6 +358,10 @@ func kindNodes(v config.Values) (found []config.Finding) {
 		found = append(found, config.Finding{Key: workersKey, At: "kind:control_planes",
 			Text: "must be at least 1 with several control planes"})
 	}
+	if planes%2 == 0 {
+		text := fmt.Sprintf("is %d: an even number survives no more failures than one less", planes)
+		found = append(found, config.Finding{Key: "kind:control_planes", Text: text, Doubt: true})
+	}
 	subnet, err := netip.ParsePrefix(v.Text(subnetKey))
 	if err != nil {
 		return found
@@ -366,6 +371,23 @@ func kindNodes(v config.Values) (found []config.Finding) {
 			planes+workers)...)
 	}
 	return found
+}
+
+// nodeVersion finds the version of Kubernetes in the tag of a node image.
+var nodeVersion = regexp.MustCompile(`:v(1\.[0-9]+)\.[0-9]+(@|$)`)
+
+// kindVersion doubts a node image whose Kubernetes has no support any more.
+func kindVersion(v config.Values) []config.Finding {
+	const key = "kind:node_image"
+	match := nodeVersion.FindStringSubmatch(v.Text(key))
+	if match == nil || !v.IsSet(key) {
+		return nil
+	}
+	if wrong, doubt := offers.Of("kind").Kubernetes.Judge(match[1], time.Now()); wrong != "" || doubt != "" {
+		text := strings.TrimPrefix(cmp.Or(wrong, doubt), "is ")
+		return config.Doubtful(key, "is Kubernetes %s", text)
+	}
+	return nil
 }
 
 // Mount is a directory of this machine that the nodes of a kind cluster see.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -145,27 +144,4 @@ func output(t *testing.T, e *environment, project, name string) string {
 		t.Fatalf("%v: %s%s", err, r.stdout, r.stderr)
 	}
 	return value
-}
-
-// TestMistakesOnDigitalOcean checks that mistakes are reported before anything is paid for.
-func TestMistakesOnDigitalOcean(t *testing.T) {
-	t.Parallel()
-	for _, m := range []mistake{
-		{name: "a region that does not exist", config: "doks:region: nowhere", args: "--only digitalocean-doks", want: `is "nowhere", which is not a region such as nyc3`},
-		{name: "a version that is not offered", config: `doks:k8s_version: "1.29"`, args: "--only digitalocean-doks", want: "DigitalOcean does not offer Kubernetes 1.29"},
-		{name: "a tier that does not exist", config: "docr:tier: free", want: `3: docr:tier is "free"; allowed: starter, basic, professional`},
-		{name: "a domain without a host", config: "dns:domain: example.com", want: "bank-of-anthos:host"},
-		{name: "a token in plain text", config: "digitalocean:token: abcdef", want: "3: digitalocean:token is a credential in plain text"},
-		{name: "more than it may cost", config: "doks:node_count: 3", args: "--only digitalocean-doks --max-monthly 50", want: "forbidden by --max-monthly 50: it costs at least 144 USD"},
-	} {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			e := newEnvironment(t, embedded)
-			e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: digitalocean\n  "+m.config+"\n")
-			r := e.run(slices.Concat([]string{"preview", "--simulate", "--simulate-speed", "100000"}, strings.Fields(m.args))...)
-			if r.code == 0 || !strings.Contains(r.stdout+r.stderr, m.want) {
-				t.Errorf("exit code %d, want %q in\n%s%s", r.code, m.want, lastLines(r.stdout), r.stderr)
-			}
-		})
-	}
 }
