@@ -96,6 +96,7 @@ func keyOf(project model.Project, name string) config.Key {
 
 // chart holds the defaults of one Helm chart.
 type chart struct {
+	name       string
 	version    string
 	repository string // https://... or oci://...
 	timeout    int    // seconds

@@ -86,7 +86,8 @@ func IngressController() model.Project {
 					Doc: "address ranges that may reach the load balancer; all when not set"},
 			},
 		),
-		Rules: append(chartRules("nginx", nginxChart), controllerLicence),
+		Charts: []model.Chart{{Group: "nginx", Name: nginxChart.name}},
+		Rules:  append(chartRules("nginx", nginxChart), controllerLicence),
 		Outputs: []model.Output{
 			{Name: "address", Highlight: true,
 				Doc: "host name or IP address that reaches the controller; empty while there is none yet"},
@@ -115,6 +116,9 @@ func Logstore() model.Project {
 					Doc: "Java heap of each node; 512m on kind and 1g elsewhere when not set"},
 			},
 		),
+		Charts: []model.Chart{
+			{Group: "logstore", Name: openSearchChart.name}, {Group: "logstore:dashboards", Name: dashboardsChart.name},
+		},
 		Rules: append(chartRules("logstore", openSearchChart), chartRules("logstore:dashboards", dashboardsChart)...),
 		Outputs: []model.Output{
 			{Name: "host", Doc: "host name of OpenSearch inside the cluster"},
@@ -128,14 +132,14 @@ func Logstore() model.Project {
 
 // The charts, and how long their releases may take.
 var (
-	nginxChart         = chart{version: "2.6.4", repository: "oci://ghcr.io/nginx/charts", timeout: 600}
-	openSearchChart    = chart{version: "3.6.0", repository: openSearchCharts, timeout: 900}
-	dashboardsChart    = chart{version: "3.6.0", repository: openSearchCharts, timeout: 600}
-	logAgentChart      = chart{version: "0.58.1", repository: "oci://ghcr.io/fluent/helm-charts", timeout: 600}
-	certManagerChart   = chart{version: "v1.21.1", repository: "oci://quay.io/jetstack/charts", timeout: 600}
-	prometheusChart    = chart{version: "88.5.3", repository: prometheusCharts, timeout: 900}
-	prometheusCRDs     = chart{version: "31.0.1", repository: prometheusCharts, timeout: 300}
-	observabilityChart = chart{version: "0.170.0", repository: openTelemetryCharts, timeout: 600}
+	nginxChart         = chart{"nginx-ingress", "2.6.4", "oci://ghcr.io/nginx/charts", 600}
+	openSearchChart    = chart{"opensearch", "3.6.0", openSearchCharts, 900}
+	dashboardsChart    = chart{"opensearch-dashboards", "3.6.0", openSearchCharts, 600}
+	logAgentChart      = chart{"fluent-bit", "0.58.1", "oci://ghcr.io/fluent/helm-charts", 600}
+	certManagerChart   = chart{"cert-manager", "v1.21.1", "oci://quay.io/jetstack/charts", 600}
+	prometheusChart    = chart{"kube-prometheus-stack", "88.5.3", prometheusCharts, 900}
+	prometheusCRDs     = chart{"prometheus-operator-crds", "31.0.1", prometheusCharts, 300}
+	observabilityChart = chart{"opentelemetry-collector", "0.170.0", openTelemetryCharts, 600}
 )
 
 const (
@@ -155,7 +159,8 @@ func LogAgent() model.Project {
 			[]config.Key{podSecurityKey()},
 			chartKeys("logagent", logAgentChart),
 		),
-		Rules: chartRules("logagent", logAgentChart),
+		Charts: []model.Chart{{Group: "logagent", Name: logAgentChart.name}},
+		Rules:  chartRules("logagent", logAgentChart),
 		Outputs: []model.Output{
 			{Name: "destination", Doc: "where the logs go"},
 			{Name: "index_prefix", Doc: "prefix of the daily indices of container logs"},
@@ -185,7 +190,8 @@ func CertManager() model.Project {
 				replicasKey("certmgr:replicas", "number of pods of each component", 2),
 			},
 		),
-		Rules: append(chartRules("certmgr", certManagerChart), acmeIssuer),
+		Charts: []model.Chart{{Group: "certmgr", Name: certManagerChart.name}},
+		Rules:  append(chartRules("certmgr", certManagerChart), acmeIssuer),
 		Outputs: []model.Output{
 			{Name: "cluster_issuer", Doc: "name of the ClusterIssuer"},
 			{Name: "issuer_kind", Doc: "self-signed or acme"},
@@ -223,6 +229,9 @@ func Prometheus() model.Project {
 				replicasKey("prometheus:alertmanager_replicas", "number of Alertmanager pods", 2),
 			},
 		),
+		Charts: []model.Chart{
+			{Group: "prometheus", Name: prometheusChart.name}, {Group: "prometheus:crds", Name: prometheusCRDs.name},
+		},
 		Rules: append(slices.Concat(chartRules("prometheus", prometheusChart), chartRules("prometheus:crds", prometheusCRDs)),
 			retentionFits),
 		Secrets: []model.Secret{
@@ -257,7 +266,8 @@ func Observability() model.Project {
 				replicasKey("observability:replicas", "number of collector pods", 2),
 			},
 		),
-		Rules: chartRules("observability", observabilityChart),
+		Charts: []model.Chart{{Group: "observability", Name: observabilityChart.name}},
+		Rules:  chartRules("observability", observabilityChart),
 		Outputs: []model.Output{
 			{Name: "otlp_grpc_endpoint", Doc: "address for OTLP over gRPC inside the cluster"},
 			{Name: "otlp_http_endpoint", Doc: "address for OTLP over HTTP inside the cluster"},

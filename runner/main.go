@@ -15,9 +15,11 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3"
 	"golang.org/x/term"
 
+	"mara/providers/cloud"
 	"mara/runner/internal/cli"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/kube/mirror"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/output/ui/mute"
 	"mara/runner/internal/pulumi/programhost"
@@ -69,6 +71,10 @@ func run() int {
 		Clouds:     clouds.Packages,
 	}
 	deps.CloudClients = programhost.Clouds(deps.ProgramHost)
+	deps.Charts = func(env map[string]string, cache string) (mirror.Fetcher, func() error) {
+		charts := mirror.NewNetwork(cloud.Proxy(env), cache)
+		return charts, charts.Close
+	}
 	return cli.Run(levels.Context(), cmd.Deps{
 		Deps:             deps,
 		Stdout:           os.Stdout,

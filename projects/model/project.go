@@ -17,6 +17,7 @@ type Project struct {
 	Namespace string        // Kubernetes namespace it deploys to; "" when it has none of its own
 	Keys      []config.Key  // configuration keys that the program reads
 	Rules     []config.Rule // over the values of several keys, or more than a key can declare
+	Charts    []Chart       // Helm charts that its program releases
 	Secrets   []Secret      // secret values it needs, kept in the secrets project
 	Outputs   []Output      // what it exports
 	Hooks     []Hook        // work around its steps
@@ -96,4 +97,10 @@ func (p Project) Output(name string) (Output, bool) {
 // HasHook reports whether a project has a hook of a name.
 func (p Project) HasHook(name string) bool {
 	return slices.ContainsFunc(p.Hooks, func(h Hook) bool { return h.Name == name })
+}
+
+// Chart is a Helm chart that a project's program releases.
+type Chart struct {
+	Group string // its keys begin so: "certmgr" or "logstore:dashboards"
+	Name  string // in its repository
 }

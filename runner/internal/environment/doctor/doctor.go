@@ -113,6 +113,9 @@ func (e *Examination) realChecks() []preflight.Check {
 	checks = append(checks, preflight.Check{
 		Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase),
 	})
+	if charts, ok := e.chartsCheck(); ok {
+		checks = append(checks, charts)
+	}
 	return append(checks, e.machine().checks()...)
 }
 

@@ -10,6 +10,7 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/providers/cloud"
+	"mara/runner/internal/kube/mirror"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/preflight"
 	"mara/runner/internal/repo/request"
@@ -29,7 +30,9 @@ type Deps struct {
 	Interrupt    *interrupt.Levels         // how hard to stop; nil in tests that never stop
 	Clouds       func() []simulate.Package // the clouds that can be simulated
 	CloudClients cloud.Clients             // ask the real ones; nil when they cannot be asked
-	Variables    func() []string           // names of the variables that the runner reads; nil if they are not known
+	// Charts returns where charts are fetched from, with a cache, and what ends its use; nil where none can be fetched.
+	Charts    func(env map[string]string, cache string) (charts mirror.Fetcher, end func() error)
+	Variables func() []string // names of the variables that the runner reads; nil if they are not known
 }
 
 // Options say how to open an environment.

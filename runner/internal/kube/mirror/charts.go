@@ -180,7 +180,7 @@ func (n Network) fromRepository(ctx context.Context, chart Chart) ([]byte, error
 			return n.archive(ctx, chart.Repository, e)
 		}
 	}
-	return nil, errors.New("the repository does not have this chart or version")
+	return nil, fmt.Errorf("the repository %w: no such chart or version", ErrMissing)
 }
 
 // archive downloads the archive of an index entry, whose URL may be relative.
@@ -337,7 +337,7 @@ func (n Network) newest(ctx context.Context, at, wanted string) (string, error) 
 	}
 	version := choose(wanted, tags)
 	if version == "" {
-		return "", fmt.Errorf("the registry does not have it: no version of the chart is in the range %q", wanted)
+		return "", fmt.Errorf("the registry %w: no version of the chart is in the range %q", ErrMissing, wanted)
 	}
 	return version, nil
 }

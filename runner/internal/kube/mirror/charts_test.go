@@ -168,7 +168,7 @@ func TestFetch(t *testing.T) {
 	for _, test := range []struct{ name, repository, version, fails string }{
 		{"a repository", "http://" + host + "/stable", "1.2.0+build", ""},
 		{"a registry", "oci://" + host + "/charts", "1.2.0+build", ""},
-		{"no such version", "http://" + host + "/stable", "9", "does not have this chart or version"},
+		{"no such version", "http://" + host + "/stable", "9", "does not have it: no such chart or version"},
 		{"another digest", "http://" + host + "/stable", "1.1.0", "not the one in index.yaml"},
 		{"no archive", "http://" + host + "/stable", "1.0.0", "404 Not Found"},
 		{"no index", "http://" + host + "/odd", "1", "not the index of a chart repository"},

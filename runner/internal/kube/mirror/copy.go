@@ -230,6 +230,9 @@ func (e *LoginError) Error() string {
 	return fmt.Sprintf("%s requires a login: use `docker login %s`", e.Host, e.Host)
 }
 
+// ErrMissing says that a registry or a repository does not have a chart or an image, or not in that version.
+var ErrMissing = errors.New("does not have it")
+
 // plain turns a registry's response into a one-line error. The library's own text repeats
 // the address and may quote a whole page. The response may come from the registry's token
 // server; the message names the registry, where users log in.
@@ -249,7 +252,7 @@ func plain(ctx context.Context, at name.Reference, err error) error {
 		}
 		return &LoginError{Host: host, Kept: kept}
 	case http.StatusNotFound:
-		return fmt.Errorf("%s does not have it", host)
+		return fmt.Errorf("%s %w", host, ErrMissing)
 	}
 	for _, diagnostic := range answer.Errors {
 		return fmt.Errorf("%s: %s", host, diagnostic.Message)
