@@ -93,14 +93,14 @@ func (s *server) allocate(t target) (target, error) {
 			return candidate, nil
 		}
 		if named {
-			return target{}, s.taken(candidate, other.URN)
+			return target{}, taken(s.pkg.Words, candidate, other.URN)
 		}
 	}
 }
 
 // taken returns the error for a name that another resource has, in the words of the cloud.
-func (s *server) taken(t target, owner string) error {
-	said := Fault{kind: "name-taken"}.words(s.pkg.Words, t.o)
+func taken(words map[string][]Words, t target, owner string) error {
+	said := Fault{kind: "name-taken"}.words(words, t.o)
 	if said == "" {
 		said = fmt.Sprintf("%s %q already exists", t.r.Token, t.o.ID)
 	}
@@ -311,7 +311,7 @@ func (s *server) record(t target) error {
 		return status.Error(codes.Internal, err.Error())
 	}
 	if owner != r.URN {
-		return s.taken(t, owner)
+		return taken(s.pkg.Words, t, owner)
 	}
 	return nil
 }
