@@ -33,7 +33,7 @@ func TestChanges(t *testing.T) {
 				{`vpc:nat: per-az`, []string{"aws-vpc"}},
 				{`eks:max_size: 9`, []string{"aws-eks"}},
 				{`certmgr:values: {podLabels: {team: a}}`, []string{"certmgr"}},
-				{`kubernetes:storage_class: gp2`, []string{"bank-of-anthos", "logstore", "prometheus"}},
+				{`logstore:heap: 2g`, []string{"logstore"}},
 			},
 			map[string]string{"aws/ecr.lifecyclePolicy.LifecyclePolicy/*": "aws-ecr", "aws/eks.addon.Addon/*coredns*": "aws-eks"},
 		},
@@ -70,6 +70,14 @@ func TestChanges(t *testing.T) {
 				stack += "  " + edit.config + "\n"
 				e.write("config/pulumi/Pulumi.dev.yaml", stack)
 				checkChanged(t, "up of "+edit.config, edit.want, e.simulate(0, "up"))
+			}
+			if provider == "aws" { // the volumes of a StatefulSet keep their class
+				e.write("config/pulumi/Pulumi.dev.yaml", stack+"  kubernetes:storage_class: gp2\n")
+				step := finished(e.simulate(1, "preview"))["logstore"]
+				if !strings.Contains(step.Error, "updates to statefulset spec") {
+					t.Errorf("another storage class: %+v", step)
+				}
+				e.write("config/pulumi/Pulumi.dev.yaml", stack)
 			}
 			checkChanged(t, "up of nothing", nil, e.simulate(0, "up"))
 			e.checkLosses(test.lost)
