@@ -1,6 +1,11 @@
 package projects
 
 import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"mara/config"
@@ -196,4 +201,205 @@ func awsProviderKeys() []config.Key {
 func eksServiceKey() config.Key {
 	return config.Key{Name: "eks:service_cidr", Kind: config.String, Form: config.Range, Default: "172.20.0.0/16",
 		Example: "10.100.0.0/16", Doc: "IPv4 range of service addresses; must not overlap vpc:cidr"}
+}
+
+// The forms of values that AWS takes.
+var (
+	awsRegion = func() *config.Form {
+		f := config.NewForm("a region such as us-east-1", `^[a-z]{2}(-[a-z]+)+-[0-9]$`)
+		f.Meant = func(text string) string { // us-east-1a is a zone
+			if region := text[:max(0, len(text)-1)]; f.Matches(region) {
+				return region
+			}
+			return ""
+		}
+		return f
+	}()
+	awsZone         = config.NewForm("an availability zone such as us-east-1a", `^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$`)
+	awsInstanceType = config.NewForm("an instance type such as m6i.large", `^[a-z][a-z0-9-]*\.[a-z0-9-]+$`)
+	// kmsKey is the ARN of a key: EKS and ECR take no alias.
+	kmsKey = config.NewForm("the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/ID",
+		`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
+	principal = config.NewForm("the ARN of an IAM user or role", `^arn:aws[a-z-]*:iam::[0-9]{12}:(user|role)/.+$`)
+	addOn     = config.NewForm("a version such as v1.20.4-eksbuild.2", `^v[0-9]+\.[0-9]+\.[0-9]+(-[a-z0-9.]+)?$`)
+)
+
+// zonesOf requires zones in the region, and at most as many as the network has room for.
+func zonesOf(zones, region string) config.Rule {
+	return func(v config.Values) []config.Finding {
+		list, name := v.List(zones), v.Text(region)
+		for _, zone := range list {
+			if name != "" && !strings.HasPrefix(zone, name) {
+				return config.Wrong(zones, "names %s, which is not in %s (%s)", zone, region, name)
+			}
+		}
+		if len(list) > MaxZones {
+			return config.Wrong(zones, "has %d zones; the network is laid out for 1 to %d", len(list), MaxZones)
+		}
+		return nil
+	}
+}
+
+// twoZones requires two zones or more, as EKS does.
+func twoZones(v config.Values) []config.Finding {
+	if len(v.List("vpc:azs")) != 1 {
+		return nil
+	}
+	return config.Wrong("vpc:azs", "names one zone; EKS needs two at least")
+}
+
+// MaxZones is how many availability zones a network of AWS has room for.
+const MaxZones = 6
+
+// The limits of ranges, as lengths of prefixes. AWS takes networks of /16 and smaller, and subnets of /28 and larger,
+// of which a network has 64: docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html. EKS takes service ranges
+// between /12 and /24 inside the private ranges of RFC 1918:
+// docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html.
+const (
+	largestNetwork, smallestNetwork = 16, 28 - 6
+	largestService, smallestService = 12, 24
+)
+
+// networkRange judges the range of a network.
+func networkRange(v config.Values) []config.Finding {
+	const key = "vpc:cidr"
+	network, err := netip.ParsePrefix(v.Text(key))
+	switch {
+	case err != nil:
+		return nil
+	case network.Bits() < largestNetwork:
+		return config.Wrong(key, "is %s, larger than AWS allows: the prefix must be /%d or longer", network, largestNetwork)
+	case network.Bits() > smallestNetwork:
+		return config.Wrong(key, "is %s, into which the subnets do not fit: it must be /%d or larger, such as %s/%d",
+			network, smallestNetwork, network.Addr(), largestNetwork)
+	case !isPrivate(network):
+		return config.Doubtful(key, "is %s, addresses of the internet that nothing in the network can then reach; "+
+			"use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16", network)
+	}
+	return nil
+}
+
+// isPrivate reports whether all addresses of a range are private, or shared by providers (100.64.0.0/10).
+func isPrivate(network netip.Prefix) bool {
+	shared := netip.MustParsePrefix("100.64.0.0/10")
+	return network.Addr().IsPrivate() || shared.Contains(network.Addr())
+}
+
+// serviceRange judges the range of a cluster's services.
+func serviceRange(v config.Values) []config.Finding {
+	const key = "eks:service_cidr"
+	service, err := netip.ParsePrefix(v.Text(key))
+	switch {
+	case err != nil:
+		return nil
+	case service.Bits() < largestService || service.Bits() > smallestService:
+		return config.Wrong(key, "is %s, not a range that EKS takes: the prefix must be between /%d and /%d", service,
+			largestService, smallestService)
+	case !service.Addr().IsPrivate():
+		return config.Wrong(key, "is %s, which is not inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16", service)
+	}
+	return nil
+}
+
+// roomForNodes compares the addresses of the private subnets, an eighth of the network in each zone, with the
+// addresses that nodes reserve: with Pods, a node of usual size reserves about 12. AWS keeps five of each subnet.
+func roomForNodes(v config.Values) []config.Finding {
+	const key, each = "eks:max_size", 12
+	network, err := netip.ParsePrefix(v.Text("vpc:cidr"))
+	nodes, ok := v.Int(key)
+	zones := len(v.List("vpc:azs"))
+	if zones == 0 {
+		zones = 3
+	}
+	if err != nil || !ok || network.Bits() < largestNetwork || network.Bits() > smallestNetwork {
+		return nil
+	}
+	room := zones * (1<<(32-network.Bits()-3) - 5)
+	switch {
+	case nodes > room:
+		return config.Wrong(key, "is %d, but the private subnets of vpc:cidr (%s) have only %d addresses", nodes, network,
+			room)
+	case nodes*each > room:
+		return config.Doubtful(key, "is %d: so many nodes reserve about %d addresses for themselves and their Pods, but the "+
+			"private subnets of vpc:cidr (%s) have %d", nodes, nodes*each, network, room)
+	}
+	return nil
+}
+
+// endpointAccess judges who can reach the API server of EKS.
+func endpointAccess(v config.Values) []config.Finding {
+	const public, private, ranges = "eks:endpoint_public_access", "eks:endpoint_private_access", "eks:public_access_cidrs"
+	allowed := v.List(ranges)
+	switch {
+	case !v.Bool(public) && !v.Bool(private):
+		return config.Wrong(private, "must be true when %s is false", public)
+	case !v.Bool(public) && len(allowed) > 0:
+		return config.Doubtful(ranges, "has no effect, for %s is false", public)
+	}
+	for _, text := range allowed {
+		if network, err := netip.ParsePrefix(text); err == nil && network.Addr().IsPrivate() {
+			return config.Wrong(ranges, "has %s, a private range, which EKS refuses: it is about the internet", text)
+		}
+	}
+	return nil
+}
+
+// keyInRegion requires a KMS key to be in the region.
+func keyInRegion(key string) config.Rule {
+	return func(v config.Values) []config.Finding {
+		parts, region := strings.Split(v.Text(key), ":"), v.Text("aws:region")
+		if len(parts) < 5 || region == "" || parts[3] == region {
+			return nil
+		}
+		return config.Wrong(key, "is a key in %s, but aws:region is %s; a KMS key serves its own region only", parts[3],
+			region)
+	}
+}
+
+// EKSAddOns lists the add-ons that the cluster of EKS gets, in order.
+func EKSAddOns() []string {
+	return []string{"vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", "aws-ebs-csi-driver"}
+}
+
+// addOnVersions judges the versions of add-ons.
+func addOnVersions(v config.Values) (found []config.Finding) {
+	const key = "eks:addon_versions"
+	for name, value := range v.Map(key) {
+		version, isText := value.(string)
+		switch {
+		case !slices.Contains(EKSAddOns(), name):
+			found = append(found, config.Wrong(key, "has %q, which is none of the add-ons installed: %s%s", name,
+				strings.Join(EKSAddOns(), ", "), config.DidYouMean(name, EKSAddOns()))...)
+		case !isText || version == "":
+			found = append(found, config.Wrong(key, "has %v as version of %s; write it in quotes", value, name)...)
+		case !addOn.Matches(version):
+			found = append(found, config.Wrong(key, "has %q as version of %s, which is not %s", version, name, addOn.Title)...)
+		}
+	}
+	slices.SortFunc(found, func(a, b config.Finding) int { return strings.Compare(a.Text, b.Text) })
+	return found
+}
+
+// armType matches AWS's instance types with an ARM processor, such as t4g.large.
+var armType = regexp.MustCompile(`^(a1|[a-z]+[0-9]+g[a-z]*)\.`)
+
+// processor requires nodes, their image and the image of the ingress controller to have the same processor.
+func processor(v config.Values) []config.Finding {
+	const instance, image, platform = "eks:instance_type", "eks:ami_type", "kic:platform"
+	kind, ami := v.Text(instance), v.Text(image)
+	arm := armType.MatchString(kind)
+	switch {
+	case arm && strings.Contains(ami, "x86_64"):
+		return config.Wrong(instance, "is %s, which has an ARM processor, but %s is %s", kind, image, ami)
+	case !arm && strings.Contains(ami, "ARM_64"):
+		return config.Wrong(instance, "is %s, which has no ARM processor, but %s is %s", kind, image, ami)
+	case v.Get("kic:image_origin") == nil: // no image is pushed
+		return nil
+	case arm && v.Text(platform) != "linux/arm64":
+		return []config.Finding{{Key: platform, At: instance, Text: fmt.Sprintf(
+			"must be linux/arm64: the nodes (%s) have an ARM processor", kind)}}
+	case !arm:
+		return intelPlatform(v)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package projects
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"mara/config"
@@ -129,4 +130,30 @@ func docrNameKey() config.Key {
 	return config.Key{Name: "docr:registry", Kind: config.String, Form: digitalOceanRegistry, Example: "example",
 		Doc: "name of a registry that the account has already: it is used, and stays after a destroy; " +
 			"a new one is made when not set, but below the tier professional an account can have only one"}
+}
+
+// The forms of values that DigitalOcean takes.
+var (
+	digitalOceanRegion  = config.NewForm("a region such as nyc3", `^[a-z]{3}[0-9]$`)
+	digitalOceanSize    = config.NewForm("a size such as s-4vcpu-8gb", `^[a-z0-9]+(-[a-z0-9_]+)+$`)
+	digitalOceanVersion = func() *config.Form {
+		f := config.NewForm("a version of Kubernetes, major.minor in quotes or whole such as 1.36.2-do.0",
+			`^1\.[0-9]{2}(\.[0-9]+-do\.[0-9]+)?$`)
+		f.Meant = config.KubernetesMinor.Meant
+		return f
+	}()
+	digitalOceanRegistry = config.NewForm("the name of a registry: lower case, digits and hyphens", `^[a-z0-9][a-z0-9-]{0,62}$`)
+)
+
+// hostInDomain requires the application's host in the domain that gets its record.
+func hostInDomain(v config.Values) []config.Finding {
+	const domainKey, hostKey = "dns:domain", "bank-of-anthos:host"
+	domain, host := v.Text(domainKey), v.Text(hostKey)
+	switch {
+	case domain == "" || host == domain || strings.HasSuffix(host, "."+domain):
+		return nil
+	case host == "":
+		return []config.Finding{{Key: hostKey, At: domainKey, Text: "is not set, but dns:domain is: the record needs a name"}}
+	}
+	return config.Wrong(domainKey, "is %q, which %s %q does not belong to", domain, hostKey, host)
 }

@@ -1,11 +1,20 @@
 package projects
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+	"net/netip"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"mara/config"
 	"mara/projects/model"
 	"mara/projects/naming"
+	"mara/projects/offers"
 )
 
 // Kind hosts the cluster and the registry in containers on this machine.
@@ -117,3 +126,82 @@ func KindClusterName(stack string) string { return naming.Environment(stack, "",
 // KindRegistryName returns the name of an environment's registry, no longer than the host
 // names that containers can use for one another.
 func KindRegistryName(stack string) string { return naming.Environment(stack, "registry", 63) }
+
+// kindMount is the form of what ParseMount reads.
+var kindMount = &config.Form{Title: "two absolute paths with a colon between, with or without :ro",
+	Fits: func(text string) bool {
+		_, ok := ParseMount(text)
+		return ok
+	}}
+
+// kindNodes requires workers beside several control planes: kind lets the control plane take workload only when it is
+// the single node. Each node takes a /24 of the range of Pods.
+func kindNodes(v config.Values) (found []config.Finding) {
+	const workersKey, subnetKey = "kind:workers", "kind:pod_subnet"
+	planes, _ := v.Int("kind:control_planes")
+	workers, _ := v.Int(workersKey)
+	if planes > 1 && workers == 0 {
+		found = append(found, config.Finding{Key: workersKey, At: "kind:control_planes",
+			Text: "must be at least 1 with several control planes"})
+	}
+	if planes%2 == 0 {
+		text := fmt.Sprintf("is %d: an even number survives no more failures than one less", planes)
+		found = append(found, config.Finding{Key: "kind:control_planes", Text: text, Doubt: true})
+	}
+	subnet, err := netip.ParsePrefix(v.Text(subnetKey))
+	if err != nil {
+		return found
+	}
+	if room := math.Exp2(float64(24 - subnet.Bits())); float64(planes+workers) > room {
+		found = append(found, config.Wrong(subnetKey, "is %s, which has no room for %d nodes: each takes a /24 of it", subnet,
+			planes+workers)...)
+	}
+	return found
+}
+
+// nodeVersion finds the version of Kubernetes in the tag of a node image.
+var nodeVersion = regexp.MustCompile(`:v(1\.[0-9]+)\.[0-9]+(@|$)`)
+
+// kindVersion doubts a node image whose Kubernetes has no support any more.
+func kindVersion(v config.Values) []config.Finding {
+	const key = "kind:node_image"
+	match := nodeVersion.FindStringSubmatch(v.Text(key))
+	if match == nil || !v.IsSet(key) {
+		return nil
+	}
+	if wrong, doubt := offers.Of("kind").Kubernetes.Judge(match[1], time.Now()); wrong != "" || doubt != "" {
+		text := strings.TrimPrefix(cmp.Or(wrong, doubt), "is ")
+		return config.Doubtful(key, "is Kubernetes %s", text)
+	}
+	return nil
+}
+
+// Mount is a directory of this machine that the nodes of a kind cluster see.
+type Mount struct {
+	Host, Node string
+	ReadOnly   bool
+}
+
+// ParseMount reads a mount, written HOST:NODE or HOST:NODE:ro.
+func ParseMount(text string) (mount Mount, ok bool) {
+	rest, readOnly := strings.CutSuffix(text, ":ro")
+	// The node's path is the part after the last colon: a host path of Windows has one of its own.
+	colon := strings.LastIndex(rest, ":")
+	if colon < 0 {
+		return Mount{}, false
+	}
+	mount = Mount{Host: rest[:colon], Node: rest[colon+1:], ReadOnly: readOnly}
+	return mount, filepath.IsAbs(mount.Host) && strings.HasPrefix(mount.Node, "/")
+}
+
+// mirrorURLs requires web addresses in the map of registries.
+func mirrorURLs(v config.Values) (found []config.Finding) {
+	const key = "kind:registry_mirrors"
+	for host, value := range v.Map(key) {
+		if target, _ := value.(string); !config.Web.Matches(target) {
+			found = append(found, config.Wrong(key, "maps %s to %v, which is not an http or https URL", host, value)...)
+		}
+	}
+	slices.SortFunc(found, func(a, b config.Finding) int { return strings.Compare(a.Text, b.Text) })
+	return found
+}

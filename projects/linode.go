@@ -162,3 +162,16 @@ func harborProjectKey() config.Key {
 		Example: "platform",
 		Doc:     "Harbor project that holds the images; made when there is none, and made private (linode)"}
 }
+
+// The forms of values that Linode, and Harbor on it, take.
+var (
+	linodeRegion = config.NewForm("a region such as us-ord", `^[a-z]{2}-[a-z]+(-[0-9]+)?$`)
+	linodeType   = config.NewForm("a type such as g6-standard-4", `^g[0-9]+-[a-z0-9-]+$`)
+	linodeUbuntu = config.NewForm("an image of Ubuntu 22.04 or later, such as linode/ubuntu24.04",
+		`^linode/ubuntu(2[2-9]|[3-9][0-9])\.(04|10)$`)
+	// harborProjectName is what Harbor takes as the name of a project.
+	harborProjectName = config.NewForm("a name that Harbor takes: lower case, digits, and . _ - between them",
+		`^[a-z0-9]+([._-][a-z0-9]+)*$`)
+	sshKey = config.NewForm("a public SSH key, such as ssh-ed25519 AAAA... me@example.com",
+		`^(ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+ \S+(\s.*)?$`)
+)

@@ -222,7 +222,7 @@ func (s *Session) Validate() error {
 	judged = slices.DeleteFunc(judged, func(p config.Problem) bool { // its absence is a problem of its own
 		return slices.ContainsFunc(file.Missing(missing), func(key config.Key) bool { return key.Name == p.Key })
 	})
-	misplaced, foreign := s.misplaced(file)
+	misplaced, foreign := s.Options.Misplaced(s.Provider, file)
 	invalid := sealed.Validate(declared, missing)
 	judged, doubts = withoutInvalid(judged, invalid), withoutInvalid(doubts, invalid)
 	s.Doubts = append(foreign, doubts...)

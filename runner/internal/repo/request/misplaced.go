@@ -1,4 +1,4 @@
-package session
+package request
 
 import (
 	"fmt"
@@ -7,25 +7,26 @@ import (
 
 	"mara/config"
 	"mara/projects/model"
+	"mara/providers"
 )
 
-// misplaced finds keys in the stack file that no project of the provider reads: keys that have the name of a project's
+// Misplaced finds keys in the stack file that no project of the provider reads: keys that have the name of a project's
 // directory instead of the project's are problems, keys of other providers are doubts. Layers may hold the keys of
 // several providers.
-func (s *Session) misplaced(file config.StackFile) (problems, doubts []config.Problem) {
+func (r Request) Misplaced(provider providers.Provider, file config.StackFile) (problems, doubts []config.Problem) {
 	declared := map[string]bool{}
-	for _, key := range s.Options.DeclaredKeys() {
+	for _, key := range r.DeclaredKeys() {
 		declared[key.Name] = true
 	}
 	for _, entry := range file.Entries {
 		switch {
 		case declared[entry.Key]:
-			if owner := s.ownerElsewhere(entry.Key); owner != "" && entry.File == "" {
-				text := fmt.Sprintf("is read by no project of %s; %s reads it", s.Provider.Name, owner)
+			if owner := r.ownerElsewhere(provider, entry.Key); owner != "" && entry.File == "" {
+				text := fmt.Sprintf("is read by no project of %s; %s reads it", provider.Name, owner)
 				doubts = append(doubts, file.Problem(entry.Key, text))
 			}
 		default:
-			if meant := s.keyOfDirectory(entry.Key, declared); meant != "" {
+			if meant := keyOfDirectory(provider, entry.Key, declared); meant != "" {
 				const text = "is read by no project; keys have the name of the project, not of its directory: did you mean %q?"
 				problems = append(problems, file.Problem(entry.Key, fmt.Sprintf(text, meant)))
 			}
@@ -34,23 +35,23 @@ func (s *Session) misplaced(file config.StackFile) (problems, doubts []config.Pr
 	return problems, doubts
 }
 
-// ownerElsewhere returns the project of other providers that reads a key; "" if one of this provider reads it, too.
-func (s *Session) ownerElsewhere(key string) string {
+// ownerElsewhere returns the project of other providers that reads a key; "" if one of the provider reads it, too.
+func (r Request) ownerElsewhere(provider providers.Provider, key string) string {
 	reads := func(p model.Project) bool {
 		_, ok := p.Key(key)
 		return ok
 	}
-	if _, ok := model.Find(s.Provider.Projects(), reads); ok || s.Provider.Name == "" {
+	if _, ok := model.Find(provider.Projects(), reads); ok || provider.Name == "" {
 		return ""
 	}
-	project, _ := model.Find(s.Options.Known().Projects, reads)
+	project, _ := model.Find(r.Known().Projects, reads)
 	return project.Name
 }
 
 // keyOfDirectory returns the declared key of an own project whose directory has the name of a key's namespace, or "".
-func (s *Session) keyOfDirectory(name string, declared map[string]bool) string {
+func keyOfDirectory(provider providers.Provider, name string, declared map[string]bool) string {
 	namespace, rest, _ := strings.Cut(name, ":")
-	for _, project := range s.Provider.Own() {
+	for _, project := range provider.Own() {
 		if meant := project.Name + ":" + rest; path.Base(project.Path) == namespace && declared[meant] {
 			return meant
 		}
