@@ -43,6 +43,8 @@ type Cloud struct {
 	resources map[string][]map[string]any // by the path of their list
 	asked     []string                    // methods and paths
 	nextID    int
+
+	readyAfter time.Duration // of a new cluster
 }
 
 // New starts a server, which ends with the test.
@@ -213,6 +215,9 @@ func (c *Cloud) answer(r *http.Request, empty bool) (status int, answer any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	path := r.URL.Path
+	if status, answer, ok := c.cluster(r); ok {
+		return status, answer
+	}
 	if r.Method == http.MethodDelete {
 		list, id := path[:strings.LastIndex(path, "/")], path[strings.LastIndex(path, "/")+1:]
 		before := len(c.resources[list])
