@@ -117,7 +117,7 @@ func firstRuns() map[string][]reply {
 		"aws": {
 			typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "aws\r"),
 			typed("AWS profile", ""), chosen("AWS region", "eu\r"), chosen("Availability zones", "\r"),
-			typed("Kubernetes version", "1.30"), typed("Type of the nodes", ""), typed("Smallest number", "2"),
+			typed("Kubernetes version", "1.35"), typed("Type of the nodes", ""), typed("Smallest number", "2"),
 			typed("Largest number", ""),
 			typed("Number of nodes to begin", ""), chosen("Where certificates", "\r"), typed("Write this", ""),
 		},
@@ -143,7 +143,7 @@ func TestFirstRun(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"aws": "  kubernetes:infra_type: aws\n  aws:region: eu-north-1\n  vpc:azs:\n    - eu-north-1a\n    - " +
-			"eu-north-1b\n  eks:k8s_version: \"1.30\"\n" +
+			"eu-north-1b\n  eks:k8s_version: \"1.35\"\n" +
 			"  eks:instance_type: t3.large\n  eks:min_size: 2\n  eks:max_size: 6\n  eks:desired_capacity: 2\n  " +
 			"certmgr:issuer: self-signed\n",
 		"linode": "  kubernetes:infra_type: linode\n  lke:region: eu-north-1\n  lke:k8s_version: \"1.36\"\n  " +

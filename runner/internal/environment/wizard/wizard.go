@@ -75,12 +75,7 @@ type interview struct {
 
 // missing lists the required keys that have neither a value nor an answer.
 func (i *interview) missing() []config.Key {
-	file := i.file
-	for _, change := range slices.Concat(i.given, i.changes) {
-		entry := config.Entry{Key: change.Key, Value: change.Value}
-		file.Entries = append(file.Entries[:len(file.Entries):len(file.Entries)], entry)
-	}
-	return i.provider.Missing(file, i.Sources)
+	return i.provider.Missing(i.with(), i.Sources)
 }
 
 // question returns the question for a key; a key without one is asked by its name.
@@ -211,7 +206,37 @@ func (i *interview) check(q providers.Question, key config.Key, answer string) e
 	if err == nil {
 		err = q.Fits(value, i.value)
 	}
+	if err == nil {
+		err = i.judge(key, value)
+	}
 	return err
+}
+
+// judge applies the rules of the provider's projects to an answer. What depends on a question that is still to be asked
+// is left to that question.
+func (i *interview) judge(key config.Key, value any) error {
+	file := i.with(config.Change{Key: key.Name, Value: value})
+	problems, _ := i.provider.Judge(file, "")
+	for _, problem := range problems {
+		isOpen := slices.ContainsFunc(i.provider.Questions, func(q providers.Question) bool {
+			_, answered := i.answers[q.Key]
+			return q.Key != key.Name && !answered && strings.Contains(problem.Text, q.Key)
+		})
+		if problem.Key == key.Name && !isOpen {
+			return errors.New(problem.Text)
+		}
+	}
+	return nil
+}
+
+// with returns the file with what was given and answered, and more changes.
+func (i *interview) with(more ...config.Change) config.StackFile {
+	file := i.file
+	for _, change := range slices.Concat(i.given, i.changes, more) {
+		entry := config.Entry{Key: change.Key, Value: change.Value}
+		file.Entries = append(file.Entries[:len(file.Entries):len(file.Entries)], entry)
+	}
+	return file
 }
 
 func (i *interview) printf(format string, args ...any) {

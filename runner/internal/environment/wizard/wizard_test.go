@@ -161,14 +161,14 @@ func TestWithoutCloud(t *testing.T) {
 	t.Parallel()
 	var asked []string
 	changes, questions, printed, err := complete(t, "linode", "", map[string]string{
-		"Linode region": "", "Kubernetes version": "1.30", "Type of the nodes": "", "Number of nodes": "",
+		"Linode region": "", "Kubernetes version": "1.35", "Type of the nodes": "", "Number of nodes": "",
 		"Several control-plane nodes (for a fee, for good)": "", "Type of the registry's machine": "",
 		"Address for warnings about the registry's certificate (empty: none)": "", "Where certificates come from": "",
 	}, fakeCloud{err: &cloud.Error{Text: "there is no network", Next: "find one", Unreachable: true}, asked: &asked})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(asked) != 1 || questions[0] != "Linode region (us-ord)" || changes[1] != "lke:k8s_version=1.30 string" {
+	if len(asked) != 1 || questions[0] != "Linode region (us-ord)" || changes[1] != "lke:k8s_version=1.35 string" {
 		t.Errorf("asked %q, questions %q, changes %q", asked, questions, changes)
 	}
 	if printed != "warning: there is no network\nhint: find one\n" {

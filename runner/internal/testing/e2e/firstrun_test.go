@@ -33,11 +33,11 @@ func firstRuns(t *testing.T) []firstRun {
 	plain, tls, registry := fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t))
 	return []firstRun{{
 		"aws", append(begin[:2:2],
-			typed("AWS profile", ""), chosen("AWS region", "eu\r"), chosen("Availability zones", "\r"), chosen("Kubernetes version", "1.30\r"),
+			typed("AWS profile", ""), chosen("AWS region", "eu\r"), chosen("Availability zones", "\r"), chosen("Kubernetes version", "1.35\r"),
 			chosen("Type of the nodes", "m6i\r"), typed("Smallest number", "2"), typed("Largest number", ""), typed("Number of nodes to begin", ""),
 			chosen("Where certificates", "\r"), typed("Write this", ""),
 		), secrets,
-		"  kubernetes:infra_type: aws\n  aws:region: eu-north-1\n  vpc:azs:\n    - eu-north-1a\n    - eu-north-1b\n  eks:k8s_version: \"1.30\"\n" +
+		"  kubernetes:infra_type: aws\n  aws:region: eu-north-1\n  vpc:azs:\n    - eu-north-1a\n    - eu-north-1b\n  eks:k8s_version: \"1.35\"\n" +
 			"  eks:instance_type: m6i.large\n  eks:min_size: 2\n  eks:max_size: 6\n  eks:desired_capacity: 2\n  certmgr:issuer: self-signed\n",
 	}, {
 		"linode", append(begin[:2:2],

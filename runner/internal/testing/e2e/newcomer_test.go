@@ -52,7 +52,7 @@ func awsStandIn(t *testing.T) (address string) {
 		"DescribeAvailabilityZones": `<DescribeAvailabilityZonesResponse><availabilityZoneInfo><item><zoneName>eu-north-1a</zoneName></item>
 			<item><zoneName>eu-north-1b</zoneName></item></availabilityZoneInfo></DescribeAvailabilityZonesResponse>`,
 		"/cluster-versions": `{"clusterVersions": [{"clusterVersion": "1.36", "versionStatus": "STANDARD_SUPPORT"},
-			{"clusterVersion": "1.30", "versionStatus": "EXTENDED_SUPPORT"}]}`,
+			{"clusterVersion": "1.35", "versionStatus": "EXTENDED_SUPPORT"}]}`,
 		"DescribeInstanceTypes": `<DescribeInstanceTypesResponse><instanceTypeSet>
 			<item><instanceType>t3.large</instanceType><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo></item>
 			<item><instanceType>m6i.large</instanceType><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo></item></instanceTypeSet></DescribeInstanceTypesResponse>`,
