@@ -76,7 +76,8 @@ func partOf(cluster map[string]any, part string) (status int, answer any) {
 	case "":
 		return http.StatusOK, cluster
 	case "api-endpoints":
-		return http.StatusOK, map[string]any{"data": []any{map[string]any{"endpoint": host}}, "page": 1, "pages": 1, "results": 1}
+		endpoints := []any{map[string]any{"endpoint": host}}
+		return http.StatusOK, map[string]any{"data": endpoints, "page": 1, "pages": 1, "results": 1}
 	case "kubeconfig":
 		if time.Now().Before(ready) { // Linode answers so until the control plane is up
 			return http.StatusServiceUnavailable, nil

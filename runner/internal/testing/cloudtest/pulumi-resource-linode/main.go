@@ -1,5 +1,5 @@
-// Command pulumi-resource-linode stands in for Linode's provider in tests of what is not simulated: it makes one kind of
-// resource, a cluster, with Linode's own SDK, wherever LINODE_URL is.
+// Command pulumi-resource-linode stands in for Linode's provider in tests of what is not simulated: it makes one kind
+// of resource, a cluster, with Linode's own SDK, wherever LINODE_URL is.
 package main
 
 import (
@@ -71,12 +71,14 @@ func create(ctx context.Context, r p.CreateRequest) (p.CreateResponse, error) {
 	}
 	client := connect()
 	options := linodego.LKEClusterCreateOptions{
-		Label: text(r.Properties, "label"), Region: text(r.Properties, "region"), K8sVersion: text(r.Properties, "k8sVersion"),
-		Tags: texts(r.Properties, "tags"),
+		Label: text(r.Properties, "label"), Region: text(r.Properties, "region"),
+		K8sVersion: text(r.Properties, "k8sVersion"), Tags: texts(r.Properties, "tags"),
 	}
 	for _, pool := range r.Properties.Get("pools").AsArray().All {
-		count := int(pool.AsMap().Get("count").AsNumber())
-		options.NodePools = append(options.NodePools, linodego.LKENodePoolCreateOptions{Type: text(pool.AsMap(), "type"), Count: count})
+		made := linodego.LKENodePoolCreateOptions{
+			Type: text(pool.AsMap(), "type"), Count: int(pool.AsMap().Get("count").AsNumber()),
+		}
+		options.NodePools = append(options.NodePools, made)
 	}
 	cluster, err := client.CreateLKECluster(ctx, options)
 	if err != nil {
