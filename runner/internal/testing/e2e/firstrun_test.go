@@ -220,8 +220,8 @@ func TestResumedFirstRun(t *testing.T) {
 	t.Parallel()
 	const (
 		environmentFile = "# mine\nexport PULUMI_STACK='dev' # the only one\n\n"
-		before          = "# mine\n\nencryptionsalt:   # none yet\nconfig:\n    kubernetes:infra_type:   aws   # the cloud\n    'eks:k8s_version': '1.30'\n\n    # real ones\n    certmgr:issuer: acme\n\n# end"
-		after           = "# mine\n\nencryptionsalt:   # none yet\nconfig:\n    kubernetes:infra_type:   aws   # the cloud\n    'eks:k8s_version': '1.30'\n\n    # real ones\n    certmgr:issuer: acme\n" +
+		before          = "# mine\n\nencryptionsalt:   # none yet\nconfig:\n    kubernetes:infra_type:   aws   # the cloud\n    'eks:k8s_version': '1.35'\n\n    # real ones\n    certmgr:issuer: acme\n\n# end"
+		after           = "# mine\n\nencryptionsalt:   # none yet\nconfig:\n    kubernetes:infra_type:   aws   # the cloud\n    'eks:k8s_version': '1.35'\n\n    # real ones\n    certmgr:issuer: acme\n" +
 			"    certmgr:acme_email: ops@example.com\n    aws:region: us-east-1\n\n# end"
 	)
 	e := newcomer(t)
