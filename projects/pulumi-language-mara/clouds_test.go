@@ -51,7 +51,7 @@ func TestAnswer(t *testing.T) {
 		{"account", wire.Question{Provider: "fake", Profile: "work"}, wire.Answer{Account: cloud.Account{ID: "1", Name: "work"}}},
 		{"choices", wire.Question{Provider: "fake", Region: "r", List: providers.Zones}, wire.Answer{Choices: []cloud.Choice{{Value: "ra"}}}},
 		{"too late", wire.Question{Provider: "fake", Until: time.Now()}, wire.Answer{Error: &cloud.Error{
-			Text: "the cloud did not answer in time", Next: "check the network and its proxy", Unsure: true}}},
+			Text: "the cloud did not answer in time", Next: "check the network and its proxy", Unsure: true, Unreachable: true}}},
 		{"no such list", wire.Question{Provider: "fake", List: "x"}, wire.Answer{Error: &cloud.Error{Text: "there is no such list", Unsure: true}}},
 		{"no cloud", wire.Question{Provider: "kind"}, wire.Answer{Error: &cloud.Error{Text: "kind has no cloud that could be asked", Unsure: true}}},
 	}
