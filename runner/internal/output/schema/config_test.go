@@ -50,7 +50,7 @@ func TestStackSchema(t *testing.T) {
 	for _, text := range []string{
 		"", "# nothing yet\n", "config:\n", "encryptionsalt: v1:x\nconfig: {}\n",
 		"config: {kubernetes:infra_type: kind, aws:defaultTags: {tags: {a: b}}, myapp:size: 3}",
-		"config: {eks:min_size: '3', eks:k8s_version: '1.30', eks:encrypt_secrets: 'true', vpc:azs: [a, b]}",
+		"config: {eks:min_size: '3', eks:k8s_version: '1.30', eks:encrypt_secrets: 'true', vpc:azs: [us-east-1a, us-east-1b]}",
 		"config: {eks:k8s_version: {secure: v1:x}, eks:min_size: }",
 	} {
 		if err := validateYAML(t, s, text); err != nil {
