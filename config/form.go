@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -19,18 +18,18 @@ type Form struct {
 	Pattern string                   // regular expression for the whole text; "" without one
 	Fits    func(text string) bool   // a further condition; nil without one
 	Meant   func(text string) string // valid text that a wrong one may stand for, or ""; nil without
-	regex   func() *regexp.Regexp
+
+	compile sync.Once
+	regex   *regexp.Regexp // of Pattern, once it is compiled
 }
 
 // NewForm returns a form that a regular expression describes; it begins with ^ and ends with $.
-func NewForm(title, pattern string) *Form {
-	compile := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-	return &Form{Title: title, Pattern: pattern, regex: compile}
-}
+func NewForm(title, pattern string) *Form { return &Form{Title: title, Pattern: pattern} }
 
 // Matches reports whether a text has the form.
 func (f *Form) Matches(text string) bool {
-	return (f.regex == nil || f.regex().MatchString(text)) && (f.Fits == nil || f.Fits(text))
+	f.compile.Do(func() { f.regex = regexp.MustCompile(f.Pattern) }) // "" matches every text
+	return f.regex.MatchString(text) && (f.Fits == nil || f.Fits(text))
 }
 
 // validate returns an error for a text that does not have the form; nil takes every text.
@@ -54,11 +53,9 @@ var (
 		address, err := mail.ParseAddress(text)
 		return err == nil && address.Address == text
 	}}
-	Host = func() *Form {
-		f := NewForm("a host name in lower case", hostName)
-		f.Fits = func(text string) bool { return len(text) <= 253 }
-		return f
-	}()
+	Host = &Form{Title: "a host name in lower case", Pattern: hostName, Fits: func(text string) bool {
+		return len(text) <= 253
+	}}
 	// Range is an IPv4 range without bits below its mask.
 	Range = &Form{Title: "an IPv4 range such as 10.0.0.0/16", Meant: withoutHostBits, Fits: func(text string) bool {
 		prefix, err := netip.ParsePrefix(text)
@@ -101,16 +98,18 @@ var (
 	// ChartVersion is a version of a Helm chart: a semantic version, perhaps with a v.
 	ChartVersion = NewForm("a version such as 1.2.3", `^v?[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$`)
 	// KubernetesMinor is a version of Kubernetes. It refuses the 1.3 that is left of 1.30 without quotes.
-	KubernetesMinor = NewForm("a version of Kubernetes, major.minor in quotes", `^1\.[0-9]{2}$`)
-	Platform        = NewForm("a platform such as linux/amd64", `^[a-z]+/[a-z0-9]+(/v[0-9]+)?$`)
-	AbsolutePath    = &Form{Title: "an absolute path", Fits: filepath.IsAbs}
+	KubernetesMinor = &Form{Title: "a version of Kubernetes, major.minor in quotes", Pattern: `^1\.[0-9]{2}$`,
+		Meant: Group(`^v?(1\.[0-9]{2})(\..*)?$`)}
+	Platform     = NewForm("a platform such as linux/amd64", `^[a-z]+/[a-z0-9]+(/v[0-9]+)?$`)
+	AbsolutePath = &Form{Title: "an absolute path", Fits: filepath.IsAbs}
 )
 
-func init() {
-	KubernetesMinor.Meant = func(text string) string {
-		parts := strings.SplitN(strings.TrimPrefix(text, "v")+"..", ".", 3)
-		if version := parts[0] + "." + parts[1]; KubernetesMinor.Matches(version) {
-			return version
+// Group returns a function that finds the first group of a regular expression in a text, or "" if it does not match.
+func Group(pattern string) func(text string) string {
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+	return func(text string) string {
+		if match := compiled().FindStringSubmatch(text); match != nil {
+			return match[1]
 		}
 		return ""
 	}

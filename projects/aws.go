@@ -205,16 +205,8 @@ func eksServiceKey() config.Key {
 
 // The forms of values that AWS takes.
 var (
-	awsRegion = func() *config.Form {
-		f := config.NewForm("a region such as us-east-1", `^[a-z]{2}(-[a-z]+)+-[0-9]$`)
-		f.Meant = func(text string) string { // us-east-1a is a zone
-			if region := text[:max(0, len(text)-1)]; f.Matches(region) {
-				return region
-			}
-			return ""
-		}
-		return f
-	}()
+	awsRegion = &config.Form{Title: "a region such as us-east-1", Pattern: `^[a-z]{2}(-[a-z]+)+-[0-9]$`,
+		Meant: config.Group(`^([a-z]{2}(?:-[a-z]+)+-[0-9]).$`)} // us-east-1a is a zone
 	awsZone         = config.NewForm("an availability zone such as us-east-1a", `^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$`)
 	awsInstanceType = config.NewForm("an instance type such as m6i.large", `^[a-z][a-z0-9-]*\.[a-z0-9-]+$`)
 	// kmsKey is the ARN of a key: EKS and ECR take no alias.

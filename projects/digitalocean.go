@@ -136,12 +136,9 @@ func docrNameKey() config.Key {
 var (
 	digitalOceanRegion  = config.NewForm("a region such as nyc3", `^[a-z]{3}[0-9]$`)
 	digitalOceanSize    = config.NewForm("a size such as s-4vcpu-8gb", `^[a-z0-9]+(-[a-z0-9_]+)+$`)
-	digitalOceanVersion = func() *config.Form {
-		f := config.NewForm("a version of Kubernetes, major.minor in quotes or whole such as 1.36.2-do.0",
-			`^1\.[0-9]{2}(\.[0-9]+-do\.[0-9]+)?$`)
-		f.Meant = config.KubernetesMinor.Meant
-		return f
-	}()
+	digitalOceanVersion = &config.Form{Meant: config.KubernetesMinor.Meant,
+		Title:   "a version of Kubernetes, major.minor in quotes or whole such as 1.36.2-do.0",
+		Pattern: `^1\.[0-9]{2}(\.[0-9]+-do\.[0-9]+)?$`}
 	digitalOceanRegistry = config.NewForm("the name of a registry: lower case, digits and hyphens", `^[a-z0-9][a-z0-9-]{0,62}$`)
 )
 

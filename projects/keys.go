@@ -7,6 +7,7 @@ import (
 
 	"mara/config"
 	"mara/projects/model"
+	"mara/projects/naming"
 )
 
 // RegistrySecret is the name of the Secret in the ingress controller's
@@ -100,6 +101,15 @@ type chart struct {
 	version    string
 	repository string // https://... or oci://...
 	timeout    int    // seconds
+}
+
+// ChartSource returns where charts come from: a repository that is set in the configuration wins over the mirror, which
+// holds every chart as OCI, and the mirror over the repository by default.
+func ChartSource(repository string, isSet bool, mirror string) string {
+	if mirror != "" && !isSet {
+		return "oci://" + naming.ChartsInMirror(mirror)
+	}
+	return strings.TrimRight(repository, "/")
 }
 
 // ChartKey returns the full name of a key of a chart, such as ChartVersion: the group is the

@@ -134,8 +134,8 @@ var kindMount = &config.Form{Title: "two absolute paths with a colon between, wi
 		return ok
 	}}
 
-// kindNodes requires workers beside several control planes: kind lets the control plane take workload only when it is
-// the single node. Each node takes a /24 of the range of Pods.
+// kindNodes requires workers in a cluster of several control planes: kind lets one take workload only when
+// it is the single node. Each node takes a /24 of the range of Pods.
 func kindNodes(v config.Values) (found []config.Finding) {
 	const workersKey, subnetKey = "kind:workers", "kind:pod_subnet"
 	planes, _ := v.Int("kind:control_planes")

@@ -71,6 +71,14 @@ func (p Provider) Value(file config.StackFile, name string) any {
 	return key.Default
 }
 
+// Values returns the configuration of the provider's projects.
+func (p Provider) Values(file config.StackFile) config.Values {
+	return config.Values{
+		Get:   func(key string) any { return p.Value(file, key) },
+		IsSet: func(key string) bool { entry, ok := file.Lookup(key); return ok && entry.Value != nil },
+	}
+}
+
 // Missing returns the required keys without a value, including keys that the answer to a
 // question makes required.
 func (p Provider) Missing(file config.StackFile, sources config.Sources) []config.Key {
@@ -96,11 +104,8 @@ func (p Provider) Missing(file config.StackFile, sources config.Sources) []confi
 // Judge applies the rules of the projects to the values: it returns what is wrong and what is doubtful. dir is
 // config/pulumi of the root, absolute.
 func (p Provider) Judge(file config.StackFile, dir string) (problems, doubts []config.Problem) {
-	values := config.Values{
-		Dir:   dir,
-		Get:   func(key string) any { return p.Value(file, key) },
-		IsSet: func(key string) bool { entry, ok := file.Lookup(key); return ok && entry.Value != nil },
-	}
+	values := p.Values(file)
+	values.Dir = dir
 	var rules []config.Rule
 	for _, step := range p.Steps {
 		rules = append(rules, step.Project.Rules...)

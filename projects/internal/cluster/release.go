@@ -8,7 +8,6 @@ import (
 
 	"mara/projects"
 	"mara/projects/helm"
-	"mara/projects/naming"
 )
 
 // Chart says what to release. Version, repository, timeout and further values
@@ -58,14 +57,10 @@ func (c *Cluster) version(chart Chart) string {
 }
 
 // locate finds the chart: a reference and, for a classic repository, its
-// address. An OCI chart is its whole address. The mirror holds every chart as
-// OCI below charts/; a repository set in the configuration wins over it.
+// address. An OCI chart is its whole address.
 func (c *Cluster) locate(chart Chart) (location, repository string) {
 	key := projects.ChartKey(chart.Group, projects.ChartRepository)
-	repository = strings.TrimRight(c.settings.String(key), "/")
-	if c.mirror != "" && !c.settings.IsSet(key) {
-		repository = "oci://" + naming.ChartsInMirror(c.mirror)
-	}
+	repository = projects.ChartSource(c.settings.String(key), c.settings.IsSet(key), c.mirror)
 	if strings.HasPrefix(repository, "oci://") {
 		return repository + "/" + chart.Chart, ""
 	}

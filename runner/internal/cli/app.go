@@ -15,7 +15,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/cli/exports"
@@ -116,8 +115,7 @@ func newApp(d cmd.Deps, all []*cli.Command) *cli.App {
 }
 
 // variablesOf returns the environment variables that commands read.
-func variablesOf(all []*cli.Command) []string {
-	names := []string{config.RunnerStackVariable}
+func variablesOf(all []*cli.Command) (names []string) {
 	for _, command := range all {
 		for _, flag := range command.Flags {
 			names = append(names, cmd.VariableOf(flag))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/process"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/repo/gitsource"
 	"mara/runner/internal/repo/request"
@@ -172,23 +170,8 @@ const projectFile = "Pulumi.yaml"
 func uncommittedNotes(ctx context.Context, first environment, reader string, files []string) ([]string, error) {
 	slices.Sort(files)
 	files = slices.Compact(files)
-	git, err := process.Find("git", first.Settings.Root, first.Env["PATH"])
-	if err != nil || len(files) == 0 {
-		return nil, nil //nolint:nilerr // without git nothing can be committed
-	}
-	ask := func(files []string, args ...string) (names []string, err error) {
-		command := exec.CommandContext(ctx, git, append(append(args, "--"), files...)...)
-		command.Dir, command.Env = first.Settings.Root, gitsource.WithoutRepository(process.Environ(first.Env))
-		found, err := command.Output()
-		var exit *exec.ExitError
-		const isNoRepository = 128
-		switch {
-		case errors.As(err, &exit) && (exit.ExitCode() == 1 || exit.ExitCode() == isNoRepository):
-			return nil, nil
-		case err != nil:
-			return nil, fmt.Errorf("asking git which files it has: %w", err)
-		}
-		return strings.FieldsFunc(string(found), func(r rune) bool { return r == '\n' }), nil
+	ask := func(files []string, args ...string) ([]string, error) {
+		return gitsource.List(ctx, first.Settings.Root, first.Env, files, args...)
 	}
 	ignored, ignoredErr := ask(files, "check-ignore")
 	within := slices.Clone(files) // of a project: all of its directory

@@ -107,17 +107,10 @@ func checkDocument(r check.Result) checkedFiles {
 		document.Environments = append(document.Environments, checkedEnvironment{e.Name, e.Missing})
 	}
 	for _, f := range r.Findings {
-		found := checkedFinding{levelOf(f), f.Kind, f.File, f.Line, f.Key, f.Text, f.Environments}
+		found := checkedFinding{f.Level(), f.Kind, f.File, f.Line, f.Key, f.Text, f.Environments}
 		document.Findings = append(document.Findings, found)
 	}
 	return document
-}
-
-func levelOf(f check.Finding) string {
-	if f.Doubt {
-		return "warning"
-	}
-	return "error"
 }
 
 // checkLog makes a SARIF log for code scanning.
@@ -128,7 +121,7 @@ func checkLog(version string, r check.Result) sarif.Log {
 		if f.Doubt {
 			level = event.LevelWarn
 		}
-		text := messageOf(f)
+		text := f.Message()
 		found := event.Finding{Rule: string(f.Kind), Level: level, Message: text, File: f.File, Line: f.Line}
 		results = append(results, sarif.Result{Finding: found, Text: text})
 	}
@@ -136,25 +129,7 @@ func checkLog(version string, r check.Result) sarif.Log {
 		Help: "docs/configuration.md says what is checked, and what each key takes"}, results)
 }
 
-// messageOf returns the text of a finding without its place, with the environments it is about.
-func messageOf(f check.Finding) string {
-	problem := f.Problem
-	problem.File, problem.Line = "", 0
-	return problem.String() + inEnvironments(f)
-}
-
-func inEnvironments(f check.Finding) string {
-	switch n := len(f.Environments); n {
-	case 0:
-		return ""
-	case 1:
-		return fmt.Sprintf(" (in %s)", f.Environments[0])
-	default:
-		return fmt.Sprintf(" (in %s)", typeset.Counted(n, "environment"))
-	}
-}
-
-// annotations returns workflow commands of GitHub Actions, which show the findings beside the changed lines.
+// annotations returns workflow commands of GitHub Actions, which annotate lines of the changed files.
 func annotations(r check.Result) string {
 	text := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -167,7 +142,7 @@ func annotations(r check.Result) string {
 		if f.Line > 0 {
 			place += fmt.Sprintf(",line=%d", f.Line)
 		}
-		fmt.Fprintf(&b, "::%s %s::%s\n", levelOf(f), place, text.Replace(messageOf(f)))
+		fmt.Fprintf(&b, "::%s %s::%s\n", f.Level(), place, text.Replace(f.Message()))
 	}
 	return b.String() + checkSummary(r)
 }
@@ -178,7 +153,7 @@ func checkText(r check.Result) string {
 	for _, doubt := range []bool{true, false} {
 		for _, f := range r.Findings {
 			if f.Doubt == doubt {
-				fmt.Fprintf(&b, "%s%s\n", f, inEnvironments(f))
+				fmt.Fprintln(&b, f)
 			}
 		}
 	}

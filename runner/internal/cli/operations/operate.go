@@ -163,7 +163,7 @@ func loadGuards(ctx context.Context, d cmd.Deps, r operate.Request) (operate.Gua
 		return guards, err
 	}
 	var problems []config.Problem
-	for _, f := range check.Root(ctx, d.Deps, r.Options, nil) {
+	for _, f := range check.WithoutGuards(ctx, d.Deps, r.Options) {
 		switch {
 		case f.Doubt || f.Kind == check.Queries:
 			fmt.Fprintf(d.Stderr, "warning: %s\n", f.Problem)

@@ -9,7 +9,6 @@ import (
 
 	"mara/projects"
 	"mara/projects/model"
-	"mara/projects/naming"
 	"mara/runner/internal/kube/mirror"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/parallel"
@@ -44,18 +43,12 @@ func (e *Examination) chartsCheck() (check preflight.Check, ok bool) {
 
 // chartOf returns a chart as it is configured.
 func (e *Examination) chartOf(chart model.Chart) groupedChart {
-	file := e.Session.Settings.Config
-	text := func(key string) string {
-		value, _ := e.Provider.Value(file, key).(string)
-		return value
-	}
+	values := e.Provider.Values(e.Session.Settings.Config)
 	repository := projects.ChartKey(chart.Group, projects.ChartRepository)
-	from := text(repository)
-	if entry, isSet := file.Lookup(repository); text(projects.Mirror) != "" && (!isSet || entry.Value == nil) {
-		from = "oci://" + naming.ChartsInMirror(text(projects.Mirror))
-	}
-	version := text(projects.ChartKey(chart.Group, projects.ChartVersion))
-	return groupedChart{mirror.Chart{Name: chart.Name, Version: version, Repository: from}, chart.Group}
+	return groupedChart{mirror.Chart{
+		Name: chart.Name, Version: values.Text(projects.ChartKey(chart.Group, projects.ChartVersion)),
+		Repository: projects.ChartSource(values.Text(repository), values.IsSet(repository), values.Text(projects.Mirror)),
+	}, chart.Group}
 }
 
 // lookForCharts fetches charts that are not kept yet.

@@ -219,10 +219,7 @@ func (s *Session) Validate() error {
 	}
 	sealed, unsealed := projects.Unsealed(file, s.Options.Known().Secrets())
 	judged, doubts := s.Provider.Judge(file, filepath.Join(s.Settings.Root, config.Directory))
-	judged = slices.DeleteFunc(judged, func(p config.Problem) bool { // its absence is a problem of its own
-		return slices.ContainsFunc(file.Missing(missing), func(key config.Key) bool { return key.Name == p.Key })
-	})
-	misplaced, foreign := s.Options.Misplaced(s.Provider, file)
+	misplaced, foreign := s.Options.Misplaced(s.Provider, declared, file)
 	invalid := sealed.Validate(declared, missing)
 	judged, doubts = withoutInvalid(judged, invalid), withoutInvalid(doubts, invalid)
 	s.Doubts = append(foreign, doubts...)
@@ -230,7 +227,7 @@ func (s *Session) Validate() error {
 	return config.WithProblems(invalid, more)
 }
 
-// withoutInvalid removes what rules say about keys whose values are invalid already.
+// withoutInvalid removes what rules say about keys whose values are invalid, or missing, already.
 func withoutInvalid(found []config.Problem, invalid error) []config.Problem {
 	wrong, ok := errors.AsType[*config.Error](invalid)
 	if !ok {

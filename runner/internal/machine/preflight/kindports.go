@@ -16,23 +16,31 @@ import (
 	"mara/runner/internal/machine/containers"
 )
 
+// KindPort names the keys of a port of this machine, and of the address that it is listened on at.
+type KindPort struct{ Key, Address string }
+
+// KindPorts lists the ports that an environment on this machine wants.
+func KindPorts() []KindPort {
+	return []KindPort{
+		{"kind:http_port", "kind:listen_address"},
+		{"kind:https_port", "kind:listen_address"},
+		{"kind:api_server_port", "kind:api_server_address"},
+		{"kind:registry_port", "kind:registry_address"},
+	}
+}
+
 // kindPorts checks whether the ports of this machine that the environment wants are
 // free, or held by the environment itself.
 func (m machine) kindPorts(ctx context.Context) []Finding {
 	taken := m.containersByPort(ctx)
 	var findings []Finding
 	var free []string
-	for _, want := range []struct{ key, address string }{
-		{"kind:http_port", "kind:listen_address"},
-		{"kind:https_port", "kind:listen_address"},
-		{"kind:api_server_port", "kind:api_server_address"},
-		{"kind:registry_port", "kind:registry_address"},
-	} {
-		port, err := strconv.Atoi(m.setting(want.key))
+	for _, want := range KindPorts() {
+		port, err := strconv.Atoi(m.setting(want.Key))
 		if err != nil || port == 0 {
 			continue // any free port will do, or the value is wrong, which other checks report
 		}
-		if wrong := m.port(want.key, m.setting(want.address), port, taken); wrong != nil {
+		if wrong := m.port(want.Key, m.setting(want.Address), port, taken); wrong != nil {
 			findings = append(findings, wrong...)
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/process"
 	"mara/runner/internal/run/event"
 )
 
@@ -121,9 +122,9 @@ func (c command) fetch(ctx context.Context, s Source, root string) error {
 
 // run runs git. The error has its output, with credentials in URLs masked.
 func (c command) run(ctx context.Context, args ...string) error {
-	process := exec.CommandContext(ctx, c.git, args...)
-	process.Dir, process.Env = c.dir, c.env
-	output, err := process.CombinedOutput()
+	command := exec.CommandContext(ctx, c.git, args...)
+	command.Dir, command.Env = c.dir, c.env
+	output, err := command.CombinedOutput()
 	if err == nil {
 		return nil
 	}
@@ -158,4 +159,27 @@ func Run(ctx context.Context, dir string, args ...string) (string, error) {
 		err = errors.New(strings.TrimSpace(string(failed.Stderr)))
 	}
 	return strings.TrimSpace(string(out)), err
+}
+
+// List asks git about files below a root, such as which of them it ignores, and returns the lines of its answer.
+// Outside of a repository, or without git on the PATH of env, there are none.
+func List(
+	ctx context.Context, root string, env map[string]string, files []string, args ...string,
+) ([]string, error) {
+	git, err := process.Find("git", root, env["PATH"])
+	if err != nil || len(files) == 0 {
+		return nil, nil //nolint:nilerr // without git there is no repository
+	}
+	command := exec.CommandContext(ctx, git, slices.Concat(args, []string{"--"}, files)...)
+	command.Dir, command.Env = root, WithoutRepository(process.Environ(env))
+	found, err := command.Output()
+	var exit *exec.ExitError
+	const none, isNoRepository = 1, 128
+	switch {
+	case errors.As(err, &exit) && (exit.ExitCode() == none || exit.ExitCode() == isNoRepository):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("asking git which files it has: %w", err)
+	}
+	return strings.FieldsFunc(string(found), func(r rune) bool { return r == '\n' }), nil
 }

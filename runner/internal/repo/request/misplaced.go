@@ -12,10 +12,12 @@ import (
 
 // Misplaced finds keys in the stack file that no project of the provider reads: keys that have the name of a project's
 // directory instead of the project's are problems, keys of other providers are doubts. Layers may hold the keys of
-// several providers.
-func (r Request) Misplaced(provider providers.Provider, file config.StackFile) (problems, doubts []config.Problem) {
+// several providers. keys are the declared keys of the request.
+func (r Request) Misplaced(
+	provider providers.Provider, keys []config.Key, file config.StackFile,
+) (problems, doubts []config.Problem) {
 	declared := map[string]bool{}
-	for _, key := range r.DeclaredKeys() {
+	for _, key := range keys {
 		declared[key.Name] = true
 	}
 	for _, entry := range file.Entries {

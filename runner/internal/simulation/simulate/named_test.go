@@ -50,7 +50,7 @@ func TestNamedFaultOfADeletion(t *testing.T) {
 	wantError(t, e.delete(networkType, "n", id, nil), id+" is in use")
 }
 
-// TestThrottled: the provider tries again for a minute, and then all goes on as if nothing had been.
+// TestThrottled: the provider retries for a minute, and then the operation succeeds.
 func TestThrottled(t *testing.T) {
 	t.Parallel()
 	const speed = 300 // a minute takes 200ms

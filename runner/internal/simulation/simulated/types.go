@@ -25,7 +25,7 @@ var resourceType = regexp.MustCompile(`^\s*type:\s*["']?([a-z][a-z0-9-]*(?::[A-Z
 // own error would call them unknown, as if the user had misspelled them.
 func checkTypes(projects []model.Project, packages []simulate.Package) error {
 	var problems []string
-	lacking := map[string]bool{}
+	lacking, types := map[string]bool{}, map[string][]string{} // by package
 	for _, project := range projects {
 		for _, used := range typesIn(project.Own) {
 			name, _, _ := strings.Cut(used.token, ":")
@@ -33,17 +33,22 @@ func checkTypes(projects []model.Project, packages []simulate.Package) error {
 			if at < 0 {
 				continue
 			}
-			types := typesOf(packages[at])
-			isKnown := hasType(packages[at], types, used.token)
-			switch {
-			case len(packages[at].Schemas) == 0:
-				problems = append(problems, used.place+": "+used.token)
-			case packages[at].IsPartial() && !isKnown:
-				problems = append(problems, fmt.Sprintf("%s: %s is none of the %d types of %s that the simulation knows%s",
-					used.place, used.token, len(types), name, config.DidYouMean(used.token, types)))
-			default:
+			text := ": " + used.token
+			switch pkg := packages[at]; {
+			case len(pkg.Schemas) == 0:
+			case !pkg.IsPartial():
 				continue
+			default:
+				if types[name] == nil {
+					types[name] = typesOf(pkg)
+				}
+				if hasType(pkg, types[name], used.token) {
+					continue
+				}
+				text += fmt.Sprintf(" is none of the %d types of %s that the simulation knows%s", len(types[name]), name,
+					config.DidYouMean(used.token, types[name]))
 			}
+			problems = append(problems, used.place+text)
 			lacking[name] = true
 		}
 	}

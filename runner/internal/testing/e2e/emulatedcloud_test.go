@@ -134,14 +134,14 @@ func TestLifeOnAnEmulatedCloud(t *testing.T) {
 	if again := e.cloud.Clusters(); len(again) != 1 || again[0] == first[0] {
 		t.Errorf("after a deletion by hand: %v", again)
 	}
-	e.operate(0, "destroy", "--leave-behind") // the emulated cluster has no API server that could tell of load balancers
+	e.operate(0, "destroy", "--leave-behind") // the emulated cluster has no API server to list load balancers
 	if left := e.cloud.Clusters(); len(left) > 0 {
 		t.Errorf("destroy leaves %v", left)
 	}
 }
 
 // TestTroubleOnAnEmulatedCloud: what a cloud answers in trouble ends an up with its words, or is waited for; the next up
-// goes on, and nothing is made twice.
+// resumes, and no cluster is created twice.
 func TestTroubleOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
 	const limit = "Account Limit reached. Please open a support ticket."

@@ -16,6 +16,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/parallel"
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/fleet"
 )
 
@@ -245,17 +246,32 @@ func placed(root, text string) config.Problem {
 	return config.Problem{File: file, Line: line, Text: match[4]}
 }
 
-// String describes the finding in one line, as compilers do: file:line: warning: text.
-func (f Finding) String() string {
-	p := f.Problem
-	where := cmp.Or(p.File, "mara")
-	if p.Line > 0 {
-		where = fmt.Sprintf("%s:%d", where, p.Line)
-	}
-	p.File, p.Line = "", 0
-	level := "error"
+// Level returns "warning" for a doubt, and "error" otherwise.
+func (f Finding) Level() string {
 	if f.Doubt {
-		level = "warning"
+		return "warning"
 	}
-	return fmt.Sprintf("%s: %s: %s", where, level, p)
+	return "error"
+}
+
+// Message returns the finding without its place, with the environments in which it was found.
+func (f Finding) Message() string {
+	text := config.Problem{Key: f.Key, Text: f.Text}.String()
+	switch n := len(f.Environments); n {
+	case 0:
+		return text
+	case 1:
+		return fmt.Sprintf("%s (in %s)", text, f.Environments[0])
+	default:
+		return fmt.Sprintf("%s (in %s)", text, typeset.Counted(n, "environment"))
+	}
+}
+
+// String describes the finding in one line, as compilers do: file:line: warning: message.
+func (f Finding) String() string {
+	where := cmp.Or(f.File, "mara")
+	if f.Line > 0 {
+		where = fmt.Sprintf("%s:%d", where, f.Line)
+	}
+	return fmt.Sprintf("%s: %s: %s", where, f.Level(), f.Message())
 }

@@ -8,13 +8,14 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/preflight"
 )
 
 // port is a port of this machine that an environment wants.
 type port struct {
-	key, address string
-	number       int
-	problem      config.Problem // names file and line
+	address string
+	number  int
+	problem config.Problem // names file and line
 }
 
 // portsOf returns the ports that an environment on this machine wants.
@@ -23,16 +24,13 @@ func portsOf(s *session.Session) (ports []port) {
 		return nil
 	}
 	file := s.Settings.Config
-	for _, want := range []struct{ key, address string }{
-		{"kind:http_port", "kind:listen_address"}, {"kind:https_port", "kind:listen_address"},
-		{"kind:api_server_port", "kind:api_server_address"}, {"kind:registry_port", "kind:registry_address"},
-	} {
-		number, ok := config.Number(s.Provider.Value(file, want.key))
+	for _, want := range preflight.KindPorts() {
+		number, ok := config.Number(s.Provider.Value(file, want.Key))
 		if !ok || number == 0 { // any free port
 			continue
 		}
-		address, _ := s.Provider.Value(file, want.address).(string)
-		ports = append(ports, port{key: want.key, address: address, number: number, problem: file.Problem(want.key, "")})
+		address, _ := s.Provider.Value(file, want.Address).(string)
+		ports = append(ports, port{address: address, number: number, problem: file.Problem(want.Key, "")})
 	}
 	return ports
 }

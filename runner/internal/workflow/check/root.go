@@ -21,12 +21,19 @@ import (
 func Root(ctx context.Context, d session.Deps, o session.Options, broken error) []Finding {
 	found := list{root: o.Root}
 	found.addError(Projects, nil, broken)
-	found.add(variables(d, o)...)
 	_, err := policy.Load(o.Root)
 	found.addError(Policies, nil, err)
-	found.addError(Queries, nil, queries(o.Root))
 	_, err = cost.Load(o.Root)
 	found.addError(Prices, nil, err)
+	found.add(WithoutGuards(ctx, d, o)...)
+	return found.all
+}
+
+// WithoutGuards checks what Root checks, but for mara.yaml, policies and prices, which an operation has loaded.
+func WithoutGuards(ctx context.Context, d session.Deps, o session.Options) []Finding {
+	found := list{root: o.Root}
+	found.add(variables(d, o)...)
+	found.addError(Queries, nil, queries(o.Root))
 	found.add(inGit(ctx, o)...)
 	return found.all
 }
@@ -77,26 +84,25 @@ func queries(root string) error {
 // inGit judges what git has of the files that are read: ignored files are missing on other machines, and an
 // environment file with a secret does not belong into it. Outside of a repository there is nothing to judge.
 func inGit(ctx context.Context, o session.Options) (found []Finding) {
-	list := func(args ...string) []string {
-		files, err := gitsource.Run(ctx, o.Root, append([]string{"-c", "core.quotePath=false"}, args...)...)
-		if err != nil { // no repository, no git, or nothing found
-			return nil
-		}
-		return strings.FieldsFunc(files, func(r rune) bool { return r == '\n' })
+	env := o.Sources.File.Merge(o.Sources.Process)
+	list := func(files []string, command string) []string {
+		found, _ := gitsource.List(ctx, o.Root, env, files, "-c", "core.quotePath=false", command)
+		return found // a git that fails tells nothing
 	}
-	for _, file := range list(append([]string{"check-ignore", "--"}, readFiles(o)...)...) {
+	for _, file := range list(readFiles(o), "check-ignore") {
 		problem := config.Problem{File: file, Text: "is read, but git ignores it: other machines will not have it"}
 		found = append(found, Finding{Problem: problem, Kind: Git, Doubt: true})
 	}
-	for _, v := range o.Sources.File.Variables() {
-		if v.Value == "" || len(session.SecretsOf(map[string]string{v.Name: v.Value})) == 0 {
-			continue
-		}
-		if len(list("ls-files", "--", config.EnvironmentFile)) > 0 {
-			problem := config.Problem{File: config.EnvironmentFile, Line: v.Line, Key: v.Name,
-				Text: "looks like a secret, and git has the file: take it out of git, and set a new value"}
-			found = append(found, Finding{Problem: problem, Kind: Git, Doubt: true})
-		}
+	variables := slices.DeleteFunc(o.Sources.File.Variables(), func(v config.Variable) bool {
+		return v.Value == "" || len(session.SecretsOf(map[string]string{v.Name: v.Value})) == 0
+	})
+	if len(variables) == 0 || len(list([]string{config.EnvironmentFile}, "ls-files")) == 0 {
+		return found
+	}
+	for _, v := range variables {
+		problem := config.Problem{File: config.EnvironmentFile, Line: v.Line, Key: v.Name,
+			Text: "looks like a secret, and git has the file: take it out of git, and set a new value"}
+		found = append(found, Finding{Problem: problem, Kind: Git, Doubt: true})
 	}
 	return found
 }

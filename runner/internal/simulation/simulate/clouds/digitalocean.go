@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/projects/offers"
 	"mara/projects/schemas"
 	"mara/runner/internal/simulation/simulate"
 )
@@ -50,8 +51,7 @@ func digitaloceanResources() []simulate.Resource {
 		{
 			Token:   "digitalocean:index/containerRegistry:ContainerRegistry",
 			Latency: seconds(3, 2, 3), ID: field("name"), AutoName: "name", ReplaceOn: []string{"name", "region"},
-			Check: every(wellFormed("name", docrName.MatchString, "is not a name for a registry"),
-				wellFormed("region", isDocrRegion, "is not a region of registries: "+strings.Join(docrRegions, ", "))),
+			Check: every(wellFormed("name", docrName.MatchString, "is not a name for a registry"), docrRegion()),
 			Outputs: func(o simulate.Object) map[string]any {
 				return docrOutputs(o.ID, o.TextOr("region", "nyc3"), o.Text("subscriptionTierSlug"))
 			},
@@ -77,6 +77,13 @@ func digitaloceanResources() []simulate.Resource {
 			},
 		},
 	}
+}
+
+// docrRegion refuses regions without container registries, which are fewer than those of clusters.
+func docrRegion() check {
+	regions := offers.Of("digitalocean").RegistryRegions.Names
+	isRegion := func(region string) bool { return slices.Contains(regions, region) }
+	return wellFormed("region", isRegion, "is not a region of registries: "+strings.Join(regions, ", "))
 }
 
 // doksRenews returns the version if it goes down: the provider then makes a new cluster.
@@ -144,12 +151,6 @@ func checkPool(o simulate.Object) []simulate.Problem {
 }
 
 var docrName = regexp.MustCompile(`^[a-z0-9-]{1,63}$`)
-
-// docrRegions are the regions of container registries, which are fewer than those of clusters.
-// https://docs.digitalocean.com/reference/api/reference/container-registries/ (August 2026)
-var docrRegions = []string{"ams3", "fra1", "nyc3", "sfo3", "sgp1"}
-
-func isDocrRegion(region string) bool { return slices.Contains(docrRegions, region) }
 
 func docrOutputs(name, region, tier string) map[string]any {
 	return map[string]any{

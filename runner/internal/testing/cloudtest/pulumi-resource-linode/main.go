@@ -92,7 +92,7 @@ func create(ctx context.Context, r p.CreateRequest) (p.CreateResponse, error) {
 	return made, err
 }
 
-// stateOf waits for the kubeconfig of a cluster, and returns its outputs beside the inputs.
+// stateOf waits for the kubeconfig of a cluster, and returns the inputs with its outputs.
 func stateOf(ctx context.Context, client linodego.Client, id int, inputs property.Map) (property.Map, error) {
 	kubeconfig, err := client.GetLKEClusterKubeconfig(ctx, id)
 	if err != nil {
