@@ -24,6 +24,8 @@ const (
 const (
 	ProtectKey = "runner:protect" // refuses to destroy the environment
 	TTLKey     = "runner:ttl"     // lifetime of the environment
+	// UseContextKey makes the environment's context the current one of kubectl.
+	UseContextKey = "runner:use_context"
 )
 
 // DescriptionPath returns the path of the file that describes an environment, below the root.
@@ -155,11 +157,17 @@ func mergeMaps(upper map[string]any, lower any) map[string]any {
 // Protected returns the origin of the protection against destroy; it is not set if the
 // environment is not protected.
 func (f StackFile) Protected() Origin {
-	entry, ok := f.Lookup(ProtectKey)
-	if !ok || !strings.EqualFold(fmt.Sprint(entry.Value), "true") {
+	if !f.IsTrue(ProtectKey) {
 		return Origin{}
 	}
+	entry, _ := f.Lookup(ProtectKey)
 	return f.Origin(entry)
+}
+
+// IsTrue reports whether a key is set to true.
+func (f StackFile) IsTrue(key string) bool {
+	entry, ok := f.Lookup(key)
+	return ok && strings.EqualFold(fmt.Sprint(entry.Value), "true")
 }
 
 // TTL returns the lifetime of the environment, or 0 if it has none.

@@ -66,6 +66,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		trial.Demo(d, Run),
 		tools.Env(d),
 		tools.Pulumi(d),
+		tools.Kubectl(d),
 		tools.Schema(d),
 		tools.Completion(d, func() []*cli.Command { return commands(d) }),
 		tools.Version(d),

@@ -22,6 +22,7 @@ func noJSON() map[string]string {
 		"demo":             "prints what the commands that it runs print, each of which has -o json",
 		"try":              "prints what the commands that it runs print, each of which has -o json",
 		"pulumi":           "passes on what Pulumi prints; its own --json goes there",
+		"kubectl":          "passes on what kubectl prints; its own -o json goes there",
 		"config reference": "prints a page for people; config list and config schema have the same as data",
 	}
 }

@@ -130,7 +130,7 @@ func (c configuration) planned() []config.Key {
 	if err != nil {
 		return c.declared
 	}
-	read := map[string]bool{config.ProtectKey: true, config.TTLKey: true}
+	read := map[string]bool{config.ProtectKey: true, config.TTLKey: true, config.UseContextKey: true}
 	for _, step := range provider.Steps {
 		for _, key := range step.Project.Keys {
 			read[key.Name] = true

@@ -42,7 +42,7 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"plugins, state, the outputs that it reads, and the engine; --force runs all. docs/performance.md\n" +
 				"says more. In a stack with `runner:protect: true`, resources are only replaced or deleted once the\n" +
 				"stack's name is typed, or if --allow names them; types of resources that hold no data need\n" +
-				"neither.\n\n" +
+				"neither. In any stack that holds for a Kubernetes cluster, with which everything in it goes.\n\n" +
 				"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
 			flags: []string{
@@ -98,8 +98,8 @@ func flagsOf(names ...string) []cli.Flag {
 		}},
 		&cli.StringSliceFlag{
 			Name: "allow",
-			Usage: "in a protected environment, allow the loss of `NAME`: the stack for everything, else the name or type " +
-				"of a resource; may be repeated",
+			Usage: "allow the loss of `NAME`, in a protected environment or of a cluster: the stack for everything, else " +
+				"the name or type of a resource; may be repeated",
 		},
 		&cli.GenericFlag{
 			Name: "auto-approve-if",

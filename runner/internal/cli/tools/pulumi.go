@@ -173,7 +173,7 @@ func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
 	case errors.As(err, &exit) && exit.Exited():
 		return cmd.Exit(exit.ExitCode())
 	case errors.As(err, &exit):
-		return fmt.Errorf("pulumi was killed: %w", err)
+		return fmt.Errorf("%s was killed: %w", filepath.Base(command.Path), err)
 	}
 	return err
 }

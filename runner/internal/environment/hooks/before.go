@@ -74,6 +74,14 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 	}
 }
 
+// Empty waits until a cluster that is about to be replaced has no load balancers and volumes left, as before a destroy.
+func (h Hooks) Empty(ctx context.Context, cluster plan.Step, emit func(event.Event)) error {
+	if h.Simulated || !cluster.Project.LeavesCloudResources {
+		return nil
+	}
+	return h.emptyCluster(ctx, cluster.Project.Name, examine.WaitUntilEmpty, emit)
+}
+
 // emptyCluster waits until a cluster that is about to be destroyed has no load
 // balancers and volumes left. A cluster that has some, or cannot be asked, is not
 // destroyed unless LeaveBehind allows it.

@@ -76,36 +76,38 @@ func TestCurrentKubeconfig(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "config")
 	files := []string{filepath.Join(t.TempDir(), "none"), file}
-	current := func(name string) ([]byte, bool) { return kubeconfig.Entries{Files: files, Name: name}.Current() }
-	if _, ok := current("mara-kind-dev"); ok {
+	entries := func(name string, use bool) kubeconfig.Entries {
+		return kubeconfig.Entries{Files: files, Name: name, UseContext: use}
+	}
+	if _, ok := entries("mara-kind-dev", false).Current(); ok {
 		t.Error("there is one without a file")
 	}
 	for _, name := range []string{"mara-kind-dev", "mara-kind-other"} {
-		if _, err := (kubeconfig.Entries{Files: []string{file}, Name: name}).Merge(t.Context(), []byte(clusterConfig)); err != nil {
+		if _, err := entries(name, true).Merge(t.Context(), []byte(clusterConfig)); err != nil {
 			t.Fatal(err)
 		}
-		if content, ok := current(name); !ok || len(content) == 0 {
+		if content, ok := entries(name, true).Current(); !ok || len(content) == 0 {
 			t.Errorf("%s is not there", name)
 		}
 	}
-	if _, ok := current("mara-kind-dev"); ok {
+	if _, ok := entries("mara-kind-dev", true).Current(); ok {
 		t.Error("it is the current one, although another has come")
 	}
-	for _, name := range []string{"mara-kind-dev", "mara-kind-third"} { // one of many need not be the current one
-		if _, err := (kubeconfig.Entries{Files: []string{file}, Name: name, KeepContext: true}).Merge(t.Context(), []byte(clusterConfig)); err != nil {
+	for _, name := range []string{"mara-kind-dev", "mara-kind-third"} { // these need not be the current one
+		if _, err := entries(name, false).Merge(t.Context(), []byte(clusterConfig)); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := (kubeconfig.Entries{Files: files, Name: name, KeepContext: true}).Current(); !ok {
+		if _, ok := entries(name, false).Current(); !ok {
 			t.Errorf("%s is not there", name)
 		}
 	}
-	if _, ok := current("mara-kind-other"); !ok {
+	if _, ok := entries("mara-kind-other", true).Current(); !ok {
 		t.Error("another one has become the current one")
 	}
 	if err := os.WriteFile(file, []byte("no kubeconfig"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := current("mara-kind-other"); ok {
+	if _, ok := entries("mara-kind-other", false).Current(); ok {
 		t.Error("there is one in a broken file")
 	}
 }

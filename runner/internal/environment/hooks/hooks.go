@@ -22,17 +22,17 @@ import (
 
 // Hooks are those of one environment.
 type Hooks struct {
-	Stacks      *stacks.Set
-	Provider    providers.Provider
-	Stack       string
-	Root        string            // of the configuration
-	Env         map[string]string // of Pulumi and its plugins
-	Runtime     string            // the configured container runtime; "" for the first one on the PATH
-	Directory   layout.Runner
-	Simulated   bool
-	KeepContext bool // the environment is one of many: its context is not made the current one
-	Masker      *event.Masker
-	Log         *slog.Logger
+	Stacks     *stacks.Set
+	Provider   providers.Provider
+	Stack      string
+	Root       string            // of the configuration
+	Env        map[string]string // of Pulumi and its plugins
+	Runtime    string            // the configured container runtime; "" for the first one on the PATH
+	Directory  layout.Runner
+	Simulated  bool
+	UseContext bool // the environment's context becomes the current one of kubectl
+	Masker     *event.Masker
+	Log        *slog.Logger
 	// LeaveBehind lets a cluster be destroyed that may leave load balancers and volumes.
 	LeaveBehind bool
 
@@ -77,12 +77,15 @@ func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(ev
 	if content == nil {
 		return fmt.Errorf("%s has no output kubeconfig", project)
 	}
-	entries := h.entries()
-	file, err := entries.Merge(ctx, content)
+	merged, err := h.entries().Merge(ctx, content)
 	if err != nil {
 		return err
 	}
-	say(emit, event.Info, "context %s is in %s", entries.Name, file)
+	current := "it is the current one"
+	if merged.Current != merged.Context {
+		current = fmt.Sprintf("%s stays the current one", merged.Current)
+	}
+	say(emit, event.Info, "context %s is in %s; %s", merged.Context, merged.File, current)
 	if h.Simulated {
 		return nil
 	}
@@ -100,6 +103,18 @@ func (h Hooks) askCluster(ctx context.Context, content []byte) error {
 		return h.probe(ctx, content, h.Env)
 	}
 	return kubeconfig.Probe(ctx, content, h.Env)
+}
+
+// Probe returns an error if the API server of the cluster that a project exports cannot be reached.
+func (h Hooks) Probe(ctx context.Context, project string) error {
+	content, err := h.ClusterKubeconfig(ctx, project)
+	if err != nil {
+		return err
+	}
+	if content == nil {
+		return fmt.Errorf("%s has no output kubeconfig", project)
+	}
+	return h.askCluster(ctx, content)
 }
 
 // ClusterKubeconfig returns the kubeconfig that a cluster project exports; nil if it
@@ -123,10 +138,9 @@ func (h Hooks) ClusterKubeconfig(ctx context.Context, project string) ([]byte, e
 }
 
 func (h Hooks) forgetKubeconfig(ctx context.Context, emit func(event.Event)) error {
-	entries := h.entries()
-	files, err := entries.Remove(ctx)
-	for _, file := range files {
-		say(emit, event.Info, "context %s is removed from %s", entries.Name, file)
+	removed, err := h.entries().Remove(ctx)
+	for _, place := range removed {
+		say(emit, event.Info, "context %s is removed from %s", place.Context, place.File)
 	}
 	return err
 }
@@ -138,5 +152,7 @@ func (h Hooks) entries() kubeconfig.Entries {
 	if h.Simulated {
 		files = []string{h.Directory.Kubeconfig()}
 	}
-	return kubeconfig.Entries{Files: files, Name: kubeconfig.Name(h.Provider.Name, h.Stack), KeepContext: h.KeepContext}
+	return kubeconfig.Entries{
+		Files: files, Name: kubeconfig.Name(h.Provider.Name, h.Stack), Root: h.Root, UseContext: h.UseContext,
+	}
 }

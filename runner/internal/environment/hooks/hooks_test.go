@@ -121,7 +121,7 @@ func TestKubeconfigHook(t *testing.T) {
 			s := hookSession(t, map[string]any{"kubeconfig": output})
 			file := s.Env["KUBECONFIG"]
 			messages, err := runHook(t, s, operation.Up, "kubeconfig")
-			if err != nil || len(messages) != 1 || messages[0] != "context mara-linode-dev is in "+file {
+			if err != nil || len(messages) != 1 || messages[0] != "context mara-linode-dev is in "+file+"; it is the current one" {
 				t.Fatalf("up: %v, %v", messages, err)
 			}
 			content, err := os.ReadFile(file)

@@ -326,9 +326,10 @@ func FindLeftovers(ctx context.Context, s *Session, p plan.Plan, resume, ask boo
 func (s *Session) Hooks() hooks.Hooks {
 	return hooks.Hooks{
 		Stacks: s.Stacks, Provider: s.Provider, Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env,
-		Directory: s.Directory,
-		Simulated: s.Options.Simulation.On, KeepContext: s.Options.Shared != nil,
-		Runtime: s.Settings.Config.Text("kind:runtime").Text, Masker: s.Masker, Log: s.Log,
+		Directory:  s.Directory,
+		Simulated:  s.Options.Simulation.On,
+		UseContext: s.Options.Shared == nil && s.Settings.Config.IsTrue(config.UseContextKey),
+		Runtime:    s.Settings.Config.Text("kind:runtime").Text, Masker: s.Masker, Log: s.Log,
 	}
 }
 

@@ -1,6 +1,7 @@
 package updateplan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,8 @@ var stateful = []string{
 	"aws:fsx/", "aws:kinesis/stream:", "aws:kms/key:", "aws:msk/cluster:", "aws:neptune/", "aws:opensearch/domain:",
 	"aws:rds/cluster:", "aws:rds/clusterInstance:", "aws:rds/globalCluster:", "aws:rds/instance:",
 	"aws:redshift/cluster:", "aws:route53/zone:", "aws:s3/bucket:", "aws:s3/bucketV2:", "aws:s3/bucketObject",
-	"aws:secretsmanager/secret:", "aws:sqs/queue:", "azure-native:sql:", "azure-native:storage:StorageAccount",
+	"aws:secretsmanager/secret:", "aws:sqs/queue:", "azure-native:containerservice:ManagedCluster",
+	"azure-native:sql:", "azure-native:storage:StorageAccount",
 	"digitalocean:index/databaseCluster:", "digitalocean:index/kubernetesCluster:",
 	"digitalocean:index/containerRegistry:", "digitalocean:index/spacesBucket:", "digitalocean:index/volume:",
 	"gcp:bigquery/", "gcp:container/cluster:", "gcp:sql/databaseInstance:", "gcp:storage/bucket:", "kind:index:Cluster",
@@ -24,6 +26,42 @@ var stateful = []string{
 
 // IsStateful reports whether deleting a resource of a type is known to lose data.
 func IsStateful(token string) bool { return hasPrefix(token, stateful) }
+
+// clusters are the types of resources, or their prefixes, that are Kubernetes clusters.
+var clusters = []string{
+	"aws:eks/cluster:", "azure-native:containerservice:ManagedCluster", "digitalocean:index/kubernetesCluster:",
+	"gcp:container/cluster:", "kind:index:Cluster", "linode:index/lkeCluster:",
+}
+
+// IsCluster reports whether a resource of a type is a Kubernetes cluster: everything in it goes with it.
+func IsCluster(token string) bool { return hasPrefix(token, clusters) }
+
+// LosesCluster reports whether a step deletes a Kubernetes cluster, for good or to replace it.
+func (s Step) LosesCluster() bool {
+	return (s.Op == "replace" || s.Op == "delete") && IsCluster(s.Type)
+}
+
+// LosesNodes returns the pools of a cluster, as paths, whose nodes the cloud deletes before new ones are ready. LKE
+// does so where the type of a pool changes that is declared inside the cluster.
+func (s Step) LosesNodes() []string {
+	if s.Op != "update" || !strings.HasPrefix(s.Type, "linode:index/lkeCluster:") {
+		return nil
+	}
+	var lost []string
+	before, _ := s.Old["pools"].([]any)
+	after, _ := s.Inputs["pools"].([]any)
+	for i, pool := range after {
+		if i < len(before) && typeOfPool(pool) != typeOfPool(before[i]) {
+			lost = append(lost, fmt.Sprintf("pools[%d]: %v -> %v", i, typeOfPool(before[i]), typeOfPool(pool)))
+		}
+	}
+	return lost
+}
+
+func typeOfPool(pool any) any {
+	properties, _ := pool.(map[string]any)
+	return properties["type"]
+}
 
 // harmless are the types of resources, or their prefixes up to a ":" or "/", that can be deleted without a loss:
 // their program declares everything they hold, and nothing else depends on their identity.

@@ -1,13 +1,13 @@
 // Package kubeconfig merges a cluster's entries into the user's kubeconfig,
 // removes them again, and makes clients of the cluster. An environment owns one
-// cluster, one user and one context, all of the same name; every other entry
-// stays as it is. Files are replaced atomically, are readable by the user only,
-// and are guarded by the lock file that kubectl uses.
+// cluster, one user and one context, all of the same name, and the context notes
+// whose it is; every other entry stays as it is. Files are replaced atomically,
+// are readable by the user only, and are guarded by the lock file that kubectl uses.
 package kubeconfig
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,8 +17,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -46,86 +48,223 @@ func Files(kubeconfigVariable, home string) []string {
 
 // Entries identifies the entries of an environment in kubeconfig files.
 type Entries struct {
-	Files       []string
-	Name        string // of the cluster, the user and the context
-	KeepContext bool   // the cluster is one of many: its context does not replace the current one
+	Files []string
+	Name  string // of the cluster, the user and the context
+	Root  string // of the configuration that the entries belong to
+	// UseContext makes the environment's context the current one, instead of another that is current.
+	UseContext bool
 }
 
-// Merge writes the current context of a cluster's kubeconfig to one of the files,
-// makes it the current context, and returns the file. It chooses as kubectl
-// does: the file that has the entry, else the first that exists, else the last.
-func (e Entries) Merge(ctx context.Context, cluster []byte) (string, error) {
-	name := e.Name
+// Place is a context in a file.
+type Place struct{ File, Context string }
+
+// Merged is what a merge has done.
+type Merged struct {
+	Place
+	Current string // the current context of all files afterwards
+}
+
+// Merge writes the current context of a cluster's kubeconfig to one of the files. It makes it the current context if
+// UseContext says so or none is current. It chooses the file as kubectl does: the one that has the entry, else the
+// first that exists, else the last. Entries of another root keep their name, and these get a longer one.
+func (e Entries) Merge(ctx context.Context, cluster []byte) (done Merged, err error) {
+	known, err := e.loadAll()
+	if err != nil {
+		return done, err
+	}
+	name := e.nameIn(known, cluster)
+	if name == "" {
+		return done, fmt.Errorf("the contexts %s in your kubeconfig belong to other directories; delete contexts that "+
+			"are not needed, with `kubectl config delete-context NAME`", strings.Join(e.names(), " and "))
+	}
 	entries, err := single(cluster, name)
 	if err != nil {
-		return "", fmt.Errorf("reading the cluster's kubeconfig: %w", err)
+		return done, fmt.Errorf("reading the cluster's kubeconfig: %w", err)
 	}
-	file, err := choose(e.Files, name)
-	if err != nil {
-		return "", err
-	}
-	return file, edit(ctx, file, func(config *api.Config) bool {
+	done = Merged{Place{e.choose(known, name), name}, currentOf(known)}
+	return done, edit(ctx, done.File, func(config *api.Config) bool {
 		config.Clusters[name] = entries.Clusters[name]
 		config.AuthInfos[name] = entries.AuthInfos[name]
-		config.Contexts[name] = entries.Contexts[name]
-		if !e.KeepContext || config.CurrentContext == "" {
-			config.CurrentContext = name
+		noted := owner{Root: e.Root, Previous: ownerOf(config, name).Previous}
+		if done.Current == "" || e.UseContext && done.Current != name {
+			noted.Previous, config.CurrentContext, done.Current = config.CurrentContext, name, name
 		}
+		config.Contexts[name] = noted.noteIn(entries.Contexts[name])
 		return true
 	})
 }
 
-// Remove removes the entries from every file that has them, and returns those
-// files. A missing entry is no error.
-func (e Entries) Remove(ctx context.Context) ([]string, error) {
-	var changed []string
-	name := e.Name
+// Remove removes the entries from every file that has them, and returns where they were. The context that was current
+// before becomes it again. A missing entry is no error, and entries of another root stay.
+func (e Entries) Remove(ctx context.Context) (removed []Place, err error) {
 	for _, file := range e.Files {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		var found bool
+		var found []Place
 		err := edit(ctx, file, func(config *api.Config) bool {
-			found = has(config, name) || config.CurrentContext == name
-			delete(config.Clusters, name)
-			delete(config.AuthInfos, name)
-			delete(config.Contexts, name)
-			if config.CurrentContext == name {
-				config.CurrentContext = ""
+			for _, name := range e.names() {
+				if !has(config, name) && config.CurrentContext != name || e.isForeign(config, name) {
+					continue
+				}
+				found = append(found, Place{file, name})
+				before := ownerOf(config, name).Previous
+				delete(config.Clusters, name)
+				delete(config.AuthInfos, name)
+				delete(config.Contexts, name)
+				if config.CurrentContext == name {
+					config.CurrentContext = ""
+					if config.Contexts[before] != nil {
+						config.CurrentContext = before
+					}
+				}
 			}
-			return found
+			return len(found) > 0
 		})
 		if err != nil {
-			return changed, err
+			return removed, err
 		}
-		if found {
-			changed = append(changed, file)
-		}
+		removed = append(removed, found...)
 	}
-	return changed, nil
+	return removed, nil
 }
 
-// Current returns the kubeconfig of the cluster as Merge has left it. ok is false if
-// the entries are gone, or if another context is current and KeepContext is not set.
+// Current returns the kubeconfig of the cluster as Merge has left it. ok is false if the entries are gone, or if
+// another context is current although UseContext is set, or none is.
 func (e Entries) Current() (content []byte, ok bool) {
-	var found *api.Config // the file with complete entries
-	name, current := e.Name, ""
+	var known []loaded
+	for _, file := range e.Files {
+		if config, err := load(file); err == nil { // an unreadable file has no entries
+			known = append(known, loaded{file, config})
+		}
+	}
+	current := currentOf(known)
+	for _, name := range e.names() {
+		for _, file := range known {
+			config := file.config
+			whole := config.Clusters[name] != nil && config.AuthInfos[name] != nil && config.Contexts[name] != nil
+			if !whole || e.isForeign(config, name) {
+				continue
+			}
+			if current == "" || e.UseContext && current != name {
+				return nil, false
+			}
+			config.CurrentContext = name
+			content, err := clientcmd.Write(*config)
+			return content, err == nil
+		}
+	}
+	return nil, false
+}
+
+// names returns the names that the entries may have: the usual one, and one with the root's own name, which they get
+// where another root has the usual one.
+func (e Entries) names() []string { return []string{e.Name, e.Name + "-" + filepath.Base(e.Root)} }
+
+// loaded is a kubeconfig file that could be read.
+type loaded struct {
+	file   string
+	config *api.Config
+}
+
+// loadAll reads the files that exist.
+func (e Entries) loadAll() ([]loaded, error) {
+	var known []loaded
 	for _, file := range e.Files {
 		config, err := load(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
-			continue // an unreadable file has no entries
+			return nil, err
 		}
-		current = cmp.Or(current, config.CurrentContext)
-		if found == nil && config.Clusters[name] != nil && config.AuthInfos[name] != nil && config.Contexts[name] != nil {
-			found = config
+		known = append(known, loaded{file, config})
+	}
+	return known, nil
+}
+
+// nameIn returns the name for entries of a cluster: the first that no other root has for another cluster.
+func (e Entries) nameIn(known []loaded, cluster []byte) string {
+	server := serverOf(cluster)
+	for _, name := range e.names() {
+		if !slices.ContainsFunc(known, func(file loaded) bool {
+			there := file.config.Clusters[name]
+			return e.isForeign(file.config, name) && (there == nil || there.Server != server)
+		}) {
+			return name
 		}
 	}
-	if found == nil || current != name && !e.KeepContext {
-		return nil, false
+	return ""
+}
+
+// serverOf returns the address of the cluster of a kubeconfig's current context.
+func serverOf(content []byte) string {
+	entries, err := single(content, "x")
+	if err != nil {
+		return "" // Merge says more
 	}
-	found.CurrentContext = name
-	content, err := clientcmd.Write(*found)
-	return content, err == nil
+	return entries.Clusters["x"].Server
+}
+
+// isForeign reports whether entries belong to another root, which is still there.
+func (e Entries) isForeign(config *api.Config, name string) bool {
+	root := ownerOf(config, name).Root
+	if root == "" || root == e.Root {
+		return false
+	}
+	_, err := os.Stat(root)
+	return err == nil
+}
+
+// choose returns the file to write entries to.
+func (e Entries) choose(known []loaded, name string) string {
+	for _, file := range known {
+		if has(file.config, name) {
+			return file.file
+		}
+	}
+	if len(known) > 0 {
+		return known[0].file
+	}
+	return e.Files[len(e.Files)-1]
+}
+
+// currentOf returns the current context of several files: the first that is set.
+func currentOf(known []loaded) string {
+	for _, file := range known {
+		if file.config.CurrentContext != "" {
+			return file.config.CurrentContext
+		}
+	}
+	return ""
+}
+
+// ownerName is the name of the extension of a context that notes its owner.
+const ownerName = "mara"
+
+// owner is what a context notes about the environment that it belongs to.
+type owner struct {
+	Root     string `json:"root"`
+	Previous string `json:"previous,omitempty"` // the context that was current before
+}
+
+// noteIn adds the owner to a context.
+func (o owner) noteIn(context *api.Context) *api.Context {
+	content, _ := json.Marshal(o) // strings
+	context.Extensions = map[string]runtime.Object{ownerName: &runtime.Unknown{
+		TypeMeta: runtime.TypeMeta{}, Raw: content, ContentType: runtime.ContentTypeJSON,
+	}}
+	return context
+}
+
+// ownerOf returns the owner that a context notes; it is empty if there is none.
+func ownerOf(config *api.Config, name string) (o owner) {
+	if context := config.Contexts[name]; context != nil {
+		if noted, ok := context.Extensions[ownerName].(*runtime.Unknown); ok {
+			_ = json.Unmarshal(noted.Raw, &o) // what is not ours names no root
+		}
+	}
+	return o
 }
 
 // single returns the current context of a kubeconfig, renamed.
@@ -147,24 +286,6 @@ func single(content []byte, name string) (*api.Config, error) {
 	result := api.NewConfig()
 	result.Clusters[name], result.AuthInfos[name], result.Contexts[name] = cluster, user, renamed
 	return result, nil
-}
-
-func choose(files []string, name string) (string, error) {
-	existing := ""
-	for _, file := range files {
-		config, err := load(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if has(config, name) {
-			return file, nil
-		}
-		existing = cmp.Or(existing, file)
-	}
-	return cmp.Or(existing, files[len(files)-1]), nil
 }
 
 func has(config *api.Config, name string) bool {

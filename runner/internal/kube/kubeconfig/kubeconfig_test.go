@@ -77,8 +77,8 @@ func TestMergeCreatesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := read(t, file)
-	if written != file || config.CurrentContext != name || mode(t, file) != 0o600 {
-		t.Errorf("wrote %s (mode %v), current context %q", written, mode(t, file), config.CurrentContext)
+	if written.File != file || written.Current != name || config.CurrentContext != name || mode(t, file) != 0o600 {
+		t.Errorf("wrote %+v (mode %v), current context %q", written, mode(t, file), config.CurrentContext)
 	}
 	context := config.Contexts[name]
 	if context == nil || context.Cluster != name || context.AuthInfo != name || context.Namespace != "apps" {
@@ -106,12 +106,74 @@ func TestMergeThenRemoveLeavesOthersAsTheyWere(t *testing.T) {
 	if err != nil || len(changed) != 1 {
 		t.Fatalf("Remove = %v, %v", changed, err)
 	}
-	before.CurrentContext = "" // Merge has replaced it
 	if diff := cmp.Diff(before, read(t, file)); diff != "" {
 		t.Errorf("other entries changed:\n%s", diff)
 	}
 	if mode(t, file) != 0o600 {
 		t.Errorf("mode = %v, want 0600", mode(t, file))
+	}
+}
+
+// TestUseContext: another context stays the current one unless the user wants it otherwise, and comes back afterwards.
+func TestUseContext(t *testing.T) {
+	t.Parallel()
+	for use, want := range map[bool]string{false: "work", true: name} {
+		file := write(t, others)
+		e := Entries{Files: []string{file}, Name: name, UseContext: use}
+		for range 2 {
+			done, err := e.Merge(t.Context(), []byte(cluster))
+			if err != nil || done.Current != want || read(t, file).CurrentContext != want {
+				t.Errorf("use %t: %+v, %v; in the file %s", use, done, err, read(t, file).CurrentContext)
+			}
+			if _, ok := e.Current(); !ok {
+				t.Errorf("use %t: it is not in place", use)
+			}
+		}
+		if _, err := e.Remove(t.Context()); err != nil || read(t, file).CurrentContext != "work" {
+			t.Errorf("use %t: afterwards %s is current, %v", use, read(t, file).CurrentContext, err)
+		}
+	}
+}
+
+// TestOwner: entries of another root stay as they are, unless that root is gone or they lead to the same cluster.
+func TestOwner(t *testing.T) {
+	t.Parallel()
+	file, one, two := write(t, others), t.TempDir(), filepath.Join(t.TempDir(), "shop")
+	if err := os.Mkdir(two, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	first := Entries{Files: []string{file}, Name: name, Root: one}
+	second := Entries{Files: []string{file}, Name: name, Root: two}
+	another := strings.ReplaceAll(cluster, "6443", "7443")
+	if _, err := first.Merge(t.Context(), []byte(cluster)); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := second.Remove(t.Context()); err != nil || len(removed) > 0 || read(t, file).Contexts[name] == nil {
+		t.Errorf("a destroy elsewhere removes %v (%v)", removed, err)
+	}
+	if _, ok := second.Current(); ok {
+		t.Error("another root takes the entries for its own")
+	}
+	done, err := second.Merge(t.Context(), []byte(another))
+	config := read(t, file)
+	if err != nil || done.Context != name+"-shop" || config.Clusters[name].Server != "https://127.0.0.1:6443" ||
+		config.Clusters[name+"-shop"].Server != "https://127.0.0.1:7443" {
+		t.Errorf("%+v, %v: %+v", done, err, config.Clusters)
+	}
+	if _, ok := second.Current(); !ok {
+		t.Error("its own entries are not found")
+	}
+	if removed, err := second.Remove(t.Context()); err != nil || len(removed) != 1 || read(t, file).Contexts[name] == nil {
+		t.Errorf("its own entries: %v, %v", removed, err)
+	}
+	if done, err := second.Merge(t.Context(), []byte(cluster)); err != nil || done.Context != name {
+		t.Errorf("entries of the same cluster: %+v, %v", done, err)
+	}
+	if err := os.Remove(two); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := first.Merge(t.Context(), []byte(another)); err != nil || done.Context != name {
+		t.Errorf("entries of a root that is gone: %+v, %v", done, err)
 	}
 }
 
@@ -140,8 +202,8 @@ func TestMergeHonoursTheList(t *testing.T) {
 		{"the first that exists", []string{missing, first}, first},
 		{"the last when none exists", []string{missing, missing + "2"}, missing + "2"},
 	} {
-		if got, err := (Entries{Files: test.files, Name: name}).Merge(t.Context(), []byte(cluster)); err != nil || got != test.want {
-			t.Errorf("%s: wrote %s, %v; want %s", test.name, got, err, test.want)
+		if got, err := (Entries{Files: test.files, Name: name}).Merge(t.Context(), []byte(cluster)); err != nil || got.File != test.want {
+			t.Errorf("%s: wrote %+v, %v; want %s", test.name, got, err, test.want)
 		}
 	}
 }

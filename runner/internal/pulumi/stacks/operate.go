@@ -28,6 +28,10 @@ type Task struct {
 	// Forget lets a destroy that cannot reach the cluster drop what was in it
 	// from the state.
 	Forget bool
+	// InCluster limits a destroy to what is in the cluster, and to what depends on it.
+	InCluster bool
+	// Fresh has a preview read the resources from their clouds first, without changing the state.
+	Fresh bool
 	// Remove removes the stack once nothing is left in it.
 	Remove bool
 	// Clear makes a refresh forget the creations that were cut off.
@@ -66,6 +70,10 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if reason := w.nothingToDo(); reason != "" {
 		return Outcome{Skipped: reason}, w.finishDestroy(ctx)
 	}
+	targets, err := w.targets(ctx)
+	if err != nil || w.InCluster && len(targets) == 0 { // without targets everything would be destroyed
+		return Outcome{Skipped: "nothing in the cluster"}, err
+	}
 	w.events = &arrival{begun: make(chan struct{}), patience: e.patience}
 	command, foresight := w.command()
 	at, err := e.placeOf(ctx, w.project, command, w.events)
@@ -77,7 +85,7 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 		w.engine.mask = e.options.Masker.Mask
 	}
 	e.forgetQuestions(w.project)
-	err = perform(ctx, task, at, w.engine.channel)
+	err = perform(ctx, task, at, targets, w.engine.channel)
 	w.engine.wait()
 	err = w.verdict(ctx, err)
 	outcome := Outcome{Changes: w.engine.result()}
@@ -160,7 +168,7 @@ func (w work) nothingToDo() string {
 // learn updates the summary of the project after the operation.
 func (w work) learn() {
 	switch {
-	case w.Operation.Deploys():
+	case w.Operation.Deploys(), w.InCluster:
 		w.remember(w.project, func(s *Summary) { s.Resources = max(s.Resources, 1) })
 	case w.Operation.Destroys():
 		w.remember(w.project, func(s *Summary) { s.Resources = 0 })
@@ -169,7 +177,7 @@ func (w work) learn() {
 
 // finishDestroy removes the stack of a destroyed project, if the task says so.
 func (w work) finishDestroy(ctx context.Context) error {
-	if !w.Operation.Destroys() || !w.Remove || !w.Summary(w.project).Exists {
+	if !w.Operation.Destroys() || !w.Remove || w.InCluster || !w.Summary(w.project).Exists {
 		return nil
 	}
 	if _, err := w.runOn(ctx, w.project, "stack", "rm", "--yes", "--preserve-config"); err != nil {
@@ -181,7 +189,7 @@ func (w work) finishDestroy(ctx context.Context) error {
 
 // perform runs the operation through the Automation API. It reports by events
 // alone; the text output is not used.
-func perform(ctx context.Context, task Task, at place, channel chan<- events.EngineEvent) error {
+func perform(ctx context.Context, task Task, at place, targets []string, channel chan<- events.EngineEvent) error {
 	var err error
 	resources := task.ParallelResources
 	switch task.Operation {
@@ -190,9 +198,13 @@ func perform(ctx context.Context, task Task, at place, channel chan<- events.Eng
 			optup.SuppressOutputs(), optup.UserAgent(agent), optup.ConfigFile(at.stackFile), optup.Parallel(resources),
 			optup.PolicyPacks(task.PolicyPacks...))
 	case operation.Preview:
-		_, err = at.Preview(ctx, optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
+		options := []optpreview.Option{optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
 			optpreview.UserAgent(agent), optpreview.ConfigFile(at.stackFile), optpreview.Parallel(resources),
-			optpreview.PolicyPacks(task.PolicyPacks...))
+			optpreview.PolicyPacks(task.PolicyPacks...)}
+		if task.Fresh {
+			options = append(options, optpreview.Refresh())
+		}
+		_, err = at.Preview(ctx, options...)
 	case operation.Refresh, operation.Drift:
 		options := []optrefresh.Option{optrefresh.EventStreams(channel), optrefresh.SuppressOutputs(),
 			optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile), optrefresh.Parallel(resources)}
@@ -206,9 +218,13 @@ func perform(ctx context.Context, task Task, at place, channel chan<- events.Eng
 		}
 		_, err = at.Refresh(ctx, options...)
 	case operation.Destroy:
-		_, err = at.Destroy(ctx, optdestroy.EventStreams(channel), optdestroy.ShowSecrets(false),
+		options := []optdestroy.Option{optdestroy.EventStreams(channel), optdestroy.ShowSecrets(false),
 			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent), optdestroy.ConfigFile(at.stackFile),
-			optdestroy.Parallel(resources))
+			optdestroy.Parallel(resources)}
+		if task.InCluster {
+			options = append(options, optdestroy.Target(targets), optdestroy.TargetDependents())
+		}
+		_, err = at.Destroy(ctx, options...)
 	default:
 		panic(fmt.Sprintf("unknown operation %q", task.Operation))
 	}

@@ -39,6 +39,7 @@ const (
 const (
 	RuleProtection = "protection"
 	RuleMaxMonthly = "max-monthly"
+	RuleCluster    = "cluster"  // everything in a cluster goes with it
 	RuleApproval   = "approval" // what a person has approved
 	RulePlan       = "plan"     // a saved plan
 )

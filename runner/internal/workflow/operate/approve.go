@@ -86,7 +86,7 @@ func (j *job) approveUp(ctx context.Context, q question) error {
 	if err != nil {
 		return err
 	}
-	if err = j.confirmLosses(ctx, seen.losses, q); err != nil || len(seen.losses) > 0 {
+	if err = j.confirmLosses(ctx, seen.losses, q); err != nil || seen.losses.any() {
 		return err // typing the name was the approval
 	}
 	var broken []string

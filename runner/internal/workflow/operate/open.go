@@ -11,6 +11,7 @@ import (
 	"mara/runner/internal/pulumi/engine"
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/plan"
+	"mara/runner/internal/workflow/clusterlife"
 	"mara/runner/internal/workflow/unchanged"
 )
 
@@ -150,7 +151,8 @@ func (r Request) openUnchanged(ctx context.Context, s *session.Session) bool {
 		return false // a state cannot be read; the usual way says more
 	}
 	u := unchanged.New(s, true)
-	if u == nil {
+	if u == nil || clusterlife.IsSimulatedLost(ctx, s) {
+		s.Stacks = nil
 		return false
 	}
 	since := map[string]string{}

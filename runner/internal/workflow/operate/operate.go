@@ -40,6 +40,9 @@ type job struct {
 	prices   func() (cost.Sheet, error)
 	contract *outputContract // of the outputs
 	before   event.Summary   // of the preview that came before an up
+	cluster  *clusterGuard   // nil if there is no cluster to lose
+
+	lossesAgreed bool // a person has typed the stack's name to lose what the preview showed
 }
 
 // newJob returns an operation on an open environment. It reads the prices once, when they are needed.
@@ -71,6 +74,9 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 	if err := j.checkOutputs(ctx); err != nil {
 		return summary, err
 	}
+	if err := lookAtCluster(ctx, j); err != nil {
+		return summary, err
+	}
 	wasKilled := s.Held.TakenOver || journal.WasCutOff(s.Directory.Runs(), s.Environment())
 	found, err := session.FindLeftovers(ctx, s, j.w.plan, r.Rest.Resume, wasKilled)
 	if err != nil {
@@ -85,6 +91,9 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 		return summary, err
 	}
 	if err := j.settleIdentified(ctx, found.Identified); err != nil {
+		return summary, err
+	}
+	if err := j.cluster.settleLost(ctx); err != nil {
 		return summary, err
 	}
 	if r.Operation.Deploys() { // the provider is known before anything is deployed with it

@@ -48,7 +48,7 @@ func (r Request) readPrices() (cost.Sheet, error) {
 
 // assessment is what a preview has found.
 type assessment struct {
-	losses   []string // what a protected environment would lose
+	losses   losses
 	estimate cost.Estimate
 	plan     savedPlan
 }
@@ -59,6 +59,7 @@ type judge struct{ *job }
 // assess applies protection, prices and rules at the end of a preview, and saves its plan.
 func (g judge) assess(ctx context.Context, found *assessment, emit func(event.Event)) error {
 	document := g.planDocument()
+	g.reportLostCluster(emit)
 	found.losses = g.lossesIn(document, emit)
 	prices, err := g.prices()
 	if err != nil {

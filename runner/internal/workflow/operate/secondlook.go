@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/guard/cost"
 	"mara/runner/internal/guard/policy"
@@ -90,18 +89,13 @@ func (l *secondLook) judgeLosses(
 	}
 	losing := updateplan.Project{Name: now.Name, Title: now.Title, Steps: added}
 	lost := l.lossesIn(updateplan.Document{Projects: []updateplan.Project{losing}}, emit)
-	if len(lost) > 0 {
+	if lost.any() {
 		if agreed, err := l.ask(func(t prompt.Terminal) (bool, error) {
 			return askForStack(ctx, t, l.s.Settings.Stack.Text, lost)
 		}); agreed || err != nil {
 			return err
 		}
-		return l.refuse(event.RuleProtection, now.Name, emit, &secondLookError{
-			fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted",
-				l.s.Settings.Config.Protected(), strings.Join(lost, ", ")),
-			fmt.Sprintf("`%s` shows it and asks on a terminal; to lose them, add --allow NAME "+
-				"for each resource, or set %s to false first", next{l.job}.resume(), config.ProtectKey),
-		})
+		return l.refuse(event.RuleProtection, now.Name, emit, lost.forbidLater(l.job))
 	}
 	if !l.NeedsApproval() {
 		return nil
@@ -215,6 +209,14 @@ func (l *secondLook) refuse(rule, project string, emit func(event.Event), err *s
 // secondLookError says what a guard refuses in the second preview of a project.
 type secondLookError struct{ what, next string }
 
+// firstLookError says what a guard refuses in the first preview of a project, which it makes during the run.
+type firstLookError struct{ *secondLookError }
+
+// Error says why, and what was changed.
+func (e firstLookError) Error() string {
+	return fmt.Sprintf("forbidden by %s; this project was not changed", e.what)
+}
+
 // Error says why, and what was changed.
 func (e *secondLookError) Error() string {
 	return fmt.Sprintf("forbidden by %s; only the outputs of the projects before it have shown this; "+
@@ -231,7 +233,7 @@ func (e *secondLookError) NextStep() string { return e.next }
 func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Event)) error {
 	name := task.Step.Project.Name
 	due := o.again.isDue(name)
-	if !o.plan.isDue(name) && !due {
+	if !o.plan.isDue(name) && !due && !o.cluster.isDue(name) {
 		return nil
 	}
 	task.Operation, task.Record = operation.Preview, true
@@ -248,5 +250,5 @@ func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Ev
 	if due {
 		return o.again.check(ctx, now, emit)
 	}
-	return nil
+	return o.cluster.check(now, emit)
 }

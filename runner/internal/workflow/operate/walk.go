@@ -58,6 +58,7 @@ type operator struct {
 	task    stacks.Task // for every step
 	plan    planGuard   // the plan that an up must follow
 	again   *secondLook // judges partial previews; nil if nothing depends on them
+	cluster *clusterGuard
 	before  hooks.BeforeFunc
 	failed  func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
 	inside  hooks.InsideFunc    // nil without --deep
@@ -72,7 +73,7 @@ func (j *job) newOperator(op operation.Operation, check checks) operator {
 	work := operator{
 		stacks: j.s.Stacks, task: j.task(op), plan: j.newPlanGuard(op),
 		before: around.Before(op, j.Removal.Forget), failed: around.Failed,
-		known: check.known, again: check.again, rollout: j.Rollout, outputs: j.contract,
+		known: check.known, again: check.again, rollout: j.Rollout, outputs: j.contract, cluster: j.cluster,
 	}
 	if j.Deep {
 		work.inside = j.s.Hooks().Inside()
@@ -101,10 +102,14 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	}
 	task := o.task
 	task.Step, task.Secrets = step, o.known.ChangedSecrets(ctx, step.Project.Name)
+	task.Fresh = o.cluster.isLost(step.Project.Name) && task.Operation == operation.Preview
 	if err := o.outputs.before(ctx, step.Project.Name, emit); err != nil {
 		return executor.Outcome{}, err
 	}
 	if err := o.hold(ctx, task, emit); err != nil {
+		return executor.Outcome{}, err
+	}
+	if err := o.cluster.clear(ctx, task, emit); err != nil {
 		return executor.Outcome{}, err
 	}
 	outcome, err := o.stacks.Operate(ctx, task, emit)

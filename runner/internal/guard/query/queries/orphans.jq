@@ -11,8 +11,9 @@ def id: "\(.environment) \(.object.kind) \(.object.metadata.namespace // "") \(.
 | .items[] | select(.source == "live")
 | .object.metadata as $meta
 | select(($meta.ownerReferences // []) | length == 0)
-| select(($meta.namespace // $meta.name) | test("^(kube-.*|default|local-path-storage)$") | not)
-| select($meta.name != "kube-root-ca.crt")
+| select(($meta.namespace // $meta.name) | test("^(kube-.*|local-path-storage)$") | not)
+| select($meta.name != "kube-root-ca.crt" and "\(.object.kind) \($meta.name)" != "Namespace default")
+| select("\(.object.kind) \($meta.namespace) \($meta.name)" != "Service default kubernetes")
 | select($known[id] | not)
 | select($releases["\(.environment) \($meta.annotations["meta.helm.sh/release-namespace"]?) \($meta.annotations["meta.helm.sh/release-name"]?)"] | not)
 | {environment, kind: .object.kind, namespace: ($meta.namespace // ""), name: $meta.name, created: $meta.creationTimestamp}

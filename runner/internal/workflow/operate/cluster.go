@@ -1,0 +1,149 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/workflow/clusterlife"
+)
+
+// clusterGuard looks after the cluster of an environment during a preview or an up. What projects have in it is lost
+// with it, and Pulumi alone notices neither: it shows their objects as unchanged, and later fails to delete them in a
+// cluster that is gone. Nil guards nothing.
+type clusterGuard struct {
+	clusterlife.Cluster
+	judge
+	contents clusterlife.Contents
+	made     bool   // its state has a cluster
+	lost     string // why the cluster counts as gone; "" if it does not
+}
+
+// lookAtCluster finds out what is in the cluster of a job, and whether the cluster is still there.
+func lookAtCluster(ctx context.Context, j *job) (err error) {
+	c, ok := clusterlife.Of(j.s, j.Execution.Resources)
+	if !j.previews() || j.s.Unchanged != nil || !ok || !slices.Contains(j.w.plan.Names(), c.Step.Project.Name) {
+		return nil
+	}
+	g := &clusterGuard{Cluster: c, judge: judge{j}}
+	if g.contents, err = c.Contents(ctx); err != nil {
+		return err
+	}
+	made, known, err := c.IsMade(ctx)
+	if err != nil || !known {
+		return err // a cluster that the runner does not know is left to the engine
+	}
+	g.made, j.cluster = made, g
+	if !made {
+		if len(g.contents) > 0 {
+			g.lost = fmt.Sprintf("the state of %s has no cluster", c.Step.Project.Name)
+		}
+		return nil
+	}
+	unreachable := c.Answers(ctx)
+	if unreachable == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	reason := j.s.Masker.Mask(unreachable.Error())
+	gone, err := c.IsGone(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		j.s.Warnings = append(j.s.Warnings, fmt.Sprintf(
+			"the cluster does not answer (%s), and its provider cannot be asked whether it is still there: %v", reason, err))
+	case gone:
+		g.lost = fmt.Sprintf("its provider does not have it any more, and its API server does not answer (%s)", reason)
+	}
+	return nil
+}
+
+// held lists what projects have in the cluster.
+func (g *clusterGuard) held() string {
+	if g == nil {
+		return clusterlife.Contents(nil).String()
+	}
+	return g.contents.String()
+}
+
+// isLost reports whether a project makes the cluster, and the cluster is gone.
+func (g *clusterGuard) isLost(project string) bool {
+	return g != nil && g.lost != "" && g.Step.Project.Name == project
+}
+
+// lostText says that the cluster is gone, and what an up does about it.
+func (g *clusterGuard) lostText() string {
+	return fmt.Sprintf("the cluster is gone: %s; up drops what was in it from the states, and makes cluster and contents "+
+		"anew: %s", g.lost, g.contents)
+}
+
+// reportLostCluster emits that the cluster is gone.
+func (g judge) reportLostCluster(emit func(event.Event)) {
+	if g.cluster != nil && g.cluster.lost != "" {
+		g.emitFinding(emit, event.Finding{
+			Rule: event.RuleCluster, Level: event.LevelWarn, Project: g.cluster.Step.Project.Name,
+			Message: g.cluster.lostText(),
+		}, "")
+	}
+}
+
+// settleLost records in the states that the cluster is gone, with everything in it. The run then makes all anew.
+func (g *clusterGuard) settleLost(ctx context.Context) error {
+	if g == nil || g.lost == "" || !g.Operation.Deploys() {
+		return nil
+	}
+	if g.before.Run == "" { // no preview has shown it
+		g.s.Warnings = append(g.s.Warnings, g.lostText())
+	}
+	changed := []string{g.Step.Project.Name}
+	for _, held := range g.contents {
+		changed = append(changed, held.Step.Project.Name)
+	}
+	changed = slices.DeleteFunc(changed, func(name string) bool { return !g.s.Stacks.IsDeployed(name) })
+	if err := g.s.Leftovers().BackUp(ctx, changed, g.s.Held.Backups()); err != nil {
+		return err
+	}
+	fmt.Fprintf(g.d.Stderr, "the previous states are in %s\n", g.s.Held.Backups())
+	return g.Forget(ctx, g.contents)
+}
+
+// isDue reports whether a project has to be previewed before it is changed, because it makes the cluster.
+func (g *clusterGuard) isDue(project string) bool {
+	if g == nil || !g.made || g.lost != "" || !g.Operation.Deploys() || project != g.Step.Project.Name {
+		return false
+	}
+	_, previewed := g.s.Stacks.Previewed(project)
+	return !previewed
+}
+
+// check refuses to lose the cluster, unless a person has agreed to the preview or --allow names it.
+func (g *clusterGuard) check(now updateplan.Project, emit func(event.Event)) error {
+	if g == nil || g.lossesAgreed || now.Name != g.Step.Project.Name {
+		return nil
+	}
+	lost := g.lossesIn(updateplan.Document{Projects: []updateplan.Project{now}}, emit)
+	if !lost.any() {
+		return nil
+	}
+	refused := lost.forbidLater(g.job)
+	g.emitFinding(emit, event.Finding{
+		Rule: event.RuleCluster, Level: event.LevelDeny, Project: now.Name, Message: refused.what,
+	}, "")
+	return firstLookError{refused}
+}
+
+// clear empties the cluster, if the task is about to replace or delete it.
+func (g *clusterGuard) clear(ctx context.Context, task stacks.Task, emit func(event.Event)) error {
+	if g == nil || task.Operation != operation.Up || task.Step.Project.Name != g.Step.Project.Name {
+		return nil
+	}
+	previewed, ok := g.s.Stacks.Previewed(task.Step.Project.Name)
+	if !ok || len(clusterlife.LostIn(previewed)) == 0 {
+		return nil
+	}
+	return g.Clear(ctx, g.contents, emit)
+}
