@@ -18,6 +18,7 @@ const (
 	FromMara        Source = "mara.yaml"        // of the provider: the only one in mara.yaml
 	FromOnlyStack   Source = "the only stack configured"
 	FromDefault     Source = "default"
+	FromCluster     Source = "cluster"    // its API server was asked
 	FromSimulation  Source = "simulation" // overrides all others
 )
 
@@ -38,6 +39,8 @@ func (o Origin) String() string {
 		return fmt.Sprintf("%s in %s:%d", o.Name, o.File, o.Line)
 	case FromProcess:
 		return o.Name + " in the process environment"
+	case FromCluster:
+		return "asked from the cluster: " + o.Name
 	}
 	return string(o.Source)
 }

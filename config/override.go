@@ -30,6 +30,7 @@ func (f StackFile) Override(changes ...Change) (StackFile, error) {
 	for i, entry := range edited.Entries { // problems name lines of the file on disk
 		original, _ := f.Lookup(entry.Key)
 		edited.Entries[i].Line, edited.Entries[i].File, edited.Entries[i].Over = original.Line, original.File, original.Over
+		edited.Entries[i].Why = original.Why
 	}
 	return edited, nil
 }
@@ -38,6 +39,9 @@ func (f StackFile) Override(changes ...Change) (StackFile, error) {
 func (f StackFile) Origin(entry Entry) Origin {
 	if f.overridden[entry.Key] {
 		return Origin{Source: FromFlag, Name: OverrideFlag}
+	}
+	if entry.Why != "" {
+		return Origin{Source: FromCluster, Name: entry.Why}
 	}
 	if entry.File != "" {
 		return Origin{Source: FromLayer, Name: entry.Key, File: entry.File, Line: entry.Line}
@@ -51,5 +55,8 @@ func (f StackFile) Problem(key, text string) Problem {
 		return Problem{File: OverrideFlag, Key: key, Text: text}
 	}
 	entry, _ := f.Lookup(key)
+	if entry.Why != "" {
+		return Problem{File: f.Origin(entry).String(), Key: key, Text: text}
+	}
 	return Problem{File: cmp.Or(entry.File, f.File), Line: entry.Line, Key: key, Text: text}
 }

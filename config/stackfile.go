@@ -37,6 +37,7 @@ type Entry struct {
 	Line  int
 	File  string  // path of the layer; "" for the stack file
 	Over  []Place // overridden values in layers, the nearest first
+	Why   string  // evidence for a value that the cluster has answered; "" for other values
 }
 
 // Ciphertext is an encrypted value, as Pulumi wrote it below "secure".

@@ -10,7 +10,7 @@ import (
 
 // Infrastructures lists the infrastructures of all providers.
 func Infrastructures() []model.Infrastructure {
-	return []model.Infrastructure{AWS(), DigitalOcean(), Linode(), Kind()}
+	return []model.Infrastructure{AWS(), DigitalOcean(), Linode(), Kind(), ExistingCluster()}
 }
 
 // InfrastructureByName finds an infrastructure by the provider's name.
@@ -48,6 +48,17 @@ func registryDirKeys() []config.Key {
 	for _, i := range Infrastructures() {
 		if i.Registry.Directory.Name != "" {
 			keys = append(keys, i.Registry.Directory)
+		}
+	}
+	return keys
+}
+
+// registryAddressKeys declares the keys that name registries which an environment may do without.
+func registryAddressKeys() []config.Key {
+	var keys []config.Key
+	for _, i := range Infrastructures() {
+		if i.Registry.Address.Name != "" {
+			keys = append(keys, i.Registry.Address)
 		}
 	}
 	return keys

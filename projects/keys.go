@@ -64,7 +64,7 @@ func podSecurityKey() config.Key {
 
 // kubernetesKeys declares what every program that deploys to the cluster reads.
 func kubernetesKeys() []config.Key {
-	return []config.Key{infraTypeKey(), mirrorKey()}
+	return append([]config.Key{infraTypeKey(), mirrorKey()}, existingKeys()...)
 }
 
 // storageClassKey declares the StorageClass of every volume.
@@ -83,7 +83,7 @@ func storageSizeKey(name, what string) config.Key {
 // by default as many as given in a cloud.
 func replicasKey(name, what string, cloud int) config.Key {
 	return config.Key{Name: name, Kind: config.Int, Min: new(1), Example: strconv.Itoa(cloud),
-		Doc: fmt.Sprintf("%s; 1 on kind and %d elsewhere when not set", what, cloud)}
+		Doc: fmt.Sprintf("%s; 1 on kind and small clusters, and %d elsewhere when not set", what, cloud)}
 }
 
 // keyOf returns a key that another project declares, for a project that reads it too.

@@ -74,6 +74,7 @@ func IngressController() model.Project {
 			[]config.Key{
 				plusKey(),
 				keyOf(KICImageBuild(), "kic:jwt_path"),
+				keyOf(KICImageBuild(), "kic:image_name"),
 				replicasKey("nginx:replicas", "number of controller pods; on kind there is one on each node", 2),
 				{Name: "nginx:custom_resources", Kind: config.Bool, Default: false, Example: "true",
 					Doc: "serve VirtualServer, Policy and the other kinds of nginx.org"},
@@ -85,6 +86,8 @@ func IngressController() model.Project {
 				{Name: "nginx:source_ranges", Kind: config.List, Form: config.AnyRange, Example: `["203.0.113.0/24"]`,
 					Doc: "address ranges that may reach the load balancer; all when not set"},
 			},
+			entryKeys(),
+			registryAddressKeys(),
 		),
 		Charts: []model.Chart{{Group: "nginx", Name: nginxChart.name}},
 		Rules:  append(chartRules("nginx", nginxChart), controllerLicence),
@@ -188,6 +191,7 @@ func CertManager() model.Project {
 					Example: "https://acme-staging-v02.api.letsencrypt.org/directory",
 					Doc:     "directory of the certificate authority when certmgr:issuer is acme"},
 				replicasKey("certmgr:replicas", "number of pods of each component", 2),
+				installCertKey(),
 			},
 		),
 		Charts: []model.Chart{{Group: "certmgr", Name: certManagerChart.name}},
@@ -286,6 +290,8 @@ func BankOfAnthos() model.Project {
 			[]config.Key{
 				issuerKey(),
 				httpsPortKey(),
+				entryKey(),
+				httpsNodePortKey(),
 				storageClassKey(),
 				storageSizeKey("bank-of-anthos:storage_size", "size of each database's volume"),
 				{Name: "bank-of-anthos:host", Kind: config.String, Form: config.Host, Example: "bank.example.com",

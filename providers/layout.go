@@ -16,6 +16,7 @@ type layout struct {
 	first     []node              // before the shared list
 	following map[string][]node   // inserted directly after a shared project
 	after     map[string][]string // further order of shared projects
+	when      map[string]string   // jq: conditions of projects, by name
 	plugins   []Plugin            // of its own projects; the plugins of shared projects follow
 	checks    []Check             // before the checks of the shared projects
 	questions []Question
@@ -108,7 +109,8 @@ func (l layout) provider() Provider {
 		if i < 0 {
 			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.Name, n.name))
 		}
-		p.Steps = append(p.Steps, Step{Project: catalogue[i], Needs: needs.Needs{Reads: n.reads, After: n.after}})
+		edges := needs.Needs{Reads: n.reads, After: n.after}
+		p.Steps = append(p.Steps, Step{Project: catalogue[i], When: l.when[n.name], Needs: edges})
 	}
 	return p
 }

@@ -50,7 +50,7 @@ func (p Provider) Without() []string {
 		listed := slices.ContainsFunc(p.Steps, func(s Step) bool {
 			return s.Project.Name == project.Name && s.Project.Own == nil
 		})
-		if len(project.Secrets) > 0 && projects.Serves(project, p.InfraType()) && !listed {
+		if len(model.InCluster(project)) > 0 && projects.Serves(project, p.InfraType()) && !listed {
 			names = append(names, project.Name)
 		}
 	}
@@ -61,6 +61,7 @@ func (p Provider) Without() []string {
 type Step struct {
 	Project model.Project
 	Phase   string // of the plan; "" derives it from the step's position
+	When    string // jq: up and preview skip a built-in project for which it is not true; "" for always
 	needs.Needs
 }
 
@@ -110,7 +111,7 @@ func overlap(a, b []string) bool {
 }
 
 // layouts returns the providers, in the order in which they are shown.
-func layouts() []layout { return []layout{aws(), digitalocean(), linode(), kind()} }
+func layouts() []layout { return []layout{aws(), digitalocean(), linode(), kind(), cluster()} }
 
 // All returns the providers.
 func All() []Provider {

@@ -61,7 +61,7 @@ func TestProvidersFitTheCatalogue(t *testing.T) {
 				t.Errorf("%s: %s does not belong to it", p.Name, s.Project.Name)
 			}
 			isCluster := s.Project.Name == p.ClusterProject
-			if hooked := s.Project.HasHook(model.HookKubeconfig); hooked != isCluster {
+			if hooked := s.Project.HasHook(model.HookKubeconfig); hooked != (isCluster && p.Existing == nil) {
 				t.Errorf("%s: %s has the kubeconfig hook: %v", p.Name, s.Project.Name, hooked)
 			}
 			if _, ok := s.Project.Output("kubeconfig"); isCluster && !ok {

@@ -16,6 +16,8 @@ const (
 	Zones              List = "availability zones"
 	KubernetesVersions List = "Kubernetes versions"
 	NodeTypes          List = "node types"
+	Kubeconfigs        List = "kubeconfig files"
+	Contexts           List = "contexts"
 )
 
 // Question asks for one configuration value. Its key declares kind, limits, default and

@@ -12,8 +12,9 @@ import (
 func TestTrials(t *testing.T) {
 	t.Parallel()
 	for _, provider := range providers.All() {
-		if provider.Local != (len(provider.Trial.Costs) == 0) {
-			t.Errorf("%s: a trial in a cloud costs something, and one on this machine nothing", provider.Name)
+		isFree := provider.Local || provider.Existing != nil
+		if isFree != (len(provider.Trial.Costs) == 0) {
+			t.Errorf("%s: a trial in a cloud costs something, and one without a cloud nothing", provider.Name)
 		}
 		var changes []config.Change
 		for _, setting := range provider.Trial.Settings {
@@ -33,7 +34,7 @@ func TestTrials(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", provider.Name, err)
 		}
-		if total := provider.Trial.Total(); !provider.Local && (total < 0.1 || total > 1) {
+		if total := provider.Trial.Total(); !isFree && (total < 0.1 || total > 1) {
 			t.Errorf("%s: %.2f dollars an hour", provider.Name, total)
 		}
 	}

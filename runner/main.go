@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/kube/mirror"
+	"mara/runner/internal/kube/survey"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/output/ui/mute"
 	"mara/runner/internal/pulumi/programhost"
@@ -70,7 +71,7 @@ func run() int {
 		Interrupt:  levels,
 		Clouds:     clouds.Packages,
 	}
-	deps.CloudClients = programhost.Clouds(deps.ProgramHost)
+	deps.CloudClients = survey.Clients(programhost.Clouds(deps.ProgramHost))
 	deps.Charts = func(env map[string]string, cache string) (mirror.Fetcher, func() error) {
 		charts := mirror.NewNetwork(cloud.Proxy(env), cache)
 		return charts, charts.Close

@@ -14,6 +14,7 @@ type Infrastructure struct {
 	Projects func() []Project // that only environments on it have
 
 	ClusterProject string // exports the kubeconfig and the cluster's name
+	Existing       *Existing
 	Registry       Registry
 	Account        Account
 
@@ -21,6 +22,17 @@ type Infrastructure struct {
 	ImagePullSecret         string            // Secret that the ingress controller pulls its image with; "" for none
 	LoadBalancerAnnotations map[string]string // of the Services that get a load balancer
 	BankPlatform            string            // the provider's banner in Bank of Anthos; "" for that of a local cluster
+}
+
+// Existing has the configuration keys of a cluster that no project makes. Infrastructures whose cluster a project makes
+// have none.
+type Existing struct {
+	Kubeconfig string // path of the file
+	Context    string // name of the context in it
+	Content    string // secret: the kubeconfig in base64, instead of the file
+
+	// What differs between clusters. The runner asks the API server for keys that are not set.
+	Asked []string
 }
 
 // Registry is the provider's container registry, as images are pushed to it.
@@ -33,6 +45,7 @@ type Registry struct {
 	Host, User, Password string
 
 	Directory config.Key // holds the directory of the registry for images; none when it has no name
+	Address   config.Key // names the registry; where it has a name and no value, there is no registry
 }
 
 // RegistryLogin is how a push gets its login.

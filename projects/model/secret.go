@@ -21,7 +21,7 @@ type Secret struct {
 	Generate  Generator // how the runner makes a value when the user gives none
 	MinLength int       // shortest value allowed; 0 means any that is not empty
 	Default   string    // the value when nothing is given and nothing is generated
-	Own       bool      // of an own project, which reads it from its configuration
+	Own       bool      // the program reads it from its configuration, as own projects do
 	Optional  bool      // the program does without a value
 	Doc       string    // one line: what it is for
 }
@@ -36,6 +36,12 @@ const (
 	AlphanumericPassword Generator = "alphanumeric" // letters and digits: safe inside a URL
 	RSAKey               Generator = "rsa-key"      // RSA private key, PEM
 )
+
+// InCluster returns the secrets of a project that reach it through a Kubernetes Secret. It reads the others from its
+// configuration.
+func InCluster(p Project) []Secret {
+	return slices.DeleteFunc(slices.Clone(p.Secrets), func(s Secret) bool { return s.Own })
+}
 
 // SecretsOf returns the secrets of projects, each once.
 func SecretsOf(all []Project) []Secret {

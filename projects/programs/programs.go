@@ -9,6 +9,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/infrastructure/cluster/connection"
+	clustercredentials "mara/projects/infrastructure/cluster/container-registry-credentials"
+	clusterregistry "mara/projects/infrastructure/cluster/registry"
 	kindcluster "mara/projects/infrastructure/kind/cluster"
 	kindregistry "mara/projects/infrastructure/kind/registry"
 	"mara/projects/infrastructure/kubeconfig"
@@ -28,6 +31,9 @@ import (
 // All maps the name of every project of the catalogue to its program.
 func All() map[string]pulumi.RunFunc {
 	all := map[string]pulumi.RunFunc{
+		projects.ClusterConnection().Name:          connection.Program,
+		projects.ClusterRegistry().Name:            clusterregistry.Program,
+		projects.ClusterRegistryCredentials().Name: clustercredentials.Program,
 		projects.KindCluster().Name:                kindcluster.Program,
 		projects.KindRegistry().Name:               kindregistry.Program,
 		projects.KICImageBuild().Name:              imagebuild.Program,

@@ -201,12 +201,12 @@ func run(t *testing.T, project model.Project, settings map[string]string) progra
 // secret that is unknown.
 func known() map[string]resource.PropertyMap {
 	stacks := map[string]resource.PropertyMap{}
-	for _, project := range []model.Project{projects.Logstore(), projects.LinodeHarbor()} {
+	for _, project := range []model.Project{projects.Logstore(), projects.LinodeHarbor(), projects.ClusterRegistry()} {
 		stacks[project.Name] = sampleOutputs(project)
 	}
 	names := resource.PropertyMap{}
 	for _, project := range projects.All() {
-		if len(project.Secrets) > 0 {
+		if len(model.InCluster(project)) > 0 {
 			names[resource.PropertyKey(project.Namespace)] = resource.NewProperty(projects.CredentialsName(project.Namespace))
 		}
 	}
@@ -253,9 +253,19 @@ func configuration(t *testing.T, project model.Project, provider string) map[str
 	if _, ok := project.Key(projects.InfraType); ok {
 		config[projects.InfraType] = provider
 	}
+	host, _ := projects.InfrastructureByName(provider)
+	if key := host.Registry.Address; key.Name != "" {
+		if _, ok := project.Key(key.Name); ok {
+			config[key.Name] = key.Example
+		}
+	}
+	if host.Existing != nil && project.Name == host.ClusterProject {
+		config[host.Existing.Content] = base64.StdEncoding.EncodeToString([]byte("{clusters: [{name: c}], users: [{name: u}], " +
+			"contexts: [{name: " + config[host.Existing.Context] + ", context: {cluster: c, user: u}}]}"))
+	}
 	if project.Name == projects.Secrets().Name {
 		for _, consumer := range projects.All() {
-			for _, secret := range consumer.Secrets {
+			for _, secret := range model.InCluster(consumer) {
 				config[secret.Key] = sample(t, secret)
 			}
 		}

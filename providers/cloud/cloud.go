@@ -24,6 +24,9 @@ type Access struct {
 	Env     map[string]string // the environment file over the process environment
 	Region  string            // "" if not known yet
 	Profile string            // from the configuration; "" for that of the environment
+
+	// Of a cluster that is there already; "" if not known yet.
+	Kubeconfig, Context string
 }
 
 // Choice is one value of a list.
@@ -92,7 +95,11 @@ type Connect func(ctx context.Context, access Access) (Client, error)
 
 // AccessTo returns the access to a provider's cloud, given the values of configuration keys.
 func AccessTo(p providers.Provider, env map[string]string, value func(key string) string) Access {
-	return Access{Env: env, Region: value(p.Account.Region), Profile: value(p.Account.Profile)}
+	access := Access{Env: env, Region: value(p.Account.Region), Profile: value(p.Account.Profile)}
+	if p.Existing != nil {
+		access.Kubeconfig, access.Context = value(p.Existing.Kubeconfig), value(p.Existing.Context)
+	}
+	return access
 }
 
 // Lists maps the lists of choices of a cloud to their queries.

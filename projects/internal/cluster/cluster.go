@@ -27,6 +27,7 @@ type Cluster struct {
 	Infrastructure model.Infrastructure // what hosts the cluster
 
 	settings   *settings.Settings
+	small      bool
 	mirror     string
 	onInsecure string // what namespaces do with Pods below their level: enforce or warn
 	kubeconfig pulumi.StringOutput
@@ -43,6 +44,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	if s.Declares(projects.Mirror) {
 		images = strings.Trim(s.String(projects.Mirror), "/")
 	}
+	small := s.Declares(projects.SmallKey) && s.Bool(projects.SmallKey)
 	onInsecure := "enforce"
 	if s.Declares(projects.PodSecurity) {
 		onInsecure = s.String(projects.PodSecurity)
@@ -59,6 +61,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 		Infrastructure: infrastructure,
 
 		settings:   s,
+		small:      infrastructure.Local || infrastructure.Existing != nil && small,
 		mirror:     images,
 		onInsecure: onInsecure,
 		kubeconfig: kubeconfig,
@@ -85,22 +88,33 @@ func providerArgs(kubeconfig pulumi.StringOutput) *kubernetes.ProviderArgs {
 	}
 }
 
-// Local reports whether the cluster runs on the user's own machine, where
-// there is one of everything and little memory.
+// Local reports whether the cluster runs on the user's own machine.
 func (c *Cluster) Local() bool { return c.Infrastructure.Local }
+
+// Small reports whether there is one of everything and little memory, as on the user's own machine.
+func (c *Cluster) Small() bool { return c.small }
+
+// NodePorts reports whether the cluster is entered by ports of its nodes; address is where.
+func (c *Cluster) NodePorts() (address string, ok bool) {
+	entry := c.settings.String(projects.EntryKey)
+	if c.settings.Declares(projects.AddressKey) {
+		address = c.settings.String(projects.AddressKey)
+	}
+	return address, c.Infrastructure.Existing != nil && entry == projects.NodePorts
+}
 
 // StorageClass returns the storage class of volumes; "" means the cluster's default.
 func (c *Cluster) StorageClass() string {
 	return cmp.Or(c.settings.String(projects.StorageClass), c.Infrastructure.StorageClass)
 }
 
-// Replicas returns the configured number of pods; the default is one on the user's own machine
-// and the given number in a cloud.
+// Replicas returns the configured number of pods; the default is one in a small cluster
+// and the given number elsewhere.
 func (c *Cluster) Replicas(key string, cloud int) int {
 	switch {
 	case c.settings.IsSet(key):
 		return c.settings.Int(key)
-	case c.Local():
+	case c.Small():
 		return 1
 	}
 	return cloud

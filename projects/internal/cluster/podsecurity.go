@@ -16,8 +16,11 @@ func (c *Cluster) podSecurity(namespace string) string {
 	case projects.LogAgent().Namespace:
 		return privileged // it reads the logs on the node
 	case projects.Logstore().Namespace:
-		if !c.Local() {
+		if !c.Small() {
 			return privileged // an init container raises a limit of the node's kernel
+		}
+		if !c.Local() {
+			return baseline // an init container takes over the volume
 		}
 	case projects.Prometheus().Namespace:
 		return privileged // node-exporter sees the node's processes, network and files

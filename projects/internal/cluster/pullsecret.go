@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"encoding/base64"
+	"encoding/json"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -19,4 +22,19 @@ func (c *Cluster) PullSecret(ctx *pulumi.Context, login pulumi.StringInput) erro
 	ctx.Export("secret_name", pulumi.String(projects.RegistrySecret))
 	ctx.Export("secret_namespace", namespace)
 	return nil
+}
+
+// DockerConfig returns a login for a registry in the format of Docker, which Kubernetes
+// shares: kubernetes.io/docs/tasks/configure-pod-container/pull-image-private-registry.
+func DockerConfig(host, user, password string) (string, error) {
+	login := map[string]string{
+		"username": user,
+		"password": password,
+		"auth":     base64.StdEncoding.EncodeToString([]byte(user + ":" + password)),
+	}
+	if user == "" { // a registry without a login
+		return `{"auths":{}}`, nil
+	}
+	text, err := json.Marshal(map[string]any{"auths": map[string]any{host: login}})
+	return string(text), err
 }

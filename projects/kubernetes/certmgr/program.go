@@ -6,6 +6,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/helm"
 	"mara/projects/internal/cluster"
 	"mara/projects/internal/settings"
 )
@@ -26,27 +27,36 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	namespace, err := c.Namespace(ctx, project.Namespace)
-	if err != nil {
-		return err
+	var needs []pulumi.Resource
+	if s.Bool(projects.InstallCertKey) {
+		release, err := install(ctx, c, s, project.Namespace)
+		if err != nil {
+			return err
+		}
+		// The release is ready only when its webhook answers, which the issuer needs.
+		needs = append(needs, release)
 	}
-	release, err := c.Release(ctx, cluster.Chart{
-		Release: "cert-manager", Chart: "cert-manager", Group: "certmgr",
-		Namespace: namespace, Values: values(c, s.Bool("certmgr:keep_crds")),
-	})
-	if err != nil {
-		return err
-	}
-	// The release is ready only when its webhook answers, which the issuer needs.
 	if _, err := c.Declare(ctx, cluster.Object{
 		APIVersion: "cert-manager.io/v1", Kind: "ClusterIssuer", Name: projects.ClusterIssuer,
 		Fields: cluster.Values{"spec": from.spec()},
-	}, pulumi.DependsOn([]pulumi.Resource{release})); err != nil {
+	}, pulumi.DependsOn(needs)); err != nil {
 		return err
 	}
 	ctx.Export("cluster_issuer", pulumi.String(projects.ClusterIssuer))
 	ctx.Export("issuer_kind", pulumi.String(from.kind))
 	return nil
+}
+
+// install deploys cert-manager.
+func install(ctx *pulumi.Context, c *cluster.Cluster, s *settings.Settings, name string) (*helm.Release, error) {
+	namespace, err := c.Namespace(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return c.Release(ctx, cluster.Chart{
+		Release: "cert-manager", Chart: "cert-manager", Group: "certmgr",
+		Namespace: namespace, Values: values(c, s.Bool("certmgr:keep_crds")),
+	})
 }
 
 // read takes the issuer from the configuration.

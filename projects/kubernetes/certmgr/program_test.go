@@ -133,3 +133,16 @@ func TestValues(t *testing.T) {
 		})
 	}
 }
+
+// TestCertManagerOfOthers: one that is there already is used; only the issuer is made.
+func TestCertManagerOfOthers(t *testing.T) {
+	t.Parallel()
+	result := run(t, map[string]string{"kubernetes:infra_type": "cluster", "certmgr:install": "false"})
+	if result.Err != nil {
+		t.Fatal(result.Err)
+	}
+	result.One(t, issuerType, "mara")
+	if found := len(result.All(releaseType)) + len(result.All("kubernetes:core/v1:Namespace")); found > 0 {
+		t.Errorf("declared %v", result.Names())
+	}
+}

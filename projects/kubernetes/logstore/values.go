@@ -25,7 +25,7 @@ func storeValues(c *cluster.Cluster, chosen size) cluster.Values {
 	heap := chosen.heap
 	if heap == "" {
 		heap = "1g"
-		if c.Local() {
+		if c.Small() {
 			heap = "512m"
 		}
 	}
@@ -45,7 +45,7 @@ func storeValues(c *cluster.Cluster, chosen size) cluster.Values {
 		"securityContext":    cluster.SecurityContext(),
 		"protocol":           "https",
 	}
-	if !c.Local() {
+	if !c.Small() {
 		// OpenSearch maps its files into memory, which needs more mappings than
 		// a node allows by default.
 		values["sysctlInit"] = cluster.Values{"enabled": true, "image": c.Image(busybox), "imageTag": busyboxTag}
@@ -57,7 +57,7 @@ func storeValues(c *cluster.Cluster, chosen size) cluster.Values {
 // JVM needs beside it.
 func requests(c *cluster.Cluster, heap string) cluster.Values {
 	cpu := "500m"
-	if c.Local() {
+	if c.Small() {
 		cpu = "100m"
 	}
 	return cluster.Values{"cpu": cpu, "memory": fmt.Sprintf("%dMi", 2*megabytes(heap))}
@@ -83,7 +83,7 @@ func environment(c *cluster.Cluster) []cluster.Values {
 		"name":      "OPENSEARCH_INITIAL_ADMIN_PASSWORD",
 		"valueFrom": cluster.Values{"secretKeyRef": cluster.Values{"name": credentials, "key": "password"}},
 	}}
-	if c.Local() {
+	if c.Small() {
 		environment = append(environment, cluster.Values{"name": "node.store.allow_mmap", "value": "false"})
 	}
 	return environment
@@ -94,7 +94,7 @@ func environment(c *cluster.Cluster) []cluster.Values {
 // https://github.com/opensearch-project/helm-charts/tree/opensearch-dashboards-3.6.0
 func dashboardsValues(c *cluster.Cluster) cluster.Values {
 	cpu := "100m"
-	if c.Local() {
+	if c.Small() {
 		cpu = "50m"
 	}
 	return cluster.Values{

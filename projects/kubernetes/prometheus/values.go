@@ -70,7 +70,7 @@ func grafana(c *cluster.Cluster, o options, credentials pulumi.StringOutput) clu
 
 func prometheus(c *cluster.Cluster, o options) cluster.Values {
 	requests := cluster.Values{"cpu": "250m", "memory": "1Gi"}
-	if c.Local() {
+	if c.Small() {
 		requests = cluster.Values{"cpu": "50m", "memory": "400Mi"}
 	}
 	return cluster.Values{

@@ -71,7 +71,8 @@ func collect(s *settings.Settings, without []string) ([]bundle, error) {
 func consumers(infraType string, without []string) []model.Project {
 	var found []model.Project
 	for _, project := range projects.All() {
-		if len(project.Secrets) > 0 && projects.Serves(project, infraType) && !slices.Contains(without, project.Name) {
+		isOmitted := slices.Contains(without, project.Name)
+		if len(model.InCluster(project)) > 0 && projects.Serves(project, infraType) && !isOmitted {
 			found = append(found, project)
 		}
 	}

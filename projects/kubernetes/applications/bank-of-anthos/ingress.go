@@ -83,10 +83,13 @@ func balancerHost(hostname, ip string) (string, error) {
 }
 
 // url returns the application's address for a browser. On kind the port may be another one of
-// this machine.
+// this machine, and elsewhere one of the nodes.
 func (a *application) url(host string) string {
 	if a.Local() && a.httpsPort != 443 {
 		return fmt.Sprintf("https://%s:%d", host, a.httpsPort)
+	}
+	if _, ok := a.NodePorts(); ok {
+		return fmt.Sprintf("https://%s:%d", host, a.nodePort)
 	}
 	return "https://" + host
 }

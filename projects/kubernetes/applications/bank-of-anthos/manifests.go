@@ -291,7 +291,7 @@ func fromConfigMaps(names ...string) []cluster.Values {
 // resources returns what a container requests and may use. On the user's own machine the scheduler would run out of
 // processor time long before the processors do.
 func (a *application) resources(cpu, memory, cpuLimit, memoryLimit string) cluster.Values {
-	if a.Local() {
+	if a.Small() {
 		cpu = "20m"
 	}
 	return cluster.Values{

@@ -29,6 +29,7 @@ type options struct {
 	host, bankName, storage string
 	demoData, loadGenerator bool
 	loadUsers, httpsPort    int
+	nodePort                int // for HTTPS, where the cluster is entered by ports of the nodes
 	acme                    bool
 }
 
@@ -71,6 +72,7 @@ func read(s *settings.Settings) options {
 		loadGenerator: s.Bool("bank-of-anthos:load_generator"),
 		loadUsers:     s.Int("bank-of-anthos:load_users"),
 		httpsPort:     s.Int("kind:https_port"),
+		nodePort:      s.Int(projects.HTTPSNodePort),
 		acme:          s.String("certmgr:issuer") == "acme",
 	}
 }

@@ -5,7 +5,9 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
+	"net/netip"
 	"os"
 	"strings"
 
@@ -35,6 +37,9 @@ type options struct {
 	keepCRDs        bool
 	tracing         bool
 	sourceRanges    []string
+	publicImage     string // where the environment has no registry; "" with one
+	httpPort        int    // of the nodes, where the cluster is entered by them
+	httpsPort       int
 }
 
 // image is where the controller comes from.
@@ -51,13 +56,9 @@ func Program(ctx *pulumi.Context) error {
 		return err
 	}
 	namespace := stackref.New(ctx, projects.IngressControllerNamespace().Name).String("namespace")
-	push := stackref.New(ctx, projects.KICImagePush().Name)
-	img := image{
-		repository: push.String("image_repository"), tag: push.String("image_tag"), digest: push.String("image_digest"),
-	}
 	chart := cluster.Chart{
 		Release: release, Chart: "nginx-ingress", Group: "nginx", Namespace: namespace,
-		Values: values(c, o, img), SkipCRDs: true,
+		Values: values(c, o, imageOf(ctx, c, o)), SkipCRDs: true,
 	}
 	needs, err := prerequisites(ctx, c, chart, o)
 	if err != nil {
@@ -70,6 +71,19 @@ func Program(ctx *pulumi.Context) error {
 	return export(ctx, c, deployed)
 }
 
+// imageOf returns the controller's image: the one in the environment's registry, or the public one without a registry.
+func imageOf(ctx *pulumi.Context, c *cluster.Cluster, o options) image {
+	if o.publicImage == "" {
+		push := stackref.New(ctx, projects.KICImagePush().Name)
+		return image{
+			repository: push.String("image_repository"), tag: push.String("image_tag"), digest: push.String("image_digest"),
+		}
+	}
+	repository, tag, digest := projects.SplitImage(c.Image(o.publicImage))
+	text := func(value string) pulumi.StringOutput { return pulumi.String(value).ToStringOutput() }
+	return image{repository: text(repository), tag: text(tag), digest: text(digest)}
+}
+
 // read takes the options from the configuration.
 func read(s *settings.Settings) options {
 	o := options{
@@ -78,6 +92,11 @@ func read(s *settings.Settings) options {
 		keepCRDs:        s.Bool("nginx:keep_crds"),
 		tracing:         s.Bool("nginx:tracing"),
 		sourceRanges:    s.List("nginx:source_ranges"),
+	}
+	o.httpPort, o.httpsPort = s.Int(projects.HTTPNodePort), s.Int(projects.HTTPSNodePort)
+	public := cmp.Or(s.String("kic:image_name"), projects.KICImage)
+	if key := s.Infrastructure().Registry.Address.Name; key != "" && s.String(key) == "" {
+		o.publicImage = public
 	}
 	if o.plus {
 		o.license = readLicense(s)
@@ -127,6 +146,16 @@ func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helm.Release) err
 		ctx.Export("address", pulumi.String(localAddress))
 		ctx.Export("hostname", pulumi.String(localAddress))
 		ctx.Export("ip", pulumi.String(""))
+		return nil
+	}
+	if at, ok := c.NodePorts(); ok {
+		hostname, ip := at, ""
+		if _, err := netip.ParseAddr(at); err == nil {
+			hostname, ip = "", at
+		}
+		ctx.Export("address", pulumi.String(at))
+		ctx.Export("hostname", pulumi.String(hostname))
+		ctx.Export("ip", pulumi.String(ip))
 		return nil
 	}
 	id := deployed.Namespace().ApplyT(contain.Value(func(namespace string) pulumi.ID {

@@ -41,7 +41,7 @@ func values(c *cluster.Cluster, o options, img image) cluster.Values {
 	if o.plus {
 		controller["mgmt"] = cluster.Values{"licenseTokenSecretName": license}
 	}
-	if secret := c.Infrastructure.ImagePullSecret; secret != "" {
+	if secret := c.Infrastructure.ImagePullSecret; secret != "" && o.publicImage == "" {
 		controller["serviceAccount"] = cluster.Values{"imagePullSecretName": secret}
 	}
 	maps.Copy(controller, exposure(c, o))
@@ -67,6 +67,9 @@ func entries(c *cluster.Cluster, o options) cluster.Values {
 	if c.Local() {
 		entries["external-status-address"] = localAddress
 	}
+	if address, ok := c.NodePorts(); ok {
+		entries["external-status-address"] = address
+	}
 	return entries
 }
 
@@ -86,10 +89,18 @@ func exposure(c *cluster.Cluster, o options) cluster.Values {
 	}
 	replicas := c.Replicas("nginx:replicas", 2)
 	service := cluster.Values{"type": "LoadBalancer", "externalTrafficPolicy": "Local"}
+	if _, ok := c.NodePorts(); ok {
+		// Every node has to answer, also those without a pod of the controller.
+		service = cluster.Values{
+			"type": "NodePort", "externalTrafficPolicy": "Cluster",
+			"httpPort":  cluster.Values{"nodePort": o.httpPort},
+			"httpsPort": cluster.Values{"nodePort": o.httpsPort},
+		}
+	}
 	if annotations := c.Infrastructure.LoadBalancerAnnotations; len(annotations) > 0 {
 		service["annotations"] = pulumi.ToStringMap(annotations)
 	}
-	if len(o.sourceRanges) > 0 {
+	if len(o.sourceRanges) > 0 && service["type"] == "LoadBalancer" {
 		service["loadBalancerSourceRanges"] = o.sourceRanges
 	}
 	return cluster.Values{

@@ -51,6 +51,7 @@ type configuration struct {
 	known       catalogue.Catalogue
 	declared    []config.Key                // of all projects, and the runner's own
 	beside      map[string]config.StackFile // stack files in the directories of own projects
+	answers     []config.Answer             // of a cluster that is there already
 }
 
 // open reads the stack file, which may be missing: `config set` creates it.
@@ -186,6 +187,11 @@ func (c configuration) layers(key config.Key) []layer {
 		}
 	} else if key.Name == config.InfraType {
 		add(c.provider)
+	}
+	for _, answer := range c.answers {
+		if answer.Key == key.Name && len(layers) == 0 {
+			layers = append(layers, layer{answer.Value, config.Origin{Source: config.FromCluster, Name: answer.Why}})
+		}
 	}
 	add(key.Set(c.sources))
 	if key.Default != nil {

@@ -3,6 +3,7 @@ package configuration
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -10,13 +11,15 @@ import (
 	"mara/config"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/environment/answers"
 )
 
 func explainCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "explain", Usage: "explain one key: its value, origin, meaning and allowed values", ArgsUsage: "KEY",
 		Description: "Shows the value, its origin and what it overrides; the key's meaning, default and allowed " +
-			"values; and the projects that read it.\n\n" +
+			"values; and the projects that read it. What differs between clusters that are there already (provider " +
+			"cluster) is asked from the cluster, and shown with the evidence.\n\n" +
 			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
@@ -40,7 +43,7 @@ type explanation struct {
 	Projects      []string      `json:"projects,omitempty"`  // projects that read it
 }
 
-func runExplain(_ context.Context, d cmd.Deps, o options) error {
+func runExplain(ctx context.Context, d cmd.Deps, o options) error {
 	c, err := open(o.Request)
 	if err != nil {
 		return err
@@ -54,8 +57,26 @@ func runExplain(_ context.Context, d cmd.Deps, o options) error {
 			}
 		}
 	}
+	if err := c.ask(ctx, d, key); err != nil {
+		fmt.Fprintf(d.Stderr, "warning: the cluster was not asked: %v\n", err)
+	}
 	e := c.explain(key)
 	return o.Show(d, e, e.text(key))
+}
+
+// ask asks a cluster that is there already about a key which leaves the value to it.
+func (c *configuration) ask(ctx context.Context, d cmd.Deps, key config.Key) (err error) {
+	provider, unknown := c.known.ByName(c.provider.Text)
+	if unknown != nil || provider.Existing == nil {
+		return nil
+	}
+	isAsked := slices.Contains(provider.Existing.Asked, key.Name)
+	if entry, ok := c.file.Lookup(key.Name); !isAsked || ok && entry.Value != nil {
+		return nil
+	}
+	env := c.sources.File.Merge(c.sources.Process)
+	c.answers, err = answers.Ask(ctx, d.CloudClients, provider, c.stack, c.file, env)
+	return err
 }
 
 func (c configuration) explain(key config.Key) explanation {

@@ -383,11 +383,11 @@ func (e environment) neededSecrets(p model.Project) []string {
 		}
 	}
 	switch {
-	case p.Own != nil:
+	case p.Own != nil || len(model.InCluster(p)) < len(p.Secrets):
 		add(p)
 	case p.Name == projects.SecretsProject:
 		for _, step := range e.Plan.Steps {
-			if step.Project.Own == nil {
+			if step.Project.Own == nil && len(model.InCluster(step.Project)) == len(step.Project.Secrets) {
 				add(step.Project)
 			}
 		}

@@ -127,9 +127,9 @@ func (m Maker) NeedsCopies(p model.Project, runs bool) bool {
 	if m.Settings.Config.Described() || runs && m.lacksSalt(p) {
 		return true
 	}
-	return runs && p.Own != nil && slices.ContainsFunc(p.Secrets, func(secret model.Secret) bool {
+	return runs && slices.ContainsFunc(p.Secrets, func(secret model.Secret) bool {
 		_, kept := m.Settings.Secrets.Lookup(secret.Key)
-		return kept
+		return kept && secret.Own
 	})
 }
 

@@ -68,6 +68,12 @@ func Examine(d session.Deps, o Options) (*Examination, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.unresolved == nil && o.Operation.RunsPrograms() {
+		// What conditions exclude needs nothing. Another check reports a wrong condition.
+		if wanted, err := session.WithoutUnwanted(all, e.Provider, e.Session.Settings); err == nil {
+			all = wanted
+		}
+	}
 	e.plan, err = plan.Select(all, o.Selection)
 	return e, err
 }

@@ -162,6 +162,9 @@ func (e *ProblemsError) lines() (texts []string, remedy string) {
 	for _, result := range e.problems.Results {
 		for _, finding := range result.Findings {
 			text := result.Title + ": " + finding.Text
+			for line := range strings.Lines(finding.Table) {
+				text += "\n    " + strings.TrimRight(line, "\n")
+			}
 			if remedy = finding.Remedy; remedy != "" {
 				text += "\n    -> " + remedy
 			}
@@ -176,7 +179,7 @@ func (e *ProblemsError) lines() (texts []string, remedy string) {
 func (e *ProblemsError) Error() string {
 	texts, _ := e.lines()
 	if len(texts) == 1 {
-		text, _, _ := strings.Cut(texts[0], "\n")
+		text, _, _ := strings.Cut(texts[0], "\n    -> ")
 		return text
 	}
 	return fmt.Sprintf("%d problems are in the way of %s:\n  %s", len(texts), e.operation, strings.Join(texts, "\n  "))

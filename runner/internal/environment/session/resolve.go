@@ -14,6 +14,7 @@ import (
 	"mara/projects"
 	"mara/projects/model"
 	"mara/providers"
+	"mara/runner/internal/environment/answers"
 	"mara/runner/internal/environment/checkout"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/repo/catalogue"
@@ -72,6 +73,10 @@ func (s *Session) ResolveStack() error {
 			return err
 		}
 	}
+	if settings.Config, err = answered(s); err != nil {
+		return err
+	}
+	s.Settings = settings
 	if o.Narrow != nil && named.IsSet() {
 		s.Options.Selection = o.Narrow(s)
 	}
@@ -121,6 +126,23 @@ func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) er
 		unwanted[project.Name] = fmt.Sprintf("skipped in %s:%d", at.File, at.Line)
 	}
 	return config.WithProblems(nil, problems)
+}
+
+// answered returns the configuration with what a cluster that is there already answers. That it does not answer is the
+// checks' to report.
+func answered(s *Session) (config.StackFile, error) {
+	file, found := s.Settings.Config, []config.Answer(nil)
+	switch {
+	case s.Options.Simulation.On:
+		found = answers.Simulated(s.Provider)
+	case s.Options.Operation.RunsPrograms():
+		var err error
+		found, err = answers.Ask(context.Background(), s.Deps.CloudClients, s.Provider, s.Settings.Stack.Text, file, s.Env)
+		if err != nil {
+			s.Log.Debug("the cluster was not asked", "error", err)
+		}
+	}
+	return file.Answered(found)
 }
 
 // openVault makes the vault; nothing is read or asked yet.

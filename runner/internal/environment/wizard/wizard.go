@@ -258,7 +258,7 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 	}
 	ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
 	defer cancel()
-	client, err := i.Clouds(ctx, i.provider.Name, cloud.AccessTo(i.provider, i.Env, i.known))
+	client, err := i.Clouds(ctx, i.provider.InfraType(), cloud.AccessTo(i.provider, i.Env, i.known))
 	if err != nil || client == nil {
 		i.warn(ctx, err)
 		return nil

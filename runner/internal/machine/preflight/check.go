@@ -51,6 +51,7 @@ type Finding struct {
 	Status Status `json:"status"`
 	Text   string `json:"text"`
 	Remedy string `json:"remedy,omitempty"` // how to fix it
+	Table  string `json:"table,omitempty"`  // lines that belong to the text
 }
 
 // Look looks at one thing. It returns when ctx ends.
@@ -73,11 +74,15 @@ const DefaultLimit = 5 * time.Second
 func Good(text string) []Finding { return []Finding{{Status: OK, Text: text}} }
 
 // Bad returns the finding of a problem that must be fixed first.
-func Bad(text, remedy string) []Finding { return []Finding{{Problem, text, remedy}} }
+func Bad(text, remedy string) []Finding {
+	return []Finding{{Status: Problem, Text: text, Remedy: remedy}}
+}
 
 // Doubtful returns a warning about something that may fail, or could not be
 // determined.
-func Doubtful(text, remedy string) []Finding { return []Finding{{Warning, text, remedy}} }
+func Doubtful(text, remedy string) []Finding {
+	return []Finding{{Status: Warning, Text: text, Remedy: remedy}}
+}
 
 // Unseen returns the finding of a check that was skipped.
 func Unseen(because string) []Finding { return []Finding{{Status: Skipped, Text: because}} }

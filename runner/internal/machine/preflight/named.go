@@ -17,7 +17,8 @@ type Facts struct {
 	Clouds    cloud.Clients // nil if the real clouds cannot be asked
 	Probes    Probes
 
-	dockerToo bool // Docker is checked as well, and needed
+	dockerToo bool            // Docker is checked as well, and needed
+	projects  map[string]bool // that are selected
 }
 
 // Probes replace the access to this machine, for tests. A nil probe is the real one.
@@ -33,6 +34,7 @@ func named() map[string]func(Facts) Check {
 		"kubectl":        kubectl,
 		"aws-cli":        awsCLI,
 		"account":        account,
+		"cluster":        existingCluster,
 		"kind-runtime":   onThisMachine("container runtime", machine.kindRuntime),
 		"kind-nodes":     onThisMachine("nodes", machine.kindNodes),
 		"kind-resources": onThisMachine("memory and disk", machine.kindResources),
@@ -49,8 +51,12 @@ func ForProvider(p providers.Provider, projects []string, f Facts) []Check {
 	var checks []Check
 	names, needed := p.NeededFor(f.Operation, projects)
 	f.dockerToo = needed["docker"]
+	f.projects = map[string]bool{}
+	for _, project := range projects {
+		f.projects[project] = true
+	}
 	for _, name := range names {
-		if name == "account" && f.Clouds == nil {
+		if (name == "account" || name == "cluster") && f.Clouds == nil {
 			continue
 		}
 		check := known[name](f)

@@ -74,7 +74,7 @@ func (r Report) Masked(mask func(string) string) Report {
 	for i := range masked.Results {
 		findings := slices.Clone(masked.Results[i].Findings)
 		for j, f := range findings {
-			findings[j] = Finding{f.Status, mask(f.Text), mask(f.Remedy)}
+			findings[j] = Finding{Status: f.Status, Text: mask(f.Text), Remedy: mask(f.Remedy), Table: mask(f.Table)}
 		}
 		masked.Results[i].Findings = findings
 	}

@@ -13,11 +13,11 @@ func report() Report {
 	}
 	return Report{Results: []Result{
 		check("configuration", Environment,
-			Finding{Problem, "config/pulumi/Pulumi.dev.yaml:3: eks:szie is read by no project; did you mean \"eks:size\"?", ""},
-			Finding{Problem, "config/pulumi/Pulumi.dev.yaml: aws:region is missing", "add it"}),
+			Finding{Problem, "config/pulumi/Pulumi.dev.yaml:3: eks:szie is read by no project; did you mean \"eks:size\"?", "", ""},
+			Finding{Problem, "config/pulumi/Pulumi.dev.yaml: aws:region is missing", "add it", ""}),
 		check("lock", State, Finding{Status: Skipped, Text: "not looked at"}),
 		check("Docker", Tools, Finding{Status: OK, Text: "the daemon answers, version 27.0"}),
-		check("kubectl", Tools, Finding{Warning, "there is none on PATH", "install it"}),
+		check("kubectl", Tools, Finding{Warning, "there is none on PATH", "install it", ""}),
 	}}
 }
 

@@ -44,6 +44,9 @@ func (r Report) Text(style Style) string {
 func (s Style) finding(title string, f Finding) string {
 	status := strings.Repeat(" ", statusIndent) + s.paint(f.Status, string(f.Status))
 	text := s.wrap(typeset.Pad(status, textIndent)+title+": "+inline(f.Text), textIndent)
+	for line := range strings.Lines(f.Table) {
+		text += strings.Repeat(" ", textIndent) + strings.TrimRight(line, "\n") + "\n"
+	}
 	if f.Remedy != "" {
 		text += s.wrap(strings.Repeat(" ", textIndent)+arrow+inline(f.Remedy), textIndent+len(arrow))
 	}

@@ -217,6 +217,9 @@ func (l *list) use(e entry, base []providers.Step) {
 	if i := slices.IndexFunc(base, func(s providers.Step) bool { return s.Project.Name == model }); i >= 0 && !e.Edges {
 		step.Needs = base[i].Needs
 	}
+	if i := slices.IndexFunc(base, func(s providers.Step) bool { return s.Project.Name == name }); i >= 0 {
+		step.When = base[i].When
+	}
 	l.declared[name] = e
 	if at < 0 {
 		l.steps = append(l.steps, step)

@@ -110,18 +110,21 @@ func compile(text string) (*gojq.Code, error) {
 func LeftOut(p providers.Provider, stack string, file config.StackFile) (map[string]string, error) {
 	reasons := map[string]string{}
 	for _, step := range p.Steps {
-		own := step.Project.Own
-		if own == nil || own.When == "" {
+		when, line := step.When, 0
+		if own := step.Project.Own; own != nil {
+			when, line = own.When, own.Line
+		}
+		if when == "" {
 			continue
 		}
-		holds, err := evaluate(own.When, input(p, stack, file))
+		holds, err := evaluate(when, input(p, stack, file))
 		if err != nil {
 			return nil, &config.Error{Problems: []config.Problem{{
-				File: config.MaraFile, Line: own.Line, Text: fmt.Sprintf("when of %s: %v", step.Project.Name, err),
+				File: config.MaraFile, Line: line, Text: fmt.Sprintf("when of %s: %v", step.Project.Name, err),
 			}}}
 		}
 		if !holds {
-			reasons[step.Project.Name] = "when " + own.When
+			reasons[step.Project.Name] = "when " + when
 		}
 	}
 	return reasons, nil

@@ -186,7 +186,7 @@ func (p Plan) Project(word string) (model.Project, error) {
 // that hands them on, or an own project.
 func (p Plan) ReadsSecrets() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {
-		return s.Project.Name == projects.SecretsProject || s.Project.Own != nil && len(s.Project.Secrets) > 0
+		return s.Project.Name == projects.SecretsProject || len(s.Project.Secrets) > len(model.InCluster(s.Project))
 	})
 }
 

@@ -109,12 +109,16 @@ func TestHooksOfADestroy(t *testing.T) {
 	for _, p := range providers.All() {
 		up := mustNew(t, p)
 		down := up.Reverse()
+		ofCluster := "[kubeconfig]"
+		if p.Existing != nil { // its kubeconfig is the user's own
+			ofCluster = "[]"
+		}
 		for _, test := range []struct {
 			plan    Plan
 			project string
 			want    string
 		}{
-			{up, p.ClusterProject, "[kubeconfig]"}, {down, p.ClusterProject, "[kubeconfig]"},
+			{up, p.ClusterProject, ofCluster}, {down, p.ClusterProject, ofCluster},
 			{up, "bank-of-anthos", "[answers]"}, {down, "bank-of-anthos", "[]"}, {down.Reverse(), "bank-of-anthos", "[answers]"},
 		} {
 			step := stepOf(test.plan, test.project)

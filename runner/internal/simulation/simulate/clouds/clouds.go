@@ -17,8 +17,10 @@ import (
 
 // host is what the simulation has of a provider.
 type host struct {
-	plugin func() simulate.Package
-	domain string // of the API servers of its clusters: "eks"
+	plugin func() simulate.Package // nil for clusters that no plugin makes
+	domain string                  // of the API servers of its clusters: "eks"
+	// existing says that the clusters are there without a resource that has made them.
+	existing bool
 	// loadBalancer is the address that a load balancer gets; nil where clusters
 	// have none.
 	loadBalancer func(simulate.Object) map[string]any
@@ -26,14 +28,16 @@ type host struct {
 
 // hosts lists the providers.
 func hosts() []host {
-	return []host{awsHost(), digitaloceanHost(), kindHost(), linodeHost()}
+	return []host{awsHost(), digitaloceanHost(), kindHost(), linodeHost(), clusterHost()}
 }
 
 // Packages returns the simulations of the plugins that the programs use.
 func Packages() []simulate.Package {
 	var packages []simulate.Package
 	for _, h := range hosts() {
-		packages = append(packages, h.plugin())
+		if h.plugin != nil {
+			packages = append(packages, h.plugin())
+		}
 	}
 	return append(packages, docker(), kubernetes())
 }

@@ -87,6 +87,9 @@ func scopeOf(server string, forget bool) (simulate.Scope, error) {
 		return simulate.Scope{}, errors.New(
 			"the kubeconfig is not one of a simulated cluster; a simulation touches nothing else")
 	}
+	if at, _ := hostAt(host.Hostname()); at.existing {
+		return simulate.Scope{Name: host.Hostname()}, nil
+	}
 	return simulate.Scope{
 		Name:  host.Hostname(),
 		Needs: reachable(server),

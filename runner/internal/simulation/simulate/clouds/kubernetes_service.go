@@ -9,9 +9,12 @@ import (
 )
 
 // hostOf returns the provider of an object's cluster.
-func hostOf(o simulate.Object) (found host, ok bool) {
+func hostOf(o simulate.Object) (found host, ok bool) { return hostAt(o.Scope) }
+
+// hostAt returns the provider of the cluster whose API server has an address.
+func hostAt(server string) (found host, ok bool) {
 	for _, host := range hosts() {
-		if strings.HasSuffix(o.Scope, "."+host.domain+".simulated"+nowhere) {
+		if strings.HasSuffix(server, "."+host.domain+".simulated"+nowhere) {
 			return host, true
 		}
 	}

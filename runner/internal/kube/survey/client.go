@@ -1,0 +1,173 @@
+// Package survey asks the API server of a cluster that is there already what differs between clusters: who made it,
+// how it is entered, what others have installed, and what the user of the kubeconfig may do. It changes nothing.
+package survey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+
+	"mara/projects"
+	"mara/providers"
+	"mara/providers/cloud"
+	"mara/runner/internal/kube/kubeapi"
+	"mara/runner/internal/kube/kubeconfig"
+)
+
+// Clients returns clients of clusters that are there already, and those of others for providers with a cloud.
+func Clients(others cloud.Clients) cloud.Clients {
+	return func(ctx context.Context, provider string, access cloud.Access) (cloud.Client, error) {
+		infrastructure, ok := projects.InfrastructureByName(provider)
+		if ok && infrastructure.Existing != nil {
+			return client{access}, nil
+		}
+		return others(ctx, provider, access)
+	}
+}
+
+// client asks the cluster of one context.
+type client struct{ access cloud.Access }
+
+// Account implements cloud.Client: it returns the user that the API server sees.
+func (c client) Account(ctx context.Context) (cloud.Account, error) {
+	s, err := c.connect()
+	if err != nil {
+		return cloud.Account{}, err
+	}
+	review := object("authentication.k8s.io/v1", "SelfSubjectReview", nil)
+	created, err := s.objects.Resource(schema.GroupVersionResource{Group: "authentication.k8s.io", Version: "v1",
+		Resource: "selfsubjectreviews"}).Create(ctx, review, createOptions)
+	if apierrors.IsNotFound(err) { // before Kubernetes 1.28
+		_, err := s.kinds.ServerVersion()
+		return cloud.Account{Name: "context " + c.access.Context}, c.explain(ctx, err)
+	}
+	if err != nil {
+		return cloud.Account{}, c.explain(ctx, err)
+	}
+	name, _, _ := unstructured.NestedString(created.Object, "status", "userInfo", "username")
+	return cloud.Account{Name: fmt.Sprintf("%s in context %s", name, c.access.Context)}, nil
+}
+
+// Choices implements cloud.Client.
+func (c client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
+	lists := cloud.Lists{
+		providers.Kubeconfigs: func(context.Context) ([]cloud.Choice, error) { return c.kubeconfigs(), nil },
+		providers.Contexts:    func(context.Context) ([]cloud.Choice, error) { return c.contexts() },
+	}
+	return lists.Choices(ctx, list, func(err error) error { return err })
+}
+
+// kubeconfigs lists the kubeconfig files that kubectl reads.
+func (c client) kubeconfigs() []cloud.Choice {
+	var choices []cloud.Choice
+	for _, file := range kubeconfig.Files(c.access.Env["KUBECONFIG"], c.access.Env["HOME"]) {
+		absolute, err := filepath.Abs(file)
+		if _, missing := os.Stat(file); err == nil && missing == nil {
+			choices = append(choices, cloud.Choice{Value: absolute})
+		}
+	}
+	return choices
+}
+
+// contexts lists the contexts of the kubeconfig.
+func (c client) contexts() ([]cloud.Choice, error) {
+	content, err := os.ReadFile(c.access.Kubeconfig)
+	if err != nil {
+		return nil, &cloud.Error{Text: fmt.Sprintf("the kubeconfig cannot be read: %v", err), Err: err}
+	}
+	names, clusters, err := projects.Contexts(content)
+	if err != nil {
+		return nil, &cloud.Error{Text: fmt.Sprintf("%s %v", c.access.Kubeconfig, err), Err: err}
+	}
+	var choices []cloud.Choice
+	for i, name := range names {
+		choices = append(choices, cloud.Choice{Value: name, Note: "cluster " + clusters[i]})
+	}
+	return choices, nil
+}
+
+// server is the API server of a cluster.
+type server struct {
+	objects dynamic.Interface
+	kinds   *discovery.DiscoveryClient
+}
+
+// connect makes clients of the context.
+func (c client) connect() (server, error) {
+	switch {
+	case c.access.Context == "":
+		return server{}, &cloud.Error{Text: "no context is named", Next: "set cluster:context", Unsure: true}
+	case c.access.Kubeconfig == "":
+		return server{}, &cloud.Error{Text: "the cluster was not asked: its kubeconfig is a secret, or not named",
+			Next: "set cluster:kubeconfig to a file to have the cluster asked", Unsure: true}
+	}
+	content, err := os.ReadFile(c.access.Kubeconfig)
+	if err != nil {
+		return server{}, &cloud.Error{Text: fmt.Sprintf("the kubeconfig cannot be read: %v", err), Err: err,
+			Next: "set cluster:kubeconfig to the file"}
+	}
+	one, _, err := projects.OneContext(content, c.access.Kubeconfig, c.access.Kubeconfig, c.access.Context)
+	if err != nil {
+		return server{}, &cloud.Error{Text: err.Error(), Err: err, Next: "set cluster:context to one that is there"}
+	}
+	config, err := kubeconfig.Config([]byte(one), c.access.Env)
+	if err != nil {
+		return server{}, &cloud.Error{Text: err.Error(), Err: err}
+	}
+	config.Timeout = cloud.Patience
+	config.Wrap(kubeapi.OnlyReads)
+	var s server
+	if s.objects, err = dynamic.NewForConfig(config); err == nil {
+		s.kinds, err = discovery.NewDiscoveryClientForConfig(config)
+	}
+	if err != nil {
+		return s, &cloud.Error{Text: fmt.Sprintf("the context %s cannot be used: %v", c.access.Context, err), Err: err}
+	}
+	return s, nil
+}
+
+// explain says in a sentence why the cluster has not answered.
+func (c client) explain(ctx context.Context, err error) error {
+	name := "the cluster of context " + c.access.Context
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return cmpLate(name, context.Cause(ctx))
+	case apierrors.IsUnauthorized(err):
+		return &cloud.Error{Text: name + " refuses the credentials", Err: err,
+			Next: "log in again; kubectl has the same answer with this context"}
+	case apierrors.IsForbidden(err):
+		return &cloud.Error{Text: name + " refuses: " + err.Error(), Err: err, Unsure: true}
+	}
+	return &cloud.Error{Text: name + " gave no answer: " + err.Error(), Err: err, Unreachable: true,
+		Next: "check that kubectl has an answer with this context, from this machine"}
+}
+
+// cmpLate returns the error for a cluster that did not answer in time, or the cause of the interruption.
+func cmpLate(name string, cause error) error {
+	if late := cloud.Late(name, cause); late != nil {
+		return late
+	}
+	return cause
+}
+
+// isMissing reports whether the cluster does not have a kind, or an object.
+func isMissing(err error) bool { return apierrors.IsNotFound(err) || errors.Is(err, kubeapi.ErrNoKind) }
+
+// object makes an object without a name.
+func object(apiVersion, kind string, spec map[string]any) *unstructured.Unstructured {
+	made := map[string]any{"apiVersion": apiVersion, "kind": kind}
+	if spec != nil {
+		made["spec"] = spec
+	}
+	return &unstructured.Unstructured{Object: made}
+}

@@ -1,0 +1,223 @@
+package survey
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/config"
+	"mara/projects"
+	"mara/providers"
+	"mara/providers/cloud"
+	"mara/runner/internal/testing/clustertest"
+)
+
+const (
+	nodes       = "/api/v1/nodes"
+	services    = "/api/v1/services"
+	namespaces  = "/api/v1/namespaces"
+	classes     = "/apis/storage.k8s.io/v1/storageclasses"
+	deployments = "/apis/apps/v1/deployments"
+	definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	ingress     = "/apis/networking.k8s.io/v1/ingressclasses"
+
+	localPath    = `{"metadata":{"name":"local-path","annotations":{"storageclass.kubernetes.io/is-default-class":"true"}},"provisioner":"rancher.io/local-path"}`
+	certificates = `{"metadata":{"name":"certificates.cert-manager.io"}}`
+)
+
+func deployed(namespace string) string {
+	return `{"metadata":{"name":"cert-manager","namespace":"` + namespace + `","labels":{"app.kubernetes.io/version":"v1.20.0"}}}`
+}
+
+func ours(namespace, stack string) string {
+	return fmt.Sprintf(`{"metadata":{"name":%q,"labels":{"app.kubernetes.io/managed-by":"mara","mara.dev/stack":%q}}}`, namespace, stack)
+}
+
+// served returns a client of the context "mine".
+func served(t *testing.T, w *clustertest.World) client {
+	t.Helper()
+	return client{cloud.Access{Kubeconfig: w.Serve(t), Context: "mine"}}
+}
+
+// survey asks for what a whole environment wants to know, with this configuration.
+func survey(t *testing.T, w *clustertest.World, content string, rights bool) cloud.Survey {
+	t.Helper()
+	provider, err := providers.ByName("cluster")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := config.ParseStack("Pulumi.dev.yaml", []byte("config:\n  cluster:context: mine\n"+content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := served(t, w).Survey(t.Context(), cloud.Question{
+		Stack: "dev", Projects: provider.Projects(), Settings: provider.Values(file), Rights: rights,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// lines shows answers, problems and doubts.
+func lines(s cloud.Survey) string {
+	var b strings.Builder
+	for _, a := range s.Answers {
+		fmt.Fprintf(&b, "%s = %v (%s)\n", a.Key, a.Value, a.Why)
+	}
+	for _, o := range s.Problems {
+		fmt.Fprintf(&b, "problem: %s -> %s\n", o.Text, o.Next)
+	}
+	for _, o := range s.Doubts {
+		fmt.Fprintf(&b, "doubt: %s -> %s\n", o.Text, o.Next)
+	}
+	return b.String()
+}
+
+// TestAnswers: what differs between clusters is asked, and each answer has its evidence.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	three := func(provider, labels string) []string {
+		return []string{clustertest.Worker("a", provider, labels), clustertest.Worker("b", provider, labels), clustertest.Worker("c", provider, labels)}
+	}
+	for _, tt := range []struct {
+		name, content, want string
+		world               *clustertest.World
+	}{
+		{name: "k3s whose ports are taken", world: &clustertest.World{Version: "v1.33.1+k3s1", Objects: map[string][]string{
+			nodes: {clustertest.Worker("a", "k3s://a", "")}, classes: {localPath}, namespaces: {},
+			services: {`{"metadata":{"name":"traefik","namespace":"kube-system"},"spec":{"type":"LoadBalancer","ports":[{"port":80}]},"status":{"loadBalancer":{"ingress":[{"ip":"10.0.0.1"}]}}}`},
+			ingress:  {`{"metadata":{"name":"traefik","annotations":{"ingressclass.kubernetes.io/is-default-class":"true"}}}`},
+		}}, want: `cluster:small = true (1 node for Pods)
+cluster:distribution = k3s (its version is v1.33.1+k3s1)
+kubernetes:storage_class = local-path (the default StorageClass, which the cluster chooses for each new volume)
+cluster:entry = node-ports (the Service kube-system/traefik holds the ports 80 and 443 of all nodes)
+cluster:address = 10.0.0.1 (the address of the node a)
+doubt: the IngressClass traefik of others is the default, too: Ingresses without a class are refused then -> 
+`},
+		{name: "a cloud with cert-manager of others", world: &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
+			nodes: three("azure:///x", `"kubernetes.azure.com/role":"agent"`), classes: {localPath}, namespaces: {`{"metadata":{"name":"cert-manager"}}`},
+			services: {}, deployments: {deployed("cert-manager")}, definitions: {certificates},
+		}}, want: `cluster:small = false (3 nodes for Pods)
+cluster:distribution = aks (its nodes have the label kubernetes.azure.com/role)
+kubernetes:storage_class = local-path (the default StorageClass, which the cluster chooses for each new volume)
+cluster:entry = load-balancer (its nodes are of a cloud: azure)
+certmgr:install = false (cert-manager v1.20.0 runs in the namespace cert-manager)
+`},
+		{name: "a second cert-manager", content: "  certmgr:install: true\n", world: &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
+			nodes: three("azure:///x", ""), classes: {localPath}, namespaces: {}, services: {}, deployments: {deployed("tls")}, definitions: {certificates},
+		}}, want: `cluster:small = false (3 nodes for Pods)
+kubernetes:storage_class = local-path (the default StorageClass, which the cluster chooses for each new volume)
+cluster:entry = load-balancer (its nodes are of a cloud: azure)
+certmgr:install = false (cert-manager v1.20.0 runs in the namespace tls)
+problem: cert-manager v1.20.0 runs in the namespace tls, and a second one would take over its definitions -> unset certmgr:install, which uses the one that is there
+`},
+		{name: "the same environment again", world: &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
+			nodes: three("kind://x", ""), classes: {localPath}, definitions: {certificates}, deployments: {deployed("cert-manager")},
+			namespaces: {ours("nginx-ingress", "dev"), ours("cert-manager", "dev"), ours("prometheus", "dev")},
+			services:   {`{"metadata":{"name":"nginx-ingress-controller","namespace":"nginx-ingress"},"spec":{"type":"LoadBalancer"}}`},
+			ingress:    {`{"metadata":{"name":"nginx","annotations":{"meta.helm.sh/release-namespace":"nginx-ingress"}}}`},
+			"/apis/monitoring.coreos.com/v1/prometheuses": {`{"metadata":{"name":"p","namespace":"prometheus"}}`},
+		}}, want: `cluster:small = false (3 nodes for Pods)
+cluster:distribution = kind (the providerID of its nodes begins with kind://)
+kubernetes:storage_class = local-path (the default StorageClass, which the cluster chooses for each new volume)
+cluster:entry = load-balancer (the Service nginx-ingress/nginx-ingress-controller of this environment has one)
+certmgr:install = true (this environment has installed it)
+`},
+		{name: "the place of others", content: "  kubernetes:storage_class: fsat\n", world: &clustertest.World{Version: "v1.34.0", Groups: []string{"config.openshift.io"}, Objects: map[string][]string{
+			nodes: three("", ""), classes: {`{"metadata":{"name":"fast"}}`}, definitions: {},
+			namespaces: {ours("nginx-ingress", "prod"), `{"metadata":{"name":"logstore"}}`}, services: {},
+			"/apis/monitoring.coreos.com/v1/prometheuses": {`{"metadata":{"name":"k8s","namespace":"monitoring"}}`},
+			ingress: {`{"metadata":{"name":"nginx"}}`},
+		}}, want: `cluster:small = false (3 nodes for Pods)
+cluster:distribution = openshift (it has the API group config.openshift.io)
+cluster:entry = node-ports (nothing in the cluster gives Services an address)
+cluster:address = 10.0.0.1 (the address of the node a)
+problem: there is no StorageClass "fsat"; it has fast; did you mean "fast"? -> set kubernetes:storage_class to one of them
+problem: others have installed Prometheus (k8s in the namespace monitoring), and a second operator would take over its definitions -> leave the project prometheus out: ` + "`without: [prometheus]`" + ` in mara.yaml, or --skip prometheus
+problem: the IngressClass nginx belongs to others -> leave the project ingress-controller out, and what needs it
+problem: the namespace nginx-ingress belongs to the environment prod, which runs on the same cluster -> name another context for one of the two environments
+problem: the namespace logstore is there already, and this environment has not made it -> leave its project out: ` + "`without`" + ` in mara.yaml, or --skip
+`},
+		{name: "a user who sees nothing", world: &clustertest.World{Version: "v1.34.0", Hidden: []string{nodes, services, namespaces, classes, deployments, definitions, ingress}}, want: `cluster:entry = node-ports (nothing in the cluster gives Services an address)
+problem: the address of a node, at which its ports are reached, is not known -> set cluster:address
+problem: whether the cluster has cert-manager already is not known: its Deployments or definitions may not be listed -> ask its administrators, and set certmgr:install to true or false
+doubt: the nodes may not be listed -> set cluster:small and cluster:distribution
+doubt: the StorageClasses may not be listed; volumes need a default one, or kubernetes:storage_class -> 
+doubt: the namespaces may not be listed: whether others use the same ones is not known -> 
+doubt: the Services may not be listed: whether there are load balancers is not known -> set cluster:entry
+`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, lines(survey(t, tt.world, tt.content, false))); diff != "" {
+				t.Error(diff)
+			}
+			if len(tt.world.Asked()) > 0 {
+				t.Errorf("asked for rights: %v", tt.world.Asked())
+			}
+		})
+	}
+}
+
+// TestRights: an administrator is asked about once; for others, what is missing is listed with the projects that need it.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	admin := &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{nodes: {}, namespaces: {}, services: {}, classes: {localPath}}}
+	if found := survey(t, admin, "", true); len(found.Missing) > 0 || fmt.Sprint(admin.Asked()) != "[* *.*]" {
+		t.Errorf("missing %v, asked %v", found.Missing, admin.Asked())
+	}
+	developer := &clustertest.World{Version: "v1.34.0", Objects: admin.Objects, Denied: func(verb, group, resource, namespace string) bool {
+		return resource == "customresourcedefinitions" && verb != "get" || resource == "services" && namespace == "kube-system"
+	}}
+	found := survey(t, developer, "", true)
+	got := ""
+	for _, r := range found.Missing {
+		got += fmt.Sprintln(r.Place(), r.Name(), r.Verbs, r.Projects)
+	}
+	want := `the whole cluster customresourcedefinitions.apiextensions.k8s.io [create patch delete] [ingress-controller certmgr prometheus]
+namespace kube-system services [get create patch delete] [prometheus]
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestClient: the context of the configuration counts, not the current one.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	c := served(t, &clustertest.World{Version: "v1.34.0"})
+	who, err := c.Account(t.Context())
+	if err != nil || who.String() != "ann in context mine" {
+		t.Errorf("%v, %v", who, err)
+	}
+	choices, err := c.Choices(t.Context(), providers.Contexts)
+	if diff := cmp.Diff([]cloud.Choice{{Value: "mine", Note: "cluster c"}, {Value: "other", Note: "cluster c"}}, choices); err != nil || diff != "" {
+		t.Errorf("%v: %s", err, diff)
+	}
+	c.access.Env = map[string]string{"KUBECONFIG": c.access.Kubeconfig + string(os.PathListSeparator) + "/nowhere"}
+	files, err := c.Choices(t.Context(), providers.Kubeconfigs)
+	if diff := cmp.Diff([]cloud.Choice{{Value: c.access.Kubeconfig}}, files); err != nil || diff != "" {
+		t.Errorf("%v: %s", err, diff)
+	}
+	for name, want := range map[string]string{
+		"other": "the cluster of context other refuses the credentials", "mien": `has no context "mien"; it has mine, other; did you mean "mine"?`,
+		"": "no context is named",
+	} {
+		c.access.Context = name
+		_, err := c.Account(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hidden-token") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for _, provider := range projects.Infrastructures() {
+		client, err := Clients(func(context.Context, string, cloud.Access) (cloud.Client, error) { return nil, nil })(t.Context(), provider.Name, c.access)
+		if err != nil || (client != nil) != (provider.Existing != nil) {
+			t.Errorf("%s: %v, %v", provider.Name, client, err)
+		}
+	}
+}

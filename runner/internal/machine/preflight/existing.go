@@ -1,0 +1,78 @@
+package preflight
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"mara/projects/model"
+	"mara/providers/cloud"
+	"mara/runner/internal/machine/typeset"
+)
+
+// existingCluster checks a cluster that is there already: what others have installed, and what the user of its
+// kubeconfig may do of all that the projects will do.
+func existingCluster(f Facts) Check {
+	look := func(ctx context.Context) []Finding {
+		ctx, cancel := context.WithTimeout(ctx, 2*cloud.Patience)
+		defer cancel()
+		client, err := f.Clouds(ctx, f.Provider.InfraType(), cloud.AccessTo(f.Provider, f.Env, f.configured))
+		if err != nil {
+			return f.accountError(err)
+		}
+		surveyor, ok := client.(cloud.Surveyor)
+		if !ok {
+			return Unseen("not asked")
+		}
+		var all []model.Project
+		for _, project := range f.Provider.Projects() {
+			if f.projects[project.Name] {
+				all = append(all, project)
+			}
+		}
+		found, err := surveyor.Survey(ctx, cloud.Question{
+			Stack: f.Stack, Projects: all, Settings: f.Provider.Values(f.Config), Rights: true,
+		})
+		if err != nil {
+			return Unseen("not asked: the account shows why")
+		}
+		return surveyFindings(found)
+	}
+	return Check{Title: "cluster", Group: Cloud, Limit: 2*cloud.Patience + time.Second, Look: look}
+}
+
+// surveyFindings returns what a survey has found: the missing rights as one table.
+func surveyFindings(found cloud.Survey) []Finding {
+	var findings []Finding
+	for _, obstacle := range found.Problems {
+		findings = append(findings, Bad(obstacle.Text, obstacle.Next)...)
+	}
+	if len(found.Missing) > 0 {
+		findings = append(findings, Finding{
+			Status: Problem,
+			Text:   "the user of the kubeconfig lacks " + typeset.Counted(len(found.Missing), "right"),
+			Table:  rightsTable(found.Missing),
+			Remedy: "have an administrator grant them, or leave the projects out",
+		})
+	}
+	for _, obstacle := range found.Doubts {
+		findings = append(findings, Doubtful(obstacle.Text, obstacle.Next)...)
+	}
+	for _, fact := range found.Facts {
+		findings = append(findings, Good(fact)...)
+	}
+	return findings
+}
+
+// rightsTable shows missing rights.
+func rightsTable(missing []cloud.Right) string {
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "WHERE"}, {Title: "RESOURCE"}, {Title: "MISSING"}, {Title: "NEEDED BY"},
+	}}
+	for _, right := range missing {
+		table.Rows = append(table.Rows, []string{
+			right.Place(), right.Name(), strings.Join(right.Verbs, ", "), strings.Join(right.Projects, ", "),
+		})
+	}
+	return table.Text(160)
+}

@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mara/runner/internal/testing/clustertest"
+)
+
+// TestExistingCluster deploys to a simulated cluster that no project makes, with a registry and without, and removes what
+// it has made.
+func TestExistingCluster(t *testing.T) {
+	t.Parallel()
+	for registry, projects := range map[string]int{"": 11, "  cluster:registry: registry.example.com/team\n": 15} {
+		e := newEnvironment(t, embedded)
+		e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: cluster\n  cluster:context: mine\n"+registry)
+		for range 2 {
+			up := finished(e.simulate(0, "up"))
+			if len(up) != projects {
+				t.Errorf("%q: %d projects, want %d", registry, len(up), projects)
+			}
+		}
+		if again := changed(e.simulate(0, "preview")); len(again) > 0 {
+			t.Errorf("%q: a preview after the up changes %v", registry, again)
+		}
+		e.simulate(0, "destroy")
+		if left := e.run("status", "-s", "dev", "--simulate"); !strings.Contains(left.stdout, "0 of 15 projects deployed") {
+			t.Errorf("%q: left %s", registry, left.stdout)
+		}
+	}
+}
+
+// surveyed returns a cluster with one node, others' cert-manager, and a user who may not make definitions.
+func surveyed() *clustertest.World {
+	return &clustertest.World{
+		Version: "v1.33.1+k3s1",
+		Objects: map[string][]string{
+			"/api/v1/nodes": {clustertest.Worker("a", "k3s://a", "")}, "/api/v1/namespaces": {}, "/api/v1/services": {},
+			"/apis/storage.k8s.io/v1/storageclasses":                  {`{"metadata":{"name":"local-path","annotations":{"storageclass.kubernetes.io/is-default-class":"true"}}}`},
+			"/apis/apps/v1/deployments":                               {`{"metadata":{"name":"cert-manager","namespace":"tls"}}`},
+			"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": {`{"metadata":{"name":"certificates.cert-manager.io"}}`},
+		},
+		Denied: func(verb, _, resource, _ string) bool {
+			return resource == "customresourcedefinitions" && verb == "create"
+		},
+	}
+}
+
+// TestSurvey: what a cluster answers is explained with its evidence, and missing rights are one table before anything
+// starts.
+func TestSurvey(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("config/pulumi/Pulumi.dev.yaml", fmt.Sprintf("config:\n  kubernetes:infra_type: cluster\n  cluster:context: mine\n  cluster:kubeconfig: %s\n"+
+		"  cluster:small: false\n", surveyed().Serve(t)))
+	for key, want := range map[string]string{
+		"cluster:entry":            "load-balancer (asked from the cluster: k3s gives Services the addresses of its nodes)",
+		"cluster:distribution":     "k3s (asked from the cluster: its version is v1.33.1+k3s1)",
+		"certmgr:install":          "false (asked from the cluster: cert-manager runs in the namespace tls)",
+		"kubernetes:storage_class": "local-path (asked from the cluster: the default StorageClass",
+		"cluster:small":            "false (config/pulumi/Pulumi.dev.yaml:5)",
+	} {
+		if got := e.run("config", "explain", key, "-s", "dev"); got.code != 0 || !strings.Contains(got.stdout, want) {
+			t.Errorf("%s: %d\n%s%s", key, got.code, got.stdout, got.stderr)
+		}
+	}
+	got := e.run("doctor", "up", "-s", "dev")
+	for _, want := range []string{
+		"ann in context mine", "lacks 1 right\n", "the whole cluster  customresourcedefinitions.apiextensions.k8s.io  create", "ingress-controller, prometheus",
+		"certificates: cert-manager in the namespace tls, which others have installed, is used",
+	} {
+		if !strings.Contains(got.stdout+got.stderr, want) {
+			t.Errorf("the doctor does not report %q:\n%s%s", want, got.stdout, got.stderr)
+		}
+	}
+	if strings.Contains(got.stdout+got.stderr, "hidden-token") {
+		t.Error("the doctor shows a token")
+	}
+}
