@@ -33,7 +33,7 @@ func (r Run) Events() iter.Seq2[event.Event, error] {
 
 // open opens the file of events.
 func (r Run) open() (*os.File, error) {
-	f, err := os.Open(filepath.Join(r.Dir, eventsFile))
+	f, err := openRegular(r.Dir, eventsFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading run %s: %w", r.ID, err)
 	}

@@ -100,7 +100,7 @@ func readSummary(dir string) (*event.Summary, error) {
 }
 
 func readJSON(path string, value any) error {
-	text, err := os.ReadFile(path)
+	text, err := readRegular(filepath.Dir(path), filepath.Base(path), mostJSON)
 	if err != nil {
 		return err
 	}
