@@ -268,3 +268,14 @@ func TestFleetViewsBrokenFiles(t *testing.T) {
 		t.Errorf("waves in .yml: exit code %d, %s", code, stderr)
 	}
 }
+
+// TestFleetMetrics: fleet status prints the same states as metrics.
+func TestFleetMetrics(t *testing.T) {
+	t.Parallel()
+	stdout, stderr, code := runFleet(t, fleetRoot(t, small()), "fleet status -o prometheus")
+	for _, want := range []string{`mara_environment_state{environment="eu-1",state="never rolled out"} 1`, `mara_environment_info{environment="test",provider="kind",wave="test",protected="false"} 1`} {
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("exit code %d, no %s in\n%s%s", code, want, stdout, stderr)
+		}
+	}
+}

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"mara/runner/internal/machine/typeset"
 )
@@ -44,19 +42,6 @@ func (i Invocation) Show(d Deps, document any, text string) error {
 
 // OrDash returns text, or "-" if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
-
-// Ago formats an age the way kubectl does.
-func Ago(d time.Duration) string {
-	switch {
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%ds ago", int(max(d, 0).Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%dm ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
-}
 
 // Outlet is an output stream that discards what is written after its reader has closed:
 // head exits early, and terminals are closed. Work on an environment must not stop

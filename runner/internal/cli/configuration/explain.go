@@ -12,6 +12,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/answers"
+	"mara/runner/internal/workflow/view"
 )
 
 func explainCommand(d cmd.Deps) *cli.Command {
@@ -29,18 +30,18 @@ func explainCommand(d cmd.Deps) *cli.Command {
 
 // explanation describes a key, and is its JSON form.
 type explanation struct {
-	listedValue
-	Overrides     []listedValue `json:"overrides,omitempty"`
-	Documentation string        `json:"documentation,omitempty"`
-	Kind          config.Kind   `json:"kind,omitempty"`
-	Required      bool          `json:"required"`
-	Default       any           `json:"default,omitempty"`
-	Allowed       []string      `json:"allowed,omitempty"`
-	Min           *int          `json:"min,omitempty"`
-	Max           *int          `json:"max,omitempty"`
-	Example       string        `json:"example,omitempty"`
-	Variables     []string      `json:"variables,omitempty"` // environment variables that set it, too
-	Projects      []string      `json:"projects,omitempty"`  // projects that read it
+	view.Value
+	Overrides     []view.Value `json:"overrides,omitempty"`
+	Documentation string       `json:"documentation,omitempty"`
+	Kind          config.Kind  `json:"kind,omitempty"`
+	Required      bool         `json:"required"`
+	Default       any          `json:"default,omitempty"`
+	Allowed       []string     `json:"allowed,omitempty"`
+	Min           *int         `json:"min,omitempty"`
+	Max           *int         `json:"max,omitempty"`
+	Example       string       `json:"example,omitempty"`
+	Variables     []string     `json:"variables,omitempty"` // environment variables that set it, too
+	Projects      []string     `json:"projects,omitempty"`  // projects that read it
 }
 
 func runExplain(ctx context.Context, d cmd.Deps, o options) error {
@@ -48,10 +49,10 @@ func runExplain(ctx context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	key, declared := c.key(o.Key)
+	key, declared := c.Key(o.Key)
 	if !declared {
-		_, isThere := c.file.Lookup(o.Key)
-		if _, isSecret := c.known.Secret(o.Key); isSecret || !isThere {
+		_, isThere := c.File.Lookup(o.Key)
+		if _, isSecret := c.Known.Secret(o.Key); isSecret || !isThere {
 			if err := c.check(o.Key); err != nil {
 				return err
 			}
@@ -66,36 +67,36 @@ func runExplain(ctx context.Context, d cmd.Deps, o options) error {
 
 // ask asks a cluster that is there already about a key which leaves the value to it.
 func (c *configuration) ask(ctx context.Context, d cmd.Deps, key config.Key) (err error) {
-	provider, unknown := c.known.ByName(c.provider.Text)
+	provider, unknown := c.Known.ByName(c.Provider.Text)
 	if unknown != nil || provider.Existing == nil {
 		return nil
 	}
 	isAsked := slices.Contains(provider.Existing.Asked, key.Name)
-	if entry, ok := c.file.Lookup(key.Name); !isAsked || ok && entry.Value != nil {
+	if entry, ok := c.File.Lookup(key.Name); !isAsked || ok && entry.Value != nil {
 		return nil
 	}
-	env := c.sources.File.Merge(c.sources.Process)
-	c.answers, err = answers.Ask(ctx, d.CloudClients, provider, c.stack, c.file, env)
+	env := c.Sources.File.Merge(c.Sources.Process)
+	c.Answers, err = answers.Ask(ctx, d.CloudClients, provider, c.Stack, c.File, env)
 	return err
 }
 
 func (c configuration) explain(key config.Key) explanation {
 	e := explanation{
-		listedValue:   listedValue{Key: key.Name},
+		Value:         view.Value{Key: key.Name},
 		Documentation: key.Doc, Kind: key.Kind, Required: key.Required, Default: key.Default,
 		Allowed: key.Allowed, Min: key.Min, Max: key.Max, Example: key.Example, Variables: key.Variables,
 	}
-	for _, project := range c.known.Projects { // that read it
+	for _, project := range c.Known.Projects { // that read it
 		if _, ok := project.Key(key.Name); ok {
 			e.Projects = append(e.Projects, project.Name)
 		}
 	}
-	for i, l := range c.layers(key) {
+	for i, l := range c.Layers(key) {
 		if i == 0 {
-			e.listedValue = newListedValue(key.Name, l)
+			e.Value = view.NewValue(key.Name, l)
 			continue
 		}
-		e.Overrides = append(e.Overrides, newListedValue(key.Name, l))
+		e.Overrides = append(e.Overrides, view.NewValue(key.Name, l))
 	}
 	e.Missing = e.Origin == "" && key.Required
 	return e
@@ -110,9 +111,9 @@ func (e explanation) text(key config.Key) string {
 			fmt.Fprintf(&b, "  %-9s  %s\n", title, text)
 		}
 	}
-	line("value", e.shown())
+	line("value", e.Shown())
 	for _, l := range e.Overrides {
-		line("overrides", l.shown())
+		line("overrides", l.Shown())
 	}
 	line("meaning", e.Documentation)
 	if key.Kind == "" {
@@ -127,17 +128,6 @@ func (e explanation) text(key config.Key) string {
 	line("variables", strings.Join(e.Variables, ", "))
 	line("read by", strings.Join(e.Projects, ", "))
 	return b.String()
-}
-
-// shown returns a value with its place.
-func (v listedValue) shown() string {
-	switch {
-	case v.Missing:
-		return "missing"
-	case v.Origin == "":
-		return "not set"
-	}
-	return fmt.Sprintf("%s (%s)", Show(v.Value), v.place)
 }
 
 func referenceCommand(d cmd.Deps) *cli.Command {

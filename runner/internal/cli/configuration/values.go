@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,6 +13,7 @@ import (
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/request"
+	"mara/runner/internal/workflow/view"
 )
 
 func listCommand(d cmd.Deps) *cli.Command {
@@ -34,7 +34,7 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	values, hidden := c.list(o.All)
+	values, hidden := c.List(o.All)
 	err = o.Show(d, values, valuesText(values, d.Width()))
 	if err == nil && hidden > 0 && o.Output != "json" {
 		fmt.Fprintf(d.Stderr, "%s at the default; --all shows them\n", typeset.Counted(hidden, "more key"))
@@ -42,62 +42,11 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 	return err
 }
 
-// listedValue is the JSON form of a key with its value.
-type listedValue struct {
-	Key     string `json:"key"`
-	Value   any    `json:"value"`            // null if not set
-	Origin  string `json:"origin,omitempty"` // where the value comes from
-	File    string `json:"file,omitempty"`   // file that sets it
-	Line    int    `json:"line,omitempty"`
-	Missing bool   `json:"missing,omitempty"` // required, but not set
-	place   string // origin as part of a sentence
-}
-
-func newListedValue(key string, l layer) listedValue {
-	place := l.Origin.String()
-	if l.Origin.Source == config.FromStackConfig || l.Origin.Source == config.FromLayer {
-		place = fmt.Sprintf("%s:%d", l.Origin.File, l.Origin.Line)
-	}
-	return listedValue{
-		Key: key, Value: redacted(l.Value),
-		Origin: string(l.Origin.Source), File: l.Origin.File, Line: l.Origin.Line, place: place,
-	}
-}
-
-// list returns the values of the declared keys in the order of the projects, then the
-// values of other keys in the file, and how many keys it skipped.
-func (c configuration) list(all bool) (values []listedValue, hidden int) {
-	values = []listedValue{}
-	for _, key := range c.listed() {
-		layers := c.layers(key)
-		switch {
-		case len(layers) > 0 && (all || layers[0].Origin.Source != config.FromDefault):
-			values = append(values, newListedValue(key.Name, layers[0]))
-		case len(layers) == 0 && (all || key.Required):
-			values = append(values, listedValue{Key: key.Name, Missing: key.Required})
-		default:
-			hidden++
-		}
-	}
-	return values, hidden
-}
-
-// listed returns the keys of the provider's projects and the keys in the file.
-func (c configuration) listed() []config.Key {
-	keys := c.planned()
-	for _, entry := range c.file.Entries {
-		if !slices.ContainsFunc(keys, func(key config.Key) bool { return key.Name == entry.Key }) {
-			keys = append(keys, config.Key{Name: entry.Key})
-		}
-	}
-	return keys
-}
-
-func valuesText(values []listedValue, width int) string {
+func valuesText(values []view.Value, width int) string {
 	table := typeset.Table{Columns: []typeset.Column{{Title: "KEY"}, {Title: "VALUE", Min: 12},
 		{Title: "ORIGIN", Min: 12, Wrap: true}}}
 	for _, v := range values {
-		value, origin := Show(v.Value), v.place
+		value, origin := view.Show(v.Value), v.Place
 		switch {
 		case v.Missing:
 			value, origin = "-", "missing"
@@ -127,26 +76,26 @@ func runGet(_ context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	key, _ := c.key(name)
-	layers := c.layers(key)
+	key, _ := c.Key(name)
+	layers := c.Layers(key)
 	if len(layers) == 0 {
 		if err := c.check(name); err != nil {
 			return err
 		}
 		return &config.Error{
-			Problems: []config.Problem{{File: c.file.File, Key: name, Text: "is not set and has no default"}},
-			Next:     fmt.Sprintf("set it with `runner config set %s VALUE -s %s`", name, c.stack),
+			Problems: []config.Problem{{File: c.File.File, Key: name, Text: "is not set and has no default"}},
+			Next:     fmt.Sprintf("set it with `runner config set %s VALUE -s %s`", name, c.Stack),
 		}
 	}
 	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, newListedValue(name, layers[0]))
+		return cmd.WriteJSON(d.Stdout, view.NewValue(name, layers[0]))
 	}
 	if _, encrypted := layers[0].Value.(config.Ciphertext); encrypted {
 		return &config.Error{Problems: []config.Problem{{
-			File: c.file.File, Line: layers[0].Origin.Line, Key: name, Text: "is a secret, and is not shown",
+			File: c.File.File, Line: layers[0].Origin.Line, Key: name, Text: "is a secret, and is not shown",
 		}}}
 	}
-	_, err = fmt.Fprintln(d.Stdout, Show(layers[0].Value))
+	_, err = fmt.Fprintln(d.Stdout, view.Show(layers[0].Value))
 	return err
 }
 
@@ -185,29 +134,29 @@ func runSet(ctx context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	if project, file, ok := c.fileOf(name); ok {
+	if project, file, ok := c.FileOf(name); ok {
 		return c.refuse(name, "is set in "+file.File+", which overrides the stack file",
-			fmt.Sprintf("change it there: `runner pulumi %s -s %s -- config set %s VALUE`", project, c.stack, name))
+			fmt.Sprintf("change it there: `runner pulumi %s -s %s -- config set %s VALUE`", project, c.Stack, name))
 	}
-	entry, exists := c.file.Lookup(name)
+	entry, exists := c.File.Lookup(name)
 	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
 		return c.refuse(name, "is encrypted; a plain value would reveal it",
 			"remove it first with `runner config unset "+name+"`")
 	}
-	before := cmp.Or(request.RecordedProvider(o.Directory(), c.stack), c.provider.Text)
+	before := cmp.Or(request.RecordedProvider(o.Directory(), c.Stack), c.Provider.Text)
 	if name == config.InfraType && before != "" && before != text {
-		if err := checkProviderChange(ctx, d, o, c.stack, before, text); err != nil {
+		if err := checkProviderChange(ctx, d, o, c.Stack, before, text); err != nil {
 			return err
 		}
 	}
 	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
 		return err
 	}
-	summary := fmt.Sprintf("set %s to %s", name, Show(value))
+	summary := fmt.Sprintf("set %s to %s", name, view.Show(value))
 	if exists {
-		summary += fmt.Sprintf(" (was %s)", Show(entry.Value))
+		summary += fmt.Sprintf(" (was %s)", view.Show(entry.Value))
 	}
-	return o.showChange(d, c.file.File, value, entry.Value, summary)
+	return o.showChange(d, c.File.File, value, entry.Value, summary)
 }
 
 // checkProviderChange refuses another provider while resources are deployed. Otherwise it
@@ -241,7 +190,8 @@ type change struct {
 // showChange prints the change of a key as JSON, or else text.
 func (o options) showChange(d cmd.Deps, file string, value, was any, text string) error {
 	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, change{File: file, Key: o.Key, Value: redacted(value), Was: redacted(was)})
+		return cmd.WriteJSON(d.Stdout, change{File: file, Key: o.Key, Value: view.Redacted(value),
+			Was: view.Redacted(was)})
 	}
 	_, err := fmt.Fprintf(d.Stderr, "%s: %s\n", file, text)
 	return err
@@ -249,15 +199,15 @@ func (o options) showChange(d cmd.Deps, file string, value, was any, text string
 
 // ParseValue parses a value of a key from the command line.
 func ParseValue(r request.Request, name, text string) (any, error) {
-	return configuration{known: r.Known(), declared: r.DeclaredKeys(),
-		file: config.StackFile{File: "the configuration"}}.parse(name, text)
+	return configuration{view.Values{Known: r.Known(), Declared: r.DeclaredKeys(),
+		File: config.StackFile{File: "the configuration"}}}.parse(name, text)
 }
 
 func (c configuration) parse(name, text string) (any, error) {
 	if err := c.check(name); err != nil {
 		return nil, err
 	}
-	key, declared := c.key(name)
+	key, declared := c.Key(name)
 	value, err := config.ParseFree(text)
 	if declared {
 		value, err = key.Parse(text)
@@ -272,16 +222,16 @@ func (c configuration) parse(name, text string) (any, error) {
 }
 
 func (c configuration) refuse(key, text, next string) error {
-	return &config.Error{Problems: []config.Problem{c.file.Problem(key, text)}, Next: next}
+	return &config.Error{Problems: []config.Problem{c.File.Problem(key, text)}, Next: next}
 }
 
 // write changes the stack file atomically.
 func (c configuration) write(changes ...config.Change) error {
-	content, err := c.file.Own().Edit(changes...)
+	content, err := c.File.Own().Edit(changes...)
 	if err != nil {
 		return err
 	}
-	return request.Write(c.root, c.file.File, content)
+	return request.Write(c.Root, c.File.File, content)
 }
 
 func unsetCommand(d cmd.Deps) *cli.Command {
@@ -301,19 +251,20 @@ func runUnset(_ context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	entry, ok := c.file.Lookup(name)
+	entry, ok := c.File.Lookup(name)
 	if !ok {
 		if err := c.check(name); err != nil {
 			return err
 		}
-		return o.showChange(d, c.file.File, nil, nil, name+" is not set")
+		return o.showChange(d, c.File.File, nil, nil, name+" is not set")
 	}
 	if entry.File != "" {
-		return c.refuse(name, "is set in a layer, not in "+c.file.File,
-			"unset it for this environment with `"+name+": null` in "+config.DescriptionPath(c.stack))
+		return c.refuse(name, "is set in a layer, not in "+c.File.File,
+			"unset it for this environment with `"+name+": null` in "+config.DescriptionPath(c.Stack))
 	}
 	if err := c.write(config.Change{Key: name, Unset: true}); err != nil {
 		return err
 	}
-	return o.showChange(d, c.file.File, nil, entry.Value, fmt.Sprintf("removed %s (was %s)", name, Show(entry.Value)))
+	return o.showChange(d, c.File.File, nil, entry.Value, fmt.Sprintf("removed %s (was %s)", name,
+		view.Show(entry.Value)))
 }

@@ -23,6 +23,7 @@ import (
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/secrets/vault"
+	"mara/runner/internal/workflow/view"
 )
 
 // Command returns `runner fleet` with its subcommands; operations are the subcommands that
@@ -76,22 +77,22 @@ type line struct {
 	Wave        string            `json:"wave,omitempty"` // "" if no wave matches
 	Labels      map[string]string `json:"labels"`
 	File        string            `json:"file"` // describes the environment
-	Last        *cmd.PastRun      `json:"last_run,omitempty"`
+	Last        *view.PastRun     `json:"last_run,omitempty"`
 	Error       string            `json:"error,omitempty"` // why its files cannot be read
 }
 
 func runList(_ context.Context, d cmd.Deps, o options) error {
-	view, err := o.View(o.Selection)
+	found, err := o.View(o.Selection)
 	if err != nil {
 		return err
 	}
-	rollout := view.Waves
-	last, err := cmd.NewestRuns(o.Directory().Runs())
+	rollout := found.Waves
+	last, err := view.NewestRuns(o.Directory().Runs())
 	if err != nil {
 		return err
 	}
 	lines := []line{}
-	for _, e := range view.Chosen {
+	for _, e := range found.Chosen {
 		l := line{Environment: e.Stack, Provider: e.Provider, Labels: e.Own(), File: e.File}
 		if wave, err := rollout.WaveOf(e); err == nil { // fleet check reports environments without a wave
 			l.Wave = wave.Name
@@ -99,7 +100,7 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 		if run, ok := last[e.Stack]; ok {
 			l.Last = &run
 		}
-		if err := view.Broken[e.Stack]; err != nil {
+		if err := found.Broken[e.Stack]; err != nil {
 			l.Error = err.Error()
 		}
 		lines = append(lines, l)
@@ -107,7 +108,7 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 	if err := o.Show(d, lines, linesText(d, lines, len(rollout.Waves) > 0)); err != nil {
 		return err
 	}
-	return view.Err
+	return found.Err
 }
 
 func linesText(d cmd.Deps, lines []line, waves bool) string {
@@ -127,7 +128,8 @@ func linesText(d cmd.Deps, lines []line, waves bool) string {
 		if l.Error != "" {
 			wave, labels = "-", "unknown: see below"
 		}
-		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, labels, l.Last.Words(d.Now())})
+		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, labels,
+			l.Last.Words(d.Now())})
 	}
 	return table.Text(d.Width())
 }
@@ -185,10 +187,12 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 	if !slices.Contains(known, o.From) {
 		return failure.Usagef("fleet new", "--from: no environment %q%s", o.From, config.DidYouMean(o.From, known))
 	}
-	for _, path := range []string{config.DescriptionPath(o.Name), config.StackPath(o.Name), config.SecretsPath(o.Name)} {
+	for _, path := range []string{config.DescriptionPath(o.Name), config.StackPath(o.Name),
+		config.SecretsPath(o.Name)} {
 		if _, err := os.Lstat(filepath.Join(o.Root, path)); !errors.Is(err, fs.ErrNotExist) {
-			return &failure.Environment{Text: fmt.Sprintf("%s exists already", path), Next: "choose another name; nothing " +
-				"was changed"}
+			return &failure.Environment{Text: fmt.Sprintf("%s exists already", path),
+				Next: "choose another name; nothing " +
+					"was changed"}
 		}
 	}
 	files, err := copies(ctx, d, o)

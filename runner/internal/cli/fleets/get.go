@@ -12,13 +12,13 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/workflow/view"
 )
 
 func getCommand(d cmd.Deps) *cli.Command {
@@ -31,8 +31,9 @@ func getCommand(d cmd.Deps) *cli.Command {
 			"stage=prod\n  runner fleet get logstore:storage_size -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: flags(
-			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "show the outputs of the " +
-				"simulated environments"}}, cmd.PulumiFlags(),
+			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
+				Usage: "show the outputs of the " +
+					"simulated environments"}}, cmd.PulumiFlags(),
 		),
 		Action: cmd.Action(d, parseGet, runGet),
 	}
@@ -84,7 +85,10 @@ func runGet(ctx context.Context, d cmd.Deps, o options) error {
 // values returns the value of each environment, in the order of stacks.
 func (o options) values(ctx context.Context, d cmd.Deps, stacks []string) ([]found, error) {
 	if strings.Contains(o.Name, ":") {
-		return parallel.Each(ctx, stacks, func(_ context.Context, stack string) (found, error) { return o.configured(stack) })
+		return parallel.Each(ctx, stacks, func(_ context.Context, stack string) (found,
+			error) {
+			return o.configured(stack)
+		})
 	}
 	states, err := inventory.StatesOf(ctx, d.Deps, o.Options, stacks)
 	if err != nil {
@@ -130,7 +134,7 @@ func (o options) configured(stack string) (found, error) {
 			value = config.Ciphertext("hidden")
 		}
 		origin := file.Origin(entry)
-		return found{value: config.Redacted(value, nil), text: configuration.Show(value),
+		return found{value: config.Redacted(value, nil), text: view.Show(value),
 			origin: fmt.Sprintf("%s:%d", origin.File, origin.Line)}, nil
 	}
 	i := slices.IndexFunc(declared, func(key config.Key) bool { return key.Name == o.Name })

@@ -23,6 +23,7 @@ import (
 	"mara/runner/internal/repo/catalogue"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/state/scope"
+	"mara/runner/internal/workflow/view"
 )
 
 // Stacks returns `runner stacks`.
@@ -36,7 +37,8 @@ func Stacks(d cmd.Deps) *cli.Command {
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"), cmd.RootFlags(),
-			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "list the simulated environments"}},
+			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
+				Usage: "list the simulated environments"}},
 			cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).ResolveRoot, runStacks)),
@@ -56,7 +58,7 @@ type environmentLine struct {
 	Result     event.Result        `json:"result,omitempty"`
 	Started    *time.Time          `json:"started,omitempty"`
 
-	last *cmd.PastRun
+	last *view.PastRun
 }
 
 func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
@@ -94,11 +96,12 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 		own[name] = scope.Own(s.Scope().In(name), deployed)
 		names[name] = names[name] || len(own[name]) > 0
 	}
-	last, err := cmd.NewestRuns(s.Directory.Runs())
+	last, err := view.NewestRuns(s.Directory.Runs())
 	if err != nil {
 		return nil, err
 	}
-	lines, defaultStack := []environmentLine{}, cmp.Or(o.Sources.Lookup(config.StackVariable), o.Sources.OnlyStack).Text
+	lines, defaultStack := []environmentLine{}, cmp.Or(o.Sources.Lookup(config.StackVariable),
+		o.Sources.OnlyStack).Text
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !names[name] {
 			continue
@@ -151,7 +154,8 @@ func environmentsText(lines []environmentLine, now time.Time, width int) string 
 		return "no environments yet; `runner up` creates the first one\n"
 	}
 	table := typeset.Table{Columns: []typeset.Column{
-		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true},
+		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "STATE"}, {Title: "RESOURCES",
+			Optional: true},
 		{Title: "LAST RUN", Min: 10},
 	}}
 	for _, l := range lines {

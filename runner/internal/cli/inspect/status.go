@@ -25,6 +25,7 @@ import (
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/encryption"
 	"mara/runner/internal/state/lock"
+	"mara/runner/internal/workflow/view"
 )
 
 // Status returns `runner status`.
@@ -95,7 +96,7 @@ type environmentStatus struct {
 	Backend   string          `json:"backend"`
 	Simulated bool            `json:"simulated"`
 	Lock      string          `json:"lock,omitempty"` // owner of the runner's lock on the environment
-	LastRun   *cmd.PastRun    `json:"last_run,omitempty"`
+	LastRun   *view.PastRun   `json:"last_run,omitempty"`
 	Projects  []projectStatus `json:"projects"`
 	// Orphans are the stacks that no project claims.
 	Orphans []inventory.Orphan `json:"orphans,omitempty"`
@@ -175,7 +176,8 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 	if state == lock.Held {
 		status.Lock = owner.String()
 	}
-	if status.Projects, err = parallel.Each(ctx, s.Plan.Steps, func(ctx context.Context, step plan.Step) (projectStatus,
+	if status.Projects, err = parallel.Each(ctx, s.Plan.Steps, func(ctx context.Context,
+		step plan.Step) (projectStatus,
 		error) {
 		return statusOf(ctx, s, step)
 	}); err != nil {
@@ -211,11 +213,11 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 	return status, nil
 }
 
-func lastRun(s *session.Session) *cmd.PastRun {
+func lastRun(s *session.Session) *view.PastRun {
 	runs, _ := journal.Summaries(s.Directory.Runs()) // without runs there are no notes
 	for run, summary := range runs {
 		if s.Environment().Has(summary) {
-			last := cmd.NewPastRun(run, summary)
+			last := view.NewPastRun(run, summary)
 			return &last
 		}
 	}
@@ -225,7 +227,8 @@ func lastRun(s *session.Session) *cmd.PastRun {
 func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectStatus, error) {
 	project := step.Project.Name
 	summary := s.Stacks.Summary(project)
-	status := projectStatus{Project: project, Title: step.Project.Title, State: stateNever, Resources: summary.Resources}
+	status := projectStatus{Project: project, Title: step.Project.Title, State: stateNever,
+		Resources: summary.Resources}
 	update, ok, err := s.Stacks.LastUpdate(ctx, project)
 	if err != nil {
 		return status, err

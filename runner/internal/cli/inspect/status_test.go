@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/output/schema"
 	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/workflow/view"
 )
 
 // TestSchemasKnowEveryField compares what is printed with what is described.
@@ -26,7 +26,7 @@ func TestSchemasKnowEveryField(t *testing.T) {
 		schema, def string
 		in          any
 	}{
-		{"history", "run", cmd.PastRun{}}, {"status", "run", cmd.PastRun{}}, {"status", "", environmentStatus{}},
+		{"history", "run", view.PastRun{}}, {"status", "run", view.PastRun{}}, {"status", "", environmentStatus{}},
 		{"status", "project", projectStatus{}}, {"status", "stale", stacks.Stale{}}, {"status", "pending", stacks.Pending{}}, {"status", "orphan", inventory.Orphan{}},
 	} {
 		content, err := schema.Get(test.schema)

@@ -21,7 +21,7 @@ func (s environmentStatus) text(now time.Time, width int, colour bool) string {
 	}
 	fmt.Fprintf(&b, "%s, stack %s%s, state in %s\n", s.Provider, s.Stack, mark, s.Backend)
 	if r := s.LastRun; r != nil {
-		fmt.Fprintf(&b, "last run: %s %s %s, %s\n", r.Operation, r.Result, cmd.Ago(now.Sub(r.Started)), r.ID)
+		fmt.Fprintf(&b, "last run: %s %s %s, %s\n", r.Operation, r.Result, typeset.Ago(now.Sub(r.Started)), r.ID)
 	}
 	if s.Lock != "" {
 		fmt.Fprintf(&b, "a run is in progress, by %s\n", s.Lock)
@@ -43,7 +43,8 @@ func (s environmentStatus) orphans() string {
 func (s environmentStatus) table(now time.Time, colour bool) typeset.Table {
 	const state, note = 1, 6 // columns
 	table := typeset.Table{Columns: []typeset.Column{
-		{Title: "PROJECT", Min: 12, Middle: true}, {Title: "STATE"}, {Title: "RESOURCES", Optional: true}, {Title: "LAST"},
+		{Title: "PROJECT", Min: 12, Middle: true}, {Title: "STATE"}, {Title: "RESOURCES",
+			Optional: true}, {Title: "LAST"},
 		{Title: "TOOK", Optional: true}, {Title: "ENDED"}, {Title: "NOTE", Min: 16, Wrap: true, Optional: true},
 	}}
 	for _, p := range s.Projects {
@@ -70,9 +71,10 @@ func (p projectStatus) row(now time.Time) []string {
 	took, ended := "-", "-"
 	if p.Ended != nil {
 		took = formatSeconds(time.Duration(p.DurationMS) * time.Millisecond)
-		ended = cmd.Ago(now.Sub(*p.Ended))
+		ended = typeset.Ago(now.Sub(*p.Ended))
 	}
-	return []string{p.Project, p.State, typeset.Dash(p.Resources), cmd.OrDash(string(p.Operation)), took, ended, p.note()}
+	return []string{p.Project, p.State, typeset.Dash(p.Resources), cmd.OrDash(string(p.Operation)), took, ended,
+		p.note()}
 }
 
 // note returns the notes on a project: locks, interrupted operations, stale outputs.

@@ -12,7 +12,6 @@ import (
 	"mara/config"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/environment/doctor"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/environment/wizard"
@@ -21,6 +20,7 @@ import (
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/secrets/vault"
+	"mara/runner/internal/workflow/view"
 )
 
 // complete asks for missing configuration before an operation that deploys: the
@@ -119,7 +119,8 @@ func (f *firstRun) checkWritable() error {
 	file, err := os.CreateTemp(directory, ".runner-*")
 	if err != nil {
 		return &failure.Environment{
-			Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err, "the directory"),
+			Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err,
+				"the directory"),
 		}
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
@@ -265,7 +266,7 @@ func (f *firstRun) show(files []vault.NewFile, changes []config.Change) {
 		case file.Path == f.file.File && f.file.Exists:
 			fmt.Fprintf(f.d.Stderr, "added to %s:\n", file.Path)
 			for _, change := range changes {
-				fmt.Fprintf(f.d.Stderr, "  %s: %s\n", change.Key, configuration.Show(change.Value))
+				fmt.Fprintf(f.d.Stderr, "  %s: %s\n", change.Key, view.Show(change.Value))
 			}
 		case file.Path == f.file.File:
 			fmt.Fprintf(f.d.Stderr, "%s:\n", file.Path)

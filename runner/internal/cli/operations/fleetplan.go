@@ -17,9 +17,15 @@ import (
 
 // lookFlags returns the flags of the commands that show the fleet, after some that only one has.
 func lookFlags(own ...cli.Flag) []cli.Flag {
-	simulate := &cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "look at the simulated environments"}
+	return fleetFlags(own, "table", "json")
+}
+
+// fleetFlags returns the flags of a command that shows the fleet in some forms.
+func fleetFlags(own []cli.Flag, forms ...string) []cli.Flag {
+	simulate := &cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
+		Usage: "look at the simulated environments"}
 	return cmd.JoinFlags(
-		cmd.FleetFlags(), own, cmd.OutputFlag("table", "json"), []cli.Flag{simulate}, cmd.RootFlags(), cmd.BaseFlags(),
+		cmd.FleetFlags(), own, cmd.OutputFlag(forms...), []cli.Flag{simulate}, cmd.RootFlags(), cmd.BaseFlags(),
 	)
 }
 
@@ -107,7 +113,8 @@ func runFleetPlan(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 }
 
 // newPlannedWaves lists the waves that have chosen environments.
-func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[string][]string) ([]plannedWave, error) {
+func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[string][]string) ([]plannedWave,
+	error) {
 	p, err := fleet.NewPlan(chosen, r, true)
 	if err != nil {
 		return nil, err

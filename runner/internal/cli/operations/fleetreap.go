@@ -2,7 +2,6 @@ package operations
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,16 +9,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/workflow/rollout"
+	"mara/runner/internal/workflow/view"
 )
 
 // FleetReap returns `runner fleet reap`.
@@ -72,8 +70,14 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	if err != nil {
 		return err
 	}
-	lives, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (life, error) {
-		return lifeOf(ctx, d, o.Request.Options, e.Stack)
+	lives, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (l view.Life, err error) {
+		options := o.Request.Options
+		options.Request, options.Operation = options.Of(e.Stack), operation.Destroy
+		err = session.Use(d.Deps, options, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
+			l, err = view.LifeOf(ctx, s)
+			return err
+		})
+		return l, err
 	})
 	if err != nil {
 		return err
@@ -92,31 +96,31 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 
 // judge prints the environments that are past their time, and returns the names of the ones that may be destroyed.
 // The error names environments of unknown age.
-func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []life) (past []string, refused error) {
+func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []view.Life) (past []string, refused error) {
 	var unknown []string
 	for i, e := range chosen {
 		l := lives[i]
 		text := ""
 		switch {
-		case l.isPast(d.Now()):
+		case l.IsPast(d.Now()):
 			text = fmt.Sprintf(
-				"%s: %s old, %s is %s", e.Stack, event.FormatDuration(d.Now().Sub(l.born).Truncate(time.Second)), l.origin,
-				event.FormatDuration(l.ttl),
+				"%s: %s old, %s is %s", e.Stack, event.FormatDuration(d.Now().Sub(l.Born).Truncate(time.Second)), l.Origin,
+				event.FormatDuration(l.TTL),
 			)
-		case l.ttl > 0 && l.isUnknown:
+		case l.TTL > 0 && l.Unknown:
 			text = fmt.Sprintf(
-				"%s: of unknown age, because its states have no dates; %s is %s", e.Stack, l.origin, event.FormatDuration(l.ttl),
+				"%s: of unknown age, because its states have no dates; %s is %s", e.Stack, l.Origin, event.FormatDuration(l.TTL),
 			)
 		default:
 			continue
 		}
-		if l.protected != (config.Origin{}) {
-			fmt.Fprintf(d.Stderr, "%s; it is protected, and stays: %s\n", text, l.protected)
+		if l.Protected != "" {
+			fmt.Fprintf(d.Stderr, "%s; it is protected, and stays: %s\n", text, l.Protected)
 			continue
 		}
 		fmt.Fprintln(d.Stderr, text)
 		switch {
-		case !l.isUnknown || o.UnknownAge == destroyUnknown:
+		case !l.Unknown || o.UnknownAge == destroyUnknown:
 			past = append(past, e.Stack)
 		case o.UnknownAge == refuseUnknown:
 			unknown = append(unknown, e.Stack)
@@ -129,66 +133,4 @@ func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []life)
 		}
 	}
 	return past, refused
-}
-
-// life is how long an environment lives.
-type life struct {
-	born      time.Time // zero if nothing is deployed, or the age is unknown
-	isUnknown bool      // resources are deployed, and their states have no dates
-	ttl       time.Duration
-	origin    config.Origin // of the ttl
-	protected config.Origin
-}
-
-func (l life) isPast(now time.Time) bool {
-	return l.ttl > 0 && !l.born.IsZero() && now.Sub(l.born) >= l.ttl
-}
-
-// lifeOf reads when an environment was created, if it has a ttl.
-func lifeOf(ctx context.Context, d cmd.Deps, o session.Options, stack string) (l life, err error) {
-	o.Request, o.Operation = o.Of(stack), operation.Destroy
-	s := session.New(d.Deps, o)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.ResolveStack(); err != nil {
-		return l, err
-	}
-	l.protected = s.Settings.Config.Protected()
-	if l.ttl, l.origin = s.Settings.Config.TTL(); l.ttl == 0 || !s.States().MayHaveStates() {
-		return l, nil
-	}
-	states, err := inventory.OfEnvironment(ctx, s)
-	if err != nil {
-		return l, &failure.Environment{Text: fmt.Sprintf("reading the age of %s: %v", stack, err)}
-	}
-	resources := 0
-	for _, state := range states {
-		n, err := l.add(state)
-		if err != nil {
-			return l, fmt.Errorf("reading the age of %s: %w", stack, err)
-		}
-		resources += n
-	}
-	l.isUnknown = resources > 0 && l.born.IsZero()
-	return l, nil
-}
-
-// add counts the resources of a state, and notes when the oldest was created.
-func (l *life) add(state json.RawMessage) (resources int, err error) {
-	var content struct {
-		Resources []struct {
-			Created *time.Time `json:"created"`
-		} `json:"resources"`
-	}
-	if len(state) == 0 {
-		return 0, nil
-	}
-	if err := json.Unmarshal(state, &content); err != nil {
-		return 0, err
-	}
-	for _, r := range content.Resources {
-		if r.Created != nil && !r.Created.IsZero() && (l.born.IsZero() || r.Created.Before(l.born)) {
-			l.born = *r.Created
-		}
-	}
-	return len(content.Resources), nil
 }

@@ -5,21 +5,21 @@ import (
 	"testing"
 	"time"
 
-	"mara/config"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/workflow/view"
 )
 
 func TestWhatIsPastItsTime(t *testing.T) {
 	t.Parallel()
 	now := cmdtest.Now()
-	lives := []life{
-		{born: now.Add(-2 * time.Hour), ttl: time.Hour},
-		{born: now.Add(-time.Minute), ttl: time.Hour},
-		{isUnknown: true, ttl: time.Hour},
-		{isUnknown: true},
-		{isUnknown: true, ttl: time.Hour, protected: config.Origin{File: "x"}},
-		{ttl: time.Hour},
+	lives := []view.Life{
+		{Born: now.Add(-2 * time.Hour), TTL: time.Hour},
+		{Born: now.Add(-time.Minute), TTL: time.Hour},
+		{Unknown: true, TTL: time.Hour},
+		{Unknown: true},
+		{Unknown: true, TTL: time.Hour, Protected: "x"},
+		{TTL: time.Hour},
 	}
 	var chosen []fleet.Environment
 	for _, name := range []string{"old", "young", "unknown", "forever", "protected", "empty"} {
@@ -37,22 +37,5 @@ func TestWhatIsPastItsTime(t *testing.T) {
 		if !slices.Equal(past, want.past) || (err != nil) != want.refused {
 			t.Errorf("%s: %v, %v", flag, past, err)
 		}
-	}
-}
-
-// TestAgeOfAnEnvironment: the oldest resource counts; a state without times tells nothing.
-func TestAgeOfAnEnvironment(t *testing.T) {
-	t.Parallel()
-	var l life
-	for state, want := range map[string]int{
-		"": 0, "{}": 0, `{"resources":[{"urn":"x"},{"created":"2026-11-20T10:00:00Z"}]}`: 2,
-		`{"resources":[{"created":"2026-11-20T11:00:00Z"}]}`: 1,
-	} {
-		if n, err := l.add([]byte(state)); err != nil || n != want {
-			t.Errorf("%s: %d, %v", state, n, err)
-		}
-	}
-	if want := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC); !l.born.Equal(want) {
-		t.Errorf("born %s", l.born)
 	}
 }

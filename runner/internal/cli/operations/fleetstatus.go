@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/workflow/metrics"
 	"mara/runner/internal/workflow/record"
+	"mara/runner/internal/workflow/view"
 )
 
 // FleetStatus returns `runner fleet status`.
@@ -24,84 +24,87 @@ func FleetStatus(d cmd.Deps) *cli.Command {
 		Description: "Shows for each environment whether the last runs of all its projects succeeded, with the values\n" +
 			"and programs that they have now; else which projects failed, never ran or have changed. It asks a\n" +
 			"backend only for what other machines have rolled out; `runner status -s NAME` looks into one\n" +
-			"environment, `runner fleet drift` compares all with the clouds.\n\n" +
-			"Examples:\n  runner fleet status\n  runner fleet status -l stage=prod -o json\n\n" +
+			"environment, `runner fleet drift` compares all with the clouds. -o prometheus prints the same as metrics, for\n" +
+			"the text files of node-exporter; docs/web.md describes them.\n\n" +
+			"Examples:\n  runner fleet status\n  runner fleet status -l stage=prod -o json\n" +
+			"  runner fleet status -o prometheus > mara.prom.new\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  lookFlags(),
+		Flags:  fleetFlags(nil, "table", "json", "prometheus"),
 		Action: cmd.Action(d, parseFleet, runFleetStatus),
 	}
 }
 
 // standing is the state of an environment, and its JSON form.
 type standing struct {
-	Environment string       `json:"environment"`
-	Wave        string       `json:"wave,omitempty"`
-	State       string       `json:"state"`             // see the states of a verdict, and "unknown"
-	Changes     []string     `json:"changes,omitempty"` // values and programs that have changed since
-	Failed      []string     `json:"failed,omitempty"`  // projects that have not succeeded
-	Missing     []string     `json:"missing,omitempty"` // projects that never ran
-	Commit      string       `json:"commit,omitempty"`  // of the last run that has ended
-	Run         string       `json:"run,omitempty"`     // that run
-	Error       string       `json:"error,omitempty"`   // why the state is unknown
-	Last        *cmd.PastRun `json:"last_run,omitempty"`
-	reasons     []string
+	Environment string        `json:"environment"`
+	Provider    string        `json:"provider,omitempty"`
+	Wave        string        `json:"wave,omitempty"`
+	State       view.State    `json:"state"`
+	Reasons     []string      `json:"reasons,omitempty"` // of all states that hold, not only of the worst
+	Changes     []string      `json:"changes,omitempty"` // values and programs that have changed since
+	Failed      []string      `json:"failed,omitempty"`  // projects that have not succeeded
+	Missing     []string      `json:"missing,omitempty"` // projects that never ran
+	Commit      string        `json:"commit,omitempty"`  // of the last run that has ended
+	Run         string        `json:"run,omitempty"`     // that run
+	Error       string        `json:"error,omitempty"`   // why the state is unknown
+	Last        *view.PastRun `json:"last_run,omitempty"`
+	Lock        *view.Lock    `json:"lock,omitempty"`
+	Drift       *record.Drift `json:"drift,omitempty"` // the result of the last comparison, unless it is void
+	Costs       *view.Costs   `json:"costs,omitempty"` // as the last preview has estimated them
+	Ends        *time.Time    `json:"ends,omitempty"`  // when its time is over
+}
+
+func newStanding(e view.Environment) standing {
+	s := standing{
+		Environment: e.Name, Provider: e.Provider, Wave: e.Wave, State: e.State, Reasons: e.Reasons,
+		Changes: e.Verdict.Changes, Failed: e.Verdict.Failed, Missing: e.Verdict.Missing, Commit: e.Verdict.Commit,
+		Run: e.Verdict.Run, Error: e.Error, Lock: e.Lock, Costs: e.Lately.Costs,
+	}
+	if e.Lately.Any != nil {
+		s.Last = &e.Lately.Any.PastRun
+	}
+	if e.Drift != nil && !e.Drift.Void {
+		s.Drift = e.Drift
+	}
+	if ends := e.Life.Ends(); !ends.IsZero() {
+		s.Ends = &ends
+	}
+	return s
 }
 
 func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error) {
-	view, err := o.View(o.Chosen)
+	found, err := readFleet(ctx, d, o)
 	if err != nil {
 		return err
 	}
-	last, err := cmd.NewestRuns(o.Directory().Runs())
-	if err != nil {
-		return err
+	if o.Output == "prometheus" {
+		_, err := d.Stdout.Write(metrics.Text(found, d.Version, d.Now()))
+		return errors.Join(err, found.Err)
 	}
-	var shared session.Shared // where a backend has to be asked
-	defer func() { err = errors.Join(err, shared.Close()) }()
-	o.Shared = &shared
-	t := record.NewToday(ctx, o.Root, d.Version)
-	standings, err := parallel.Each(ctx, view.Chosen, func(ctx context.Context, e fleet.Environment) (standing, error) {
-		s := standing{Environment: e.Stack}
-		if w, err := view.Waves.WaveOf(e); err == nil {
-			s.Wave = w.Name
-		}
-		if run, ok := last[e.Stack]; ok {
-			s.Last = &run
-		}
-		if err := view.Broken[e.Stack]; err != nil {
-			s.take(record.Verdict{}, err)
-			return s, nil
-		}
-		v, err := t.Compare(ctx, d.Deps, o.Options, e.Stack)
-		if ctx.Err() != nil {
-			return s, context.Cause(ctx)
-		}
-		s.take(v, err)
-		return s, nil
-	})
-	if err != nil {
-		return err
+	standings := []standing{}
+	for _, e := range found.Environments {
+		standings = append(standings, newStanding(e))
 	}
 	if err := o.Show(d, standings, standingsText(d, standings)); err != nil {
 		return err
 	}
-	return view.Err
+	return found.Err
 }
 
-// take sets the state of the environment. An environment that a run is changing right now is running, not unfinished.
-func (s *standing) take(v record.Verdict, err error) {
-	s.State, s.Changes, s.Failed, s.Missing, s.Commit, s.Run = v.State, v.Changes, v.Failed, v.Missing, v.Commit, v.Run
-	isLive := s.Last != nil && s.Last.Result == cmd.Running
-	switch {
-	case err != nil:
-		s.State, s.Error = record.IsUnknown, err.Error()
-		s.reasons = []string{s.Error}
-	case isLive && (s.Last.Operation.Deploys() || s.Last.Operation.Destroys()):
-		s.State, s.reasons = record.IsRunning, []string{string(s.Last.Operation)}
-	case v.State == record.NeverRolledOut || v.State == record.IsDestroyed:
-	default:
-		s.reasons = v.Reasons()
+// readFleet reads the state of the chosen environments.
+func readFleet(ctx context.Context, d cmd.Deps, o fleetOptions) (found view.Fleet, err error) {
+	reader := view.NewReader(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	if err := reader.ReadFiles(o.Chosen); err != nil {
+		return found, err
 	}
+	if err := reader.Compare(ctx); err != nil {
+		return found, err
+	}
+	if _, err := reader.Look(); err != nil {
+		return found, err
+	}
+	return reader.Fleet(), nil
 }
 
 func standingsText(d cmd.Deps, standings []standing) string {
@@ -112,25 +115,24 @@ func standingsText(d cmd.Deps, standings []standing) string {
 		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "WAVE"}, {Title: "STATE", Min: 10, Wrap: true},
 		{Title: "COMMIT", Optional: true}, {Title: "LAST RUN", Min: 10},
 	}}
-	counts := map[string]int{}
+	counts := map[view.State]int{}
 	for _, s := range standings {
 		counts[s.State]++
-		state := s.State
-		if len(s.reasons) > 0 {
-			state += ": " + strings.Join(s.reasons, "; ")
+		state := string(s.State)
+		if len(s.Reasons) > 0 {
+			state += ": " + strings.Join(s.Reasons, "; ")
 		}
 		table.Rows = append(
-			table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), s.Last.Words(d.Now())},
+			table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit),
+				s.Last.Words(d.Now())},
 		)
 	}
 	text := fmt.Sprintf("%s\n%s: %d up to date, %d changed, %d never rolled out", table.Text(d.Width()),
-		typeset.Counted(len(standings), "environment"), counts[record.IsUpToDate], counts[record.HasChanged],
-		counts[record.NeverRolledOut])
-	others := []string{
-		record.HasFailed, record.IsPartly, record.IsUnfinished, record.IsRunning, record.IsDestroyed, record.IsUnknown,
-	}
-	for _, state := range others {
-		if counts[state] > 0 {
+		typeset.Counted(len(standings), "environment"), counts[view.UpToDate], counts[view.Changed],
+		counts[view.NeverRolledOut])
+	for _, state := range view.States() {
+		isSaid := state == view.UpToDate || state == view.Changed || state == view.NeverRolledOut
+		if !isSaid && counts[state] > 0 {
 			text += fmt.Sprintf(", %d %s", counts[state], state)
 		}
 	}

@@ -46,7 +46,8 @@ type options struct {
 // flags returns the given flags and the common ones.
 func flags(own ...cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(own, []cli.Flag{
-		&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi", Usage: "look into the namespace `NAME`"},
+		&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi",
+			Usage: "look into the namespace `NAME`"},
 		&cli.StringFlag{Name: "kubeconfig", Usage: "use the cluster of this `FILE` (default: kubectl's)"},
 		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory,
 			Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
@@ -66,7 +67,8 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	case o.Timeout < 0:
 		return o, failure.Usagef(cmd.Path(c), "--timeout: %s is less than 0", o.Timeout)
 	case o.Commit != "" && !commits.MatchString(o.Commit):
-		return o, failure.Usagef(cmd.Path(c), "--commit: %q is not a commit; `git rev-parse HEAD` prints one", o.Commit)
+		return o, failure.Usagef(cmd.Path(c), "--commit: %q is not a commit; `git rev-parse HEAD` prints one",
+			o.Commit)
 	}
 	return o, nil
 }
@@ -92,8 +94,9 @@ func action(d cmd.Deps, run func(work, context.Context) error) cli.ActionFunc {
 		}
 		cancel := func() {}
 		if o.Timeout > 0 {
-			ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("not done after %s; the same command goes on "+
-				"waiting", o.Timeout))
+			ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout,
+				fmt.Errorf("not done after %s; the same command goes on "+
+					"waiting", o.Timeout))
 		}
 		defer cancel()
 		err = run(w, ctx)
@@ -204,10 +207,11 @@ func (w work) show(ctx context.Context) error {
 	for _, s := range states {
 		last, commit := cmd.OrDash(s.Last), s.Commit
 		if s.LastAt != nil {
-			last += " " + cmd.Ago(w.d.Now().Sub(*s.LastAt))
+			last += " " + typeset.Ago(w.d.Now().Sub(*s.LastAt))
 		}
 		const short = 12
-		table.Rows = append(table.Rows, []string{s.Name, string(s.Phase), last, commit[:min(short, len(commit))], s.Cause})
+		table.Rows = append(table.Rows, []string{s.Name, string(s.Phase), last, commit[:min(short, len(commit))],
+			s.Cause})
 	}
 	return w.conclude(states, table.Text(w.d.Width()))
 }

@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/workflow/relay"
+	"mara/runner/internal/workflow/view"
 )
 
 // flags returns the flags that choose the runs of a root or a stack.
@@ -147,12 +148,12 @@ func runHistory(_ context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	past := []cmd.PastRun{}
+	past := []view.PastRun{}
 	for run, summary := range runs {
 		if o.Stack.IsSet() && summary.Stack != o.Stack.Text {
 			continue
 		}
-		past = append(past, cmd.NewPastRun(run, summary))
+		past = append(past, view.NewPastRun(run, summary))
 		if len(past) == o.Limit {
 			break
 		}
@@ -160,7 +161,7 @@ func runHistory(_ context.Context, d cmd.Deps, o options) error {
 	return o.Show(d, past, historyText(past, d.Now(), d.Width()))
 }
 
-func historyText(past []cmd.PastRun, now time.Time, width int) string {
+func historyText(past []view.PastRun, now time.Time, width int) string {
 	if len(past) == 0 {
 		return "no runs yet\n"
 	}
@@ -171,7 +172,8 @@ func historyText(past []cmd.PastRun, now time.Time, width int) string {
 	for _, p := range past {
 		took := event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
 		table.Rows = append(table.Rows, []string{
-			p.ID, string(p.Operation), p.Provider + "/" + p.Stack, string(p.Result), cmd.Ago(now.Sub(p.Started)), took,
+			p.ID, string(p.Operation), p.Provider + "/" +
+				p.Stack, string(p.Result), typeset.Ago(now.Sub(p.Started)), took,
 			cmd.OrDash(p.By),
 		})
 	}

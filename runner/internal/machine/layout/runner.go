@@ -41,6 +41,9 @@ func (r Runner) Rollouts() string { return r.join("rollouts") }
 // Rolled returns the record of the last rollout of an environment.
 func (r Runner) Rolled(stack string) string { return r.join("environments", stack+".rolled.json") }
 
+// Drift returns the result of the last comparison of an environment with its cloud.
+func (r Runner) Drift(stack string) string { return r.join("environments", stack+".drift.json") }
+
 // Work returns the directory of working copies.
 func (r Runner) Work() string { return r.join("work") }
 
@@ -142,7 +145,8 @@ func CheckLinks(root string) error {
 			continue // it is missing, or below the root
 		}
 		return &failure.Environment{
-			Text: name + " is a link to " + target + ", which is not below the root, and the runner would write there",
+			Text: name + " is a link to " + target +
+				", which is not below the root, and the runner would write there",
 			Next: "make it a directory; states can be elsewhere with PULUMI_BACKEND_URL",
 		}
 	}

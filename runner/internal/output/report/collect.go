@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"strings"
 	"time"
 
@@ -88,6 +89,11 @@ func Collect(events iter.Seq2[event.Event, error]) (*event.Summary, Details, err
 
 // Details returns what has been gathered. The caller may add outputs.
 func (c *Collector) Details() Details { return c.details }
+
+// Clone returns a copy that further events do not change.
+func (d Details) Clone() Details {
+	return Details{Resources: maps.Clone(d.Resources), Logs: maps.Clone(d.Logs), Outputs: maps.Clone(d.Outputs)}
+}
 
 // Emit takes note of an event.
 func (c *Collector) Emit(e event.Event) {

@@ -17,48 +17,48 @@ import (
 //go:embed report.html
 var page string
 
-// pageData is what the template sees.
-type pageData struct {
+// Page is what a page of a run shows: the template of the report, and `runner web`.
+type Page struct {
 	*event.Summary
 	Title    string
 	Duration string
 	Words    string
 	Head     template.HTML
 	Style    template.CSS
-	Shares   []share
-	Rows     []pageRow
-	Ticks    []tick
-	Failures []pageFailure
-	Path     []pageRow // the critical one
+	Shares   []Share
+	Rows     []Row
+	Ticks    []Tick
+	Failures []FailedRows
+	Path     []Row // the critical one
 	PathTime string
-	Picture  template.HTML
+	Graph    graph.Graph // of the plan
 }
 
-// pageRow is a project wherever it appears on the page.
-type pageRow struct {
+// Row is a project wherever it appears on the page.
+type Row struct {
 	event.Step
 	Result    event.Result
 	Changes   string
 	Time      string
-	Needs     []pageRow // without needs of their own
-	NeededBy  []pageRow
+	Needs     []Row // without needs of their own
+	NeededBy  []Row
 	Critical  bool
-	Bar       *bar
-	Hooks     []bar
+	Bar       *Bar
+	Hooks     []Bar
 	Resources Resources
 	Log       Log
 	Outputs   []Output
 	Alerts    []string
 }
 
-// pageFailure is why the projects of some rows have failed.
-type pageFailure struct {
-	Rows   []pageRow
+// FailedRows is why the projects of some rows have failed.
+type FailedRows struct {
+	Rows   []Row
 	Errors []event.Diagnostic
 }
 
-// share is a part of all projects, in percent.
-type share struct {
+// Share is a part of all projects, in percent.
+type Share struct {
 	Result event.Result
 	N      int
 	Width  template.CSS
@@ -74,13 +74,14 @@ func writeHTML(w io.Writer, s *event.Summary, d Details) error {
 	if err != nil {
 		return fmt.Errorf("parsing the report's template: %w", err)
 	}
-	return t.Execute(w, newPage(s, d))
+	return t.Execute(w, NewPage(s, d))
 }
 
-func newPage(s *event.Summary, d Details) pageData {
+// NewPage prepares the page of a run.
+func NewPage(s *event.Summary, d Details) Page {
 	scale := newTimeline(s)
 	path := criticalPath(s)
-	data := pageData{
+	data := Page{
 		Summary: s, Title: title(s), Duration: event.FormatDuration(s.Duration()), Words: s.Changes.Words(s.Operation),
 		Head: template.HTML(graph.Head), Style: template.CSS(graph.Style), Ticks: scale.ticks(), Shares: shares(s),
 	}
@@ -95,13 +96,16 @@ func newPage(s *event.Summary, d Details) pageData {
 	data.explain()
 	data.follow(path)
 	if len(s.Steps) > 0 {
-		data.Picture = template.HTML(data.graph(path).SVG()) // which escapes what it is given
+		data.Graph = data.graph(path)
 	}
 	return data
 }
 
+// Picture returns the picture of the plan.
+func (p Page) Picture() template.HTML { return template.HTML(p.Graph.SVG()) } // which escapes what it is given
+
 // row returns the row of a project, or nil if the page has none.
-func (p *pageData) row(project string) *pageRow {
+func (p *Page) row(project string) *Row {
 	if _, position := p.Step(project); position > 0 {
 		return &p.Rows[position-1]
 	}
@@ -109,34 +113,35 @@ func (p *pageData) row(project string) *pageRow {
 }
 
 // connect fills in what each project needs and is needed by.
-func (p *pageData) connect() {
+func (p *Page) connect() {
 	for i := range p.Rows {
 		for _, name := range p.Rows[i].All() {
 			if need := p.row(name); need != nil {
-				p.Rows[i].Needs = append(p.Rows[i].Needs, pageRow{Step: need.Step})
-				need.NeededBy = append(need.NeededBy, pageRow{Step: p.Rows[i].Step})
+				p.Rows[i].Needs = append(p.Rows[i].Needs, Row{Step: need.Step})
+				need.NeededBy = append(need.NeededBy, Row{Step: p.Rows[i].Step})
 			}
 		}
 	}
 }
 
 // explain tells why projects have failed.
-func (p *pageData) explain() {
+func (p *Page) explain() {
 	for _, f := range p.Summary.Failures() {
-		var rows []pageRow
+		var rows []Row
 		for _, step := range f.Steps {
 			rows = append(rows, *p.row(step.Name))
 		}
-		p.Failures = append(p.Failures, pageFailure{Rows: rows, Errors: f.Errors})
+		p.Failures = append(p.Failures, FailedRows{Rows: rows, Errors: f.Errors})
 	}
 }
 
 // warn puts every warning beside its project, too.
-func (p *pageData) warn() {
+func (p *Page) warn() {
 	for i := range p.Rows {
 		for _, d := range p.Rows[i].Diagnostics {
 			if d.Severity == event.Warning {
-				p.Rows[i].Alerts = append(p.Rows[i].Alerts, strings.TrimPrefix(d.Resource.String()+": "+d.Message, ": "))
+				p.Rows[i].Alerts = append(p.Rows[i].Alerts, strings.TrimPrefix(d.Resource.String()+": "+d.Message,
+					": "))
 			}
 		}
 	}
@@ -148,7 +153,7 @@ func (p *pageData) warn() {
 }
 
 // follow fills in the critical path.
-func (p *pageData) follow(path []string) {
+func (p *Page) follow(path []string) {
 	var total time.Duration
 	for _, name := range path {
 		row := p.row(name)
@@ -159,7 +164,7 @@ func (p *pageData) follow(path []string) {
 }
 
 // graph returns the picture of the plan, with the result of every project.
-func (p *pageData) graph(path []string) graph.Graph {
+func (p *Page) graph(path []string) graph.Graph {
 	g := graph.Graph{Title: fmt.Sprintf("What the %d projects of this run need of each other", len(p.Rows))}
 	for _, row := range p.Rows {
 		text := string(row.Result)
@@ -173,7 +178,8 @@ func (p *pageData) graph(path []string) graph.Graph {
 		on := slices.Index(path, row.Name)
 		for _, name := range row.All() {
 			g.Edges = append(g.Edges, graph.Edge{
-				From: name, To: row.Name, Dashed: !slices.Contains(row.Reads, name), Marked: on > 0 && path[on-1] == name,
+				From: name, To: row.Name, Dashed: !slices.Contains(row.Reads, name), Marked: on > 0 &&
+					path[on-1] == name,
 			})
 		}
 	}
@@ -181,9 +187,10 @@ func (p *pageData) graph(path []string) graph.Graph {
 }
 
 // shares counts the projects by result.
-func shares(s *event.Summary) []share {
-	var out []share
-	for _, r := range []event.Result{event.Succeeded, event.Failed, event.Cancelled, event.Interrupted, event.Skipped} {
+func shares(s *event.Summary) []Share {
+	var out []Share
+	for _, r := range []event.Result{event.Succeeded, event.Failed, event.Cancelled, event.Interrupted,
+		event.Skipped} {
 		n := 0
 		for _, step := range s.Steps {
 			if result(step) == r {
@@ -191,7 +198,7 @@ func shares(s *event.Summary) []share {
 			}
 		}
 		if n > 0 {
-			out = append(out, share{Result: r, N: n, Width: percentage(float64(n) / float64(len(s.Steps)))})
+			out = append(out, Share{Result: r, N: n, Width: percentage(float64(n) / float64(len(s.Steps)))})
 		}
 	}
 	return out

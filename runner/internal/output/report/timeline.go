@@ -8,8 +8,8 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// bar is a piece of the timeline, in percent of the run.
-type bar struct {
+// Bar is a piece of the timeline, in percent of the run.
+type Bar struct {
 	Left, Width template.CSS
 	Label       string
 	// Note is where what is written about the bar begins, from the left edge; or
@@ -18,8 +18,8 @@ type bar struct {
 	Place string
 }
 
-// tick is a mark on the time axis.
-type tick struct {
+// Tick is a mark on the time axis.
+type Tick struct {
 	Left  template.CSS
 	Label string
 }
@@ -41,8 +41,8 @@ func newTimeline(s *event.Summary) timeline {
 }
 
 // row prepares a step. A step whose end is not recorded reaches to the end.
-func (t timeline) row(step event.Step) pageRow {
-	row := pageRow{Step: step, Result: result(step), Changes: changes(step), Time: took(step)}
+func (t timeline) row(step event.Step) Row {
+	row := Row{Step: step, Result: result(step), Changes: changes(step), Time: took(step)}
 	if !step.Ran() {
 		return row
 	}
@@ -58,10 +58,10 @@ func (t timeline) row(step event.Step) pageRow {
 	return row
 }
 
-func (t timeline) bar(start time.Time, duration time.Duration, label string) *bar {
+func (t timeline) bar(start time.Time, duration time.Duration, label string) *Bar {
 	const room = 0.25 // for a note
 	from, to := t.share(start.Sub(t.began)), t.share(start.Sub(t.began)+duration)
-	b := &bar{Left: percentage(from), Width: percentage(to - from), Label: label, Note: percentage(to)}
+	b := &Bar{Left: percentage(from), Width: percentage(to - from), Label: label, Note: percentage(to)}
 	switch {
 	case 1-to >= room:
 	case from >= room:
@@ -82,17 +82,18 @@ func percentage(share float64) template.CSS {
 }
 
 // ticks marks at most five full steps of a round length.
-func (t timeline) ticks() []tick {
+func (t timeline) ticks() []Tick {
 	const most = 5
 	step := time.Second
-	for _, factor := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 86400} {
+	for _, factor := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600,
+		86400} {
 		if step = factor * time.Second; t.whole/step <= most {
 			break
 		}
 	}
-	var out []tick
+	var out []Tick
 	for at := time.Duration(0); at <= t.whole && len(out) <= most; at += step {
-		out = append(out, tick{Left: percentage(t.share(at)), Label: axisLabel(at)})
+		out = append(out, Tick{Left: percentage(t.share(at)), Label: axisLabel(at)})
 	}
 	return out
 }

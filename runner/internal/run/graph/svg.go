@@ -41,6 +41,10 @@ func (g Graph) SVG() string {
 	return p.draw(fmt.Sprintf(` style="max-width:100%%;height:auto;min-width:%.0fpx"`, smallest*p.w), "")
 }
 
+// Bare draws the graph as an element for a page that has Style and whose policy forbids styles in attributes. The page
+// decides how wide it is shown.
+func (g Graph) Bare() string { return g.layout().draw("", "") }
+
 // File draws the graph as a file of its own.
 func (g Graph) File() string {
 	return g.layout().draw(` xmlns="http://www.w3.org/2000/svg"`,
@@ -168,7 +172,8 @@ func (p *picture) node(i int) {
 	fmt.Fprintf(&p.b, `%s aria-label="%s"><title>%s</title>`, begin, label, label)
 	fmt.Fprintf(&p.b, `<rect class="box" x="%.1f" y="%.1f" width="%.1f" height="%.0f" rx="7"/>`, x, y, w, boxHeight)
 	if n.State != "" {
-		fmt.Fprintf(&p.b, `<rect class="side" x="%.1f" y="%.1f" width="4" height="%.0f" rx="2"/>`, x+6, y+8, boxHeight-16)
+		fmt.Fprintf(&p.b, `<rect class="side" x="%.1f" y="%.1f" width="4" height="%.0f" rx="2"/>`, x+6, y+8,
+			boxHeight-16)
 	}
 	fmt.Fprintf(&p.b, `<text class="title" x="%.1f" y="%.1f">%s</text>`, x+17, y+20, html.EscapeString(n.Title))
 	fmt.Fprintf(&p.b, `<text class="text" x="%.1f" y="%.1f">%s</text>%s`, x+17, y+36, html.EscapeString(n.Text), end)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"mara/runner/internal/machine/failure"
 )
@@ -67,6 +68,32 @@ func IsAlive(pid int) bool {
 		return false // the system has /proc, but no such process
 	}
 	return isProcess(pid)
+}
+
+// IsAliveSince reports whether a process runs on this machine that began before a time: process IDs are reused. On
+// systems without /proc it cannot tell, and asks only whether the process runs.
+func IsAliveSince(pid int, when time.Time) bool {
+	const clocks = 5 * time.Second // by which the clocks of the kernel and of the journal may differ
+	began := beginOf(pid)
+	return IsAlive(pid) && (began.IsZero() || began.Before(when.Add(clocks)))
+}
+
+// beginOf returns when a process began, or the zero time where the system does not say.
+func beginOf(pid int) (began time.Time) {
+	const perSecond = 100 // USER_HZ, which Linux fixes for what it tells programs
+	ticks, err := strconv.ParseInt(startOf(pid), 10, 64)
+	if err != nil {
+		return began
+	}
+	text, _ := os.ReadFile("/proc/stat")
+	for line := range strings.Lines(string(text)) {
+		if boot, ok := strings.CutPrefix(line, "btime "); ok {
+			if seconds, err := strconv.ParseInt(strings.TrimSpace(boot), 10, 64); err == nil {
+				began = time.Unix(seconds, 0).Add(time.Duration(ticks) * time.Second / perSecond)
+			}
+		}
+	}
+	return began
 }
 
 // bootID returns the boot ID of the kernel, or "" on other systems than Linux.

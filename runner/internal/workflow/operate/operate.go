@@ -144,6 +144,7 @@ func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
 	if j.Operation == operation.Drift {
 		stored = unchanged.InvalidateDrifted(j.s, &summary)
 		run.Warn("the next up may skip projects that have drifted; use up --force: ", stored)
+		run.Warn("the result of the drift is not kept: ", record.KeepDrift(j.s, &summary, j.isWhole()))
 	}
 	var left error
 	if err == nil {
@@ -257,9 +258,12 @@ func (j *job) ending(summary event.Summary, known *unchanged.Projects) record.En
 	return record.Ending{
 		Finished: summary.Finished, Steps: summary.Steps, Program: known.ProgramOf,
 		Done:  slices.DeleteFunc(slices.Clone(j.w.done), isInPlan),
-		Whole: !j.Removal.Orphans && len(j.w.plan.Steps) == len(j.s.Plan.Steps),
+		Whole: !j.Removal.Orphans && j.isWhole(),
 	}
 }
+
+// isWhole reports whether the run is about all projects.
+func (j *job) isWhole() bool { return len(j.w.plan.Steps) == len(j.s.Plan.Steps) }
 
 // checkNothingLeft asks the backend, after a successful destroy, whether resources are left.
 func (j *job) checkNothingLeft(ctx context.Context) error {

@@ -160,12 +160,13 @@ const (
 // Verdict is the result of comparing what ran in an environment with the files of today.
 type Verdict struct {
 	State   string
-	Run     string   // the last run that has ended
-	Commit  string   // of that run
-	Begun   string   // the run that has not ended, with its operation
-	Failed  []string // projects that have not succeeded, with run and operation
-	Missing []string // projects that never ran
-	Changes []string // values and programs that have changed since
+	Run     string    // the last run that has ended
+	Commit  string    // of that run
+	Ended   time.Time // when that run ended
+	Begun   string    // the run that has not ended, with its operation
+	Failed  []string  // projects that have not succeeded, with run and operation
+	Missing []string  // projects that never ran
+	Changes []string  // values and programs that have changed since
 }
 
 // Reasons returns why the environment is not up to date; none if it is.
@@ -190,7 +191,7 @@ func (v Verdict) Reasons() []string {
 
 // compare compares what ran with the files of today.
 func (r Record) compare(now present) Verdict {
-	v := Verdict{State: IsUpToDate, Run: r.Run, Commit: r.Runs[r.Run].Commit}
+	v := Verdict{State: IsUpToDate, Run: r.Run, Commit: r.Runs[r.Run].Commit, Ended: r.Runs[r.Run].Finished}
 	switch {
 	case !r.isKnown():
 		return Verdict{State: NeverRolledOut}

@@ -1,8 +1,10 @@
-package cmd
+package typeset_test
 
 import (
 	"testing"
 	"time"
+
+	"mara/runner/internal/machine/typeset"
 )
 
 func TestAgo(t *testing.T) {
@@ -12,7 +14,7 @@ func TestAgo(t *testing.T) {
 		119 * time.Minute: "119m ago", 2 * time.Hour: "2h ago", 47 * time.Hour: "47h ago", 48 * time.Hour: "2d ago",
 		90 * 24 * time.Hour: "90d ago",
 	} {
-		if got := Ago(in); got != want {
+		if got := typeset.Ago(in); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
 		}
 	}

@@ -1,18 +1,20 @@
-package cmd
+package view
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/state/lock"
 )
 
-// PastRun is one entry of the history.
+// PastRun is the JSON form of a run in lists.
 type PastRun struct {
 	ID         string              `json:"id"`
 	Operation  operation.Operation `json:"operation"`
@@ -25,42 +27,52 @@ type PastRun struct {
 	By         string              `json:"by,omitempty"`
 }
 
-// NewPastRun makes the history's entry of a run.
+// NewPastRun returns the list form of a run. Its result is running while the process that holds the environment's
+// lock is at it, here or on another machine.
 func NewPastRun(r journal.Run, summary *event.Summary) PastRun {
 	past := PastRun{
 		ID: r.ID, Operation: summary.Operation, Provider: summary.Provider, Stack: summary.Stack,
 		Simulated: summary.Simulated, Result: summary.Outcome(), Started: summary.Started,
 		DurationMS: summary.Duration().Milliseconds(),
 	}
-	if summary.Result == "" && isRunning(r, summary) {
-		past.Result = Running
+	meta, err := r.Meta()
+	if summary.Result == "" && isRunning(r, summary, meta) {
+		past.Result = ResultRunning
 	}
-	if meta, err := r.Meta(); err == nil {
+	if err == nil {
 		past.By = meta.User + "@" + meta.Host
 	}
 	return past
 }
 
-// Running is the result of a run that has not ended, and holds the lock of its environment.
-const Running event.Result = "running"
+// ResultRunning is the result of a run that has not ended yet.
+const ResultRunning event.Result = "running"
 
-// isRunning reports whether the run still holds the lock of its environment. Processes of
-// other machines cannot be checked: their locks count as held.
-func isRunning(r journal.Run, summary *event.Summary) bool {
+// isRunning reports whether a run without an end is still at work. A run on an environment holds its lock; an
+// operation on many holds none of its own, and its process counts.
+func isRunning(r journal.Run, summary *event.Summary, meta journal.Meta) bool {
+	if summary.Fleet {
+		host, _ := os.Hostname()
+		return meta.PID != 0 && meta.Host == host && lock.IsAliveSince(meta.PID, r.Began())
+	}
 	dir := layout.Runner(filepath.Dir(filepath.Dir(r.Dir)))
 	state, owner, err := lock.Inspect(dir.Lock(summary.Provider, summary.Stack))
 	return err == nil && owner.Run == r.ID && (state == lock.Held || state == lock.Foreign)
 }
 
-// Words summarizes a run: "up succeeded, 3m ago", or "-" for no run.
+// Words describes the run in the cell of a table.
 func (r *PastRun) Words(now time.Time) string {
 	if r == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%s %s, %s", r.Operation, r.Result, Ago(now.Sub(r.Started)))
+	return fmt.Sprintf("%s %s, %s", r.Operation, r.Result, typeset.Ago(now.Sub(r.Started)))
 }
 
-// NewestRuns reads the journal and returns the last run of each stack.
+// Duration returns how long the run has taken.
+func (r *PastRun) Duration() time.Duration { return time.Duration(r.DurationMS) * time.Millisecond }
+
+// NewestRuns returns the last run of each environment of a directory, by stack. It skips
+// unreadable runs.
 func NewestRuns(dir string) (map[string]PastRun, error) {
 	runs, err := journal.Summaries(dir)
 	newest := map[string]PastRun{}

@@ -1,0 +1,193 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/run/event"
+)
+
+// Contents is what an environment consists of: its plan, and what its states say. Values that are secret read
+// "[secret]".
+type Contents struct {
+	Steps    []event.Project // of the plan, in order
+	Backend  string
+	Projects map[string]ProjectContents // that have a state
+	Read     time.Time
+}
+
+// ProjectContents is what the state of a project says.
+type ProjectContents struct {
+	Outputs   map[string]any
+	Resources []Resource
+}
+
+// Resource is a resource in a state.
+type Resource struct {
+	Type     string
+	Name     string
+	ID       string
+	Protect  bool
+	External bool      // read, not created
+	Created  time.Time // zero if the state does not say
+	Modified time.Time
+}
+
+// Readers returns the projects that read outputs of a project, in plan order.
+func (c Contents) Readers(project string) (names []string) {
+	for _, step := range c.Steps {
+		if slices.Contains(step.Reads, project) {
+			names = append(names, step.Name)
+		}
+	}
+	return names
+}
+
+// Resources returns the number of resources.
+func (c Contents) Resources() (n int) {
+	for _, p := range c.Projects {
+		n += len(p.Resources)
+	}
+	return n
+}
+
+// ContentsOf reads what an environment consists of.
+func ContentsOf(ctx context.Context, d session.Deps, o session.Options, name string) (c Contents, err error) {
+	o.Request, o.Operation = o.Of(name), operation.Up // the projects that up would run
+	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) error {
+		c = Contents{Backend: event.MaskURLs(s.Settings.Backend.Text), Projects: map[string]ProjectContents{},
+			Read: d.Now()}
+		for _, step := range s.Plan.Steps {
+			c.Steps = append(c.Steps, event.Project{Name: step.Project.Name, Title: step.Project.Title,
+				Needs: step.Needs})
+		}
+		if !s.States().MayHaveStates() {
+			return nil
+		}
+		states, err := inventory.OfEnvironment(ctx, s)
+		if err != nil {
+			return err
+		}
+		for _, project := range slices.Sorted(maps.Keys(states)) {
+			if c.Projects[project], err = projectContents(project, states[project]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return c, err
+}
+
+// projectContents reads a state.
+func projectContents(project string, state json.RawMessage) (p ProjectContents, err error) {
+	contents, err := query.ContentsOf(project, state)
+	if err != nil {
+		return p, err
+	}
+	p.Outputs = contents.Outputs
+	var content struct {
+		Resources []struct {
+			URN      string    `json:"urn"`
+			Type     string    `json:"type"`
+			ID       any       `json:"id"`
+			Protect  bool      `json:"protect"`
+			External bool      `json:"external"`
+			Created  time.Time `json:"created"`
+			Modified time.Time `json:"modified"`
+		} `json:"resources"`
+	}
+	if len(state) == 0 {
+		return p, nil
+	}
+	if err := json.Unmarshal(state, &content); err != nil {
+		return p, err
+	}
+	for _, r := range content.Resources {
+		if r.Type == "pulumi:pulumi:Stack" || strings.HasPrefix(r.Type, "pulumi:providers:") {
+			continue
+		}
+		id, isText := r.ID.(string)
+		if !isText && r.ID != nil {
+			id = query.Secret
+		}
+		p.Resources = append(p.Resources, Resource{Type: r.Type,
+			Name: r.URN[strings.LastIndex(r.URN, "::")+len("::"):], ID: id,
+			Protect: r.Protect, External: r.External, Created: r.Created, Modified: r.Modified})
+	}
+	slices.SortFunc(p.Resources, func(a, b Resource) int {
+		return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name))
+	})
+	return p, nil
+}
+
+// cached keeps answers that take time, so that several pages ask once.
+type cached[T any] struct {
+	mu      sync.Mutex // holds what follows
+	answers map[string]*answer[T]
+}
+
+type answer[T any] struct {
+	once  sync.Mutex
+	at    time.Time
+	value T
+	err   error
+}
+
+// of returns the answer for a name, not older than an age.
+func (c *cached[T]) of(name string, now time.Time, age time.Duration, ask func() (T, error)) (T, error) {
+	c.mu.Lock()
+	if c.answers == nil {
+		c.answers = map[string]*answer[T]{}
+	}
+	a := c.answers[name]
+	if a == nil {
+		a = &answer[T]{}
+		c.answers[name] = a
+	}
+	c.mu.Unlock()
+	a.once.Lock()
+	defer a.once.Unlock()
+	if a.at.IsZero() || now.Sub(a.at) > age {
+		a.value, a.err = ask()
+		a.at = now
+	}
+	return a.value, a.err
+}
+
+const (
+	localAge  = 2 * time.Second // of answers from files
+	remoteAge = time.Minute     // of answers from a backend that has to be asked
+)
+
+// Contents returns what an environment consists of, as it was a moment ago. States in a backend that has to be asked
+// may be a minute old.
+func (r *Reader) Contents(ctx context.Context, name string) (Contents, error) {
+	age := localAge
+	if !r.isLocal(name) {
+		age = remoteAge
+	}
+	return r.contents.of(name, r.deps.Now(), age, func() (Contents, error) {
+		return ContentsOf(context.WithoutCancel(ctx), r.deps, r.options, name)
+	})
+}
+
+// isLocal reports whether the states of an environment are files.
+func (r *Reader) isLocal(name string) (is bool) {
+	o := r.options
+	o.Request = o.Of(name)
+	_ = session.Use(r.deps, o, (*session.Session).ResolveStack, func(s *session.Session) error {
+		is = s.States().IsFile()
+		return nil
+	})
+	return is
+}
