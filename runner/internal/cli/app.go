@@ -28,6 +28,7 @@ import (
 	"mara/runner/internal/cli/secrets"
 	"mara/runner/internal/cli/tools"
 	"mara/runner/internal/cli/trial"
+	"mara/runner/internal/cli/web"
 )
 
 // commands returns every command, in the order of the help text.
@@ -62,6 +63,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		runs.Logs(d),
 		runs.Report(d),
 		runs.Support(d, Run),
+		web.Command(d),
 		trial.Try(d, Run),
 		trial.Demo(d, Run),
 		tools.Env(d),

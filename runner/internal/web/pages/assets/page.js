@@ -1,0 +1,121 @@
+// The script of `runner web`: it keeps a live page up to date, copies commands, filters rows while one types, zooms
+// pictures and follows keys. Everything a page says is there without it.
+"use strict";
+(() => {
+  const generation = document.documentElement.dataset.generation;
+  const light = document.getElementById("light"), words = document.getElementById("live"), spoken = document.getElementById("spoken");
+  const address = () => location.pathname + location.search;
+  let source = null, timer = 0, spokenAt = 0;
+
+  // show puts a new state of the page in place of the old one, and keeps focus, scrolling and what is open.
+  const show = (text) => {
+    const page = JSON.parse(text);
+    const old = states();
+    const content = document.getElementById("content"), next = content.cloneNode(false);
+    next.innerHTML = page.main;
+    const isOpen = (node) => node.tagName === "DETAILS" && node.open;
+    Idiomorph.morph(content, next, {
+      ignoreActiveValue: true,
+      callbacks: {
+        beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS") && !(name === "width" && node.dataset.zoomed) &&
+          !(name === "hidden" && node.tagName === "TR") && !(name === "class" && node.tagName === "TR" && node.classList.contains("at")),
+        beforeNodeRemoved: (node) => !isOpen(node) || !next.querySelector("#" + CSS.escape(node.id || "none")),
+      },
+    });
+    document.title = page.title + document.title.slice(document.title.lastIndexOf(" · "));
+    filter();
+    speak(old, states());
+    mark("on", "live, " + new Date().toISOString().slice(11, 19) + " UTC");
+  };
+  const states = () => new Map([...document.querySelectorAll('tr[id^="env-"]')].map(r => [r.id.slice(4), r.querySelector(".state").lastChild.data]));
+  // speak tells those who do not see the page which environments have changed their state, and not more than needed.
+  const speak = (was, is) => {
+    const changes = [...is].filter(([name, state]) => was.has(name) && was.get(name) !== state);
+    if (changes.length && Date.now() - spokenAt > 10000) {
+      spokenAt = Date.now();
+      spoken.textContent = changes.slice(0, 3).map(([name, state]) => name + " " + state).join(", ") + (changes.length > 3 ? ", and " + (changes.length - 3) + " more" : "");
+    }
+  };
+  const mark = (state, text) => { light.className = state; words.textContent = text; };
+
+  const open = () => {
+    if (source || timer || document.hidden) return;
+    source = new EventSource("/live?page=" + encodeURIComponent(address()));
+    source.addEventListener("hello", (e) => {
+      const hello = JSON.parse(e.data);
+      if (hello.generation !== generation) location.reload();
+      if (hello.poll) { // this browser has enough connections
+        source.addEventListener("page", (e) => { show(e.data); close(); timer = setTimeout(() => { timer = 0; open(); }, 5000); }, {once: true});
+      }
+    });
+    source.addEventListener("page", (e) => show(e.data));
+    source.onerror = () => {
+      mark("off", "not live: the connection is gone");
+      if (source.readyState === EventSource.CLOSED) { close(); timer = setTimeout(() => { timer = 0; open(); }, 5000); }
+    };
+  };
+  const close = () => { if (source) source.close(); source = null; };
+  if ("live" in document.body.dataset) {
+    document.addEventListener("visibilitychange", () => { if (document.hidden) { close(); clearTimeout(timer); timer = 0; } else open(); });
+    addEventListener("pagehide", close);
+    addEventListener("pageshow", open);
+    open();
+  }
+
+  // filter hides rows that do not have all words of the text above them.
+  const filter = () => {
+    const input = document.querySelector("[data-filter]");
+    if (!input) return;
+    const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    document.querySelectorAll("[data-rows] tr").forEach(row => {
+      const text = wanted.length ? row.textContent.toLowerCase() : "";
+      row.hidden = wanted.some(word => !text.includes(word));
+    });
+  };
+  document.addEventListener("input", (e) => { if (e.target.matches("[data-filter]")) filter(); });
+
+  document.addEventListener("click", async (e) => {
+    const copy = e.target.closest("[data-copy]"), by = e.target.closest("[data-by]");
+    if (copy) {
+      try { await navigator.clipboard.writeText(copy.dataset.copy); copy.textContent = "Copied"; } catch { copy.textContent = "Select it"; }
+      copy.dataset.done = "";
+      setTimeout(() => { copy.textContent = "Copy"; delete copy.dataset.done; }, 2000);
+    }
+    if (by) zoom(document.getElementById(by.parentElement.dataset.zoom), Number(by.dataset.by));
+  });
+
+  // zoom changes the width of a picture, and its box scrolls; 0 is the width that fits.
+  const zoom = (box, factor) => {
+    const svg = box.querySelector("svg");
+    const width = factor ? Math.min(Math.max(svg.getBoundingClientRect().width * factor, 200), 8000) : svg.viewBox.baseVal.width;
+    svg.setAttribute("width", Math.round(width));
+    svg.setAttribute("height", Math.round(width * svg.viewBox.baseVal.height / svg.viewBox.baseVal.width));
+    svg.dataset.zoomed = factor ? "1" : "";
+    svg.classList.toggle("zoomed", factor !== 0);
+  };
+  document.addEventListener("wheel", (e) => {
+    const box = e.target.closest(".picture");
+    if (box && e.ctrlKey) { e.preventDefault(); zoom(box, e.deltaY < 0 ? 1.1 : 0.9); }
+  }, {passive: false});
+
+  let chord = "";
+  document.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select")) return;
+    const box = e.target.closest(".picture");
+    const go = {f: "/", r: "/runs", a: "/ask", c: "/compare"};
+    if (chord === "g" && go[e.key]) { chord = ""; location.href = go[e.key]; return; }
+    chord = e.key;
+    if (box && "+-0".includes(e.key)) zoom(box, {"+": 1.25, "-": 0.8, "0": 0}[e.key]);
+    else if (e.key === "/") { const q = document.querySelector("[data-filter], #q, .filters input"); if (q) { e.preventDefault(); q.focus(); q.select(); } }
+    else if (e.key === "?") location.href = "/keys";
+    else if (e.key === "j" || e.key === "k") step(e.key === "j" ? 1 : -1);
+  });
+  // step moves the focus from row to row.
+  const step = (by) => {
+    const rows = [...document.querySelectorAll(".rows tbody tr")].filter(r => !r.hidden && r.querySelector("a"));
+    if (!rows.length) return;
+    const at = rows.findIndex(r => r.contains(document.activeElement));
+    const row = rows[Math.min(Math.max(at + by, 0), rows.length - 1)];
+    (row.querySelector("th a") || row.querySelector("a")).focus();
+  };
+})();

@@ -1,0 +1,213 @@
+package pages
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mara/runner/internal/run/journal"
+	"mara/runner/internal/workflow/view"
+)
+
+const (
+	logPage = 2000    // lines of a log on a page
+	logTail = 500     // lines at the end of a log that grows
+	mostCut = 4 << 10 // characters of a line that are shown
+	logPart = 8 << 20 // bytes of a log in one answer
+)
+
+// logLine is a line of a log.
+type logLine struct {
+	N     int
+	Text  string
+	Parts []part // for a search: the text, in pieces
+	Bad   bool
+}
+
+// part is a piece of a line; Hit is what was searched.
+type part struct {
+	Text string
+	Hit  bool
+}
+
+// logData is what the page of a log shows.
+type logData struct {
+	Past     *view.Past
+	Base     string
+	Project  string
+	Projects []string
+	Lines    []logLine
+	Total    int
+	Hits     int
+	Text     string
+	Errors   bool
+	First    int
+	Last     int
+	Earlier  string
+	Later    string
+	Live     bool
+	All      string // address of the text
+}
+
+// log shows the page of a project's log, a part of it.
+func (p *Pages) log(r *visit) (content, error) {
+	from, base := p.o.Reader.Runs, "/r/"
+	if strings.HasPrefix(r.URL.Path, "/rollout/") {
+		from, base = p.o.Reader.Rollouts, "/rollout/"
+	}
+	id, project := r.PathValue("run"), r.PathValue("project")
+	past := from.Find(id)
+	if past == nil {
+		return content{}, notFound("no run %q; runs are pruned after a while", visible(id))
+	}
+	run := from.Run(id)
+	names, err := run.Logs()
+	if err != nil {
+		return content{}, err
+	}
+	if !slices.Contains(names, project) {
+		return content{}, notFound("run %s has no log of %q yet", id, visible(project))
+	}
+	data := logData{Past: past, Base: base + url.PathEscape(id), Project: project, Projects: names,
+		Text:   r.query.Get("q"),
+		Errors: r.query.Get("errors") != "", Live: !past.Ended()}
+	data.All = base + url.PathEscape(id) + "/text/" + url.PathEscape(project)
+	if err := data.read(run, r); err != nil {
+		return content{}, err
+	}
+	refresh := 0
+	if data.Live {
+		refresh = 5
+	}
+	return content{template: "log.html", title: visible(project) + ", log", nav: "runs", live: data.Live,
+		refresh: refresh, data: &data}, nil
+}
+
+// read reads the part of the log that the query asks for: a page, or what is found.
+func (d *logData) read(run journal.Run, r *visit) error {
+	f, err := run.OpenLog(d.Project)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	first, err := strconv.Atoi(r.query.Get("from"))
+	tail := err != nil && d.Live
+	if err != nil || first < 1 {
+		first = 1
+	}
+	most := logPage
+	if tail {
+		most = logTail
+	}
+	searches := d.Text != "" || d.Errors
+	words := strings.ToLower(d.Text)
+	reader := bufio.NewReaderSize(f, 64<<10)
+	for {
+		text, err := readLine(reader)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("reading the log of %s: %w", d.Project, err)
+		}
+		d.Total++
+		line := logLine{N: d.Total, Bad: isBad(text)}
+		switch {
+		case searches && (d.Errors && !line.Bad || !strings.Contains(strings.ToLower(text), words)):
+			continue
+		case searches:
+			if d.Hits++; d.Hits > most {
+				continue
+			}
+		case !tail && (d.Total < first || len(d.Lines) == most):
+			continue
+		}
+		line.Text = visible(text)
+		line.Parts = mark(line.Text, words)
+		d.Lines = append(d.Lines, line)
+		if tail && len(d.Lines) > most {
+			d.Lines = d.Lines[1:]
+		}
+	}
+	if n := len(d.Lines); n > 0 && !searches {
+		d.First, d.Last = d.Lines[0].N, d.Lines[n-1].N
+		if d.First > 1 {
+			d.Earlier = r.with("from", strconv.Itoa(max(1, d.First-logPage)))
+		}
+		if d.Last < d.Total {
+			d.Later = r.with("from", strconv.Itoa(d.Last+1))
+		}
+	}
+	return nil
+}
+
+// readLine reads a line without its end. It keeps the beginning of a very long one, and passes over the rest.
+func readLine(r *bufio.Reader) (string, error) {
+	var line []byte
+	for {
+		part, more, err := r.ReadLine()
+		if err != nil {
+			return "", err
+		}
+		line = append(line, part[:min(len(part), mostCut-min(len(line), mostCut))]...)
+		if !more {
+			return strings.ToValidUTF8(string(line), "�"), nil
+		}
+	}
+}
+
+// isBad reports whether a line tells of an error.
+func isBad(line string) bool {
+	line = strings.ToLower(line)
+	return strings.Contains(line, "error") || strings.Contains(line, "failed")
+}
+
+// mark splits a line where the text is found that was searched.
+func mark(line, text string) (parts []part) {
+	low := strings.ToLower(line)
+	if text == "" || len(low) != len(line) {
+		return []part{{Text: line}}
+	}
+	for {
+		at := strings.Index(low, text)
+		if at < 0 {
+			return append(parts, part{Text: line})
+		}
+		parts = append(parts, part{Text: line[:at]}, part{line[at : at+len(text)], true})
+		line, low = line[at+len(text):], low[at+len(text):]
+	}
+}
+
+// logText answers with a log as plain text, from a byte on.
+func (p *Pages) logText(w http.ResponseWriter, r *http.Request) {
+	run := p.o.Reader.Runs.Run(r.PathValue("run"))
+	if p.o.Reader.Runs.Find(run.ID) == nil {
+		http.NotFound(w, r)
+		return
+	}
+	names, err := run.Logs()
+	project := r.PathValue("project")
+	if err != nil || !slices.Contains(names, project) {
+		http.NotFound(w, r)
+		return
+	}
+	f, err := run.OpenLog(project)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	defer f.Close()
+	from, err := strconv.ParseInt(r.URL.Query().Get("from"), 10, 64)
+	if err != nil || from < 0 {
+		from = 0
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", `inline; filename="log.txt"`)
+	_, _ = io.Copy(w, io.NewSectionReader(f, from, logPart))
+}

@@ -1,0 +1,239 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/runner/internal/output/report"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/workflow/view"
+)
+
+// mostRuns is how many runs a list shows.
+const mostRuns = 200
+
+// runsPage is what the list of runs shows.
+type runsPage struct {
+	Runs                     []*view.Past
+	Total                    int
+	E, Op, Result, By, Since string
+	Operations, Results      []string
+	SinceWrong               string
+}
+
+// runs shows the page of past runs. "Since yesterday, by whom" is one of its addresses.
+func (p *Pages) runs(r *visit) (content, error) {
+	all := append(p.o.Reader.Rollouts.Runs(), p.o.Reader.Runs.Runs()...)
+	slices.SortStableFunc(all, func(a, b *view.Past) int { return b.Started.Compare(a.Started) })
+	data := runsPage{E: r.query.Get("e"), Op: r.query.Get("op"), Result: r.query.Get("result"), By: r.query.Get("by"),
+		Since: r.query.Get("since"), Operations: []string{"", "up", "preview", "drift", "refresh", "destroy"},
+		Results: []string{"", "running", "succeeded", "failed", "interrupted"}}
+	code := 0
+	if _, err := time.ParseDuration(data.Since); err != nil && data.Since != "" {
+		data.SinceWrong, code = "since: "+err.Error()+"; a duration is wanted, such as 24h", 400
+	}
+	data.Runs = filterRuns(r, all)
+	data.Total = len(data.Runs)
+	data.Runs = data.Runs[:min(len(data.Runs), mostRuns)]
+	return content{template: "runs.html", title: "Runs", nav: "runs", live: true, refresh: 10, code: code,
+		data: data}, nil
+}
+
+// filterRuns returns the runs that the query asks for.
+func filterRuns(r *visit, all []*view.Past) (chosen []*view.Past) {
+	since, _ := time.ParseDuration(r.query.Get("since")) // the page says what is wrong with it
+	for _, run := range all {
+		is := func(name, value string) bool { return r.query.Get(name) == "" || r.query.Get(name) == value }
+		if is("e", run.Stack) && is("op", string(run.Operation)) && is("result", string(run.Result)) &&
+			strings.Contains(run.By, r.query.Get("by")) && (since <= 0 || r.now.Sub(run.Started) <= since) {
+			chosen = append(chosen, run)
+		}
+	}
+	return chosen
+}
+
+// hasWords reports whether all words of a text are found in some texts.
+func hasWords(words string, texts ...string) bool {
+	in := strings.ToLower(strings.Join(texts, " "))
+	for word := range strings.FieldsSeq(strings.ToLower(words)) {
+		if !strings.Contains(in, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// runPage is what the page of a run shows.
+type runPage struct {
+	report.Page
+	Past     *view.Past
+	Rollout  bool
+	Base     string // address of the run
+	Rows     []runRow
+	Now      []runRow
+	Done     int
+	Of       int
+	Counts   []countRow
+	Picture  template.HTML
+	Path     []report.Row
+	At       string // where now is on the time line
+	Waves    []wavePanel
+	Commands []advice
+	Elapsed  time.Duration
+	Stopping string
+}
+
+// runRow is a project, or an environment, of a run.
+type runRow struct {
+	report.Row
+	Is    string // result, or how far it is
+	Doing string // the last thing that was said about it
+	Since time.Duration
+	Seen  int // resources that something has happened to
+	Link  string
+}
+
+// countRow is a part of the bar that shows how far a run is.
+type countRow struct {
+	Is    string
+	N     int
+	X, W  string
+	Class string
+}
+
+// run shows the page of a run.
+func (p *Pages) run(r *visit) (content, error) { return p.showRun(r, p.o.Reader.Runs, "/r/") }
+
+// rollout shows the page of an operation on many environments.
+func (p *Pages) rollout(r *visit) (content, error) {
+	return p.showRun(r, p.o.Reader.Rollouts, "/rollout/")
+}
+
+func (p *Pages) showRun(r *visit, from *view.History, base string) (content, error) {
+	id := r.PathValue("run")
+	past := from.Find(id)
+	if past == nil {
+		return content{}, notFound("no run %q; runs are pruned after a while", visible(id))
+	}
+	detailed, err := from.Read(id)
+	if err != nil {
+		return content{}, notFound("the run %s cannot be read: %v", id, err)
+	}
+	s := detailed.Summary
+	data := runPage{Past: past, Rollout: past.Fleet, Base: base + url.PathEscape(id), Stopping: s.Stopping}
+	live := !past.Ended()
+	if live || past.CutOff { // so that the time line ends now, or with the last sign of life
+		end := r.now
+		if past.CutOff {
+			end = s.Started.Add(past.Duration())
+		}
+		s.Finished, s.DurationMS = end, end.Sub(s.Started).Milliseconds()
+	}
+	data.Elapsed = s.Duration()
+	data.Page = report.NewPage(&s, detailed.Details)
+	data.Path = data.Page.Path
+	for _, row := range data.Page.Rows {
+		data.addRow(row, past, r.now)
+	}
+	data.count()
+	g := data.Page.Graph
+	for i := range g.Nodes {
+		row := data.Rows[i]
+		g.Nodes[i].Link, g.Nodes[i].State = row.Link, cmp.Or(map[string]string{"waiting": "skipped",
+			"never ran": "skipped", "cut off": "interrupted"}[row.Is], row.Is)
+		g.Nodes[i].Text = strings.TrimPrefix(g.Nodes[i].Text, string(event.Interrupted)+", ")
+		if row.Row.Step.Result == "" {
+			g.Nodes[i].Text = row.Is
+		}
+		g.Nodes[i].Title = visible(g.Nodes[i].Title)
+		g.Nodes[i].Label = visible(fmt.Sprintf("%s: %s", row.Name, g.Nodes[i].Text))
+	}
+	if len(g.Nodes) > 0 && len(g.Nodes) <= 120 {
+		data.Picture = template.HTML(g.Bare()) // which escapes what it is given
+	}
+	if past.CutOff && (s.Operation == "up" || s.Operation == "destroy") && !past.Fleet {
+		data.Commands = append(data.Commands, advice{"Continue with what is left",
+			p.command(string(s.Operation), "-s", s.Stack, "--resume")})
+	}
+	if past.CutOff && past.Fleet {
+		data.Commands = append(data.Commands, advice{"Continue with what is left",
+			p.command("fleet", string(s.Operation), "--resume")})
+	}
+	refresh := 0
+	if live {
+		refresh = 5
+	}
+	what := fmt.Sprintf("%s of %s", s.Operation, s.Stack)
+	if past.Fleet {
+		what = fmt.Sprintf("%s of the fleet", s.Operation)
+	}
+	word := string(past.Result)
+	if past.CutOff {
+		word = "cut off"
+	}
+	return content{template: "run.html", title: visible(what + ", " + word), nav: "runs", live: live,
+		refresh: refresh, data: &data}, nil
+}
+
+// addRow adds a step.
+func (d *runPage) addRow(row report.Row, past *view.Past, now time.Time) {
+	one := runRow{Row: row, Is: stepResult(row.Step, past), Seen: len(row.Resources.List) + row.Resources.More}
+	one.Link = d.Base + "/log/" + url.PathEscape(row.Name)
+	if row.Step.Started.IsZero() {
+		one.Link = d.Base + "#project-" + url.PathEscape(row.Name)
+	}
+	if d.Rollout {
+		one.Link = "/e/" + url.PathEscape(row.Name)
+		if row.Step.Run != "" {
+			one.Link = "/r/" + url.PathEscape(row.Step.Run)
+		}
+		if event.EndsWave(row.Name) {
+			one.Link = d.Base + "#timeline"
+		}
+	}
+	if one.Is == "running" {
+		one.Since = now.Sub(row.Step.Started)
+		one.Doing = lastLine(row.Log.Text)
+		if n := len(row.Resources.List); n > 0 {
+			last := row.Resources.List[n-1]
+			one.Doing = fmt.Sprintf("%s %s", last.Action, last.Resource.String())
+		}
+		d.Now = append(d.Now, one)
+	}
+	d.Rows = append(d.Rows, one)
+}
+
+func lastLine(text string) string {
+	text = strings.TrimRight(text, "\n")
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// count fills in how far the run is.
+func (d *runPage) count() {
+	counts := map[string]int{}
+	for _, row := range d.Rows {
+		if event.EndsWave(row.Name) {
+			continue
+		}
+		d.Of++
+		counts[row.Is]++
+		if row.Step.Result != "" {
+			d.Done++
+		}
+	}
+	x := 0.0
+	for _, is := range []string{"succeeded", "failed", "cancelled", "interrupted", "cut off", "skipped", "running",
+		"waiting", "never ran"} {
+		if n := counts[is]; n > 0 {
+			w := 100 * float64(n) / float64(d.Of)
+			d.Counts = append(d.Counts, countRow{is, n, fmt.Sprintf("%.2f%%", x), fmt.Sprintf("%.2f%%",
+				max(w-0.4, 0.3)), class(is)})
+			x += w
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package pages
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"al.essio.dev/pkg/shellescape"
+
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/event"
+	"mara/runner/internal/workflow/view"
+)
+
+// ago describes an age. Under a minute it counts nothing, so that a page does not change every second.
+func ago(now, t time.Time) string {
+	switch age := now.Sub(t); {
+	case t.IsZero():
+		return "never"
+	case age < 0:
+		return "in " + strings.TrimSuffix(typeset.Ago(-age), " ago")
+	case age < time.Minute:
+		return "just now"
+	case age < 2*time.Minute:
+		return "1m ago"
+	default:
+		return typeset.Ago(age)
+	}
+}
+
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+}
+
+func took(d time.Duration) string { return event.FormatDuration(d) }
+
+// visible shows characters that are not seen, or that change the order of others, as escapes: names, logs and values
+// come from elsewhere, and must not look like something else.
+func visible(text any) string {
+	s := fmt.Sprint(text)
+	if !strings.ContainsFunc(s, isHidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if isHidden(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isHidden(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError)
+}
+
+// class returns the class of a state or a result, which gives it its colour.
+func class(state any) string {
+	switch s := fmt.Sprint(state); view.State(s) {
+	case view.Failed, view.Unknown:
+		return "failed"
+	case view.Unfinished, view.Locked, view.Drifted, "cut off", "interrupted", "cancelled":
+		return "cancelled"
+	case view.Running:
+		return "running"
+	case view.Changed, view.Partly:
+		return "changed"
+	case view.UpToDate, "succeeded":
+		return "succeeded"
+	default:
+		return "never"
+	}
+}
+
+// link returns an address that a page may link to, or nothing: outputs come from programs.
+func link(value any) string {
+	text, _ := value.(string)
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		strings.ContainsFunc(text, isHidden) {
+		return ""
+	}
+	return text
+}
+
+// command returns a command to copy: its words are quoted, so that a name is never more than a name.
+func (p *Pages) command(words ...string) string {
+	quoted := []string{"runner"}
+	for _, word := range words {
+		quoted = append(quoted, shellescape.Quote(word))
+	}
+	if p.o.Reader.Options().Simulation.On {
+		quoted = append(quoted, "--simulate")
+	}
+	return strings.Join(quoted, " ")
+}
+
+// showValue shows a value on one line.
+func showValue(value any) string { return visible(typeset.Value(value)) }
+
+// isSecret reports whether a value stands for a secret one.
+func isSecret(value any) bool { return value == any(query.Secret) }
+
+// short cuts a text.
+func short(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
+}
+
+// sign returns the sign of an action on a resource.
+func sign(a event.Action) string {
+	signs := map[event.Action]string{event.Create: "+", event.Import: "+", event.Update: "~", event.Replace: "±",
+		event.Delete: "-"}
+	return signs[a]
+}
+
+// firstOf returns the first elements, for a list that may be long.
+func firstOf(most int, all []string) []string { return all[:min(len(all), most)] }
+
+// capital begins a text with a capital letter.
+func capital(text string) string {
+	r, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(r)) + text[n:]
+}
