@@ -10,11 +10,12 @@ const MaraFile = "mara.yaml"
 
 // Mara is the content of mara.yaml. Package catalogue checks its projects and providers.
 type Mara struct {
-	File      string // as shown; "" without the file
-	Projects  []MaraProject
-	Providers []MaraProvider
-	Hooks     []MaraHook // of the run
-	Harmless  []Word     // types of resources, or prefixes, that a protected environment may lose
+	File         string // as shown; "" without the file
+	Projects     []MaraProject
+	Providers    []MaraProvider
+	Hooks        []MaraHook // of the run
+	Applications []Application
+	Harmless     []Word // types of resources, or prefixes, that a protected environment may lose
 }
 
 // Word is a string with its line.

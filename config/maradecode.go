@@ -186,6 +186,11 @@ func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
 				m.Providers = append(m.Providers, d.provider(key, name, value))
 			})
 		}},
+		field{"applications", func(key string, node *yaml.Node) {
+			d.entries(key, node, func(key string, name Word, value *yaml.Node) {
+				m.Applications = append(m.Applications, applicationDecoder{d}.application(key, name, value))
+			})
+		}},
 		field{"hooks", func(key string, node *yaml.Node) { m.Hooks = d.hooks(key, node) }},
 		field{"harmless", func(key string, node *yaml.Node) { m.Harmless = d.types(key, node) }},
 	)

@@ -44,6 +44,7 @@ type Own struct {
 	// StackFiles has its own stack files, one for each stack, over the shared ones:
 	// the directory that they are in. "" where there is only the shared one.
 	StackFiles string
+	Generated  bool   // the runner has written its program, for an application in mara.yaml
 	Git, Ref   string // the repository and the revision that it is from; "" for a directory below the root
 	Stack      string // pattern of the names of its stacks; "" for that of the environment
 	Line       int    // in mara.yaml

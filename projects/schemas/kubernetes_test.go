@@ -8,6 +8,8 @@ import (
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apiextensions"
 	apiextensionsv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apiextensions/v1"
 	appsv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apps/v1"
+	autoscalingv2 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/autoscaling/v2"
+	batchv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/batch/v1"
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	networkingv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/networking/v1"
 	policyv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/policy/v1"
@@ -29,6 +31,8 @@ func TestKubernetes(t *testing.T) {
 		resource("kubernetes:apps/v1:Deployment", appsv1.NewDeployment),
 		resource("kubernetes:apps/v1:StatefulSet", appsv1.NewStatefulSet),
 		resource("kubernetes:apps/v1:DaemonSet", appsv1.NewDaemonSet),
+		resource("kubernetes:autoscaling/v2:HorizontalPodAutoscaler", autoscalingv2.NewHorizontalPodAutoscaler),
+		resource("kubernetes:batch/v1:Job", batchv1.NewJob),
 		resource("kubernetes:networking.k8s.io/v1:Ingress", networkingv1.NewIngress),
 		resource("kubernetes:networking.k8s.io/v1:IngressClass", networkingv1.NewIngressClass),
 		resource("kubernetes:networking.k8s.io/v1:NetworkPolicy", networkingv1.NewNetworkPolicy),

@@ -36,6 +36,7 @@ func commands(d cmd.Deps) []*cli.Command {
 	return slices.Concat([]*cli.Command{
 		configuration.Init(d),
 		configuration.Adopt(d),
+		configuration.Eject(d),
 		configuration.Fetch(d),
 		inspect.Providers(d),
 		inspect.Plan(d),

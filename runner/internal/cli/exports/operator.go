@@ -283,6 +283,10 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 		described.SecretsProvider = header.SecretsProvider
 	}
 	described.Variables = e.variables(o, passphrase)
+	if existing := e.Provider.Existing; existing != nil && !e.Vault.Has(existing.Content) {
+		problems = append(problems, fmt.Errorf("a Pod has no file %s: store a kubeconfig with a token, in base64, with "+
+			"`runner secrets set %s -`", existing.Kubeconfig, existing.Content))
+	}
 	declared := map[string]bool{}
 	for _, key := range o.Known().Keys() {
 		declared[key.Name] = true
@@ -298,7 +302,11 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 		if p.Own == nil || o.readsFromGit(p) {
 			continue
 		}
-		if described.Programs[p.Name], err = pko.ReadProgram(p.Own.Dir); err != nil {
+		read := pko.ReadProgram
+		if p.Own.Generated {
+			read = pko.ReadApplication
+		}
+		if described.Programs[p.Name], err = read(p.Own.Dir); err != nil {
 			problems = append(problems, fmt.Errorf("%s cannot be a Program: %w; say with --repo or --flux where it is", p.Name,
 				err))
 			described.Programs[p.Name] = map[string]any{} // one problem is enough
@@ -309,7 +317,7 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 
 // readsFromGit reports whether the operator takes a project below the root from the repository, and not from a Program.
 func (o *operatorOptions) readsFromGit(p model.Project) bool {
-	return p.Own.Runtime != "yaml" || o.Repo != "" || o.Flux.Name != ""
+	return !p.Own.Generated && (p.Own.Runtime != "yaml" || o.Repo != "" || o.Flux.Name != "")
 }
 
 // repositoryOf returns the repository of a project that mara.yaml takes from git, at the fetched

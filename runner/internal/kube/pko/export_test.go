@@ -334,3 +334,18 @@ func TestReadProgram(t *testing.T) {
 		})
 	}
 }
+
+// TestReadApplication: the secret values of an application come from Secrets, so its Program may have them.
+func TestReadApplication(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	text := "name: shop\nruntime: yaml\nconfig: {TOKEN: {type: string, secret: true}}\n"
+	if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := pko.ReadApplication(dir)
+	want := map[string]any{"configuration": map[string]any{"TOKEN": map[string]any{"type": "String"}}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v (-want +got):\n%s", err, diff)
+	}
+}

@@ -111,7 +111,13 @@ type Template struct {
 
 // ReadProgram reads a project in Pulumi YAML as the content of a Program. The error names
 // what a Program cannot contain.
-func ReadProgram(dir string) (map[string]any, error) {
+func ReadProgram(dir string) (map[string]any, error) { return readProgram(dir, false) }
+
+// ReadApplication reads the program of an application. Its secret values come from Secrets alone, and so are secret
+// although a Program cannot declare it.
+func ReadApplication(dir string) (map[string]any, error) { return readProgram(dir, true) }
+
+func readProgram(dir string, takesSecrets bool) (map[string]any, error) {
 	program := map[string]any{}
 	for _, file := range []string{"Pulumi.yaml", "Main.yaml"} {
 		content, err := os.ReadFile(filepath.Join(dir, file))
@@ -126,7 +132,7 @@ func ReadProgram(dir string) (map[string]any, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		for _, key := range slices.Sorted(maps.Keys(document)) {
-			if err := take(program, key, document[key]); err != nil {
+			if err := take(program, key, document[key], takesSecrets); err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
 		}
@@ -135,7 +141,7 @@ func ReadProgram(dir string) (map[string]any, error) {
 }
 
 // take copies a section to a program.
-func take(program map[string]any, key string, value any) error {
+func take(program map[string]any, key string, value any, takesSecrets bool) error {
 	switch key {
 	case "name", "runtime", "description", "author", "license", "website", "stackConfigDir", "template":
 		return nil
@@ -143,7 +149,7 @@ func take(program map[string]any, key string, value any) error {
 		program[key] = value
 		return nil
 	case "config", "configuration":
-		configuration, err := configurationOf(value)
+		configuration, err := configurationOf(value, takesSecrets)
 		if len(configuration) > 0 {
 			program["configuration"] = configuration
 		}
@@ -153,7 +159,7 @@ func take(program map[string]any, key string, value any) error {
 }
 
 // configurationOf converts declarations of configuration. The operator has fewer types.
-func configurationOf(value any) (map[string]any, error) {
+func configurationOf(value any, takesSecrets bool) (map[string]any, error) {
 	declared, _ := value.(map[string]any)
 	types := map[string]string{"": "String", "string": "String", "integer": "Number", "number": "Number",
 		"String": "String", "Number": "Number"}
@@ -165,7 +171,7 @@ func configurationOf(value any) (map[string]any, error) {
 		if !ok {
 			return nil, fmt.Errorf("the configuration %s has the type %s, which a Program cannot declare", name, kind)
 		}
-		if one["secret"] == true {
+		if one["secret"] == true && !takesSecrets {
 			return nil, fmt.Errorf("the configuration %s is secret, which a Program cannot declare", name)
 		}
 		entry := map[string]any{"type": translated}

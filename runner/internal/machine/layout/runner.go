@@ -113,6 +113,9 @@ func (r Runner) Git(name string) string { return r.join("git", name) }
 // Installed returns the record of a project's installed dependencies.
 func (r Runner) Installed(project string) string { return r.join("installed", project) }
 
+// Application returns the directory with the program of an application in mara.yaml.
+func (r Runner) Application(name string) string { return r.join("applications", name) }
+
 // Charts returns the cache of Helm charts.
 func (r Runner) Charts() string { return r.join("charts") }
 

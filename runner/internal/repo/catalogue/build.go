@@ -28,12 +28,13 @@ func (b *builder) problem(line int, format string, args ...any) {
 // entry is a project of mara.yaml, with its declaration.
 type entry struct {
 	config.MaraProject
-	project model.Project
+	project     model.Project
+	application bool // of applications in mara.yaml
 }
 
 func (b *builder) build() Catalogue {
 	b.checkProviders()
-	common := b.entries(b.mara.Projects)
+	common := append(b.entries(b.mara.Projects), b.applications()...)
 	runHooks := b.hooks(b.mara.Hooks, b.root, false)
 	c := Catalogue{File: b.mara.File}
 	for _, declared := range b.declared() {
@@ -97,11 +98,18 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 	for _, e := range entries {
 		words = append(words, e.project)
 	}
+	without := words.names(declared.Without)
 	for _, e := range entries {
 		e.Replaces, e.Reads, e.After = words.name(e.Replaces), words.names(e.Reads), words.names(e.After)
+		for _, name := range beforeApplications() {
+			isOut := slices.Contains(config.Words(without), name)
+			if e.application && l.find(name) >= 0 && !isOut {
+				e.After = append(slices.Clone(e.After), config.Word{Text: name, Line: e.Line})
+			}
+		}
 		l.use(e, p.Steps)
 	}
-	l.leaveOut(words.names(declared.Without))
+	l.leaveOut(without)
 	var orders []config.MaraOrder
 	for _, o := range declared.After {
 		orders = append(orders, config.MaraOrder{Project: words.name(o.Project), After: words.names(o.After)})

@@ -118,6 +118,8 @@ func kubernetesSteps() []step {
 		{"class", "kubernetes:networking.k8s.io/v1:IngressClass", object{"metadata": object{"name": "nginx"}, "spec": object{"controller": "x"}}, `^nginx$`},
 		{"policy-net", "kubernetes:networking.k8s.io/v1:NetworkPolicy", object{"metadata": meta("n"), "spec": object{"podSelector": object{}}}, `^app/n$`},
 		{"budget", "kubernetes:policy/v1:PodDisruptionBudget", object{"metadata": meta("b"), "spec": object{"minAvailable": "50%"}}, `^app/b$`},
+		{"job", "kubernetes:batch/v1:Job", object{"metadata": meta("j"), "spec": object{"template": object{"spec": object{}}}}, `^app/j$`},
+		{"scaler", "kubernetes:autoscaling/v2:HorizontalPodAutoscaler", object{"metadata": meta("s"), "spec": object{"maxReplicas": 3, "scaleTargetRef": object{"kind": "Deployment", "name": "web"}}}, `^app/s$`},
 		{"storage", "kubernetes:storage.k8s.io/v1:StorageClass", object{"metadata": object{"name": "gp3"}, "provisioner": "ebs.csi.aws.com"}, `^gp3$`},
 		{"certmgr", "kubernetes:helm.sh/v3:Release", object{
 			"name": "cert-manager", "namespace": "app", "chart": "oci://quay.io/jetstack/charts/cert-manager", "version": "v1.21.1",

@@ -185,6 +185,15 @@ func kinds() []simulate.Resource {
 				"numberMisscheduled": 0, "updatedNumberScheduled": 3, "observedGeneration": 1,
 			}},
 		}),
+		plainKind("kubernetes:autoscaling/v2:HorizontalPodAutoscaler"),
+		object("kubernetes:batch/v1:Job", simulate.Resource{
+			Latency: seconds(20, 1, 5), ReplaceOn: []string{"spec.template", "spec.selector", "spec.completions"},
+			Outputs: func(simulate.Object) map[string]any {
+				return map[string]any{"status": map[string]any{
+					"succeeded": 1, "conditions": []any{map[string]any{"type": "Complete", "status": "True"}},
+				}}
+			},
+		}),
 		object("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
 			Latency: seconds(10, 3, 2),
 			Outputs: func(o simulate.Object) map[string]any {

@@ -42,7 +42,7 @@ func TestChecks(t *testing.T) {
 		{"container without a name", "kubernetes:core/v1:Pod", object{"spec": object{"containers": list(object{"image": "x"})}}, `missing required input "spec.containers[0].name"`},
 		{"selector", "kubernetes:apps/v1:Deployment", object{"spec": object{
 			"selector": object{"matchLabels": object{"a": "b"}}, "template": object{"metadata": object{"labels": object{"a": "c"}}}}}, "does not match template"},
-		{"builtin kind that is not listed", "kubernetes:batch/v1:Job", nil, "no resource type"},
+		{"builtin kind that is not listed", "kubernetes:batch/v1:CronJob", nil, "no resource type"},
 		{"builtin group that is not listed", "kubernetes:rbac.authorization.k8s.io/v1:Role", nil, "no resource type"},
 		{"the three ways to a schema", "aws:s3/bucketV3:BucketV3", nil, "`pulumi plugin install resource aws`"},
 		{"another kind of chart", "kubernetes:helm.sh/v4:Chart", nil, "no resource type"},

@@ -1,0 +1,298 @@
+package config
+
+import (
+	"net/netip"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Application is an entry of applications in mara.yaml: a container with what it needs to run in a cluster.
+type Application struct {
+	Name     Word
+	Image    Word
+	Port     int
+	Host     Word // "" for one that only the cluster reaches
+	Scale    Scale
+	Size     Size
+	Env      []Setting // variables, whose values may differ between environments
+	Secrets  []Word    // variables whose values are secret
+	Files    []Setting // texts by their paths
+	Volume   Volume
+	Health   Health
+	Run      Run
+	Stop     time.Duration // that it may take to end
+	Connects []Word        // other applications and address ranges
+	User     int           // that it runs as
+	Pull     Word          // Secret to pull the image with
+}
+
+// Scale is how many Pods run.
+type Scale struct {
+	Replicas int // fixed; 0 with Min and Max
+	Min, Max int
+	CPU      int // percent of the requested processor time that more Pods are started above
+}
+
+// Size is what one Pod requests.
+type Size struct{ CPU, Memory string }
+
+// Setting is a name with a text.
+type Setting struct {
+	Name Word
+	Text string
+}
+
+// Volume is a volume that each Pod keeps.
+type Volume struct {
+	Path  Word // "" for none
+	Size  string
+	Class string
+}
+
+// Health are the paths at which an application reports on itself.
+type Health struct {
+	Ready, Live string
+	Start       time.Duration // that a start may take
+}
+
+// Run has commands; nil is that of the image, and for Before none.
+type Run struct{ Command, Args, Before []string }
+
+// Sizes returns the sizes that have a name.
+func Sizes() map[string]Size {
+	return map[string]Size{
+		"small": {CPU: "100m", Memory: "128Mi"}, "medium": {CPU: "250m", Memory: "512Mi"}, "large": {CPU: "1", Memory: "1Gi"},
+	}
+}
+
+// The forms of what an application has.
+var (
+	applicationName = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
+	envName         = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+	cpuAmount       = regexp.MustCompile(`^([0-9]+m|[0-9]+(\.[0-9]+)?)$`)
+	objectName      = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+)
+
+// applicationDecoder reads applications in mara.yaml.
+type applicationDecoder struct{ *maraDecoder }
+
+// application reads one application.
+func (d applicationDecoder) application(key string, name Word, node *yaml.Node) Application {
+	a := Application{
+		Name: name, Port: 8080, Size: Sizes()["small"], Health: Health{Ready: "/", Start: time.Minute},
+		Stop: 30 * time.Second, User: 10001,
+	}
+	if !applicationName.MatchString(name.Text) {
+		d.problem(name.Line, key, "is no name for an application: write up to 40 small letters, digits and hyphens")
+	}
+	d.fields(key, node,
+		field{"image", d.formed(&a.Image, Image.Matches, Image.Title)},
+		field{"port", d.between(&a.Port, 1, 65535)},
+		field{"host", d.formed(&a.Host, Host.Matches, Host.Title)},
+		field{"replicas", func(key string, node *yaml.Node) { a.Scale = d.scale(key, node) }},
+		field{"size", func(key string, node *yaml.Node) { a.Size = d.size(key, node) }},
+		field{"env", func(key string, node *yaml.Node) { a.Env = d.variables(key, node) }},
+		field{"secrets", func(key string, node *yaml.Node) { a.Secrets = d.secretNames(key, node) }},
+		field{"files", func(key string, node *yaml.Node) { a.Files = d.files(key, node) }},
+		field{"volume", func(key string, node *yaml.Node) { a.Volume = d.volume(key, node) }},
+		field{"health", func(key string, node *yaml.Node) { d.health(key, node, &a.Health) }},
+		field{"command", func(key string, node *yaml.Node) { a.Run.Command = d.command(key, node) }},
+		field{"args", d.texts(&a.Run.Args)},
+		field{"before", func(key string, node *yaml.Node) { a.Run.Before = d.command(key, node) }},
+		field{"stop", d.duration(&a.Stop)},
+		field{"connects", func(key string, node *yaml.Node) { a.Connects = d.connections(key, node) }},
+		field{"user", d.between(&a.User, 1, 1<<31-1)},
+		field{"pull", d.formed(&a.Pull, objectName.MatchString, "the name of a Secret")},
+	)
+	if node.Kind != yaml.MappingNode || Child(node, "image") == nil {
+		d.problem(name.Line, key, "has no image; write image: with a tag or a digest")
+	}
+	d.agree(key, &a)
+	return a
+}
+
+// agree completes what depends on other keys, and reports what does not agree.
+func (d applicationDecoder) agree(key string, a *Application) {
+	scaled := a.Scale.Max > 0
+	if a.Volume.Path.Text != "" && scaled {
+		d.problem(a.Volume.Path.Line, key, "has a volume and replicas from %d to %d; each Pod would have a volume of "+
+			"its own: write one number", a.Scale.Min, a.Scale.Max)
+	}
+	if a.Scale == (Scale{}) {
+		a.Scale.Replicas = 2
+		if a.Volume.Path.Text != "" {
+			a.Scale.Replicas = 1
+		}
+	}
+	for _, secret := range a.Secrets {
+		if slices.ContainsFunc(a.Env, func(s Setting) bool { return s.Name.Text == secret.Text }) {
+			d.problem(secret.Line, key, "has %s in env and in secrets", secret.Text)
+		}
+	}
+	if slices.ContainsFunc(a.Env, func(s Setting) bool { return s.Name.Text == "PORT" }) {
+		d.problem(a.Name.Line, key, "has PORT in env, which is the value of port already")
+	}
+}
+
+// formed reads a string of a form.
+func (d applicationDecoder) formed(to *Word, fits func(string) bool, title string) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		d.word(to)(key, node)
+		if to.Text != "" && !fits(to.Text) {
+			d.problem(node.Line, key, "is %q, which is not %s", to.Text, title)
+		}
+	}
+}
+
+// between reads a whole number.
+func (d applicationDecoder) between(to *int, least, most int) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		if number, ok := d.scalarOf(key, node).(int); ok && number >= least && number <= most {
+			*to = number
+			return
+		}
+		d.problem(node.Line, key, "must be a whole number from %d to %d, not %s", least, most, describeNode(node))
+	}
+}
+
+// scale reads a number of Pods, or its limits.
+func (d applicationDecoder) scale(key string, node *yaml.Node) Scale {
+	var s Scale
+	if node.Kind == yaml.ScalarNode {
+		d.between(&s.Replicas, 1, 1000)(key, node)
+		return s
+	}
+	s.Min, s.CPU = 2, 70
+	d.fields(key, node,
+		field{"min", d.between(&s.Min, 1, 1000)}, field{"max", d.between(&s.Max, 1, 1000)},
+		field{"cpu", d.between(&s.CPU, 1, 100)})
+	if s.Max < s.Min {
+		d.problem(node.Line, key, "has max %d, which is less than min %d", s.Max, s.Min)
+	}
+	return s
+}
+
+// size reads the name of a size, or its parts.
+func (d applicationDecoder) size(key string, node *yaml.Node) Size {
+	if node.Kind == yaml.ScalarNode {
+		var name Word
+		d.choice(&name, "small", "medium", "large")(key, node)
+		return Sizes()[name.Text]
+	}
+	size, cpu, memory := Sizes()["small"], Word{}, Word{}
+	d.fields(key, node,
+		field{"cpu", d.formed(&cpu, cpuAmount.MatchString, "an amount of processors such as 250m or 2")},
+		field{"memory", d.formed(&memory, Storage.Matches, "a size such as 512Mi")})
+	if cpu.Text != "" {
+		size.CPU = cpu.Text
+	}
+	if memory.Text != "" {
+		size.Memory = memory.Text
+	}
+	return size
+}
+
+// variables reads environment variables in plain text.
+func (d applicationDecoder) variables(key string, node *yaml.Node) (all []Setting) {
+	d.entries(key, node, func(key string, name Word, value *yaml.Node) {
+		if !envName.MatchString(name.Text) {
+			d.problem(name.Line, key, "is no name for a variable: write capital letters, digits and _")
+		}
+		if value.Kind != yaml.ScalarNode {
+			d.problem(value.Line, key, "must be a string, not %s", nodeKind(value))
+			return
+		}
+		all = append(all, Setting{Name: name, Text: value.Value})
+	})
+	return all
+}
+
+// secretNames reads the names of variables whose values are secret.
+func (d applicationDecoder) secretNames(key string, node *yaml.Node) (names []Word) {
+	d.words(&names)(key, node)
+	seen := map[string]bool{}
+	for _, name := range names {
+		switch {
+		case !envName.MatchString(name.Text):
+			d.problem(name.Line, key, "has %q, which is no name for a variable: write capital letters, digits and _; "+
+				"the value is stored with `runner secrets set`", name.Text)
+		case seen[name.Text]:
+			d.problem(name.Line, key, "has %s twice", name.Text)
+		}
+		seen[name.Text] = true
+	}
+	return names
+}
+
+// files reads texts by their paths.
+func (d applicationDecoder) files(key string, node *yaml.Node) (all []Setting) {
+	d.entries(key, node, func(key string, name Word, value *yaml.Node) {
+		if !path.IsAbs(name.Text) || path.Clean(name.Text) != name.Text || name.Text == "/" {
+			d.problem(name.Line, key, "is not the path of a file that begins with /")
+		}
+		if value.Kind != yaml.ScalarNode {
+			d.problem(value.Line, key, "must be the text of the file, not %s", nodeKind(value))
+			return
+		}
+		all = append(all, Setting{Name: name, Text: value.Value})
+	})
+	return all
+}
+
+// volume reads a volume.
+func (d applicationDecoder) volume(key string, node *yaml.Node) Volume {
+	v, size := Volume{Size: "1Gi"}, Word{}
+	isPath := func(text string) bool { return path.IsAbs(text) && text != "/" }
+	d.fields(key, node,
+		field{"path", d.formed(&v.Path, isPath, "a path that begins with /")},
+		field{"size", d.formed(&size, Storage.Matches, Storage.Title)},
+		field{"class", d.text(&v.Class)})
+	if v.Path.Text == "" {
+		d.problem(node.Line, key, "has no path")
+	}
+	if size.Text != "" {
+		v.Size = size.Text
+	}
+	return v
+}
+
+// health reads a path, or several.
+func (d applicationDecoder) health(key string, node *yaml.Node, h *Health) {
+	ready, live := Word{}, Word{}
+	isPath := func(text string) bool { return strings.HasPrefix(text, "/") }
+	const title = "a path that begins with /"
+	if node.Kind == yaml.ScalarNode {
+		d.formed(&ready, isPath, title)(key, node)
+	} else {
+		d.fields(key, node, field{"ready", d.formed(&ready, isPath, title)},
+			field{"live", d.formed(&live, isPath, title)}, field{"start", d.duration(&h.Start)})
+	}
+	if ready.Text != "" {
+		h.Ready = ready.Text
+	}
+	h.Live = live.Text
+}
+
+// connections reads what an application may connect to.
+func (d applicationDecoder) connections(key string, node *yaml.Node) (words []Word) {
+	d.words(&words)(key, node)
+	for _, word := range words {
+		_, err := netip.ParsePrefix(word.Text)
+		if err != nil && !applicationName.MatchString(word.Text) {
+			d.problem(word.Line, key, "has %q, which is neither an application nor an address range such as 203.0.113.0/24",
+				word.Text)
+		}
+	}
+	return words
+}
+
+// Amount returns a number of seconds for Kubernetes.
+func Amount(d time.Duration) int { return int(d.Round(time.Second) / time.Second) }
+
+// Key returns the configuration key that holds a value of the application.
+func (a Application) Key(name string) string { return a.Name.Text + ":" + name }

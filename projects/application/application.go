@@ -1,0 +1,453 @@
+// Package application writes the Pulumi program of an application in mara.yaml, in Pulumi YAML: what an application of
+// one's own needs in a cluster, from ten lines. The runner runs the program like any other, and `runner eject` hands it
+// over: the same text is then a project of the user, whose resources have the same URNs.
+package application
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/projects"
+)
+
+// fields are the fields of an object, in any order.
+type fields = map[string]any
+
+// The names in the program.
+const (
+	component  = "app.kubernetes.io/name"
+	http       = "http"
+	filesMount = "files"
+)
+
+// Program returns the Pulumi.yaml of an application.
+func Program(a config.Application) ([]byte, error) {
+	p := program{a}
+	document := &yaml.Node{Kind: yaml.MappingNode}
+	for _, part := range []struct {
+		name  string
+		value any
+	}{
+		{"name", a.Name.Text},
+		{"runtime", "yaml"},
+		{"description", "the application " + a.Name.Text},
+		{"config", p.declared()},
+		{"resources", p.resources()},
+		{"outputs", p.outputs()},
+	} {
+		var value yaml.Node
+		if err := value.Encode(part.value); err != nil {
+			return nil, err
+		}
+		document.Content = append(document.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: part.name}, &value)
+	}
+	var text bytes.Buffer
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	err := encoder.Encode(document)
+	return text.Bytes(), err
+}
+
+// program makes the parts of a program.
+type program struct{ config.Application }
+
+func (p program) name() string { return p.Name.Text }
+
+// stateful reports whether each Pod has a volume of its own.
+func (p program) stateful() bool { return p.Volume.Path.Text != "" }
+
+// scaled reports whether the number of Pods follows the load.
+func (p program) scaled() bool { return p.Scale.Max > 0 }
+
+// declared returns the configuration of the program: what may differ between environments.
+func (p program) declared() fields {
+	keys := fields{"image": fields{
+		"type": "string", "default": p.Image.Text, "description": "image of " + p.name() + ", with a tag or a digest",
+	}}
+	if p.Host.Text != "" {
+		keys["host"] = fields{"type": "string", "default": p.Host.Text, "description": "host name of " + p.name()}
+	}
+	if p.scaled() {
+		keys["min"] = fields{"type": "integer", "default": p.Scale.Min, "description": "smallest number of Pods"}
+		keys["max"] = fields{"type": "integer", "default": p.Scale.Max, "description": "largest number of Pods"}
+	} else {
+		keys["replicas"] = fields{"type": "integer", "default": p.Scale.Replicas, "description": "number of Pods"}
+	}
+	for _, variable := range p.Env {
+		keys[variable.Name.Text] = fields{
+			"type": "string", "default": variable.Text, "description": "variable of " + p.name(),
+		}
+	}
+	for _, secret := range p.Secrets {
+		keys[secret.Text] = fields{"type": "string", "secret": true, "description": "secret variable of " + p.name()}
+	}
+	return keys
+}
+
+// outputs returns what the program exports.
+func (p program) outputs() fields {
+	outputs := fields{
+		"image": "${image}", "namespace": p.name(),
+		"service": fmt.Sprintf("http://%s.%s.svc", p.name(), p.name()),
+	}
+	if p.Host.Text != "" {
+		outputs["url"] = "https://${host}"
+	}
+	return outputs
+}
+
+// meta returns the metadata of an object in the namespace. An object without a name gets one from Pulumi, and is
+// replaced, not changed: Pods that run keep the old one.
+func (p program) meta(name string) fields {
+	meta := fields{"namespace": "${namespace.metadata.name}", "labels": p.labels()}
+	if name != "" {
+		meta["name"] = name
+	}
+	return meta
+}
+
+// labels returns the labels of every object.
+func (p program) labels() fields {
+	return fields{
+		component: p.name(), "app.kubernetes.io/managed-by": "mara", "mara.dev/project": p.name(),
+		"mara.dev/stack": "${pulumi.stack}",
+	}
+}
+
+// selector returns the labels that select the Pods.
+func (p program) selector() fields { return fields{component: p.name()} }
+
+// resource returns a resource in the cluster.
+func resource(kind string, properties fields, dependsOn ...string) fields {
+	options := fields{"provider": "${cluster}"}
+	if len(dependsOn) > 0 {
+		options["dependsOn"] = references(dependsOn)
+	}
+	return fields{"type": "kubernetes:" + kind, "properties": properties, "options": options}
+}
+
+// references returns references to resources.
+func references(names []string) []string {
+	var all []string
+	for _, name := range names {
+		all = append(all, "${"+name+"}")
+	}
+	return all
+}
+
+// resources returns all resources.
+func (p program) resources() fields {
+	all := fields{
+		"kubeconfig": fields{
+			"type":       "pulumi:pulumi:StackReference",
+			"properties": fields{"name": "${pulumi.organization}/kubeconfig/${pulumi.stack}"},
+		},
+		"cluster": fields{
+			"type":       "pulumi:providers:kubernetes",
+			"properties": fields{"kubeconfig": `${kubeconfig.outputs["kubeconfig"]}`, "enableServerSideApply": true},
+		},
+		"namespace": resource("core/v1:Namespace", fields{"metadata": fields{
+			"name": p.name(), "labels": p.namespaceLabels(),
+		}}),
+		"account": resource("core/v1:ServiceAccount", fields{
+			"metadata": p.meta(p.name()), "automountServiceAccountToken": false,
+		}),
+		"service": resource("core/v1:Service", fields{"metadata": p.meta(p.name()), "spec": fields{
+			"selector": p.selector(), "ports": []fields{{"name": http, "port": 80, "targetPort": http}},
+		}}),
+		"network": resource("networking.k8s.io/v1:NetworkPolicy", p.network()),
+		"budget": resource("policy/v1:PodDisruptionBudget", fields{"metadata": p.meta(p.name()), "spec": fields{
+			"maxUnavailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow", "selector": fields{"matchLabels": p.selector()},
+		}}),
+		"workload": p.workload(),
+	}
+	if len(p.Secrets) > 0 {
+		all["secrets"] = resource("core/v1:Secret", fields{"metadata": p.meta(""), "stringData": p.secretData()})
+	}
+	if len(p.Files) > 0 {
+		data := fields{}
+		for i, file := range p.Files {
+			data[fileKey(i)] = literal(file.Text)
+		}
+		all[filesMount] = resource("core/v1:ConfigMap", fields{"metadata": p.meta(""), "data": data})
+	}
+	if p.Run.Before != nil {
+		all["before"] = resource("batch/v1:Job", p.before(), "network")
+	}
+	if p.scaled() {
+		all["scaler"] = resource("autoscaling/v2:HorizontalPodAutoscaler", p.scaler())
+	}
+	if p.Host.Text != "" {
+		all["ingress"] = resource("networking.k8s.io/v1:Ingress", p.ingress(), "service")
+	}
+	return all
+}
+
+// namespaceLabels returns the labels of the namespace, with the strictest Pod Security.
+func (p program) namespaceLabels() fields {
+	labels := p.labels()
+	labels["pod-security.kubernetes.io/enforce"] = "restricted"
+	for _, target := range p.Connects { // the policy of the other application lets namespaces with this label in
+		if _, err := netip.ParsePrefix(target.Text); err != nil {
+			labels[connectsTo(target.Text)] = "true"
+		}
+	}
+	return labels
+}
+
+// secretData returns the secret variables.
+func (p program) secretData() fields {
+	data := fields{}
+	for _, secret := range p.Secrets {
+		data[secret.Text] = "${" + secret.Text + "}"
+	}
+	return data
+}
+
+// workload returns the Deployment, or with a volume the StatefulSet.
+func (p program) workload() fields {
+	spec := fields{
+		"selector": fields{"matchLabels": p.selector()}, "minReadySeconds": 5, "revisionHistoryLimit": 3,
+		"template": p.template(p.container(), nil),
+	}
+	if !p.scaled() {
+		spec["replicas"] = "${replicas}"
+	}
+	needs := []string{"network", "account"}
+	if p.Run.Before != nil {
+		needs = append(needs, "before")
+	}
+	object := fields{"metadata": p.meta(p.name()), "spec": spec}
+	if !p.stateful() {
+		spec["strategy"] = fields{"type": "RollingUpdate", "rollingUpdate": fields{"maxUnavailable": 0, "maxSurge": 1}}
+		spec["progressDeadlineSeconds"] = 600
+		return resource("apps/v1:Deployment", object, needs...)
+	}
+	claim := fields{"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{
+		"storage": p.Volume.Size,
+	}}}
+	if p.Volume.Class != "" {
+		claim["storageClassName"] = p.Volume.Class
+	}
+	spec["serviceName"] = p.name()
+	spec["volumeClaimTemplates"] = []fields{{"metadata": fields{"name": "data"}, "spec": claim}}
+	return resource("apps/v1:StatefulSet", object, needs...)
+}
+
+// template returns the Pods: at the level "restricted", and spread over zones and nodes.
+func (p program) template(container fields, more fields) fields {
+	spec := fields{
+		"serviceAccountName": "${account.metadata.name}", "automountServiceAccountToken": false,
+		"securityContext": fields{
+			"runAsNonRoot": true, "runAsUser": p.User, "runAsGroup": p.User, "fsGroup": p.User,
+			"seccompProfile": fields{"type": "RuntimeDefault"},
+		},
+		"terminationGracePeriodSeconds": config.Amount(p.Stop) + preStop,
+		"containers":                    []fields{container},
+		"volumes":                       p.volumes(),
+	}
+	if p.Pull.Text != "" {
+		spec["imagePullSecrets"] = []fields{{"name": p.Pull.Text}}
+	}
+	if more == nil {
+		var spread []fields
+		for _, key := range []string{"topology.kubernetes.io/zone", "kubernetes.io/hostname"} {
+			spread = append(spread, fields{
+				"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway",
+				"labelSelector": fields{"matchLabels": p.selector()},
+			})
+		}
+		spec["topologySpreadConstraints"] = spread
+	}
+	labels := p.labels()
+	for name, value := range more {
+		if name == component {
+			labels[name] = value
+			continue
+		}
+		spec[name] = value
+	}
+	return fields{"metadata": fields{"labels": labels}, "spec": spec}
+}
+
+// preStop is how many seconds a Pod waits before it ends: until then requests may still arrive.
+const preStop = 5
+
+// container returns the container of the application.
+func (p program) container() fields {
+	c := p.base()
+	c["ports"] = []fields{{"name": http, "containerPort": p.Port}}
+	c["lifecycle"] = fields{"preStop": fields{"sleep": fields{"seconds": preStop}}}
+	probe := func(at string) fields {
+		return fields{"httpGet": fields{"path": at, "port": http}, "periodSeconds": 5, "timeoutSeconds": 3}
+	}
+	ready, start := probe(p.Health.Ready), probe(p.Health.Ready)
+	ready["failureThreshold"] = 3
+	start["failureThreshold"] = max(1, config.Amount(p.Health.Start)/5)
+	c["readinessProbe"], c["startupProbe"] = ready, start
+	if p.Health.Live != "" {
+		live := probe(p.Health.Live)
+		live["failureThreshold"] = 6
+		c["livenessProbe"] = live
+	}
+	if p.Run.Command != nil {
+		c["command"] = literals(p.Run.Command)
+	}
+	if p.Run.Args != nil {
+		c["args"] = literals(p.Run.Args)
+	}
+	return c
+}
+
+// base returns what the application and its command before a rollout have in common.
+func (p program) base() fields {
+	c := fields{
+		"name": p.name(), "image": "${image}", "env": p.env(), "volumeMounts": p.mounts(),
+		"resources": fields{
+			"requests": fields{"cpu": p.Size.CPU, "memory": p.Size.Memory}, "limits": fields{"memory": p.Size.Memory},
+		},
+		"securityContext": fields{
+			"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": fields{"drop": []string{"ALL"}},
+		},
+	}
+	if len(p.Secrets) > 0 {
+		c["envFrom"] = []fields{{"secretRef": fields{"name": "${secrets.metadata.name}"}}}
+	}
+	return c
+}
+
+// env returns the variables in plain text.
+func (p program) env() []fields {
+	env := []fields{{"name": "PORT", "value": fmt.Sprint(p.Port)}}
+	for _, variable := range p.Env {
+		env = append(env, fields{"name": variable.Name.Text, "value": "${" + variable.Name.Text + "}"})
+	}
+	return env
+}
+
+// volumes returns the volumes of a Pod: the root of the container is read-only.
+func (p program) volumes() []fields {
+	volumes := []fields{{"name": "tmp", "emptyDir": fields{}}}
+	if len(p.Files) > 0 {
+		volumes = append(volumes, fields{"name": filesMount, "configMap": fields{"name": "${files.metadata.name}"}})
+	}
+	return volumes
+}
+
+// mounts returns where volumes are.
+func (p program) mounts() []fields {
+	mounts := []fields{{"name": "tmp", "mountPath": "/tmp"}}
+	for i, file := range p.Files {
+		mounts = append(mounts, fields{
+			"name": filesMount, "mountPath": file.Name.Text, "subPath": fileKey(i), "readOnly": true,
+		})
+	}
+	if p.stateful() {
+		mounts = append(mounts, fields{"name": "data", "mountPath": path.Clean(p.Volume.Path.Text)})
+	}
+	return mounts
+}
+
+// fileKey returns the key of a file in the ConfigMap.
+func fileKey(i int) string { return fmt.Sprintf("file-%d", i) }
+
+// before returns the Job that runs before each rollout. A changed Job is a new one: the API server changes none.
+func (p program) before() fields {
+	c := p.base()
+	c["command"] = literals(p.Run.Before)
+	if p.stateful() { // its volumes belong to the Pods of the StatefulSet
+		c["volumeMounts"] = slices.DeleteFunc(p.mounts(), func(mount fields) bool { return mount["name"] == "data" })
+	}
+	return fields{"metadata": p.meta(""), "spec": fields{
+		"backoffLimit": 0, "activeDeadlineSeconds": 600,
+		"template": p.template(c, fields{"restartPolicy": "Never", component: p.name() + "-before"}),
+	}}
+}
+
+// scaler returns the HorizontalPodAutoscaler.
+func (p program) scaler() fields {
+	kind := "Deployment"
+	return fields{"metadata": p.meta(p.name()), "spec": fields{
+		"scaleTargetRef": fields{"apiVersion": "apps/v1", "kind": kind, "name": "${workload.metadata.name}"},
+		"minReplicas":    "${min}", "maxReplicas": "${max}",
+		"metrics": []fields{{"type": "Resource", "resource": fields{
+			"name": "cpu", "target": fields{"type": "Utilization", "averageUtilization": p.Scale.CPU},
+		}}},
+	}}
+}
+
+// ingress returns the Ingress, whose certificate cert-manager makes.
+func (p program) ingress() fields {
+	meta := p.meta(p.name())
+	meta["annotations"] = fields{
+		"cert-manager.io/cluster-issuer": projects.ClusterIssuer,
+		// The controller takes one Ingress for a host: see the annotations of Bank of Anthos.
+		"acme.cert-manager.io/http01-edit-in-place": "true",
+	}
+	return fields{"metadata": meta, "spec": fields{
+		"ingressClassName": "nginx",
+		"tls":              []fields{{"hosts": []string{"${host}"}, "secretName": p.name() + "-tls"}},
+		"rules": []fields{{"host": "${host}", "http": fields{"paths": []fields{{
+			"path": "/", "pathType": "Prefix",
+			"backend": fields{"service": fields{"name": p.name(), "port": fields{"name": http}}},
+		}}}}},
+	}}
+}
+
+// network returns the NetworkPolicy: requests come from the namespace itself, from other applications and, with a host,
+// from the ingress controller; connections go to the namespace, to DNS, to HTTPS and to what connects names.
+func (p program) network() fields {
+	in := func(namespace string) fields {
+		return fields{"namespaceSelector": fields{"matchLabels": fields{"kubernetes.io/metadata.name": namespace}}}
+	}
+	from := []fields{
+		{"podSelector": fields{}},
+		{"namespaceSelector": fields{"matchExpressions": []fields{
+			{"key": connectsTo(p.name()), "operator": "Exists"},
+		}}},
+	}
+	if p.Host.Text != "" {
+		from = append(from, in(projects.IngressController().Namespace))
+	}
+	to := []fields{{"podSelector": fields{}}}
+	for _, target := range p.Connects {
+		if _, err := netip.ParsePrefix(target.Text); err == nil {
+			to = append(to, fields{"ipBlock": fields{"cidr": target.Text}})
+			continue
+		}
+		to = append(to, in(target.Text))
+	}
+	return fields{"metadata": p.meta(p.name()), "spec": fields{
+		// The Pods with which cert-manager proves that the host is ours are not the application's.
+		"podSelector": fields{"matchLabels": fields{"mara.dev/project": p.name()}},
+		"policyTypes": []string{"Ingress", "Egress"},
+		"ingress":     []fields{{"from": from, "ports": []fields{{"port": http}}}},
+		"egress": []fields{
+			{"ports": []fields{{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}}},
+			{"to": to},
+			{"ports": []fields{{"port": 443, "protocol": "TCP"}}},
+		},
+	}}
+}
+
+// connectsTo returns the label of a namespace whose application connects to another one.
+func connectsTo(name string) string { return "mara.dev/connects-" + name }
+
+// literal returns a text that Pulumi YAML does not interpolate.
+func literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
+
+// literals returns texts that Pulumi YAML does not interpolate.
+func literals(texts []string) []string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, literal(text))
+	}
+	return all
+}

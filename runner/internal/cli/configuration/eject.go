@@ -1,0 +1,144 @@
+package configuration
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/projects/application"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/run/event"
+)
+
+// Eject returns `runner eject`.
+func Eject(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "eject", Usage: "make a project of your own of an application in mara.yaml", ArgsUsage: "APPLICATION",
+		Description: "Writes the Pulumi YAML program of the application into a directory below the root, and lists it " +
+			"in mara.yaml as a project in the application's place. Its resources have the same URNs, so a preview " +
+			"shows no change. It overwrites nothing.\n\n" +
+			"Example:\n  runner eject shop\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags([]cli.Flag{&cli.StringFlag{
+			Name: "directory", Usage: "`DIR` below the root for the project; default: the name of the application",
+		}}, cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags()),
+		Action: cmd.CommonAction(d, parseEject, runEject),
+	}
+}
+
+// ejectOptions are the options of eject.
+type ejectOptions struct {
+	cmd.Common
+	Name, Directory string
+}
+
+func parseEject(c *cli.Context, d cmd.Deps) (o ejectOptions, err error) {
+	if c.NArg() == 0 {
+		return o, failure.Usagef(cmd.Path(c), "which application? They are below applications in mara.yaml")
+	}
+	o.Common, err = cmd.ParseKnown(c, d)
+	o.Name = c.Args().First()
+	o.Directory = cmp.Or(c.String("directory"), o.Name)
+	return o, err
+}
+
+// ejected is the JSON form of what eject has done.
+type ejected struct {
+	Application string `json:"application"`
+	Directory   string `json:"directory"`
+}
+
+func runEject(_ context.Context, d cmd.Deps, o ejectOptions) error {
+	mara, err := config.ReadMara(o.Root)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, a := range mara.Applications {
+		names = append(names, a.Name.Text)
+	}
+	i := slices.Index(names, o.Name)
+	if i < 0 {
+		text := fmt.Sprintf("%s has no application %q%s", config.MaraFile, o.Name, config.DidYouMean(o.Name, names))
+		return &failure.Usage{Text: text, Next: "the applications are: " + cmp.Or(strings.Join(names, ", "), "none")}
+	}
+	if !filepath.IsLocal(filepath.FromSlash(o.Directory)) {
+		return &failure.Usage{Text: fmt.Sprintf("%s is not below the root", o.Directory), Next: "name another --directory"}
+	}
+	directory := filepath.Join(o.Root, filepath.FromSlash(o.Directory))
+	if _, err := os.Lstat(directory); err == nil {
+		return &failure.Usage{Text: o.Directory + " is there already", Next: "name another --directory"}
+	}
+	project, ok := o.Known().Project(o.Name)
+	if !ok {
+		return fmt.Errorf("the application %s is in no provider of %s", o.Name, config.MaraFile)
+	}
+	program, err := application.Program(mara.Applications[i])
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(filepath.Join(o.Root, config.MaraFile))
+	if err != nil {
+		return &failure.Environment{Text: err.Error()}
+	}
+	listed := config.MaraProject{Path: config.Word{Text: filepath.ToSlash(o.Directory)}}
+	listed.Reads, listed.After = everywhere(o, project.Name)
+	for _, output := range project.Outputs {
+		listed.Outputs = append(listed.Outputs, config.Word{Text: output.Name})
+	}
+	edited, err := config.Eject(content, o.Name, listed)
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		path string
+		text []byte
+	}{{filepath.Join(directory, config.ManifestFile), program}, {filepath.Join(o.Root, config.MaraFile), edited}} {
+		if err := atomicfile.WriteDeep(file.path, file.text, 0o644, 0o755); err != nil {
+			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}
+		}
+	}
+	done := ejected{Application: o.Name, Directory: filepath.ToSlash(o.Directory)}
+	text := fmt.Sprintf("The project %s is in %s, and %s lists it in the application's place.\n"+
+		"Its resources keep their URNs: `runner preview` shows no change.\n", o.Name, done.Directory, config.MaraFile)
+	return o.Show(d, done, event.MaskURLs(text))
+}
+
+// everywhere returns what the application needs in all providers that have it: the file lists the project once.
+func everywhere(o ejectOptions, name string) (reads, after []config.Word) {
+	var all []string
+	count := map[string]int{}
+	providers := 0
+	for _, p := range o.Known().Providers {
+		for _, step := range p.Steps {
+			if step.Project.Name != name {
+				continue
+			}
+			providers++
+			reads = nil
+			for _, read := range step.Reads {
+				reads = append(reads, config.Word{Text: read})
+			}
+			for _, before := range step.After {
+				if count[before]++; !slices.Contains(all, before) {
+					all = append(all, before)
+				}
+			}
+		}
+	}
+	for _, before := range all {
+		if count[before] == providers {
+			after = append(after, config.Word{Text: before})
+		}
+	}
+	return reads, after
+}

@@ -1,0 +1,80 @@
+package catalogue
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"mara/config"
+	"mara/projects"
+	"mara/projects/application"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/layout"
+)
+
+// applications makes a project of each application in mara.yaml.
+func (b *builder) applications() []entry {
+	var names []string
+	for _, a := range b.mara.Applications {
+		names = append(names, a.Name.Text)
+	}
+	var entries []entry
+	for _, a := range b.mara.Applications {
+		b.checkConnections(a, names)
+		dir := layout.Of(b.root, false).Application(a.Name.Text)
+		if err := writeApplication(a, dir); err != nil {
+			b.problem(a.Name.Line, "the program of the application %s cannot be written: %v", a.Name.Text, err)
+			continue
+		}
+		shown, err := filepath.Rel(b.root, dir)
+		if err != nil {
+			shown = dir
+		}
+		declared := config.MaraProject{
+			Line: a.Name.Line, Estimate: time.Minute, Edges: true,
+			Path:  config.Word{Text: filepath.ToSlash(shown), Line: a.Name.Line},
+			Reads: []config.Word{{Text: projects.Kubeconfig().Name, Line: a.Name.Line}},
+		}
+		if a.Host.Text != "" {
+			declared.Outputs = []config.Word{{Text: "url", Line: a.Name.Line}}
+		}
+		if e, ok := b.entry(declared); ok {
+			e.project.Own.Generated = true
+			e.project.Path = "applications/" + a.Name.Text
+			e.application = true
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+// checkConnections refuses connections to applications that are not in the file.
+func (b *builder) checkConnections(a config.Application, names []string) {
+	for _, word := range a.Connects {
+		if _, err := netip.ParsePrefix(word.Text); err != nil && !slices.Contains(names, word.Text) {
+			b.problem(word.Line, "applications.%s.connects names %q, which is no application of this file%s", a.Name.Text,
+				word.Text, config.DidYouMean(word.Text, names))
+		}
+	}
+}
+
+// writeApplication writes the program of an application, unless it is there already.
+func writeApplication(a config.Application, dir string) error {
+	text, err := application.Program(a)
+	if err != nil {
+		return fmt.Errorf("making it: %w", err)
+	}
+	file := filepath.Join(dir, config.ManifestFile)
+	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(text) {
+		return nil
+	}
+	return atomicfile.WriteDeep(file, text, 0o644, 0o755)
+}
+
+// beforeApplications lists what an application waits for, where the provider has it: its host and its certificate.
+func beforeApplications() []string {
+	return []string{projects.IngressController().Name, projects.CertManager().Name}
+}
