@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/run/plan"
 )
@@ -149,6 +150,9 @@ func pick(r *rand.Rand, words ...string) string { return words[r.IntN(len(words)
 // starts with the first one.
 func configurations(provider string) []string {
 	begin := "config:\n  kubernetes:infra_type: " + provider + "\n"
+	if host, _ := projects.InfrastructureByName(provider); host.Registry.Address.Name != "" { // its plan leaves nothing out then
+		begin += "  " + host.Registry.Address.Name + ": " + host.Registry.Address.Example + "\n"
+	}
 	return []string{begin, begin + "  certmgr:replicas: 3\n  bank-of-anthos:load_users: 7\n  prometheus:values: {podLabels: {team: a}}\n"}
 }
 

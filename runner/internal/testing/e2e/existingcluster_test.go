@@ -78,3 +78,28 @@ func TestSurvey(t *testing.T) {
 		t.Error("the doctor shows a token")
 	}
 }
+
+// TestFirstRunOnAnExistingCluster: the kubeconfig files of kubectl and the contexts in them are listed, and the current
+// context is not taken.
+func TestFirstRunOnAnExistingCluster(t *testing.T) {
+	t.Parallel()
+	file := surveyed().Serve(t)
+	e := newcomer(t)
+	e.env = append(e.env, "KUBECONFIG="+file)
+	first := e.sit("up", "-p", "cluster")
+	first.answer(
+		typed("Create one?", ""), typed("Name of the stack", ""), chosen("Kubeconfig file", "\r"), chosen("Context of the cluster", "mine\r"),
+		typed("Registry of your own", ""), typed("Host name of the demo application", "bank.example.com"), chosen("Where certificates", "\r"),
+		typed("Write this", ""),
+	)
+	screen := first.end(3)
+	for _, want := range []string{"lacks 1 right", "customresourcedefinitions.apiextensions.k8s.io"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("the screen has no %q:\n%s", want, lastLines(screen))
+		}
+	}
+	e.checkWritten(map[string]string{"Pulumi.dev.yaml": "# Configuration of the stack dev. Every key is in Pulumi.stackname.yaml.example.\n" +
+		"config:\n  kubernetes:infra_type: cluster\n  cluster:kubeconfig: " + file +
+		"\n  cluster:context: mine\n  bank-of-anthos:host: bank.example.com\n  certmgr:issuer: self-signed\n"})
+	searchFor(t, map[string]string{"the token": "hidden-token"}, everyFileBelow(t, e.root))
+}
