@@ -131,8 +131,16 @@ func TestLifeOnAnEmulatedCloud(t *testing.T) {
 		t.Error("refresh does not find that the cluster is gone")
 	}
 	e.operate(0, "up")
-	if again := e.cloud.Clusters(); len(again) != 1 || again[0] == first[0] {
-		t.Errorf("after a deletion by hand: %v", again)
+	again := e.cloud.Clusters()
+	if len(again) != 1 || again[0] == first[0] {
+		t.Fatalf("after a deletion by hand: %v", again)
+	}
+	e.cloud.Delete(t, "/v4/lke/clusters/"+again[0]) // and no refresh follows
+	if events, said := e.operate(0, "preview"); !slices.Contains(changed(events), "linode-lke") || !strings.Contains(said, "the cluster is gone") {
+		t.Errorf("a preview does not see that the cluster is gone: %s", said)
+	}
+	if _, said := e.operate(0, "up"); !strings.Contains(said, "the cluster is gone") || len(e.cloud.Clusters()) != 1 {
+		t.Errorf("an up does not stand up a cluster that is gone: %v\n%s", e.cloud.Clusters(), said)
 	}
 	e.operate(0, "destroy", "--leave-behind") // the emulated cluster has no API server to list load balancers
 	if left := e.cloud.Clusters(); len(left) > 0 {
