@@ -36,11 +36,12 @@ import (
 type logins struct {
 	cmdbackend.LoginManager
 	preview *foresight // of the running command; nil for a command as Pulumi has it
+	kept    databases
 }
 
 // hookLogins has all commands log in through a wrapped login manager.
 func hookLogins() *logins {
-	l := &logins{LoginManager: cmdbackend.DefaultLoginManager}
+	l := &logins{LoginManager: cmdbackend.DefaultLoginManager, kept: databases{}}
 	cmdbackend.DefaultLoginManager = l
 	return l
 }
@@ -48,14 +49,18 @@ func hookLogins() *logins {
 // Current implements LoginManager.
 func (l *logins) Current(ctx context.Context, ws pkgworkspace.Context, sink diag.Sink, url string,
 	project *workspace.Project, setCurrent bool) (backend.Backend, error) {
-	b, err := l.LoginManager.Current(ctx, ws, sink, url, project, setCurrent)
+	b, err := l.kept.open(url, project, func() (backend.Backend, error) {
+		return l.LoginManager.Current(ctx, ws, sink, url, project, setCurrent)
+	})
 	return l.wrap(b), err
 }
 
 // Login implements LoginManager.
 func (l *logins) Login(ctx context.Context, ws pkgworkspace.Context, sink diag.Sink, url string,
 	project *workspace.Project, setCurrent bool, insecure bool, color colors.Colorization) (backend.Backend, error) {
-	b, err := l.LoginManager.Login(ctx, ws, sink, url, project, setCurrent, insecure, color)
+	b, err := l.kept.open(url, project, func() (backend.Backend, error) {
+		return l.LoginManager.Login(ctx, ws, sink, url, project, setCurrent, insecure, color)
+	})
 	return l.wrap(b), err
 }
 

@@ -45,6 +45,7 @@ func main() {
 		return
 	}
 	lookBeside()
+	hookLogins() // they also keep a list of stacks in a database from waiting for itself
 	os.Exit(execute(os.Args[1:]))
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/pkg/v3/authhelpers"
+	"github.com/pulumi/pulumi/pkg/v3/backend/diy/postgres"
 	"github.com/spf13/cobra"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/gcsblob"
@@ -41,33 +42,64 @@ func objectCommand(use, short string, args cobra.PositionalArgs,
 		if err != nil {
 			return err
 		}
-		return errors.Join(do(c.Context(), bucket, args[1:]), bucket.Close())
+		if err := errors.Join(do(c.Context(), bucket, args[1:]), closeBucket(bucket)); err != nil {
+			return errors.New(err.Error()) // in one line: Pulumi writes a list of what an error wraps
+		}
+		return nil
 	}}
 }
 
-// listObjects lists a directory by one question, and reads only what is asked for.
+// closeBucket closes a bucket. That of a database leaves its connections open otherwise.
+func closeBucket(bucket *blob.Bucket) error {
+	var database *postgres.Bucket
+	if bucket.As(&database) {
+		_ = database.Close() // its bucket counts as closed since it got a prefix, which is an error
+		return nil
+	}
+	return bucket.Close()
+}
+
+// mostLists is how often a directory is listed in which objects come and go.
+const mostLists = 20
+
+// listObjects writes the objects in a directory. The driver for PostgreSQL fails where one of them goes meanwhile.
 func listObjects(ctx context.Context, bucket *blob.Bucket, directories []string) error {
+	var objects map[string][]byte
+	var err error
+	for range mostLists {
+		if objects, err = readObjects(ctx, bucket, directories); !isMissing(err) {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(objects)
+}
+
+// readObjects lists a directory by one question, and reads only what is asked for.
+func readObjects(ctx context.Context, bucket *blob.Bucket, directories []string) (map[string][]byte, error) {
 	directory, in := strings.TrimSuffix(directories[0], "/")+"/", directories[1:]
 	objects := map[string][]byte{}
 	list := bucket.List(&blob.ListOptions{Prefix: directory})
 	for {
 		object, err := list.Next(ctx)
 		if errors.Is(err, io.EOF) {
-			return json.NewEncoder(os.Stdout).Encode(objects)
+			return objects, nil
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		key := strings.TrimPrefix(object.Key, directory)
 		if len(in) > 0 && !slices.Contains(in, path.Dir(key)) {
 			continue
 		}
 		content, err := bucket.ReadAll(ctx, object.Key)
-		if gcerrors.Code(err) == gcerrors.NotFound { // removed meanwhile
+		if isMissing(err) { // removed meanwhile
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		objects[key] = content
 	}
@@ -83,11 +115,14 @@ func putObject(ctx context.Context, bucket *blob.Bucket, keys []string) error {
 
 func deleteObject(ctx context.Context, bucket *blob.Bucket, keys []string) error {
 	err := bucket.Delete(ctx, keys[0])
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	if isMissing(err) {
 		return nil
 	}
 	return err
 }
+
+// isMissing reports whether an object is not there.
+func isMissing(err error) bool { return gcerrors.Code(err) == gcerrors.NotFound }
 
 // openBucket opens the bucket of a backend as Pulumi does.
 func openBucket(ctx context.Context, address string) (*blob.Bucket, error) {
@@ -104,10 +139,7 @@ func openBucket(ctx context.Context, address string) (*blob.Bucket, error) {
 	case "s3":
 		modernise(parsed)
 	}
-	bucket, err := mux.OpenBucketURL(ctx, parsed)
-	if isMadeMeanwhile(err) {
-		bucket, err = mux.OpenBucketURL(ctx, parsed)
-	}
+	bucket, err := openPool(func() (*blob.Bucket, error) { return mux.OpenBucketURL(ctx, parsed) })
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +147,6 @@ func openBucket(ctx context.Context, address string) (*blob.Bucket, error) {
 		bucket = blob.PrefixedBucket(bucket, directory+"/")
 	}
 	return bucket, nil
-}
-
-// isMadeMeanwhile reports whether another process has made the table of a new
-// PostgreSQL database at the same moment. "if not exists" is no help against that.
-func isMadeMeanwhile(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "pg_type_typname_nsp_index")
 }
 
 // modernise rewrites parameters of S3 that Pulumi still takes.

@@ -29,6 +29,7 @@ import (
 	"mara/runner/internal/cli/tools"
 	"mara/runner/internal/cli/trial"
 	"mara/runner/internal/cli/web"
+	"mara/runner/internal/pulumi/pulumicli"
 )
 
 // commands returns every command, in the order of the help text.
@@ -79,7 +80,7 @@ func commands(d cmd.Deps) []*cli.Command {
 // Run runs the command line and returns the exit code.
 func Run(ctx context.Context, d cmd.Deps, args []string) int {
 	d.Stdout = cmd.NewOutlet(d.Stdout, d.StdoutIsTerminal)
-	d.Variables = func() []string { return variablesOf(commands(d)) }
+	d.Variables = func() []string { return append(variablesOf(commands(d)), pulumicli.ConnectionsVariable) }
 	err := execute(ctx, d, args)
 	cmd.PrintError(d.Stderr, err)
 	return cmd.ExitCode(err)

@@ -46,13 +46,14 @@ type workers struct {
 	grace    time.Duration
 	most     int // maximum number of commands of a worker
 
-	mu      sync.Mutex // guards the following fields
-	idle    []*worker
-	busy    map[*worker]bool
-	coming  int            // number of workers that Warm is starting
-	waiting []chan *worker // commands that wait for a worker, in order
-	started int
-	closed  bool
+	mu       sync.Mutex    // guards the following fields
+	database chan struct{} // has room for the commands that connect to a database; nil until there is one
+	idle     []*worker
+	busy     map[*worker]bool
+	coming   int            // number of workers that Warm is starting
+	waiting  []chan *worker // commands that wait for a worker, in order
+	started  int
+	closed   bool
 }
 
 // patience is how long a command waits for a busy worker.
@@ -135,6 +136,11 @@ func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, std
 	if err := ctx.Err(); err != nil {
 		return "", "", unknownExit, context.Cause(ctx)
 	}
+	leave, err := p.enterDatabase(ctx, request)
+	if err != nil {
+		return "", "", unknownExit, err
+	}
+	defer leave()
 	w, err := p.take()
 	if err != nil {
 		return "", "", unknownExit, err

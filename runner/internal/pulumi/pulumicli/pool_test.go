@@ -437,3 +437,49 @@ func TestWorkersRetire(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// TestDatabaseConnections: commands on a backend in PostgreSQL wait for one another, so that the runner does not take all
+// connections of a server; its own objects and other backends do not wait.
+func TestDatabaseConnections(t *testing.T) {
+	t.Parallel()
+	pool := newTestPool(t)
+	env := []string{"PULUMI_BACKEND_URL=postgres://server/states", ConnectionsVariable + "=6"} // six leave one command two of them
+	first, cancel := context.WithCancel(t.Context())
+	var streamed signalling = make(chan struct{}, 1)
+	ended := make(chan error, 1)
+	go func() {
+		_, _, _, err := pool.Run(first, t.TempDir(), nil, []io.Writer{streamed}, nil, env, "wait")
+		ended <- err
+	}()
+	<-streamed
+	short, done := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer done()
+	if _, _, _, err := pool.Run(short, t.TempDir(), nil, nil, nil, env, "echo"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second command: %v", err)
+	}
+	for _, other := range [][]string{{"echo", "objects"}, {"args"}} {
+		variables := env
+		if other[0] == "args" {
+			variables = []string{"PULUMI_BACKEND_URL=s3://bucket"}
+		}
+		if _, _, _, err := pool.Run(t.Context(), t.TempDir(), nil, nil, nil, variables, other...); err != nil {
+			t.Errorf("%v: %v", other, err)
+		}
+	}
+	cancel()
+	<-ended
+	if stdout, _, _, err := pool.Run(t.Context(), t.TempDir(), nil, nil, nil, env, "echo", "now"); err != nil || stdout != "now" {
+		t.Errorf("after the first: %q, %v", stdout, err)
+	}
+}
+
+// signalling is a writer that signals the first text.
+type signalling chan struct{}
+
+func (s signalling) Write(p []byte) (int, error) {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+	return len(p), nil
+}

@@ -1,0 +1,89 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// postgresConnections is how many connections the server of the tests takes: hardly more than a runner may hold.
+const postgresConnections = 24
+
+// withoutRights is the number of the user and group that own nothing on Linux.
+const withoutRights = 65534
+
+// postgres starts a PostgreSQL server of the test's own, and returns the address of an empty database as a backend.
+func postgres(t *testing.T) (backend string) {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if path, err := exec.LookPath("initdb"); err == nil {
+		found = append(found, path)
+	}
+	if len(found) == 0 {
+		t.Skip("PostgreSQL is not installed: scripts/databases.sh installs it on Debian")
+	}
+	programs := filepath.Dir(found[len(found)-1])
+	dir, err := os.MkdirTemp("", "pg") // short: a socket is in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	as := &syscall.SysProcAttr{}
+	if os.Getuid() == 0 { // which the server refuses
+		as.Credential = &syscall.Credential{Uid: withoutRights, Gid: withoutRights}
+		if err := os.Chown(dir, withoutRights, withoutRights); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const secret = "needle-of-the-database"
+	password := filepath.Join(dir, "password")
+	if err := os.WriteFile(password, []byte(secret+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	initdb := exec.Command(filepath.Join(programs, "initdb"), "-D", data, "-U", "runner", "-A", "password", "--pwfile", password, "--no-sync")
+	initdb.Dir, initdb.SysProcAttr = dir, as
+	if output, err := initdb.CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, output)
+	}
+	port := freePort(t)
+	server := exec.Command(filepath.Join(programs, "postgres"), "-D", data, "-k", dir, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-F",
+		"-c", fmt.Sprintf("max_connections=%d", postgresConnections))
+	var log bytes.Buffer
+	server.Dir, server.SysProcAttr, server.Stderr = dir, as, &log
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGINT) // without waiting for clients
+		_ = server.Wait()
+		if strings.Contains(log.String(), "too many clients") {
+			t.Errorf("more connections than allowed:\n%s", lastLines(log.String()))
+		}
+	})
+	for range 200 {
+		if connection, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			_ = connection.Close()
+			return fmt.Sprintf("postgres://runner:%s@127.0.0.1:%d/postgres?sslmode=disable", secret, port)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("the server does not start: %s", log.String())
+	return ""
+}
+
+// TestStatesInPostgres takes a fleet with its states in PostgreSQL through its life. The server takes hardly more
+// connections than a runner may hold.
+func TestStatesInPostgres(t *testing.T) {
+	t.Parallel()
+	backend := postgres(t)
+	life{backend: backend, again: backend + "&table=again", needle: "needle-of-the-database"}.test(t)
+}
