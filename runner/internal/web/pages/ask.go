@@ -107,7 +107,9 @@ type askPage struct {
 	Asked   bool
 	Error   string
 	CSV     string
-	Command string
+	// Incomplete says why not all environments have answered; "" if they have.
+	Incomplete string
+	Command    string
 }
 
 // ask shows the page of queries: the named ones, and a box for jq.
@@ -142,12 +144,14 @@ func (p *Pages) ask(r *visit) (content, error) {
 // answer asks the query.
 func (d *askPage) answer(ctx context.Context, p *Pages) (code int, err error) {
 	output, err := p.child(ctx, "query", "-o", "json", "--max-time", queryTime, "--", d.Query)
-	if err != nil {
-		return http.StatusBadRequest, err
-	}
 	var results []any
-	if err := json.Unmarshal(output, &results); err != nil {
-		return http.StatusInternalServerError, err
+	switch jsonErr := json.Unmarshal(output, &results); {
+	case err != nil && jsonErr != nil:
+		return http.StatusBadRequest, err
+	case jsonErr != nil:
+		return http.StatusInternalServerError, jsonErr
+	case err != nil: // an environment that cannot be read hides no answers of the others
+		d.Incomplete = err.Error()
 	}
 	d.N = len(results)
 	if d.N > mostRows {
@@ -180,7 +184,7 @@ func (d *askPage) answer(ctx context.Context, p *Pages) (code int, err error) {
 // askCSV answers a query as a table for other programs.
 func (p *Pages) askCSV(w http.ResponseWriter, r *http.Request) {
 	output, err := p.child(r.Context(), "query", "-o", "csv", "--max-time", queryTime, "--", r.URL.Query().Get("q"))
-	if err != nil {
+	if err != nil { // a table of some environments would pass for one of all
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

@@ -3,16 +3,16 @@ package pages
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"maps"
 	"net/url"
 	"slices"
 	"time"
 
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/graph"
 	"mara/runner/internal/workflow/view"
-
-	"html/template"
 )
 
 // environmentPage is what the pages of an environment share.
@@ -244,13 +244,12 @@ func (d *environmentPage) graph() graph.Graph {
 			"cut off": "interrupted"}[step.Result]
 		text := step.Result
 		if n := len(step.Resources); n > 0 {
-			text += fmt.Sprintf(", %d resources", n)
+			text += ", " + typeset.Counted(n, "resource")
 		}
 		title := cmp.Or(step.Title, step.Name)
 		g.Nodes = append(g.Nodes, graph.Node{
 			ID: step.Name, Title: visible(title), Text: text, State: cmp.Or(state, step.Result),
-			Link:  "/e/" + url.PathEscape(d.Name) + "/p/" + url.PathEscape(step.Name),
-			Label: visible(fmt.Sprintf("%s (%s): %s", title, step.Name, text)),
+			Link: "/e/" + url.PathEscape(d.Name) + "/p/" + url.PathEscape(step.Name),
 		})
 		for _, need := range step.All() {
 			g.Edges = append(g.Edges, graph.Edge{From: need, To: step.Name, Dashed: !slices.Contains(step.Reads,

@@ -125,6 +125,8 @@ func answer(_ context.Context, args ...string) ([]byte, error) {
 		return nil, errors.New("line 1, column 3: unexpected token")
 	case args[2] == "csv":
 		return []byte("name,formula\nx,=HYPERLINK(1)\ny,-1\n"), nil
+	case question == "part":
+		return []byte(`[{"name":"seen"}]`), errors.New("the result is incomplete")
 	case question == "lines":
 		return []byte(`["` + canary[:3] + `",2]`), nil
 	}
@@ -174,6 +176,7 @@ func TestPages(t *testing.T) {
 		"/ask":                         {200, []string{"Queries", "images"}},
 		"/ask?q=.items":                {200, []string{"&lt;b&gt;x&lt;/b&gt;", "1 result", "as CSV", "runner query .items"}},
 		"/ask?q=lines":                 {200, []string{"2 results"}},
+		"/ask?q=part":                  {200, []string{"seen", "the result is incomplete"}},
 		"/ask?q=wrong":                 {400, []string{"line 1, column 3"}},
 		"/compare":                     {200, []string{"Compare"}},
 		"/compare?a=eu&b=us":           {200, []string{"logstore:storage_size", "10Gi", "20Gi"}},

@@ -151,7 +151,7 @@ func (p *Pages) showRun(r *visit, from *view.History, base string) (content, err
 			g.Nodes[i].Text = row.Is
 		}
 		g.Nodes[i].Title = visible(g.Nodes[i].Title)
-		g.Nodes[i].Label = visible(fmt.Sprintf("%s: %s", row.Name, g.Nodes[i].Text))
+		g.Nodes[i].Label = "" // title and text
 	}
 	if len(g.Nodes) > 0 && len(g.Nodes) <= 120 {
 		data.Picture = template.HTML(g.Bare()) // which escapes what it is given

@@ -59,7 +59,11 @@ func (d *Drift) Words() []string {
 	var words []string
 	for _, p := range d.Projects {
 		if n := max(len(p.Differences), p.Changes.Total()-p.Changes.Same); n > 0 {
-			words = append(words, fmt.Sprintf("%s of %s", typeset.Counted(n, "resource"), p.Name)+" differ")
+			differ := "differ"
+			if n == 1 {
+				differ = "differs"
+			}
+			words = append(words, fmt.Sprintf("%s of %s %s", typeset.Counted(n, "resource"), p.Name, differ))
 		}
 	}
 	return words
