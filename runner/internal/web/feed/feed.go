@@ -5,9 +5,15 @@ package feed
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"mara/config"
 	"mara/runner/internal/workflow/view"
 )
 
@@ -81,6 +87,7 @@ func (w *Watcher) isVisited() (is bool, wake <-chan struct{}) {
 // Run watches until the context ends.
 func (w *Watcher) Run(ctx context.Context) {
 	next := time.Time{} // whole comparison
+	files := ""         // as they were compared
 	for ctx.Err() == nil {
 		visited, wake := w.isVisited()
 		if !visited {
@@ -90,7 +97,8 @@ func (w *Watcher) Run(ctx context.Context) {
 			}
 			continue
 		}
-		if !w.now().Before(next) {
+		if now := filesOf(w.reader.Options().Root); now != files || !w.now().Before(next) {
+			files = now
 			took := w.compare(ctx)
 			next = w.now().Add(max(least, share*took))
 		}
@@ -103,6 +111,26 @@ func (w *Watcher) Run(ctx context.Context) {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// filesOf returns a digest of which files describe the environments, and of when they were changed: a change is
+// noticed at once. Programs are found to have changed when all is compared the next time.
+func filesOf(root string) string {
+	digest := fnv.New128a()
+	note := func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil // what cannot be read is an error of the comparison
+		}
+		if info, err := entry.Info(); err == nil {
+			fmt.Fprintln(digest, path, info.Size(), info.ModTime().UnixNano())
+		}
+		return nil
+	}
+	_ = filepath.WalkDir(filepath.Join(root, "config"), note)
+	if info, err := os.Stat(filepath.Join(root, config.MaraFile)); err == nil {
+		fmt.Fprintln(digest, info.Size(), info.ModTime().UnixNano())
+	}
+	return string(digest.Sum(nil))
 }
 
 // compare compares all files with what ran, and returns how long that took.

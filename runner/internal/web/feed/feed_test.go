@@ -86,6 +86,13 @@ func TestWatcherRests(t *testing.T) {
 	if err := w.Failure(); err != nil {
 		t.Error(err)
 	}
+	cmdtest.WriteFile(t, filepath.Join(filepath.Dir(filepath.Dir(runs)), "config/pulumi/Pulumi.new.yaml"), "config:\n  kubernetes:infra_type: kind\n")
+	for deadline := time.Now().Add(20 * time.Second); len(reader.Fleet().Environments) != 2; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("an environment that is new is not noticed")
+		}
+		w.Visit()
+	}
 }
 
 func await(t *testing.T, news <-chan struct{}, what string) {
