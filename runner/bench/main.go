@@ -42,7 +42,8 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 7, "how often the quick measurements are repeated")
 	flags.IntVar(&o.environments, "environments", 80, "how many environments the fleet has")
 	only := flags.String("only", "", "measure only these, separated by commas: "+
-		"fleet, noop, path, preview, scheduler, secondlook, start; fleet takes long and is only measured if named")
+		"fleet, noop, path, preview, scheduler, secondlook, start, web; fleet and web take long and are only measured "+
+		"if named")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -78,9 +79,10 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		{"secondlook", measureSecondLook},
 		{"path", measurePath},
 		{"fleet", measureFleet},
+		{"web", measureWeb},
 	} {
 		named := slices.Contains(o.only, part.name)
-		if len(o.only) > 0 && !named || part.name == "fleet" && !named {
+		if len(o.only) > 0 && !named || (part.name == "fleet" || part.name == "web") && !named {
 			continue
 		}
 		if err := part.measure(ctx, o, w); err != nil {

@@ -115,3 +115,20 @@ func watchOpens(path string) (opened func() int, err error) {
 		return count - 1
 	}, nil
 }
+
+// processorOf returns the processor time that a process has taken.
+func processorOf(pid int) time.Duration {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	const user, system, perSecond = 11, 12, 100 // words after the name; ticks
+	words := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	var sum time.Duration
+	for _, at := range []int{user, system} {
+		if ticks, err := strconv.Atoi(words[at]); err == nil {
+			sum += time.Duration(ticks) * time.Second / perSecond
+		}
+	}
+	return sum
+}
