@@ -11,6 +11,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -87,6 +88,10 @@ func Run(ctx context.Context, d cmd.Deps, args []string) int {
 }
 
 func execute(ctx context.Context, d cmd.Deps, args []string) error {
+	if len(args) == 0 {
+		_, err := io.WriteString(d.Stdout, welcome(d))
+		return err
+	}
 	all := commands(d)
 	call, err := arrange(all, args)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	if err != nil {
 		return call{}, failure.Usagef(nearestCommand(all, args), "%v", err)
 	}
-	wantsHelp, version := words.take(cli.HelpFlag) != "" || len(args) == 0, words.take(cli.VersionFlag)
+	wantsHelp, version := words.take(cli.HelpFlag) != "", words.take(cli.VersionFlag)
 	if len(words.arguments) > 0 && words.arguments[0] == "help" {
 		wantsHelp, words.arguments = true, words.arguments[1:]
 	}
@@ -169,14 +170,32 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 	for len(arguments) > 0 && len(all) > 0 {
 		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(arguments[0]) })
 		if i < 0 {
-			return call{}, nil, failure.Usagef(found.path, "unknown command %q%s", arguments[0],
-				config.DidYouMean(arguments[0], cmd.CommandNames(all)))
+			hint := config.DidYouMean(arguments[0], cmd.CommandNames(all))
+			if ours, ok := foreignWords()[strings.Join(arguments, " ")]; ok && found.path == "" {
+				hint = fmt.Sprintf("; here that is `%s %s`", cmd.Program, ours)
+			} else if ours, ok := foreignWords()[arguments[0]]; ok && found.path == "" {
+				hint = fmt.Sprintf("; here that is `%s %s`", cmd.Program, ours)
+			}
+			return call{}, nil, failure.Usagef(found.path, "unknown command %q%s", arguments[0], hint)
 		}
 		found.command = all[i]
 		found.path = strings.TrimSpace(found.path + " " + all[i].Name)
 		all, arguments = all[i].Subcommands, arguments[1:]
 	}
 	return found, arguments, nil
+}
+
+// foreignWords returns commands of Pulumi, Terraform, Terragrunt, helmfile, CDK and SST, and ours that do the same.
+func foreignWords() map[string]string {
+	return map[string]string{
+		"apply": "up", "deploy": "up", "sync": "up", "run": "up", "run-all": "up", "run --all": "up", "update": "up",
+		"diff": "preview", "delete": "destroy", "remove": "destroy", "rm": "destroy", "teardown": "destroy",
+		"ls": "stacks", "list": "stacks", "stack": "stacks", "stack ls": "stacks", "workspace": "stacks",
+		"stack output": "outputs", "stack rm": "destroy --remove-stacks", "stack init": "init",
+		"lint": "check", "graph": "plan -o dot", "bootstrap": "init", "new": "init", "import": "adopt",
+		"force-unlock": "unlock", "cancel": "unlock", "ui": "web", "dashboard": "web", "console": "web", "dev": "demo",
+		"template": "render", "synth": "render", "about": "version",
+	}
 }
 
 func flagSuggestion(given string, flags []cli.Flag) string {

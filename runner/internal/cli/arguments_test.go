@@ -44,7 +44,7 @@ func TestArrange(t *testing.T) {
 		{"outputs help", "outputs -- help"},
 		{"--root x secrets list a", "secrets list --root=x -- a"},
 		{"secrets set -y", "secrets set --yes=true --"},
-		{"", "help of "},
+		{"", "error: no command is given"}, // the program has greeted before
 		{"help", "help of "},
 		{"--help", "help of "},
 		{"help outputs", "help of outputs"},

@@ -95,7 +95,7 @@ func BaseFlags() []cli.Flag {
 // RootFlags returns the flags of commands that read the configuration.
 func RootFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "root", Category: CommonCategory,
+		&cli.StringFlag{Name: "root", Aliases: []string{"C"}, Category: CommonCategory,
 			Usage: "use the configuration in `DIR`/config/pulumi (default: the nearest one, from the working directory " +
 				"upwards)"},
 	}

@@ -41,13 +41,49 @@ func Text(all []*cli.Command, command *cli.Command, path string) string {
 func programHelp(all []*cli.Command) string {
 	var b strings.Builder
 	b.WriteString("Run many Pulumi projects as one environment.\n\n")
-	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n\nCommands:\n", cmd.Program)
-	b.WriteString(table(commandRows(all)))
+	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n", cmd.Program)
+	for _, g := range Groups() {
+		b.WriteString("\n" + g.Title + ":\n" + table(commandRows(g.of(all))))
+	}
 	b.WriteString("\nFlags may come before or after the command. Each has an environment variable, shown in\n" +
 		"brackets, which may also be set in config/pulumi/environment.\n\n")
 	fmt.Fprintf(&b, "`%s COMMAND --help` explains a command.\n\n", cmd.Program)
 	b.WriteString(cmd.ExitText(cmd.AllExitCodes()...) + "\n")
 	return b.String()
+}
+
+// Group is commands that belong together, by their names.
+type Group struct {
+	Title    string
+	Commands []string
+}
+
+// Groups returns the groups of commands in the program's help. Each command is in one of them.
+func Groups() []Group {
+	return []Group{
+		{"To begin with", []string{"demo", "init", "adopt", "preview", "up"}},
+		{"One environment", []string{
+			"status", "outputs", "plan", "config", "secrets", "check", "doctor", "refresh", "drift", "destroy", "query",
+			"policy", "kubectl", "pulumi", "hook",
+		}},
+		{"All environments", []string{"web", "stacks", "fleet"}},
+		{"Runs and their failures", []string{
+			"history", "show", "logs", "report", "support", "unlock", "repair", "state",
+		}},
+		{"For others to run, and without internet", []string{"export", "operator", "render", "mirror"}},
+		{"More", []string{"providers", "fetch", "eject", "try", "env", "schema", "completion", "version"}},
+	}
+}
+
+// of returns the commands of the group, in its order.
+func (g Group) of(all []*cli.Command) []*cli.Command {
+	var commands []*cli.Command
+	for _, name := range g.Commands {
+		if i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.Name == name }); i >= 0 {
+			commands = append(commands, all[i])
+		}
+	}
+	return commands
 }
 
 type row struct{ Left, Right string }

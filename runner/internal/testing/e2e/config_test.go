@@ -27,7 +27,7 @@ func TestConfigurationForOneRun(t *testing.T) {
 		if got := e.read("config/pulumi/Pulumi.dev.yaml"); got != strings.Replace(file, "1\n", "2\n", 1) {
 			t.Errorf("the file became %q", got)
 		}
-		e.simulate(0, "up", "--only", "kind-cluster")
+		e.simulate(0, "up", "--only", "kind-cluster", "--allow", "cluster")
 		if nodes := e.nodes(); len(nodes) != 3 {
 			t.Errorf("kind:workers: 2 made the nodes %q", nodes)
 		}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/adopt"
+)
+
+// welcome says what is in the directory that a command line without a command was typed in, and which commands come
+// next.
+func welcome(d cmd.Deps) string {
+	what, next := lookAround(d)
+	text := "Run many Pulumi projects as one environment.\n\n" + what + "\n\n"
+	for _, n := range next {
+		text += fmt.Sprintf("  %s %-34s  # %s\n", cmd.Program, n.command, n.does)
+	}
+	return text + fmt.Sprintf("\n`%s --help` lists all commands.\n", cmd.Program)
+}
+
+// suggestion is a command and what it does.
+type suggestion struct{ command, does string }
+
+// lookAround tells a root, a repository with Pulumi projects, and a directory with neither.
+func lookAround(d cmd.Deps) (what string, next []suggestion) {
+	if root, err := config.FindRoot(d.Dir, config.Value{}); err == nil {
+		stacks, err := config.Stacks(root)
+		if err != nil || len(stacks) == 0 {
+			return "This is a root without an environment: " + root, []suggestion{
+				{"plan", "shows the projects and their order"}, {"up --simulate", "asks for a configuration, and rehearses"},
+				{"check", "judges the files that are here"},
+			}
+		}
+		chosen := ""
+		if len(stacks) > 1 {
+			chosen = " -s " + stacks[0]
+		}
+		what := fmt.Sprintf("This root has %s: %s", typeset.Counted(len(stacks), "environment"), several(stacks))
+		return what, []suggestion{
+			{"status" + chosen, "shows what is deployed"}, {"preview" + chosen, "shows what up would change"},
+			{"web", "shows all environments and runs in the browser"},
+		}
+	}
+	if found, _, err := adopt.Find(d.Dir); err == nil && len(found) > 0 {
+		return fmt.Sprintf("%s found here that no mara.yaml orders yet.", countedProjects(len(found))), []suggestion{
+			{"adopt --dry-run", "shows their order, and how it was found"}, {"adopt", "writes it to mara.yaml"},
+			{"demo", "shows on simulated clouds what a run looks like"},
+		}
+	}
+	return "There is no Pulumi project here.", []suggestion{
+		{"demo", "deploys 14 projects to a simulated cluster and removes them"}, {"init", "begins an environment here"},
+		{"plan -p kind", "shows the built-in projects of a provider"},
+	}
+}
+
+func countedProjects(n int) string {
+	if n == 1 {
+		return "1 Pulumi project was"
+	}
+	return fmt.Sprintf("%d Pulumi projects were", n)
+}
+
+// several lists the first names.
+func several(names []string) string {
+	const most = 6
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
