@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mara/runner/internal/run/event"
 )
 
@@ -68,6 +70,31 @@ func TestReplacedCluster(t *testing.T) {
 			}
 			e.simulate(0, "destroy")
 		})
+	}
+}
+
+// TestReplacedClusterAsks: on a terminal, the stack's name is the consent; another answer changes nothing.
+func TestReplacedClusterAsks(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
+	e.simulate(0, "up", "--only", "+secrets")
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n  kind:http_port: 8090\n")
+	before := e.stateResources()
+	const question = "This deletes or replaces the cluster kind:index:Cluster cluster with everything in it: secrets (4 objects). Type"
+	for _, test := range []struct {
+		answer string
+		code   int
+	}{{"prod", 1}, {"dev", 0}} {
+		sitting := e.sit("up", "--simulate", "--simulate-speed", "100000", "--only", "+secrets")
+		sitting.answer(typed("Type the stack's name to continue", test.answer))
+		screen := strings.Join(strings.Fields(sitting.end(test.code)), " ")
+		if !strings.Contains(screen, question) {
+			t.Errorf("the question is missing:\n%s", screen)
+		}
+		if same := cmp.Equal(before, e.stateResources()); same != (test.code != 0) {
+			t.Errorf("after the answer %q the states are the same: %t", test.answer, same)
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func TestPreviewOfTheWholeEnvironment(t *testing.T) {
 	if want := "to update: kubernetes:helm.sh/v3:Release cert-manager, in version\n"; !strings.Contains(r.stdout, want) {
 		t.Errorf("--diff does not tell %q:\n%s", want, r.stdout)
 	}
-	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kind:workers: 3\n")
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kind:registry_port: 5002\n")
 	renamed := finished(e.simulate(5, "preview", "--exit-code"))
 	if c := renamed["kind-cluster"].Changes; c.Replace == 0 {
 		t.Errorf("more nodes: %s", c)
@@ -91,16 +91,16 @@ func TestPreviewOfTheWholeEnvironment(t *testing.T) {
 func TestApprovalByRule(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
-	up := []string{"up", "--simulate", "--simulate-speed", "100000", "-p", "kind", "--only", "+kubeconfig", "--auto-approve-if", "no-deletes"}
+	up := []string{"up", "--simulate", "--simulate-speed", "100000", "-p", "kind", "--only", "+kind-registry", "--auto-approve-if", "no-deletes"}
 	r := e.run(up...)
 	if r.code != 0 || !strings.Contains(r.stdout, "preview succeeded") || !strings.Contains(r.stdout, "up succeeded") {
 		t.Fatalf("creating only: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kind:workers: 3\n")
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kind:registry_port: 5002\n")
 	before := e.stateResources()
 	r = e.run(up...)
-	if r.code != 1 || !strings.Contains(r.stderr, "not approved by --auto-approve-if no-deletes, because of kind-cluster") {
-		t.Errorf("replacing the cluster: exit code %d, %s", r.code, r.stderr)
+	if r.code != 1 || !strings.Contains(r.stderr, "not approved by --auto-approve-if no-deletes, because of kind-registry") {
+		t.Errorf("replacing the registry: exit code %d, %s", r.code, r.stderr)
 	}
 	if diff := cmp.Diff(before, e.stateResources()); diff != "" {
 		t.Errorf("what was not approved was done:\n%s", diff)

@@ -111,20 +111,17 @@ func (g *clusterGuard) settleLost(ctx context.Context) error {
 	return g.Forget(ctx, g.contents)
 }
 
-// isDue reports whether a project has to be previewed before it is changed, because it makes the cluster.
-func (g *clusterGuard) isDue(project string) bool {
-	if g == nil || !g.made || g.lost != "" || !g.Operation.Deploys() || project != g.Step.Project.Name {
+// isDue reports whether a task is about to change the project that makes the cluster, without a preview before.
+func (g *clusterGuard) isDue(task stacks.Task) bool {
+	if g == nil || !g.made || g.lost != "" || !task.Operation.Deploys() || task.Step.Project.Name != g.Step.Project.Name {
 		return false
 	}
-	_, previewed := g.s.Stacks.Previewed(project)
+	_, previewed := g.s.Stacks.Previewed(task.Step.Project.Name)
 	return !previewed
 }
 
-// check refuses to lose the cluster, unless a person has agreed to the preview or --allow names it.
+// check refuses to lose the cluster, unless --allow names it.
 func (g *clusterGuard) check(now updateplan.Project, emit func(event.Event)) error {
-	if g == nil || g.lossesAgreed || now.Name != g.Step.Project.Name {
-		return nil
-	}
 	lost := g.lossesIn(updateplan.Document{Projects: []updateplan.Project{now}}, emit)
 	if !lost.any() {
 		return nil

@@ -41,8 +41,6 @@ type job struct {
 	contract *outputContract // of the outputs
 	before   event.Summary   // of the preview that came before an up
 	cluster  *clusterGuard   // nil if there is no cluster to lose
-
-	lossesAgreed bool // a person has typed the stack's name to lose what the preview showed
 }
 
 // newJob returns an operation on an open environment. It reads the prices once, when they are needed.

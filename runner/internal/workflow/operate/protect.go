@@ -143,9 +143,7 @@ func (j *job) confirmLosses(ctx context.Context, lost losses, q question) error 
 	if !q.possible || !j.NeedsApproval() {
 		return lost.forbid(j.s)
 	}
-	err := prompt.Agreed(askForStack(ctx, q.terminal, j.s.Settings.Stack.Text, lost))
-	j.lossesAgreed = err == nil
-	return err
+	return prompt.Agreed(askForStack(ctx, q.terminal, j.s.Settings.Stack.Text, lost))
 }
 
 // askForStack asks for the name of a stack, before something with data is lost.

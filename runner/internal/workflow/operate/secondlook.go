@@ -232,11 +232,12 @@ func (e *secondLookError) NextStep() string { return e.next }
 // values that a program generates, such as a password, and show them.
 func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Event)) error {
 	name := task.Step.Project.Name
-	due := o.again.isDue(name)
-	if !o.plan.isDue(name) && !due && !o.cluster.isDue(name) {
+	due, losesCluster := o.again.isDue(name), o.cluster.isDue(task)
+	if !o.plan.isDue(name) && !due && !losesCluster {
 		return nil
 	}
 	task.Operation, task.Record = operation.Preview, true
+	task.Secrets = nil // it would read the state, which is about to change
 	if _, err := o.stacks.Operate(ctx, task, func(event.Event) {}); err != nil {
 		return fmt.Errorf("previewing it with the current outputs of what it reads: %w", err)
 	}
@@ -250,5 +251,8 @@ func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Ev
 	if due {
 		return o.again.check(ctx, now, emit)
 	}
-	return o.cluster.check(now, emit)
+	if losesCluster {
+		return o.cluster.check(now, emit)
+	}
+	return nil
 }
