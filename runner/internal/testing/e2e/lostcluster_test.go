@@ -164,3 +164,23 @@ func (e *environment) loseCluster() {
 		e.t.Fatal(err)
 	}
 }
+
+// TestForgottenCluster: a cluster that is only missing in the state, and answers, is not made a second time.
+func TestForgottenCluster(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
+	e.simulate(0, "up", "--only", "+secrets")
+	if r := e.run("pulumi", "kind-cluster", "--simulate", "--", "state", "delete", "--all", "--force", "--yes"); r.code != 0 {
+		t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, operation := range []string{"preview", "up"} {
+		r := e.run(operation, "--simulate", "--yes", "--only", "+secrets")
+		if operation == "preview" {
+			r = e.run(operation, "--simulate", "--only", "+secrets")
+		}
+		if r.code != 3 || !strings.Contains(r.stderr, "the state of kind-cluster has no cluster, but the cluster that secrets (4 objects) is in still answers") {
+			t.Errorf("%s: exit code %d\n%s%s", operation, r.code, lastLines(r.stdout), r.stderr)
+		}
+	}
+}

@@ -32,9 +32,12 @@ type Cluster struct {
 	parallel  int    // resources at once
 }
 
-// Of returns the cluster of an open environment; ok is false if no project makes one.
+// Of returns the cluster of an open environment; ok is false if no project makes one, as where it was there before.
 func Of(s *session.Session, parallelResources int) (c Cluster, ok bool) {
 	name := s.Provider.ClusterProject
+	if s.Provider.Existing != nil {
+		return c, false
+	}
 	reads := map[string]bool{name: true}
 	c = Cluster{stacks: s.Stacks, hooks: s.Hooks(), parallel: parallelResources}
 	if s.Options.Simulation.On {
@@ -153,6 +156,16 @@ func (c Cluster) IsGone(ctx context.Context) (bool, error) {
 		}
 	})
 	return gone.Load(), err
+}
+
+// HasContents reports whether the cluster that projects have something in can still be asked for it.
+func (c Cluster) HasContents(ctx context.Context, contents Contents) bool {
+	if len(contents) == 0 {
+		return false
+	}
+	task := stacks.Task{Operation: operation.Drift, Step: contents[0].Step, ParallelResources: c.parallel}
+	_, err := c.stacks.Operate(ctx, task, func(event.Event) {})
+	return err == nil
 }
 
 // Forget records that the cluster is gone: it refreshes the state of its project, and drops what was in the cluster

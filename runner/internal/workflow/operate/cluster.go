@@ -7,6 +7,7 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/workflow/clusterlife"
@@ -39,10 +40,7 @@ func lookAtCluster(ctx context.Context, j *job) (err error) {
 	}
 	g.made, j.cluster = made, g
 	if !made {
-		if len(g.contents) > 0 {
-			g.lost = fmt.Sprintf("the state of %s has no cluster", c.Step.Project.Name)
-		}
-		return nil
+		return g.judgeMissing(ctx)
 	}
 	unreachable := c.Answers(ctx)
 	if unreachable == nil || ctx.Err() != nil {
@@ -59,6 +57,27 @@ func lookAtCluster(ctx context.Context, j *job) (err error) {
 	case gone:
 		g.lost = fmt.Sprintf("its provider does not have it any more, and its API server does not answer (%s)", reason)
 	}
+	return nil
+}
+
+// judgeMissing decides what it means that the state has no cluster: nothing, where nothing was in it; that it is gone,
+// where what was in it cannot be reached either; else it refuses.
+func (g *clusterGuard) judgeMissing(ctx context.Context) error {
+	project := g.Step.Project.Name
+	if len(g.contents) == 0 {
+		return nil
+	}
+	if g.HasContents(ctx, g.contents) {
+		text := fmt.Sprintf("the state of %s has no cluster, but the cluster that %s is in still answers", project,
+			g.contents)
+		next := fmt.Sprintf("import the cluster with `%s -- import`, or destroy first what is in it",
+			g.s.Command("pulumi "+project))
+		return &failure.Environment{Text: text, Next: next}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	g.lost = fmt.Sprintf("the state of %s has none, and what was in it cannot be reached", project)
 	return nil
 }
 
