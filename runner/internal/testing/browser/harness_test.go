@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,8 +19,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// start starts a browser, or skips the test.
+// start starts a browser for a short test, or skips it.
 func start(t *testing.T) context.Context {
+	t.Helper()
+	return startFor(t, 2*time.Minute)
+}
+
+// startFor starts a browser, or skips the test.
+func startFor(t *testing.T, most time.Duration) context.Context {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser")
@@ -35,7 +42,7 @@ func start(t *testing.T) context.Context {
 		t.Skip("no Chromium is installed; apt-get install chromium, or your system's way, brings one")
 	}
 	profile := t.TempDir()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), most)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoSandbox,
 		chromedp.Env("TMPDIR="+profile), chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
 	allocator, stop := chromedp.NewExecAllocator(ctx, options...)
@@ -110,7 +117,7 @@ func (v *view) listen(e any) {
 	case *runtime.EventExceptionThrown:
 		v.complaints = append(v.complaints, e.ExceptionDetails.Text)
 	case *log.EventEntryAdded:
-		v.complaints = append(v.complaints, e.Entry.Text)
+		v.complaints = append(v.complaints, fmt.Sprint(e.Entry.Text, " ", e.Entry.URL))
 	}
 }
 

@@ -1,0 +1,379 @@
+//go:build unix
+
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// fleetRoot is a root with a fleet, and how to run the runner there.
+type fleetRoot struct {
+	t    *testing.T
+	root string
+	env  []string
+}
+
+// all is how many environments the fleet has.
+const all = 80
+
+// newFleetRoot describes a fleet in three waves. Its environments consist of one project.
+func newFleetRoot(t *testing.T) *fleetRoot {
+	t.Helper()
+	home := t.TempDir()
+	f := &fleetRoot{t: t, root: t.TempDir(), env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "PULUMI_CONFIG_PASSPHRASE=x"}}
+	f.write("config/layers/base.yaml", `values:
+  runner:
+    provider: kind
+    projects: {skip: [kind-registry, kubeconfig, secrets, kic-image-build, kic-image-push, ingress-controller-namespace, ingress-controller,
+      logstore, logagent, certmgr, prometheus, observability, bank-of-anthos]}
+`)
+	n := 0
+	for _, wave := range []struct {
+		name  string
+		count int
+	}{{"test", 4}, {"canary", 10}, {"prod", all - 14}} {
+		f.layer(wave.name, 1)
+		for i := range wave.count {
+			region := []string{"eu", "us", "ap"}[i%3]
+			f.write(fmt.Sprintf("config/environments/%s-%02d.yaml", wave.name, i), fmt.Sprintf("imports: [base, %s]\nvalues: {runner: {labels: {region: %s}}}\n", wave.name, region))
+			n++
+		}
+	}
+	f.write("config/rollout.yaml", "waves:\n  - {name: test, match: {stage: test}}\n  - {name: canary, match: {stage: canary}}\n  - {name: prod, match: {stage: prod}, parallel: 4}\n")
+	if n != all {
+		t.Fatalf("%d environments", n)
+	}
+	return f
+}
+
+// layer writes the layer of a wave.
+func (f *fleetRoot) layer(wave string, workers int) {
+	f.write("config/layers/"+wave+".yaml", fmt.Sprintf("values: {runner: {labels: {stage: %s}}, pulumiConfig: {\"kind:workers\": %d}}\n", wave, workers))
+}
+
+func (f *fleetRoot) write(name, content string) {
+	f.t.Helper()
+	path := filepath.Join(f.root, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// command returns a call of the built runner.
+func (f *fleetRoot) command(args ...string) *exec.Cmd {
+	f.t.Helper()
+	path, err := filepath.Abs("../../../../bin/runner")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		f.t.Fatalf("bin/runner is not built: run `make build` first (%v)", err)
+	}
+	cmd := exec.CommandContext(f.t.Context(), path, append(args, "--simulate")...)
+	cmd.Dir, cmd.Env = f.root, f.env
+	return cmd
+}
+
+// run runs an operation to its end.
+func (f *fleetRoot) run(want int, args ...string) {
+	f.t.Helper()
+	cmd := f.command(append(args, "--yes", "--simulate-speed", "100000")...)
+	output, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != want {
+		f.t.Fatalf("%s: exit code %d, want %d\n%s", strings.Join(args, " "), code, want, output)
+	}
+}
+
+// start starts an operation that takes a while, in its own group of processes.
+func (f *fleetRoot) start(args ...string) (kill func()) {
+	f.t.Helper()
+	cmd := f.command(append(args, "--yes")...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	return func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+		_ = cmd.Wait()
+	}
+}
+
+// trouble breaks some environments: a file, a failure, a run that was cut off, drift, and a lock of a dead process.
+func (f *fleetRoot) trouble() {
+	f.t.Helper()
+	f.run(0, "destroy", "-s", "prod-01")
+	f.run(1, "up", "-s", "prod-01", "--simulate-fail", "kind:index:Cluster=quota of addresses is used up")
+	for _, record := range glob(f.t, f.root, ".runner/simulated/clouds/canary-01/*/*/*.json") {
+		if err := os.Remove(record); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	f.run(0, "drift", "-s", "canary-01")
+	f.run(0, "destroy", "-s", "prod-02")
+	kill := f.start("up", "-s", "prod-02", "--simulate-slow", "kind:index:Cluster=300s")
+	f.await("events of the run", func() bool {
+		for _, events := range glob(f.t, f.root, ".runner/simulated/runs/*/events.ndjson") {
+			if text, _ := os.ReadFile(events); bytes.Contains(text, []byte(`"stack":"prod-02"`)) && bytes.Contains(text, []byte("step.progress")) &&
+				bytes.Contains(text, []byte(`"operation":"up"`)) && !bytes.Contains(text, []byte("run.finished")) {
+				return true
+			}
+		}
+		return false
+	})
+	kill()
+	kill = f.start("preview", "-s", "prod-03", "--simulate-slow", "kind:index:Cluster=300s")
+	time.Sleep(300 * time.Millisecond)
+	kill()
+	f.write("config/environments/prod-04.yaml", "imports: [nowhere]\n")
+}
+
+func glob(t *testing.T, root, pattern string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func (f *fleetRoot) await(what string, is func() bool) {
+	f.t.Helper()
+	for deadline := time.Now().Add(60 * time.Second); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("%s: not within a minute", what)
+		}
+	}
+}
+
+// web starts the pages and returns their first address.
+func (f *fleetRoot) web() (first string) {
+	f.t.Helper()
+	cmd := f.command("web", "--no-open", "-o", "json")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait() // its exit code says that it was interrupted
+	})
+	var hello struct{ Address string }
+	if err := json.NewDecoder(out).Decode(&hello); err != nil {
+		f.t.Fatal(err)
+	}
+	return hello.Address
+}
+
+// says waits until the text of the page has all of some texts.
+func (v *view) says(texts ...string) {
+	v.t.Helper()
+	deadline := time.Now().Add(40 * time.Second)
+	has := func(text string) bool { // an error is that of a page which is being left
+		shown, err := chromedp.Run(v.ctx, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
+		return err == nil && strings.Contains(strings.ToLower(shown), strings.ToLower(text))
+	}
+	for _, text := range texts {
+		for !has(text) {
+			if time.Now().After(deadline) {
+				v.picture("missing")
+				v.t.Fatalf("%s never says %q, but\n%.1500s", ask[string](v, `location.href`), text, ask[string](v, `document.body.innerText`))
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+}
+
+// judge checks a page as the report is checked, and with axe-core where MARA_AXE names its file.
+func (v *view) judge(name string) {
+	v.t.Helper()
+	if over := ask[int](v, `document.scrollingElement.scrollWidth - innerWidth`); over > 0 {
+		v.t.Errorf("%s: the page is %d pixels wider than the screen", name, over)
+	}
+	for _, problem := range ask[[]string](v, problems) {
+		if !strings.HasPrefix(problem, "a link to ") { // the walk follows them
+			v.t.Errorf("%s: %s", name, problem)
+		}
+	}
+	if axe := os.Getenv("MARA_AXE"); axe != "" {
+		library, err := os.ReadFile(axe)
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		ask[bool](v, string(library)+"; true")
+		// One rule reads the two lines of a box in a picture as one word.
+		const question = `axe.run(document, {resultTypes: ["violations"], rules: {"label-content-name-mismatch": {enabled: false}}}).then(r => r.violations.map(x => x.id + " (" + x.impact + "): " + x.nodes.slice(0, 3).map(n => n.html.slice(0, 120)).join(" | ")))`
+		found, err := chromedp.Run(v.ctx, chromedp.Evaluate[[]string](question, chromedp.EvalAwaitPromise))
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		for _, problem := range found {
+			v.t.Errorf("%s: axe: %s", name, problem)
+		}
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, complaint := range v.complaints {
+		v.t.Errorf("%s: the browser says %s", name, complaint)
+	}
+	v.complaints = nil
+}
+
+// TestWebWalk goes through all pages of a fleet of eighty environments, some of which are in trouble: broken, failed,
+// cut off, drifted, or locked by a dead process.
+func TestWebWalk(t *testing.T) {
+	t.Parallel()
+	browser := startFor(t, 10*time.Minute)
+	f := newFleetRoot(t)
+	f.run(0, "fleet", "up", "--all")
+	f.trouble()
+	first := f.web()
+	base, _, _ := strings.Cut(first, "?")
+	v := visit(browser, t, first, "light", 1440)
+	v.says(fmt.Sprint(all, " environments"), "quota of addresses is used up", "config/layers/nowhere.yaml", "live, ")
+	if address := ask[string](v, `location.href`); address != base {
+		t.Errorf("the first page is %s", address)
+	}
+	for _, word := range []string{"failed", "unfinished", "unknown", "drifted"} {
+		v.says(word)
+	}
+	walk(browser, t, base)
+	tabs(browser, t, base)
+}
+
+// TestWebFollowsARollout watches a rollout that goes on in another process, is killed, and is resumed.
+func TestWebFollowsARollout(t *testing.T) {
+	t.Parallel()
+	browser := startFor(t, 10*time.Minute)
+	f := newFleetRoot(t)
+	f.run(0, "fleet", "up", "--all")
+	f.write("config/environments/prod-04.yaml", "imports: [nowhere]\n")
+	first := f.web()
+	base, _, _ := strings.Cut(first, "?")
+	v := visit(browser, t, first, "light", 1440)
+	v.says("config/layers/nowhere.yaml", "live, ")
+	follow(t, f, v, base)
+}
+
+// walk looks at every page as different people do, without anything that goes on.
+func walk(browser context.Context, t *testing.T, base string) {
+	t.Helper()
+	for page, says := range map[string]string{
+		"": "environments", "?by=region&l=stage%3Dprod&state=failed": "region", "?l=stag%3Dprod": "did you mean", "e/prod-01": "quota of addresses is used up",
+		"e/canary-01": "drifted", "e/prod-04": "nowhere", "e/test-00/resources": "kind:index:Cluster", "e/test-00/config?all=1": "kind:workers", "e/test-00/outputs": "output",
+		"e/test-00/history": "up", "e/test-00/p/kind-cluster": "Outputs", "runs": "runs", "runs?e=prod-01&result=failed": "failed", "ask?q=.items%5B%5D%20%7C%20%7Bname%2C%20type%7D": "as CSV",
+		"ask?q=.items%5B": "line 1, column 8", "compare?a=test-00&b=prod-05": "Values", "checks": "Never compared", "keys": "Keyboard", "nowhere": "Not found",
+	} {
+		for _, person := range []struct {
+			scheme string
+			width  int64
+		}{{"light", 1440}, {"dark", 1440}, {"light", 390}} {
+			v := visit(browser, t, base+page, person.scheme, person.width)
+			v.says(says)
+			name := fmt.Sprintf("%s %s %d", page, person.scheme, person.width)
+			v.picture("web-" + strings.NewReplacer("/", "-", "?", "-", "&", "-", "%", "-").Replace(fmt.Sprintf("%.20s-%s-%d", page, person.scheme, person.width)))
+			if strings.HasPrefix(page, "?l=stag") || strings.Contains(page, "5B") && !strings.Contains(page, "5D") || page == "nowhere" {
+				v.mu.Lock()
+				v.complaints = nil // the answer has the code of an error
+				v.mu.Unlock()
+			}
+			v.judge(name)
+			if err := chromedp.Cancel(v.ctx); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// tabs opens more tabs than a browser has connections for: each is up to date.
+func tabs(browser context.Context, t *testing.T, base string) {
+	t.Helper()
+	var open []*view
+	for range 8 {
+		open = append(open, visit(browser, t, base+"e/test-00", "light", 1440))
+	}
+	for _, v := range open {
+		v.says("live, ")
+		if err := chromedp.Cancel(v.ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// follow watches a rollout of another process that is killed, and resumed.
+func follow(t *testing.T, f *fleetRoot, v *view, base string) {
+	t.Helper()
+	mark := func() { ask[bool](v, `(window.notReloaded = true)`) }
+	v.do(chromedp.Navigate(base + "?by=wave"))
+	v.says("Wave canary")
+	mark()
+	f.write("config/environments/prod-04.yaml", "imports: [base, prod]\nvalues: {runner: {labels: {region: eu}}}\n")
+	f.run(0, "fleet", "destroy", "-l", "stage in (test,canary)")
+	v.says("4 destroyed", "10 destroyed")
+	kill := f.start("fleet", "up", "-l", "stage in (test,canary)", "--simulate-slow", "kind:index:Cluster=2s")
+	v.says("up of the fleet", "running", "waiting")
+	v.picture("web-rollout")
+	ask[bool](v, `(document.querySelector(".panel a[href^='/rollout/']").click(), true)`)
+	v.says("of 14 done", "Timeline")
+	mark()
+	v.says("of 14 done", "Now")
+	v.judge("a rollout that goes on")
+	rollout := ask[string](v, `location.pathname`)
+	kill()
+	v.says("cut off", "runner fleet up --resume --simulate")
+	if !ask[bool](v, `window.notReloaded`) {
+		t.Error("the page was loaded again, and not updated")
+	}
+	v.picture("web-cut-off")
+	f.run(0, "fleet", "up", "--resume")
+	v.do(chromedp.Navigate(base))
+	v.says("succeeded")
+	if now := ask[string](v, `document.querySelector(".panel a[href^='/rollout/']").getAttribute("href")`); now == rollout {
+		t.Error("the rollout that resumed is not the newest")
+	}
+	keyboard(t, v, base)
+}
+
+// keyboard uses the keys.
+func keyboard(t *testing.T, v *view, base string) {
+	t.Helper()
+	v.do(chromedp.Navigate(base))
+	v.says("live, ")
+	v.do(chromedp.KeyEvent("/"))
+	if at := ask[string](v, `document.activeElement.id`); at != "q" {
+		t.Errorf("/ goes to %q", at)
+	}
+	ask[bool](v, `(document.activeElement.value = "", true)`) // a key of a test is typed although the page has taken it
+	v.do(chromedp.KeyEvent("prod-0"))
+	if shown := ask[int](v, `[...document.querySelectorAll("[data-rows] tr")].filter(r => !r.hidden).length`); shown != 10 {
+		t.Errorf("typing leaves %d rows", shown)
+	}
+	v.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("j"))
+	if at := ask[string](v, `document.activeElement.getAttribute("href") || ""`); !strings.HasPrefix(at, "/e/prod-0") {
+		t.Errorf("j goes to %q", at)
+	}
+	v.do(chromedp.KeyEvent(kb.Enter))
+	v.says("Plan", "live, ") // the script runs
+	v.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("r"))
+	v.says("Since yesterday")
+}
