@@ -1,5 +1,5 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
-.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider e2e-operator node-image image dist dist-test docs docs-serve docs-test pictures verify
+.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider e2e-operator node-image image dist dist-test docs docs-serve docs-test web-test pictures verify
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
@@ -23,5 +23,6 @@ dist-test: build ; scripts/dist-test.sh
 docs:   ; scripts/docs.sh
 docs-serve: ; scripts/docs.sh serve
 docs-test: ; scripts/docs-test.sh
+web-test: build ; scripts/web-test.sh
 pictures: build ; scripts/pictures.sh
 verify: ; scripts/verify.sh

@@ -242,6 +242,7 @@ func (v *view) judge(name string) {
 // TestWebWalk goes through all pages of a fleet of eighty environments, some of which are in trouble: broken, failed,
 // cut off, drifted, or locked by a dead process.
 func TestWebWalk(t *testing.T) {
+	onlyWhereAsked(t)
 	t.Parallel()
 	browser := startFor(t, 10*time.Minute)
 	f := newFleetRoot(t)
@@ -263,6 +264,7 @@ func TestWebWalk(t *testing.T) {
 
 // TestWebFollowsARollout watches a rollout that goes on in another process, is killed, and is resumed.
 func TestWebFollowsARollout(t *testing.T) {
+	onlyWhereAsked(t)
 	t.Parallel()
 	browser := startFor(t, 10*time.Minute)
 	f := newFleetRoot(t)
@@ -345,7 +347,7 @@ func follow(t *testing.T, f *fleetRoot, v *view, base string) {
 		t.Error("the page was loaded again, and not updated")
 	}
 	v.picture("web-cut-off")
-	f.run(0, "fleet", "up", "--resume")
+	f.run(0, "fleet", "up", "--resume", "--lock-timeout", "1m") // the engine of the killed run ends by itself
 	v.do(chromedp.Navigate(base))
 	v.says("succeeded")
 	if now := ask[string](v, `document.querySelector(".panel a[href^='/rollout/']").getAttribute("href")`); now == rollout {
@@ -376,4 +378,12 @@ func keyboard(t *testing.T, v *view, base string) {
 	v.says("Plan", "live, ") // the script runs
 	v.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("r"))
 	v.says("Since yesterday")
+}
+
+// onlyWhereAsked skips a test that takes minutes, in which a browser and a rollout share the processors.
+func onlyWhereAsked(t *testing.T) {
+	t.Helper()
+	if os.Getenv("MARA_WEB") == "" {
+		t.Skip("`make web-test` runs it")
+	}
 }

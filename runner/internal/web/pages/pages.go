@@ -80,6 +80,9 @@ func (p *Pages) routes() *http.ServeMux {
 	mux.HandleFunc("/badge/fleet.svg", p.fleetBadge)
 	mux.HandleFunc("/badge/e/{name}", p.environmentBadge)
 	mux.HandleFunc("/metrics", p.metrics)
+	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) { // a browser asks before it has the page
+		w.WriteHeader(http.StatusNoContent)
+	})
 	mux.HandleFunc("/r/{run}/text/{project}", p.logText)
 	mux.HandleFunc("/ask.csv", p.askCSV)
 	mux.HandleFunc("/live", func(w http.ResponseWriter, r *http.Request) {
