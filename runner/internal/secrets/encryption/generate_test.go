@@ -53,6 +53,9 @@ func TestGenerateTheCatalogue(t *testing.T) {
 	keys := 0
 	for _, project := range projects.All() {
 		for _, secret := range project.Secrets {
+			if secret.Optional { // there is none unless the user has one
+				continue
+			}
 			value, err := encryption.Generate(secret)
 			if err == nil {
 				err = secret.Check(value)
