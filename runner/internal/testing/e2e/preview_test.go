@@ -74,7 +74,7 @@ func TestPreviewOfTheWholeEnvironment(t *testing.T) {
 	if want := "to update: kubernetes:helm.sh/v3:Release cert-manager, in version\n"; !strings.Contains(r.stdout, want) {
 		t.Errorf("--diff does not tell %q:\n%s", want, r.stdout)
 	}
-	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kind:registry_port: 5002\n")
+	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kind:workers: 3\n")
 	renamed := finished(e.simulate(5, "preview", "--exit-code"))
 	if c := renamed["kind-cluster"].Changes; c.Replace == 0 {
 		t.Errorf("more nodes: %s", c)
