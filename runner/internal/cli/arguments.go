@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,9 +172,9 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(arguments[0]) })
 		if i < 0 {
 			hint := config.DidYouMean(arguments[0], cmd.CommandNames(all))
-			if ours, ok := foreignWords()[strings.Join(arguments, " ")]; ok && found.path == "" {
-				hint = fmt.Sprintf("; here that is `%s %s`", cmd.Program, ours)
-			} else if ours, ok := foreignWords()[arguments[0]]; ok && found.path == "" {
+			foreign := foreignWords()
+			ours := cmp.Or(foreign[strings.Join(arguments, " ")], foreign[arguments[0]])
+			if ours != "" && found.path == "" {
 				hint = fmt.Sprintf("; here that is `%s %s`", cmd.Program, ours)
 			}
 			return call{}, nil, failure.Usagef(found.path, "unknown command %q%s", arguments[0], hint)

@@ -37,9 +37,10 @@ var clusters = []string{
 func IsCluster(token string) bool { return hasPrefix(token, clusters) }
 
 // LosesCluster reports whether a step deletes a Kubernetes cluster, for good or to replace it.
-func (s Step) LosesCluster() bool {
-	return (s.Op == "replace" || s.Op == "delete") && IsCluster(s.Type)
-}
+func (s Step) LosesCluster() bool { return s.IsLoss() && IsCluster(s.Type) }
+
+// IsLoss reports whether a step deletes a resource, for good or to replace it.
+func (s Step) IsLoss() bool { return s.Op == "replace" || s.Op == "delete" }
 
 // LosesNodes returns the pools of a cluster, as paths, whose nodes the cloud deletes before new ones are ready. LKE
 // does so where the type of a pool changes that is declared inside the cluster.

@@ -35,14 +35,8 @@ func (e *environment) begin(flags ...string) *exec.Cmd {
 	if err := cmd.Start(); err != nil {
 		e.t.Fatal(err)
 	}
-	for range 600 {
-		if _, err := os.Stat(filepath.Join(e.root, "a/begun")); err == nil {
-			return cmd
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	e.t.Fatal("the run does not begin")
-	return nil
+	waitFor(e.t, filepath.Join(e.root, "a/begun"))
+	return cmd
 }
 
 // TestSharedBackend: two directories that share a backend never work on an

@@ -127,7 +127,7 @@ func (l life) test(t *testing.T) {
 
 func waitFor(t *testing.T, file string) {
 	t.Helper()
-	for range 600 {
+	for range 1200 {
 		if _, err := os.Stat(file); err == nil {
 			return
 		}

@@ -63,7 +63,7 @@ func (g judge) lossesIn(document updateplan.Document, emit func(event.Event)) lo
 				lost.nodes = append(lost.nodes, name)
 				text = fmt.Sprintf("%s: the cloud deletes the nodes of a pool whose type changes before new nodes are ready "+
 					"(%s)", name, strings.Join(pools, ", "))
-			case !g.isProtected(g.s) || !isLoss(step) || updateplan.IsHarmless(step.Type, more):
+			case !g.isProtected(g.s) || !step.IsLoss() || updateplan.IsHarmless(step.Type, more):
 				continue
 			default:
 				lost.data = append(lost.data, name)

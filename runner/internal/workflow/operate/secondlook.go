@@ -132,18 +132,16 @@ func (l *secondLook) ask(question func(prompt.Terminal) (bool, error)) (agreed b
 func addedLosses(first, later updateplan.Project) []updateplan.Step {
 	approved := map[string]bool{}
 	for _, step := range first.Steps {
-		approved[step.URN] = approved[step.URN] || isLoss(step)
+		approved[step.URN] = approved[step.URN] || step.IsLoss()
 	}
 	var added []updateplan.Step
 	for _, step := range later.Steps {
-		if isLoss(step) && !approved[step.URN] {
+		if step.IsLoss() && !approved[step.URN] {
 			added = append(added, step)
 		}
 	}
 	return added
 }
-
-func isLoss(step updateplan.Step) bool { return step.Op == "replace" || step.Op == "delete" }
 
 func lossTexts(steps []updateplan.Step) []string {
 	var texts []string
