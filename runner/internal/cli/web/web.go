@@ -22,7 +22,9 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/web/access"
+	"mara/runner/internal/web/child"
 	"mara/runner/internal/web/feed"
+	"mara/runner/internal/web/page"
 	"mara/runner/internal/web/pages"
 	"mara/runner/internal/workflow/view"
 )
@@ -97,7 +99,7 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 }
 
 func run(ctx context.Context, d cmd.Deps, o options) (err error) {
-	child, err := pages.Child(o.Options)
+	command, err := child.Self(o.Options)
 	if err != nil {
 		return err
 	}
@@ -115,8 +117,9 @@ func run(ctx context.Context, d cmd.Deps, o options) (err error) {
 	stop := make(chan struct{})
 	watcher := feed.NewWatcher(reader)
 	guard := access.New(o.Guard, nil)
-	shown, err := pages.New(pages.Options{Reader: reader, Watcher: watcher, Run: child, Version: d.Version,
-		Stop: stop, Cookie: guard.Cookie()})
+	shown, err := pages.New(pages.Options{
+		Site:    page.Site{Reader: reader, Child: child.New(command), Version: d.Version},
+		Watcher: watcher, Stop: stop, Cookie: guard.Cookie()})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

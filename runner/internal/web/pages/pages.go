@@ -1,6 +1,6 @@
-// Package pages renders the pages of `runner web`. Each address has a function that makes plain data from what package
-// view knows, and a template that shows it; both are used for the page itself, for its live parts and for its export.
-// What is chosen stands in the address, and nothing is kept in the browser.
+// Package pages serves the pages of `runner web`. Each page is a package in this directory: it makes plain data from
+// what package view knows, and has the template that shows it next to it. This package has the frame around them, the
+// addresses, and the live parts. What is chosen stands in the address, and nothing is kept in the browser.
 package pages
 
 import (
@@ -10,36 +10,38 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"io"
+	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/web/feed"
-	"mara/runner/internal/workflow/view"
+	"mara/runner/internal/web/page"
+	"mara/runner/internal/web/pages/ask"
+	"mara/runner/internal/web/pages/badges"
+	"mara/runner/internal/web/pages/checks"
+	"mara/runner/internal/web/pages/compare"
+	"mara/runner/internal/web/pages/environments"
+	"mara/runner/internal/web/pages/fleets"
+	"mara/runner/internal/web/pages/logs"
+	"mara/runner/internal/web/pages/runs"
+	"mara/runner/internal/workflow/metrics"
 )
 
 //go:embed templates
 var templates embed.FS
 
-// Command runs the runner itself, for what takes time and memory of its own.
-type Command func(ctx context.Context, args ...string) (stdout []byte, err error)
-
 // Options configure the pages.
 type Options struct {
-	Reader  *view.Reader
-	Watcher *feed.Watcher // nil for pages that do not change, as in an export
-	Run     Command
-	Version string
+	page.Site
+	Watcher *feed.Watcher   // nil for pages that do not change, as in an export
 	Stop    <-chan struct{} // ends the streams
 	Cookie  string          // name of the cookie that tells browsers apart
 }
 
-// Pages serves the pages. It is behind a guard.
+// Pages serves the pages. A guard is in front of it.
 type Pages struct {
 	o          Options
 	templates  *template.Template
@@ -47,53 +49,79 @@ type Pages struct {
 	mux        *http.ServeMux
 	streams    *feed.Streams
 	generation string
-	turns      chan struct{} // of commands
+}
+
+// all returns the pages of all packages.
+func all() []page.Pages {
+	return []page.Pages{fleets.Pages(), environments.Pages(), runs.Pages(), logs.Pages(), ask.Pages(), compare.Pages(),
+		checks.Pages()}
 }
 
 // New returns the pages.
 func New(o Options) (*Pages, error) {
-	p := &Pages{o: o, assets: loadAssets(), generation: o.Reader.Deps().Now().UTC().Format(time.RFC3339Nano),
-		turns: make(chan struct{}, mostCommands)}
-	var err error
-	if p.templates, err = template.New("").Funcs(p.functions()).ParseFS(templates, "templates/*.html"); err != nil {
-		return nil, fmt.Errorf("parsing the templates of the pages: %w", err)
-	}
+	p := &Pages{o: o, assets: loadAssets(), generation: o.Reader.Deps().Now().UTC().Format(time.RFC3339Nano)}
 	if o.Watcher != nil {
+		p.o.Failure = o.Watcher.Failure
 		p.streams = feed.NewStreams(o.Watcher, p.render, p.generation, o.Stop)
 	}
-	p.mux = p.routes()
+	parsed, err := template.New("").Funcs(p.o.Functions()).ParseFS(templates, "templates/*.html")
+	routes := map[string]page.Show{"/keys": keys,
+		"/": func(*page.Visit) (page.Content, error) { return page.Content{}, page.NotFound("there is no such page") }}
+	for _, some := range all() {
+		if err == nil {
+			parsed, err = parsed.ParseFS(some.Templates, "*.html")
+		}
+		maps.Copy(routes, some.Routes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("parsing the templates of the pages: %w", err)
+	}
+	p.templates = parsed
+	p.route(routes)
 	return p, nil
 }
 
-// routes returns the addresses.
-func (p *Pages) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	for pattern, show := range map[string]func(*visit) (content, error){
-		"/{$}": p.fleet, "/e/{environment}": p.overview, "/e/{environment}/{tab}": p.tab,
-		"/e/{environment}/p/{project}": p.project, "/runs": p.runs, "/r/{run}": p.run, "/rollout/{run}": p.rollout,
-		"/r/{run}/log/{project}": p.log, "/rollout/{run}/log/{project}": p.log,
-		"/ask": p.ask, "/compare": p.compare, "/checks": p.checks, "/keys": p.keys,
-	} {
-		mux.HandleFunc(pattern, p.page(show))
+// route sets the addresses.
+func (p *Pages) route(routes map[string]page.Show) {
+	p.mux = http.NewServeMux()
+	for pattern, show := range routes {
+		p.mux.HandleFunc(pattern, p.page(show))
 	}
-	mux.HandleFunc("/a/{hash}/{name}", p.assets.serve)
-	mux.HandleFunc("/badge/fleet.svg", p.fleetBadge)
-	mux.HandleFunc("/badge/e/{name}", p.environmentBadge)
-	mux.HandleFunc("/metrics", p.metrics)
-	mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) { // a browser asks before it has the page
-		w.WriteHeader(http.StatusNoContent)
+	for pattern, answer := range map[string]func(*page.Site, http.ResponseWriter, *http.Request){
+		"/badge/fleet.svg": badges.ServeFleet, "/badge/e/{name}": badges.ServeEnvironment,
+		"/r/{run}/text/{project}": logs.Text, "/ask.csv": ask.CSV, "/metrics": writeMetrics,
+	} {
+		p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { answer(&p.o.Site, w, r) })
+	}
+	p.mux.HandleFunc("/a/{hash}/{name}", p.assets.serve)
+	p.mux.HandleFunc("/favicon.ico", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent) // a browser asks before it has the page
 	})
-	mux.HandleFunc("/r/{run}/text/{project}", p.logText)
-	mux.HandleFunc("/ask.csv", p.askCSV)
-	mux.HandleFunc("/live", func(w http.ResponseWriter, r *http.Request) {
-		cookie := ""
-		if c, err := r.Cookie(p.o.Cookie); err == nil {
-			cookie = c.Value
-		}
-		p.streams.Serve(w, r, cookie)
-	})
-	mux.HandleFunc("/", p.page(func(*visit) (content, error) { return content{}, notFound("there is no such page") }))
-	return mux
+	p.mux.HandleFunc("/live", p.live)
+}
+
+// live sends the state of a page when it changes.
+func (p *Pages) live(w http.ResponseWriter, r *http.Request) {
+	if p.streams == nil {
+		http.NotFound(w, r)
+		return
+	}
+	cookie := ""
+	if c, err := r.Cookie(p.o.Cookie); err == nil {
+		cookie = c.Value
+	}
+	p.streams.Serve(w, r, cookie)
+}
+
+// writeMetrics answers Prometheus.
+func writeMetrics(s *page.Site, w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", metrics.ContentType)
+	_, _ = w.Write(metrics.Text(s.Reader.Fleet(), s.Version, s.Reader.Deps().Now()))
+}
+
+// keys shows the page of the keyboard.
+func keys(*page.Visit) (page.Content, error) {
+	return page.Content{Template: "keys.html", Title: "Keyboard"}, nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -104,119 +132,77 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// visit is a request for a page.
-type visit struct {
-	*http.Request
-	query url.Values
-	fleet view.Fleet
-	now   time.Time
-}
-
-// content is what a page shows.
-type content struct {
-	template string
-	title    string
-	nav      string // entry of the navigation
-	live     bool   // it changes while it is open
-	refresh  int    // seconds after which a browser without script loads it again; 0 for never
-	code     int    // of the answer; 0 for 200
-	to       string // the address to show instead
-	data     any
-}
-
-// page is what the frame of every page has.
-type page struct {
-	content
-	Title, Nav  string
-	Live        bool
-	Refresh     int
-	Simulated   bool
-	Root        string
-	Version     string
-	Generation  string
-	Main        template.HTML
-	Style       string
-	Scripts     []string
-	Problem     string
-	AsOf        string
-	Environment string
+// frame is what the frame of every page has.
+type frame struct {
+	page.Content
+	Simulated  bool
+	Root       string
+	Version    string
+	Generation string
+	Main       template.HTML
+	Style      string
+	Scripts    []string
+	AsOf       string
 }
 
 // page returns a handler that shows a page with its frame.
-func (p *Pages) page(show func(*visit) (content, error)) http.HandlerFunc {
+func (p *Pages) page(show page.Show) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, main := p.main(r, show)
-		if c.to != "" {
-			http.Redirect(w, r, c.to, http.StatusFound)
+		if c.To != "" {
+			http.Redirect(w, r, c.To, http.StatusFound)
 			return
 		}
 		if to, ok := r.Context().Value(mainOnly{}).(*feed.Page); ok { // of a stream
-			to.Title, to.Main = c.title, string(main)
+			to.Title, to.Main = c.Title, string(main)
 			return
 		}
-		frame := page{
-			Title: c.title, Nav: c.nav, Live: c.live && p.streams != nil, Refresh: c.refresh, Main: main,
-			Simulated: p.o.Reader.Options().Simulation.On, Root: filepath.Base(p.o.Reader.Options().Root),
-			Version: p.o.Version, Generation: p.generation, Style: p.assets.address("style.css"),
+		c.Live = c.Live && p.streams != nil
+		f := frame{
+			Content: c, Main: main, Simulated: p.o.Reader.Options().Simulation.On,
+			Root: filepath.Base(p.o.Reader.Options().Root), Version: p.o.Version, Generation: p.generation,
+			Style:   p.assets.address("style.css"),
 			Scripts: []string{p.assets.address("idiomorph.min.js"), p.assets.address("page.js")},
 			AsOf:    p.o.Reader.Deps().Now().UTC().Format("15:04:05"),
 		}
 		var out bytes.Buffer
-		if err := p.templates.ExecuteTemplate(&out, "frame.html", frame); err != nil {
+		if err := p.templates.ExecuteTemplate(&out, "frame.html", f); err != nil {
 			http.Error(w, "the page cannot be made: "+err.Error(), http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		if c.code != 0 {
-			w.WriteHeader(c.code)
+		if c.Code != 0 {
+			w.WriteHeader(c.Code)
 		}
 		_, _ = out.WriteTo(w)
 	}
 }
 
 // main renders what is between head and foot of a page. An error is a page, too.
-func (p *Pages) main(r *http.Request, show func(*visit) (content, error)) (content, template.HTML) {
-	query := r.URL.Query()
-	req := &visit{Request: r, query: query, fleet: p.o.Reader.Fleet(), now: p.o.Reader.Deps().Now()}
-	c, err := show(req)
+func (p *Pages) main(r *http.Request, show page.Show) (page.Content, template.HTML) {
+	c, err := show(p.o.Visited(r))
 	if err != nil {
-		c = p.failed(err)
+		c = failed(err)
 	}
-	if c.to != "" {
+	if c.To != "" {
 		return c, ""
 	}
 	var out bytes.Buffer
-	if err := p.templates.ExecuteTemplate(&out, c.template, c.data); err != nil {
+	if err := p.templates.ExecuteTemplate(&out, c.Template, c.Data); err != nil {
 		out.Reset()
-		c = p.failed(err)
-		_ = p.templates.ExecuteTemplate(&out, c.template, c.data) // which shows an error as it is
+		c = failed(err)
+		_ = p.templates.ExecuteTemplate(&out, c.Template, c.Data) // which shows an error as it is
 	}
 	return c, template.HTML(out.String()) // made by a template, which has escaped it
 }
 
-// failure is an error with the code of an answer.
-type failure struct {
-	code int
-	text string
-}
-
-func (e *failure) Error() string { return e.text }
-
-func notFound(format string, args ...any) error {
-	return &failure{http.StatusNotFound, fmt.Sprintf(format, args...)}
-}
-
-func wrong(format string, args ...any) error {
-	return &failure{http.StatusBadRequest, fmt.Sprintf(format, args...)}
-}
-
 // failed returns the page of an error.
-func (p *Pages) failed(err error) content {
+func failed(err error) page.Content {
 	data := map[string]any{"Text": err.Error(), "Title": "This cannot be shown", "Next": ""}
 	code := http.StatusInternalServerError
-	var f *failure
+	var f *page.Failure
 	if errors.As(err, &f) {
-		code = f.code
+		code = f.Code
 	}
 	if code == http.StatusNotFound {
 		data["Title"] = "Not found"
@@ -225,7 +211,7 @@ func (p *Pages) failed(err error) content {
 	if errors.As(err, &advised) {
 		data["Next"] = advised.NextStep()
 	}
-	return content{template: "error.html", title: fmt.Sprint(data["Title"]), code: code, data: data}
+	return page.Content{Template: "error.html", Title: fmt.Sprint(data["Title"]), Code: code, Data: data}
 }
 
 // mainOnly is the key of the page that a stream renders.
@@ -234,10 +220,9 @@ type mainOnly struct{}
 // render renders the page of an address for a stream.
 func (p *Pages) render(ctx context.Context, address string) (feed.Page, error) {
 	u, err := url.ParseRequestURI(address)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path,
-		"//") ||
-		strings.HasPrefix(u.Path, "/live") {
-		return feed.Page{}, wrong("no page %q", address)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") ||
+		strings.HasPrefix(u.Path, "//") || strings.HasPrefix(u.Path, "/live") {
+		return feed.Page{}, page.Wrong("no page %q", address)
 	}
 	var to feed.Page
 	r, err := http.NewRequestWithContext(context.WithValue(ctx, mainOnly{}, &to), http.MethodGet, u.RequestURI(), nil)
@@ -254,28 +239,3 @@ type discard struct{}
 func (discard) Header() http.Header         { return http.Header{} }
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
 func (discard) WriteHeader(int)             {}
-
-// Get renders a page as a browser would get it, for an export.
-func (p *Pages) Get(address string) (body []byte, code int) {
-	w := httptest.NewRecorder()
-	p.mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
-	body, _ = io.ReadAll(w.Body)
-	return body, w.Code
-}
-
-// functions returns what templates call.
-func (p *Pages) functions() template.FuncMap {
-	return template.FuncMap{
-		"ago": func(t time.Time) string { return ago(p.o.Reader.Deps().Now(), t) }, "when": when, "took": took,
-		"visible": visible, "path": url.PathEscape, "query": url.QueryEscape, "counted": typeset.Counted,
-		"class": class, "link": link, "command": p.command, "sign": sign, "value": showValue, "short": short,
-		"join":  func(all []string) string { return strings.Join(all, ", ") },
-		"add":   func(a, b int) int { return a + b },
-		"first": firstOf,
-		"title": capital, "secret": isSecret, "shown": view.Show,
-		"advise": func(why string, words ...string) advice { return advice{why, p.command(words...)} },
-		"share": func(progress [2]int) string {
-			return fmt.Sprintf("%.1f%%", 100*float64(progress[0])/float64(max(progress[1], 1)))
-		},
-	}
-}

@@ -26,6 +26,8 @@ import (
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/eventtest"
+	"mara/runner/internal/web/child"
+	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
 )
 
@@ -108,7 +110,7 @@ func newPages(t *testing.T) *Pages {
 	if _, err := reader.Look(); err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(Options{Reader: reader, Version: "1.2.3", Run: answer})
+	p, err := New(Options{Site: page.Site{Reader: reader, Version: "1.2.3", Child: child.New(answer)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +122,7 @@ func answer(_ context.Context, args ...string) ([]byte, error) {
 	question := args[len(args)-1]
 	switch {
 	case args[0] == "policy":
-		return []byte(`[{"environment":"eu","rule":"r","level":"deny","message":"no","project":"p","type":"t","name":"n"}]`), &failure{http.StatusBadRequest, ""}
+		return []byte(`[{"environment":"eu","rule":"r","level":"deny","message":"no","project":"p","type":"t","name":"n"}]`), &child.FailedError{}
 	case question == "wrong":
 		return nil, errors.New("line 1, column 3: unexpected token")
 	case args[2] == "csv":
@@ -135,8 +137,9 @@ func answer(_ context.Context, args ...string) ([]byte, error) {
 
 func get(t *testing.T, p *Pages, address string) (string, int) {
 	t.Helper()
-	body, code := p.Get(address)
-	return string(body), code
+	w := httptest.NewRecorder()
+	p.mux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
+	return w.Body.String(), w.Code
 }
 
 func TestPages(t *testing.T) {
@@ -303,7 +306,7 @@ func TestLogInParts(t *testing.T) {
 		}
 	}
 	plain, code := get(t, p, "/r/"+run.ID+"/text/"+url.PathEscape(names[0])+"?from=9")
-	if code != 200 || !strings.HasPrefix(plain, "line 1 of it\n") || len(plain) > logPart {
+	if code != 200 || !strings.HasPrefix(plain, "line 1 of it\n") || len(plain) > 8<<20 {
 		t.Errorf("the text: %d, %.40s", code, plain)
 	}
 }
@@ -320,12 +323,12 @@ func TestCSVIsNoProgram(t *testing.T) {
 func TestCommandsAreQuoted(t *testing.T) {
 	t.Parallel()
 	p := newPages(t)
-	if got := p.command("up", "-s", "x; rm -rf ~", "$(id)"); got != `runner up -s 'x; rm -rf ~' '$(id)'` {
+	if got := p.o.Command("up", "-s", "x; rm -rf ~", "$(id)"); got != `runner up -s 'x; rm -rf ~' '$(id)'` {
 		t.Error(got)
 	}
 	for value, want := range map[any]string{"https://x.example/a": "https://x.example/a", "http://x": "http://x", "javascript:alert(1)": "", "data:text/html,x": "", "//x": "",
 		"https://u:p@x.example/": "", "https://\u202ex/": "", 7: "", "file:///etc/passwd": ""} {
-		if got := link(value); got != want {
+		if got := page.Link(value); got != want {
 			t.Errorf("link of %v: %q", value, got)
 		}
 	}
@@ -348,13 +351,13 @@ func TestLibrary(t *testing.T) {
 func TestStreamedPage(t *testing.T) {
 	t.Parallel()
 	p := newPages(t)
-	page, err := p.render(t.Context(), "/?q=eu")
-	if err != nil || page.Title != "3 environments" || !strings.Contains(page.Main, "<h1>3 environments</h1>") || strings.Contains(page.Main, "<html") {
-		t.Errorf("%+v, %v", page, err)
+	shown, err := p.render(t.Context(), "/?q=eu")
+	if err != nil || shown.Title != "3 environments" || !strings.Contains(shown.Main, "<h1>3 environments</h1>") || strings.Contains(shown.Main, "<html") {
+		t.Errorf("%+v, %v", shown, err)
 	}
 	for _, address := range []string{"", "x", "http://evil.example/", "//evil.example/", "/live?page=/", "/%zz"} {
-		if page, err := p.render(t.Context(), address); err == nil {
-			t.Errorf("%q: %+v", address, page)
+		if shown, err := p.render(t.Context(), address); err == nil {
+			t.Errorf("%q: %+v", address, shown)
 		}
 	}
 }

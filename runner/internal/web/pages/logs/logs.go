@@ -1,7 +1,9 @@
-package pages
+// Package logs has the page of the log of a project, in parts, with search.
+package logs
 
 import (
 	"bufio"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/run/journal"
+	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
 )
 
@@ -21,6 +24,17 @@ const (
 	mostCut = 4 << 10 // characters of a line that are shown
 	logPart = 8 << 20 // bytes of a log in one answer
 )
+
+//go:embed *.html
+var templates embed.FS
+
+// Pages returns the pages of logs.
+func Pages() page.Pages {
+	return page.Pages{Templates: templates, Routes: map[string]page.Show{
+		"/r/{run}/log/{project}":       show,
+		"/rollout/{run}/log/{project}": show,
+	}}
+}
 
 // logLine is a line of a log.
 type logLine struct {
@@ -55,48 +69,48 @@ type logData struct {
 	All      string // address of the text
 }
 
-// log shows the page of a project's log, a part of it.
-func (p *Pages) log(r *visit) (content, error) {
-	from, base := p.o.Reader.Runs, "/r/"
+// show shows the page of a project's log, a part of it.
+func show(r *page.Visit) (page.Content, error) {
+	from, base := r.Reader.Runs, "/r/"
 	if strings.HasPrefix(r.URL.Path, "/rollout/") {
-		from, base = p.o.Reader.Rollouts, "/rollout/"
+		from, base = r.Reader.Rollouts, "/rollout/"
 	}
 	id, project := r.PathValue("run"), r.PathValue("project")
 	past := from.Find(id)
 	if past == nil {
-		return content{}, notFound("no run %q; runs are pruned after a while", visible(id))
+		return page.Content{}, page.NotFound("no run %q; runs are pruned after a while", page.Visible(id))
 	}
 	run := from.Run(id)
 	names, err := run.Logs()
 	if err != nil {
-		return content{}, err
+		return page.Content{}, err
 	}
 	if !slices.Contains(names, project) {
-		return content{}, notFound("run %s has no log of %q yet", id, visible(project))
+		return page.Content{}, page.NotFound("run %s has no log of %q yet", id, page.Visible(project))
 	}
 	data := logData{Past: past, Base: base + url.PathEscape(id), Project: project, Projects: names,
-		Text:   r.query.Get("q"),
-		Errors: r.query.Get("errors") != "", Live: !past.Ended()}
+		Text:   r.Query.Get("q"),
+		Errors: r.Query.Get("errors") != "", Live: !past.Ended()}
 	data.All = base + url.PathEscape(id) + "/text/" + url.PathEscape(project)
 	if err := data.read(run, r); err != nil {
-		return content{}, err
+		return page.Content{}, err
 	}
 	refresh := 0
 	if data.Live {
 		refresh = 5
 	}
-	return content{template: "log.html", title: visible(project) + ", log", nav: "runs", live: data.Live,
-		refresh: refresh, data: &data}, nil
+	return page.Content{Template: "log.html", Title: page.Visible(project) + ", log", Nav: "runs", Live: data.Live,
+		Refresh: refresh, Data: &data}, nil
 }
 
 // read reads the part of the log that the query asks for: a page, or what is found.
-func (d *logData) read(run journal.Run, r *visit) error {
+func (d *logData) read(run journal.Run, r *page.Visit) error {
 	f, err := run.OpenLog(d.Project)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	first, err := strconv.Atoi(r.query.Get("from"))
+	first, err := strconv.Atoi(r.Query.Get("from"))
 	tail := err != nil && d.Live
 	if err != nil || first < 1 {
 		first = 1
@@ -128,7 +142,7 @@ func (d *logData) read(run journal.Run, r *visit) error {
 		case !tail && (d.Total < first || len(d.Lines) == most):
 			continue
 		}
-		line.Text = visible(text)
+		line.Text = page.Visible(text)
 		line.Parts = mark(line.Text, words)
 		d.Lines = append(d.Lines, line)
 		if tail && len(d.Lines) > most {
@@ -138,10 +152,10 @@ func (d *logData) read(run journal.Run, r *visit) error {
 	if n := len(d.Lines); n > 0 && !searches {
 		d.First, d.Last = d.Lines[0].N, d.Lines[n-1].N
 		if d.First > 1 {
-			d.Earlier = r.with("from", strconv.Itoa(max(1, d.First-logPage)))
+			d.Earlier = r.With("from", strconv.Itoa(max(1, d.First-logPage)))
 		}
 		if d.Last < d.Total {
-			d.Later = r.with("from", strconv.Itoa(d.Last+1))
+			d.Later = r.With("from", strconv.Itoa(d.Last+1))
 		}
 	}
 	return nil
@@ -184,10 +198,10 @@ func mark(line, text string) (parts []part) {
 	}
 }
 
-// logText answers with a log as plain text, from a byte on.
-func (p *Pages) logText(w http.ResponseWriter, r *http.Request) {
-	run := p.o.Reader.Runs.Run(r.PathValue("run"))
-	if p.o.Reader.Runs.Find(run.ID) == nil {
+// Text answers with a log as plain text, from a byte on.
+func Text(s *page.Site, w http.ResponseWriter, r *http.Request) {
+	run := s.Reader.Runs.Run(r.PathValue("run"))
+	if s.Reader.Runs.Find(run.ID) == nil {
 		http.NotFound(w, r)
 		return
 	}

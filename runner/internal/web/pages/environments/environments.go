@@ -1,7 +1,9 @@
-package pages
+// Package environments has the pages of one environment and of its projects.
+package environments
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"html/template"
 	"maps"
@@ -12,8 +14,21 @@ import (
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/graph"
+	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
 )
+
+//go:embed *.html
+var templates embed.FS
+
+// Pages returns the pages of an environment.
+func Pages() page.Pages {
+	return page.Pages{Templates: templates, Routes: map[string]page.Show{
+		"/e/{environment}":             overview,
+		"/e/{environment}/{tab}":       tab,
+		"/e/{environment}/p/{project}": project,
+	}}
+}
 
 // environmentPage is what the pages of an environment share.
 type environmentPage struct {
@@ -32,13 +47,7 @@ type environmentPage struct {
 	Resources   []resourceRow
 	Text        string
 	Project     *stepRow
-	Commands    []advice
-}
-
-// advice is a command that a user may want to copy.
-type advice struct {
-	Why     string
-	Command string
+	Commands    []page.Advice
 }
 
 // stepRow is a project of the plan.
@@ -53,7 +62,6 @@ type stepRow struct {
 	Deployed  bool
 	Readers   []string
 	Drift     int
-	Missing   bool
 	Log       bool
 }
 
@@ -68,34 +76,34 @@ type resourceRow struct {
 }
 
 // named returns the environment of a request.
-func (p *Pages) named(r *visit) (environmentPage, error) {
+func named(r *page.Visit) (environmentPage, error) {
 	name := r.PathValue("environment")
-	e, ok := r.fleet.Named(name)
+	e, ok := r.Fleet.Named(name)
 	if !ok {
-		return environmentPage{}, notFound("no environment %q", visible(name))
+		return environmentPage{}, page.NotFound("no environment %q", page.Visible(name))
 	}
-	data := environmentPage{Environment: *e, Fleet: r.fleet}
+	data := environmentPage{Environment: *e, Fleet: r.Fleet}
 	var err error
-	if data.Contents, err = p.o.Reader.Contents(r.Context(), name); err != nil {
+	if data.Contents, err = r.Reader.Contents(r.Context(), name); err != nil {
 		data.ContentsErr = err.Error()
 	}
-	for _, run := range p.o.Reader.Runs.Runs() {
+	for _, run := range r.Reader.Runs.Runs() {
 		if run.Stack == name {
 			data.Runs = append(data.Runs, run)
 		}
 	}
-	data.advise(p)
+	data.advise(r)
 	return data, nil
 }
 
 // overview shows the first page of an environment.
-func (p *Pages) overview(r *visit) (content, error) {
-	data, err := p.named(r)
+func overview(r *page.Visit) (page.Content, error) {
+	data, err := named(r)
 	if err != nil {
-		return content{}, err
+		return page.Content{}, err
 	}
 	data.Tab = "overview"
-	data.steps(p)
+	data.steps(r)
 	if len(data.Steps) > 0 {
 		data.Picture = template.HTML(data.graph().Bare()) // which escapes what it is given
 	}
@@ -103,23 +111,23 @@ func (p *Pages) overview(r *visit) (content, error) {
 	return data.content(), nil
 }
 
-func (d *environmentPage) content() content {
-	return content{template: "environment.html", title: d.Name + ", " + string(d.State), nav: "fleet", live: true,
-		refresh: 10, data: d}
+func (d *environmentPage) content() page.Content {
+	return page.Content{Template: "environment.html", Title: d.Name + ", " + string(d.State), Nav: "fleet", Live: true,
+		Refresh: 10, Data: d}
 }
 
 // tab shows a further page of an environment.
-func (p *Pages) tab(r *visit) (content, error) {
-	data, err := p.named(r)
+func tab(r *page.Visit) (page.Content, error) {
+	data, err := named(r)
 	if err != nil {
-		return content{}, err
+		return page.Content{}, err
 	}
-	data.Tab, data.Text = r.PathValue("tab"), r.query.Get("q")
+	data.Tab, data.Text = r.PathValue("tab"), r.Query.Get("q")
 	switch data.Tab {
 	case "resources":
 		for _, name := range slices.Sorted(maps.Keys(data.Contents.Projects)) {
 			for _, resource := range data.Contents.Projects[name].Resources {
-				if hasWords(data.Text, name, resource.Type, resource.Name, resource.ID) {
+				if page.HasWords(data.Text, name, resource.Type, resource.Name, resource.ID) {
 					data.Resources = append(data.Resources, resourceRow{name, resource})
 				}
 			}
@@ -129,17 +137,17 @@ func (p *Pages) tab(r *visit) (content, error) {
 			data.Outputs = append(data.Outputs, outputsOf(name, data.Contents.Projects[name])...)
 		}
 	case "config":
-		data.All = r.query.Get("all") != ""
-		values, err := view.OpenValues(p.o.Reader.Options().Of(data.Name))
+		data.All = r.Query.Get("all") != ""
+		values, err := view.OpenValues(r.Reader.Options().Of(data.Name))
 		if err != nil {
 			data.ContentsErr = err.Error()
 			break
 		}
 		data.Values, data.Hidden = values.List(data.All)
 	case "history":
-		data.Runs = filterRuns(r, data.Runs)
+		data.Runs = page.FilterRuns(r, data.Runs)
 	default:
-		return content{}, notFound("no page %q of an environment", visible(data.Tab))
+		return page.Content{}, page.NotFound("no page %q of an environment", page.Visible(data.Tab))
 	}
 	return data.content(), nil
 }
@@ -152,12 +160,12 @@ func outputsOf(name string, p view.ProjectContents) (rows []outputRow) {
 }
 
 // project shows the page of a project of an environment.
-func (p *Pages) project(r *visit) (content, error) {
-	data, err := p.named(r)
+func project(r *page.Visit) (page.Content, error) {
+	data, err := named(r)
 	if err != nil {
-		return content{}, err
+		return page.Content{}, err
 	}
-	data.steps(p)
+	data.steps(r)
 	name := r.PathValue("project")
 	for i := range data.Steps {
 		if data.Steps[i].Name == name {
@@ -165,14 +173,14 @@ func (p *Pages) project(r *visit) (content, error) {
 		}
 	}
 	if data.Project == nil {
-		return content{}, notFound("%s has no project %q", data.Name, visible(name))
+		return page.Content{}, page.NotFound("%s has no project %q", data.Name, page.Visible(name))
 	}
-	return content{template: "project.html", title: name + " of " + data.Name, nav: "fleet", live: true,
-		refresh: 10, data: data}, nil
+	return page.Content{Template: "project.html", Title: name + " of " + data.Name, Nav: "fleet", Live: true,
+		Refresh: 10, Data: data}, nil
 }
 
 // steps fills in the projects, with what last ran of each.
-func (d *environmentPage) steps(p *Pages) {
+func (d *environmentPage) steps(r *page.Visit) {
 	for _, step := range d.Contents.Steps {
 		row := stepRow{Project: step, Result: "never ran", Readers: d.Contents.Readers(step.Name)}
 		if c, ok := d.Contents.Projects[step.Name]; ok && len(c.Resources) > 0 {
@@ -187,21 +195,21 @@ func (d *environmentPage) steps(p *Pages) {
 		}
 		d.Steps = append(d.Steps, row)
 	}
-	d.lastRuns(p)
+	d.lastRuns(r)
 }
 
 // mostLooked is how many runs are looked at to find what last ran of each project.
 const mostLooked = 8
 
 // lastRuns finds the last run of each project among the newest runs.
-func (d *environmentPage) lastRuns(p *Pages) {
+func (d *environmentPage) lastRuns(r *page.Visit) {
 	looked := 0
 	for _, run := range d.Runs {
 		if looked == mostLooked || !run.Operation.Writes() {
 			continue
 		}
 		looked++
-		detailed, err := p.o.Reader.Runs.Summary(run.ID)
+		detailed, err := r.Reader.Runs.Summary(run.ID)
 		if err != nil {
 			continue
 		}
@@ -213,27 +221,12 @@ func (d *environmentPage) lastRuns(p *Pages) {
 				continue
 			}
 			row.Run, row.Started, row.Took, row.Log = run.ID, step.Started, step.Duration(), !step.Started.IsZero()
-			row.Result = stepResult(*step, run)
+			row.Result = page.ResultOf(*step, run)
 			if step.Unchanged != "" {
 				row.Result = "unchanged"
 			}
 		}
 	}
-}
-
-// stepResult returns how a step ended, or how far it is.
-func stepResult(step event.Step, run *view.Past) string {
-	switch {
-	case step.Result != "":
-		return string(step.Result)
-	case !run.Ended() && step.Started.IsZero():
-		return "waiting"
-	case !run.Ended():
-		return "running"
-	case step.Started.IsZero():
-		return "never ran"
-	}
-	return "cut off"
 }
 
 // graph returns the plan as a picture, in the colours of the last results.
@@ -248,7 +241,7 @@ func (d *environmentPage) graph() graph.Graph {
 		}
 		title := cmp.Or(step.Title, step.Name)
 		g.Nodes = append(g.Nodes, graph.Node{
-			ID: step.Name, Title: visible(title), Text: text, State: cmp.Or(state, step.Result),
+			ID: step.Name, Title: page.Visible(title), Text: text, State: cmp.Or(state, step.Result),
 			Link: "/e/" + url.PathEscape(d.Name) + "/p/" + url.PathEscape(step.Name),
 		})
 		for _, need := range step.All() {
@@ -260,8 +253,10 @@ func (d *environmentPage) graph() graph.Graph {
 }
 
 // advise says what a user may do next, as commands to copy. Nothing is started from here.
-func (d *environmentPage) advise(p *Pages) {
-	add := func(why string, words ...string) { d.Commands = append(d.Commands, advice{why, p.command(words...)}) }
+func (d *environmentPage) advise(r *page.Visit) {
+	add := func(why string, words ...string) {
+		d.Commands = append(d.Commands, page.Advice{Why: why, Command: r.Command(words...)})
+	}
 	switch d.State {
 	case view.Failed, view.Unfinished:
 		op := "up"

@@ -1,7 +1,9 @@
-package pages
+// Package runs has the list of runs, and the page of a run: of one on an environment, or of one on many.
+package runs
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -11,8 +13,21 @@ import (
 
 	"mara/runner/internal/output/report"
 	"mara/runner/internal/run/event"
+	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
 )
+
+//go:embed *.html
+var templates embed.FS
+
+// Pages returns the pages of runs.
+func Pages() page.Pages {
+	return page.Pages{Templates: templates, Routes: map[string]page.Show{
+		"/runs":          list,
+		"/r/{run}":       one,
+		"/rollout/{run}": rollout,
+	}}
+}
 
 // mostRuns is how many runs a list shows.
 const mostRuns = 200
@@ -26,46 +41,22 @@ type runsPage struct {
 	SinceWrong               string
 }
 
-// runs shows the page of past runs. "Since yesterday, by whom" is one of its addresses.
-func (p *Pages) runs(r *visit) (content, error) {
-	all := append(p.o.Reader.Rollouts.Runs(), p.o.Reader.Runs.Runs()...)
+// list shows the page of past runs. "Since yesterday, by whom" is one of its addresses.
+func list(r *page.Visit) (page.Content, error) {
+	all := append(r.Reader.Rollouts.Runs(), r.Reader.Runs.Runs()...)
 	slices.SortStableFunc(all, func(a, b *view.Past) int { return b.Started.Compare(a.Started) })
-	data := runsPage{E: r.query.Get("e"), Op: r.query.Get("op"), Result: r.query.Get("result"), By: r.query.Get("by"),
-		Since: r.query.Get("since"), Operations: []string{"", "up", "preview", "drift", "refresh", "destroy"},
+	data := runsPage{E: r.Query.Get("e"), Op: r.Query.Get("op"), Result: r.Query.Get("result"), By: r.Query.Get("by"),
+		Since: r.Query.Get("since"), Operations: []string{"", "up", "preview", "drift", "refresh", "destroy"},
 		Results: []string{"", "running", "succeeded", "failed", "interrupted"}}
 	code := 0
 	if _, err := time.ParseDuration(data.Since); err != nil && data.Since != "" {
 		data.SinceWrong, code = "since: "+err.Error()+"; a duration is wanted, such as 24h", 400
 	}
-	data.Runs = filterRuns(r, all)
+	data.Runs = page.FilterRuns(r, all)
 	data.Total = len(data.Runs)
 	data.Runs = data.Runs[:min(len(data.Runs), mostRuns)]
-	return content{template: "runs.html", title: "Runs", nav: "runs", live: true, refresh: 10, code: code,
-		data: data}, nil
-}
-
-// filterRuns returns the runs that the query asks for.
-func filterRuns(r *visit, all []*view.Past) (chosen []*view.Past) {
-	since, _ := time.ParseDuration(r.query.Get("since")) // the page says what is wrong with it
-	for _, run := range all {
-		is := func(name, value string) bool { return r.query.Get(name) == "" || r.query.Get(name) == value }
-		if is("e", run.Stack) && is("op", string(run.Operation)) && is("result", string(run.Result)) &&
-			strings.Contains(run.By, r.query.Get("by")) && (since <= 0 || r.now.Sub(run.Started) <= since) {
-			chosen = append(chosen, run)
-		}
-	}
-	return chosen
-}
-
-// hasWords reports whether all words of a text are found in some texts.
-func hasWords(words string, texts ...string) bool {
-	in := strings.ToLower(strings.Join(texts, " "))
-	for word := range strings.FieldsSeq(strings.ToLower(words)) {
-		if !strings.Contains(in, word) {
-			return false
-		}
-	}
-	return true
+	return page.Content{Template: "runs.html", Title: "Runs", Nav: "runs", Live: true, Refresh: 10, Code: code,
+		Data: data}, nil
 }
 
 // runPage is what the page of a run shows.
@@ -81,9 +72,7 @@ type runPage struct {
 	Counts   []countRow
 	Picture  template.HTML
 	Path     []report.Row
-	At       string // where now is on the time line
-	Waves    []wavePanel
-	Commands []advice
+	Commands []page.Advice
 	Elapsed  time.Duration
 	Stopping string
 }
@@ -106,29 +95,30 @@ type countRow struct {
 	Class string
 }
 
-// run shows the page of a run.
-func (p *Pages) run(r *visit) (content, error) { return p.showRun(r, p.o.Reader.Runs, "/r/") }
+// one shows the page of a run.
+func one(r *page.Visit) (page.Content, error) { return show(r, r.Reader.Runs, "/r/") }
 
 // rollout shows the page of an operation on many environments.
-func (p *Pages) rollout(r *visit) (content, error) {
-	return p.showRun(r, p.o.Reader.Rollouts, "/rollout/")
+func rollout(r *page.Visit) (page.Content, error) {
+	return show(r, r.Reader.Rollouts, "/rollout/")
 }
 
-func (p *Pages) showRun(r *visit, from *view.History, base string) (content, error) {
+// show shows the page of a run of a history, whose addresses have a prefix.
+func show(r *page.Visit, from *view.History, base string) (page.Content, error) {
 	id := r.PathValue("run")
 	past := from.Find(id)
 	if past == nil {
-		return content{}, notFound("no run %q; runs are pruned after a while", visible(id))
+		return page.Content{}, page.NotFound("no run %q; runs are pruned after a while", page.Visible(id))
 	}
 	detailed, err := from.Read(id)
 	if err != nil {
-		return content{}, notFound("the run %s cannot be read: %v", id, err)
+		return page.Content{}, page.NotFound("the run %s cannot be read: %v", id, err)
 	}
 	s := detailed.Summary
 	data := runPage{Past: past, Rollout: past.Fleet, Base: base + url.PathEscape(id), Stopping: s.Stopping}
 	live := !past.Ended()
 	if live || past.CutOff { // so that the time line ends now, or with the last sign of life
-		end := r.now
+		end := r.Now
 		if past.CutOff {
 			end = s.Started.Add(past.Duration())
 		}
@@ -138,7 +128,7 @@ func (p *Pages) showRun(r *visit, from *view.History, base string) (content, err
 	data.Page = report.NewPage(&s, detailed.Details)
 	data.Path = data.Page.Path
 	for _, row := range data.Page.Rows {
-		data.addRow(row, past, r.now)
+		data.addRow(row, past, r.Now)
 	}
 	data.count()
 	g := data.Page.Graph
@@ -150,19 +140,21 @@ func (p *Pages) showRun(r *visit, from *view.History, base string) (content, err
 		if row.Row.Step.Result == "" {
 			g.Nodes[i].Text = row.Is
 		}
-		g.Nodes[i].Title = visible(g.Nodes[i].Title)
+		g.Nodes[i].Title = page.Visible(g.Nodes[i].Title)
 		g.Nodes[i].Label = "" // title and text
 	}
 	if len(g.Nodes) > 0 && len(g.Nodes) <= 120 {
 		data.Picture = template.HTML(g.Bare()) // which escapes what it is given
 	}
-	if past.CutOff && (s.Operation == "up" || s.Operation == "destroy") && !past.Fleet {
-		data.Commands = append(data.Commands, advice{"Continue with what is left",
-			p.command(string(s.Operation), "-s", s.Stack, "--resume")})
+	resume := func(words ...string) {
+		data.Commands = append(data.Commands, page.Advice{Why: "Continue with what is left",
+			Command: r.Command(append(words, "--resume")...)})
 	}
-	if past.CutOff && past.Fleet {
-		data.Commands = append(data.Commands, advice{"Continue with what is left",
-			p.command("fleet", string(s.Operation), "--resume")})
+	switch {
+	case past.CutOff && past.Fleet:
+		resume("fleet", string(s.Operation))
+	case past.CutOff && (s.Operation == "up" || s.Operation == "destroy"):
+		resume(string(s.Operation), "-s", s.Stack)
 	}
 	refresh := 0
 	if live {
@@ -176,13 +168,13 @@ func (p *Pages) showRun(r *visit, from *view.History, base string) (content, err
 	if past.CutOff {
 		word = "cut off"
 	}
-	return content{template: "run.html", title: visible(what + ", " + word), nav: "runs", live: live,
-		refresh: refresh, data: &data}, nil
+	return page.Content{Template: "run.html", Title: page.Visible(what + ", " + word), Nav: "runs", Live: live,
+		Refresh: refresh, Data: &data}, nil
 }
 
 // addRow adds a step.
 func (d *runPage) addRow(row report.Row, past *view.Past, now time.Time) {
-	one := runRow{Row: row, Is: stepResult(row.Step, past), Seen: len(row.Resources.List) + row.Resources.More}
+	one := runRow{Row: row, Is: page.ResultOf(row.Step, past), Seen: len(row.Resources.List) + row.Resources.More}
 	one.Link = d.Base + "/log/" + url.PathEscape(row.Name)
 	if row.Step.Started.IsZero() {
 		one.Link = d.Base + "#project-" + url.PathEscape(row.Name)
@@ -232,7 +224,7 @@ func (d *runPage) count() {
 		if n := counts[is]; n > 0 {
 			w := 100 * float64(n) / float64(d.Of)
 			d.Counts = append(d.Counts, countRow{is, n, fmt.Sprintf("%.2f%%", x), fmt.Sprintf("%.2f%%",
-				max(w-0.4, 0.3)), class(is)})
+				max(w-0.4, 0.3)), page.Class(is)})
 			x += w
 		}
 	}

@@ -1,7 +1,8 @@
-package pages
+package page
 
 import (
 	"fmt"
+	"html/template"
 	"net/url"
 	"strings"
 	"time"
@@ -41,9 +42,9 @@ func when(t time.Time) string {
 
 func took(d time.Duration) string { return event.FormatDuration(d) }
 
-// visible shows characters that are not seen, or that change the order of others, as escapes: names, logs and values
+// Visible shows characters that are not seen, or that change the order of others, as escapes: names, logs and values
 // come from elsewhere, and must not look like something else.
-func visible(text any) string {
+func Visible(text any) string {
 	s := fmt.Sprint(text)
 	if !strings.ContainsFunc(s, isHidden) {
 		return s
@@ -63,8 +64,8 @@ func isHidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError)
 }
 
-// class returns the class of a state or a result, which gives it its colour.
-func class(state any) string {
+// Class returns the class of a state or a result, which gives it its colour.
+func Class(state any) string {
 	switch s := fmt.Sprint(state); view.State(s) {
 	case view.Failed, view.Unknown:
 		return "failed"
@@ -81,8 +82,8 @@ func class(state any) string {
 	}
 }
 
-// link returns an address that a page may link to, or nothing: outputs come from programs.
-func link(value any) string {
+// Link returns an address that a page may link to, or nothing: outputs come from programs.
+func Link(value any) string {
 	text, _ := value.(string)
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
@@ -92,26 +93,26 @@ func link(value any) string {
 	return text
 }
 
-// command returns a command to copy: its words are quoted, so that a name is never more than a name.
-func (p *Pages) command(words ...string) string {
+// Command returns a command to copy: its words are quoted, so that a name is never more than a name.
+func (s *Site) Command(words ...string) string {
 	quoted := []string{"runner"}
 	for _, word := range words {
 		quoted = append(quoted, shellescape.Quote(word))
 	}
-	if p.o.Reader.Options().Simulation.On {
+	if s.Reader.Options().Simulation.On {
 		quoted = append(quoted, "--simulate")
 	}
 	return strings.Join(quoted, " ")
 }
 
-// showValue shows a value on one line.
-func showValue(value any) string { return visible(typeset.Value(value)) }
+// ShowValue shows a value on one line.
+func ShowValue(value any) string { return Visible(typeset.Value(value)) }
 
 // isSecret reports whether a value stands for a secret one.
 func isSecret(value any) bool { return value == any(query.Secret) }
 
-// short cuts a text.
-func short(text string, most int) string {
+// Short cuts a text.
+func Short(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}
@@ -132,4 +133,48 @@ func firstOf(most int, all []string) []string { return all[:min(len(all), most)]
 func capital(text string) string {
 	r, n := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(r)) + text[n:]
+}
+
+// HasWords reports whether all words of a text are found in some texts.
+func HasWords(words string, texts ...string) bool {
+	in := strings.ToLower(strings.Join(texts, " "))
+	for word := range strings.FieldsSeq(strings.ToLower(words)) {
+		if !strings.Contains(in, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// Advice is a command that a user may want to copy.
+type Advice struct {
+	Why     string
+	Command string
+}
+
+// Functions returns what templates call.
+func (s *Site) Functions() template.FuncMap {
+	return template.FuncMap{
+		"ago": func(t time.Time) string { return s.age(t) }, "when": when, "took": took,
+		"visible": Visible, "path": url.PathEscape, "query": url.QueryEscape, "counted": typeset.Counted,
+		"class": Class, "link": Link, "command": s.Command, "sign": sign, "value": ShowValue, "short": Short,
+		"join":   func(all []string) string { return strings.Join(all, ", ") },
+		"add":    func(a, b int) int { return a + b },
+		"first":  firstOf,
+		"title":  capital,
+		"secret": isSecret, "shown": view.Show,
+		"advise": func(why string, words ...string) Advice { return Advice{why, s.Command(words...)} },
+		"share": func(progress [2]int) string {
+			return fmt.Sprintf("%.1f%%", 100*float64(progress[0])/float64(max(progress[1], 1)))
+		},
+		"static": func() bool { return s.Static },
+	}
+}
+
+// age describes how long ago something was; in files, which are read later, when it was.
+func (s *Site) age(t time.Time) string {
+	if s.Static && !t.IsZero() {
+		return t.UTC().Format("2006-01-02 15:04")
+	}
+	return ago(s.Reader.Deps().Now(), t)
 }

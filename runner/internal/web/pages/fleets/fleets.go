@@ -1,7 +1,9 @@
-package pages
+// Package fleets has the page of all environments.
+package fleets
 
 import (
 	"cmp"
+	"embed"
 	"fmt"
 	"maps"
 	"net/url"
@@ -13,8 +15,19 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
 )
+
+//go:embed *.html
+var templates embed.FS
+
+// Pages returns the page of all environments.
+func Pages() page.Pages {
+	return page.Pages{Templates: templates, Routes: map[string]page.Show{
+		"/{$}": show,
+	}}
+}
 
 // perPage is how many environments a page of the fleet lists.
 const perPage = 200
@@ -88,26 +101,28 @@ type wavePanel struct {
 	Words string
 }
 
-// fleet shows the page of all environments.
-func (p *Pages) fleet(r *visit) (content, error) {
-	f := r.fleet
-	if len(f.Environments) == 1 && len(r.query) == 0 && f.Err == nil {
-		return content{to: "/e/" + url.PathEscape(f.Environments[0].Name)}, nil
+// show shows the page of all environments.
+func show(r *page.Visit) (page.Content, error) {
+	f := r.Fleet
+	if len(f.Environments) == 1 && len(r.Query) == 0 && f.Err == nil {
+		return page.Content{To: "/e/" + url.PathEscape(f.Environments[0].Name)}, nil
 	}
 	data := fleetPage{
-		Fleet: f, Total: len(f.Environments), Troubles: f.Troubles(), By: r.query.Get("by"), Text: r.query.Get("q"),
-		Labels: r.query.Get("l"), State: r.query.Get("state"), Reading: f.Compared.IsZero(), Sort: r.query.Get("sort"),
+		Fleet: f, Total: len(f.Environments), Troubles: f.Troubles(), By: r.Query.Get("by"), Text: r.Query.Get("q"),
+		Labels: r.Query.Get("l"), State: r.Query.Get("state"), Reading: f.Compared.IsZero(), Sort: r.Query.Get("sort"),
 	}
-	if p.o.Watcher != nil && p.o.Watcher.Failure() != nil {
-		data.Failure = p.o.Watcher.Failure().Error()
+	if r.Failure != nil {
+		if err := r.Failure(); err != nil {
+			data.Failure = err.Error()
+		}
 	}
 	data.Problems = problems(f)
 	for _, rollout := range f.Rollouts {
-		if !rollout.Ended() || len(data.Rollouts) == 0 && r.now.Sub(rollout.Started) < 24*time.Hour {
+		if !rollout.Ended() || len(data.Rollouts) == 0 && r.Now.Sub(rollout.Started) < 24*time.Hour {
 			data.Rollouts = append(data.Rollouts, newRolloutPanel(rollout, f))
 		}
 	}
-	for _, run := range p.o.Reader.Runs.Runs() {
+	for _, run := range r.Reader.Runs.Runs() {
 		if !run.Ended() {
 			data.Live = append(data.Live, run)
 		}
@@ -127,9 +142,9 @@ func (p *Pages) fleet(r *visit) (content, error) {
 	chosen = data.page(r, chosen)
 	data.group(chosen, f)
 	data.Bys = append([]string{""}, groupings(f)...)
-	return content{template: "fleet.html", title: fmt.Sprintf("%d environments", data.Total), nav: "fleet",
-		live: true, refresh: 10,
-		code: code, data: data}, nil
+	return page.Content{Template: "fleet.html", Title: fmt.Sprintf("%d environments", data.Total), Nav: "fleet",
+		Live: true, Refresh: 10,
+		Code: code, Data: data}, nil
 }
 
 // choose returns the environments that labels and text choose.
@@ -164,14 +179,8 @@ func (d *fleetPage) choose(f view.Fleet) ([]view.Environment, error) {
 
 // hasText reports whether all words are found in what the list shows of an environment.
 func hasText(e view.Environment, text string) bool {
-	in := strings.ToLower(strings.Join(append([]string{e.Name, e.Provider, e.Wave, string(e.State),
-		labelText(e.Labels)}, e.Reasons...), " "))
-	for word := range strings.FieldsSeq(strings.ToLower(text)) {
-		if !strings.Contains(in, word) {
-			return false
-		}
-	}
-	return true
+	return page.HasWords(text, append([]string{e.Name, e.Provider, e.Wave, string(e.State), labelText(e.Labels)},
+		e.Reasons...)...)
 }
 
 func labelText(all map[string]string) string {
@@ -182,27 +191,12 @@ func labelText(all map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// with returns the address of the page with one part of the query changed.
-func (r *visit) with(changes ...string) string {
-	query := maps.Clone(r.query)
-	for i := 0; i+1 < len(changes); i += 2 {
-		query.Del(changes[i])
-		if changes[i+1] != "" {
-			query.Set(changes[i], changes[i+1])
-		}
-	}
-	if len(query) == 0 {
-		return r.URL.EscapedPath()
-	}
-	return r.URL.EscapedPath() + "?" + query.Encode()
-}
-
-func (d *fleetPage) chips(r *visit, chosen []view.Environment) {
+func (d *fleetPage) chips(r *page.Visit, chosen []view.Environment) {
 	counts := view.Fleet{Environments: chosen}.Counts()
-	d.Chips = []chip{{N: len(chosen), Link: r.with("state", "", "page", ""), Current: d.State == ""}}
+	d.Chips = []chip{{N: len(chosen), Link: r.With("state", "", "page", ""), Current: d.State == ""}}
 	for _, state := range view.States() {
 		if counts[state] > 0 || string(state) == d.State {
-			d.Chips = append(d.Chips, chip{state, counts[state], r.with("state", string(state), "page", ""),
+			d.Chips = append(d.Chips, chip{state, counts[state], r.With("state", string(state), "page", ""),
 				string(state) == d.State})
 		}
 	}
@@ -261,7 +255,7 @@ func sortBy(all []view.Environment, column string) {
 	})
 }
 
-func (d *fleetPage) columns(r *visit) {
+func (d *fleetPage) columns(r *page.Visit) {
 	for _, c := range [][3]string{{"state", "State", ""}, {"name", "Environment", ""}, {"last", "Last run", ""},
 		{"waiting", "Changes waiting", ""},
 		{"drift", "Drift", ""}, {"", "Findings", ""}, {"cost", "A month", "num"}, {"ends", "Ends", ""}} {
@@ -274,22 +268,22 @@ func (d *fleetPage) columns(r *visit) {
 			case "-" + c[0]:
 				col.Order = "descending"
 			}
-			col.Link = r.with("sort", next, "page", "")
+			col.Link = r.With("sort", next, "page", "")
 		}
 		d.Columns = append(d.Columns, col)
 	}
 }
 
 // page returns the environments of the page that the query names.
-func (d *fleetPage) page(r *visit, all []view.Environment) []view.Environment {
+func (d *fleetPage) page(r *page.Visit, all []view.Environment) []view.Environment {
 	pages := max(1, (len(all)+perPage-1)/perPage)
-	at, err := strconv.Atoi(r.query.Get("page"))
+	at, err := strconv.Atoi(r.Query.Get("page"))
 	if err != nil || at < 1 || at > pages {
 		at = 1
 	}
 	if pages > 1 {
 		for n := 1; n <= pages; n++ {
-			d.Pages = append(d.Pages, pageLink{n, r.with("page", strconv.Itoa(n)), n == at})
+			d.Pages = append(d.Pages, pageLink{n, r.With("page", strconv.Itoa(n)), n == at})
 		}
 	}
 	return all[(at-1)*perPage : min(at*perPage, len(all))]
