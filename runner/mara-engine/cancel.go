@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/pulumi/pulumi/pkg/v3/backend"
 	"github.com/pulumi/pulumi/pkg/v3/engine"
@@ -46,14 +47,26 @@ func (i *interrupts) begin() {
 	i.count = 0
 }
 
-// abandon cancels everything for good, because the runner is gone.
-func (i *interrupts) abandon() {
+// abandonTime is how long a command that is no operation may run after the runner is gone: it may wait for a backend
+// that never answers.
+const abandonTime = 5 * time.Second
+
+// abandon cancels everything for good, because the runner is gone. A command that is no operation cannot be cancelled;
+// exit is called if it has not ended in time. An operation has time to save its state.
+func (i *interrupts) abandon(limit time.Duration, exit func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.closed = true
 	for source := range i.running {
 		source.Cancel()
 	}
+	time.AfterFunc(limit, func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if len(i.running) == 0 {
+			exit()
+		}
+	})
 }
 
 func (i *interrupts) interrupt() {

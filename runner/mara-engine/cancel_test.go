@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"github.com/pulumi/pulumi/pkg/v3/util/cancel"
 )
@@ -38,7 +39,7 @@ func TestInterruptsOfARequest(t *testing.T) {
 				case 'i':
 					i.interrupt()
 				case 'g':
-					i.abandon()
+					i.abandon(time.Hour, func() {})
 				case 'o':
 					s := i.NewScope(t.Context(), nil, false)
 					operation, end = s.Context(), s.Close
@@ -57,5 +58,26 @@ func TestInterruptsOfARequest(t *testing.T) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestAbandoned: what is no operation ends soon after the runner is gone, and an operation has its time.
+func TestAbandoned(t *testing.T) {
+	t.Parallel()
+	exited := make(chan string, 2)
+	waiting := &interrupts{running: map[*cancel.Source]bool{}}
+	waiting.abandon(time.Millisecond, func() { exited <- "the command that waits" })
+	if got := <-exited; got != "the command that waits" {
+		t.Errorf("%s exits", got)
+	}
+	operating := &interrupts{running: map[*cancel.Source]bool{}}
+	operation := operating.NewScope(t.Context(), nil, false)
+	operating.abandon(time.Millisecond, func() { exited <- "the operation" })
+	time.Sleep(50 * time.Millisecond)
+	operation.Close()
+	select {
+	case got := <-exited:
+		t.Errorf("%s exits", got)
+	default:
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -45,8 +46,25 @@ func main() {
 		return
 	}
 	lookBeside()
+	go endWithParent(os.Args[1:])
 	hookLogins() // they also keep a list of stacks in a database from waiting for itself
 	os.Exit(execute(os.Args[1:]))
+}
+
+// endWithParent ends a command that only reads when the runner that has started it is gone. Any other command gets an
+// interrupt, as from one Ctrl-C.
+func endWithParent(args []string) {
+	parent := os.Getppid()
+	if os.Getenv(wire.ParentVariable) != strconv.Itoa(parent) {
+		return
+	}
+	for os.Getppid() == parent {
+		time.Sleep(time.Second)
+	}
+	if wire.ReadsOnly(args) {
+		os.Exit(1)
+	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
 }
 
 // lookBeside has Pulumi look for plugins beside this program, too, after
@@ -101,7 +119,7 @@ func receive(pipe *os.File, interrupts *interrupts) <-chan wire.Request {
 		for {
 			var request wire.Request
 			if err := decoder.Decode(&request); err != nil {
-				interrupts.abandon()
+				interrupts.abandon(abandonTime, func() { os.Exit(1) })
 				return
 			}
 			interrupts.begin()

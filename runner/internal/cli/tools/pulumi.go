@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,6 +23,7 @@ import (
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/process"
 	"mara/runner/internal/pulumi/engine"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/secrets/encryption"
 )
@@ -37,7 +41,7 @@ func Pulumi(d cmd.Deps) *cli.Command {
 			"changes to the configuration are lost.\n\n" +
 			"Examples:\n  runner pulumi certmgr -- stack output\n  runner pulumi certmgr -s dev -- preview --diff\n" +
 			"  runner pulumi aws-vpc --simulate -- stack export\n\n" +
-			"Exit codes: those of the Pulumi command, and\n" + cmd.ExitText(cmd.ExitUsage, cmd.ExitConfig),
+			"Exit codes: those of the Pulumi command, and\n" + cmd.ExitText(cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
 		Action: cmd.Action(d, parsePulumi, runPulumi),
 	}
@@ -63,7 +67,7 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 		return err
 	}
 	command := exec.Command(path, o.Args[1:]...)
-	command.Dir, command.Env = dir, process.Environ(s.Env)
+	command.Dir, command.Env = dir, append(process.Environ(s.Env), fmt.Sprintf("%s=%d", wire.ParentVariable, os.Getpid()))
 	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
 	// Pulumi prints the URL of the backend in its errors, which may have a password or token in it.
 	if slices.ContainsFunc(slices.Collect(maps.Values(s.Env)), func(v string) bool { return event.MaskURLs(v) != v }) {
@@ -157,23 +161,63 @@ func enginePath(d cmd.Deps, installed string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// passThrough runs a command in the foreground and returns its exit code. The terminal sends
-// Ctrl-C to the command as well; passThrough forwards a signal to the runner alone, once.
+// readTime is how long a command that only reads may take to exit after an interrupt.
+const readTime = time.Second
+
+// passThrough runs a command in the foreground and returns its exit code, or that of an interrupt that has ended it.
+// A terminal sends Ctrl-C to the command as well; passThrough forwards a first interrupt that did not come from a
+// terminal, and that of a command that only reads, which may be interrupted twice and is killed if it does not exit.
 func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
-	_, release := d.Interrupt.Gentle()
+	interrupted, release := d.Interrupt.Gentle()
 	defer release()
 	if err := command.Start(); err != nil {
 		return &failure.Environment{Text: fmt.Sprintf("starting %s: %v", command.Path, err)}
 	}
-	stop := context.AfterFunc(ctx, func() { _ = command.Process.Signal(syscall.SIGINT) })
+	interrupt := func() { _ = command.Process.Signal(syscall.SIGINT) }
+	stop := context.AfterFunc(ctx, interrupt)
 	defer stop()
+	ended := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		readsOnly := wire.ReadsOnly(command.Args[1:])
+		select {
+		case <-interrupted:
+		case <-ended:
+			return
+		}
+		if readsOnly || !d.StdinIsTerminal {
+			interrupt()
+		}
+		if !readsOnly {
+			return
+		}
+		select {
+		case <-time.After(readTime):
+			_ = command.Process.Kill()
+		case <-ended:
+		}
+	})
 	err := command.Wait()
+	close(ended)
+	watch.Wait()
 	var exit *exec.ExitError
 	switch {
+	case err != nil && wasInterrupted(interrupted):
+		return cmd.Exit(cmd.ExitInterrupted)
 	case errors.As(err, &exit) && exit.Exited():
 		return cmd.Exit(exit.ExitCode())
 	case errors.As(err, &exit):
 		return fmt.Errorf("%s was killed: %w", filepath.Base(command.Path), err)
 	}
 	return err
+}
+
+// wasInterrupted reports whether an interrupt has come.
+func wasInterrupted(interrupted <-chan struct{}) bool {
+	select {
+	case <-interrupted:
+		return true
+	default:
+		return false
+	}
 }

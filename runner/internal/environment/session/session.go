@@ -11,6 +11,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"mara/config"
@@ -126,6 +127,7 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 	e, stop, err := start(ctx, engine.Options{
 		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: workers,
 		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Profile: s.Profile,
+		Slow: saySlow(s),
 	})
 	if err != nil {
 		return nil, err
@@ -133,6 +135,22 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 	s.OnClose(stop)
 	s.pulumi.engine = e
 	return e, nil
+}
+
+// saySlow returns a function that says once that the backend does not answer: in the run that is going on, or else on
+// the terminal. It is nil where states are files.
+func saySlow(s *Session) func() {
+	if s.States().IsFile() {
+		return nil
+	}
+	return sync.OnceFunc(func() {
+		text := "waiting for the backend " + event.MaskURLs(s.Settings.Backend.Text) + " to answer; Ctrl-C ends the wait"
+		if tell := s.tell.Load(); tell != nil {
+			(*tell)(text)
+			return
+		}
+		s.Options.Waiting.teller(s.Deps.Stderr)(text)
+	})
 }
 
 // SimulateClouds serves the simulated clouds, and lets Pulumi know where.

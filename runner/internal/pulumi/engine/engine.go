@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/pulumi/pulumicli"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 	"mara/runner/internal/pulumi/stacks"
 )
 
@@ -46,6 +47,7 @@ type Options struct {
 	Log       *slog.Logger
 	Now       func() time.Time
 	Profile   *Profile // measures the commands; nil for none
+	Slow      func()   // called when a backend has not answered for a while, perhaps again; nil for none
 }
 
 // Start finds the engine and starts its workers. Call stop when no command runs any more.
@@ -150,11 +152,23 @@ func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 	args ...string) (string, string, int, error) {
 	log, began := l.options.Log, l.options.Now()
 	log.Debug("pulumi begins", "args", strings.Join(args, " "), "dir", dir)
+	if slow := l.options.Slow; slow != nil && asksBackend(args) {
+		timer := time.AfterFunc(slowAfter, slow)
+		defer timer.Stop()
+	}
 	out, errs, code, err := l.command.Run(ctx, dir, stdin, stdout, stderr, env, args...)
 	took := l.options.Now().Sub(began)
 	l.options.Profile.addCommand(args, took)
 	log.Debug("pulumi ended", "command", commandName(args), "project", projectOf(args), "exit", code, "took", took)
 	return out, errs, code, err
+}
+
+// slowAfter is how long a backend may take to answer before Options.Slow is called.
+const slowAfter = 5 * time.Second
+
+// asksBackend reports whether a command waits for nothing but its backend.
+func asksBackend(args []string) bool {
+	return wire.ReadsOnly(args) || args[0] == "stack" || args[0] == "objects"
 }
 
 // WithForesight implements stacks.Foreseer. An engine that does not support foresight has none.

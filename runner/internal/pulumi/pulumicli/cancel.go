@@ -3,28 +3,14 @@ package pulumicli
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"mara/runner/internal/machine/process"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
 // grace is how long an interrupted command may take to exit after its time limit.
 const grace = time.Minute
-
-// reads lists the commands that change nothing.
-var reads = [][]string{
-	{"stack", "ls"}, {"stack", "export"}, {"stack", "output"}, {"stack", "history"},
-	{"whoami"}, {"org", "get-default"}, {"version"}, {"objects", "list"},
-}
-
-// readsOnly reports whether a command changes nothing. Such a command holds no lock, so it
-// can be killed at any time.
-func readsOnly(args []string) bool {
-	return slices.ContainsFunc(reads, func(words []string) bool {
-		return len(args) >= len(words) && slices.Equal(args[:len(words)], words)
-	})
-}
 
 // cancelWith ends the command of the process pid, which leads its process group, when ctx
 // ends. It kills a command that only reads. It interrupts any other command once, as one Ctrl-C
@@ -40,7 +26,7 @@ func cancelWith(ctx context.Context, pid int, args []string, grace time.Duration
 		case <-ended:
 			return
 		}
-		if readsOnly(args) {
+		if wire.ReadsOnly(args) {
 			process.Kill(pid)
 			return
 		}

@@ -27,6 +27,9 @@ const (
 // and of types of resources.
 const QuestionsVariable = "MARA_QUESTIONS"
 
+// ParentVariable has the process number of a runner that waits for a command it has started by hand.
+const ParentVariable = "MARA_PARENT"
+
 // Hello is the first value a worker writes.
 type Hello struct {
 	Protocol int    `json:"protocol"`
