@@ -5,7 +5,7 @@ build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
 demo:   ; scripts/build.sh kind && scripts/demo.sh
 demo-fleet: build ; scripts/demo-fleet.sh
-test: build tools ; go test -timeout 60m ./... && scripts/requests.sh
+test: build tools ; go test -timeout 60m ./... && scripts/requests.sh && cd scripts/release && go test ./...
 chaos: build tools ; scripts/chaos.sh
 bench: build tools ; scripts/bench.sh $(if $(ONLY),-only $(ONLY))
 race:   ; scripts/race.sh

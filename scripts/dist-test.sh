@@ -89,8 +89,12 @@ tail -3 "$work/demo"
 inside sh -n /usr/local/share/bash-completion/completions/runner 2>/dev/null || bash -n "$root/usr/local/lib/mara/1.3.0/share/bash-completion/completions/runner" || fail "the completion is broken"
 grep -q '^\.TH RUNNER' "$root/usr/local/lib/mara/1.3.0/share/man/man1/runner.1" || fail "there is no manual page"
 for package in dist/*.deb; do
+  for field in Section Homepage Recommends; do
+    [ -n "$(dpkg-deb -f "$package" $field)" ] || fail "$package has no $field"
+  done
   dpkg -x "$package" "$work/deb"
   [ "$(readlink "$work/deb/usr/bin/runner")" = /usr/lib/mara/bin/runner ] && [ -x "$work/deb/usr/lib/mara/bin/mara-engine" ] || fail "$package"
+  gzip -t "$work/deb/usr/share/man/man1/runner.1.gz" || fail "$package has no compressed manual pages"
   "$work/deb/usr/lib/mara/bin/runner" version || fail "$package: the runner does not start"
 done
 echo "a release for $platform is made, the same twice, and installs where nothing is"

@@ -87,8 +87,9 @@ archive() {
 
 # linux_packages NAME PROCESSOR makes packages for the managers of Linux.
 linux_packages() {
+  gzip -9n "dist/stage/$1"/share/man/man1/*.1 # as Debian wants them; the archive is packed already
   for kind in ${DIST_PACKAGES-deb rpm apk}; do
-    (cd "dist/stage/$1" && VERSION=$version PROCESSOR=$2 "$tools/nfpm" package -f ../../../scripts/release/nfpm.yaml -p $kind -t ../../) >/dev/null
+    (cd "dist/stage/$1" && VERSION=$version PROCESSOR=$2 HOMEPAGE=${RELEASES%/releases} "$tools/nfpm" package -f ../../../scripts/release/nfpm.yaml -p $kind -t ../../) >/dev/null
   done
 }
 
@@ -99,7 +100,7 @@ for platform in "$@"; do
 done
 echo "$version" >dist/VERSION
 find dist -maxdepth 1 '(' -name '*.tar.gz' -o -name '*.zip' ')' -exec scripts/release/weigh.sh "${MOST:-150000000}" {} +
-sed "s|@RELEASES@|$RELEASES|" scripts/install.sh >dist/install.sh
+for script in install.sh install.ps1; do sed "s|@RELEASES@|$RELEASES|" scripts/$script >dist/$script; done
 sums() {
   (cd dist && find . -maxdepth 1 -type f ! -name checksums.txt -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >../dist.sums && mv ../dist.sums checksums.txt)
 }

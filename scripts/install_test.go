@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -36,7 +37,7 @@ func (p published) release(t *testing.T, version, runner string, programs ...str
 	t.Helper()
 	name := fmt.Sprintf("mara_%s_%s_%s", version, runtime.GOOS, runtime.GOARCH)
 	files := map[string]string{
-		"bin/runner": runner, "share/man/man1/runner.1": "manual of " + version,
+		"bin/runner": runner, "bin/pulumi-language-go": "#!/bin/sh\n", "bin/mara-engine": "#!/bin/sh\n", "share/man/man1/runner.1": "manual of " + version,
 		"share/bash-completion/completions/runner": "#", "share/zsh/site-functions/_runner": "#", "share/fish/vendor_completions.d/runner.fish": "#",
 	}
 	for _, program := range programs {
@@ -98,7 +99,7 @@ func TestInstall(t *testing.T) {
 		return strings.TrimSpace(string(output))
 	}
 
-	releases.release(t, "1.2.0", says("1.2.0"), "gone-later")
+	releases.release(t, "1.2.0", says("1.2.0"), "pulumi-resource-kind", "pulumi-language-mara")
 	output, err := install(t, home, server.URL, "--prefix", prefix)
 	if err != nil || !strings.Contains(output, "runner 1.2.0\ninstalled in ") || !strings.Contains(output, "add it to your PATH") {
 		t.Fatalf("%v\n%s", err, output)
@@ -106,10 +107,15 @@ func TestInstall(t *testing.T) {
 	if got := run(); got != "runner 1.2.0" {
 		t.Errorf("it is %s", got)
 	}
-	for _, file := range []string{"bin/gone-later", "share/man/man1/runner.1", "share/bash-completion/completions/runner", "share/zsh/site-functions/_runner", "share/fish/vendor_completions.d/runner.fish"} {
+	for _, file := range []string{"bin/pulumi-resource-kind", "share/man/man1/runner.1", "share/bash-completion/completions/runner", "share/zsh/site-functions/_runner", "share/fish/vendor_completions.d/runner.fish"} {
 		if _, err := os.Stat(filepath.Join(prefix, file)); err != nil {
 			t.Error(err)
 		}
+	}
+
+	// Programs whose names are Pulumi's own are not linked.
+	if got := names(t, filepath.Join(prefix, "bin")); !slices.Equal(got, []string{"pulumi-language-mara", "pulumi-resource-kind", "runner"}) {
+		t.Errorf("bin has %q", got)
 	}
 
 	// Over it, what is spoilt, what does not start, and what is not there: all
@@ -123,7 +129,8 @@ func TestInstall(t *testing.T) {
 		"--version 1.3.0":   "is not what was published",
 		"--version 1.4.0":   "the runner does not start here: no such libc",
 		"--version 9.9.9":   "checksums.txt cannot be fetched",
-		"--prefix relative": "is not a whole path",
+		"--prefix relative": "is not an absolute path",
+		"--version ../1":    "is no version",
 		"--frobnicate":      "unknown argument --frobnicate",
 	} {
 		output, err := install(t, home, server.URL, append([]string{"--prefix", prefix}, strings.Fields(args)...)...)
@@ -136,7 +143,7 @@ func TestInstall(t *testing.T) {
 	// is no longer there.
 	releases[archive] = good
 	for _, version := range []string{"1.3.0", "1.5.0"} {
-		releases.release(t, version, says(version))
+		releases.release(t, version, says(version), "pulumi-language-mara")
 		if output, err = install(t, home, server.URL, "--prefix", prefix); err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
@@ -148,22 +155,164 @@ func TestInstall(t *testing.T) {
 	if err != nil || len(kept) != 2 || filepath.Base(kept[0]) != "1.3.0" || filepath.Base(kept[1]) != "1.5.0" {
 		t.Errorf("kept: %q, %v", kept, err)
 	}
-	if _, err := os.Lstat(filepath.Join(prefix, "bin/gone-later")); err == nil {
+	if _, err := os.Lstat(filepath.Join(prefix, "bin/pulumi-resource-kind")); err == nil {
 		t.Error("a link to nothing is left")
 	}
 	// The same again removes what an installation that was killed has left, but not what another one is making.
 	library := filepath.Join(prefix, "lib/mara")
-	for name, age := range map[string]time.Duration{".new-1": 2 * time.Hour, ".old-1": 2 * time.Hour, ".new-2": 0} {
+	for name, age := range map[string]time.Duration{".new-1": 2 * time.Hour, ".new-2": 0} {
 		at := time.Now().Add(-age)
 		if err := errors.Join(os.Mkdir(filepath.Join(library, name), 0o755), os.Chtimes(filepath.Join(library, name), at, at)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if again, err := install(t, home, server.URL, "--prefix", prefix); err != nil || run() != "runner 1.5.0" {
+	if again, err := install(t, home, server.URL, "--prefix", prefix+"/"); err != nil || run() != "runner 1.5.0" {
 		t.Errorf("the same again: %v\n%s", err, again)
 	}
 	if left := names(t, library); !slices.Equal(left, []string{".new-2", "1.5.0"}) {
 		t.Errorf("there are %q", left)
+	}
+
+	// A copy that is damaged gets a new one in another directory, and its own stays for runs that use it.
+	if err := os.Remove(filepath.Join(library, "1.5.0/bin/mara-engine")); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := install(t, home, server.URL, "--prefix", prefix); err != nil || run() != "runner 1.5.0" || strings.Contains(again, "before") {
+		t.Errorf("over a damaged one: %v\n%s", err, again)
+	}
+	if left := names(t, library); !slices.Equal(left, []string{".new-2", "1.5.0", "1.5.0+2"}) {
+		t.Errorf("there are %q", left)
+	}
+	if target, err := os.Readlink(filepath.Join(prefix, "bin/runner")); err != nil || target != filepath.Join(library, "1.5.0+2/bin/runner") {
+		t.Errorf("the link leads to %s, %v", target, err)
+	}
+
+	// Gone again, but for what is not ours.
+	kept = []string{filepath.Join(prefix, "bin/other"), filepath.Join(prefix, "share/man/man1/other.1")}
+	for _, file := range kept {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if output, err := install(t, home, server.URL, "--prefix", prefix, "--uninstall"); err != nil || output != "removed "+library+" and the links to it\n" {
+		t.Errorf("uninstall: %v\n%s", err, output)
+	}
+	var left []string
+	err = filepath.WalkDir(prefix, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			left = append(left, path)
+		}
+		return err
+	})
+	if err != nil || !slices.Equal(left, kept) {
+		t.Errorf("left: %q, %v", left, err)
+	}
+	if output, err := install(t, home, server.URL, "--prefix", prefix, "--uninstall"); err == nil || !strings.Contains(output, "nothing is installed in "+library) {
+		t.Errorf("uninstall twice: %v\n%s", err, output)
+	}
+}
+
+// TestInstallReplacesOnlyItsOwn checks that files of others are named and stay, unless --force says otherwise, and a
+// directory stays in any case.
+func TestInstallReplacesOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil || runtime.GOOS == "windows" {
+		t.Skip("curl or sh is not here")
+	}
+	releases := published{}
+	server := httptest.NewServer(releases)
+	defer server.Close()
+	releases.release(t, "1.2.0", says("1.2.0"))
+	home := t.TempDir()
+	prefix := filepath.Join(home, "prefix")
+	for _, directory := range []string{"bin", "share/man/man1"} {
+		if err := os.MkdirAll(filepath.Join(prefix, directory), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runner, manual := filepath.Join(prefix, "bin/runner"), filepath.Join(prefix, "share/man/man1/runner.1")
+	other := filepath.Join(home, "other")
+	if err := errors.Join(os.WriteFile(other, []byte("another runner"), 0o755), os.Symlink(other, runner)); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(what string, want ...string) {
+		t.Helper()
+		output, err := install(t, home, server.URL, append([]string{"--prefix", prefix}, strings.Fields(what)...)...)
+		for _, text := range want {
+			if err == nil || !strings.Contains(output, text) {
+				t.Errorf("%v, without %q:\n%s", err, text, output)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(prefix, "lib")); err == nil {
+			t.Error("something was installed")
+		}
+	}
+	refused("", "these are there, and not from this installer:\n  "+runner+"\n", "nothing was changed")
+	if err := errors.Join(os.Remove(runner), os.WriteFile(manual, []byte("another manual"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	refused("", "\n  "+manual+"\n")
+	if err := os.Mkdir(runner, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	refused("--force", "\n  "+runner+"\n")
+	if err := errors.Join(os.Remove(runner), os.Symlink(home, runner)); err != nil { // a link to a directory
+		t.Fatal(err)
+	}
+	if output, err := install(t, home, server.URL, "--prefix", prefix, "--force"); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for _, file := range []string{runner, manual} {
+		if target, err := os.Readlink(file); err != nil || !strings.HasPrefix(target, filepath.Join(prefix, "lib/mara")) {
+			t.Errorf("%s leads to %s, %v", file, target, err)
+		}
+	}
+	if content, err := os.ReadFile(other); err != nil || string(content) != "another runner" {
+		t.Errorf("the other runner: %s, %v", content, err)
+	}
+}
+
+// TestInstallFromAPipe checks that the script, read from a pipe, only prints its help when asked to, does nothing when
+// it breaks off, and refuses answers that are no version.
+func TestInstallFromAPipe(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil || runtime.GOOS == "windows" {
+		t.Skip("curl or sh is not here")
+	}
+	releases := published{}
+	server := httptest.NewServer(releases)
+	defer server.Close()
+	releases.release(t, "1.2.0", says("1.2.0"))
+	script, err := os.ReadFile("install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	pipe := func(script []byte, environment []string, args ...string) (string, error) {
+		command := exec.Command("sh", append([]string{"-s", "--"}, args...)...)
+		command.Stdin = bytes.NewReader(script)
+		command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "MARA_RELEASES=" + server.URL + "/o/r/releases"}, environment...)
+		output, err := command.CombinedOutput()
+		return string(output), err
+	}
+	prefix := filepath.Join(home, "prefix")
+	if output, err := pipe(script, nil, "--prefix", prefix, "--help"); err != nil || !strings.HasPrefix(output, "Installs a release") {
+		t.Errorf("--help: %v\n%s", err, output)
+	}
+	for _, end := range []int{len(script) / 4, len(script) / 2, len(script) - 12} {
+		_, _ = pipe(script[:end], nil, "--prefix", prefix)
+	}
+	releases["/o/r/releases/latest/download/VERSION"] = []byte("<html>\nlog in\n")
+	if output, err := pipe(script, nil, "--prefix", prefix); err == nil || !strings.Contains(output, "/latest/download/VERSION has is no version") {
+		t.Errorf("a login page: %v\n%s", err, output)
+	}
+	if os.Getuid() != 0 {
+		if output, err := pipe(script, nil); err == nil || !strings.Contains(output, "HOME is not set: choose a place with --prefix") {
+			t.Errorf("without a home: %v\n%s", err, output)
+		}
+	}
+	if entries, err := os.ReadDir(home); err != nil || len(entries) > 0 {
+		t.Errorf("something was made: %v, %v", entries, err)
 	}
 }
 
@@ -197,6 +346,7 @@ func TestInstallFailsLate(t *testing.T) {
 	if output, err := install(t, home, server.URL, "--prefix", prefix); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
+	releases.release(t, "1.2.0", says("1.2.0, mended"))
 	// A mv that refuses the new copy.
 	tools := t.TempDir()
 	mv, err := exec.LookPath("mv")
@@ -222,7 +372,6 @@ func TestInstallFailsLate(t *testing.T) {
 	}
 }
 
-// TestInstallKnowsNoReleases: the copy in the repository has no address.
 // TestInstallVerifies: where cosign is installed, nothing is installed that the repository has not signed.
 func TestInstallVerifies(t *testing.T) {
 	t.Parallel()
@@ -253,7 +402,7 @@ func TestInstallVerifies(t *testing.T) {
 		t.Errorf("without a signature: %v\n%s", err, output)
 	}
 	releases[bundle] = []byte("forged")
-	if output, err := run(); err == nil || !strings.Contains(output, "https://github.com/o/r has not signed checksums.txt; nothing was installed: verify-blob --bundle") ||
+	if output, err := run(); err == nil || !strings.Contains(output, "https://github.com/o/r has not signed checksums.txt; nothing was changed: verify-blob --bundle") ||
 		!strings.Contains(output, "--certificate-identity-regexp ^https://github.com/o/r/[.]github/workflows/release[.]yml@ ") {
 		t.Errorf("a forged signature: %v\n%s", err, output)
 	}
@@ -263,6 +412,7 @@ func TestInstallVerifies(t *testing.T) {
 	}
 }
 
+// TestInstallKnowsNoReleases: the copy in the repository has no address.
 func TestInstallKnowsNoReleases(t *testing.T) {
 	t.Parallel()
 	command := exec.Command("sh", "install.sh")
@@ -270,5 +420,44 @@ func TestInstallKnowsNoReleases(t *testing.T) {
 	output, err := command.CombinedOutput()
 	if err == nil || !strings.Contains(string(output), "name the place with --releases") {
 		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+// TestInstallOnWindows reads install.ps1, because no PowerShell is at hand to run it: it takes the files that a release has,
+// compares the sum before it unpacks anything, never ends the shell that reads it, and describes its parameters.
+func TestInstallOnWindows(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("install.ps1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := string(content)
+	dist, err := os.ReadFile("dist.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(dist, []byte("for script in install.sh install.ps1; do sed \"s|@RELEASES@|")) || strings.Count(script, "@RELEASES@") != 1 {
+		t.Error("a release has no install.ps1 that knows where it is from")
+	}
+	at := -1
+	for _, text := range []string{
+		"if ($Version -notmatch '^[0-9]+", `"mara_${Version}_windows_amd64"`, "'checksums.txt', \"$name.zip\"", "cosign verify-blob", "Get-FileHash -Algorithm SHA256",
+		"if ($found -ne $wanted)", "Expand-Archive", "runner.exe\" version", "New-Item -ItemType Junction",
+	} {
+		next := strings.Index(script, text)
+		if next <= at {
+			t.Errorf("%s is missing, or comes too early", text)
+		}
+		at = next
+	}
+	for _, line := range strings.Split(script, "\n") {
+		if strings.HasPrefix(strings.TrimSpace(line), "exit") {
+			t.Error("read by iex, exit ends the user's shell")
+		}
+	}
+	for _, parameter := range regexp.MustCompile(`(?m)^    \[(?:string|switch)\]\$(\w+)`).FindAllStringSubmatch(script, -1) {
+		if !strings.Contains(script, ".PARAMETER "+parameter[1]+"\n") {
+			t.Errorf("-%s is not described", parameter[1])
+		}
 	}
 }

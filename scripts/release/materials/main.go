@@ -1,6 +1,6 @@
 // Command materials says what Go programs are made of: it reads the modules that
 // are linked into them and writes THIRD-PARTY-NOTICES.txt, with the text of every
-// licence, and sbom.cdx.json, a CycloneDX bill of materials, into a folder.
+// licence, and sbom.cdx.json, a CycloneDX bill of materials, into a directory.
 //
 // It needs the modules in Go's module cache, as a build leaves them. Every module
 // has to have a licence that is known.
@@ -8,17 +8,21 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"debug/buildinfo"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
-	cdx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/google/licensecheck"
 	"golang.org/x/mod/module"
 )
@@ -34,25 +38,33 @@ func main() {
 	}
 }
 
-func run(version, folder string, programs []string) error {
+func run(version, folder string, paths []string) error {
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {
 		return err
 	}
-	linked, goVersion, err := modules(programs)
+	graph, err := exec.Command("go", "mod", "graph").Output()
+	if err != nil {
+		return fmt.Errorf("go mod graph: %w", err)
+	}
+	made, err := built()
+	if err != nil {
+		return err
+	}
+	programs, goVersion, err := modules(paths)
 	if err != nil {
 		return err
 	}
 	var materials []material
 	var problems []error
-	for _, m := range linked {
+	for _, m := range linked(programs) {
 		found, err := examine(strings.TrimSpace(string(cache)), m)
 		materials, problems = append(materials, found), append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	bill, err := billOf(version, goVersion, materials)
+	bill, err := bill{version, goVersion, made, programs, materials, requirements(string(graph))}.encode()
 	if err != nil {
 		return err
 	}
@@ -62,33 +74,95 @@ func run(version, folder string, programs []string) error {
 	)
 }
 
-// modules are those that are linked into the programs, in order.
-func modules(programs []string) ([]module.Version, string, error) {
-	found := map[module.Version]bool{}
-	goVersion := ""
-	for _, path := range programs {
+// built returns the time of the release, SOURCE_DATE_EPOCH: the same source has the same bill.
+func built() (time.Time, error) {
+	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is not a number of seconds: %w", err)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// program is a program of the release with the modules that are linked into it.
+type program struct {
+	name    string
+	sum     string // SHA-256 of its file
+	modules []module.Version
+}
+
+// modules reads what is linked into each program, and the version of Go.
+func modules(paths []string) (programs []program, goVersion string, err error) {
+	for _, path := range paths {
 		info, err := buildinfo.ReadFile(path)
 		if err != nil {
 			return nil, "", err
 		}
 		goVersion = info.GoVersion
+		sum, err := sumOf(path)
+		if err != nil {
+			return nil, "", err
+		}
+		p := program{name: filepath.Base(path), sum: sum}
 		for _, m := range info.Deps {
 			if m.Replace != nil {
 				m = m.Replace
 			}
 			if m.Version != "" && m.Version != "(devel)" { // else it is a folder of ours
-				found[module.Version{Path: m.Path, Version: m.Version}] = true
+				p.modules = append(p.modules, module.Version{Path: m.Path, Version: m.Version})
 			}
+		}
+		module.Sort(p.modules)
+		programs = append(programs, p)
+	}
+	return programs, goVersion, nil
+}
+
+// linked returns the modules of all programs, each once, in order.
+func linked(programs []program) []module.Version {
+	found := map[module.Version]bool{}
+	for _, p := range programs {
+		for _, m := range p.modules {
+			found[m] = true
 		}
 	}
 	list := slices.Collect(maps.Keys(found))
 	module.Sort(list)
-	return list, goVersion, nil
+	return list
+}
+
+// sumOf returns the SHA-256 of a file in hexadecimal digits.
+func sumOf(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// requirements reads the output of go mod graph: the paths of the modules that a module of a version requires.
+func requirements(graph string) map[module.Version][]string {
+	required := map[module.Version][]string{}
+	for line := range strings.Lines(graph) {
+		from, to, ok := strings.Cut(strings.TrimSpace(line), " ")
+		path, _, _ := strings.Cut(to, "@")
+		name, version, versioned := strings.Cut(from, "@")
+		if ok && versioned && path != "go" && path != "toolchain" {
+			m := module.Version{Path: name, Version: version}
+			required[m] = append(required[m], path)
+		}
+	}
+	return required
 }
 
 // material is a module with its licences.
 type material struct {
 	module.Version
+	sum      string   // SHA-256 of the archive that the module proxy has
 	licences []string // SPDX
 	texts    [][]byte
 }
@@ -118,7 +192,15 @@ func examine(cache string, m module.Version) (material, error) {
 	if err != nil {
 		return material{}, err
 	}
-	found := material{Version: m}
+	version, err := module.EscapeVersion(m.Version)
+	if err != nil {
+		return material{}, err
+	}
+	sum, err := sumOf(filepath.Join(cache, "cache/download", filepath.FromSlash(path), "@v", version+".zip"))
+	if err != nil {
+		return material{}, err
+	}
+	found := material{Version: m, sum: sum}
 	for _, entry := range entries {
 		if entry.IsDir() || !isLicence(entry.Name()) {
 			continue
@@ -142,7 +224,7 @@ func examine(cache string, m module.Version) (material, error) {
 		if !bytes.Contains(readme, []byte("## License\n\n"+named+"\n")) {
 			return material{}, fmt.Errorf("the README.md of %s does not name the licence %s any more", m, named)
 		}
-		return material{Version: m, licences: []string{named}, texts: [][]byte{bytes.TrimSpace(readme)}}, nil
+		return material{Version: m, sum: sum, licences: []string{named}, texts: [][]byte{bytes.TrimSpace(readme)}}, nil
 	}
 	if len(found.licences) == 0 {
 		return material{}, fmt.Errorf("%s has no licence that is known, in %s", m, folder)
@@ -160,30 +242,4 @@ func notices(materials []material) []byte {
 		b.WriteByte('\n')
 	}
 	return b.Bytes()
-}
-
-// billOf makes the bill of materials. It has no time and no serial number: what
-// is the same has the same bill.
-func billOf(version, goVersion string, materials []material) ([]byte, error) {
-	bom := cdx.NewBOM()
-	bom.Metadata = &cdx.Metadata{Component: &cdx.Component{
-		Type: cdx.ComponentTypeApplication, Name: "mara", Version: version,
-		Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
-	}}
-	components := []cdx.Component{{Type: cdx.ComponentTypeLibrary, Name: "std", Version: goVersion, PackageURL: "pkg:golang/std@" + goVersion}}
-	for _, m := range materials {
-		licences := cdx.Licenses{}
-		for _, id := range m.licences {
-			licences = append(licences, cdx.LicenseChoice{License: &cdx.License{Name: id}})
-		}
-		url := "pkg:golang/" + m.Path + "@" + m.Version.Version
-		components = append(components, cdx.Component{
-			BOMRef: url, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version.Version, PackageURL: url, Licenses: &licences,
-		})
-	}
-	bom.Components = &components
-	var b bytes.Buffer
-	encoder := cdx.NewBOMEncoder(&b, cdx.BOMFileFormatJSON).SetPretty(true)
-	err := encoder.Encode(bom)
-	return b.Bytes(), err
 }
