@@ -101,6 +101,7 @@ done
 echo "$version" >dist/VERSION
 find dist -maxdepth 1 '(' -name '*.tar.gz' -o -name '*.zip' ')' -exec scripts/release/weigh.sh "${MOST:-150000000}" {} +
 for script in install.sh install.ps1; do sed "s|@RELEASES@|$RELEASES|" scripts/$script >dist/$script; done
+"$tools/runner" schema project >dist/mara.schema.json # its address is in what adopt writes
 sums() {
   (cd dist && find . -maxdepth 1 -type f ! -name checksums.txt -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >../dist.sums && mv ../dist.sums checksums.txt)
 }

@@ -93,6 +93,9 @@ func execute(ctx context.Context, d cmd.Deps, args []string) error {
 		return err
 	}
 	all := commands(d)
+	if program := tools.Extension(d, all, args); program != "" {
+		return tools.RunExtension(ctx, d, program, args)
+	}
 	call, err := arrange(all, args)
 	if err != nil {
 		return err

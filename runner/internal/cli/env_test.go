@@ -82,6 +82,18 @@ export PULUMI_CONFIG_PASSPHRASE_FILE=/p
 			"the Pulumi Cloud", map[string]string{"Pulumi.dev.yaml": named}, []string{"PULUMI_ACCESS_TOKEN=hunter2", "HOME=/nowhere"}, "-s dev",
 			"export PULUMI_BACKEND_URL=https://api.pulumi.com\nexport PULUMI_STACK=dev\n",
 		},
+		{
+			"for direnv", map[string]string{"Pulumi.dev.yaml": named, "environment": "PULUMI_CONFIG_PASSPHRASE=hunter2\n"}, nil, "-s dev --shell direnv",
+			`watch_file ROOT/config/pulumi/environment
+watch_file ROOT/config/pulumi/Pulumi.dev.yaml
+watch_file ROOT/mara.yaml
+export PULUMI_BACKEND_URL=file://ROOT/.runner/state
+export PULUMI_STACK=dev
+# the passphrase is PULUMI_CONFIG_PASSPHRASE in config/pulumi/environment:1; it is not printed
+# config/pulumi/environment also sets PULUMI_CONFIG_PASSPHRASE; to set all its variables:
+#   dotenv ROOT/config/pulumi/environment
+`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/output/schema"
 	"mara/runner/internal/repo/adopt"
 	"mara/runner/internal/repo/catalogue"
 	"mara/runner/internal/run/event"
@@ -96,6 +97,7 @@ func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
 	if err != nil {
 		return err
 	}
+	a.Text = schema.Modeline(d.Releases, d.Version) + a.Text
 	if !o.Print {
 		if err := atomicfile.Write(file, []byte(a.Text), 0o644); err != nil {
 			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}

@@ -26,14 +26,33 @@ func Env(d cmd.Deps) *cli.Command {
 			"the same backend, stack and passphrase as the runner. Secret values are never printed: comments say " +
 			"where to find them.\n\n" +
 			"For simulated clouds, use `runner pulumi --simulate`: they only exist while the runner runs.\n\n" +
-			"Example:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n\n" +
+			"--shell direnv prints what an .envrc takes: direnv then follows the files that the variables come from.\n\n" +
+			"Examples:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n" +
+			"  echo 'eval \"$(runner env -s dev --shell direnv)\"' > .envrc && direnv allow\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  cmd.JoinFlags(cmd.OutputFlag("shell", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
-		Action: cmd.CommonAction(d, cmd.Parse, runEnv),
+		Flags: cmd.JoinFlags([]cli.Flag{&cli.GenericFlag{
+			Name: "shell", Value: &cmd.Choice{Allowed: []string{"posix", shellDirenv}, Value: "posix"},
+			Usage: "print statements for `SHELL`: posix, " + shellDirenv,
+		}}, cmd.OutputFlag("shell", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
+		Action: cmd.CommonAction(d, parseEnv, runEnv),
 	}
 }
 
-func runEnv(_ context.Context, d cmd.Deps, o cmd.Common) error {
+// shellDirenv is the shell of direnv's .envrc: bash with functions of direnv's.
+const shellDirenv = "direnv"
+
+type envOptions struct {
+	cmd.Common
+	Shell string
+}
+
+func parseEnv(c *cli.Context, d cmd.Deps) (o envOptions, err error) {
+	o.Common, err = cmd.Parse(c, d)
+	o.Shell = cmd.Chosen(c, "shell")
+	return o, err
+}
+
+func runEnv(_ context.Context, d cmd.Deps, o envOptions) error {
 	if o.Root == "" {
 		return o.NoRoot
 	}
@@ -48,9 +67,13 @@ func runEnv(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	}
 	env.addBackend()
 	env.addPassphrase(d)
-	env.noteFile()
+	env.noteFile(o.Shell)
 	env.noteDifferences()
-	return o.Show(d, env, env.text())
+	text := env.text()
+	if o.Shell == shellDirenv {
+		text = env.watched() + text
+	}
+	return o.Show(d, env, text)
 }
 
 // shellEnvironment has the variables for a shell, and notes about what is not printed.
@@ -108,7 +131,7 @@ func (e *shellEnvironment) find(name string) (config.Origin, bool) {
 }
 
 // noteFile notes the names of the environment file's other variables. Their values may be secret.
-func (e *shellEnvironment) noteFile() {
+func (e *shellEnvironment) noteFile(shell string) {
 	var names []string
 	for _, v := range e.sources.File.Variables() {
 		_, isPrinted := e.Variables[v.Name]
@@ -120,7 +143,25 @@ func (e *shellEnvironment) noteFile() {
 		return
 	}
 	e.note("%s also sets %s; to set all its variables:", config.EnvironmentFile, strings.Join(names, ", "))
-	e.note("  set -a; . %s; set +a", shellescape.Quote(filepath.Join(e.settings.Root, config.EnvironmentFile)))
+	statement := "set -a; . %s; set +a"
+	if shell == shellDirenv {
+		statement = "dotenv %s"
+	}
+	e.note("  "+statement, shellescape.Quote(filepath.Join(e.settings.Root, config.EnvironmentFile)))
+}
+
+// watched returns the statements by which direnv reads the variables again when a file has changed. A file that does not exist
+// yet counts, too.
+func (e *shellEnvironment) watched() string {
+	var b strings.Builder
+	files := append([]string{config.EnvironmentFile, e.settings.Config.File, config.MaraFile, e.settings.Described.File},
+		e.settings.Described.Layers...)
+	for _, file := range files {
+		if file != "" {
+			b.WriteString("watch_file " + shellescape.Quote(filepath.Join(e.settings.Root, file)) + "\n")
+		}
+	}
+	return b.String()
 }
 
 // noteDifferences notes what plain pulumi does not know: the provider, if the stack file does not

@@ -1,0 +1,44 @@
+package tools
+
+import (
+	"context"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/machine/process"
+)
+
+// Extension returns the program of a command that is not built in: for the first argument NAME, the program runner-NAME in an
+// absolute directory of the PATH. It returns "" for built-in commands and for names without a program.
+func Extension(d cmd.Deps, all []*cli.Command, args []string) (program string) {
+	if len(args) == 0 || !regexp.MustCompile(`^[A-Za-z0-9][\w-]*$`).MatchString(args[0]) || args[0] == "help" {
+		return ""
+	}
+	if slices.ContainsFunc(all, func(c *cli.Command) bool { return c.HasName(args[0]) }) {
+		return ""
+	}
+	path := ""
+	for _, variable := range d.Environ {
+		if value, ok := strings.CutPrefix(variable, "PATH="); ok {
+			path = value
+		}
+	}
+	program, err := process.Find(cmd.Program+"-"+args[0], d.Dir, path)
+	if err != nil {
+		return ""
+	}
+	return program
+}
+
+// RunExtension runs a program in the foreground, with the arguments after its name as they were typed.
+func RunExtension(ctx context.Context, d cmd.Deps, program string, args []string) error {
+	command := exec.Command(program, args[1:]...)
+	command.Env, command.Dir = d.Environ, d.Dir
+	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
+	return passThrough(ctx, d, command)
+}
