@@ -150,8 +150,8 @@ func (e *shellEnvironment) noteFile(shell string) {
 	e.note("  "+statement, shellescape.Quote(filepath.Join(e.settings.Root, config.EnvironmentFile)))
 }
 
-// watched returns the statements by which direnv reads the variables again when a file has changed. A file that does not exist
-// yet counts, too.
+// watched returns the statements by which direnv reads the variables again when a file has changed. A missing file
+// counts, too.
 func (e *shellEnvironment) watched() string {
 	var b strings.Builder
 	files := append([]string{config.EnvironmentFile, e.settings.Config.File, config.MaraFile, e.settings.Described.File},

@@ -13,7 +13,7 @@ import (
 	"mara/runner/internal/machine/process"
 )
 
-// Extension returns the program of a command that is not built in: for the first argument NAME, the program runner-NAME in an
+// Extension returns the program of a command that is not built in: for the first argument NAME, runner-NAME in an
 // absolute directory of the PATH. It returns "" for built-in commands and for names without a program.
 func Extension(d cmd.Deps, all []*cli.Command, args []string) (program string) {
 	if len(args) == 0 || !regexp.MustCompile(`^[A-Za-z0-9][\w-]*$`).MatchString(args[0]) || args[0] == "help" {

@@ -12,7 +12,7 @@ const ProjectFile = "mara.schema.json"
 // modeline is the comment by which editors find the schema of a YAML file.
 const modeline = "# yaml-language-server: $schema="
 
-// Modeline returns the line that names the schema of mara.yaml in a release, or "" for a runner that is not of a release.
+// Modeline returns the line that names the schema of mara.yaml in a release, or "" without a release.
 // releases is the web directory of the releases.
 func Modeline(releases, version string) string {
 	if releases == "" || !regexp.MustCompile(`^\d+\.\d+\.\d+[\w.-]*$`).MatchString(version) {
