@@ -36,7 +36,7 @@ func Command(d cmd.Deps, operations ...*cli.Command) *cli.Command {
 			"stack file.\n" +
 			"Labels choose environments, and config/rollout.yaml defines waves: groups of environments that are updated at\n" +
 			"the same time. See docs/fleets.md.\n\n" + cmd.ExitText(cmd.AllExitCodes()...),
-		Subcommands: append([]*cli.Command{listCommand(d), newCommand(d), getCommand(d)}, operations...),
+		Subcommands: append([]*cli.Command{listCommand(d), newCommand(d), getCommand(d), costsCommand(d)}, operations...),
 	}
 }
 

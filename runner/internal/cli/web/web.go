@@ -38,8 +38,11 @@ func Command(d cmd.Deps) *cli.Command {
 			"runs of other terminals, too. The pages read and never change anything; what one may do next is shown\n" +
 			"as a command to copy. The address works once and for one browser. Beyond this machine, --listen needs\n" +
 			"--token-file; it speaks HTTP without TLS, so put a proxy with TLS before it. Ctrl-C ends it.\n\n" +
+			"--export serves nothing: it writes the same pages as files, for CI to publish, into a directory that it\n" +
+			"replaces in one step. A directory with files that this command did not write is an error.\n\n" +
 			"Examples:\n  runner web\n  runner web --simulate --no-open\n" +
-			"  runner web --listen 10.0.0.5:8080 --token-file token --allowed-host mara.example.com\n\n" +
+			"  runner web --listen 10.0.0.5:8080 --token-file token --allowed-host mara.example.com\n" +
+			"  runner web --export public --days 30\n\n" +
 			cmd.ExitText(cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
@@ -52,6 +55,9 @@ func Command(d cmd.Deps) *cli.Command {
 					Usage: "also answer to `HOST`, the name and port of a proxy; may be repeated"},
 				&cli.StringFlag{Name: "metrics-token-file",
 					Usage: "serve /metrics to everyone who sends the token in `FILE` as a bearer"},
+				&cli.StringFlag{Name: "export", Usage: "write the pages as files into the directory `DIR` and end"},
+				&cli.IntFlag{Name: "days", Value: usualDays, Usage: "with --export, write the runs of the last `N` days"},
+				&cli.BoolFlag{Name: "with-people", Usage: "with --export, write who ran what, and on which host"},
 				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
 					Usage: "show the simulated environments"},
 			},
@@ -66,12 +72,21 @@ type options struct {
 	NoOpen  bool
 	Address netip.AddrPort
 	Guard   access.Options
+	Export  exportOptions
 }
 
-func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
+func parse(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 	o := options{Common: common, NoOpen: c.Bool("no-open")}
 	if o.Root == "" {
 		return o, o.NoRoot
+	}
+	if c.IsSet("export") {
+		return o, o.parseExport(c, d)
+	}
+	for _, flag := range []string{"days", "with-people"} {
+		if c.IsSet(flag) {
+			return o, failure.Usagef("web", "--%s: it is for --export DIR", flag)
+		}
 	}
 	var err error
 	if o.Address, err = access.ParseAddress(c.String("listen")); err != nil {
@@ -99,6 +114,9 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 }
 
 func run(ctx context.Context, d cmd.Deps, o options) (err error) {
+	if o.Export.Dir != "" {
+		return runExport(ctx, d, o)
+	}
 	command, err := child.Self(o.Options)
 	if err != nil {
 		return err

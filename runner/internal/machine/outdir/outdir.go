@@ -91,7 +91,7 @@ func check(dir, command string) error {
 		return problem(err)
 	}
 	if !info.IsDir() {
-		return &failure.Environment{Text: dir + " is not a directory", Next: "choose another one with --out"}
+		return &failure.Environment{Text: dir + " is not a directory", Next: "choose another directory"}
 	}
 	known, err := readMarker(dir, command)
 	if err != nil {
@@ -144,7 +144,7 @@ func readMarker(dir, command string) (map[string]string, error) {
 		return nil, &failure.Environment{
 			Text: fmt.Sprintf("%s is not a directory of `%s`; its %s says: %s", dir, command, Marker,
 				strings.TrimPrefix(first, "# ")),
-			Next: "choose another directory with --out; nothing was written",
+			Next: "choose another directory; nothing was written",
 		}
 	}
 	return known, nil
@@ -163,7 +163,7 @@ func refuse(dir, command string, foreign, changed []string) error {
 	}
 	return &failure.Environment{
 		Text: dir + " " + strings.Join(problems, ", and "),
-		Next: "choose another directory with --out, or move them away; nothing was written",
+		Next: "choose another directory, or move them away; nothing was written",
 	}
 }
 

@@ -167,7 +167,9 @@ func (s *Site) Functions() template.FuncMap {
 		"share": func(progress [2]int) string {
 			return fmt.Sprintf("%.1f%%", 100*float64(progress[0])/float64(max(progress[1], 1)))
 		},
-		"static": func() bool { return s.Static },
+		"static":    func() bool { return s.Static },
+		"advised":   func(why, command string) Advice { return Advice{why, command} },
+		"simulated": func() bool { return s.Reader.Options().Simulation.On },
 	}
 }
 

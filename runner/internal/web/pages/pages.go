@@ -132,6 +132,10 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
+// filePolicy is the Content-Security-Policy of a page that is a file. In such a page it cannot forbid frames.
+const filePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; " +
+	"form-action 'self'"
+
 // frame is what the frame of every page has.
 type frame struct {
 	page.Content
@@ -140,6 +144,7 @@ type frame struct {
 	Version    string
 	Generation string
 	Main       template.HTML
+	Policy     string // of a page that is a file
 	Style      string
 	Scripts    []string
 	AsOf       string
@@ -164,6 +169,10 @@ func (p *Pages) page(show page.Show) http.HandlerFunc {
 			Style:   p.assets.address("style.css"),
 			Scripts: []string{p.assets.address("idiomorph.min.js"), p.assets.address("page.js")},
 			AsOf:    p.o.Reader.Deps().Now().UTC().Format("15:04:05"),
+		}
+		if p.o.Static {
+			f.Refresh, f.Scripts, f.Policy = 0, f.Scripts[1:], filePolicy
+			f.AsOf = p.o.Reader.Deps().Now().UTC().Format("2006-01-02 15:04:05")
 		}
 		var out bytes.Buffer
 		if err := p.templates.ExecuteTemplate(&out, "frame.html", f); err != nil {

@@ -1,138 +1,37 @@
 package pages
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"mara/config"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/repo/request"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
 	"mara/runner/internal/testing/cmdtest"
-	"mara/runner/internal/testing/eventtest"
-	"mara/runner/internal/web/child"
+	"mara/runner/internal/testing/webtest"
 	"mara/runner/internal/web/page"
-	"mara/runner/internal/workflow/view"
 )
 
 const (
-	canary  = "canary-h8dqq2"
-	hostile = `<script>alert(1)</script><img src=x onerror=alert(1)>"'&` + "\u202egnp.exe\u200b\x1b[31m"
+	canary  = webtest.Canary
+	hostile = webtest.Hostile
 )
 
-// newPages returns the pages of a root with a fleet: one environment is broken, one has a state with a secret and
-// hostile names, and there are runs.
+// newPages returns the pages of a root with a fleet.
 func newPages(t *testing.T) *Pages {
 	t.Helper()
-	root := cmdtest.Root(t, nil)
-	for name, content := range map[string]string{
-		"config/layers/base.yaml":         "values:\n  runner: {provider: kind, labels: {stage: prod}}\n  pulumiConfig: {\"logstore:storage_size\": 10Gi}\n",
-		"config/environments/eu.yaml":     "imports: [base]\nvalues: {runner: {labels: {region: eu}}}\n",
-		"config/environments/us.yaml":     "imports: [base]\nvalues: {runner: {protected: true, labels: {region: us}}, pulumiConfig: {\"logstore:storage_size\": 20Gi}}\n",
-		"config/environments/broken.yaml": "imports: [nowhere]\n",
-		"config/rollout.yaml":             "waves:\n  - {name: all, match: {stage: prod}}\n",
-	} {
-		cmdtest.WriteFile(t, filepath.Join(root, name), content)
-	}
-	dir := layout.Of(root, false)
-	state := map[string]any{"version": 3, "checkpoint": map[string]any{"stack": "organization/certmgr/eu", "latest": map[string]any{
-		"manifest": map[string]any{}, "resources": []any{
-			map[string]any{"urn": "urn:pulumi:eu::certmgr::pulumi:pulumi:Stack::certmgr-eu", "type": "pulumi:pulumi:Stack", "outputs": map[string]any{
-				"token": map[string]any{"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": canary},
-				"url":   "https://shop.example/", "bad": "javascript:alert(1)", "odd": hostile,
-			}},
-			map[string]any{"urn": "urn:pulumi:eu::certmgr::kubernetes:core/v1:Secret::" + hostile, "type": "kubernetes:core/v1:Secret", "id": "ns/x",
-				"created": "2026-11-20T10:00:00Z", "protect": true, "outputs": map[string]any{"kind": "Secret", "data": map[string]any{"a": canary}}},
-		}}}}
-	content, err := json.Marshal(state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmdtest.WriteFile(t, filepath.Join(string(dir.State()), ".pulumi/stacks/certmgr/eu.json"), string(content))
-	runs := map[string][]event.Event{"eu": eventtest.Failure(), "us": eventtest.Success()}
-	at := cmdtest.Now()
-	for _, stack := range []string{"eu", "us"} {
-		at = at.Add(time.Minute)
-		events := runs[stack]
-		events[0].Stack = stack
-		if stack == "eu" {
-			for i := range events {
-				if events[i].Error != "" {
-					events[i].Error = hostile + "\nsecond line"
-				}
-				if events[i].Message != "" {
-					events[i].Message = hostile
-				}
-			}
-		}
-		j, err := journal.Create(journal.Options{Dir: dir.Runs(), ID: journal.NewID(at), Meta: journal.Meta{User: hostile, Host: "box",
-			Environment: journal.Environment{Provider: "kind", Stack: stack}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range events {
-			e.Time = e.Time.Add(at.Sub(events[0].Time))
-			j.Emit(e)
-		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	d, _, _ := cmdtest.Deps(t)
-	d.Now = func() time.Time { return at.Add(time.Hour) }
-	reader := view.NewReader(d.Deps, session.Options{Request: request.Request{Root: root, Sources: config.Sources{}}})
-	t.Cleanup(func() {
-		if err := reader.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	for _, err := range []error{reader.ReadFiles(view.Everything()), reader.Compare(t.Context())} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := reader.Look(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(Options{Site: page.Site{Reader: reader, Version: "1.2.3", Child: child.New(answer)}})
+	root, at := webtest.Root(t)
+	p, err := New(Options{Site: webtest.Site(t, root, at)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
-}
-
-// answer stands in for the command that answers queries.
-func answer(_ context.Context, args ...string) ([]byte, error) {
-	question := args[len(args)-1]
-	switch {
-	case args[0] == "policy":
-		return []byte(`[{"environment":"eu","rule":"r","level":"deny","message":"no","project":"p","type":"t","name":"n"}]`), &child.FailedError{}
-	case question == "wrong":
-		return nil, errors.New("line 1, column 3: unexpected token")
-	case args[2] == "csv":
-		return []byte("name,formula\nx,=HYPERLINK(1)\ny,-1\n"), nil
-	case question == "part":
-		return []byte(`[{"name":"seen"}]`), errors.New("the result is incomplete")
-	case question == "lines":
-		return []byte(`["` + canary[:3] + `",2]`), nil
-	}
-	return []byte(`[{"name":"<b>x</b>","n":2}]`), nil
 }
 
 func get(t *testing.T, p *Pages, address string) (string, int) {
@@ -180,12 +79,16 @@ func TestPages(t *testing.T) {
 		"/ask?q=.items":                {200, []string{"&lt;b&gt;x&lt;/b&gt;", "1 result", "as CSV", "runner query .items"}},
 		"/ask?q=lines":                 {200, []string{"2 results"}},
 		"/ask?q=part":                  {200, []string{"seen", "the result is incomplete"}},
+		"/ask?q=orphans":               {400, []string{"reads clusters", "runner query orphans"}},
+		"/ask.csv?q=orphans":           {400, []string{"reads clusters"}},
 		"/ask?q=wrong":                 {400, []string{"line 1, column 3"}},
 		"/compare":                     {200, []string{"Compare"}},
 		"/compare?a=eu&b=us":           {200, []string{"logstore:storage_size", "10Gi", "20Gi"}},
 		"/compare?a=eu&b=nothing":      {400, []string{"no environment"}},
-		"/checks":                      {200, []string{"Never compared", "runner fleet drift"}},
-		"/checks?rules=1":              {200, []string{"deny"}},
+		"/checks":                      {200, []string{"Never compared", "runner fleet drift", "Apply the rules", "Estimate the costs"}},
+		"/checks?rules=1":              {200, []string{"deny", "Estimate the costs"}},
+		"/checks?costs=1":              {200, []string{"At least 12.50 USD a month", "not known", "nowhere.yaml is missing", "no price for a:b:C", "Apply the rules"}},
+		"/e/us/checks":                 {200, []string{"deny", "12.50 USD a month", "&lt;b&gt;n&lt;/b&gt;", "1 node"}},
 		"/keys":                        {200, []string{"Keyboard"}},
 		"/badge/fleet.svg":             {200, []string{"0 of 3 up to date", "as of 2026-11-20"}},
 		"/badge/e/eu.svg":              {200, []string{"eu: never rolled out"}},

@@ -11,13 +11,14 @@ import (
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
+	"mara/runner/internal/workflow/bill"
 )
 
 // estimateCosts adds up what has a price, and emits it with the reasons why the rest is not counted.
 func (g judge) estimateCosts(
 	ctx context.Context, prices cost.Sheet, document updateplan.Document, emit func(event.Event),
 ) (cost.Estimate, error) {
-	estimate, err := prices.Of(ctx, document, func(name string) string { return defaultRegion(g.s, name) })
+	estimate, err := prices.Of(ctx, document, func(name string) string { return bill.DefaultRegion(g.s, name) })
 	if err != nil {
 		return estimate, &forbiddenError{err.Error(), "fix the price in " + cost.File}
 	}
@@ -27,19 +28,6 @@ func (g judge) estimateCosts(
 	}
 	emit(event.Event{Type: event.RunCosts, Costs: &estimate.Costs})
 	return estimate, nil
-}
-
-// defaultRegion returns where the default provider of a package works: the configuration, then for AWS the
-// variables that its SDK reads. A region in a profile is not known.
-func defaultRegion(s *session.Session, name string) string {
-	if region := s.Settings.Config.Text(name + ":region").Text; region != "" || name != "aws" {
-		return region
-	}
-	environ := s.Settings.Environ()
-	if region := environ["AWS_REGION"]; region != "" {
-		return region
-	}
-	return environ["AWS_DEFAULT_REGION"]
 }
 
 // deployedOutside returns the projects of the environment that are deployed and do not take part in the run, also

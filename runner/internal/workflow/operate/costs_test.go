@@ -14,6 +14,7 @@ import (
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/workflow/bill"
 )
 
 // TestCheckCosts: a limit forbids what costs more, and what may do so.
@@ -114,7 +115,7 @@ func TestDefaultRegion(t *testing.T) {
 			sources := config.Sources{Process: append([]string{"PULUMI_STACK=dev"}, test.variables...)}
 			err := session.Use(d.Deps, session.Options{Request: request.Request{Root: root, Sources: sources}},
 				(*session.Session).ResolveStack, func(s *session.Session) error {
-					if got := defaultRegion(s, test.pkg); got != test.want {
+					if got := bill.DefaultRegion(s, test.pkg); got != test.want {
 						t.Errorf("got %q, want %q", got, test.want)
 					}
 					return nil

@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/output/ui"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
+	"mara/runner/internal/workflow/bill"
 )
 
 // secondLook judges projects whose preview was partial when it was approved. Right
@@ -162,7 +163,7 @@ func (l *secondLook) judgeCosts(
 	if err != nil {
 		return err
 	}
-	estimate, err := prices.Of(ctx, document, func(name string) string { return defaultRegion(l.s, name) })
+	estimate, err := prices.Of(ctx, document, func(name string) string { return bill.DefaultRegion(l.s, name) })
 	if err != nil {
 		return l.refuse(event.RuleMaxMonthly, project, emit, &secondLookError{err.Error(), "fix the price in " + cost.File})
 	}

@@ -24,6 +24,7 @@ type Contents struct {
 	Backend  string
 	Projects map[string]ProjectContents // that have a state
 	Read     time.Time
+	Local    bool // the states are files
 }
 
 // ProjectContents is what the state of a project says.
@@ -66,7 +67,7 @@ func ContentsOf(ctx context.Context, d session.Deps, o session.Options, name str
 	o.Request, o.Operation = o.Of(name), operation.Up // the projects that up would run
 	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) error {
 		c = Contents{Backend: event.MaskURLs(s.Settings.Backend.Text), Projects: map[string]ProjectContents{},
-			Read: d.Now()}
+			Read: d.Now(), Local: s.States().IsFile()}
 		for _, step := range s.Plan.Steps {
 			c.Steps = append(c.Steps, event.Project{Name: step.Project.Name, Title: step.Project.Title,
 				Needs: step.Needs})
@@ -143,8 +144,8 @@ type answer[T any] struct {
 	err   error
 }
 
-// of returns the answer for a name, not older than an age.
-func (c *cached[T]) of(name string, now time.Time, age time.Duration, ask func() (T, error)) (T, error) {
+// of returns the answer for a name, not older than an age, which depends on the answer.
+func (c *cached[T]) of(name string, now time.Time, age func(T) time.Duration, ask func() (T, error)) (T, error) {
 	c.mu.Lock()
 	if c.answers == nil {
 		c.answers = map[string]*answer[T]{}
@@ -157,7 +158,11 @@ func (c *cached[T]) of(name string, now time.Time, age time.Duration, ask func()
 	c.mu.Unlock()
 	a.once.Lock()
 	defer a.once.Unlock()
-	if a.at.IsZero() || now.Sub(a.at) > age {
+	oldest := age(a.value)
+	if a.err != nil {
+		oldest = min(oldest, failedAge)
+	}
+	if a.at.IsZero() || now.Sub(a.at) > oldest {
 		a.value, a.err = ask()
 		a.at = now
 	}
@@ -167,27 +172,19 @@ func (c *cached[T]) of(name string, now time.Time, age time.Duration, ask func()
 const (
 	localAge  = 2 * time.Second // of answers from files
 	remoteAge = time.Minute     // of answers from a backend that has to be asked
+	failedAge = 5 * time.Second // of errors
 )
 
 // Contents returns what an environment consists of, as it was a moment ago. States in a backend that has to be asked
 // may be a minute old.
 func (r *Reader) Contents(ctx context.Context, name string) (Contents, error) {
-	age := localAge
-	if !r.isLocal(name) {
-		age = remoteAge
+	age := func(c Contents) time.Duration {
+		if c.Local {
+			return localAge
+		}
+		return remoteAge
 	}
 	return r.contents.of(name, r.deps.Now(), age, func() (Contents, error) {
 		return ContentsOf(context.WithoutCancel(ctx), r.deps, r.options, name)
 	})
-}
-
-// isLocal reports whether the states of an environment are files.
-func (r *Reader) isLocal(name string) (is bool) {
-	o := r.options
-	o.Request = o.Of(name)
-	_ = session.Use(r.deps, o, (*session.Session).ResolveStack, func(s *session.Session) error {
-		is = s.States().IsFile()
-		return nil
-	})
-	return is
 }

@@ -75,7 +75,8 @@ type open struct {
 // History has the runs of a directory. It reads a finished run once, and of unfinished runs only what is new. It is
 // safe for concurrent use.
 type History struct {
-	dir string
+	dir        string
+	hidePeople bool // set before the first Refresh
 
 	mu    sync.Mutex // holds what follows
 	runs  []*Past    // the newest first
@@ -125,7 +126,7 @@ func (h *History) read(run journal.Run) (past *Past, isNew bool) {
 	}
 	if run.IsOver() {
 		if summary, err := run.Summary(); err == nil {
-			past = newPast(run, summary)
+			past = h.pastOf(run, summary)
 			h.known[run.ID] = past
 			delete(h.open, run.ID)
 			return past, true
@@ -149,12 +150,21 @@ func (h *History) read(run journal.Run) (past *Past, isNew bool) {
 	if o.summary.Started.IsZero() { // no event yet, or none that can be read
 		return nil, false
 	}
-	past = newPast(run, &o.summary)
+	past = h.pastOf(run, &o.summary)
 	if before != nil && offset == o.tail.Offset() && before.Result == past.Result && before.CutOff == past.CutOff {
 		return before, false
 	}
 	h.known[run.ID] = past
 	return past, true
+}
+
+// pastOf returns the list form of a run, as the history shows it.
+func (h *History) pastOf(run journal.Run, s *event.Summary) *Past {
+	past := newPast(run, s)
+	if h.hidePeople {
+		past.By = ""
+	}
+	return past
 }
 
 // isSilent reports whether a run without an end has written nothing since it was read.

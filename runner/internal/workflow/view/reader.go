@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +27,8 @@ type Reader struct {
 	options  session.Options
 	Runs     *History
 	Rollouts *History // operations on many environments
+
+	hidePeople bool // set before the first look
 
 	shared   session.Shared // where a backend has to be asked
 	contents cached[Contents]
@@ -50,6 +53,12 @@ func NewReader(d session.Deps, o session.Options) *Reader {
 		Rollouts: NewHistory(o.Directory().Rollouts()), compared: map[string]comparison{}}
 	r.options.Shared = &r.shared
 	return r
+}
+
+// HidePeople removes the names of users and hosts from what the reader returns, as far as the runner knows them as
+// such: errors and logs are as they were written. Call it before anything is read.
+func (r *Reader) HidePeople() {
+	r.hidePeople, r.Runs.hidePeople, r.Rollouts.hidePeople = true, true, true
 }
 
 // Close ends what the reader has started to ask backends.
@@ -160,14 +169,14 @@ func (r *Reader) Fleet() Fleet {
 				break
 			}
 		}
-		one.take(compared, now, r.options.Directory())
+		one.take(compared, now, r.options.Directory(), r.hidePeople)
 		f.Environments = append(f.Environments, one)
 	}
 	return f
 }
 
 // take sets what was compared, and finds the state.
-func (e *Environment) take(compared map[string]comparison, now time.Time, dir layout.Runner) {
+func (e *Environment) take(compared map[string]comparison, now time.Time, dir layout.Runner, hidePeople bool) {
 	c, ok := compared[e.Name]
 	if !ok {
 		c.err = errors.New("it is being read")
@@ -185,7 +194,21 @@ func (e *Environment) take(compared map[string]comparison, now time.Time, dir la
 		w := e.Lately.Write
 		e.Drift.Void = e.Verdict.Ended.After(e.Drift.At) || w != nil && w.Started.After(e.Drift.At)
 	}
+	if hidePeople {
+		e.hidePeople()
+	}
 	e.judge(now)
+}
+
+// hidePeople removes the names of users and hosts.
+func (e *Environment) hidePeople() {
+	if e.Lock != nil {
+		e.Lock.Owner = "another user"
+	}
+	if e.Drift != nil {
+		e.Drift.By = ""
+	}
+	e.Verdict.Begun, _, _ = strings.Cut(e.Verdict.Begun, " on ")
 }
 
 // lockOf returns the lock of an environment: that of this machine, else one in a shared backend.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"mara/runner/internal/guard/query"
@@ -55,7 +56,7 @@ func show(r *page.Visit) (page.Content, error) {
 		data.Error = err.Error()
 	}
 	for _, named := range all {
-		if named.State {
+		if page.IsAsked(named) {
 			data.Queries = append(data.Queries, named)
 		}
 		if named.Name == data.Query {
@@ -63,6 +64,10 @@ func show(r *page.Visit) (page.Content, error) {
 		}
 	}
 	code := 0
+	if data.Named != nil && !page.IsAsked(*data.Named) {
+		return page.Content{}, page.Wrong("the query %s reads clusters, which these pages do not ask; run %s",
+			data.Named.Name, r.Command("query", data.Named.Name))
+	}
 	if data.Query != "" {
 		data.Asked = true
 		data.Command = r.Command("query", data.Query)
@@ -118,6 +123,12 @@ func (d *askPage) answer(r *page.Visit) (code int, err error) {
 
 // CSV answers a query as a table for other programs.
 func CSV(s *page.Site, w http.ResponseWriter, r *http.Request) {
+	all, err := query.All(s.Reader.Options().Root)
+	readsClusters := func(q query.Named) bool { return q.Name == r.URL.Query().Get("q") && !page.IsAsked(q) }
+	if err == nil && slices.ContainsFunc(all, readsClusters) {
+		http.Error(w, "this query reads clusters, which these pages do not ask", http.StatusBadRequest)
+		return
+	}
 	output, err := s.Child.Run(r.Context(), "query", "-o", "csv", "--max-time", queryTime, "--", r.URL.Query().Get("q"))
 	if err != nil { // a table of some environments would pass for one of all
 		http.Error(w, err.Error(), http.StatusBadRequest)

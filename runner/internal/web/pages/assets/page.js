@@ -72,6 +72,8 @@
       row.hidden = wanted.some(word => !text.includes(word));
     });
   };
+  const asked = document.querySelector("[data-filter]"), wanted = new URLSearchParams(location.search).get("q");
+  if (asked && wanted && !asked.value) { asked.value = wanted; filter(); } // of a page that is a file
   document.addEventListener("input", (e) => { if (e.target.matches("[data-filter]")) filter(); });
 
   document.addEventListener("click", async (e) => {
@@ -102,12 +104,12 @@
   document.addEventListener("keydown", (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, textarea, select")) return;
     const box = e.target.closest(".picture");
-    const go = {f: "/", r: "/runs", a: "/ask", c: "/compare"};
-    if (chord === "g" && go[e.key]) { chord = ""; location.href = go[e.key]; return; }
+    const to = chord === "g" && document.querySelector(`.top [data-key="${CSS.escape(e.key)}"]`);
+    if (to) { chord = ""; location.href = to.href; return; }
     chord = e.key;
     if (box && "+-0".includes(e.key)) zoom(box, {"+": 1.25, "-": 0.8, "0": 0}[e.key]);
     else if (e.key === "/") { const q = document.querySelector("[data-filter], #q, .filters input"); if (q) { e.preventDefault(); q.focus(); q.select(); } }
-    else if (e.key === "?") location.href = "/keys";
+    else if (e.key === "?") location.href = document.querySelector("[data-keys]").href;
     else if (e.key === "j" || e.key === "k") step(e.key === "j" ? 1 : -1);
   });
   // step moves the focus from row to row.

@@ -3,11 +3,8 @@ package checks
 
 import (
 	"embed"
-	"encoding/json"
-	"errors"
 	"slices"
 
-	"mara/runner/internal/web/child"
 	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
 )
@@ -17,36 +14,26 @@ var templates embed.FS
 
 // Pages returns the page of drift, rules and costs.
 func Pages() page.Pages {
-	return page.Pages{Templates: templates, Routes: map[string]page.Show{
-		"/checks": show,
-	}}
+	return page.Pages{Templates: templates, Routes: map[string]page.Show{"/checks": show}}
 }
 
-// checksPage is what the page of drift and policy shows.
+// checksPage is what the page shows.
 type checksPage struct {
-	Rows     []view.Environment
-	Never    []string
-	Void     int
-	Asked    bool
-	Findings []finding
-	Error    string
-	Command  string
+	Rows    []view.Environment
+	Never   []string
+	Void    int
+	Judged  *page.Judged // nil if the rules are not asked for
+	Bills   *page.Bills  // nil if the costs are not asked for
+	Command string
+	Rules   string // command that applies the rules
+	Costs   string // command that estimates the costs
 }
 
-// finding is what a rule has found in an environment.
-type finding struct {
-	Environment string `json:"environment"`
-	Rule        string `json:"rule"`
-	Level       string `json:"level"`
-	Message     string `json:"message"`
-	Project     string `json:"project"`
-	Type        string `json:"type"`
-	Name        string `json:"name"`
-}
-
-// show shows the page of the last comparisons with the clouds and, on request, of the rules.
+// show shows the page of the last comparisons with the clouds and, on request, of what rules find in the states and of
+// what they cost.
 func show(r *page.Visit) (page.Content, error) {
-	data := checksPage{Asked: r.Query.Get("rules") != "", Command: r.Command("fleet", "drift")}
+	data := checksPage{Command: r.Command("fleet", "drift"), Rules: r.Command("policy", "check"),
+		Costs: r.Command("fleet", "costs")}
 	for _, e := range r.Fleet.Environments {
 		switch {
 		case e.Drift == nil:
@@ -61,20 +48,16 @@ func show(r *page.Visit) (page.Content, error) {
 	slices.SortStableFunc(data.Rows, func(a, b view.Environment) int {
 		return weight(b) - weight(a)
 	})
-	if data.Asked {
-		output, err := r.Child.Run(r.Context(), "policy", "check", "-o", "json")
-		var found *child.FailedError
-		if jsonErr := json.Unmarshal(output, &data.Findings); jsonErr != nil && err == nil {
-			err = jsonErr
-		} else if jsonErr == nil && errors.As(err, &found) && found.Text == "" {
-			err = nil // findings that deny make it exit with a code
-		}
-		if err != nil {
-			data.Error = err.Error()
-		}
+	if r.Query.Get("rules") != "" || r.Static {
+		judged := r.Judge("")
+		data.Judged = &judged
 	}
-	return page.Content{Template: "checks.html", Title: "Drift and policy", Nav: "checks", Live: !data.Asked, Refresh: 0,
-		Data: &data}, nil
+	if r.Query.Get("costs") != "" || r.Static {
+		bills := r.Bill()
+		data.Bills = &bills
+	}
+	return page.Content{Template: "checks.html", Title: "Drift, rules and costs", Nav: "checks",
+		Live: data.Judged == nil && data.Bills == nil, Data: data}, nil
 }
 
 // weight orders results of comparisons.

@@ -48,6 +48,8 @@ type environmentPage struct {
 	Text        string
 	Project     *stepRow
 	Commands    []page.Advice
+	Judged      page.Judged
+	Bills       page.Bills
 }
 
 // stepRow is a project of the plan.
@@ -144,12 +146,20 @@ func tab(r *page.Visit) (page.Content, error) {
 			break
 		}
 		data.Values, data.Hidden = values.List(data.All)
+	case "checks":
+		if !r.Static {
+			data.Judged, data.Bills = r.Judge(data.Name), r.Bill(data.Name)
+		}
 	case "history":
 		data.Runs = page.FilterRuns(r, data.Runs)
 	default:
 		return page.Content{}, page.NotFound("no page %q of an environment", page.Visible(data.Tab))
 	}
-	return data.content(), nil
+	c := data.content()
+	if data.Tab == "checks" { // what is computed on request is not computed again every second
+		c.Live, c.Refresh = false, 0
+	}
+	return c, nil
 }
 
 func outputsOf(name string, p view.ProjectContents) (rows []outputRow) {

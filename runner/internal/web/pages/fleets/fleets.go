@@ -104,7 +104,7 @@ type wavePanel struct {
 // show shows the page of all environments.
 func show(r *page.Visit) (page.Content, error) {
 	f := r.Fleet
-	if len(f.Environments) == 1 && len(r.Query) == 0 && f.Err == nil {
+	if len(f.Environments) == 1 && len(r.Query) == 0 && f.Err == nil && !r.Static {
 		return page.Content{To: "/e/" + url.PathEscape(f.Environments[0].Name)}, nil
 	}
 	data := fleetPage{
@@ -277,6 +277,9 @@ func (d *fleetPage) columns(r *page.Visit) {
 // page returns the environments of the page that the query names.
 func (d *fleetPage) page(r *page.Visit, all []view.Environment) []view.Environment {
 	pages := max(1, (len(all)+perPage-1)/perPage)
+	if r.Static {
+		return all
+	}
 	at, err := strconv.Atoi(r.Query.Get("page"))
 	if err != nil || at < 1 || at > pages {
 		at = 1
