@@ -46,7 +46,7 @@ func lookAround(d cmd.Deps) (what string, next []suggestion) {
 	}
 	if found, _, err := adopt.Find(d.Dir); err == nil && len(found) > 0 {
 		return fmt.Sprintf("%s found here that no mara.yaml orders yet.", countedProjects(len(found))), []suggestion{
-			{"adopt --dry-run", "shows their order, and how it was found"}, {"adopt", "writes it to mara.yaml"},
+			{"adopt --print", "shows their order, and how it was found"}, {"adopt", "writes it to mara.yaml"},
 			{"demo", "shows on simulated clouds what a run looks like"},
 		}
 	}

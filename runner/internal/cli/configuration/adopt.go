@@ -34,23 +34,29 @@ func Adopt(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "adopt", Usage: "write a mara.yaml for existing Pulumi projects", ArgsUsage: "[DIR | NEW]",
 		Description: "Finds every Pulumi.yaml below DIR (default: the working directory), reads the stacks of " +
-			"these projects from the backend, and writes DIR/mara.yaml. Stack references in the states show which " +
-			"project reads which; the names of the stacks show the environments. For projects that are not " +
-			"deployed, adopt reads the sources. Comments give the evidence for each line. The command prints the " +
-			"plan, and lists what is uncertain.\n\n" +
+			"these projects from the backend, and writes DIR/mara.yaml. Stack references in the states and in the " +
+			"sources show which project reads which; the names of the stacks show the environments. Comments give " +
+			"the evidence for each line; comments with a question mark are doubtful, and count only if you write " +
+			"them as reads. The command prints the plan, and lists what is uncertain.\n\n" +
+			"In sources of all languages it follows the name of a reference through variables, formatted strings, " +
+			"functions and constants of the repository, values in stack files, and paths to other projects.\n\n" +
 			"Nothing else changes: stacks, stack files and their encryption stay as they are, no program runs, and " +
 			"no passphrase is needed. Afterwards, `runner status -s STACK`, preview, drift and up work on the " +
 			"existing stacks. The backend is PULUMI_BACKEND_URL, from the environment or config/pulumi/environment, " +
 			"or else the one of `pulumi login`.\n\n" +
+			"With --update, it adds to the mara.yaml that exists: projects that are not listed, and what listed ones " +
+			"read. It changes no other line, and does not add again what you have removed, if its comment is " +
+			"still there.\n\n" +
 			"With --rename, project NEW takes over the stack of a project that was renamed, with all its resources. " +
 			"The old state stays in the backend as a backup.\n\n" +
 			"Examples:\n  runner adopt --print\n  runner adopt infrastructure\n" +
-			"  runner adopt --rename database db -s dev\n\n" +
+			"  runner adopt --update\n  runner adopt --rename database db -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
 			[]cli.Flag{
 				&cli.BoolFlag{Name: "print", Usage: "print mara.yaml instead of writing it"},
+				&cli.BoolFlag{Name: "update", Usage: "add to an existing mara.yaml what it does not have"},
 				&cli.StringFlag{Name: "rename", Usage: "let project NEW take over the stack of project `OLD`, its former name"},
 			},
 			cmd.LockFlags(), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(),
@@ -68,12 +74,13 @@ func Adopt(d cmd.Deps) *cli.Command {
 // adoptOptions are the options of adopt and init.
 type adoptOptions struct {
 	cmd.Common
-	Given string // DIR as typed, or ""
-	Print bool
+	Given  string // DIR as typed, or ""
+	Print  bool
+	Update bool
 }
 
 func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, err error) {
-	o = adoptOptions{Common: common, Print: c.Bool("print")}
+	o = adoptOptions{Common: common, Print: c.Bool("print"), Update: c.Bool("update")}
 	if o.Given, o.Root, err = directoryArgument(c, d); err != nil {
 		return o, err
 	}
@@ -87,17 +94,24 @@ func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, 
 
 func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
 	file := filepath.Join(o.Root, config.MaraFile)
-	if _, err := os.Lstat(file); err == nil && !o.Print {
+	_, err := os.Lstat(file)
+	switch exists := err == nil; {
+	case exists && !o.Print && !o.Update:
 		return &failure.Environment{
 			Text: config.MaraFile + " exists already; nothing was changed",
-			Next: "`runner adopt --print` prints what adopt would write",
+			Next: "`runner adopt --update` adds what it does not have; `runner adopt --print` prints a new one",
 		}
+	case o.Update && !exists:
+		return &failure.Environment{Text: "there is no " + file, Next: "`runner adopt` writes one"}
 	}
 	a, err := adoption(ctx, d, o)
 	if err != nil {
 		return err
 	}
 	a.Text = schema.Modeline(d.Releases, d.Version) + a.Text
+	if o.Update {
+		return update(d, o, file, a)
+	}
 	if !o.Print {
 		if err := atomicfile.Write(file, []byte(a.Text), 0o644); err != nil {
 			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}
@@ -114,6 +128,64 @@ func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
 		return err
 	}
 	return writeAdopted(d, o, a)
+}
+
+// updated is what --update adds.
+type updated struct {
+	File   string           `json:"file"`
+	Added  []adopt.Addition `json:"added"`
+	Unsure []string         `json:"unsure"`
+	Text   string           `json:"text"`
+}
+
+// update adds an adoption to the mara.yaml that exists.
+func update(d cmd.Deps, o adoptOptions, file string, a adopted) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return &failure.Environment{Text: err.Error()}
+	}
+	text, added, err := a.Update(content)
+	if err != nil {
+		return &failure.Environment{Text: fmt.Sprintf("%s: %v", file, err), Next: "`runner adopt --print` prints a new one"}
+	}
+	if !o.Print && text != string(content) {
+		if err := atomicfile.Write(file, []byte(text), 0o644); err != nil {
+			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}
+		}
+	}
+	switch {
+	case o.Output == "json":
+		return cmd.WriteJSON(d.Stdout, updated{file, append([]adopt.Addition{}, added...), a.Unsure, text})
+	case o.Print:
+		_, err := io.WriteString(d.Stdout, text)
+		return err
+	}
+	_, err = io.WriteString(d.Stdout, describeAdditions(file, added))
+	return err
+}
+
+// describeAdditions lists what was added to a mara.yaml.
+func describeAdditions(file string, added []adopt.Addition) string {
+	if len(added) == 0 {
+		return fmt.Sprintf("%s has everything that was found; nothing was changed\n", file)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "updated %s:\n", file)
+	for _, add := range added {
+		var reads []string
+		for _, e := range add.Reads {
+			reads = append(reads, fmt.Sprintf("%s (%s)", e.Project, e.Evidence))
+		}
+		switch {
+		case !add.IsNew:
+			fmt.Fprintf(&b, "  %s reads %s\n", add.Path, strings.Join(reads, ", "))
+		case len(reads) == 0:
+			fmt.Fprintf(&b, "  %s, which reads no other project\n", add.Path)
+		default:
+			fmt.Fprintf(&b, "  %s, which reads %s\n", add.Path, strings.Join(reads, ", "))
+		}
+	}
+	return b.String()
 }
 
 // adopted is the adoption with its mara.yaml.
@@ -148,7 +220,7 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 		return a, err
 	}
 	a = adopted{Root: o.Root, File: config.MaraFile}
-	if a.Adoption, err = adopt.New(found, states); err != nil {
+	if a.Adoption, err = adopt.New(o.Root, found, states); err != nil {
 		return a, err
 	}
 	a.Unsure = append(unsure, a.Unsure...)

@@ -15,6 +15,7 @@ import (
 
 	"mara/config"
 	"mara/projects/model"
+	"mara/runner/internal/repo/references"
 )
 
 // Found is a project found in the repository.
@@ -44,26 +45,37 @@ type Project struct {
 	Stacks []string `json:"stacks"`          // existing stacks
 	Reads  []Edge   `json:"reads"`
 	Closes []Edge   `json:"closes_circle,omitempty"` // edges skipped because they close a cycle
+	// Perhaps are edges with too little evidence, which reads does not have.
+	Perhaps []Edge `json:"perhaps,omitempty"`
+	// Computed are places of references whose projects are unknown.
+	Computed []string `json:"computed,omitempty"`
 }
 
 // Edge is a project that another one reads, with the evidence.
 type Edge struct {
-	Project  string `json:"project"`
-	Evidence string `json:"evidence"`
+	Project   string               `json:"project"`
+	Evidence  string               `json:"evidence"`
+	Certainty references.Certainty `json:"certainty"`
 }
 
-// New analyzes projects and their states.
-func New(found []Found, states States) (Adoption, error) {
-	a := adoption{found: found, states: states, names: patterns(found, states), reads: map[string][]Edge{}}
+// Deployed is the certainty of an edge that a state has.
+const Deployed references.Certainty = "deployed"
+
+// New analyzes the projects below a root and their states.
+func New(root string, found []Found, states States) (Adoption, error) {
+	a := adoption{found: found, states: states, names: patterns(found, states), reads: map[string][]Edge{},
+		perhaps: map[string][]Edge{}, computed: map[string][]string{}}
 	a.tellStacks()
+	var projects []references.Project
 	for _, f := range found {
-		if len(states[f.Name]) == 0 {
-			a.readSources(f)
-			continue
-		}
+		projects = append(projects, project(f))
+	}
+	sources := references.Read(root, projects)
+	for _, f := range found {
 		if err := a.readStates(f); err != nil {
 			return Adoption{}, err
 		}
+		a.readSources(f, sources)
 	}
 	return a.result(), nil
 }
@@ -75,6 +87,9 @@ type adoption struct {
 	names  model.StackNames
 	reads  map[string][]Edge // by the reading project
 	unsure []string
+
+	perhaps  map[string][]Edge // the same, in doubt
+	computed map[string][]string
 }
 
 func (a *adoption) doubt(format string, args ...any) {
@@ -103,40 +118,38 @@ func (a *adoption) isFound(project string) bool {
 	return slices.ContainsFunc(a.found, func(f Found) bool { return f.Name == project })
 }
 
+// knows reports whether an edge is known.
+func (a *adoption) knows(reader, read string) bool {
+	return slices.ContainsFunc(a.reads[reader], func(e Edge) bool { return e.Project == read })
+}
+
 // add adds an edge, once.
-func (a *adoption) add(reader, read, evidence string) {
-	if !slices.ContainsFunc(a.reads[reader], func(e Edge) bool { return e.Project == read }) {
-		a.reads[reader] = append(a.reads[reader], Edge{read, evidence})
+func (a *adoption) add(reader string, e Edge) {
+	if !a.knows(reader, e.Project) {
+		a.reads[reader] = append(a.reads[reader], e)
 	}
 }
 
-// result sorts the projects after the projects they read. It skips edges that close a cycle:
-// projects that read each other cannot be deployed in one run.
+// result sorts the projects after the projects they read. Projects that read each other cannot be deployed in one run:
+// of the edges of a cycle it skips the least certain.
 func (a *adoption) result() Adoption {
 	r := Adoption{Projects: []Project{}, Environments: a.environments()}
-	done, open := map[string]bool{}, map[string]bool{}
+	kept, closes := a.withoutCycles()
+	done := map[string]bool{}
 	var visit func(f Found)
 	visit = func(f Found) {
 		if done[f.Name] {
 			return
 		}
-		open[f.Name] = true
+		done[f.Name] = true
 		p := Project{Name: f.Name, Path: f.Path, Stack: a.names[f.Name], Stacks: slices.Sorted(maps.Keys(a.states[f.Name])),
-			Reads: []Edge{}}
+			Reads: []Edge{}, Closes: closes[f.Name], Perhaps: a.perhaps[f.Name], Computed: a.computed[f.Name]}
 		for _, other := range a.found { // in a fixed order
-			i := slices.IndexFunc(a.reads[f.Name], func(e Edge) bool { return e.Project == other.Name })
-			switch {
-			case i < 0:
-			case open[other.Name]:
-				p.Closes = append(p.Closes, a.reads[f.Name][i])
-				a.doubt("%s and %s read each other, directly or through other projects; this edge is skipped: %s", f.Name,
-					other.Name, a.reads[f.Name][i].Evidence)
-			default:
+			if i := slices.IndexFunc(kept[f.Name], func(e Edge) bool { return e.Project == other.Name }); i >= 0 {
 				visit(other)
-				p.Reads = append(p.Reads, a.reads[f.Name][i])
+				p.Reads = append(p.Reads, kept[f.Name][i])
 			}
 		}
-		open[f.Name], done[f.Name] = false, true
 		r.Projects = append(r.Projects, p)
 	}
 	for _, f := range a.found {
@@ -144,6 +157,31 @@ func (a *adoption) result() Adoption {
 	}
 	r.Unsure = append([]string{}, a.unsure...)
 	return r
+}
+
+// withoutCycles returns the edges that form no cycle, the most certain ones first, and the edges that would close one.
+func (a *adoption) withoutCycles() (kept, closes map[string][]Edge) {
+	kept, closes = map[string][]Edge{}, map[string][]Edge{}
+	var reaches func(from, to string) bool
+	reaches = func(from, to string) bool {
+		return from == to || slices.ContainsFunc(kept[from], func(e Edge) bool { return reaches(e.Project, to) })
+	}
+	for _, certainty := range []references.Certainty{Deployed, references.Written, references.Likely} {
+		for _, f := range a.found {
+			for _, e := range a.reads[f.Name] {
+				switch {
+				case e.Certainty != certainty:
+				case reaches(e.Project, f.Name):
+					closes[f.Name] = append(closes[f.Name], e)
+					a.doubt("%s and %s read each other, directly or through other projects; this edge is skipped: %s", f.Name,
+						e.Project, e.Evidence)
+				default:
+					kept[f.Name] = append(kept[f.Name], e)
+				}
+			}
+		}
+	}
+	return kept, closes
 }
 
 // environments returns the environments with stacks.
@@ -201,6 +239,14 @@ func (p Project) text() (string, error) {
 	}
 	for _, edge := range p.Closes {
 		fmt.Fprintf(&b, "    # skipped, because it closes a cycle: %s: %s\n", edge.Project, edge.Evidence)
+	}
+	for _, edge := range p.Perhaps {
+		fmt.Fprintf(&b, "    # ? reads: [%s], because of %s\n", edge.Project, edge.Evidence)
+	}
+	for _, place := range p.Computed {
+		if !slices.ContainsFunc(p.Perhaps, func(e Edge) bool { return strings.HasPrefix(e.Evidence, place) }) {
+			fmt.Fprintf(&b, "    # ? %s makes a reference to a project that its sources do not name\n", place)
+		}
 	}
 	if len(p.Reads) == 0 {
 		return b.String(), nil

@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/projects/model"
+	"mara/runner/internal/repo/references"
 )
 
 // Find finds the projects below a root. It reports projects that cannot be adopted as unsure.
@@ -22,7 +23,7 @@ func Find(root string) (found []Found, unsure []string, err error) {
 			reason, err := unreadable(root, path, err)
 			unsure = append(unsure, reason)
 			return err
-		case entry.IsDir() && path != root && skippedDir(entry.Name()):
+		case entry.IsDir() && path != root && references.SkippedDir(entry.Name()):
 			return fs.SkipDir
 		case entry.IsDir():
 			return nil

@@ -1,105 +1,50 @@
 package adopt
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/repo/references"
 )
 
-// Limits for reading sources.
-const (
-	maxSource      = 1 << 20 // bytes of a file
-	referenceLines = 8       // lines to search for the name of a reference
-)
-
-// sourceEndings are the file endings of Pulumi's languages.
-var sourceEndings = []string{".yaml", ".yml", ".ts", ".mts", ".js", ".mjs", ".py", ".go", ".cs", ".fs", ".vb", ".java",
-	".kt", ".scala"}
-
-// skippedDir reports whether a directory has no sources of this repository.
-func skippedDir(name string) bool {
-	return strings.HasPrefix(name, ".") && name != "." ||
-		slices.Contains([]string{"node_modules", "vendor", "venv", "__pycache__", "target", "obj"}, name)
-}
-
-// madeReference matches the creation of a stack reference in any language.
-var madeReference = regexp.MustCompile(
-	`StackReference(<[^>]*>)?\s*\(|pulumi:pulumi:StackReference|new\s+(\w+\.)*StackReference\b`)
-
-// readSources adds the edges of a project that is not deployed from its sources, if they
-// contain names of projects.
-func (a *adoption) readSources(f Found) {
-	_ = filepath.WalkDir(f.Dir, func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			a.doubt("%s cannot be searched for references: %v", f.Name, err)
-			return nil
-		case entry.IsDir() && file != f.Dir && (skippedDir(entry.Name()) || slices.Contains(f.Nested, file)):
-			return fs.SkipDir
-		case !entry.Type().IsRegular() || !slices.Contains(sourceEndings, filepath.Ext(file)):
-			return nil
+// readSources adds the edges of a project from its sources, if they are not in its states.
+func (a *adoption) readSources(f Found, sources *references.Repository) {
+	deployed := len(a.states[f.Name]) > 0
+	inStates := len(a.reads[f.Name])
+	read := sources.Of(project(f))
+	for _, e := range read.Edges {
+		switch evidence := e.Evidence; {
+		case a.knows(f.Name, e.Project):
+		case e.Certainty == references.Doubtful:
+			if !deployed {
+				a.perhaps[f.Name] = append(a.perhaps[f.Name], Edge{e.Project, evidence, e.Certainty})
+			}
+		default:
+			if deployed {
+				evidence += "; not in the deployed states"
+			}
+			a.add(f.Name, Edge{e.Project, evidence, e.Certainty})
 		}
-		if info, err := entry.Info(); err == nil && info.Size() <= maxSource {
-			a.readSource(f, file)
-		}
-		return nil
-	})
-}
-
-func (a *adoption) readSource(f Found, file string) {
-	content, err := os.ReadFile(file)
-	if err != nil || !bytes.Contains(content, []byte("StackReference")) {
-		return
 	}
-	relative, _ := filepath.Rel(f.Dir, file) // file is below f.Dir
-	shown := path.Join(f.Path, filepath.ToSlash(relative))
-	lines := strings.Split(string(content), "\n")
-	for i, line := range lines {
-		if !madeReference.MatchString(line) {
-			continue
-		}
-		place := fmt.Sprintf("%s:%d", shown, i+1)
-		named := a.named(f.Name, referenceText(lines[i:]))
-		if named == "" {
-			a.doubt("%s makes a stack reference with a computed name; if it reads another project here, add that to reads of %s",
-				place, f.Name)
-			continue
-		}
-		a.add(f.Name, named, place+" makes a reference to it")
-		a.doubt("the only evidence that %s reads %s is %s, because it is not deployed", f.Name, named, place)
+	if deployed && inStates >= read.Sites {
+		return // the states have every reference of the sources
+	}
+	for _, missing := range read.Missing {
+		a.doubt("%s reads %s, which is not a project here: it has to be deployed before", f.Name, missing)
+	}
+	for _, place := range read.Computed {
+		a.computed[f.Name] = append(a.computed[f.Name], place)
+		a.doubt("%s makes a stack reference with a computed name; if it reads another project here, add that to reads of %s",
+			place, f.Name)
 	}
 }
 
-// referenceText returns the text of the reference that begins in the first line.
-func referenceText(lines []string) string {
-	lines = lines[:min(len(lines), referenceLines)]
-	for i, line := range lines {
-		if i > 0 && madeReference.MatchString(line) {
-			lines = lines[:i]
-			break
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// named returns the project whose name is part of a stack's name in a text.
-func (a *adoption) named(reader, text string) string {
-	first, project := len(text), ""
-	for _, f := range a.found {
-		at := regexp.MustCompile("[/\"'`]" + regexp.QuoteMeta(f.Name) + "/").FindStringIndex(text)
-		if f.Name != reader && at != nil && at[0] < first {
-			first, project = at[0], f.Name
-		}
-	}
-	return project
+// project returns a found project for the search in sources.
+func project(f Found) references.Project {
+	return references.Project{Name: f.Name, Dir: f.Dir, Nested: f.Nested}
 }
 
 // readStates adds the edges of a project from the stack references in its states.
@@ -135,7 +80,7 @@ func (a *adoption) refer(f Found, stack, name string) {
 	case known && follows && from != to:
 		a.doubt("%s, stack %s, reads %s, which belongs to another environment: this is not an edge", f.Name, stack, name)
 	default:
-		a.add(f.Name, project, evidence)
+		a.add(f.Name, Edge{project, evidence, Deployed})
 	}
 }
 

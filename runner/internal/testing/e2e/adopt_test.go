@@ -41,7 +41,7 @@ func TestAdopt(t *testing.T) {
 	e.env = append(e.env, "PULUMI_BACKEND_URL=file://state")
 	before := e.files()
 	r := e.run("adopt", "--print")
-	if r.code != 0 || !strings.Contains(r.stderr, "the only evidence that bookshop-monitoring reads bookshop is monitoring/Pulumi.yaml:") {
+	if r.code != 0 || !strings.Contains(r.stdout, "# bookshop: monitoring/Pulumi.yaml:") {
 		t.Fatalf("adopt --print: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	if diff := cmp.Diff(before, e.files()); diff != "" {
@@ -61,6 +61,9 @@ func TestAdopt(t *testing.T) {
 	}
 	if r = e.run("adopt"); r.code != 3 || !strings.Contains(r.stderr, "exists already") {
 		t.Errorf("a second time: exit code %d, %s", r.code, r.stderr)
+	}
+	if r = e.run("adopt", "--update"); r.code != 0 || !strings.Contains(r.stdout, "nothing was changed") {
+		t.Errorf("adopt --update: exit code %d, %s%s", r.code, r.stdout, r.stderr)
 	}
 	e.workOnAdopted()
 	for name, content := range before { // the states of prod, and what the user has written

@@ -1,0 +1,126 @@
+package references
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxSource limits the size of a source, in bytes.
+const maxSource = 1 << 20
+
+// Repository has the sources below a root.
+type Repository struct {
+	root              string
+	projects          []Project
+	files             []*source
+	byPath            map[string]*source
+	python            map[string][]*source // by the last part of the module's name
+	goDirs            map[string][]*source // by the directory below the root
+	packages          map[string]string    // directories of npm's packages, by name
+	projectReferences map[string][]string  // directories that a project of .NET references
+	Unreadable        []string
+}
+
+// Read reads the sources below a root.
+func Read(root string, projects []Project) *Repository {
+	r := &Repository{root: root, projects: projects, byPath: map[string]*source{}, python: map[string][]*source{},
+		goDirs: map[string][]*source{}, packages: map[string]string{}, projectReferences: map[string][]string{}}
+	_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			r.Unreadable = append(r.Unreadable, file)
+			return nil
+		case entry.IsDir() && file != root && SkippedDir(entry.Name()):
+			return fs.SkipDir
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		r.add(file, entry)
+		return nil
+	})
+	return r
+}
+
+// SkippedDir reports whether a directory has no sources of this repository.
+func SkippedDir(name string) bool {
+	return strings.HasPrefix(name, ".") && name != "." ||
+		slices.Contains([]string{"node_modules", "vendor", "venv", "__pycache__", "target", "obj"}, name)
+}
+
+func (r *Repository) add(file string, entry fs.DirEntry) {
+	ending := filepath.Ext(file)
+	_, known := languageOf(ending)
+	isYAML := ending == ".yaml" || ending == ".yml"
+	isProjectFile := slices.Contains([]string{".csproj", ".fsproj", ".vbproj"}, ending)
+	if !known && !isYAML && !isProjectFile && entry.Name() != "package.json" {
+		return
+	}
+	if info, err := entry.Info(); err != nil || info.Size() > maxSource {
+		return
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		r.Unreadable = append(r.Unreadable, file)
+		return
+	}
+	dir := filepath.Dir(file)
+	switch {
+	case entry.Name() == "package.json":
+		var p struct{ Name string }
+		if json.Unmarshal(content, &p) == nil && p.Name != "" {
+			r.packages[p.Name] = dir
+		}
+		return
+	case isProjectFile:
+		for _, m := range dotnetReference.FindAllSubmatch(content, -1) {
+			other := filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(string(m[1]), `\`, "/")))
+			r.projectReferences[dir] = append(r.projectReferences[dir], filepath.Dir(other))
+		}
+		return
+	}
+	s := &source{path: file, ending: ending, content: string(content)}
+	r.files = append(r.files, s)
+	r.byPath[file] = s
+	shown := r.shown(file)
+	switch ending {
+	case ".py":
+		stem := strings.TrimSuffix(entry.Name(), ".py")
+		if stem == "__init__" {
+			stem = filepath.Base(dir)
+		}
+		r.python[stem] = append(r.python[stem], s)
+	case ".go":
+		r.goDirs[path.Dir(shown)] = append(r.goDirs[path.Dir(shown)], s)
+	}
+}
+
+// dotnetReference matches a reference to another project of .NET.
+var dotnetReference = regexp.MustCompile(`<ProjectReference\s+Include="([^"]+)"`)
+
+// filesOf returns the files of a project, without those of projects below it.
+func (r *Repository) filesOf(p Project) []*source {
+	return slices.DeleteFunc(r.under(p.Dir), func(s *source) bool {
+		return slices.ContainsFunc(p.Nested, func(dir string) bool { return isBelow(s.path, dir) })
+	})
+}
+
+// under returns the files below a directory.
+func (r *Repository) under(dir string) []*source {
+	var files []*source
+	for _, f := range r.files {
+		if isBelow(f.path, dir) {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+func isBelow(file, dir string) bool {
+	return strings.HasPrefix(file, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}

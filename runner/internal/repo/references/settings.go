@@ -1,0 +1,218 @@
+package references
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// settings are the values of a project's configuration that the repository has.
+type settings struct {
+	values        map[string][]value // from stack files and Pulumi.yaml, by key without its namespace
+	documentation []document
+}
+
+// document is a text that may tell how to configure a project.
+type document struct{ shown, content string }
+
+// setting returns the values of a configuration key, from the arguments of the function that asks for it.
+func (p *parser) setting(names []string, args []result) (result, bool) {
+	if len(args) > 0 && len(args[0].values) == 1 && args[0].values[0].text == unknown {
+		args = args[1:] // Go's context
+	}
+	if len(args) == 0 || len(args[0].values) != 1 || strings.Contains(args[0].values[0].text, unknown) {
+		return unknownResult, slices.Contains(names, "config") || slices.Contains(names, "cfg")
+	}
+	key := args[0].values[0].text
+	if values := p.configured(key); len(values) > 0 {
+		return result{values: values}, true
+	}
+	var hints []hint
+	for _, project := range p.repository.projects {
+		if project.Name != p.project.Name && resembles(key, project.Name) {
+			hints = append(hints, hint{project.Name, fmt.Sprintf("the configuration key %s resembles its name", key)})
+		}
+	}
+	return result{values: []value{{text: unknown, hints: hints}}}, true
+}
+
+// resembles reports whether a key such as networkStack is about a project such as network.
+func resembles(key, project string) bool {
+	if _, after, ok := strings.Cut(key, ":"); ok {
+		key = after
+	}
+	key = strings.ReplaceAll(plain(key), "-", "")
+	for _, ending := range []string{"reference", "name", "ref", "stack", "project"} {
+		key = strings.TrimSuffix(key, ending)
+	}
+	name := strings.ReplaceAll(plain(project), "-", "")
+	return len(key) > 2 && (key == name || strings.HasSuffix(name, key) || strings.HasPrefix(name, key))
+}
+
+// configured returns the values that stack files or, without any, the documentation give to a key.
+func (s *search) configured(key string) []value {
+	if s.settings == nil {
+		s.settings = s.readSettings()
+	}
+	if _, after, ok := strings.Cut(key, ":"); ok {
+		key = after
+	}
+	if values := s.settings.values[key]; len(values) > 0 {
+		return distinct(slices.Clone(values))
+	}
+	set := regexp.MustCompile(`config set (?:-\S+ )*(?:[\w-]+:)?` + regexp.QuoteMeta(key) + "\\s+[\"']?([^\\s\"'`]+)")
+	for _, d := range s.settings.documentation {
+		var values []value
+		for _, at := range set.FindAllStringSubmatchIndex(d.content, -1) {
+			text := d.content[at[2]:at[3]]
+			project, ok := projectSegment(text)
+			if ok && project != s.project.Name && s.repository.isProject(project) {
+				line := 1 + strings.Count(d.content[:at[0]], "\n")
+				origin := fmt.Sprintf("%s:%d sets %s", d.shown, line, key)
+				values = append(values, value{text: text, weak: true, origins: []string{origin}})
+			}
+		}
+		if len(values) > 0 {
+			return distinct(values)
+		}
+	}
+	return nil
+}
+
+// readSettings reads the stack files of a project, its Pulumi.yaml, and the documents in its directory and above.
+func (s *search) readSettings() *settings {
+	all := &settings{values: map[string][]value{}}
+	for _, f := range s.own {
+		name := filepath.Base(f.path)
+		if filepath.Dir(f.path) == s.project.Dir && strings.HasPrefix(name, "Pulumi.") && f.isYAML() {
+			s.readStackFile(f, all.values)
+		}
+	}
+	for dir := s.project.Dir; ; dir = filepath.Dir(dir) {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if !e.Type().IsRegular() || !isDocument(e.Name()) {
+				continue
+			}
+			if info, err := e.Info(); err != nil || info.Size() > maxSource {
+				continue
+			}
+			file := filepath.Join(dir, e.Name())
+			if content, err := os.ReadFile(file); err == nil {
+				all.documentation = append(all.documentation, document{s.repository.shown(file), string(content)})
+			}
+		}
+		if dir == s.repository.root || len(dir) < len(s.repository.root) {
+			return all
+		}
+	}
+}
+
+// isDocument reports whether a file may have commands that configure a project.
+func isDocument(name string) bool {
+	return slices.Contains([]string{".md", ".sh", ".mk", ".txt", ".rst", ".adoc"}, filepath.Ext(name)) ||
+		slices.Contains([]string{"Makefile", "justfile", "package.json"}, name)
+}
+
+// readStackFile adds the values of a stack file, or the defaults of a Pulumi.yaml.
+func (s *search) readStackFile(f *source, values map[string][]value) {
+	var doc struct {
+		Config yaml.Node `yaml:"config"`
+	}
+	if yaml.Unmarshal([]byte(f.content), &doc) != nil || doc.Config.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(doc.Config.Content); i += 2 {
+		key, node := doc.Config.Content[i], doc.Config.Content[i+1]
+		if node.Kind == yaml.MappingNode {
+			node = member(node, "value", "default")
+		}
+		if node == nil || node.Kind != yaml.ScalarNode || node.Value == "" {
+			continue
+		}
+		name := key.Value
+		if at := strings.LastIndex(name, ":"); at >= 0 {
+			name = name[at+1:]
+		}
+		origin := fmt.Sprintf("%s:%d", s.repository.shown(f.path), key.Line)
+		values[name] = append(values[name], value{text: node.Value, origins: []string{origin}})
+	}
+}
+
+// member returns a value of a mapping by the first of its keys that is there.
+func member(node *yaml.Node, keys ...string) *yaml.Node {
+	for _, key := range keys {
+		for i := 0; node != nil && i+1 < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
+			if node.Content[i].Value == key {
+				return node.Content[i+1]
+			}
+		}
+	}
+	return nil
+}
+
+// readYAML finds the references of a program in YAML.
+func (s *search) readYAML(f *source) {
+	if !f.mentionsReference() {
+		return
+	}
+	var doc yaml.Node
+	if yaml.Unmarshal([]byte(f.content), &doc) != nil || len(doc.Content) == 0 {
+		return
+	}
+	root := doc.Content[0]
+	resources := member(root, "resources")
+	for i := 0; resources != nil && i+1 < len(resources.Content); i += 2 {
+		name, r := resources.Content[i], resources.Content[i+1]
+		kind := member(r, "type")
+		if kind == nil || kind.Value != "pulumi:pulumi:StackReference" && kind.Value != "pulumi:StackReference" {
+			continue
+		}
+		node := member(member(r, "properties"), "name")
+		if node == nil {
+			node = name
+		}
+		s.settle(f, kind.Line, s.yamlValues(root, node, 0), "")
+	}
+}
+
+// yamlExpression matches an interpolation of YAML.
+var yamlExpression = regexp.MustCompile(`\$\{([^}]+)\}`)
+
+// yamlValues returns the values of an expression of YAML.
+func (s *search) yamlValues(root, node *yaml.Node, depth int) []value {
+	if parts := member(node, "fn::join", "Fn::Join"); parts != nil && len(parts.Content) == 2 {
+		var all []result
+		for _, part := range parts.Content[1].Content {
+			all = append(all, result{values: s.yamlValues(root, part, depth+1)})
+		}
+		return joined(parts.Content[0].Value, all, false).values
+	}
+	if node.Kind != yaml.ScalarNode || depth > maxDepth {
+		return unknownResult.values
+	}
+	values, rest := []value{{}}, node.Value
+	for {
+		at := yamlExpression.FindStringSubmatchIndex(rest)
+		if at == nil {
+			return combine(values, literal(rest).values)
+		}
+		values = combine(values, literal(rest[:at[0]]).values)
+		name := rest[at[2]:at[3]]
+		replacement := unknownResult.values
+		if variable := member(member(root, "variables"), name); variable != nil {
+			replacement = s.yamlValues(root, variable, depth+1)
+		} else if name == "pulumi.project" {
+			replacement = literal(s.project.Name).values
+		} else if configured := s.configured(name); len(configured) > 0 {
+			replacement = configured
+		}
+		values = combine(values, replacement)
+		rest = rest[at[1]:]
+	}
+}
