@@ -27,6 +27,9 @@ git worktree add -q --detach "$work/elsewhere"
 RELEASES=$address scripts/dist.sh 1.2.0 "$platform"
 RELEASES=$address "$work/elsewhere/scripts/dist.sh" 1.2.0 "$platform" >/dev/null
 diff -r dist "$work/elsewhere/dist" >&2 || fail "two builds of the same source differ"
+for file in dist/*; do
+  [ "$file" = dist/checksums.txt ] || grep -q "  ${file#dist/}\$" dist/checksums.txt || fail "checksums.txt has no $file"
+done
 echo "the same source made the same bytes twice:"
 (cd dist && sha256sum -- *)
 # It is seen that an archive that is too heavy ends a release.

@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -202,7 +203,18 @@ func TestReleaseWorkflow(t *testing.T) {
 	w := readWorkflow(t, "../.github/workflows/release.yml")
 	rights := map[string][]string{"publish": {"attestations", "contents", "id-token"}, "image": {"id-token", "packages"}}
 	uses := map[string]string{"attestations": "actions/attest-build-provenance@", "id-token": "sigstore/cosign-installer@"}
+	if tag := w.Jobs["tag"]; len(tag.Steps) != 2 || !strings.Contains(tag.Steps[1].Run, `$(scripts/release/tag.sh "$GITHUB_REF_NAME")`) {
+		t.Errorf("the name of the tag and its commit are not checked: %+v", tag)
+	}
 	for name, job := range w.Jobs {
+		if name != "tag" && !slices.Contains(w.needs(t, name), "tag") {
+			t.Errorf("job %s does not wait for the check of the tag", name)
+		}
+		for _, step := range job.Steps {
+			if strings.HasPrefix(step.Uses, "actions/cache") || strings.HasSuffix(step.Uses, "/setup") && step.With["cache"] != nil {
+				t.Errorf("job %s uses a cache", name)
+			}
+		}
 		var writes []string
 		for right, level := range job.Permissions {
 			if level == "write" {
@@ -228,6 +240,18 @@ func TestReleaseWorkflow(t *testing.T) {
 				t.Errorf("job %s may write %s and does not use %s", name, right, action)
 			}
 		}
+	}
+	published := ""
+	for _, step := range w.Jobs["publish"].Steps {
+		published += fmt.Sprintln(step.Uses, step.Run, step.With["subject-checksums"])
+	}
+	at := -1
+	for _, what := range []string{"cosign sign-blob", "attest-build-provenance", "  dist/checksums.txt", "gh release create", "dist/*"} {
+		next := strings.Index(published, what)
+		if next < at {
+			t.Errorf("%q is missing, or comes too early:\n%s", what, published)
+		}
+		at = next
 	}
 	for job, before := range map[string][]string{"publish": {"tag", "test", "build", "installed", "windows"}, "image": {"publish", "test"}} {
 		needs := w.needs(t, job)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +87,11 @@ func TestActionlint(t *testing.T) {
 		content := write(t, "github", o)
 		for _, problem := range lint(t, content) {
 			t.Errorf("%s: %v", name, problem)
+		}
+		for line := range bytes.Lines(content) {
+			if bytes.Contains(line, []byte("uses: ")) && !regexp.MustCompile(`@[0-9a-f]{40} # v[\d.]+\n$`).Match(line) {
+				t.Errorf("%s: an action that is not pinned by a commit: %s", name, line)
+			}
 		}
 		broken := bytes.Replace(content, []byte("matrix.environment"), []byte("matrix.nothing"), 1)
 		if len(lint(t, broken)) == 0 {
