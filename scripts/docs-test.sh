@@ -8,4 +8,5 @@ for browser in chromium chromium-browser google-chrome; do
 done
 [ -n "$found" ] || { echo "docs-test: no Chromium is installed; on Debian: apt-get install chromium" >&2; exit 3; }
 scripts/docs.sh
+# With MARA_AXE, the path of axe.min.js from the npm package axe-core, axe judges the pages, too.
 MARA_SITE=$PWD/bin/site exec go test -count=1 ./runner/internal/testing/browser -run TestSite

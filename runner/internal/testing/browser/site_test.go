@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -33,6 +35,12 @@ type sitePage struct {
 	IDs   []string `json:"ids"`
 	Shown bool     `json:"shown"` // all pictures
 	Over  int      `json:"over"`  // pixels beyond the screen
+
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Preview     string `json:"preview"` // the title that previews of links show
+	File        string `json:"file"`    // in the repository
+	Next        string `json:"next"`
 }
 
 const siteQuestion = `(async () => {
@@ -44,6 +52,11 @@ const siteQuestion = `(async () => {
     ids: [...document.querySelectorAll("[id]")].map(e => e.id),
     shown: pictures.every(p => p.naturalWidth > 0),
     over: document.scrollingElement.scrollWidth - innerWidth,
+    title: document.title,
+    description: document.querySelector("meta[name=description]")?.content ?? "",
+    preview: document.querySelector("meta[property='og:title']")?.content ?? "",
+    file: document.querySelector(".origin code")?.innerText ?? "",
+    next: document.querySelector("a[rel=next]")?.href ?? "",
   };
 })()`
 
@@ -52,9 +65,11 @@ func TestSite(t *testing.T) {
 	t.Parallel()
 	home := site(t)
 	all := crawl(start(t), t, home)
-	if len(all) < 35 {
+	if len(all) < 110 {
 		t.Errorf("only %d pages were found", len(all))
 	}
+	checkHeads(t, all)
+	checkSequence(t, all, home)
 	for address, page := range all {
 		if page.Over > 0 {
 			t.Errorf("%s is %d pixels wider than a phone", address, page.Over)
@@ -109,6 +124,43 @@ func crawl(browser context.Context, t *testing.T, home string) map[string]sitePa
 	return all
 }
 
+// checkHeads checks what search engines and previews of links show of the pages, and that each names its file.
+func checkHeads(t *testing.T, all map[string]sitePage) {
+	t.Helper()
+	titles := map[string]string{}
+	for address, page := range all {
+		if !strings.HasSuffix(address, "/") {
+			continue
+		}
+		if n := len([]rune(page.Description)); n < 10 || n > 161 || page.Preview == "" || strings.ContainsAny(page.Description, "<>`") {
+			t.Errorf("%s: the description %q, the preview %q", address, page.Description, page.Preview)
+		}
+		if other, taken := titles[page.Title]; taken {
+			t.Errorf("%s and %s have the title %q", address, other, page.Title)
+		}
+		titles[page.Title] = address
+		if _, err := os.Stat("../../../../" + page.File); page.File == "" || err != nil {
+			if !strings.HasSuffix(address, "/examples/") && !strings.HasSuffix(address, "/tutorials/") {
+				t.Errorf("%s is made from %q: %v", address, page.File, err)
+			}
+		}
+	}
+}
+
+// checkSequence goes from page to page by the link to the next one.
+func checkSequence(t *testing.T, all map[string]sitePage, home string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for at := home; at != "" && !seen[at]; at = all[at].Next {
+		seen[at] = true
+	}
+	for _, page := range []string{"start/", "interruption/", "commands/", "commands/up/", "commands/fleet-status/", "code-of-conduct/"} {
+		if !seen[home+page] {
+			t.Errorf("no sequence leads to %s", page)
+		}
+	}
+}
+
 func checkServed(t *testing.T, address string) {
 	t.Helper()
 	answer, err := http.Get(address)
@@ -143,25 +195,75 @@ func TestBrokenAnchors(t *testing.T) {
 	}
 }
 
-// TestSiteForPeople looks at some pages as different people do.
+// TestSiteForPeople looks at some pages as different people do. MARA_AXE is as for the pages of runner web.
 func TestSiteForPeople(t *testing.T) {
 	t.Parallel()
 	home := site(t)
-	browser := start(t)
-	for _, page := range []string{"", "start/", "mara-yaml/", "tutorials/own/", "examples/own/"} {
-		for _, scheme := range []string{"light", "dark"} {
-			v := visit(browser, t, home+page, scheme, 1280)
-			v.picture("site-" + strings.ReplaceAll(page, "/", "-") + scheme)
-			for _, problem := range ask[[]string](v, problems) {
-				if !strings.HasPrefix(problem, "a link to ") { // TestSite follows them
-					t.Errorf("%s, %s: %s", v.url, scheme, problem)
+	browser := startFor(t, 8*time.Minute)
+	for _, page := range []string{"", "mara-yaml/", "tutorials/own/", "examples/own/", "commands/", "404.html"} {
+		for _, width := range []int64{1440, 390} {
+			for _, scheme := range []string{"light", "dark"} {
+				v := visit(browser, t, home+page, scheme, width)
+				name := fmt.Sprintf("site-%s%d-%s", strings.ReplaceAll(strings.TrimSuffix(page, ".html"), "/", "-"), width, scheme)
+				v.picture(name)
+				v.judge(name)
+				dark := ask[int](v, `Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0])`) < 64
+				if dark != (scheme == "dark") {
+					t.Errorf("%s: with the preference %s, the background is dark: %t", v.url, scheme, dark)
 				}
 			}
-			dark := ask[int](v, `Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0])`) < 64
-			if dark != (scheme == "dark") {
-				t.Errorf("%s: with the preference %s, the background is dark: %t", v.url, scheme, dark)
+		}
+	}
+}
+
+// TestSiteIsLight adds up what a page loads at first, without pictures, in at most 100 kB, and all of it from the site.
+func TestSiteIsLight(t *testing.T) {
+	t.Parallel()
+	home := site(t)
+	browser := start(t)
+	for _, page := range []string{"", "start/", "configuration/", "commands/up/", "404.html"} {
+		v := visit(browser, t, home+page, "light", 1440)
+		bytes := ask[int](v, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+			.filter(e => e.initiatorType != "img").reduce((sum, e) => sum + e.encodedBodySize, 0)`)
+		if bytes < 500 || bytes > 100_000 {
+			t.Errorf("%s loads %d bytes", v.url, bytes)
+		}
+		t.Logf("%s loads %d bytes", v.url, bytes)
+		v.mu.Lock()
+		for _, request := range v.requests {
+			if !strings.HasPrefix(request, home) {
+				t.Errorf("%s asks for %s", v.url, request)
 			}
 		}
+		v.mu.Unlock()
+	}
+}
+
+// TestSiteCopies copies the commands of a console without prompts and output, and the whole of other blocks.
+func TestSiteCopies(t *testing.T) {
+	t.Parallel()
+	v := visit(start(t), t, site(t)+"previews/", "light", 1440)
+	ask[bool](v, `(navigator.clipboard.writeText = async (text) => { window.copied = text; }, true)`)
+	copies := ask[[][2]string](v, `[...document.querySelectorAll("main .code")].map(box => {
+		box.querySelector("button").click();
+		return [box.querySelector("pre").textContent, window.copied];
+	})`)
+	consoles := 0
+	for _, block := range copies {
+		shown, copied := block[0], block[1]
+		if !strings.HasPrefix(shown, "$ ") {
+			if copied != strings.TrimRight(shown, "\n ") {
+				t.Errorf("copied %q of %q", copied, shown)
+			}
+			continue
+		}
+		consoles++
+		if strings.HasPrefix(copied, "$") || copied == "" || len(copied) >= len(shown) || !strings.Contains(shown, "$ "+strings.Split(copied, "\n")[0]+"\n") {
+			t.Errorf("copied %q of %q", copied, shown)
+		}
+	}
+	if len(copies) < 1 || consoles < 1 {
+		t.Errorf("%d blocks, %d of them consoles", len(copies), consoles)
 	}
 }
 
@@ -179,11 +281,44 @@ func TestSiteSearch(t *testing.T) {
 		t.Errorf("zzzz: %q", found)
 	}
 	for words, want := range map[string]string{
-		"runner unlock": "runner unlock", "ctrl-c third": "Interrupting and resuming", "kind:http_port": "kind", "soak gates": "Waves", "exit codes": "Exit codes",
+		"runner unlock": "runner unlock", "ctrl-c third": "Interrupting and resuming", "kind:http_port": "kind", "soak gates": "Waves", "exit codes": "exit codes",
 	} {
 		found := look(words)
-		if !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(text, want) }) {
+		if !slices.ContainsFunc(found, func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(want)) }) {
 			t.Errorf("%s: %q, without %s", words, found, want)
+		}
+	}
+	// What people ask for, in their words: the right page is among the first three results.
+	for words, want := range map[string][]string{
+		"import existing stacks": {"mara-yaml/", "examples/existing/"}, "rollback": {"interruption/"}, "parallelism": {"concepts/", "fleets/"},
+		"drift detection": {"output/", "commands/drift/"}, "monorepo": {"mara-yaml/", "configuration/"}, "resume after failure": {"interruption/"},
+		"resume": {"interruption/"}, "upgrade": {"install/"}, "environment variables": {"configuration/", "commands/env/"}, "typescript": {"mara-yaml/", "previews/"},
+		"encrypting secrets": {"configuration/"}, "cancelled run": {"interruption/"}, "previewing costs": {"policies/", "commands/preview/"},
+	} {
+		look(words)
+		found := ask[[]string](v, `[...document.querySelectorAll("#found a")].map(a => a.pathname).slice(0, 3)`)
+		if !slices.ContainsFunc(found, func(path string) bool {
+			return slices.ContainsFunc(want, func(page string) bool { return strings.Contains(path, page) })
+		}) {
+			t.Errorf("%s: %q, without any of %q", words, found, want)
+		}
+	}
+	v.picture("site-search")
+	// Guides come before the reference.
+	look("resume")
+	if first := ask[string](v, `document.querySelector("#found a").pathname`); strings.Contains(first, "/commands/") {
+		t.Errorf("the first result for resume is %s", first)
+	}
+	focused := func() int {
+		return ask[int](v, `[...document.querySelectorAll("#search input, #found a")].indexOf(document.activeElement)`)
+	}
+	for _, step := range []struct {
+		key  string
+		want int
+	}{{kb.ArrowDown, 1}, {kb.ArrowDown, 2}, {kb.ArrowUp, 1}, {kb.ArrowUp, 0}, {kb.ArrowUp, 0}, {kb.ArrowDown, 1}} {
+		v.do(chromedp.KeyEvent(step.key))
+		if at := focused(); at != step.want {
+			t.Errorf("after an arrow key, result %d has the focus, not %d", at, step.want)
 		}
 	}
 	look("soak gates")
