@@ -270,3 +270,32 @@ func conforms(t *testing.T, summary string) {
 		t.Error(err)
 	}
 }
+
+// TestSetupOutputs runs the first step of the setup action, which says where the programs will be.
+func TestSetupOutputs(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("bash is not here")
+	}
+	script, err := filepath.Abs("../.github/actions/setup/version.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := readAction(t, "setup").Runs.Steps[0]
+	for system, want := range map[string]string{
+		"Linux":   "version=1.2.3\nprefix=/tools/mara/1.2.3\npath=/tools/mara/1.2.3/bin\n",
+		"Windows": "version=1.2.3\nprefix=/tools/mara/1.2.3\npath=/tools/mara/1.2.3\\1.2.3\\bin\n",
+	} {
+		outputs := filepath.Join(t.TempDir(), "outputs")
+		command := exec.Command("bash", "-e", "-o", "pipefail", "-c", step.Run)
+		command.Env = []string{
+			"PATH=" + os.Getenv("PATH"), "SCRIPT=" + script, "VERSION=", "REF=v1.2.3", "REPOSITORY=/nowhere", "RUNNER_OS=" + system,
+			"RUNNER_TOOL_CACHE=/tools", "GITHUB_OUTPUT=" + outputs,
+		}
+		out, err := command.CombinedOutput()
+		got, readErr := os.ReadFile(outputs)
+		if err != nil || readErr != nil || string(got) != want {
+			t.Errorf("%s: %q, %v, %s", system, got, err, out)
+		}
+	}
+}
