@@ -29,7 +29,7 @@ const webEvents = 100_000
 func measureWeb(ctx context.Context, o options, w io.Writer) error {
 	fmt.Fprintf(w, "\nThe pages of runner web\n")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  ENVIRONMENTS	START TO ALL ROWS	PAGE	SIZE	AN ENVIRONMENT	RUNS	PROCESSOR, IDLE 5 s	"+
+	fmt.Fprintln(table, "  ENVIRONMENTS	START TO ALL ROWS	PAGE	SIZE	AN ENVIRONMENT	RUNS	PROCESSOR, IDLE 60 s	"+
 		"MEMORY	AFTER A LONG RUN")
 	for _, n := range []int{1, 80, 500} {
 		if err := measurePages(ctx, o, n, table); err != nil {
@@ -154,7 +154,7 @@ func measurePages(ctx context.Context, o options, n int, table io.Writer) error 
 		return err
 	}
 	memory := proportionalSet(s.cmd.Process.Pid)
-	const settle, watched = 11 * time.Second, 5 * time.Second // it rests ten seconds after the last visit
+	const settle, watched = 11 * time.Second, time.Minute // it rests ten seconds after the last visit
 	time.Sleep(settle)
 	before := processorOf(s.cmd.Process.Pid)
 	time.Sleep(watched)

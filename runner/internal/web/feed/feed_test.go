@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -207,4 +209,120 @@ func (s *Streams) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all
+}
+
+// TestLines: lines come once and in order, a connection that was lost begins where it ended, and the end is said.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	reader, _ := newReader(t)
+	s := NewStreams(NewWatcher(reader), nil, "gen", nil)
+	text := strings.Split("zero one two three four", " ")
+	var over atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.ServeLines(w, r, "cookie", func(at Place) (string, Place, string, error) {
+			if at.Line < len(text) {
+				return "<li>" + text[at.Line], Place{at.Offset + 10, at.Line + 1}, "", nil
+			}
+			if over.Load() {
+				return "", at, "succeeded", nil
+			}
+			return "", at, "", nil
+		})
+	}))
+	defer server.Close()
+	open := func(query, last string) (*bufio.Scanner, func()) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last != "" {
+			r.Header.Set("Last-Event-ID", last)
+		}
+		answer, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bufio.NewScanner(answer.Body), func() { answer.Body.Close() }
+	}
+	read := func(lines *bufio.Scanner, until string) (got []string) {
+		for lines.Scan() {
+			for _, prefix := range []string{"id: ", "data: "} {
+				if data, ok := strings.CutPrefix(lines.Text(), prefix); ok {
+					got = append(got, data)
+				}
+			}
+			if strings.Contains(lines.Text(), until) {
+				break
+			}
+		}
+		return got
+	}
+	first, leave := open("/?from=10-1", "")
+	got := read(first, "four")
+	if want := `20-2 {"html":"\u003cli\u003eone"} 30-3`; !strings.HasPrefix(strings.Join(got[1:], " "), want) {
+		t.Errorf("from the second line: %q", got)
+	}
+	leave()
+	again, leave := open("/?from=10-1", "40-4")
+	over.Store(true)
+	if got := strings.Join(read(again, "succeeded"), " "); strings.Contains(got, "three") || !strings.Contains(got, "four") || !strings.HasSuffix(got, `{"result":"succeeded"}`) {
+		t.Errorf("after the connection was lost: %s", got)
+	}
+	leave()
+	for _, odd := range []string{"", "x", "-1-2", "1", "1-", "99999999999999999999-1", "1--2"} {
+		if p := parsePlace(odd); p != (Place{}) {
+			t.Errorf("%q is the place %v", odd, p)
+		}
+	}
+}
+
+// TestSlowReader: a browser that takes nothing is left, holds up no other, and nothing is made for it meanwhile.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	reader, _ := newReader(t)
+	stop := make(chan struct{})
+	w := NewWatcher(reader)
+	var rendered atomic.Int64
+	s := NewStreams(w, func(_ context.Context, address string) (Page, error) {
+		if address != "/slow" {
+			return Page{Main: fmt.Sprint(rendered.Load())}, nil
+		}
+		return Page{Main: fmt.Sprint(rendered.Add(1)) + strings.Repeat("x", 16<<20)}, nil
+	}, "gen", stop)
+	s.patience = 500 * time.Millisecond
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { s.Serve(rw, r, r.URL.Query().Get("cookie")) }))
+	defer server.Close()
+	const many = 20
+	for i := range many {
+		connection, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		fmt.Fprintf(connection, "GET /live?page=/slow&cookie=%d HTTP/1.1\r\nHost: x\r\n\r\n", i)
+	}
+	for deadline := time.Now().Add(20 * time.Second); rendered.Load() < many; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the streams do not begin")
+		}
+	}
+	began := time.Now()
+	answer, err := server.Client().Get(server.URL + "/live?page=/quick&poll=1&cookie=quick")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(body), "event: page") || time.Since(began) > 5*time.Second {
+		t.Errorf("another browser waits: %v, %s", time.Since(began), body)
+	}
+	answer.Body.Close()
+	for deadline := time.Now().Add(20 * time.Second); s.count() > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d streams wait for browsers that take nothing", s.count())
+		}
+		w.publish(nil)
+	}
+	if n := rendered.Load(); n > 2*many {
+		t.Errorf("%d states were made for %d browsers that took none", n, many)
+	}
+	close(stop)
 }

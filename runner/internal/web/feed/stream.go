@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	tick     = time.Second      // durations on pages count seconds
-	pause    = often            // between two messages to a page
-	ping     = 15 * time.Second // keeps a connection alive, and notices that it is dead
-	patience = 10 * time.Second // for a reader to take a message
+	tick  = time.Second      // durations on pages count seconds
+	pause = often            // between two messages to a page
+	ping  = 15 * time.Second // keeps a connection alive, and notices that it is dead
+	// usualPatience is how long a reader may take for a message.
+	usualPatience = 10 * time.Second
 	// most is how many streams a browser may have: it opens six connections to a host at the most.
 	most = 5
 	// mostOfAll is how many streams there may be.
@@ -39,6 +40,7 @@ type Streams struct {
 	render     Render
 	generation string          // of the server: a page of another one loads itself again
 	stop       <-chan struct{} // ends all streams
+	patience   time.Duration   // with a reader that does not take a message
 
 	mu   sync.Mutex     // holds what follows
 	open map[string]int // by cookie
@@ -47,7 +49,8 @@ type Streams struct {
 
 // NewStreams returns the streams of a watcher. They end with the channel.
 func NewStreams(w *Watcher, render Render, generation string, stop <-chan struct{}) *Streams {
-	return &Streams{watcher: w, render: render, generation: generation, stop: stop, open: map[string]int{}}
+	return &Streams{watcher: w, render: render, generation: generation, stop: stop,
+		patience: usualPatience, open: map[string]int{}}
 }
 
 // enter counts a stream; ok is false if there are too many.
@@ -74,7 +77,7 @@ func (s *Streams) enter(cookie string) (leave func(), ok bool) {
 func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, cookie string) {
 	address := r.URL.Query().Get("page")
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	out := &stream{w: w, control: http.NewResponseController(w)}
+	out := s.newStream(w)
 	leave, ok := s.enter(cookie)
 	if ok {
 		defer leave()
@@ -141,9 +144,14 @@ func (s *Streams) update(ctx context.Context, out *stream, address string) error
 
 // stream is one connection.
 type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	last    uint64 // digest of the last state
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	patience time.Duration
+	last     uint64 // digest of the last state
+}
+
+func (s *Streams) newStream(w http.ResponseWriter) *stream {
+	return &stream{w: w, control: http.NewResponseController(w), patience: s.patience}
 }
 
 func (s *stream) send(event string, data any) error {
@@ -156,7 +164,7 @@ func (s *stream) send(event string, data any) error {
 
 // write writes a message, and gives a reader that does not take it a moment.
 func (s *stream) write(text string) error {
-	_ = s.control.SetWriteDeadline(time.Now().Add(patience)) // a recorder in a test has none
+	_ = s.control.SetWriteDeadline(time.Now().Add(s.patience)) // a recorder in a test has none
 	if _, err := s.w.Write([]byte(text)); err != nil {
 		return err
 	}

@@ -98,6 +98,8 @@ func (p *Pages) route(routes map[string]page.Show) {
 		w.WriteHeader(http.StatusNoContent) // a browser asks before it has the page
 	})
 	p.mux.HandleFunc("/live", p.live)
+	p.mux.HandleFunc("/r/{run}/follow/{project}", p.follow)
+	p.mux.HandleFunc("/rollout/{run}/follow/{project}", p.follow)
 }
 
 // live sends the state of a page when it changes.
@@ -106,11 +108,34 @@ func (p *Pages) live(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	cookie := ""
-	if c, err := r.Cookie(p.o.Cookie); err == nil {
-		cookie = c.Value
+	p.streams.Serve(w, r, p.cookie(r))
+}
+
+// cookie returns what tells the browser of a request apart from others.
+func (p *Pages) cookie(r *http.Request) string {
+	c, err := r.Cookie(p.o.Cookie)
+	if err != nil {
+		return ""
 	}
-	p.streams.Serve(w, r, cookie)
+	return c.Value
+}
+
+// follow sends the lines that a log gets.
+func (p *Pages) follow(w http.ResponseWriter, r *http.Request) {
+	follower, err := logs.Follow(&p.o.Site, r)
+	if err != nil || p.streams == nil {
+		http.NotFound(w, r)
+		return
+	}
+	p.streams.ServeLines(w, r, p.cookie(r), func(at feed.Place) (string, feed.Place, string, error) {
+		added, next, result, err := follower.Next(at)
+		if err != nil || len(added.Lines) == 0 {
+			return "", next, result, err
+		}
+		var out strings.Builder
+		err = p.templates.ExecuteTemplate(&out, "loglines", added)
+		return out.String(), next, result, err
+	})
 }
 
 // writeMetrics answers Prometheus.

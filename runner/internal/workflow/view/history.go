@@ -53,6 +53,14 @@ type Costs struct {
 	Run      string    `json:"run"`
 }
 
+// Word returns the result of the run in a word or two.
+func (p *Past) Word() string {
+	if p.CutOff {
+		return "cut off"
+	}
+	return string(p.Result)
+}
+
 // Ended reports whether nothing more comes from the run.
 func (p *Past) Ended() bool { return p.Result != ResultRunning }
 

@@ -38,21 +38,57 @@
   };
   const mark = (state, text) => { light.className = state; words.textContent = text; };
 
+  // follow appends the lines of a log that grows. The id of each message is the place in the file, where a connection
+  // that was lost begins again.
+  const most = 2000;
+  const follow = (lines) => {
+    source = new EventSource(lines.dataset.follow + "?from=" + lines.dataset.from);
+    source.addEventListener("hello", (e) => {
+      const hello = JSON.parse(e.data);
+      if (hello.generation !== generation) location.reload();
+      if (hello.poll) again();
+      mark("on", "live");
+    });
+    source.addEventListener("lines", (e) => {
+      const atEnd = scrollY + innerHeight > document.body.scrollHeight - 80;
+      lines.insertAdjacentHTML("beforeend", JSON.parse(e.data).html);
+      lines.dataset.from = e.lastEventId;
+      while (lines.children.length > most) lines.firstElementChild.remove();
+      for (const id of ["last", "total"]) { const at = document.getElementById(id); if (at) at.textContent = e.lastEventId.split("-")[1]; }
+      mark("on", "live, " + new Date().toISOString().slice(11, 19) + " UTC");
+      if (atEnd) scrollTo({top: document.body.scrollHeight});
+    });
+    source.addEventListener("end", (e) => {
+      const {result} = JSON.parse(e.data), badge = document.getElementById("result");
+      if (badge) { badge.textContent = result; badge.className = "badge " + ({succeeded: "succeeded", failed: "failed"}[result] || "cancelled"); }
+      spoken.textContent = "the run has ended: " + result;
+      close();
+      ended = true;
+      mark("", "ended");
+    });
+    source.onerror = lost;
+  };
+  let ended = false;
+  const again = () => { close(); timer = setTimeout(() => { timer = 0; open(); }, 5000); };
+  const lost = () => {
+    mark("off", "not live: the connection is gone");
+    if (source.readyState === EventSource.CLOSED) again();
+  };
+
   const open = () => {
-    if (source || timer || document.hidden) return;
+    if (source || timer || ended || document.hidden) return;
+    const lines = document.querySelector("[data-follow]");
+    if (lines) { follow(lines); return; }
     source = new EventSource("/live?page=" + encodeURIComponent(address()));
     source.addEventListener("hello", (e) => {
       const hello = JSON.parse(e.data);
       if (hello.generation !== generation) location.reload();
       if (hello.poll) { // this browser has enough connections
-        source.addEventListener("page", (e) => { show(e.data); close(); timer = setTimeout(() => { timer = 0; open(); }, 5000); }, {once: true});
+        source.addEventListener("page", (e) => { show(e.data); again(); }, {once: true});
       }
     });
     source.addEventListener("page", (e) => show(e.data));
-    source.onerror = () => {
-      mark("off", "not live: the connection is gone");
-      if (source.readyState === EventSource.CLOSED) { close(); timer = setTimeout(() => { timer = 0; open(); }, 5000); }
-    };
+    source.onerror = lost;
   };
   const close = () => { if (source) source.close(); source = null; };
   if ("live" in document.body.dataset) {

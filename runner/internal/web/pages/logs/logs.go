@@ -3,6 +3,7 @@ package logs
 
 import (
 	"bufio"
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/run/journal"
+	"mara/runner/internal/web/feed"
 	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
 )
@@ -52,11 +54,9 @@ type part struct {
 
 // logData is what the page of a log shows.
 type logData struct {
+	Added
 	Past     *view.Past
-	Base     string
-	Project  string
 	Projects []string
-	Lines    []logLine
 	Total    int
 	Hits     int
 	Text     string
@@ -66,6 +66,7 @@ type logData struct {
 	Earlier  string
 	Later    string
 	Live     bool
+	Follow   string // place after the last line, of a log that grows; "" for a part of it
 	All      string // address of the text
 }
 
@@ -88,7 +89,7 @@ func show(r *page.Visit) (page.Content, error) {
 	if !slices.Contains(names, project) {
 		return page.Content{}, page.NotFound("run %s has no log of %q yet", id, page.Visible(project))
 	}
-	data := logData{Past: past, Base: base + url.PathEscape(id), Project: project, Projects: names,
+	data := logData{Past: past, Added: Added{Base: base + url.PathEscape(id), Project: project}, Projects: names,
 		Text:   r.Query.Get("q"),
 		Errors: r.Query.Get("errors") != "", Live: !past.Ended()}
 	data.All = base + url.PathEscape(id) + "/text/" + url.PathEscape(project)
@@ -96,11 +97,11 @@ func show(r *page.Visit) (page.Content, error) {
 		return page.Content{}, err
 	}
 	refresh := 0
-	if data.Live {
+	if data.Follow != "" {
 		refresh = 5
 	}
-	return page.Content{Template: "log.html", Title: page.Visible(project) + ", log", Nav: "runs", Live: data.Live,
-		Refresh: refresh, Data: &data}, nil
+	return page.Content{Template: "log.html", Title: page.Visible(project) + ", log", Nav: "runs",
+		Live: data.Follow != "", Refresh: refresh, Data: &data}, nil
 }
 
 // read reads the part of the log that the query asks for: a page, or what is found.
@@ -120,17 +121,23 @@ func (d *logData) read(run journal.Run, r *page.Visit) error {
 		most = logTail
 	}
 	searches := d.Text != "" || d.Errors
+	d.Find = searches
+	offset := int64(0) // after the last line
 	words := strings.ToLower(d.Text)
 	reader := bufio.NewReaderSize(f, 64<<10)
 	for {
-		text, err := readLine(reader)
+		text, n, err := readLine(reader)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return fmt.Errorf("reading the log of %s: %w", d.Project, err)
 		}
+		if d.Live && !n.ended { // it is shown when it is whole
+			break
+		}
 		d.Total++
+		offset += n.bytes
 		line := logLine{N: d.Total, Bad: isBad(text)}
 		switch {
 		case searches && (d.Errors && !line.Bad || !strings.Contains(strings.ToLower(text), words)):
@@ -149,6 +156,9 @@ func (d *logData) read(run journal.Run, r *page.Visit) error {
 			d.Lines = d.Lines[1:]
 		}
 	}
+	if tail && !searches {
+		d.Follow = feed.Place{Offset: offset, Line: d.Total}.String()
+	}
 	if n := len(d.Lines); n > 0 && !searches {
 		d.First, d.Last = d.Lines[0].N, d.Lines[n-1].N
 		if d.First > 1 {
@@ -162,18 +172,32 @@ func (d *logData) read(run journal.Run, r *page.Visit) error {
 }
 
 // readLine reads a line without its end. It keeps the beginning of a very long one, and passes over the rest.
-func readLine(r *bufio.Reader) (string, error) {
+func readLine(r *bufio.Reader) (text string, n extent, err error) {
 	var line []byte
-	for {
-		part, more, err := r.ReadLine()
-		if err != nil {
-			return "", err
-		}
+	for !n.ended {
+		part, err := r.ReadSlice('\n')
+		n.bytes += int64(len(part))
+		n.ended = bytes.HasSuffix(part, []byte("\n"))
 		line = append(line, part[:min(len(part), mostCut-min(len(line), mostCut))]...)
-		if !more {
-			return strings.ToValidUTF8(string(line), "�"), nil
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && n.bytes > 0:
+			return lineText(line), n, nil
+		case err != nil:
+			return "", n, err
 		}
 	}
+	return lineText(line), n, nil
+}
+
+// extent is how long a line is in its file.
+type extent struct {
+	bytes int64
+	ended bool
+}
+
+func lineText(line []byte) string {
+	return strings.ToValidUTF8(strings.TrimRight(string(line), "\r\n"), "�")
 }
 
 // isBad reports whether a line tells of an error.

@@ -164,11 +164,7 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 	if past.Fleet {
 		what = fmt.Sprintf("%s of the fleet", s.Operation)
 	}
-	word := string(past.Result)
-	if past.CutOff {
-		word = "cut off"
-	}
-	return page.Content{Template: "run.html", Title: page.Visible(what + ", " + word), Nav: "runs", Live: live,
+	return page.Content{Template: "run.html", Title: page.Visible(what + ", " + past.Word()), Nav: "runs", Live: live,
 		Refresh: refresh, Data: &data}, nil
 }
 
