@@ -175,7 +175,7 @@ func newServer(handler http.Handler) *http.Server {
 		MaxHeaderBytes: 32 << 10}
 }
 
-// announce prints the address and opens it. The function that it returns removes what that has left behind.
+// announce prints the address and opens it. The function that it returns removes the file for that.
 func (o options) announce(ctx context.Context, d cmd.Deps) (forget func()) {
 	address := "http://" + o.Guard.Address.String() + "/"
 	if !o.Guard.Address.Addr().IsLoopback() {

@@ -17,6 +17,9 @@ import (
 //go:embed report.html
 var page string
 
+//go:embed report.css
+var style string
+
 // Page is what a page of a run shows: the template of the report, and `runner web`.
 type Page struct {
 	*event.Summary
@@ -61,6 +64,7 @@ type FailedRows struct {
 type Share struct {
 	Result event.Result
 	N      int
+	Left   template.CSS
 	Width  template.CSS
 }
 
@@ -83,7 +87,8 @@ func NewPage(s *event.Summary, d Details) Page {
 	path := criticalPath(s)
 	data := Page{
 		Summary: s, Title: title(s), Duration: event.FormatDuration(s.Duration()), Words: s.Changes.Words(s.Operation),
-		Head: template.HTML(graph.Head), Style: template.CSS(graph.Style), Ticks: scale.ticks(), Shares: shares(s),
+		Head: template.HTML(graph.Head(graph.Style + style)), Style: template.CSS(graph.Style + style),
+		Ticks: scale.ticks(), Shares: shares(s),
 	}
 	for _, step := range s.Steps {
 		row := scale.row(step)
@@ -189,6 +194,7 @@ func (p *Page) graph(path []string) graph.Graph {
 // shares counts the projects by result.
 func shares(s *event.Summary) []Share {
 	var out []Share
+	left := 0.0
 	for _, r := range []event.Result{event.Succeeded, event.Failed, event.Cancelled, event.Interrupted,
 		event.Skipped} {
 		n := 0
@@ -198,7 +204,10 @@ func shares(s *event.Summary) []Share {
 			}
 		}
 		if n > 0 {
-			out = append(out, Share{Result: r, N: n, Width: percentage(float64(n) / float64(len(s.Steps)))})
+			const gap = 0.003 // between two parts
+			part := float64(n) / float64(len(s.Steps))
+			out = append(out, Share{Result: r, N: n, Left: percentage(left), Width: percentage(max(part-gap, gap))})
+			left += part
 		}
 	}
 	return out

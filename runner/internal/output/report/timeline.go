@@ -12,8 +12,8 @@ import (
 type Bar struct {
 	Left, Width template.CSS
 	Label       string
-	// Note is where what is written about the bar begins, from the left edge; or
-	// from the right edge if Place says that it stands before or inside the bar.
+	// Note is where what is written about the bar begins; or where it ends, if Place says that it
+	// stands before or inside the bar.
 	Note  template.CSS
 	Place string
 }
@@ -59,15 +59,15 @@ func (t timeline) row(step event.Step) Row {
 }
 
 func (t timeline) bar(start time.Time, duration time.Duration, label string) *Bar {
-	const room = 0.25 // for a note
+	const room, least = 0.25, 0.004 // for a note; of a bar, which is to be seen
 	from, to := t.share(start.Sub(t.began)), t.share(start.Sub(t.began)+duration)
-	b := &Bar{Left: percentage(from), Width: percentage(to - from), Label: label, Note: percentage(to)}
+	b := &Bar{Left: percentage(from), Width: percentage(max(to-from, least)), Label: label, Note: percentage(to)}
 	switch {
 	case 1-to >= room:
 	case from >= room:
-		b.Place, b.Note = "before", percentage(1-from)
+		b.Place, b.Note = "before", percentage(from)
 	default:
-		b.Place, b.Note = "inside", percentage(1-to)
+		b.Place = "inside"
 	}
 	return b
 }

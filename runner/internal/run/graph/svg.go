@@ -2,7 +2,9 @@ package graph
 
 import (
 	"cmp"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"html"
 	"math"
@@ -28,26 +30,27 @@ const (
 //go:embed style.css
 var Style string
 
-// Head begins a page that is complete in itself: it loads nothing and runs nothing.
-//
 //go:embed head.html
-var Head string
+var head string
+
+// Head returns the beginning of a page that is complete in itself, for a page with this one style sheet. Its policy
+// allows the sheet by its digest, and no other style and no script.
+func Head(style string) string {
+	sum := sha256.Sum256([]byte(style))
+	return strings.Replace(head, "STYLE", "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'", 1)
+}
 
 // SVG draws the graph as an element for a page that has Style.
 // There it shrinks a little where it does not fit, before it has to be scrolled.
 func (g Graph) SVG() string {
 	p := g.layout()
-	const smallest = 0.7
-	return p.draw(fmt.Sprintf(` style="max-width:100%%;height:auto;min-width:%.0fpx"`, smallest*p.w), "")
+	const smallest, step, most = 0.7, 160, 20 // of the width; the classes least-1 to least-20 of Style
+	return p.draw(fmt.Sprintf(" least-%d", min(int(smallest*p.w/step), most)), "", "")
 }
-
-// Bare draws the graph as an element for a page that has Style and whose policy forbids styles in attributes. The page
-// decides how wide it is shown.
-func (g Graph) Bare() string { return g.layout().draw("", "") }
 
 // File draws the graph as a file of its own.
 func (g Graph) File() string {
-	return g.layout().draw(` xmlns="http://www.w3.org/2000/svg"`,
+	return g.layout().draw("", ` xmlns="http://www.w3.org/2000/svg"`,
 		"<style>"+Style+"svg { background: var(--back); }\n</style>\n")
 }
 
@@ -62,9 +65,9 @@ type picture struct {
 	w, h   float64
 }
 
-func (p *picture) draw(attributes, head string) string {
-	fmt.Fprintf(&p.b, `<svg class="graph"%s width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="group"`,
-		attributes, p.w, p.h, p.w, p.h)
+func (p *picture) draw(class, attributes, head string) string {
+	fmt.Fprintf(&p.b, `<svg class="graph%s"%s width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="group"`,
+		class, attributes, p.w, p.h, p.w, p.h)
 	fmt.Fprintf(&p.b, ` aria-label="%s">`+"\n", html.EscapeString(p.g.Title))
 	p.b.WriteString(head)
 	for _, marked := range []bool{false, true} { // marked edges lie on top

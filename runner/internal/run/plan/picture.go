@@ -10,6 +10,9 @@ import (
 	"mara/runner/internal/run/graph"
 )
 
+//go:embed picture.css
+var style string
+
 //go:embed picture.html
 var pictureHTML string
 
@@ -67,7 +70,8 @@ func renderHTML(p Plan) (string, error) {
 		Head    template.HTML
 		Style   template.CSS
 		Picture template.HTML
-	}{p, treeTitle(p), path, template.HTML(graph.Head), template.CSS(graph.Style),
+	}{p, treeTitle(p), path, template.HTML(graph.Head(graph.Style + style)),
+		template.CSS(graph.Style + style),
 		template.HTML(picture(p).SVG())}) // SVG escapes its texts
 	return b.String(), err
 }

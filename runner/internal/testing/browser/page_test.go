@@ -119,7 +119,7 @@ const problems = `(() => {
     const e = n.parentElement;
     if (!n.data.trim() || !e.getClientRects().length || ["STYLE", "TITLE", "style", "title"].includes(e.tagName)) continue;
     const svg = e.closest("svg"), style = getComputedStyle(e);
-    const box = svg && e.parentElement.querySelector(".box");
+    const box = svg && e.parentElement.querySelector(e.classList.contains("inside") ? ".bar" : ".box");
     const back = box ? channels(getComputedStyle(box).fill) : behind(e, n);
     const [a, b] = [luminance(channels(svg ? style.fill : style.color)), luminance(back)];
     const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);

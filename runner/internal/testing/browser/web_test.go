@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -32,14 +34,7 @@ const all = 80
 // newFleetRoot describes a fleet in three waves. Its environments consist of one project.
 func newFleetRoot(t *testing.T) *fleetRoot {
 	t.Helper()
-	home := t.TempDir()
-	f := &fleetRoot{t: t, root: t.TempDir(), env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "PULUMI_CONFIG_PASSPHRASE=x"}}
-	f.write("config/layers/base.yaml", `values:
-  runner:
-    provider: kind
-    projects: {skip: [kind-registry, kubeconfig, secrets, kic-image-build, kic-image-push, ingress-controller-namespace, ingress-controller,
-      logstore, logagent, certmgr, prometheus, observability, bank-of-anthos]}
-`)
+	f := newRoot(t)
 	n := 0
 	for _, wave := range []struct {
 		name  string
@@ -56,6 +51,20 @@ func newFleetRoot(t *testing.T) *fleetRoot {
 	if n != all {
 		t.Fatalf("%d environments", n)
 	}
+	return f
+}
+
+// newRoot describes the layer of all environments, which consist of one project.
+func newRoot(t *testing.T) *fleetRoot {
+	t.Helper()
+	home := t.TempDir()
+	f := &fleetRoot{t: t, root: t.TempDir(), env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "PULUMI_CONFIG_PASSPHRASE=x"}}
+	f.write("config/layers/base.yaml", `values:
+  runner:
+    provider: kind
+    projects: {skip: [kind-registry, kubeconfig, secrets, kic-image-build, kic-image-push, ingress-controller-namespace, ingress-controller,
+      logstore, logagent, certmgr, prometheus, observability, bank-of-anthos]}
+`)
 	return f
 }
 
@@ -166,7 +175,14 @@ func (f *fleetRoot) await(what string, is func() bool) {
 // web starts the pages and returns their first address.
 func (f *fleetRoot) web() (first string) {
 	f.t.Helper()
-	cmd := f.command("web", "--no-open", "-o", "json")
+	first, _ = f.serve()
+	return first
+}
+
+// serve starts the pages; further arguments are those of `runner web`.
+func (f *fleetRoot) serve(args ...string) (first string, kill func()) {
+	f.t.Helper()
+	cmd := f.command(append([]string{"web", "--no-open", "-o", "json"}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		f.t.Fatal(err)
@@ -182,7 +198,10 @@ func (f *fleetRoot) web() (first string) {
 	if err := json.NewDecoder(out).Decode(&hello); err != nil {
 		f.t.Fatal(err)
 	}
-	return hello.Address
+	return hello.Address, func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
 }
 
 // says waits until the text of the page has all of some texts.
@@ -262,7 +281,7 @@ func TestWebWalk(t *testing.T) {
 	tabs(browser, t, base)
 }
 
-// TestWebFollowsARollout watches a rollout that goes on in another process, is killed, and is resumed.
+// TestWebFollowsARollout watches a rollout of another process that is killed, and resumed.
 func TestWebFollowsARollout(t *testing.T) {
 	onlyWhereAsked(t)
 	t.Parallel()
@@ -277,7 +296,7 @@ func TestWebFollowsARollout(t *testing.T) {
 	follow(t, f, v, base)
 }
 
-// walk looks at every page as different people do, without anything that goes on.
+// walk looks at every page as different people do, while nothing runs.
 func walk(browser context.Context, t *testing.T, base string) {
 	t.Helper()
 	for page, says := range map[string]string{
@@ -339,7 +358,7 @@ func follow(t *testing.T, f *fleetRoot, v *view, base string) {
 	v.says("of 14 done", "Timeline")
 	mark()
 	v.says("of 14 done", "Now")
-	v.judge("a rollout that goes on")
+	v.judge("a current rollout")
 	rollout := ask[string](v, `location.pathname`)
 	kill()
 	v.says("cut off", "runner fleet up --resume --simulate")
@@ -386,4 +405,189 @@ func onlyWhereAsked(t *testing.T) {
 	if os.Getenv("MARA_WEB") == "" {
 		t.Skip("`make web-test` runs it")
 	}
+}
+
+// slowRun starts an up of an environment that takes a while and writes into the log of its project meanwhile.
+func (f *fleetRoot) slowRun(stack string) (kill func()) {
+	f.t.Helper()
+	f.run(0, "destroy", "-s", stack)
+	return f.start("up", "-s", stack, "--simulate-slow", "kind:index:Cluster=25s")
+}
+
+// log waits for the log of the newest run of an environment, and returns its address and its file.
+func (f *fleetRoot) log(stack string) (address, file string) {
+	f.t.Helper()
+	f.await("a log of "+stack, func() bool {
+		for _, found := range glob(f.t, f.root, ".runner/simulated/runs/*/logs/kind-cluster.log") {
+			run := filepath.Dir(filepath.Dir(found))
+			text, _ := os.ReadFile(filepath.Join(run, "events.ndjson"))
+			if bytes.Contains(text, []byte(`"stack":"`+stack+`"`)) && bytes.Contains(text, []byte(`"operation":"up"`)) && !bytes.Contains(text, []byte("run.finished")) {
+				address, file = "r/"+filepath.Base(run)+"/log/kind-cluster", found
+			}
+		}
+		return file != ""
+	})
+	return address, file
+}
+
+// appendTo appends to a file, as another process does.
+func appendTo(t *testing.T, file, text string) {
+	t.Helper()
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.WriteString(text); err != nil {
+		t.Error(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// forget drops complaints of a page whose server was not there.
+func (v *view) forget() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.complaints = nil
+}
+
+// TestWebFollowsALog follows a log that grows: lines are appended and nothing is loaded again, a connection that was
+// lost begins where it ended, and the page says how the run ended.
+func TestWebFollowsALog(t *testing.T) {
+	onlyWhereAsked(t)
+	t.Parallel()
+	browser := startFor(t, 5*time.Minute)
+	f := newSmallRoot(t)
+	first := f.web()
+	base, _, _ := strings.Cut(first, "?")
+	v := visit(browser, t, first, "light", 1440)
+	v.says("environment", "live")
+	kill := f.slowRun("dev")
+	defer kill()
+	address, file := f.log("dev")
+	appendTo(t, file, "12:00:00 hand-made one\n12:00:00 <b>hand-made</b> two\n")
+	v.do(chromedp.Navigate(base + "runs"))
+	v.says(strings.Split(address, "/")[1]) // the run is noticed
+	v.do(chromedp.Navigate(base + address))
+	v.says("hand-made one", "<b>hand-made</b> two", "live")
+	ask[bool](v, `(window.notReloaded = true)`)
+	appendTo(t, file, "\x1b[31merror: red\n")
+	v.says(`\u001b[31merror: red`)
+	v.hide(true)
+	appendTo(t, file, "12:00:01 while it slept\n")
+	time.Sleep(time.Second)
+	if strings.Contains(ask[string](v, `document.body.innerText`), "while it slept") {
+		t.Error("a page that is hidden is kept up to date")
+	}
+	v.hide(false)
+	v.says("while it slept")
+	if n := ask[int](v, `[...document.querySelectorAll(".lines li")].filter(li => li.innerText.includes("hand-made one")).length`); n != 1 {
+		t.Errorf("a line is there %d times", n)
+	}
+	if !ask[bool](v, `(() => { const n = [...document.querySelectorAll(".lines li a")].map(a => Number(a.textContent)); return n.every((x, i) => i === 0 || x === n[i-1] + 1); })()`) {
+		t.Error("the numbers of the lines are not in order")
+	}
+	v.says("succeeded", "ended")
+	if !ask[bool](v, `window.notReloaded`) {
+		t.Error("the page was loaded again")
+	}
+	v.judge("a log that has grown")
+}
+
+// hide hides a page and shows it again, as a browser does with a tab and a computer that sleeps with all of them.
+func (v *view) hide(is bool) {
+	v.t.Helper()
+	ask[bool](v, fmt.Sprintf(`(Object.defineProperty(document, "hidden", {configurable: true, value: %v}), document.dispatchEvent(new Event("visibilitychange")), true)`, is))
+}
+
+// newSmallRoot describes two environments that are deployed.
+func newSmallRoot(t *testing.T) *fleetRoot {
+	t.Helper()
+	f := newRoot(t)
+	for _, name := range []string{"dev", "other"} {
+		f.write("config/environments/"+name+".yaml", "imports: [base]\nvalues: {pulumiConfig: {\"kind:workers\": 1}}\n")
+	}
+	f.run(0, "fleet", "up", "--all")
+	return f
+}
+
+// TestWebServerRestarts: a page that is open while its server ends says so, and is up to date again when another one
+// serves at its address.
+func TestWebServerRestarts(t *testing.T) {
+	onlyWhereAsked(t)
+	t.Parallel()
+	browser := startFor(t, 5*time.Minute)
+	f := newSmallRoot(t)
+	token := filepath.Join(t.TempDir(), "token")
+	const secret = "0123456789abcdef0123456789abcdef"
+	if err := os.WriteFile(token, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	listen := fmt.Sprintf("127.0.0.1:%d", port)
+	_, kill := f.serve("--listen", listen, "--token-file", token)
+	v := visit(browser, t, "http://"+listen+"/?token="+secret, "light", 1440)
+	v.says("2 environments", "live, ")
+	ask[bool](v, `(window.notReloaded = true)`)
+	kill()
+	v.says("not live: the connection is gone", "2 environments")
+	f.write("config/environments/third.yaml", "imports: [base]\n")
+	_, kill = f.serve("--listen", listen, "--token-file", token)
+	// The cookie was that of the other server: the browser has to come with the token again, and the page says so.
+	v.says("not live")
+	v.do(chromedp.Navigate("http://" + listen + "/?token=" + secret))
+	v.says("3 environments", "live, ")
+	v.forget()
+	v.judge("after another server has begun")
+	kill()
+}
+
+// TestWebWithoutScript: everything is there without script: links sort and filter, and a page of something that runs
+// loads itself again.
+func TestWebWithoutScript(t *testing.T) {
+	onlyWhereAsked(t)
+	t.Parallel()
+	browser := startFor(t, 5*time.Minute)
+	f := newSmallRoot(t)
+	first := f.web()
+	base, _, _ := strings.Cut(first, "?")
+	v := visit(browser, t, "about:blank", "light", 1440)
+	call(v, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	v.do(chromedp.Navigate(first))
+	v.says("2 environments", "up to date")
+	v.do(chromedp.Navigate(base + "?q=dev"))
+	v.says("dev")
+	v.do(chromedp.Navigate(base + "?sort=-name"))
+	v.says("dev", "other")
+	if refresh := ask[int](v, `document.querySelectorAll("noscript").length`); refresh != 1 {
+		t.Errorf("%d noscript", refresh)
+	}
+	f.write("config/environments/third.yaml", "imports: [base]\n")
+	v.do(chromedp.Navigate(base))
+	v.says("3 environments") // by loading itself again
+	kill := f.slowRun("dev")
+	defer kill()
+	address, file := f.log("dev")
+	v.do(chromedp.Navigate(base + "runs"))
+	v.says(strings.Split(address, "/")[1]) // the run is noticed
+	v.do(chromedp.Navigate(base + address))
+	appendTo(t, file, "12:00:00 written later\n")
+	v.says("written later")
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.complaints) > 0 {
+		t.Errorf("the browser says %q", v.complaints)
+	}
+}
+
+// freePort returns a port that nothing listens on.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
 }

@@ -30,13 +30,13 @@ type Environment struct {
 
 // Lately has the newest runs of an environment, nil for none.
 type Lately struct {
-	Live    *Past // that goes on, of any operation
+	Live    *Past // a current one, of any operation
 	Any     *Past
 	Write   *Past // up, refresh or destroy
 	Success *Past // an up that succeeded
 	Preview *Past
 	Costs   *Costs // of the newest run that estimated them
-	Rollout *Past  // that goes on, and that it is a part of
+	Rollout *Past  // a current one that it is a part of
 }
 
 // Lock is the lock of an environment.

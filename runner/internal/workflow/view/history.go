@@ -97,7 +97,7 @@ func NewHistory(dir string) *History {
 	return &History{dir: dir, known: map[string]*Past{}, open: map[string]*open{}}
 }
 
-// Refresh reads what is new. It returns the runs that have begun, gone on or ended since, and the error of listing
+// Refresh reads what is new. It returns the runs that have begun, progressed or ended since, and the error of listing
 // them; a run that cannot be read is passed over.
 func (h *History) Refresh() (changed []*Past, err error) {
 	all, err := journal.List(h.dir)

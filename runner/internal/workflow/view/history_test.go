@@ -12,7 +12,7 @@ import (
 	"mara/runner/internal/testing/eventtest"
 )
 
-// TestHistoryFollowsARun: a run is seen to begin, go on and end, in another process than its own; one whose process is
+// TestHistoryFollowsARun: a run is seen to begin, to progress and to end, in another process than its own; one whose process is
 // gone is cut off, and not running.
 func TestHistoryFollowsARun(t *testing.T) {
 	t.Parallel()

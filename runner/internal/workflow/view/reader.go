@@ -275,7 +275,7 @@ func (r *Reader) Known(names []string) (known []string) {
 	return known
 }
 
-// IsBusy reports whether a run goes on that this machine can see.
+// IsBusy reports whether this machine can see a current run.
 func (r *Reader) IsBusy() bool {
 	goesOn := func(p *Past) bool { return !p.Ended() }
 	return slices.ContainsFunc(r.Runs.Runs(), goesOn) || slices.ContainsFunc(r.Rollouts.Runs(), goesOn)

@@ -20,7 +20,7 @@ const (
 	Locked         State = "locked"              // by a process that is gone
 	Unknown        State = record.IsUnknown      // it cannot be known, and the reason says why
 	Running        State = record.IsRunning      // a run is changing it now
-	Waiting        State = "waiting"             // for its turn in a rollout that goes on
+	Waiting        State = "waiting"             // for its turn in a current rollout
 	Drifted        State = "drifted"             // the last comparison found differences
 	Changed        State = record.HasChanged     // values or programs differ from what ran
 	Partly         State = record.IsPartly       // some projects never ran
@@ -56,7 +56,7 @@ func (e *Environment) add(s State, reason string) {
 	if reason == "" {
 		return
 	}
-	at := 0 // behind those of states that are as bad or worse
+	at := 0 // after those of states that are as bad or worse
 	for at < len(e.ranks) && e.ranks[at] <= s.Rank() {
 		at++
 	}

@@ -107,7 +107,7 @@ func overview(r *page.Visit) (page.Content, error) {
 	data.Tab = "overview"
 	data.steps(r)
 	if len(data.Steps) > 0 {
-		data.Picture = template.HTML(data.graph().Bare()) // which escapes what it is given
+		data.Picture = template.HTML(data.graph().SVG()) // which escapes what it is given
 	}
 	data.Runs = data.Runs[:min(5, len(data.Runs))]
 	return data.content(), nil

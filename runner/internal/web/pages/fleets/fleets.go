@@ -89,7 +89,7 @@ type pageLink struct {
 	Current bool
 }
 
-// rolloutPanel is an operation on many environments that goes on, or the last one.
+// rolloutPanel is a current operation on many environments, or the last one.
 type rolloutPanel struct {
 	*view.Past
 	Waves []wavePanel

@@ -144,7 +144,7 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 		g.Nodes[i].Label = "" // title and text
 	}
 	if len(g.Nodes) > 0 && len(g.Nodes) <= 120 {
-		data.Picture = template.HTML(g.Bare()) // which escapes what it is given
+		data.Picture = template.HTML(g.SVG()) // which escapes what it is given
 	}
 	resume := func(words ...string) {
 		data.Commands = append(data.Commands, page.Advice{Why: "Continue with what is left",
