@@ -16,6 +16,13 @@ type Mara struct {
 	Hooks        []MaraHook // of the run
 	Applications []Application
 	Harmless     []Word // types of resources, or prefixes, that a protected environment may lose
+	Fingerprint  MaraFingerprint
+}
+
+// MaraFingerprint says which environment variables count for what may be skipped: names, or beginnings that end in *.
+type MaraFingerprint struct {
+	Ignore []Word // never count
+	Only   []Word // no others count; nil for all
 }
 
 // Word is a string with its line.
@@ -52,11 +59,14 @@ type MaraProject struct {
 	StackFile Word   // SharedStackFile or OwnStackFile
 	Stack     Word   // pattern of its stack names
 	Outputs   []Word // to highlight
-	Timeout   time.Duration
-	Estimate  time.Duration
-	Config    []MaraKey
-	Hooks     []MaraHook
+	Inputs    []Word // files and directories below the root that the program consists of, besides its own directory
+	MaraTimes
+	Config []MaraKey
+	Hooks  []MaraHook
 }
+
+// MaraTimes are the durations of a project's step: the maximum and the usual one.
+type MaraTimes struct{ Timeout, Estimate time.Duration }
 
 // The values of stackFile.
 const (

@@ -193,6 +193,12 @@ func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
 		}},
 		field{"hooks", func(key string, node *yaml.Node) { m.Hooks = d.hooks(key, node) }},
 		field{"harmless", func(key string, node *yaml.Node) { m.Harmless = d.types(key, node) }},
+		field{"fingerprint", func(key string, node *yaml.Node) {
+			d.fields(key, node,
+				field{"ignore", d.variables(&m.Fingerprint.Ignore)},
+				field{"only", d.variables(&m.Fingerprint.Only)},
+			)
+		}},
 	)
 }
 
@@ -207,6 +213,21 @@ func (d *maraDecoder) types(key string, node *yaml.Node) (types []Word) {
 	}
 	return types
 }
+
+// variables reads names of environment variables, or their beginnings that end in *.
+func (d *maraDecoder) variables(to *[]Word) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		d.words(to)(key, node)
+		for _, name := range *to {
+			if !variablePattern.MatchString(name.Text) {
+				d.problem(name.Line, key, "%q is not the name of an environment variable, or its beginning and *", name.Text)
+			}
+		}
+	}
+}
+
+// variablePattern matches the name of an environment variable, or its beginning and *.
+var variablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
 
 // resourceType matches a type of resources or a prefix, at least the package.
 var resourceType = regexp.MustCompile(`^[A-Za-z0-9-]+:([A-Za-z0-9._-]+[:/])*[A-Za-z0-9._-]*$`)
@@ -258,6 +279,7 @@ func (d *maraDecoder) project(key string, node *yaml.Node) MaraProject {
 		field{"stack", d.word(&p.Stack)},
 		field{"stackFile", d.choice(&p.StackFile, SharedStackFile, OwnStackFile)},
 		field{"outputs", d.words(&p.Outputs)},
+		field{"inputs", d.words(&p.Inputs)},
 		field{"timeout", d.duration(&p.Timeout)},
 		field{"estimate", d.duration(&p.Estimate)},
 		field{"config", func(key string, node *yaml.Node) { p.Config = d.keys(key, node) }},

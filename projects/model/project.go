@@ -48,6 +48,9 @@ type Own struct {
 	Git, Ref   string // the repository and the revision that it is from; "" for a directory below the root
 	Stack      string // pattern of the names of its stacks; "" for that of the environment
 	Line       int    // in mara.yaml
+	// Inputs are files and directories below the root, or patterns for them, that the program consists of besides its
+	// own directory; nil if that is not declared.
+	Inputs []string
 }
 
 // Directory returns the project's directory below the root, as it is shown.

@@ -26,7 +26,7 @@ var flagsOfOthers = map[string]string{
 func TestAdviceNamesFlagsThatExist(t *testing.T) {
 	t.Parallel()
 	d, _, _ := cmdtest.Deps(t)
-	known := map[string]bool{"help": true}
+	known := map[string]bool{"help": true, "help-all": true}
 	for _, leaf := range leaves("", commands(d)) {
 		for _, flag := range leaf.command.Flags {
 			for _, name := range flag.Names() {

@@ -101,7 +101,7 @@ func execute(ctx context.Context, d cmd.Deps, args []string) error {
 		return err
 	}
 	if call.help {
-		_, err := fmt.Fprint(d.Stdout, help.Fit(help.Text(all, call.command, call.path), d.Width()))
+		_, err := fmt.Fprint(d.Stdout, help.Fit(help.Text(all, call.command, call.path, call.everything), d.Width()))
 		return err
 	}
 	return newApp(d, all).RunContext(ctx, append([]string{cmd.Program}, call.args...))

@@ -15,10 +15,11 @@ import (
 
 // call is a sorted command line.
 type call struct {
-	command *cli.Command // nil for the program itself
-	path    string       // names of the command: "plan"
-	help    bool
-	args    []string // command, its flags, "--" and its arguments
+	command    *cli.Command // nil for the program itself
+	path       string       // names of the command: "plan"
+	help       bool
+	everything bool     // of the help: common flags, too
+	args       []string // command, its flags, "--" and its arguments
 }
 
 // arrange sorts a command line into the order that urfave needs: the command, its flags, its
@@ -26,11 +27,14 @@ type call struct {
 // takes a value in all commands or in none, so arrange can separate flags from arguments
 // before it knows the command.
 func arrange(all []*cli.Command, args []string) (call, error) {
-	words, err := sortWords(append(cmd.AllFlags(all), cli.HelpFlag, cli.VersionFlag), args)
+	helpAll := &cli.BoolFlag{Name: "help-all"} // explains common flags, too
+	words, err := sortWords(append(cmd.AllFlags(all), cli.HelpFlag, helpAll, cli.VersionFlag), args)
 	if err != nil {
 		return call{}, failure.Usagef(nearestCommand(all, args), "%v", err)
 	}
 	wantsHelp, version := words.take(cli.HelpFlag) != "", words.take(cli.VersionFlag)
+	everything := words.take(helpAll) != ""
+	wantsHelp = wantsHelp || everything
 	if len(words.arguments) > 0 && words.arguments[0] == "help" {
 		wantsHelp, words.arguments = true, words.arguments[1:]
 	}
@@ -47,7 +51,7 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	if err != nil {
 		return call{}, err
 	}
-	if c.help = wantsHelp; c.help {
+	if c.help, c.everything = wantsHelp, everything; c.help {
 		return c, nil
 	}
 	if version != "" {

@@ -18,7 +18,7 @@ func TestHelpFitsEveryCommand(t *testing.T) {
 	d, _, _ := cmdtest.Deps(t)
 	all := commands(d)
 	for _, leaf := range leaves("", all) {
-		text := help.Text(all, leaf.command, leaf.path)
+		text := help.Text(all, leaf.command, leaf.path, true)
 		for _, width := range []int{60, 80, 120} {
 			got := help.Fit(text, width)
 			if diff := cmp.Diff(strings.Fields(text), strings.Fields(got)); diff != "" {

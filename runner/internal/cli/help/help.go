@@ -17,7 +17,8 @@ import (
 )
 
 // Text returns the help of the program, or of one command.
-func Text(all []*cli.Command, command *cli.Command, path string) string {
+// Flags that all commands share are folded into one line, unless they are asked for.
+func Text(all []*cli.Command, command *cli.Command, path string, everything bool) string {
 	if command == nil {
 		return programHelp(all)
 	}
@@ -34,8 +35,24 @@ func Text(all []*cli.Command, command *cli.Command, path string) string {
 	}
 	own, common := SplitFlags(command.Flags)
 	writeFlags(&b, "Flags", own)
-	writeFlags(&b, cmd.CommonCategory, common)
+	if everything {
+		writeFlags(&b, cmd.CommonCategory, common)
+	} else {
+		foldFlags(&b, cmd.CommonCategory, common, path)
+	}
 	return b.String()
+}
+
+// foldFlags lists the names of flags, and how to see what they do.
+func foldFlags(b *strings.Builder, title string, flags []cli.Flag, path string) {
+	if len(flags) == 0 {
+		return
+	}
+	var names []string
+	for _, flag := range flags {
+		names = append(names, cmd.Dashed(flag.Names()[0]))
+	}
+	fmt.Fprintf(b, "\n%s: %s. `%s %s --help-all` explains them.\n", title, strings.Join(names, ", "), cmd.Program, path)
 }
 
 func programHelp(all []*cli.Command) string {

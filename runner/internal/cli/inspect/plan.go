@@ -31,15 +31,26 @@ func Plan(d cmd.Deps) *cli.Command {
 			"succeeded. If -s names a stack that was deployed from here, durations come from its earlier runs; " +
 			"otherwise they are estimates. The formats dot, mermaid, svg and html draw the plan; html adds a table. " +
 			"yaml prints a provider with this plan, as a start for your mara.yaml.\n\n" +
+			"--learn adds to mara.yaml the references that the newest preview or run of each project has made, and " +
+			"that the plan does not declare. It changes no other line.\n\n" +
 			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n" +
-			"  runner plan -p linode -o html > plan.html\n  runner plan -p kind -o yaml > mara.yaml\n\n" +
+			"  runner plan -p linode -o html > plan.html\n  runner plan -p kind -o yaml > mara.yaml\n" +
+			"  runner plan --learn\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag(append(plan.Formats(), yamlFormat)...),
-			[]cli.Flag{&cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"}},
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"},
+				&cli.BoolFlag{Name: "learn", Usage: "add to mara.yaml the references that programs were seen to make"},
+			},
 			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parsePlan, runPlan),
+		Action: func(c *cli.Context) error {
+			if c.Bool("learn") {
+				return cmd.Action(d, parseLearn, runLearn)(c)
+			}
+			return cmd.Action(d, parsePlan, runPlan)(c)
+		},
 	}
 }
 

@@ -25,8 +25,8 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"gives the least that the environment costs.\n\n" +
 				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n  runner preview -s dev --exit-code",
 			flags: []string{
-				"exit-code", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "secret",
-				"generate-secrets", "simulate-cluster",
+				"exit-code", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "why",
+				"secret", "generate-secrets", "simulate-cluster",
 			},
 			codes: []int{cmd.ExitChanges},
 		}),
@@ -47,7 +47,7 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
 			flags: []string{
 				"auto-approve-if", "force", "allow", "plan", "plan-digest", "unknown-programs", "on-missing-output", "max-monthly",
-				"unknown-costs", "policy-pack", "diff", "secret", "generate-secrets", "simulate-cluster",
+				"unknown-costs", "policy-pack", "diff", "why", "secret", "generate-secrets", "simulate-cluster",
 			},
 		}),
 		operationCommand(d, operation.Refresh, spec{
@@ -110,6 +110,8 @@ func flagsOf(names ...string) []cli.Flag {
 		},
 		&cli.BoolFlag{Name: "deep", Usage: "look inside Helm releases, too"},
 		&cli.BoolFlag{Name: "diff", Usage: "list the resources that the preview would change, with their properties"},
+		&cli.BoolFlag{Name: "why", Usage: "list why each project runs or is skipped: the file, key, output or " +
+			"variable; of a fleet with --affected: why each environment is affected"},
 		&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are changes"},
 		&cli.BoolFlag{Name: "force", Usage: "run all projects, also unchanged ones"},
 		&cli.BoolFlag{
@@ -147,7 +149,6 @@ func flagsOf(names ...string) []cli.Flag {
 		unknownAgeFlag(),
 		unknownCostsFlag(),
 		unknownProgramsFlag(),
-		&cli.BoolFlag{Name: "why", Usage: "with --affected: print why each environment is affected"},
 	}
 	var found []cli.Flag
 	for _, name := range names {

@@ -115,6 +115,7 @@ func parseView(c *cli.Context, d cmd.Deps, o cmd.Common) relay.View {
 	}
 	return relay.View{
 		Stdout: d.Stdout, Size: d.Size, JSON: o.Output == "json", Facts: facts, Diff: c.Bool("diff"),
+		Why:    c.Bool("why"),
 		Report: c.String("report"),
 	}
 }

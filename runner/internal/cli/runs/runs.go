@@ -5,11 +5,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/pkg/browser"
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/output/report"
 	"mara/runner/internal/output/ui"
@@ -34,6 +40,7 @@ type options struct {
 	Directory      string
 	Limit          int  // of history; 0 for all
 	Errors, Follow bool // of logs
+	Open           bool // of report: in a browser
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
@@ -47,7 +54,12 @@ func (o options) findRun() (journal.Run, error) {
 	if len(o.Args) > 0 {
 		id = o.Args[0]
 	}
-	return journal.Find(o.Directory, id)
+	run, err := journal.Find(o.Directory, id)
+	var none *failure.Usage
+	if others := o.others(); others != "" && errors.As(err, &none) {
+		none.Text += others
+	}
+	return run, err
 }
 
 // Show returns `runner show`.
@@ -91,12 +103,16 @@ func Report(d cmd.Deps) *cli.Command {
 		Name: "report", Usage: "write a report of a past run", ArgsUsage: "[RUN]",
 		Description: "Without RUN, it reports on the last run. The HTML page is a single file that needs no " +
 			"network.\n\n" +
-			"Examples:\n  runner report > run.html\n  runner report -o junit > run.xml\n\n" +
+			"--open opens the page that the run has left in a browser, and prints its path.\n\n" +
+			"Examples:\n  runner report > run.html\n  runner report --open\n  runner report -o junit > run.xml\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag(formats...),
-			[]cli.Flag{&cli.GenericFlag{Name: "format", Value: &cmd.Choice{Allowed: formats},
-				Usage: "the same as --output `FORMAT`"}},
+			[]cli.Flag{
+				&cli.GenericFlag{Name: "format", Value: &cmd.Choice{Allowed: formats},
+					Usage: "the same as --output `FORMAT`"},
+				&cli.BoolFlag{Name: "open", Usage: "open the page in a browser"},
+			},
 			flags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseReport, runReport),
@@ -105,7 +121,7 @@ func Report(d cmd.Deps) *cli.Command {
 
 func parseReport(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 	o, err := parse(c, d, common)
-	o.Output = cmp.Or(cmd.Chosen(c, "format"), o.Output)
+	o.Output, o.Open = cmp.Or(cmd.Chosen(c, "format"), o.Output), c.Bool("open")
 	return o, err
 }
 
@@ -113,6 +129,9 @@ func runReport(_ context.Context, d cmd.Deps, o options) error {
 	run, err := o.findRun()
 	if err != nil {
 		return err
+	}
+	if o.Open {
+		return openReport(d, filepath.Join(run.Dir, "report.html"))
 	}
 	summary, details, err := report.Collect(run.Events())
 	if err != nil && !errors.Is(err, event.ErrTruncated) {
@@ -124,6 +143,18 @@ func runReport(_ context.Context, d cmd.Deps, o options) error {
 	}
 	relay.AddOutputs(details, outputs)
 	return report.Write(d.Stdout, report.Format(o.Output), summary, details)
+}
+
+// openReport opens the page of a run in a browser.
+func openReport(d cmd.Deps, file string) error {
+	if _, err := os.Stat(file); err != nil {
+		return &failure.Environment{Text: err.Error(), Next: "`runner report > run.html` writes a report of any run"}
+	}
+	fmt.Fprintln(d.Stdout, file)
+	if err := browser.OpenFile(file); err != nil {
+		return &failure.Environment{Text: fmt.Sprintf("no browser could be started: %v", err), Next: "open the file yourself"}
+	}
+	return nil
 }
 
 // History returns `runner history`.
@@ -158,13 +189,25 @@ func runHistory(_ context.Context, d cmd.Deps, o options) error {
 			break
 		}
 	}
+	if len(past) == 0 {
+		return o.Show(d, past, "no runs yet"+o.others()+"\n")
+	}
 	return o.Show(d, past, historyText(past, d.Now(), d.Width()))
 }
 
-func historyText(past []view.PastRun, now time.Time, width int) string {
-	if len(past) == 0 {
-		return "no runs yet\n"
+// others says that there are runs of the other kind: simulated ones, or real ones.
+func (o options) others() string {
+	runs, err := journal.List(layout.Of(o.Root, !o.Simulation.On).Runs())
+	switch {
+	case err != nil || len(runs) == 0:
+		return ""
+	case o.Simulation.On:
+		return fmt.Sprintf("; without --simulate, %s listed", typeset.Counted(len(runs), "run")+" "+typeset.Are(len(runs)))
 	}
+	return fmt.Sprintf("; %s here %s simulated: add --simulate", typeset.Counted(len(runs), "run"), typeset.Are(len(runs)))
+}
+
+func historyText(past []view.PastRun, now time.Time, width int) string {
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "RUN"}, {Title: "OPERATION"}, {Title: "ENVIRONMENT", Min: 11, Middle: true}, {Title: "RESULT"},
 		{Title: "STARTED"}, {Title: "TOOK", Optional: true}, {Title: "BY", Min: 6, Optional: true},

@@ -14,6 +14,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/prompt"
 )
 
 // Demo returns `runner demo`.
@@ -92,6 +93,9 @@ func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run cmd.RunFunc) (e
 			return err
 		}
 	}
+	if err := showReports(ctx, d, o); err != nil {
+		return err
+	}
 	if o.Keep {
 		fmt.Fprintf(d.Stdout, "\nThe files of the demo are in %s; remove it when you are done.\n", dir)
 	} else {
@@ -99,6 +103,16 @@ func runDemo(ctx context.Context, d cmd.Deps, o demoOptions, run cmd.RunFunc) (e
 			"my-environments\n")
 	}
 	return nil
+}
+
+// showReports waits on a terminal until the reports of the runs were looked at, before they are removed.
+func showReports(ctx context.Context, d cmd.Deps, o demoOptions) error {
+	terminal, ok := prompt.NewTerminal(d.Stdin, d.Stdout)
+	if o.Keep || !ok || !d.StdinIsTerminal || !d.StdoutIsTerminal {
+		return nil
+	}
+	_, err := terminal.Text(ctx, "The lines that begin with Report name a page of each run. Press Enter to remove them:")
+	return err
 }
 
 // play runs a command as a user would, and checks its exit code.

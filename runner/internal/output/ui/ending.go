@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,10 +17,11 @@ type ending struct {
 	paint   palette
 	width   int
 	diff    bool // a preview lists what would change
+	why     bool // lists why each project ran
 }
 
 func (e ending) render() string {
-	return e.failures() + e.differences() + e.table() + e.totals()
+	return e.failures() + e.differences() + e.reasons() + e.table() + e.totals()
 }
 
 // failures renders why steps have failed, with the diagnostics in full. What was
@@ -35,6 +37,23 @@ func (e ending) failures() string {
 			}
 			b.WriteString(indented(d.Message, 4) + "\n")
 		}
+	}
+	return b.String()
+}
+
+// reasons renders why each project ran or was skipped.
+func (e ending) reasons() string {
+	if !e.why {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n" + e.paint.bold("Why") + "\n")
+	for _, step := range e.summary.Steps {
+		text := cmp.Or(strings.Join(step.Why, "; "), step.Reason, "nothing has changed that is known")
+		if step.Result == event.Skipped && len(step.Why) == 0 {
+			text = "skipped: " + text
+		}
+		b.WriteString(typeset.Wrap(fmt.Sprintf("  %s: %s", step.Name, text), e.width, 4) + "\n")
 	}
 	return b.String()
 }

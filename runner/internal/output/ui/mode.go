@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"net/url"
+	"path/filepath"
 	"strings"
 
 	"mara/runner/internal/run/event"
@@ -82,6 +84,15 @@ func Decide(f Facts) Look {
 		look.Mode = LiveMode
 	}
 	return look
+}
+
+// Link returns the path of a file, as a link that terminals open (OSC 8) where they understand control sequences.
+func (l Look) Link(path string) string {
+	if !l.Colour {
+		return path
+	}
+	address := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	return "\x1b]8;;" + address.String() + "\x1b\\" + path + "\x1b]8;;\x1b\\"
 }
 
 // live says whether the live view is wanted and possible. Windows' console

@@ -31,6 +31,7 @@ type Options struct {
 	// Diff lists, at the end of a preview, the resources that would change, with
 	// their properties.
 	Diff   bool
+	Why    bool                          // list why each project ran or was skipped
 	Colour bool                          // escape sequences for colours are allowed
 	Next   func(*event.Summary) []string // the commands to suggest at the end; nil suggests none
 	// Ticks is the clock. A live view is painted then; of lines, one tells now and
@@ -151,7 +152,7 @@ func (p *Plain) Emit(e event.Event) {
 		p.finished(e)
 	case event.RunFinished:
 		p.flushGroups()
-		p.print(ending{summary: &p.summary, paint: p.paint, width: p.o.Width, diff: p.o.Diff}.render())
+		p.print(ending{summary: &p.summary, paint: p.paint, width: p.o.Width, diff: p.o.Diff, why: p.o.Why}.render())
 		p.next()
 	}
 }

@@ -250,8 +250,10 @@ func (w work) compareReferences(found map[string]bool) {
 	}
 	for name := range found {
 		if project, ours := w.projectOf(name); ours && !declared[project] {
-			w.emit(warning("it reads %s, which the plan does not declare; a parallel run may start it too early%s", project,
-				w.missingEdge(project)))
+			e := warning("it reads %s, which the plan does not declare; a parallel run may start it too early%s", project,
+				w.missingEdge(project))
+			e.Undeclared = project
+			w.emit(e)
 		}
 	}
 }
@@ -264,7 +266,8 @@ func (w work) missingEdge(project string) string {
 		return ""
 	}
 	reads, _ := json.Marshal(append(slices.Clone(w.Step.Reads), project)) // texts
-	return fmt.Sprintf("; write at its entry (%s:%d)  reads: %s", config.MaraFile, own.Line, reads)
+	return fmt.Sprintf("; write at its entry (%s:%d)  reads: %s, or run `runner plan --learn`", config.MaraFile,
+		own.Line, reads)
 }
 
 func warning(format string, args ...any) event.Event {

@@ -34,7 +34,7 @@ func (b *builder) applications() []entry {
 			shown = dir
 		}
 		declared := config.MaraProject{
-			Line: a.Name.Line, Estimate: time.Minute, Edges: true,
+			Line: a.Name.Line, MaraTimes: config.MaraTimes{Estimate: time.Minute}, Edges: true,
 			Path:  config.Word{Text: filepath.ToSlash(shown), Line: a.Name.Line},
 			Reads: []config.Word{{Text: projects.Kubeconfig().Name, Line: a.Name.Line}},
 		}

@@ -34,6 +34,7 @@ type describedStep struct {
 	Stack     string        `yaml:"stack,omitempty"`
 	StackFile string        `yaml:"stackFile,omitempty"`
 	Outputs   []string      `yaml:"outputs,omitempty,flow"`
+	Inputs    []string      `yaml:"inputs,omitempty,flow"`
 	Timeout   time.Duration `yaml:"timeout,omitempty"`
 	Estimate  time.Duration `yaml:"estimate,omitempty"`
 	Hooks     []any         `yaml:"hooks,omitempty"` // names of built-in hooks, or describedHook
@@ -86,6 +87,7 @@ func describeStep(step providers.Step) describedStep {
 	}
 	d.Git, d.Ref, d.Path, d.Title = p.Own.Git, p.Own.Ref, p.Own.Path, p.Title
 	d.When, d.Stack, d.Timeout, d.Estimate = p.Own.When, p.Own.Stack, p.Own.Timeout, p.Estimate
+	d.Inputs = p.Own.Inputs
 	if p.Own.StackFiles != "" {
 		d.StackFile = config.OwnStackFile
 	}

@@ -78,7 +78,11 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 			"a project of your own"), Keys: manifest.Keys,
 		Own: &model.Own{Dir: dir, Runtime: manifest.Runtime, Built: manifest.Binary != "", Timeout: declared.Timeout,
 			When: declared.When.Text, Line: declared.Line,
-			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text},
+			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text,
+			Inputs: config.Words(declared.Inputs)},
+	}
+	if len(declared.Inputs) == 0 {
+		project.Own.Inputs = nil
 	}
 	for _, key := range manifest.Secrets {
 		project.Secrets = append(project.Secrets, model.Secret{
@@ -187,6 +191,7 @@ func (b *builder) refuseForBuiltIn(e *entry) {
 		{"config", len(e.Config) > 0},
 		{"replaces", e.Replaces.Text != ""},
 		{"timeout", e.Timeout > 0},
+		{"inputs", len(e.Inputs) > 0},
 	} {
 		if option.given {
 			b.problem(e.Line, "%s is for projects of your own; %s comes with the runner", option.name, e.project.Name)

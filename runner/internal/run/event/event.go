@@ -39,7 +39,8 @@ const (
 	RunStopping Type = "run.stopping"
 	// RunWarning is something to know that fails nothing, such as a reference
 	// that differs from the declared ones: message, project if it is about one,
-	// and finding if a guard has found it.
+	// finding if a guard has found it, and undeclared if it is a reference that the
+	// plan does not declare.
 	RunWarning Type = "run.warning"
 	// RunCosts says at the end of a preview what the environment would cost at
 	// least, if anything in it costs: costs.
@@ -58,7 +59,7 @@ const (
 	// not sent if none changes.
 	StepOutputs Type = "step.outputs"
 	// StepLog is a diagnostic: project, title, severity, message, and
-	// resource if it is about one.
+	// resource if it is about one, and why if it says why the project runs.
 	StepLog Type = "step.log"
 	// StepRetrying says that a step has failed in a way that passes, and is
 	// tried again: project, title, error, attempt (the one to come, from two),
@@ -232,6 +233,10 @@ type Event struct {
 	// Unchanged is the run since which nothing that a skipped project depends on has
 	// changed.
 	Unchanged string `json:"unchanged,omitempty"`
+	// Undeclared is a project that the program reads, and the plan does not declare.
+	Undeclared string `json:"undeclared,omitempty"`
+	// Why lists what made the project run.
+	Why []string `json:"why,omitempty"`
 	// Finding is what a guard has found.
 	Finding *Finding `json:"finding,omitempty"`
 	// Costs are what the environment costs at least.

@@ -86,6 +86,7 @@ func (e Event) withTexts(change func(string) string) Event {
 	e.Hint = change(e.Hint)
 	e.Resource.Type = change(e.Resource.Type)
 	e.Resource.Name = change(e.Resource.Name)
+	e.Why = changeAll(e.Why, change)
 	e.Properties = changeAll(e.Properties, change) // paths have the keys of maps in them
 	var outputs []OutputChange
 	for _, c := range e.Outputs {

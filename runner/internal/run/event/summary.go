@@ -56,6 +56,8 @@ type Step struct {
 	Result Result   `json:"result,omitempty"`
 	Reason string   `json:"reason,omitempty"`
 	Causes []string `json:"causes,omitempty"`
+	// Why lists what made the project run: files, keys, outputs, variables, warnings.
+	Why []string `json:"why,omitempty"`
 	// Unchanged is the run since which nothing has changed for a skipped step.
 	Unchanged  string  `json:"unchanged,omitempty"`
 	Changes    Changes `json:"changes"`
@@ -109,6 +111,8 @@ type Alert struct {
 	Project string   `json:"project,omitempty"`
 	Message string   `json:"message"`
 	Finding *Finding `json:"finding,omitempty"` // what a guard has found
+	// Undeclared is a project that the program reads, and the plan does not declare.
+	Undeclared string `json:"undeclared,omitempty"`
 }
 
 // Duration returns how long the run has taken.
@@ -177,7 +181,7 @@ func (s *Summary) Apply(e Event) {
 	case RunPlan:
 		s.SavedPlan = e.Plan
 	case RunWarning:
-		s.Warnings = append(s.Warnings, Alert{Project: e.Project, Message: e.Message, Finding: e.Finding})
+		s.Warnings = append(s.Warnings, Alert{e.Project, e.Message, e.Finding, e.Undeclared})
 	case RunFinished:
 		s.Result, s.DurationMS, s.Finished = e.Result, e.DurationMS, e.Time
 	default:
@@ -283,6 +287,9 @@ func (s Step) Errors() []Diagnostic {
 
 // log keeps what a user has to see once the step is over.
 func (s *Step) log(e Event) {
+	if len(e.Why) > 0 {
+		s.Why = e.Why
+	}
 	if e.Severity != Warning && e.Severity != Error {
 		return
 	}

@@ -54,14 +54,28 @@ var (
 // isVolatile reports whether a variable of the process differs from one terminal,
 // job or hour to the next and means nothing to a program that does not name it.
 func (b Basis) isVolatile(name string) bool {
-	if slices.Contains(b.Declared, name) || slices.Contains(providerNames, name) {
+	if matches(b.Ignored, name) {
+		return true
+	}
+	if slices.Contains(b.Declared, name) || len(b.Only) == 0 && slices.Contains(providerNames, name) {
 		return false
+	}
+	if len(b.Only) > 0 {
+		return !matches(b.Only, name)
 	}
 	if slices.Contains(awsKeys, name) {
 		return b.Environ["AWS_SESSION_TOKEN"] != "" && !slices.Contains(b.Declared, "AWS_SESSION_TOKEN")
 	}
 	return slices.Contains(volatileNames, name) || slices.Contains(credentialNames, name) || hasVolatilePrefix(name) ||
 		strings.HasPrefix(name, "GOOGLE_APPLICATION_CREDENTIALS") && b.Environ["GOOGLE_GHA_CREDS_PATH"] != ""
+}
+
+// matches reports whether a list has a variable, or its beginning and *.
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		beginning, isPrefix := strings.CutSuffix(pattern, "*")
+		return name == pattern || isPrefix && strings.HasPrefix(name, beginning)
+	})
 }
 
 func hasVolatilePrefix(name string) bool {
@@ -76,7 +90,7 @@ const shortestName = 4
 func (b Basis) volatile() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(b.Environ)) {
-		if b.isVolatile(name) && len(name) >= shortestName {
+		if b.isVolatile(name) && !matches(b.Ignored, name) && len(name) >= shortestName {
 			names = append(names, name)
 		}
 	}

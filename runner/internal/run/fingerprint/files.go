@@ -39,7 +39,7 @@ func stats(paths []string) ([]byte, error) {
 
 // named digests the files and directories that values of the configuration name:
 // what is in them counts as the value itself.
-func (b Basis) named(config map[string]any, source *Source) ([]byte, error) {
+func (b Basis) named(config map[string]any, source *Source) (*tree, error) {
 	bases := append([]string{b.Root}, b.Directories...)
 	if source != nil {
 		bases = append(bases, source.Dir)
@@ -53,7 +53,7 @@ func (b Basis) named(config map[string]any, source *Source) ([]byte, error) {
 			}
 		}
 	}
-	return found.content(), nil
+	return found, nil
 }
 
 // isInstalled reports whether a directory holds what package managers have installed,
@@ -122,13 +122,17 @@ func newTree(root string, variables ...string) *tree {
 func (t *tree) content() []byte {
 	var text bytes.Buffer
 	for _, path := range slices.Sorted(maps.Keys(t.files)) {
-		name := path
-		if isBelow(path, t.root) {
-			name, _ = filepath.Rel(t.root, path)
-		}
-		fmt.Fprintf(&text, "%q %s\n", filepath.ToSlash(name), t.files[path])
+		fmt.Fprintf(&text, "%q %s\n", t.shown(path), t.files[path])
 	}
 	return text.Bytes()
+}
+
+// shown returns the path of a file below the root of the repository, or its whole path.
+func (t *tree) shown(path string) string {
+	if isBelow(path, t.root) {
+		path, _ = filepath.Rel(t.root, path)
+	}
+	return filepath.ToSlash(path)
 }
 
 // addNamed adds a path that a value names, if it exists. A directory counts only

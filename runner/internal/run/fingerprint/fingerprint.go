@@ -32,6 +32,8 @@ type Basis struct {
 	IsSecret func(variable string) bool
 	// Declared are variables of the environment file, which count in any case.
 	Declared []string
+	// Ignored never count, and if Only is set no others do: names of variables, or their beginnings that end in *.
+	Ignored, Only []string
 	// Contents has large files count by what is in them, too, and not by their time,
 	// which is another one in every clone of a repository.
 	Contents bool
@@ -79,6 +81,22 @@ func NewMaker(b Basis) (*Maker, error) {
 
 // Of computes the fingerprint of a project: a digest of each part.
 func (m *Maker) Of(s Subject) (Fingerprint, error) {
+	parts, _, err := m.Look(s)
+	return parts, err
+}
+
+// Look computes the fingerprint of a project, and hints by which what has changed in a part is named.
+func (m *Maker) Look(s Subject) (Fingerprint, Details, error) {
+	details := Details{}
+	parts, err := m.parts(s, details)
+	if err != nil {
+		return nil, nil, err
+	}
+	return New(parts), details, nil
+}
+
+// parts returns the parts of a fingerprint, and adds hints to the details.
+func (m *Maker) parts(s Subject, details Details) (map[string][]byte, error) {
 	parts := maps.Clone(m.common)
 	config, err := json.Marshal(s.Config)
 	if err != nil {
@@ -89,35 +107,43 @@ func (m *Maker) Of(s Subject) (Fingerprint, error) {
 		return nil, err
 	}
 	parts["configuration"], parts["plan"], parts["secrets"] = config, plan, bytes.Join(s.Secrets, []byte{0})
-	if parts["files"], err = m.basis.named(s.Config, s.Source); err != nil {
+	named, err := m.basis.named(s.Config, s.Source)
+	if err != nil {
 		return nil, err
 	}
+	parts["files"] = named.content()
+	details.addFiles("files", named)
+	details.addValues(m.basis.Root, "configuration", s.Config)
 	if s.Source != nil {
-		if err := m.addSource(parts, *s.Source); err != nil {
+		if err := m.addSource(parts, *s.Source, details); err != nil {
 			return nil, err
 		}
 	}
 	for project, outputs := range s.Outputs {
-		parts["outputs of "+project] = []byte(outputs)
+		parts[OutputsPart+project] = []byte(outputs)
 	}
-	return New(parts), nil
+	return parts, nil
 }
 
 // addSource adds the program of a user's project, and the volatile variables that
 // it names.
-func (m *Maker) addSource(parts map[string][]byte, source Source) error {
+func (m *Maker) addSource(parts map[string][]byte, source Source, details Details) error {
 	volatile := m.basis.volatile()
 	source.contents = m.basis.Contents
-	content, mentioned, err := source.sum(volatile)
+	files, mentioned, err := source.sum(volatile)
 	if err != nil {
 		return err
 	}
-	parts["program"] = content
+	parts["program"] = files.content()
+	details.addFiles("program", files)
 	if len(mentioned) > 0 {
 		parts[mentionedPart], err = m.basis.digestOf(func(name string) bool { return slices.Contains(mentioned, name) })
 	}
 	return err
 }
+
+// OutputsPart begins the names of the parts with the outputs of other projects.
+const OutputsPart = "outputs of "
 
 // The parts that environment variables are in.
 const (

@@ -402,3 +402,85 @@ func TestContents(t *testing.T) {
 		t.Errorf("another content: %v", got)
 	}
 }
+
+// TestDeclaredVariables: a root decides which variables count.
+func TestDeclaredVariables(t *testing.T) {
+	t.Parallel()
+	parts := func(b fingerprint.Basis) fingerprint.Fingerprint {
+		t.Helper()
+		maker, err := fingerprint.NewMaker(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := maker.Of(fingerprint.Subject{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	root := t.TempDir()
+	basis := func(ignored, only []string, environ map[string]string) fingerprint.Basis {
+		return fingerprint.Basis{Root: root, Environ: environ, Ignored: ignored, Only: only, Declared: []string{"FILED"}}
+	}
+	for name, test := range map[string]struct {
+		ignored, only []string
+		before, after map[string]string
+		want          bool // that it counts
+	}{
+		"any variable":           {nil, nil, map[string]string{"DEPLOYED_BY": "a"}, map[string]string{"DEPLOYED_BY": "b"}, true},
+		"an ignored one":         {[]string{"DEPLOYED_*"}, nil, map[string]string{"DEPLOYED_BY": "a"}, map[string]string{"DEPLOYED_BY": "b"}, false},
+		"one that is not listed": {nil, []string{"STAGE"}, map[string]string{"OTHER": "a"}, map[string]string{"OTHER": "b"}, false},
+		"a listed one":           {nil, []string{"STAGE"}, map[string]string{"STAGE": "a"}, map[string]string{"STAGE": "b"}, true},
+		"the environment file's": {nil, []string{"STAGE"}, map[string]string{"FILED": "a"}, map[string]string{"FILED": "b"}, true},
+	} {
+		changed := parts(basis(test.ignored, test.only, test.before)).Changes(parts(basis(test.ignored, test.only, test.after)))
+		if (len(changed) > 0) != test.want {
+			t.Errorf("%s: changed %q", name, changed)
+		}
+	}
+}
+
+// TestInputs: of a program in TypeScript only its directory and the declared inputs count, each by name.
+func TestInputs(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write := func(name, content string) {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"app/index.ts", "shared/a.ts", "shared/b.md", "README.md"} {
+		write(name, "1")
+	}
+	maker, err := fingerprint.NewMaker(fingerprint.Basis{Root: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(inputs ...string) (fingerprint.Fingerprint, fingerprint.Details, error) {
+		return maker.Look(fingerprint.Subject{Source: &fingerprint.Source{Dir: filepath.Join(root, "app"), Runtime: "nodejs", Root: root, Inputs: inputs}})
+	}
+	before, details, err := look("shared/*.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("README.md", "2")
+	write("shared/b.md", "2")
+	if after, _, _ := look("shared/*.ts"); len(before.Changes(after)) > 0 {
+		t.Errorf("files that are no inputs count: %q", before.Changes(after))
+	}
+	write("shared/a.ts", "2")
+	after, now, _ := look("shared/*.ts")
+	if changed := before.Changes(after); !slices.Equal(changed, []string{"program"}) {
+		t.Errorf("changed %q", changed)
+	}
+	if names := now.Changed(details, "program"); !slices.Equal(names, []string{"shared/a.ts"}) {
+		t.Errorf("the changed files are %q", names)
+	}
+	if _, _, err := look("shred/*.ts"); err == nil {
+		t.Error("an input that does not exist is no error")
+	}
+}

@@ -23,6 +23,10 @@ type Record struct {
 	State string      `json:"state"` // digest of the state
 	// Variables are hints by which a variable that has changed is named.
 	Variables map[string]string `json:"variables,omitempty"`
+	// Details are hints by which a file, a key or an output that has changed is named.
+	Details map[string]string `json:"details,omitempty"`
+	// Again says why the project must run again in any case.
+	Again string `json:"again,omitempty"`
 	// OutputsDigest is a digest of the outputs in that state, secrets included. It
 	// stays the same when unchanged secrets are encrypted anew.
 	OutputsDigest string `json:"outputsDigest"`

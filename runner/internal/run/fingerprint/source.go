@@ -3,6 +3,7 @@ package fingerprint
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -21,6 +22,7 @@ type Source struct {
 	Runtime string
 	Root    string   // of the repository, below which the program may find more
 	Outside []string // directories and files below the root that are no part of a program
+	Inputs  []string // what the program consists of besides Dir, as patterns below Root; nil if that is not declared
 
 	contents bool // see Basis
 }
@@ -33,13 +35,13 @@ var errOthers = errors.New("the program is built with sources that are neither b
 // is its module, or the repository if it may read files outside of that. The files of other
 // programs are unknown without asking their language: everything in the
 // repository counts.
-func (s Source) sum(variables []string) (content []byte, mentioned []string, err error) {
+func (s Source) sum(variables []string) (files *tree, mentioned []string, err error) {
 	t := newTree(s.Root, variables...)
 	t.contents = s.contents
 	if err := s.addAll(t); err != nil {
 		return nil, nil, err
 	}
-	return t.content(), slices.Sorted(maps.Keys(t.names)), nil
+	return t, slices.Sorted(maps.Keys(t.names)), nil
 }
 
 func (s Source) addAll(t *tree) error {
@@ -49,6 +51,9 @@ func (s Source) addAll(t *tree) error {
 	if err := s.addNamed(t); err != nil {
 		return err
 	}
+	if s.Inputs != nil {
+		return s.addInputs(t)
+	}
 	switch s.Runtime {
 	case "yaml":
 		return nil
@@ -57,6 +62,25 @@ func (s Source) addAll(t *tree) error {
 	default:
 		return t.add(s.Root, s.isOutside)
 	}
+}
+
+// addInputs adds the declared inputs. A pattern without a file is an error: it may be misspelled.
+func (s Source) addInputs(t *tree) error {
+	for _, pattern := range s.Inputs {
+		paths, err := filepath.Glob(filepath.Join(s.Root, filepath.FromSlash(pattern)))
+		if err != nil {
+			return fmt.Errorf("inputs: %s: %w", pattern, err)
+		}
+		if len(paths) == 0 {
+			return fmt.Errorf("inputs: there is no %s", pattern)
+		}
+		for _, path := range paths {
+			if err := t.add(path, s.isOutside); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // isOutside reports whether a directory or a file is no part of the program: paths

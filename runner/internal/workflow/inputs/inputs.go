@@ -43,7 +43,9 @@ func BasisOf(s *session.Session) (fingerprint.Basis, error) {
 			delete(environ, name)
 		}
 	}
+	mara, _ := config.ReadMara(s.Settings.Root) // the catalogue has reported what cannot be read
 	return fingerprint.Basis{
+		Ignored: config.Words(mara.Fingerprint.Ignore), Only: config.Words(mara.Fingerprint.Only),
 		Root: s.Settings.Root, Directories: []string{filepath.Join(s.Settings.Root, config.Directory)},
 		Programs:   append(programs, s.Options.Simulation.Schemas...),
 		PluginDirs: []string{filepath.Join(preflight.PulumiHome(s.Env), "plugins")},
@@ -109,7 +111,7 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	subject.Secrets = append(subject.Secrets, file.Content)
 	own := filepath.Join(s.Settings.Root, "config")
 	subject.Source = &fingerprint.Source{
-		Dir: project.Own.Dir, Runtime: project.Own.Runtime, Root: s.Settings.Root,
+		Dir: project.Own.Dir, Runtime: project.Own.Runtime, Root: s.Settings.Root, Inputs: project.Own.Inputs,
 		// Programs may read files in the other directories of config.
 		Outside: []string{filepath.Join(own, "pulumi"), filepath.Join(own, "environments"), filepath.Join(own, "layers")},
 	}

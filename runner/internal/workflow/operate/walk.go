@@ -63,6 +63,7 @@ type operator struct {
 	failed  func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
 	inside  hooks.InsideFunc    // nil without --deep
 	known   *unchanged.Projects // nil if nothing is known
+	reasons *unchanged.Projects // of a preview: why projects run; nil for other operations
 	outputs *outputContract
 	rollout *Rollout
 }
@@ -74,6 +75,9 @@ func (j *job) newOperator(op operation.Operation, check checks) operator {
 		stacks: j.s.Stacks, task: j.task(op), plan: j.newPlanGuard(op),
 		before: around.Before(op, j.Removal.Forget), failed: around.Failed,
 		known: check.known, again: check.again, rollout: j.Rollout, outputs: j.contract, cluster: j.cluster,
+	}
+	if op == operation.Preview {
+		work.reasons = unchanged.New(j.s, false)
 	}
 	if j.Deep {
 		work.inside = j.s.Hooks().Inside()
@@ -90,6 +94,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	if run != "" {
 		return executor.Outcome{Skipped: "unchanged since " + run, Unchanged: run}, nil
 	}
+	o.reasons.Explain(ctx, step, emit)
 	if o.rollout != nil {
 		leave, err := o.rollout.Enter(ctx)
 		if err != nil {

@@ -32,6 +32,7 @@ type View struct {
 	JSON   bool                       // the events, as JSON
 	Facts  ui.Facts                   // decide how it looks
 	Diff   bool                       // of a preview: the properties that would change
+	Why    bool                       // why each project runs
 	Report string                     // file for a second report, next to the one in the run's directory
 	Screen ui.Screen                  // that shows the run as a part of another; nil for none
 }
@@ -48,7 +49,7 @@ func (v View) NewScreen(known ui.Options) (ui.Screen, ui.Look) {
 		return ui.NewJSON(v.Stdout), ui.Look{}
 	}
 	look := ui.Decide(v.Facts)
-	known.Size, known.Width, known.Diff = v.Size, v.Width(), v.Diff
+	known.Size, known.Width, known.Diff, known.Why = v.Size, v.Width(), v.Diff, v.Why
 	known.Colour, known.ASCII, known.Order, known.GitHub = look.Colour, look.ASCII, look.Order, look.GitHub
 	if look.Mode == ui.LiveMode {
 		known.Ticks = time.Tick(ui.TickRate)
@@ -179,7 +180,7 @@ func (r *Relay) report(details report.Details) {
 		err := WriteReport(path, &r.Summary, details)
 		r.Warn("the report cannot be written: ", err)
 		if err == nil {
-			lines += "Report: " + path + "\n"
+			lines += "Report: " + ui.Decide(r.view.Facts).Link(path) + "\n"
 		}
 	}
 	if lines != "" && !r.view.JSON {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"mara/projects/model/operation"
@@ -46,6 +47,7 @@ type Projects struct {
 // beginning is the state of a project before it was run.
 type beginning struct {
 	parts         fingerprint.Fingerprint // nil if it has none
+	details       fingerprint.Details
 	before        stacks.Standing
 	outputsDigest string
 }
@@ -86,21 +88,19 @@ func (u *Projects) LastRun(ctx context.Context, step plan.Step, emit func(event.
 	if run := u.session.Unchanged[name]; run != "" {
 		return run, nil
 	}
-	parts, err := u.fingerprint(ctx, step)
+	parts, details, err := u.fingerprint(ctx, step)
 	if err != nil {
 		u.session.Log.Debug("no fingerprint", "project", name, "error", err)
 		parts = nil
 	}
-	record, ok := u.records.Load(name)
-	ok = ok && (record.Run != "" && u.maySkip || record.Done != "" && slices.Contains(u.resumed, name))
+	record, recorded := u.records.Load(name)
+	ok := recorded && (record.Run != "" && u.maySkip || record.Done != "" && slices.Contains(u.resumed, name))
 	changed := u.changed(ctx, step, record, parts)
 	if ok && len(changed) == 0 {
 		u.session.Stacks.Recall(name, record.Outputs)
 		return cmp.Or(record.Run, record.Done), nil
 	}
-	if ok {
-		emit(u.why(name, record, changed))
-	}
+	emit(u.why(name, record, recorded, changed, details))
 	before, digest, err := u.outputsDigest(ctx, name)
 	if err != nil {
 		u.session.Log.Debug("no state", "project", name, "error", err) // the operation says more
@@ -109,7 +109,7 @@ func (u *Projects) LastRun(ctx context.Context, step plan.Step, emit func(event.
 	defer u.mu.Unlock()
 	delete(u.standings, name)
 	delete(u.ended, name)
-	u.began[name] = beginning{parts, before, digest}
+	u.began[name] = beginning{parts, details, before, digest}
 	return "", u.records.Forget(name)
 }
 
@@ -131,20 +131,29 @@ func (u *Projects) changed(ctx context.Context, step plan.Step, record fingerpri
 	return nil
 }
 
-// fingerprint computes the current fingerprint of a project.
-func (u *Projects) fingerprint(ctx context.Context, step plan.Step) (fingerprint.Fingerprint, error) {
+// fingerprint computes the current fingerprint of a project, with its details.
+func (u *Projects) fingerprint(
+	ctx context.Context, step plan.Step,
+) (parts fingerprint.Fingerprint, details fingerprint.Details, err error) {
 	step = inputs.Planned(u.session, step)
 	subject, err := inputs.Of(u.session, step)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	subject.Outputs = map[string]string{}
+	outputs := map[string]string{}
 	for _, read := range slices.Concat(step.Reads, step.Outside) {
-		if _, subject.Outputs[read], err = u.outputsDigest(ctx, read); err != nil {
-			return nil, err
+		standing, digest, err := u.outputsDigest(ctx, read)
+		if err != nil {
+			return nil, nil, err
 		}
+		subject.Outputs[read], outputs[read] = digest, standing.Outputs
 	}
-	return u.maker.Of(subject)
+	parts, details, err = u.maker.Look(subject)
+	for read, text := range outputs {
+		details.AddOutputs(u.session.Settings.Root, read, text)
+	}
+	return parts, details, err
 }
 
 // outputsDigest returns the digest of the current outputs of a project: the recorded
@@ -204,6 +213,7 @@ func (u *Projects) Done(ctx context.Context, step plan.Step, outcome stacks.Outc
 	record := fingerprint.Record{State: standing.Digest, OutputsDigest: digest}
 	if began.parts != nil && len(standing.Foreign) == 0 {
 		record.Done, record.Parts, record.Variables = u.session.Held.RunID, began.parts, u.maker.Hints()
+		record.Details = began.details
 	}
 	// If the runner is killed, the run that resumes this one needs the record. Keep decides about other ups.
 	if err := u.records.Keep(name, record); err != nil {
@@ -211,6 +221,8 @@ func (u *Projects) Done(ctx context.Context, step plan.Step, outcome stacks.Outc
 	}
 	if record.Done != "" && isSettled(step, outcome) {
 		record.Run = record.Done
+	} else if record.Done != "" {
+		record.Again = unsettled(step, outcome)
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -249,6 +261,20 @@ func (u *Projects) open(salt, ciphertext string) (string, error) {
 	return key.Decrypt(ciphertext)
 }
 
+// unsettled says what a program has asked its cloud that may change at any time.
+func unsettled(step plan.Step, outcome stacks.Outcome) string {
+	if outcome.Asked == nil {
+		return "what its program asks is not known"
+	}
+	var asked []string
+	for _, what := range outcome.Asked {
+		if !slices.Contains(step.Project.Settled, what) && !slices.Contains(asked, what) {
+			asked = append(asked, what)
+		}
+	}
+	return "its program asks " + strings.Join(asked, ", ") + ", whose answer may change"
+}
+
 // isSettled reports whether a program has asked its cloud only for what does not change.
 func isSettled(step plan.Step, outcome stacks.Outcome) bool {
 	if outcome.Asked == nil {
@@ -271,7 +297,7 @@ func (u *Projects) Keep(run *event.Summary, outputs journal.Outputs) error {
 			continue
 		}
 		if record.Outputs = outputs[step.Name]; warned(run, step, u.warnings[step.Name]) {
-			record.Run = ""
+			record.Run, record.Again = "", "the runner has warned about it in run "+record.Done
 		}
 		if err := u.records.Keep(step.Name, record); err != nil {
 			return err
@@ -299,7 +325,7 @@ func (u *Projects) FindRun(ctx context.Context, step plan.Step) string {
 	if !ok || record.Run == "" {
 		return ""
 	}
-	parts, err := u.fingerprint(ctx, step)
+	parts, _, err := u.fingerprint(ctx, step)
 	if err != nil || len(u.changed(ctx, step, record, parts)) > 0 {
 		return ""
 	}

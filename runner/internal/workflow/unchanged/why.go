@@ -15,18 +15,19 @@ import (
 	"mara/runner/internal/workflow/inputs"
 )
 
-// why returns the event that says what has changed for a project since its last
-// success. It is for debugging, except once a run where environment variables
-// alone are the reason: users cannot see these.
-func (u *Projects) why(project string, record fingerprint.Record, changed []string) event.Event {
-	onlyVariables := slices.Equal(changed, []string{fingerprint.VariablesPart})
-	if i := slices.Index(changed, fingerprint.VariablesPart); i >= 0 {
-		changed = slices.Clone(changed)
-		changed[i] = nameVariables(u.maker.ChangedVariables(record.Variables))
+// why returns the event that says why a project runs. It is for debugging, except once a run where environment
+// variables alone are the reason: users cannot see these.
+func (u *Projects) why(project string, record fingerprint.Record, recorded bool, changed []string,
+	details fingerprint.Details) event.Event {
+	reasons := u.reasons(record, recorded, changed, details)
+	text := "runs because of " + strings.Join(reasons, ", ")
+	onlyVariables := recorded && slices.Equal(changed, []string{fingerprint.VariablesPart})
+	since := cmp.Or(record.Run, record.Done)
+	if since != "" && len(changed) > 0 {
+		text = fmt.Sprintf("changed since run %s: %s", since, strings.Join(reasons, ", "))
 	}
-	text := fmt.Sprintf("changed since run %s: %s", cmp.Or(record.Run, record.Done), strings.Join(changed, ", "))
 	u.session.Log.Debug(text, "project", project)
-	e := event.Event{Type: event.StepLog, Severity: event.Debug, Message: text}
+	e := event.Event{Type: event.StepLog, Severity: event.Debug, Message: text, Why: reasons}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if onlyVariables && !u.explained {
@@ -34,6 +35,82 @@ func (u *Projects) why(project string, record fingerprint.Record, changed []stri
 		e.Severity, e.Message = event.Info, text+"; projects run again when a variable changes that programs may read"
 	}
 	return e
+}
+
+// reasons lists what makes a project run.
+func (u *Projects) reasons(record fingerprint.Record, recorded bool, changed []string,
+	details fingerprint.Details) []string {
+	var reasons []string
+	switch {
+	case !recorded:
+		return []string{"no success is recorded here"}
+	case record.Done == "" && record.Run == "":
+		return []string{"its last run did not succeed, or it has drifted"}
+	case record.Run == "" && record.Again != "":
+		reasons = append(reasons, record.Again)
+	}
+	for _, part := range changed {
+		if part == fingerprint.VariablesPart {
+			reasons = append(reasons, nameVariables(u.maker.ChangedVariables(record.Variables)))
+			continue
+		}
+		reasons = append(reasons, namePart(part, details.Changed(record.Details, part)))
+	}
+	switch {
+	case len(reasons) > 0:
+		return reasons
+	case !u.maySkip:
+		return []string{"nothing has changed, and this operation runs all projects"}
+	}
+	return []string{"its last run is not recorded as complete"}
+}
+
+// namePart returns the words for a part that has changed, with the names of what has changed in it.
+func namePart(part string, names []string) string {
+	const most = 3
+	shown := strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	project, isOutput := strings.CutPrefix(part, fingerprint.OutputsPart)
+	switch {
+	case isOutput && len(names) == 1:
+		return fmt.Sprintf("the output %s of %s", shown, project)
+	case isOutput && len(names) > 1:
+		return fmt.Sprintf("the outputs %s of %s", shown, project)
+	case isOutput:
+		return "a secret output of " + project
+	case len(names) == 0:
+		return cmp.Or(partWords[part], part)
+	case part == "configuration" && len(names) == 1:
+		return "the key " + shown
+	case part == "configuration":
+		return "the keys " + shown
+	case len(names) == 1:
+		return "the file " + shown
+	}
+	return "the files " + shown
+}
+
+// partWords are words for parts of which no more is known.
+var partWords = map[string]string{
+	"hooks": "a hook that has to run", "state": "its state, which something else has changed",
+	"setting": "the backend, the stack or the provider", "programs": "the runner, its engine or a program that it starts",
+	"plugins": "the installed plugins", "plan": "its place in the plan", "secrets": "a stored secret",
+}
+
+// Explain says why a preview runs a project: what an up would find changed.
+func (u *Projects) Explain(ctx context.Context, step plan.Step, emit func(event.Event)) {
+	if u == nil || u.maker == nil {
+		return
+	}
+	record, recorded := u.records.Load(step.Project.Name)
+	parts, details, err := u.fingerprint(ctx, step)
+	if err != nil {
+		u.session.Log.Debug("no fingerprint", "project", step.Project.Name, "error", err)
+		parts = nil
+	}
+	emit(u.why(step.Project.Name, record, recorded, u.changed(ctx, step, record, parts), details))
 }
 
 // nameVariables returns the words for variables that have changed.
@@ -60,7 +137,7 @@ func (u *Projects) ChangedSince(step plan.Step) []string {
 	if !ok || record.Parts == nil {
 		return []string{"what it depended on is not known"}
 	}
-	parts, err := u.fingerprint(context.Background(), step)
+	parts, _, err := u.fingerprint(context.Background(), step)
 	if err != nil {
 		u.session.Log.Debug("no fingerprint", "project", step.Project.Name, "error", err)
 		parts = nil

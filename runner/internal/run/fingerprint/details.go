@@ -1,0 +1,80 @@
+package fingerprint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Details are hints by which what has changed in a part is named: for the part and the name of a file, a key or an
+// output a few digits of a digest, too few to confirm a guess of a value.
+type Details map[string]string
+
+// mostDetails is how many files of a part are remembered one by one.
+const mostDetails = 2000
+
+func (d Details) add(root, part, name, value string) {
+	sum := sha256.Sum256([]byte(root + "\x00" + part + "\x00" + name + "\x00" + value))
+	d[part+"\x00"+name] = hex.EncodeToString(sum[:])[:hintLength]
+}
+
+func (d Details) addFiles(part string, t *tree) {
+	if len(t.files) > mostDetails {
+		return
+	}
+	for path, content := range t.files {
+		d.add(t.root, part, t.shown(path), content)
+	}
+}
+
+func (d Details) addValues(root, part string, values map[string]any) {
+	for name, value := range values {
+		if text, err := json.Marshal(value); err == nil {
+			d.add(root, part, name, string(text))
+		}
+	}
+}
+
+// AddOutputs adds the outputs of another project, as a state has them. Secret ones are encrypted anew with every run,
+// and have no hint.
+func (d Details) AddOutputs(root, project, outputs string) {
+	var values map[string]json.RawMessage
+	if json.Unmarshal([]byte(outputs), &values) != nil {
+		return
+	}
+	for name, value := range values {
+		if !strings.Contains(string(value), secretSignature) {
+			d.add(root, OutputsPart+project, name, string(value))
+		}
+	}
+}
+
+// secretSignature marks a secret value in a state.
+const secretSignature = "1b47061264138c4ac30d75fd1eb44270"
+
+// Changed names what differs in a part since earlier details; nil if there are none to compare.
+func (d Details) Changed(before Details, part string) []string {
+	prefix := part + "\x00"
+	var names []string
+	known := false
+	for key, hint := range before {
+		name, ok := strings.CutPrefix(key, prefix)
+		if !ok {
+			continue
+		}
+		known = true
+		if now, exists := d[key]; !exists || now != hint {
+			names = append(names, name)
+		}
+	}
+	for key := range d {
+		name, ok := strings.CutPrefix(key, prefix)
+		if _, existed := before[key]; ok && known && !existed {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
