@@ -26,4 +26,4 @@ for name in sh ln ls cat cp mkdir rm mv env head tail sleep test true false; do
 done
 go build -buildvcs=false -o "$work/image" ./scripts/image
 "$work/image" -base "$work/base" -packages "$work/packages" -bin "$bin" -projects projects ${PLUGINS:+-plugins "$PLUGINS"} \
-  -version "$("$bin/runner" version -o json | sed -n 's/.*"runner": "\(.*\)".*/\1/p')" -tag "${TAG:-mara-workspace:dev}" -out "${OUT:-bin/image.tar}" ${PUSH:+-push}
+  -version "$("$bin/runner" version -o json | sed -n 's/.*"runner": "\(.*\)".*/\1/p')" -tag "${TAG:-mara-workspace:dev}" -out "${OUT:-bin/image.tar}" ${PUSH:+-push} -made "${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"

@@ -113,7 +113,10 @@ function Install-Mara {
         New-Item -ItemType Directory -Path $Prefix -Force | Out-Null
         Set-Content -LiteralPath $mark -Value 'made by install.ps1'
         $before = ''
-        if (Test-Path -LiteralPath $current) { $before = Split-Path -Leaf @((Get-Item -LiteralPath $current -Force).Target)[0] }
+        if (Test-Path -LiteralPath $current) {
+            $targets = @((Get-Item -LiteralPath $current -Force).Target)
+            $before = Split-Path -Leaf $targets[0]
+        }
         $place = $Version
         for ($again = 2; Test-Path -LiteralPath (Join-Path $Prefix $place); $again++) { $place = "$Version+$again" }
         $copy = Join-Path $Prefix ".new-$([Guid]::NewGuid())"

@@ -183,6 +183,15 @@ func TestRun(t *testing.T) {
 	if err != nil || sbom.Version != "SPDX-2.3" {
 		t.Errorf("error %v", err)
 	}
+	// What NTIA's minimum asks for: author, time, and for each package supplier, name, version, identifier and relationship.
+	if len(sbom.Creation.Creators) < 2 || sbom.Creation.Created == "" || len(sbom.Relationships) != len(sbom.Packages) || len(sbom.Packages) < 5 {
+		t.Errorf("%+v, %d packages, %d relationships", sbom.Creation, len(sbom.Packages), len(sbom.Relationships))
+	}
+	for _, p := range sbom.Packages {
+		if p.Supplier == "" || p.Name == "" || p.Version == "" || len(p.Refs) != 1 {
+			t.Errorf("%+v", p)
+		}
+	}
 }
 
 func TestBuildRefuses(t *testing.T) {

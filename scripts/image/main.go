@@ -26,6 +26,7 @@ type options struct {
 	Projects string // directory with the built-in projects
 	Plugins  string // directory of Pulumi's plugins; "" for none
 	Version  string
+	Made     int64 // seconds since 1970, for the list of what is in the image
 }
 
 func main() {
@@ -44,6 +45,7 @@ func run(args []string) error {
 	flags.StringVar(&o.Projects, "projects", "projects", "`directory` with the built-in projects")
 	flags.StringVar(&o.Plugins, "plugins", "", "`directory` of Pulumi's plugins")
 	flags.StringVar(&o.Version, "version", "dev", "`version` of the programs")
+	flags.Int64Var(&o.Made, "made", 0, "`time` of the source in seconds since 1970, for the list of what is in the image")
 	out := flags.String("out", "image.tar", "`file` for the image, as docker load takes it")
 	tag := flags.String("tag", "mara-workspace:dev", "`name` of the image")
 	push := flags.Bool("push", false, "push it, too, with the logins of docker")

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // document lists what is in the image, as SPDX 2.3 has it. Its fields have the names
@@ -35,6 +36,7 @@ type component struct {
 	ID       string      `json:"SPDXID"`
 	Name     string      `json:"name"`
 	Version  string      `json:"versionInfo"`
+	Supplier string      `json:"supplier"`
 	Download string      `json:"downloadLocation"`
 	Analyzed bool        `json:"filesAnalyzed"`
 	Refs     []reference `json:"externalRefs"`
@@ -52,6 +54,24 @@ type relationship struct {
 	To   string `json:"relatedSpdxElement"`
 }
 
+// maintainers is who makes the image and the list.
+const maintainers = "Organization: mara's maintainers"
+
+// supplier returns who publishes a package: Debian, the owner of a module at a forge, or the host of its path.
+func supplier(locator string) string {
+	path, isModule := strings.CutPrefix(locator, "pkg:golang/")
+	parts := strings.Split(path, "/")
+	switch {
+	case !isModule:
+		return "Organization: Debian"
+	case strings.HasPrefix(path, "stdlib@"):
+		return "Organization: The Go Authors"
+	case len(parts) > 1 && parts[0] == "github.com":
+		return "Organization: github.com/" + parts[1]
+	}
+	return "Organization: " + parts[0]
+}
+
 // describe lists the packages of the base and the modules that the programs say they
 // are made of.
 func describe(o options) (document, error) {
@@ -59,8 +79,8 @@ func describe(o options) (document, error) {
 	add := func(name, version, locator string) {
 		sum := sha256.Sum256([]byte(locator))
 		locators[locator] = component{
-			ID: "SPDXRef-" + hex.EncodeToString(sum[:8]), Name: name, Version: version, Download: "NOASSERTION",
-			Refs: []reference{{"PACKAGE-MANAGER", "purl", locator}},
+			ID: "SPDXRef-" + hex.EncodeToString(sum[:8]), Name: name, Version: version, Supplier: supplier(locator),
+			Download: "NOASSERTION", Refs: []reference{{"PACKAGE-MANAGER", "purl", locator}},
 		}
 	}
 	listed, err := os.ReadFile(o.Packages)
@@ -90,14 +110,22 @@ func describe(o options) (document, error) {
 	}
 	d := document{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: "mara-" + o.Version,
-		// A fixed time: the same content gives the same document.
-		Creation: creation{Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: mara-image"}},
+		// The time of the source: the same source gives the same document.
+		Creation: creation{
+			Created: time.Unix(o.Made, 0).UTC().Format(time.RFC3339), Creators: []string{maintainers, "Tool: mara-image"},
+		},
 	}
+	image := component{
+		ID: "SPDXRef-image", Name: "mara", Version: o.Version, Supplier: maintainers, Download: "NOASSERTION",
+		Refs: []reference{{"PACKAGE-MANAGER", "purl", "pkg:oci/mara@" + o.Version}},
+	}
+	d.Packages = append(d.Packages, image)
+	d.Relationships = append(d.Relationships, relationship{d.ID, "DESCRIBES", image.ID})
 	all := sha256.New()
 	for _, locator := range slices.Sorted(maps.Keys(locators)) {
 		fmt.Fprintln(all, locator)
 		d.Packages = append(d.Packages, locators[locator])
-		d.Relationships = append(d.Relationships, relationship{d.ID, "DESCRIBES", locators[locator].ID})
+		d.Relationships = append(d.Relationships, relationship{image.ID, "CONTAINS", locators[locator].ID})
 	}
 	d.Namespace = "https://mara.invalid/sbom/" + hex.EncodeToString(all.Sum(nil))
 	return d, nil
