@@ -29,6 +29,21 @@ type Application struct {
 	Connects []Word        // other applications and address ranges
 	User     int           // that it runs as
 	Pull     Word          // Secret to pull the image with
+	Metrics  Metrics
+	Where    Where
+	Patch    Word // jq over the resources of the program; "" for none
+}
+
+// Metrics is where an application has metrics for Prometheus.
+type Metrics struct {
+	Path string // "" for none
+	Port int    // that of the application, or another one
+}
+
+// Where is the environments that have an application.
+type Where struct {
+	When      Word   // jq; "" for always
+	Providers []Word // nil for all
 }
 
 // Scale is how many Pods run.
@@ -108,6 +123,10 @@ func (d applicationDecoder) application(key string, name Word, node *yaml.Node) 
 		field{"connects", func(key string, node *yaml.Node) { a.Connects = d.connections(key, node) }},
 		field{"user", d.between(&a.User, 1, 1<<31-1)},
 		field{"pull", d.formed(&a.Pull, objectName.MatchString, "the name of a Secret")},
+		field{"metrics", func(key string, node *yaml.Node) { a.Metrics = d.metrics(key, node) }},
+		field{"when", d.word(&a.Where.When)},
+		field{"providers", d.words(&a.Where.Providers)},
+		field{"patch", d.word(&a.Patch)},
 	)
 	if node.Kind != yaml.MappingNode || Child(node, "image") == nil {
 		d.problem(name.Line, key, "has no image; write image: with a tag or a digest")
@@ -128,6 +147,9 @@ func (d applicationDecoder) agree(key string, a *Application) {
 		if a.Volume.Path.Text != "" {
 			a.Scale.Replicas = 1
 		}
+	}
+	if a.Metrics.Path != "" && a.Metrics.Port == 0 {
+		a.Metrics.Port = a.Port
 	}
 	for _, secret := range a.Secrets {
 		if slices.ContainsFunc(a.Env, func(s Setting) bool { return s.Name.Text == secret.Text }) {
@@ -276,6 +298,22 @@ func (d applicationDecoder) health(key string, node *yaml.Node, h *Health) {
 		h.Ready = ready.Text
 	}
 	h.Live = live.Text
+}
+
+// metrics reads a path, or a path and a port.
+func (d applicationDecoder) metrics(key string, node *yaml.Node) Metrics {
+	at, m := Word{}, Metrics{Path: "/metrics"}
+	isPath := func(text string) bool { return strings.HasPrefix(text, "/") }
+	read := d.formed(&at, isPath, "a path that begins with /")
+	if node.Kind == yaml.ScalarNode {
+		read(key, node)
+	} else {
+		d.fields(key, node, field{"path", read}, field{"port", d.between(&m.Port, 1, 65535)})
+	}
+	if at.Text != "" {
+		m.Path = at.Text
+	}
+	return m
 }
 
 // connections reads what an application may connect to.

@@ -90,6 +90,7 @@ type MaraProvider struct {
 	Title    string
 	Extends  Word
 	Without  []Word
+	With     []Word // optional projects
 	After    []MaraOrder
 	Projects []MaraProject
 	Listed   bool // Projects is set and complete

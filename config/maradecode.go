@@ -238,6 +238,7 @@ func (d *maraDecoder) provider(key string, name Word, node *yaml.Node) MaraProvi
 		field{"title", d.text(&p.Title)},
 		field{"extends", d.word(&p.Extends)},
 		field{"without", d.words(&p.Without)},
+		field{"with", d.words(&p.With)},
 		field{"after", func(key string, node *yaml.Node) {
 			d.entries(key, node, func(key string, name Word, value *yaml.Node) {
 				order := MaraOrder{Project: name}

@@ -48,6 +48,19 @@ func AccessOf(p model.Project) []model.Access {
 			model.AccessTo("kube-system", "services"))
 	case Observability().Name:
 		return slices.Concat(made, chart, roles)
+	case MetricsServer().Name:
+		return slices.Concat(made, chart, roles, everywhere("apiservices.apiregistration.k8s.io"),
+			model.AccessTo("kube-system", "rolebindings.rbac.authorization.k8s.io"))
+	case Dashboard().Name, ExternalDNS().Name:
+		return slices.Concat(made, chart, roles, definitions)
+	case Guardrails().Name:
+		return slices.Concat(made, everywhere("resourcequotas", "limitranges", "networkpolicies.networking.k8s.io",
+			"priorityclasses.scheduling.k8s.io"))
+	case Access().Name:
+		return slices.Concat(made, in("serviceaccounts"), roles, everywhere("rolebindings.rbac.authorization.k8s.io"))
+	case Backup().Name:
+		return slices.Concat(made, chart, roles, definitions, in("daemonsets.apps", "jobs.batch", "schedules.velero.io",
+			"backupstoragelocations.velero.io"))
 	case BankOfAnthos().Name:
 		return slices.Concat(made, in("secrets", "configmaps", "serviceaccounts", "services", "deployments.apps",
 			"statefulsets.apps", "ingresses.networking.k8s.io", "poddisruptionbudgets.policy",

@@ -91,6 +91,7 @@ func AWSEKS() model.Project {
 		Rules: append(offersOf("aws", "aws:region", "eks:instance_type", "eks:k8s_version"),
 			serviceRange, twoZones, endpointAccess, keyInRegion("eks:kms_key_arn"), addOnVersions, processor,
 			ordered("eks:min_size", "eks:max_size"), ordered("eks:min_size", "eks:desired_capacity", "eks:max_size"),
+			poolRule("eks", awsInstanceType, "architecture", "spot", "empty"), groupPrincipals, nodesNotNewer,
 		),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster; it calls `aws eks get-token`"},
@@ -114,6 +115,9 @@ func eksKeys() []config.Key {
 	return []config.Key{
 		{Name: "eks:k8s_version", Kind: config.String, Form: config.KubernetesMinor, Default: "1.36", Example: "1.35",
 			Doc: "Kubernetes version"},
+		{Name: "eks:node_version", Kind: config.String, Form: config.KubernetesMinor, Example: "1.35",
+			Doc: "Kubernetes version of the nodes, so that they follow the control plane in an up of their own; " +
+				"eks:k8s_version when not set"},
 		{Name: "eks:support_type", Kind: config.String, Default: "STANDARD", Allowed: []string{"STANDARD", "EXTENDED"},
 			Example: "EXTENDED",
 			Doc:     "what happens when the version's standard support ends: an upgrade, or extended support for a fee"},
@@ -155,7 +159,82 @@ func eksKeys() []config.Key {
 			Doc: "IAM users and roles that administer the cluster, in addition to the one that creates it"},
 		{Name: "eks:addon_versions", Kind: config.Map, Example: `{vpc-cni: "v1.20.4-eksbuild.2"}`,
 			Doc: "add-on to its version; what AWS has as default for the Kubernetes version when not set"},
+		poolsKey("eks", "m6i.large", ", spot (true or false), architecture (amd64 or arm64)"),
+		{Name: "eks:group_principals", Kind: config.Map,
+			Example: `{team-a: ["arn:aws:iam::123456789012:role/team-a"]}`,
+			Doc: "group of access:groups to the IAM users and roles that belong to it; of single sign-on, the ARN of the " +
+				"role AWSReservedSSO_..."},
+		eksAutoscalerKey(),
+		eksZonesKey(),
 	}
+}
+
+// eksAutoscalerKey declares that the cluster autoscaler decides on the number of nodes.
+func eksAutoscalerKey() config.Key {
+	return config.Key{Name: "eks:cluster_autoscaler", Kind: config.Bool, Default: false, Example: "true",
+		Doc: "the project cluster-autoscaler decides on the number of nodes: it gets the right to, and " +
+			"eks:desired_capacity counts only at the start"}
+}
+
+// eksZonesKey declares the zones that external-dns may change.
+func eksZonesKey() config.Key {
+	return config.Key{Name: "eks:dns_zones", Kind: config.List, Form: route53Zone, Example: `["Z0123456789ABCDEFGHIJ"]`,
+		Doc: "zones of Route 53, by id, whose records the project external-dns may change"}
+}
+
+// EKSPools reads the value of eks:pools.
+func EKSPools(value map[string]any) []Pool {
+	pools, _ := Pools(value, awsInstanceType, "architecture", "spot", "empty")
+	return pools
+}
+
+// Principals returns the groups of each IAM user and role in the value of eks:group_principals. It returns what
+// is wrong.
+func Principals(value map[string]any) (groups map[string][]string, problems []string) {
+	groups = map[string][]string{}
+	for _, group := range model.Keys(value) {
+		var arns []string
+		e := entry{name: group, problems: &problems}
+		if !e.texts(&arns, principal)(value[group]) {
+			e.problem("is no list of ARNs of IAM users and roles")
+		}
+		for _, arn := range arns {
+			groups[arn] = append(groups[arn], group)
+		}
+	}
+	return groups, problems
+}
+
+// nodesNotNewer judges the version of nodes: never newer than the control plane, and three minors older at most.
+// https://kubernetes.io/releases/version-skew-policy/
+func nodesNotNewer(v config.Values) []config.Finding {
+	const key, cluster = "eks:node_version", "eks:k8s_version"
+	var nodes, control int
+	_, errNodes := fmt.Sscanf(v.Text(key), "1.%d", &nodes)
+	_, errControl := fmt.Sscanf(v.Text(cluster), "1.%d", &control)
+	const oldest = 3
+	switch {
+	case errNodes != nil || errControl != nil:
+		return nil
+	case nodes > control:
+		return config.Wrong(key, "is 1.%d; nodes may not be newer than %s (1.%d)", nodes, cluster, control)
+	case control-nodes > oldest:
+		return config.Wrong(key, "is 1.%d; nodes may be %d versions older than %s (1.%d) at most", nodes, oldest, cluster,
+			control)
+	}
+	return nil
+}
+
+// groupPrincipals judges the value of eks:group_principals. EKS knows a user or role once.
+func groupPrincipals(v config.Values) []config.Finding {
+	const key = "eks:group_principals"
+	groups, problems := Principals(v.Map(key))
+	for _, arn := range v.List("eks:admin_principals") {
+		if len(groups[arn]) > 0 {
+			problems = append(problems, "has "+arn+", which eks:admin_principals has, too")
+		}
+	}
+	return allWrong(key, problems)
 }
 
 // AWSECR declares the container registry.
@@ -212,6 +291,8 @@ var (
 	// kmsKey is the ARN of a key: EKS and ECR take no alias.
 	kmsKey = config.NewForm("the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/ID",
 		`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
+	route53Zone = config.NewForm("the id of a zone such as Z0123456789ABCDEFGHIJ", `^Z[A-Z0-9]{5,31}$`)
+
 	principal = config.NewForm("the ARN of an IAM user or role", `^arn:aws[a-z-]*:iam::[0-9]{12}:(user|role)/.+$`)
 	addOn     = config.NewForm("a version such as v1.20.4-eksbuild.2", `^v[0-9]+\.[0-9]+\.[0-9]+(-[a-z0-9.]+)?$`)
 )

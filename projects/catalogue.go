@@ -23,7 +23,7 @@ func All() []model.Project {
 	for _, i := range Infrastructures() {
 		own = append(own, i.Projects()...)
 	}
-	return slices.Concat(own, utilityProjects(), kubernetesProjects())
+	return slices.Concat(own, utilityProjects(), kubernetesProjects(), Optional())
 }
 
 // ByName finds a project by its Pulumi name.

@@ -37,8 +37,8 @@ func DigitalOcean() model.Infrastructure {
 	}
 }
 
-// DigitalOceanLimit is the longest name that the programs give: less than what DigitalOcean takes for any name and for
-// a tag.
+// DigitalOceanLimit is the longest name that the programs give: less than what DigitalOcean takes for any name
+// and for a tag.
 const DigitalOceanLimit = 50
 
 // DigitalOceanDOKS declares the cluster.
@@ -59,9 +59,10 @@ func DigitalOceanDOKS() model.Project {
 				Doc: "addresses and ranges that may reach the API server; from everywhere when not set"},
 			{Name: "doks:kubeconfig_days", Kind: config.Int, Default: 365, Min: new(1), Max: new(3650),
 				Example: "30", Doc: "days that the kubeconfig is good for; 7 if it were left to DigitalOcean"},
+			poolsKey("doks", "c-4", ""),
 		}),
 		Rules: append(offersOf("digitalocean", "doks:region", "doks:node_size", "doks:k8s_version"), autoscaled("doks"),
-			intelPlatform),
+			intelPlatform, poolRule("doks", digitalOceanSize)),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
@@ -72,6 +73,12 @@ func DigitalOceanDOKS() model.Project {
 		Hooks:                []model.Hook{model.KubeconfigHook()},
 		LeavesCloudResources: true,
 	}
+}
+
+// DOKSPools reads the value of doks:pools.
+func DOKSPools(value map[string]any) []Pool {
+	pools, _ := Pools(value, digitalOceanSize)
+	return pools
 }
 
 // DigitalOceanRegistry declares the container registry.

@@ -14,6 +14,13 @@ import (
 // namespace that lets the cluster pull from a private registry (linode).
 const RegistrySecret = "ingress-controller-registry"
 
+// MetricsLabel is the label of Pods whose metrics Prometheus takes; its value is the name of their port: http or
+// metrics. MetricsPath is the annotation with the path.
+const (
+	MetricsLabel = "mara.dev/metrics"
+	MetricsPath  = "mara.dev/metrics-path"
+)
+
 // ClusterIssuer is the name of the cert-manager issuer that the certmgr project
 // makes and that every Ingress with TLS asks for its certificate.
 const ClusterIssuer = "mara"
@@ -103,8 +110,8 @@ type chart struct {
 	timeout    int    // seconds
 }
 
-// ChartSource returns where charts come from: a repository that is set in the configuration wins over the mirror, which
-// holds every chart as OCI, and the mirror over the repository by default.
+// ChartSource returns where charts come from: a repository that is set in the configuration wins over the
+// mirror, which holds every chart as OCI, and the mirror over the repository by default.
 func ChartSource(repository string, isSet bool, mirror string) string {
 	if mirror != "" && !isSet {
 		return "oci://" + naming.ChartsInMirror(mirror)

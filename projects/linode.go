@@ -70,8 +70,10 @@ func LinodeLKE() model.Project {
 		}, poolKeys("lke", 100), []config.Key{
 			{Name: "lke:api_allowed_cidrs", Kind: config.List, Form: config.AnyRange, Example: `["203.0.113.0/24"]`,
 				Doc: "address ranges that may reach the API server; from everywhere when not set"},
+			poolsKey("lke", "g6-dedicated-8", ""),
 		}),
 		Rules: append(offersOf("linode", "lke:region", "lke:node_type", "lke:k8s_version"), autoscaled("lke"), intelPlatform,
+			poolRule("lke", linodeType),
 			smallestVolume(10, "logstore:storage_size", "prometheus:storage_size", "bank-of-anthos:storage_size")),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, base64"},
@@ -82,6 +84,12 @@ func LinodeLKE() model.Project {
 		Hooks:                []model.Hook{model.KubeconfigHook()},
 		LeavesCloudResources: true,
 	}
+}
+
+// LKEPools reads the value of lke:pools.
+func LKEPools(value map[string]any) []Pool {
+	pools, _ := Pools(value, linodeType)
+	return pools
 }
 
 // LinodeHarbor declares the container registry.

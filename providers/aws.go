@@ -17,6 +17,7 @@ func aws() layout {
 			// The kubeconfig of EKS gets its token from the AWS CLI.
 			{Name: "aws-cli", Projects: inCluster(), Needed: operation.All()},
 		},
+		optional: []node{{name: "cluster-autoscaler", reads: []string{"kubeconfig", "aws-eks"}}},
 		first: []node{
 			{name: "aws-vpc"},
 			{name: "aws-eks", reads: []string{"aws-vpc"}},

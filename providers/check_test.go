@@ -78,7 +78,7 @@ func TestPluginsFor(t *testing.T) {
 // TestChecksFitTheLists: checks are about projects and operations that exist.
 func TestChecksFitTheLists(t *testing.T) {
 	t.Parallel()
-	for _, p := range All() {
+	for _, p := range Complete() {
 		for _, check := range p.Checks {
 			for _, name := range check.Projects {
 				if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == name }) {

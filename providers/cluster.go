@@ -28,7 +28,8 @@ func cluster() layout {
 				reads: []string{"kubeconfig", "cluster-registry", "ingress-controller-namespace"},
 			}},
 		},
-		after: map[string][]string{"ingress-controller": {"cluster-registry-credentials"}},
+		after:   map[string][]string{"ingress-controller": {"cluster-registry-credentials"}},
+		refused: map[string]string{"cluster-autoscaler": "only its owner changes the number of its nodes"},
 		when: map[string]string{
 			"cluster-registry": withRegistry, "cluster-registry-credentials": withRegistry,
 			"kic-image-build": withRegistry, "kic-image-push": withRegistry,

@@ -13,6 +13,11 @@ func digitalocean() layout {
 		questions:      digitaloceanQuestions(),
 		trial:          digitaloceanTrial(),
 		first:          []node{{name: "digitalocean-doks"}, {name: "digitalocean-registry"}},
+		refused: map[string]string{
+			"cluster-autoscaler": ownAutoscaler("doks"),
+			"external-dns": "external-dns knows DigitalOcean no longer, since version 0.21; digitalocean-dns makes the record " +
+				"of the application, with dns:domain",
+		},
 		plugins: []Plugin{
 			{Name: "digitalocean", Projects: own},
 			{Name: "kubernetes", Projects: []string{"digitalocean-registry-credentials"}},

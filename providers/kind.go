@@ -24,6 +24,10 @@ func kind() layout {
 			{Name: "kind-limits", Useful: []operation.Operation{operation.Up, operation.Preview}},
 			{Name: "kind-ports", Projects: own, Needed: up, Useful: preview, AfterQuestions: true},
 		},
+		refused: map[string]string{
+			"cluster-autoscaler": "the number of its nodes is fixed when it is made, by kind:workers",
+			"external-dns":       "no DNS leads to a cluster on this machine",
+		},
 		first: []node{
 			{name: "kind-cluster"},
 			{name: "kind-registry", reads: []string{"kind-cluster"}},

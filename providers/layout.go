@@ -17,6 +17,8 @@ type layout struct {
 	following map[string][]node   // inserted directly after a shared project
 	after     map[string][]string // further order of shared projects
 	when      map[string]string   // jq: conditions of projects, by name
+	optional  []node              // further optional projects
+	refused   map[string]string   // why it has no optional project of this name
 	plugins   []Plugin            // of its own projects; the plugins of shared projects follow
 	checks    []Check             // before the checks of the shared projects
 	questions []Question
@@ -53,13 +55,37 @@ func (l layout) shared() []node {
 	}
 }
 
-// inCluster returns the shared projects that deploy to the cluster, and so read its
-// kubeconfig.
+// inCluster returns the projects of all providers that deploy to the cluster, and so read its kubeconfig, with the
+// optional ones.
 func inCluster() []string {
-	return []string{
+	names := []string{
 		"secrets", "ingress-controller-namespace", "ingress-controller", "logstore", "logagent", "certmgr",
 		"prometheus", "observability", "bank-of-anthos",
 	}
+	for _, project := range projects.Optional() {
+		names = append(names, project.Name)
+	}
+	return names
+}
+
+// optional returns the projects that environments on every provider have if mara.yaml names them, in order.
+func optional() []node {
+	reads := []string{"kubeconfig"}
+	return []node{
+		{name: "guardrails", reads: reads},
+		// A role in a namespace needs the namespace.
+		{name: "access", reads: reads, after: []string{"guardrails"}},
+		{name: "metrics-server", reads: reads},
+		{name: "dashboard", reads: reads},
+		// The controller is what its records lead to.
+		{name: "external-dns", reads: reads, after: []string{"ingress-controller"}},
+		{name: "backup", reads: reads},
+	}
+}
+
+// ownAutoscaler returns why a cloud's cluster has no cluster autoscaler of ours.
+func ownAutoscaler(group string) string {
+	return fmt.Sprintf("its cluster changes the number of nodes itself, with %[1]s:min_nodes and %[1]s:max_nodes", group)
 }
 
 // sharedPlugins returns the plugins of the projects that every provider has.
@@ -103,14 +129,35 @@ func (l layout) provider() Provider {
 		Checks:    append(slices.Clone(l.checks), sharedChecks()...),
 		Questions: l.questions, Trial: l.trial,
 	}
+	p.Steps = l.steps(l.nodes())
+	shared := slices.DeleteFunc(optional(), func(n node) bool { return l.refused[n.name] != "" })
+	p.Optional = Optional{Steps: l.steps(append(shared, l.optional...)), Refused: l.refused}
+	names := p.Complete().Names()
+	for i, check := range p.Checks {
+		p.Checks[i].Projects = only(names, check.Projects)
+	}
+	for i, plugin := range p.Plugins {
+		p.Plugins[i].Projects = only(names, plugin.Projects)
+	}
+	return p
+}
+
+// only returns the elements of a list that are among names; nil stays nil.
+func only(names, list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return !slices.Contains(names, name) })
+}
+
+// steps builds steps, with their projects from the catalogue.
+func (l layout) steps(nodes []node) []Step {
+	var steps []Step
 	catalogue := projects.All()
-	for _, n := range l.nodes() {
+	for _, n := range nodes {
 		i := slices.IndexFunc(catalogue, func(p model.Project) bool { return p.Name == n.name })
 		if i < 0 {
 			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.Name, n.name))
 		}
 		edges := needs.Needs{Reads: n.reads, After: n.after}
-		p.Steps = append(p.Steps, Step{Project: catalogue[i], When: l.when[n.name], Needs: edges})
+		steps = append(steps, Step{Project: catalogue[i], When: l.when[n.name], Needs: edges})
 	}
-	return p
+	return steps
 }

@@ -12,6 +12,7 @@ func linode() layout {
 		questions:      linodeQuestions(),
 		trial:          linodeTrial(),
 		first:          []node{{name: "linode-lke"}},
+		refused:        map[string]string{"cluster-autoscaler": ownAutoscaler("lke")},
 		plugins: []Plugin{
 			{Name: "linode", Projects: []string{"linode-lke", "linode-harbor"}},
 			{Name: "kubernetes", Projects: []string{"linode-harbor", "linode-registry-credentials"}},

@@ -28,6 +28,7 @@ type Provider struct {
 	Checks         []Check  // conditions to verify before an operation
 	Questions      []Question
 	Trial          Trial // of a cloud; empty if a trial is free
+	Optional       Optional
 	// Extends is the built-in provider that a user's provider is based on, and whose
 	// name the programs know; "" for none.
 	Extends string
@@ -37,6 +38,44 @@ type Provider struct {
 // InfraType returns the provider's name as programs know it.
 func (p Provider) InfraType() string {
 	return cmp.Or(p.Extends, p.Name)
+}
+
+// Optional has the projects that a provider has only if mara.yaml names them.
+type Optional struct {
+	Steps   []Step            // in the order of a run
+	Refused map[string]string // why the provider does not have an optional project, by its name
+}
+
+// Find returns the step of an optional project.
+func (o Optional) Find(name string) (Step, bool) {
+	return model.Find(o.Steps, func(s Step) bool { return s.Project.Name == name })
+}
+
+// With returns the provider with optional projects, which come before the application. It skips needs that the
+// provider lacks, and names of other projects.
+func (p Provider) With(names ...string) Provider {
+	for _, step := range p.Optional.Steps {
+		if !slices.Contains(names, step.Project.Name) || slices.Contains(p.Names(), step.Project.Name) {
+			continue
+		}
+		at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Project.Name == projects.BankOfAnthos().Name })
+		if at < 0 {
+			at = len(p.Steps)
+		}
+		known := p.Names()
+		step.After = only(known, step.After)
+		p.Steps = slices.Insert(slices.Clone(p.Steps), at, step)
+	}
+	return p
+}
+
+// Complete returns the provider with all its optional projects.
+func (p Provider) Complete() Provider {
+	var names []string
+	for _, step := range p.Optional.Steps {
+		names = append(names, step.Project.Name)
+	}
+	return p.With(names...)
 }
 
 // Without returns the names of projects with secrets that its cluster could have, but its list
@@ -118,6 +157,15 @@ func All() []Provider {
 	var all []Provider
 	for _, l := range layouts() {
 		all = append(all, l.provider())
+	}
+	return all
+}
+
+// Complete returns the providers with all their optional projects.
+func Complete() []Provider {
+	var all []Provider
+	for _, p := range All() {
+		all = append(all, p.Complete())
 	}
 	return all
 }

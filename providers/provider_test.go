@@ -22,7 +22,7 @@ import (
 // after. The lists are in testdata, one file per provider.
 func TestLists(t *testing.T) {
 	t.Parallel()
-	for _, p := range All() {
+	for _, p := range Complete() {
 		var got strings.Builder
 		for _, s := range p.Steps {
 			line := s.Project.Name + " | " + strings.Join(s.Reads, " ") + " | " + strings.Join(s.After, " ")
@@ -54,7 +54,7 @@ func checkGolden(t *testing.T, path string, got []byte) {
 func TestProvidersFitTheCatalogue(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
-	for _, p := range All() {
+	for _, p := range Complete() {
 		for _, s := range p.Steps {
 			used[s.Project.Name] = true
 			if !projects.Serves(s.Project, p.Name) {
@@ -140,7 +140,7 @@ Configuration keys are set in ` + "`config/pulumi/Pulumi.<stack>.yaml`" + `, sec
 `
 
 // builtInReference returns the page of the built-in projects.
-func builtInReference() []byte { return Reference(referenceHead, All(), projects.All()) }
+func builtInReference() []byte { return Reference(referenceHead, Complete(), projects.All()) }
 
 // TestGenerated keeps the committed files that are made from the catalogue in
 // step with it: go test ./providers -run Generated -update

@@ -38,6 +38,9 @@ func (r reference) writeProject(project model.Project) {
 	fmt.Fprintf(b, "\n## %s\n\n%s: %s.\n\n", project.Name, project.Title, project.Summary)
 	fmt.Fprintf(b, "- Directory: `%s`\n", project.Directory())
 	fmt.Fprintf(b, "- Providers: %s\n", strings.Join(r.serving(project), ", "))
+	if project.Needs != "" {
+		fmt.Fprintf(b, "- Optional: part of an environment only if `with` in mara.yaml names it. It needs %s\n", project.Needs)
+	}
 	if project.Namespace != "" {
 		fmt.Fprintf(b, "- Namespace: `%s`\n", project.Namespace)
 	}
@@ -162,6 +165,8 @@ func originOf(secret model.Secret) string {
 		return "generated"
 	case secret.Default != "":
 		return "a default"
+	case secret.Optional:
+		return "none"
 	}
 	return "asked for"
 }

@@ -1,6 +1,7 @@
-// Package application writes the Pulumi program of an application in mara.yaml, in Pulumi YAML: what an application of
-// one's own needs in a cluster, from ten lines. The runner runs the program like any other, and `runner eject` hands it
-// over: the same text is then a project of the user, whose resources have the same URNs.
+// Package application writes the Pulumi program of an application in mara.yaml, in Pulumi YAML: what an
+// application of one's own needs in a cluster, from ten lines. The runner runs the program like any other, and
+// `runner eject` hands it over: the same text is then a project of the user, whose resources have the same
+// URNs.
 package application
 
 import (
@@ -30,6 +31,10 @@ const (
 // Program returns the Pulumi.yaml of an application.
 func Program(a config.Application) ([]byte, error) {
 	p := program{a}
+	resources, err := patched(p.resources(), a.Patch.Text)
+	if err != nil {
+		return nil, err
+	}
 	document := &yaml.Node{Kind: yaml.MappingNode}
 	for _, part := range []struct {
 		name  string
@@ -39,7 +44,7 @@ func Program(a config.Application) ([]byte, error) {
 		{"runtime", "yaml"},
 		{"description", "the application " + a.Name.Text},
 		{"config", p.declared()},
-		{"resources", p.resources()},
+		{"resources", resources},
 		{"outputs", p.outputs()},
 	} {
 		var value yaml.Node
@@ -51,7 +56,7 @@ func Program(a config.Application) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
-	err := encoder.Encode(document)
+	err = encoder.Encode(document)
 	return text.Bytes(), err
 }
 
@@ -62,6 +67,17 @@ func (p program) name() string { return p.Name.Text }
 
 // stateful reports whether each Pod has a volume of its own.
 func (p program) stateful() bool { return p.Volume.Path.Text != "" }
+
+// ownMetrics reports whether metrics have a port of their own.
+func (p program) ownMetrics() bool { return p.Metrics.Path != "" && p.Metrics.Port != p.Port }
+
+// metricsPort returns the name of the port that has metrics.
+func (p program) metricsPort() string {
+	if p.ownMetrics() {
+		return "metrics"
+	}
+	return http
+}
 
 // scaled reports whether the number of Pods follows the load.
 func (p program) scaled() bool { return p.Scale.Max > 0 }
@@ -274,7 +290,12 @@ func (p program) template(container fields, more fields) fields {
 		}
 		spec[name] = value
 	}
-	return fields{"metadata": fields{"labels": labels}, "spec": spec}
+	meta := fields{"labels": labels}
+	if p.Metrics.Path != "" && more == nil { // the project prometheus watches Pods with this label
+		labels[projects.MetricsLabel] = p.metricsPort()
+		meta["annotations"] = fields{projects.MetricsPath: p.Metrics.Path}
+	}
+	return fields{"metadata": meta, "spec": spec}
 }
 
 // preStop is how many seconds a Pod waits before it ends: until then requests may still arrive.
@@ -283,7 +304,11 @@ const preStop = 5
 // container returns the container of the application.
 func (p program) container() fields {
 	c := p.base()
-	c["ports"] = []fields{{"name": http, "containerPort": p.Port}}
+	ports := []fields{{"name": http, "containerPort": p.Port}}
+	if p.ownMetrics() {
+		ports = append(ports, fields{"name": "metrics", "containerPort": p.Metrics.Port})
+	}
+	c["ports"] = ports
 	c["lifecycle"] = fields{"preStop": fields{"sleep": fields{"seconds": preStop}}}
 	probe := func(at string) fields {
 		return fields{"httpGet": fields{"path": at, "port": http}, "periodSeconds": 5, "timeoutSeconds": 3}
@@ -401,8 +426,9 @@ func (p program) ingress() fields {
 	}}
 }
 
-// network returns the NetworkPolicy: requests come from the namespace itself, from other applications and, with a host,
-// from the ingress controller; connections go to the namespace, to DNS, to HTTPS and to what connects names.
+// network returns the NetworkPolicy: requests come from the namespace itself, from other applications and, with
+// a host, from the ingress controller; connections go to the namespace, to DNS, to HTTPS and to what connects
+// names.
 func (p program) network() fields {
 	in := func(namespace string) fields {
 		return fields{"namespaceSelector": fields{"matchLabels": fields{"kubernetes.io/metadata.name": namespace}}}
@@ -416,6 +442,12 @@ func (p program) network() fields {
 	if p.Host.Text != "" {
 		from = append(from, in(projects.IngressController().Namespace))
 	}
+	ingress := []fields{{"from": from, "ports": []fields{{"port": http}}}}
+	if p.Metrics.Path != "" {
+		ingress = append(ingress, fields{
+			"from": []fields{in(projects.Prometheus().Namespace)}, "ports": []fields{{"port": p.metricsPort()}},
+		})
+	}
 	to := []fields{{"podSelector": fields{}}}
 	for _, target := range p.Connects {
 		if _, err := netip.ParsePrefix(target.Text); err == nil {
@@ -428,7 +460,7 @@ func (p program) network() fields {
 		// The Pods with which cert-manager proves that the host is ours are not the application's.
 		"podSelector": fields{"matchLabels": fields{"mara.dev/project": p.name()}},
 		"policyTypes": []string{"Ingress", "Egress"},
-		"ingress":     []fields{{"from": from, "ports": []fields{{"port": http}}}},
+		"ingress":     ingress,
 		"egress": []fields{
 			{"ports": []fields{{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}}},
 			{"to": to},

@@ -30,7 +30,10 @@ type Project struct {
 	// depend on the configuration alone, or are changed by this project alone. A
 	// project that reads any others runs every time.
 	Settled []string
-	Own     *Own // only for projects of the user
+	// Needs says what an optional project needs; "" for a project that is part of every plan.
+	Needs              string
+	BeforeApplications bool // applications wait for it
+	Own                *Own // only for projects of the user
 }
 
 // Own is what mara.yaml says about a project of the user.

@@ -40,7 +40,7 @@ var (
 // the change runs `go test ./projects/programs -update`.
 func TestProgramsDeclareTheSameResources(t *testing.T) {
 	t.Parallel()
-	for _, provider := range providers.All() {
+	for _, provider := range providers.Complete() {
 		t.Run(provider.Name, func(t *testing.T) {
 			t.Parallel()
 			var lines []string
@@ -218,12 +218,18 @@ func declaredConfigurations(t *testing.T, project model.Project) []map[string]st
 				"eks:kms_key_arn": key, "eks:log_types": "[]", "eks:log_retention_days": "0", "aws:profile": "platform",
 				"eks:endpoint_public_access": "false",
 			},
+			{
+				"eks:pools": `{"batch":{"size":"m7g.large","architecture":"arm64","spot":true,"min":0,"max":5,` +
+					`"labels":{"role":"batch"},"taints":["role=batch:NoSchedule"]},"large":{"size":"m6i.2xlarge","count":2}}`,
+				"eks:node_version": "1.35", "eks:cluster_autoscaler": "true", "eks:dns_zones": `["Z0123456789ABCDEFGHIJ"]`,
+				"eks:group_principals": `{"team-a":["arn:aws:iam::123456789012:role/team-a"]}`,
+			},
 		},
 		"aws-ecr": {{"ecr:kms_key_arn": key, "ecr:scan_on_push": "false", "ecr:keep_images": "3", "ecr:untagged_days": "2"}},
 		"digitalocean-doks": {{
 			"doks:min_nodes": "1", "doks:max_nodes": "4", "doks:k8s_version": "1.36.2-do.0", "doks:high_availability": "true",
 			"doks:api_allowed_cidrs": `["203.0.113.0/24", "203.0.113.7"]`,
-		}},
+		}, {"doks:pools": `{"batch":{"size":"c-4","min":1,"max":5,"labels":{"role":"batch"},"taints":["role=batch:NoSchedule"]},"large":{"size":"c-8","count":2}}`}},
 		"digitalocean-registry": {{"docr:registry": "example"}, {"docr:region": "fra1", "docr:tier": "basic"}},
 		"digitalocean-dns": {
 			{"dns:domain": "example.com", "bank-of-anthos:host": "bank.example.com"},
@@ -235,6 +241,7 @@ func declaredConfigurations(t *testing.T, project model.Project) []map[string]st
 				"lke:api_allowed_cidrs": `["203.0.113.0/24", "2001:db8::/32"]`,
 			},
 			{"lke:api_allowed_cidrs": `["203.0.113.0/24"]`},
+			{"lke:pools": `{"batch":{"size":"g6-dedicated-4","min":1,"max":5,"labels":{"role":"batch"},"taints":["role=batch:NoSchedule"]},"large":{"size":"g6-dedicated-8","count":2}}`},
 		},
 		"linode-harbor": {{"harbor:email": "a@example.com", "harbor:ssh_authorized_keys": `["ssh-ed25519 AAAA me"]`}},
 		"kind-cluster": {{

@@ -9,16 +9,23 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	autoscaler "mara/projects/infrastructure/aws/cluster-autoscaler"
 	"mara/projects/infrastructure/cluster/connection"
 	clustercredentials "mara/projects/infrastructure/cluster/container-registry-credentials"
 	clusterregistry "mara/projects/infrastructure/cluster/registry"
 	kindcluster "mara/projects/infrastructure/kind/cluster"
 	kindregistry "mara/projects/infrastructure/kind/registry"
 	"mara/projects/infrastructure/kubeconfig"
+	"mara/projects/kubernetes/access"
 	bank "mara/projects/kubernetes/applications/bank-of-anthos"
+	"mara/projects/kubernetes/backup"
 	"mara/projects/kubernetes/certmgr"
+	"mara/projects/kubernetes/dashboard"
+	externaldns "mara/projects/kubernetes/external-dns"
+	"mara/projects/kubernetes/guardrails"
 	"mara/projects/kubernetes/logagent"
 	"mara/projects/kubernetes/logstore"
+	metricsserver "mara/projects/kubernetes/metrics-server"
 	controller "mara/projects/kubernetes/nginx/ingress-controller"
 	namespace "mara/projects/kubernetes/nginx/ingress-controller-namespace"
 	"mara/projects/kubernetes/observability"
@@ -48,6 +55,13 @@ func All() map[string]pulumi.RunFunc {
 		projects.Prometheus().Name:                 prometheus.Program,
 		projects.Observability().Name:              observability.Program,
 		projects.BankOfAnthos().Name:               bank.Program,
+		projects.MetricsServer().Name:              metricsserver.Program,
+		projects.Guardrails().Name:                 guardrails.Program,
+		projects.Access().Name:                     access.Program,
+		projects.Dashboard().Name:                  dashboard.Program,
+		projects.ExternalDNS().Name:                externaldns.Program,
+		projects.Backup().Name:                     backup.Program,
+		projects.ClusterAutoscaler().Name:          autoscaler.Program,
 	}
 	maps.Copy(all, OfClouds())
 	return all

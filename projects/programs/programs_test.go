@@ -83,7 +83,7 @@ func TestKindOnly(t *testing.T) {
 // programtest) that every Kubernetes resource has an explicit provider.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
-	for _, provider := range providers.All() {
+	for _, provider := range providers.Complete() {
 		for _, step := range provider.Steps {
 			t.Run(provider.Name+"/"+step.Project.Name, func(t *testing.T) {
 				t.Parallel()
@@ -123,7 +123,22 @@ func variants(t *testing.T) map[string][]map[string]string {
 		projects.Prometheus().Name: {
 			{"prometheus:keep_crds": "true", "prometheus:alertmanager_replicas": "3", "prometheus:retention": "30d"},
 		},
-		projects.Observability().Name: {{"observability:otlp_endpoint": "https://otlp.example.com", "observability:replicas": "1"}},
+		projects.MetricsServer().Name: {{"metrics-server:insecure_kubelets": "true"}, {"metrics-server:replicas": "1"}},
+		projects.Guardrails().Name:    {{"guardrails:namespaces": `{"team-a":{"cpu":"8","memory":"16Gi","pods":20},"team-b":{}}`}},
+		projects.Access().Name: {{
+			"access:groups": `{"platform":{"role":"admin"},"team-a":{"role":"developer","namespaces":["team-a","team-b"]},"audit":{"role":"viewer"}}`,
+		}},
+		projects.Dashboard().Name: {{"dashboard:replicas": "2"}},
+		projects.ExternalDNS().Name: {
+			{"external-dns:policy": "upsert-only", "external-dns:owner": "acme-prod"},
+			{"external-dns:provider": "cloudflare", "external-dns:token_variable": "CF_API_TOKEN"},
+		},
+		projects.Backup().Name: {{
+			"backup:endpoint": "https://nl-ams-1.linodeobjects.com", "backup:region": "nl-ams", "backup:schedule": "0 */6 * * *",
+			"backup:keep_days": "90", "backup:namespaces": `["shop"]`,
+		}},
+		projects.ClusterAutoscaler().Name: {{"cluster-autoscaler:version": "1.36.0"}},
+		projects.Observability().Name:     {{"observability:otlp_endpoint": "https://otlp.example.com", "observability:replicas": "1"}},
 	}
 }
 
@@ -137,12 +152,13 @@ func file(t *testing.T, name string) string {
 	return path
 }
 
-// TestDeclaredKeysAreRead holds that every key the catalogue declares, and so documents and validates, is read by the
-// program that declares it, or by a rule of its project. (That a program reads only declared keys, package settings holds.)
+// TestDeclaredKeysAreRead holds that every key the catalogue declares, and so documents and validates, is read
+// by the program that declares it, or by a rule of its project. (That a program reads only declared keys,
+// package settings holds.)
 func TestDeclaredKeysAreRead(t *testing.T) {
 	t.Parallel()
 	reads, more := map[string]map[string]bool{}, variants(t)
-	for _, provider := range providers.All() {
+	for _, provider := range providers.Complete() {
 		for _, step := range provider.Steps {
 			name := step.Project.Name
 			if reads[name] == nil {
@@ -224,6 +240,9 @@ func sampleOutputs(project model.Project) resource.PropertyMap {
 	outputs := resource.PropertyMap{}
 	for _, output := range project.Outputs {
 		value := resource.NewProperty(sampleText)
+		if output.Name == "cluster_version" {
+			value = resource.NewProperty("1.36")
+		}
 		if output.Secret {
 			value = resource.MakeSecret(resource.NewProperty(hidden))
 		}
@@ -262,6 +281,20 @@ func configuration(t *testing.T, project model.Project, provider string) map[str
 	if host.Existing != nil && project.Name == host.ClusterProject {
 		config[host.Existing.Content] = base64.StdEncoding.EncodeToString([]byte("{clusters: [{name: c}], users: [{name: u}], " +
 			"contexts: [{name: " + config[host.Existing.Context] + ", context: {cluster: c, user: u}}]}"))
+	}
+	for _, secret := range project.Secrets {
+		if secret.Own && !secret.Optional {
+			config[secret.Key] = sample(t, secret)
+		}
+	}
+	switch project.Name {
+	case projects.ClusterAutoscaler().Name:
+		config["eks:cluster_autoscaler"] = "true"
+	case projects.ExternalDNS().Name:
+		config["external-dns:token"], config["eks:dns_zones"] = hidden, `["Z0123456789ABCDEFGHIJ"]`
+		if host.Existing != nil {
+			config["external-dns:provider"], config["external-dns:token_variable"] = "cloudflare", "CF_API_TOKEN"
+		}
 	}
 	if project.Name == projects.Secrets().Name {
 		for _, consumer := range projects.All() {

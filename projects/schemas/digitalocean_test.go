@@ -9,6 +9,7 @@ import (
 func TestDigitalOcean(t *testing.T) {
 	current(t, "digitalocean", true, provider(digitalocean.NewProvider),
 		resource("digitalocean:index/kubernetesCluster:KubernetesCluster", digitalocean.NewKubernetesCluster),
+		resource("digitalocean:index/kubernetesNodePool:KubernetesNodePool", digitalocean.NewKubernetesNodePool),
 		resource("digitalocean:index/containerRegistry:ContainerRegistry", digitalocean.NewContainerRegistry),
 		resource("digitalocean:index/containerRegistryDockerCredentials:ContainerRegistryDockerCredentials", digitalocean.NewContainerRegistryDockerCredentials),
 		resource("digitalocean:index/dnsRecord:DnsRecord", digitalocean.NewDnsRecord),

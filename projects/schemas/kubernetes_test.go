@@ -13,6 +13,8 @@ import (
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	networkingv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/networking/v1"
 	policyv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/policy/v1"
+	rbacv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/rbac/v1"
+	schedulingv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/scheduling/v1"
 	storagev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/storage/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
@@ -37,6 +39,10 @@ func TestKubernetes(t *testing.T) {
 		resource("kubernetes:networking.k8s.io/v1:IngressClass", networkingv1.NewIngressClass),
 		resource("kubernetes:networking.k8s.io/v1:NetworkPolicy", networkingv1.NewNetworkPolicy),
 		resource("kubernetes:policy/v1:PodDisruptionBudget", policyv1.NewPodDisruptionBudget),
+		resource("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", rbacv1.NewClusterRole),
+		resource("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", rbacv1.NewClusterRoleBinding),
+		resource("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", rbacv1.NewRoleBinding),
+		resource("kubernetes:scheduling.k8s.io/v1:PriorityClass", schedulingv1.NewPriorityClass),
 		resource("kubernetes:storage.k8s.io/v1:StorageClass", storagev1.NewStorageClass),
 		resource("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", apiextensionsv1.NewCustomResourceDefinition),
 		resource("kubernetes:helm.sh/v3:Release", NewRelease),

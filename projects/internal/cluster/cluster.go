@@ -170,8 +170,10 @@ func (c *Cluster) Secret(
 type Object struct {
 	APIVersion, Kind, Name string
 	Namespace              pulumi.StringInput // nil for a kind without one
+	Resource               string             // name of the resource; "" for that of the object
 	Annotations            pulumi.StringMap
-	Fields                 Values // everything but apiVersion, kind and metadata
+	Labels                 []string // besides the common ones: key, value
+	Fields                 Values   // everything but apiVersion, kind and metadata
 }
 
 // Declared is an object that a program has declared.
@@ -181,13 +183,13 @@ type Declared struct {
 	Metadata metav1.ObjectMetaOutput `pulumi:"metadata"`
 }
 
-// Declare declares an object, named after itself, with the common labels.
+// Declare declares an object with the common labels.
 func (c *Cluster) Declare(ctx *pulumi.Context, o Object, opts ...pulumi.ResourceOption) (*Declared, error) {
 	fields, err := inputsOf(o.Fields)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", o.Kind, o.Name, err)
 	}
-	meta := c.Meta(o.Name, o.Namespace)
+	meta := c.Meta(o.Name, o.Namespace, o.Labels...)
 	if o.Annotations != nil {
 		meta.Annotations = o.Annotations
 	}
@@ -197,7 +199,8 @@ func (c *Cluster) Declare(ctx *pulumi.Context, o Object, opts ...pulumi.Resource
 		token = "kubernetes:core/" + o.APIVersion + ":" + o.Kind
 	}
 	declared := &Declared{}
-	return declared, ctx.RegisterResource(token, o.Name, fields, declared, append(opts, c.Provider())...)
+	name := cmp.Or(o.Resource, o.Name)
+	return declared, ctx.RegisterResource(token, name, fields, declared, append(opts, c.Provider())...)
 }
 
 // Image returns the name to pull an image by: as given, or with the mirror in place of its own

@@ -22,6 +22,8 @@ func (c *Cluster) podSecurity(namespace string) string {
 		if !c.Local() {
 			return baseline // an init container takes over the volume
 		}
+	case projects.Backup().Namespace:
+		return privileged // its agents read the volumes on the node
 	case projects.Prometheus().Namespace:
 		return privileged // node-exporter sees the node's processes, network and files
 	}

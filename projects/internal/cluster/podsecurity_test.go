@@ -17,7 +17,8 @@ func TestPodSecurity(t *testing.T) {
 	t.Parallel()
 	everywhere := map[string]string{
 		"bank-of-anthos": "baseline", "cert-manager": "restricted", "harbor": "restricted", "logagent": "privileged",
-		"observability": "restricted", "prometheus": "privileged",
+		"observability": "restricted", "prometheus": "privileged", "metrics-server": "restricted", "access": "restricted",
+		"dashboard": "restricted", "external-dns": "restricted", "cluster-autoscaler": "restricted", "velero": "privileged",
 	}
 	for infrastructure, own := range map[string]map[string]string{
 		"aws":    {"logstore": "privileged", "nginx-ingress": "restricted"},

@@ -1,6 +1,7 @@
 package prometheus_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -135,9 +136,26 @@ func TestPodMonitors(t *testing.T) {
 	release := run(t, map[string]string{"kubernetes:infra_type": "kind"}).One(t, releaseType, "prometheus")
 	monitors, _ := release.Value("values", "prometheus", "additionalPodMonitors").([]any)
 	namespaces := map[any]bool{}
+	var applications []any
 	for _, monitor := range monitors {
 		selector := monitor.(map[string]any)["namespaceSelector"].(map[string]any)
+		if selector["any"] == true { // of applications
+			port := monitor.(map[string]any)["selector"].(map[string]any)["matchLabels"].(map[string]any)["mara.dev/metrics"]
+			endpoint := monitor.(map[string]any)["podMetricsEndpoints"].([]any)[0].(map[string]any)
+			applications = append(applications, port)
+			if endpoint["port"] != port || endpoint["relabelings"] == nil {
+				t.Errorf("applications with metrics on %v: %v", port, endpoint)
+			}
+			continue
+		}
 		namespaces[selector["matchNames"].([]any)[0]] = true
+	}
+	if diff := cmp.Diff([]any{"http", "metrics"}, applications); diff != "" {
+		t.Errorf("ports of applications (-want +got):\n%s", diff)
+	}
+	rules, _ := json.Marshal(release.Value("values", "additionalPrometheusRulesMap"))
+	if !strings.Contains(string(rules), "ApplicationErrors") {
+		t.Errorf("rules %s", rules)
 	}
 	want := map[any]bool{"nginx-ingress": true, "cert-manager": true, "logagent": true, "observability": true}
 	if diff := cmp.Diff(want, namespaces); diff != "" {

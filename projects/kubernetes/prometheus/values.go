@@ -31,6 +31,7 @@ func values(c *cluster.Cluster, o options, credentials pulumi.StringOutput) clus
 		"prometheusOperator": cluster.Values{
 			"resources": cluster.Values{"requests": cluster.Values{"cpu": "50m", "memory": "128Mi"}},
 		},
+		"additionalPrometheusRulesMap": rules(),
 		// Managed control planes hide these, and kind's listen on the loopback
 		// of the node: watching them would only raise alerts that never end.
 		"kubeControllerManager": off,
@@ -126,7 +127,44 @@ func podMonitors() []cluster.Values {
 		podMonitor("log-agent", projects.LogAgent().Namespace, "fluent-bit", "http", "/api/v1/metrics/prometheus"),
 		podMonitor("opentelemetry-collector", projects.Observability().Namespace,
 			"opentelemetry-collector", "metrics", "/metrics"),
+		applications("http"), applications("metrics"),
 	}
+}
+
+// applications watches one named port of the Pods of applications that say so with a label, in all namespaces. An
+// annotation has the path.
+func applications(port string) cluster.Values {
+	return cluster.Values{
+		"name":              "applications-" + port,
+		"selector":          cluster.Values{"matchLabels": cluster.Values{projects.MetricsLabel: port}},
+		"namespaceSelector": cluster.Values{"any": true},
+		"podMetricsEndpoints": []cluster.Values{{"port": port, "relabelings": []cluster.Values{{
+			"sourceLabels": []string{"__meta_kubernetes_pod_annotation_mara_dev_metrics_path"},
+			"regex":        "(.+)", "targetLabel": "__metrics_path__",
+		}}}},
+	}
+}
+
+// rules returns alerts about applications: the part of answers that are errors of the server, as the ingress
+// controller sees them.
+// https://docs.nginx.com/nginx-ingress-controller/logging-and-monitoring/prometheus/
+func rules() cluster.Values {
+	const answers = "nginx_ingress_controller_upstream_server_response_latency_ms_count"
+	rate := func(selector string) string {
+		return "sum by (resource_namespace, resource_name) (rate(" + answers + selector + "[5m]))"
+	}
+	return cluster.Values{"applications": cluster.Values{"groups": []cluster.Values{{
+		"name": "applications",
+		"rules": []cluster.Values{{
+			"alert": "ApplicationErrors", "for": "5m",
+			"expr":   rate(`{code=~"5.."}`) + " / " + rate("") + " > 0.05",
+			"labels": cluster.Values{"severity": "warning"},
+			"annotations": cluster.Values{
+				"summary": "More than 5 % of the answers of {{ $labels.resource_name }} in " +
+					"{{ $labels.resource_namespace }} are errors.",
+			},
+		}},
+	}}}}
 }
 
 // podMonitor watches one named port of the pods of one chart.

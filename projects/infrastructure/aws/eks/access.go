@@ -1,6 +1,8 @@
 package eks
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/eks"
@@ -30,6 +32,21 @@ func (b *builder) makeAccess(cluster *eks.Cluster) error {
 			AccessScope:  eks.AccessPolicyAssociationAccessScopeArgs{Type: pulumi.String("cluster")},
 		}, pulumi.DependsOn([]pulumi.Resource{entry}))
 		if err != nil {
+			return err
+		}
+	}
+	return b.makeGroups(cluster)
+}
+
+// makeGroups puts IAM users and roles into groups of the cluster, whose roles the project access declares.
+func (b *builder) makeGroups(cluster *eks.Cluster) error {
+	for _, arn := range slices.Sorted(maps.Keys(b.groups)) {
+		if _, err := eks.NewAccessEntry(b.Context, "group-"+strings.ReplaceAll(arn, ":", "-"), &eks.AccessEntryArgs{
+			ClusterName:      cluster.Name,
+			PrincipalArn:     pulumi.String(arn),
+			KubernetesGroups: pulumi.ToStringArray(b.groups[arn]),
+			Tags:             environment.Tags(b.Context, b.name),
+		}); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,9 @@
 package eks
 
-import "mara/projects/internal/settings"
+import (
+	"mara/projects"
+	"mara/projects/internal/settings"
+)
 
 // configuration is what the cluster is to be like.
 type configuration struct {
@@ -13,7 +16,11 @@ type configuration struct {
 	encryption  encryption
 	admins      []string
 	nodes       nodes
-	addons      map[string]string // add-on to version, where not AWS's default
+	pools       []projects.Pool     // besides the nodes
+	autoscaled  bool                // by the project cluster-autoscaler
+	groups      map[string][]string // groups in the cluster of IAM users and roles, by ARN
+	zones       []string            // of Route 53, whose records external-dns changes
+	addons      map[string]string   // add-on to version, where not AWS's default
 }
 
 // endpoint is who can reach the API server.
@@ -36,6 +43,7 @@ type encryption struct {
 
 // nodes is what the node group is to be like.
 type nodes struct {
+	version                             string // "" for that of the control plane
 	instanceType, amiType, capacityType string
 	diskSize                            int
 	smallest, largest, desired          int
@@ -60,6 +68,7 @@ func readConfiguration(cfg *settings.Settings) (configuration, error) {
 		},
 		admins: cfg.List("eks:admin_principals"),
 		nodes: nodes{
+			version:      cfg.String("eks:node_version"),
 			instanceType: cfg.String("eks:instance_type"),
 			amiType:      cfg.String("eks:ami_type"),
 			capacityType: cfg.String("eks:capacity_type"),
@@ -68,8 +77,12 @@ func readConfiguration(cfg *settings.Settings) (configuration, error) {
 			largest:      cfg.Int("eks:max_size"),
 			desired:      cfg.Int("eks:desired_capacity"),
 		},
-		addons: readAddonVersions(cfg),
+		pools:      projects.EKSPools(cfg.Map("eks:pools")), // rules of the project have judged both maps
+		autoscaled: cfg.Bool("eks:cluster_autoscaler"),
+		zones:      cfg.List("eks:dns_zones"),
+		addons:     readAddonVersions(cfg),
 	}
+	wanted.groups, _ = projects.Principals(cfg.Map("eks:group_principals"))
 	return wanted, cfg.Err()
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/eks"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects"
 	"mara/projects/infrastructure/aws/internal/environment"
 )
 
@@ -18,22 +19,86 @@ func (b *builder) makeNodes(
 		return nil, err
 	}
 	group := b.nodes
-	return eks.NewNodeGroup(b.Context, "nodes", &eks.NodeGroupArgs{
+	args := b.nodesArgs(cluster, subnets, granted, "nodes")
+	args.AmiType = pulumi.String(group.amiType)
+	args.CapacityType = pulumi.String(group.capacityType)
+	args.InstanceTypes = pulumi.ToStringArray([]string{group.instanceType})
+	args.ScalingConfig = eks.NodeGroupScalingConfigArgs{
+		MinSize:     pulumi.Int(group.smallest),
+		MaxSize:     pulumi.Int(group.largest),
+		DesiredSize: pulumi.Int(group.desired),
+	}
+	options := b.nodesOptions(append(needs, granted.permissions...))
+	for _, pool := range b.pools {
+		if err := b.makePool(pool, b.nodesArgs(cluster, subnets, granted, pool.Name), options); err != nil {
+			return nil, err
+		}
+	}
+	return eks.NewNodeGroup(b.Context, "nodes", args, options...)
+}
+
+// nodesArgs returns what all groups of nodes have in common.
+func (b *builder) nodesArgs(
+	cluster *eks.Cluster, subnets pulumi.StringArrayInput, granted role, name string,
+) *eks.NodeGroupArgs {
+	version := pulumi.StringPtrInput(cluster.Version)
+	if b.nodes.version != "" {
+		version = pulumi.String(b.nodes.version)
+	}
+	return &eks.NodeGroupArgs{
 		ClusterName:         cluster.Name,
-		NodeGroupNamePrefix: pulumi.String("nodes-"),
+		NodeGroupNamePrefix: pulumi.String(name + "-"),
 		NodeRoleArn:         granted.arn,
 		SubnetIds:           subnets,
-		Version:             cluster.Version,
-		AmiType:             pulumi.String(group.amiType),
-		CapacityType:        pulumi.String(group.capacityType),
-		InstanceTypes:       pulumi.ToStringArray([]string{group.instanceType}),
-		DiskSize:            pulumi.Int(group.diskSize),
-		ScalingConfig: eks.NodeGroupScalingConfigArgs{
-			MinSize:     pulumi.Int(group.smallest),
-			MaxSize:     pulumi.Int(group.largest),
-			DesiredSize: pulumi.Int(group.desired),
-		},
-		UpdateConfig: eks.NodeGroupUpdateConfigArgs{MaxUnavailable: pulumi.Int(1)},
-		Tags:         environment.Tags(b.Context, b.name+"-nodes"),
-	}, pulumi.DependsOn(append(needs, granted.permissions...)))
+		Version:             version,
+		DiskSize:            pulumi.Int(b.nodes.diskSize),
+		UpdateConfig:        eks.NodeGroupUpdateConfigArgs{MaxUnavailable: pulumi.Int(1)},
+		Tags:                environment.Tags(b.Context, b.name+"-"+name),
+	}
+}
+
+// nodesOptions returns the options of all groups of nodes. Where the cluster autoscaler decides on the number
+// of nodes, an up does not undo it.
+func (b *builder) nodesOptions(needs []pulumi.Resource) []pulumi.ResourceOption {
+	options := []pulumi.ResourceOption{pulumi.DependsOn(needs)}
+	if b.autoscaled {
+		options = append(options, pulumi.IgnoreChanges([]string{"scalingConfig.desiredSize"}))
+	}
+	return options
+}
+
+// makePool declares a further pool of nodes.
+func (b *builder) makePool(pool projects.Pool, args *eks.NodeGroupArgs, options []pulumi.ResourceOption) error {
+	least, most, size := pool.Min, pool.Max, max(pool.Min, 1)
+	if !pool.Scaled() {
+		least, most, size = pool.Count, pool.Count, pool.Count
+	}
+	args.AmiType, args.CapacityType = pulumi.String("AL2023_x86_64_STANDARD"), pulumi.String("ON_DEMAND")
+	if pool.Architecture == "arm64" {
+		args.AmiType = pulumi.String("AL2023_ARM_64_STANDARD")
+	}
+	if pool.Spot {
+		args.CapacityType = pulumi.String("SPOT")
+	}
+	args.InstanceTypes = pulumi.ToStringArray([]string{pool.Size})
+	args.ScalingConfig = eks.NodeGroupScalingConfigArgs{
+		MinSize: pulumi.Int(least), MaxSize: pulumi.Int(most), DesiredSize: pulumi.Int(size),
+	}
+	args.Labels = pulumi.ToStringMap(pool.Labels)
+	var taints eks.NodeGroupTaintArray
+	for _, taint := range pool.Taints {
+		taints = append(taints, eks.NodeGroupTaintArgs{
+			Key: pulumi.String(taint.Key), Value: pulumi.String(taint.Value), Effect: pulumi.String(effect(taint.Effect)),
+		})
+	}
+	args.Taints = taints
+	_, err := eks.NewNodeGroup(b.Context, "pool-"+pool.Name, args, options...)
+	return err
+}
+
+// effect returns the effect of a taint as EKS spells it.
+func effect(name string) string {
+	return map[string]string{
+		"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE",
+	}[name]
 }

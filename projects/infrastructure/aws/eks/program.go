@@ -48,6 +48,9 @@ func Program(ctx *pulumi.Context) error {
 	if err := b.makeWorkers(cluster, subnets); err != nil {
 		return err
 	}
+	if err := b.makeWorkloads(cluster); err != nil {
+		return err
+	}
 	ctx.Export("kubeconfig", kubeconfig(cluster, where.region, wanted.profile))
 	ctx.Export("cluster_name", cluster.Name)
 	ctx.Export("cluster_endpoint", cluster.Endpoint)

@@ -19,10 +19,11 @@ type (
 		Statement []statement `json:"Statement"`
 	}
 	statement struct {
-		Effect    string            `json:"Effect"`
-		Action    []string          `json:"Action"`
-		Principal map[string]string `json:"Principal,omitempty"`
-		Resource  string            `json:"Resource,omitempty"`
+		Effect    string                       `json:"Effect"`
+		Action    []string                     `json:"Action"`
+		Principal map[string]string            `json:"Principal,omitempty"`
+		Resource  string                       `json:"Resource,omitempty"`
+		Condition map[string]map[string]string `json:"Condition,omitempty"`
 	}
 )
 

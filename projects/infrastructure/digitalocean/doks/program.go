@@ -23,6 +23,7 @@ const secondsOfADay = 24 * 60 * 60
 func Program(ctx *pulumi.Context) error {
 	cfg := settings.New(ctx, projects.DigitalOceanDOKS())
 	args := clusterArgs(ctx, cfg)
+	pools := projects.DOKSPools(cfg.Map("doks:pools")) // a rule of the project has judged them
 	if err := cfg.Err(); err != nil {
 		return err
 	}
@@ -35,6 +36,11 @@ func Program(ctx *pulumi.Context) error {
 	cluster, err := digitalocean.NewKubernetesCluster(ctx, "cluster", args, pulumi.DeleteBeforeReplace(true))
 	if err != nil {
 		return err
+	}
+	for _, wanted := range pools {
+		if err := makePool(ctx, cluster, wanted); err != nil {
+			return err
+		}
 	}
 	ctx.Export("kubeconfig", pulumi.ToSecret(cluster.KubeConfigs.Index(pulumi.Int(0)).RawConfig().Elem()))
 	ctx.Export("cluster_name", cluster.Name)
@@ -89,6 +95,30 @@ func pool(ctx *pulumi.Context, cfg *settings.Settings) digitalocean.KubernetesCl
 	nodes.AutoScale = pulumi.Bool(true)
 	nodes.MinNodes, nodes.MaxNodes = pulumi.Int(smallest), pulumi.Int(largest)
 	return nodes
+}
+
+// makePool declares a further pool of nodes.
+func makePool(ctx *pulumi.Context, cluster *digitalocean.KubernetesCluster, wanted projects.Pool) error {
+	args := &digitalocean.KubernetesNodePoolArgs{
+		ClusterId: cluster.ID(), Name: pulumi.String(environment.Name(ctx.Stack(), wanted.Name)),
+		Size: pulumi.String(wanted.Size), Labels: pulumi.ToStringMap(wanted.Labels), Tags: environment.Tags(ctx),
+	}
+	if wanted.Scaled() {
+		args.AutoScale = pulumi.Bool(true)
+		args.MinNodes, args.MaxNodes = pulumi.Int(wanted.Min), pulumi.Int(wanted.Max)
+	} else {
+		args.NodeCount = pulumi.Int(wanted.Count)
+	}
+	var taints digitalocean.KubernetesNodePoolTaintArray
+	for _, taint := range wanted.Taints {
+		taints = append(taints, digitalocean.KubernetesNodePoolTaintArgs{
+			Key: pulumi.String(taint.Key), Value: pulumi.String(taint.Value), Effect: pulumi.String(taint.Effect),
+		})
+	}
+	args.Taints = taints
+	// The name is fixed, so a pool that replaces another has to wait for it to go.
+	_, err := digitalocean.NewKubernetesNodePool(ctx, "pool-"+wanted.Name, args, pulumi.DeleteBeforeReplace(true))
+	return err
 }
 
 // firewall returns the addresses that may reach the API server; nil allows all.

@@ -1,5 +1,5 @@
 // Package lke is the project "linode-lke": a managed Kubernetes cluster with
-// one pool of nodes.
+// a pool of nodes, and further ones.
 package lke
 
 import (
@@ -17,6 +17,12 @@ import (
 func Program(ctx *pulumi.Context) error {
 	cfg := settings.New(ctx, projects.LinodeLKE())
 	args := clusterArgs(ctx, cfg)
+	pools := projects.LKEPools(cfg.Map("lke:pools")) // a rule of the project has judged them
+	tag := environment.Label(ctx.Stack(), "pools")
+	if len(pools) > 0 {
+		// Without it, the next change of the cluster deletes the pools that are not in its own list.
+		args.ExternalPoolTags = pulumi.StringArray{tag}
+	}
 	if err := cfg.Err(); err != nil {
 		return err
 	}
@@ -24,6 +30,11 @@ func Program(ctx *pulumi.Context) error {
 	cluster, err := linode.NewLkeCluster(ctx, "cluster", args, pulumi.DeleteBeforeReplace(true))
 	if err != nil {
 		return err
+	}
+	for _, pool := range pools {
+		if err := makePool(ctx, cluster, pool, tag); err != nil {
+			return err
+		}
 	}
 	ctx.Export("kubeconfig", pulumi.ToSecret(cluster.Kubeconfig))
 	ctx.Export("cluster_name", cluster.Label)
@@ -58,6 +69,31 @@ func pool(cfg *settings.Settings) linode.LkeClusterPoolArgs {
 	}
 	nodes.Autoscaler = linode.LkeClusterPoolAutoscalerArgs{Min: pulumi.Int(smallest), Max: pulumi.Int(largest)}
 	return nodes
+}
+
+// makePool declares a further pool of nodes, a resource of its own: the pools in the cluster's list have no
+// names, and are distinguished by their places only.
+func makePool(ctx *pulumi.Context, cluster *linode.LkeCluster, wanted projects.Pool, tag pulumi.String) error {
+	args := &linode.LkeNodePoolArgs{
+		ClusterId: environment.Number(cluster.ID()), Type: pulumi.String(wanted.Size), Tags: pulumi.StringArray{tag},
+		Labels: pulumi.ToStringMap(wanted.Labels),
+	}
+	if wanted.Scaled() {
+		args.Autoscaler = linode.LkeNodePoolAutoscalerArgs{
+			Min: pulumi.Int(wanted.Min), Max: pulumi.Int(wanted.Max),
+		}
+	} else {
+		args.NodeCount = pulumi.Int(wanted.Count)
+	}
+	var taints linode.LkeNodePoolTaintArray
+	for _, taint := range wanted.Taints {
+		taints = append(taints, linode.LkeNodePoolTaintArgs{
+			Key: pulumi.String(taint.Key), Value: pulumi.String(taint.Value), Effect: pulumi.String(taint.Effect),
+		})
+	}
+	args.Taints = taints
+	_, err := linode.NewLkeNodePool(ctx, "pool-"+wanted.Name, args)
+	return err
 }
 
 // accessList returns the addresses that may reach the API server; nil allows all.

@@ -33,6 +33,7 @@ func values(c *cluster.Cluster, o options, img image) cluster.Values {
 		},
 		"ingressClass":          cluster.Values{"name": ingressClass, "create": true, "setAsDefaultIngress": true},
 		"enableCustomResources": o.customResources,
+		"enableLatencyMetrics":  true, // an alert of the project prometheus counts answers by it
 		"config":                cluster.Values{"entries": entries(c, o)},
 		"logFormat":             "json",
 		"telemetryReporting":    cluster.Values{"enable": false},

@@ -30,17 +30,19 @@ func Plan(d cmd.Deps) *cli.Command {
 			"comes `after` another only waits for it. A `hook` is a task of the runner after the project has " +
 			"succeeded. If -s names a stack that was deployed from here, durations come from its earlier runs; " +
 			"otherwise they are estimates. The formats dot, mermaid, svg and html draw the plan; html adds a table. " +
-			"yaml prints a provider with this plan, as a start for your mara.yaml.\n\n" +
+			"yaml prints a provider with this plan, as a start for your mara.yaml. --optional lists the projects that " +
+			"are part of a plan only if `with` in mara.yaml names them.\n\n" +
 			"--learn adds to mara.yaml the references that the newest preview or run of each project has made, and " +
 			"that the plan does not declare. It changes no other line.\n\n" +
 			"Examples:\n  runner plan -p aws\n  runner plan -s dev --destroy\n" +
 			"  runner plan -p linode -o html > plan.html\n  runner plan -p kind -o yaml > mara.yaml\n" +
-			"  runner plan --learn\n\n" +
+			"  runner plan --optional\n  runner plan --learn\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag(append(plan.Formats(), yamlFormat)...),
 			[]cli.Flag{
 				&cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"},
+				&cli.BoolFlag{Name: "optional", Usage: "list the optional projects, with what they need, as table or json"},
 				&cli.BoolFlag{Name: "learn", Usage: "add to mara.yaml the references that programs were seen to make"},
 			},
 			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.BaseFlags(),
@@ -61,12 +63,16 @@ type planOptions struct {
 	Provider  providers.Provider
 	Format    plan.Format
 	Destroy   bool
+	Optional  *catalogue.Catalogue // to list its optional projects; nil for the plan
 	Selection plan.Selection
 	Runs      string          // directory of earlier runs, or ""
 	Settings  config.Settings // settings of the named stack, or none
 }
 
 func parsePlan(c *cli.Context, _ cmd.Deps, common cmd.Common) (planOptions, error) {
+	if c.Bool("optional") {
+		return parseOptional(c, common)
+	}
 	named, err := plannedProvider(common)
 	if err != nil {
 		return planOptions{}, err
@@ -120,6 +126,9 @@ func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimat
 }
 
 func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
+	if options.Optional != nil {
+		return showOptional(d, options)
+	}
 	p, err := plan.New(options.Provider)
 	if err != nil {
 		return err

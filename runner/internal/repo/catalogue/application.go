@@ -37,6 +37,7 @@ func (b *builder) applications() []entry {
 			Line: a.Name.Line, MaraTimes: config.MaraTimes{Estimate: time.Minute}, Edges: true,
 			Path:  config.Word{Text: filepath.ToSlash(shown), Line: a.Name.Line},
 			Reads: []config.Word{{Text: projects.Kubeconfig().Name, Line: a.Name.Line}},
+			When:  a.Where.When, Providers: a.Where.Providers,
 		}
 		if a.Host.Text != "" {
 			declared.Outputs = []config.Word{{Text: "url", Line: a.Name.Line}}
@@ -74,7 +75,14 @@ func writeApplication(a config.Application, dir string) error {
 	return atomicfile.WriteDeep(file, text, 0o644, 0o755)
 }
 
-// beforeApplications lists what an application waits for, where the provider has it: its host and its certificate.
+// beforeApplications lists what an application waits for, where the provider has it: its host, its certificate, and
+// what scales and limits it.
 func beforeApplications() []string {
-	return []string{projects.IngressController().Name, projects.CertManager().Name}
+	names := []string{projects.IngressController().Name, projects.CertManager().Name}
+	for _, project := range projects.Optional() {
+		if project.BeforeApplications {
+			names = append(names, project.Name)
+		}
+	}
+	return names
 }

@@ -83,11 +83,17 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 	if !ok {
 		return p, false
 	}
+	optional := b.optional(declared.With, p)
+	base := p.Complete().Steps
+	p = p.With(config.Words(optional)...)
 	l := &list{builder: b, provider: p.Name, steps: p.Steps, declared: map[string]entry{}}
 	var entries []entry
 	if declared.Listed {
 		l.steps = nil
 		entries = b.entries(declared.Projects)
+		for _, name := range optional {
+			entries = append(entries, b.entries([]config.MaraProject{{Line: name.Line, Project: name}})...)
+		}
 	}
 	for _, e := range common {
 		if e.Providers == nil || slices.Contains(config.Words(e.Providers), p.Name) {
@@ -107,7 +113,11 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 				e.After = append(slices.Clone(e.After), config.Word{Text: name, Line: e.Line})
 			}
 		}
-		l.use(e, p.Steps)
+		if reason := lacks(p, e.project); reason != "" {
+			b.problem(e.Line, "%s", reason)
+			continue
+		}
+		l.use(e, base)
 	}
 	l.leaveOut(without)
 	var orders []config.MaraOrder
@@ -124,6 +134,42 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 		}
 	}
 	return p, true
+}
+
+// optional returns the names of optional projects in a provider's list with, and reports the other words in it.
+func (b *builder) optional(with []config.Word, p providers.Provider) (names []config.Word) {
+	all := projects.Optional()
+	var known []string
+	for _, project := range all {
+		known = append(known, project.Name)
+	}
+	for _, word := range with {
+		word := naming(all).name(word)
+		project, ok := model.Find(all, func(o model.Project) bool { return o.Name == word.Text })
+		switch {
+		case slices.Contains(p.Names(), word.Text):
+			b.problem(word.Line, "with names %q, which is part of %s already", word.Text, p.Name)
+		case !ok:
+			b.problem(word.Line, "with names %q, which is no optional project; known: %s%s", word.Text,
+				strings.Join(known, ", "), config.DidYouMean(word.Text, known))
+		case slices.Contains(config.Words(names), word.Text):
+			b.problem(word.Line, "with names %q twice", word.Text)
+		case lacks(p, project) != "":
+			b.problem(word.Line, "with: %s", lacks(p, project))
+		default:
+			names = append(names, word)
+		}
+	}
+	return names
+}
+
+// lacks returns why a provider cannot have an optional project; "" if it can.
+func lacks(p providers.Provider, project model.Project) string {
+	if _, ok := p.Optional.Find(project.Name); ok || project.Needs == "" {
+		return ""
+	}
+	reason := cmp.Or(p.Optional.Refused[project.Name], "it needs a cluster; write extends: with a built-in provider")
+	return fmt.Sprintf("%s is not there for %s: %s", project.Name, p.Name, reason)
 }
 
 // naming is the projects that words of mara.yaml may name.

@@ -86,6 +86,15 @@ func TestLists(t *testing.T) {
 			"kind (Kubernetes in Docker)\n  kind-cluster\n  kind-registry | kind-cluster\n  kubeconfig | kind-cluster\n  net | kind-cluster\n  secrets | kubeconfig | net\n  app | kubeconfig secrets\n",
 		},
 		{
+			"optional projects", "providers: {kind: {without: [Bank of Anthos, kubernetes/observability, prometheus, logagent, certmgr, logstore, ingress-controller, kic-image-push, " +
+				"kic-image-build, ingress-controller-namespace], with: [access, Guardrails]}}\nprojects: [{path: net, after: access}]", "kind",
+			"kind (Kubernetes in Docker)\n  kind-cluster\n  kind-registry | kind-cluster\n  kubeconfig | kind-cluster\n  secrets | kubeconfig\n  guardrails | kubeconfig\n  access | kubeconfig | guardrails\n  net |  | access\n",
+		},
+		{
+			"optional projects of a list", "providers: {mine: {extends: aws, with: access, projects: [{project: aws-vpc}, {project: aws-eks}, {project: kubeconfig}, {project: cluster-autoscaler}, {project: guardrails}]}}", "mine",
+			"mine (mine)\n  aws-vpc\n  aws-eks | aws-vpc\n  kubeconfig | aws-eks\n  cluster-autoscaler | kubeconfig aws-eks\n  guardrails | kubeconfig\n  access | kubeconfig | guardrails\n",
+		},
+		{
 			"a list of catalogue projects", "providers: {mine: {extends: kind, projects: [{project: kind-cluster}, {project: kubeconfig}, {project: certmgr, after: kind-cluster}]}}", "mine",
 			"mine (mine)\n  kind-cluster\n  kubeconfig | kind-cluster\n  certmgr |  | kind-cluster\n",
 		},
@@ -220,6 +229,12 @@ func TestRefused(t *testing.T) {
 		{"extends of a built-in one", "providers: {aws: {extends: kind}}", "mara.yaml:1: aws is a built-in provider, and extends none; give yours another name"},
 		{"provider's name", "providers: {a/b: {}}", `mara.yaml:1: "a/b" cannot be the name of a provider: write small letters, digits and hyphens`},
 		{"without", "providers: {kind: {without: [certmgrs]}}", `mara.yaml:1: without names "certmgrs", which kind does not have; did you mean "certmgr"?`},
+		{"with", "providers: {kind: {with: [metric-server]}}", `mara.yaml:1: with names "metric-server", which is no optional project; known: metrics-server, guardrails, access, dashboard, external-dns, backup, cluster-autoscaler; did you mean "metrics-server"?`},
+		{"with what is there", "providers: {kind: {with: [certmgr]}}", `mara.yaml:1: with names "certmgr", which is part of kind already`},
+		{"with twice", "providers: {kind: {with: [backup, Backup]}}", `mara.yaml:1: with names "backup" twice`},
+		{"with what the provider cannot have", "providers:\n  linode:\n    with: cluster-autoscaler", `mara.yaml:3: with: cluster-autoscaler is not there for linode: its cluster changes the number of nodes itself, with lke:min_nodes and lke:max_nodes`},
+		{"with and no cluster", "providers: {mine: {with: backup}}\nprojects: [{path: net}]", `mara.yaml:1: with: backup is not there for mine: it needs a cluster; write extends: with a built-in provider`},
+		{"an optional project in a list", "providers:\n  mine:\n    extends: kind\n    projects: [{project: kind-cluster}, {project: kubeconfig}, {project: external-dns}]", `mara.yaml:4: external-dns is not there for mine: no DNS leads to a cluster on this machine`},
 		{"without what others read", "providers: {kind: {without: [logstore]}}", "mara.yaml:1: logagent reads the outputs of logstore, which is excluded by without; exclude it, too"},
 		{"after of an unknown project", "providers: {kind: {after: {net: [certmgr], certmgr: [net]}}}", `mara.yaml:1: after names "net", which kind does not have`},
 		{"replaces", "projects: [{path: net, replaces: certmgr}]", `mara.yaml:1: replaces names "certmgr", which own does not have`},

@@ -121,6 +121,10 @@ func kubernetesSteps() []step {
 		{"job", "kubernetes:batch/v1:Job", object{"metadata": meta("j"), "spec": object{"template": object{"spec": object{}}}}, `^app/j$`},
 		{"scaler", "kubernetes:autoscaling/v2:HorizontalPodAutoscaler", object{"metadata": meta("s"), "spec": object{"maxReplicas": 3, "scaleTargetRef": object{"kind": "Deployment", "name": "web"}}}, `^app/s$`},
 		{"storage", "kubernetes:storage.k8s.io/v1:StorageClass", object{"metadata": object{"name": "gp3"}, "provisioner": "ebs.csi.aws.com"}, `^gp3$`},
+		{"clusterrole", "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", object{"metadata": object{"name": "r"}, "rules": list()}, `^r$`},
+		{"clusterbinding", "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", object{"metadata": object{"name": "r"}, "roleRef": object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}}, `^r$`},
+		{"binding", "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", object{"metadata": meta("r"), "roleRef": object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}}, `^app/r$`},
+		{"priority", "kubernetes:scheduling.k8s.io/v1:PriorityClass", object{"metadata": object{"name": "p"}, "value": 1000}, `^p$`},
 		{"certmgr", "kubernetes:helm.sh/v3:Release", object{
 			"name": "cert-manager", "namespace": "app", "chart": "oci://quay.io/jetstack/charts/cert-manager", "version": "v1.21.1",
 			"values": object{"crds": object{"enabled": true}}, "compat": "true"}, `^app/cert-manager$`},

@@ -12,6 +12,9 @@ import (
 	"mara/runner/internal/simulation/simulate"
 )
 
+// doksFact is a cluster.
+const doksFact = "digitalocean/doks/"
+
 // docrHost is the one host of all registries.
 const docrHost = "registry.digitalocean.com"
 
@@ -44,9 +47,23 @@ func digitaloceanResources() []simulate.Resource {
 			Check:     every(wellFormed("version", doksVersion.MatchString, "is not a version such as 1.36.2-do.0"), checkPool),
 			Renews:    doksRenews,
 			Refuses:   doksRefuses(),
-			Links:     links(func(o simulate.Object) []simulate.Fact { return facts(reachable(doksServer(o))) }),
-			Defaults:  map[string]any{"clusterSubnet": "10.108.0.0/16", "serviceSubnet": "10.109.0.0/19", "status": "running"},
-			Outputs:   doksOutputs,
+			Links: links(func(o simulate.Object) []simulate.Fact {
+				return facts(doksFact+o.ID, reachable(doksServer(o)))
+			}),
+			Defaults: map[string]any{"clusterSubnet": "10.108.0.0/16", "serviceSubnet": "10.109.0.0/19", "status": "running"},
+			Outputs:  doksOutputs,
+		},
+		{
+			Token:   "digitalocean:index/kubernetesNodePool:KubernetesNodePool",
+			Latency: seconds(120, 60, 30), ID: func(o simulate.Object) string { return uuid(o, "id") }, AutoName: "name",
+			// https://docs.digitalocean.com/reference/terraform/reference/resources/kubernetes_node_pool
+			ReplaceOn: []string{"clusterId", "size"},
+			Check:     func(o simulate.Object) []simulate.Problem { return checkNodes(o, "") },
+			Links:     links(nil, once(needs("clusterId", doksFact, "404 could not find cluster"))),
+			Outputs: func(o simulate.Object) map[string]any {
+				count := o.Number("nodeCount", o.Number("minNodes", 1))
+				return map[string]any{"nodeCount": count, "actualNodeCount": count, "nodes": []any{}}
+			},
 		},
 		{
 			Token:   "digitalocean:index/containerRegistry:ContainerRegistry",
@@ -140,12 +157,20 @@ func doksOutputs(o simulate.Object) map[string]any {
 var doksVersion = regexp.MustCompile(`^1\.[0-9]+\.[0-9]+-do\.[0-9]+$`)
 
 func checkPool(o simulate.Object) []simulate.Problem {
-	least, most := o.Number("nodePool.minNodes", 0), o.Number("nodePool.maxNodes", 0)
-	switch scales := o.Value("nodePool.autoScale") == true; {
+	if o.Value("nodePool") == nil {
+		return nil
+	}
+	return checkNodes(o, "nodePool.")
+}
+
+// checkNodes refuses a number of nodes that a pool cannot have; its inputs begin with prefix.
+func checkNodes(o simulate.Object, prefix string) []simulate.Problem {
+	least, most := o.Number(prefix+"minNodes", 0), o.Number(prefix+"maxNodes", 0)
+	switch scales := o.Value(prefix+"autoScale") == true; {
 	case scales && (least < 1 || most < least):
-		return refuse("nodePool", "minNodes %d and maxNodes %d do not fit together", least, most)
-	case !scales && o.Value("nodePool") != nil && o.Number("nodePool.nodeCount", 0) < 1:
-		return refuse("nodePool.nodeCount", "a pool without autoscaling needs at least one node")
+		return refuse(prefix+"maxNodes", "minNodes %d and maxNodes %d do not fit together", least, most)
+	case !scales && o.Number(prefix+"nodeCount", 0) < 1:
+		return refuse(prefix+"nodeCount", "a pool without autoscaling needs at least one node")
 	}
 	return nil
 }

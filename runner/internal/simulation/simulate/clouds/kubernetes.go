@@ -205,6 +205,19 @@ func kinds() []simulate.Resource {
 		})),
 		plainKind("kubernetes:networking.k8s.io/v1:NetworkPolicy"),
 		plainKind("kubernetes:policy/v1:PodDisruptionBudget"),
+		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", clusterWide(simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5),
+		})),
+		// The API server refuses to change whose role it is; the provider replaces the binding.
+		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", clusterWide(simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"roleRef"},
+		})),
+		object("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"roleRef"},
+		}),
+		object("kubernetes:scheduling.k8s.io/v1:PriorityClass", clusterWide(simulate.Resource{
+			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"value", "preemptionPolicy"},
+		})),
 		object("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(simulate.Resource{
 			Latency:   seconds(0.5, 0.5, 0.5),
 			ReplaceOn: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},

@@ -1,0 +1,416 @@
+package projects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/config"
+	"mara/projects/model"
+)
+
+// Optional lists the projects that an environment has only if mara.yaml names them in `with`.
+func Optional() []model.Project {
+	return []model.Project{
+		MetricsServer(), Guardrails(), Access(), Dashboard(), ExternalDNS(), Backup(), ClusterAutoscaler(),
+	}
+}
+
+// The charts of optional projects, and how long their releases may take.
+var (
+	metricsServerChart = chart{"metrics-server", "3.13.1", "https://kubernetes-sigs.github.io/metrics-server", 300}
+	dashboardChart     = chart{"headlamp", "0.45.0", "oci://ghcr.io/kubernetes-sigs/headlamp/charts", 300}
+	externalDNSChart   = chart{"external-dns", "1.21.1", "https://kubernetes-sigs.github.io/external-dns", 300}
+	veleroChart        = chart{"velero", "12.1.0", "oci://ghcr.io/vmware-tanzu/charts", 600}
+	autoscalerChart    = chart{"cluster-autoscaler", "9.59.0", "https://kubernetes.github.io/autoscaler", 300}
+)
+
+// MetricsServer declares the metrics that autoscaling and `kubectl top` read.
+func MetricsServer() model.Project {
+	return model.Project{
+		Name: "metrics-server", Path: "kubernetes/metrics-server", Title: "Metrics Server", Namespace: "metrics-server",
+		Estimate: 45 * time.Second, Needs: "a cluster without a metrics-server", BeforeApplications: true,
+		Summary: "metrics of Pods and nodes, which HorizontalPodAutoscalers and kubectl top read",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			[]config.Key{podSecurityKey()},
+			chartKeys("metrics-server", metricsServerChart),
+			[]config.Key{
+				replicasKey("metrics-server:replicas", "number of Pods", 2),
+				{Name: "metrics-server:insecure_kubelets", Kind: config.Bool, Example: "true",
+					Doc: "accept certificates of kubelets that no authority of the cluster has signed; " +
+						"true on kind and false elsewhere when not set"},
+			},
+		),
+		Charts:  []model.Chart{{Group: "metrics-server", Name: metricsServerChart.name}},
+		Rules:   chartRules("metrics-server", metricsServerChart),
+		Outputs: []model.Output{{Name: "command", Doc: "command that shows the metrics of the nodes"}},
+	}
+}
+
+// Guardrails declares namespaces with limits, for teams.
+func Guardrails() model.Project {
+	return model.Project{
+		Name: "guardrails", Path: "kubernetes/guardrails", Title: "Guardrails", Estimate: 10 * time.Second,
+		Needs: "a network that enforces NetworkPolicies, for its policies to have an effect", BeforeApplications: true,
+		Summary: "namespaces with quotas, limits and NetworkPolicies that deny by default, and PriorityClasses",
+		Keys: append(kubernetesKeys(), config.Key{Name: "guardrails:namespaces", Kind: config.Map,
+			Example: `{team-a: {cpu: "4", memory: 8Gi, pods: 50}}`,
+			Doc: "namespaces to make, with the most that their Pods may request together: cpu, memory and pods; " +
+				"4, 8Gi and 50 when not set. Removing one deletes everything in it"}),
+		Rules:   []config.Rule{guardedNamespaces},
+		Outputs: []model.Output{{Name: "namespaces", Doc: "names of the namespaces"}},
+	}
+}
+
+// Quota is the most that the Pods of a namespace may request together.
+type Quota struct {
+	Namespace, CPU, Memory string
+	Pods                   int
+}
+
+// Quotas reads the value of guardrails:namespaces, by name. It returns what is wrong.
+func Quotas(value map[string]any) (quotas []Quota, problems []string) {
+	for _, name := range model.Keys(value) {
+		q := Quota{Namespace: name, CPU: "4", Memory: "8Gi", Pods: 50}
+		e := entry{name: name, problems: &problems}
+		if !objectName.Matches(name) || strings.HasPrefix(name, "kube-") || name == "default" {
+			e.problem("is no name for a namespace of a team")
+		}
+		e.fields(value[name], map[string]func(any) bool{
+			"cpu": e.text(&q.CPU, cpuAmount), "memory": e.text(&q.Memory, config.Storage), "pods": e.number(&q.Pods, 1, 10000),
+		})
+		quotas = append(quotas, q)
+	}
+	return quotas, problems
+}
+
+// guardedNamespaces judges the value of guardrails:namespaces.
+func guardedNamespaces(v config.Values) []config.Finding {
+	_, problems := Quotas(v.Map("guardrails:namespaces"))
+	return allWrong("guardrails:namespaces", problems)
+}
+
+// Access declares what groups of people may do in the cluster.
+func Access() model.Project {
+	return model.Project{
+		Name: "access", Path: "kubernetes/access", Title: "Access", Namespace: "access", Estimate: 10 * time.Second,
+		Needs:   "groups in access:groups",
+		Summary: "roles of groups: administrators, developers of namespaces, viewers; and accounts for tokens that expire",
+		Keys: append(kubernetesKeys(), config.Key{Name: "access:groups", Kind: config.Map,
+			Example: `{platform: {role: admin}, team-a: {role: developer, namespaces: [team-a]}, audit: {role: viewer}}`,
+			Doc: "groups as the cluster's login names them, each with its role: admin of everything, developer of " +
+				"namespaces, or viewer of everything but Secrets"}),
+		Rules: []config.Rule{accessGroups},
+		Outputs: []model.Output{
+			{Name: "groups", Doc: "group to what it may do"},
+			{Name: "accounts", Doc: "group to its ServiceAccount, for kubeconfigs that expire"},
+		},
+	}
+}
+
+// The roles of groups.
+const (
+	AdminRole     = "admin"
+	DeveloperRole = "developer"
+	ViewerRole    = "viewer"
+)
+
+// Group is a group of people with its role.
+type Group struct {
+	Name, Role string
+	Namespaces []string // of a developer
+}
+
+// Groups reads the value of access:groups, by name. It returns what is wrong.
+func Groups(value map[string]any) (groups []Group, problems []string) {
+	for _, name := range model.Keys(value) {
+		g := Group{Name: name}
+		e := entry{name: name, problems: &problems}
+		if !objectName.Matches(name) || strings.HasPrefix(name, "system") {
+			e.problem("is no name for a group: write small letters, digits and hyphens, and do not begin with system")
+		}
+		role := config.NewForm("admin, developer or viewer", "^("+AdminRole+"|"+DeveloperRole+"|"+ViewerRole+")$")
+		e.fields(value[name], map[string]func(any) bool{
+			"role": e.text(&g.Role, role), "namespaces": e.texts(&g.Namespaces, objectName),
+		})
+		switch {
+		case g.Role == "":
+			e.problem("has no role; write role: admin, developer or viewer")
+		case g.Role == DeveloperRole && len(g.Namespaces) == 0:
+			e.problem("is a developer of no namespace; write namespaces: [NAME]")
+		case g.Role != DeveloperRole && len(g.Namespaces) > 0:
+			e.problem("has namespaces, which only a developer has")
+		}
+		groups = append(groups, g)
+	}
+	return groups, problems
+}
+
+// May describes what a group may do.
+func (g Group) May() string {
+	switch g.Role {
+	case AdminRole:
+		return "everything in the whole cluster"
+	case DeveloperRole:
+		return "read and change everything but roles, quotas and network policies in " + strings.Join(g.Namespaces, ", ") +
+			", Secrets included"
+	}
+	return "read everything in the whole cluster but Secrets"
+}
+
+// accessGroups judges the value of access:groups.
+func accessGroups(v config.Values) []config.Finding {
+	_, problems := Groups(v.Map("access:groups"))
+	return allWrong("access:groups", problems)
+}
+
+// Dashboard declares a web page of the cluster.
+func Dashboard() model.Project {
+	return model.Project{
+		Name: "dashboard", Path: "kubernetes/dashboard", Title: "Dashboard", Namespace: "dashboard",
+		Estimate: 45 * time.Second, Needs: "a token of each user's own to log in with; access makes accounts for that",
+		Summary: "Headlamp, reachable from inside the cluster only, with the rights of whoever logs in and none of its own",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			[]config.Key{podSecurityKey()},
+			chartKeys("dashboard", dashboardChart),
+			[]config.Key{replicasKey("dashboard:replicas", "number of Pods", 1)},
+		),
+		Charts:  []model.Chart{{Group: "dashboard", Name: dashboardChart.name}},
+		Rules:   chartRules("dashboard", dashboardChart),
+		Outputs: []model.Output{{Name: "command", Highlight: true, Doc: "command that makes it reachable from this machine"}},
+	}
+}
+
+// ExternalDNS declares records of DNS that follow Ingresses and Services.
+func ExternalDNS() model.Project {
+	return model.Project{
+		Name: "external-dns", Path: "kubernetes/external-dns", Title: "External DNS", Namespace: "external-dns",
+		Estimate: 45 * time.Second, Needs: "domains in external-dns:domains, and rights to change their records",
+		Summary: "DNS records for the hosts of Ingresses and Services",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			[]config.Key{podSecurityKey()},
+			chartKeys("external-dns", externalDNSChart),
+			[]config.Key{
+				{Name: "external-dns:domains", Kind: config.List, Form: config.Host, Required: true, Example: `["example.com"]`,
+					Simulated: []any{"example.com"},
+					Doc:       "domains whose records it makes, changes and removes; it touches no others"},
+				{Name: "external-dns:policy", Kind: config.String, Default: "sync", Allowed: []string{"sync", "upsert-only"},
+					Example: "upsert-only",
+					Doc:     "sync also removes records whose Ingress is gone; upsert-only leaves them behind"},
+				{Name: "external-dns:owner", Kind: config.String, Form: objectName, Example: "acme-prod",
+					Doc: "name by which it knows its own records, for ever; the environment's when not set: set it where " +
+						"another repository has an environment of the same name in these domains"},
+				{Name: "external-dns:provider", Kind: config.String, Form: objectName, Example: "cloudflare",
+					Doc: "who serves the domains, as external-dns names it; that of the cluster's cloud when not set"},
+				{Name: "external-dns:token_variable", Kind: config.String, Form: envName, Example: "CF_API_TOKEN",
+					Doc: "environment variable from which external-dns takes the secret external-dns:token; " +
+						"that of the cluster's cloud when not set"},
+				eksZonesKey(),
+			},
+		),
+		Secrets: []model.Secret{{
+			Key: "external-dns:token", Own: true, Optional: true, Prompt: "Token for the records of external-dns:domains",
+			Doc: "token with the right to change the records of the domains; AWS needs none",
+		}},
+		Charts: []model.Chart{{Group: "external-dns", Name: externalDNSChart.name}},
+		Rules:  append(chartRules("external-dns", externalDNSChart), recordRights),
+		Outputs: []model.Output{
+			{Name: "owner", Doc: "name by which it knows its own records; two environments never touch each other's"},
+		},
+	}
+}
+
+// recordRights requires who serves the domains, and on AWS the zones.
+func recordRights(v config.Values) []config.Finding {
+	host, _ := InfrastructureByName(v.Text(InfraType))
+	provider := v.Text("external-dns:provider")
+	switch {
+	case host.Existing != nil && provider == "":
+		return config.Wrong("external-dns:provider", "is not set: on a cluster of your own, name who serves the domains")
+	case provider != "" && provider != host.Name && v.Text("external-dns:token_variable") == "":
+		return []config.Finding{{Key: "external-dns:token_variable", At: "external-dns:provider",
+			Text: "is not set, but external-dns:provider is: external-dns takes its token from a variable"}}
+	case host.Account.Region != "" && provider == "" && len(v.List("eks:dns_zones")) == 0: // Pods have rights, no tokens
+		return config.Wrong("eks:dns_zones", "is not set: external-dns has no right to change records")
+	}
+	return nil
+}
+
+// Backup declares copies of the cluster's objects and volumes in a bucket.
+func Backup() model.Project {
+	return model.Project{
+		Name: "backup", Path: "kubernetes/backup", Title: "Backup", Namespace: "velero", Estimate: 90 * time.Second,
+		Needs:   "a bucket of S3 or a service like it, and a key for it",
+		Summary: "Velero: scheduled backups of objects and volumes into a bucket, encrypted",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			chartKeys("backup", veleroChart),
+			[]config.Key{
+				{Name: "backup:bucket", Kind: config.String, Form: bucketName, Required: true, Example: "acme-backups",
+					Simulated: "simulated", Doc: "bucket for the backups; it has to be there already"},
+				{Name: "backup:prefix", Kind: config.String, Form: bucketPrefix, Example: "acme/prod",
+					Doc: "directory in the bucket; the environment's name when not set. Two clusters may not share one"},
+				{Name: "backup:region", Kind: config.String, Default: "us-east-1", Example: "nl-ams",
+					Doc: "region of the bucket"},
+				{Name: "backup:endpoint", Kind: config.String, Form: config.Web, Example: "https://nl-ams-1.linodeobjects.com",
+					Doc: "address of the service that has the bucket; that of S3 when not set"},
+				{Name: "backup:schedule", Kind: config.String, Form: cronTime, Default: "0 3 * * *", Example: "0 */6 * * *",
+					Doc: "when backups are made, as cron writes it, in UTC"},
+				{Name: "backup:keep_days", Kind: config.Int, Default: 30, Min: new(1), Max: new(3650), Example: "90",
+					Doc: "days after which a backup is deleted"},
+				{Name: "backup:namespaces", Kind: config.List, Form: objectName, Example: `["shop", "bank-of-anthos"]`,
+					Doc: "namespaces to back up; all when not set"},
+			},
+		),
+		Secrets: []model.Secret{
+			{Key: "backup:access_key", Own: true, Prompt: "Access key of the bucket for backups",
+				Doc: "access key of the bucket"},
+			{Key: "backup:secret_key", Own: true, Prompt: "Secret key of the bucket for backups",
+				Doc: "secret key of the bucket"},
+			{Key: "backup:repository_password", Own: true, Generate: model.Password, MinLength: 16,
+				Prompt: "Password that encrypts the volumes in backups",
+				Doc: "password that encrypts the volumes in backups; it can never change, and without it nothing is " +
+					"restored: keep a copy"},
+		},
+		Charts: []model.Chart{{Group: "backup", Name: veleroChart.name}},
+		Rules:  chartRules("backup", veleroChart),
+		Outputs: []model.Output{
+			{Name: "schedule", Doc: "name of the Schedule"},
+			{Name: "location", Highlight: true, Doc: "bucket and directory of the backups"},
+		},
+	}
+}
+
+// ClusterAutoscaler declares what changes the number of EKS' nodes.
+func ClusterAutoscaler() model.Project {
+	return model.Project{
+		Name: "cluster-autoscaler", Path: "infrastructure/aws/cluster-autoscaler", Title: "Cluster Autoscaler",
+		Namespace: "cluster-autoscaler", Estimate: 45 * time.Second, Needs: "eks:cluster_autoscaler: true",
+		Summary: "more nodes when Pods find no place, and fewer when nodes are idle",
+		Keys: slices.Concat(
+			kubernetesKeys(),
+			[]config.Key{podSecurityKey()},
+			chartKeys("cluster-autoscaler", autoscalerChart),
+			[]config.Key{
+				{Name: "cluster-autoscaler:version", Kind: config.String, Form: config.Version, Example: "1.36.1",
+					Doc: "version of its image, of the minor version of the cluster; the newest known when not set"},
+				eksAutoscalerKey(),
+			},
+		),
+		Charts:  []model.Chart{{Group: "cluster-autoscaler", Name: autoscalerChart.name}},
+		Rules:   append(chartRules("cluster-autoscaler", autoscalerChart), autoscalerRights),
+		Outputs: []model.Output{{Name: "image_tag", Doc: "tag of its image"}},
+	}
+}
+
+// AutoscalerVersions returns the newest known patch of the cluster autoscaler by the minor version of
+// Kubernetes that it is made for. https://github.com/kubernetes/autoscaler/releases, 22 July 2026
+func AutoscalerVersions() map[string]string {
+	return map[string]string{"1.33": "1.33.6", "1.34": "1.34.5", "1.35": "1.35.2", "1.36": "1.36.1"}
+}
+
+// autoscalerRights requires the rights that aws-eks gives.
+func autoscalerRights(v config.Values) []config.Finding {
+	if v.Bool("eks:cluster_autoscaler") {
+		return nil
+	}
+	return config.Wrong("eks:cluster_autoscaler", "is not true: the autoscaler has no right to change the number of nodes")
+}
+
+// The forms of values in optional projects.
+var (
+	objectName   = config.NewForm("a name of small letters, digits and hyphens", `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	bucketPrefix = config.NewForm("a directory such as acme/prod", `^[a-z0-9]([a-z0-9./_-]*[a-z0-9])?$`)
+
+	bucketName = config.NewForm("the name of a bucket", `^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	cpuAmount  = config.NewForm("an amount of processors such as 500m or 4", `^([0-9]+m|[0-9]+(\.[0-9]+)?)$`)
+	cronTime   = config.NewForm("a time as cron writes it, such as 0 3 * * *", `^\S+( \S+){4}$`)
+	envName    = config.NewForm("the name of a variable", `^[A-Z_][A-Z0-9_]*$`)
+)
+
+// entry reads one entry of a map, such as a pool of nodes, and collects problems.
+type entry struct {
+	name     string
+	problems *[]string
+}
+
+// problem records what is wrong with the entry.
+func (e entry) problem(format string, args ...any) {
+	*e.problems = append(*e.problems, e.name+" "+fmt.Sprintf(format, args...))
+}
+
+// fields reads the fields of an entry; a function returns false for a value that it cannot read.
+func (e entry) fields(value any, known map[string]func(any) bool) {
+	fields, ok := value.(map[string]any)
+	if !ok && value != nil {
+		e.problem("is no map")
+	}
+	for _, name := range model.Keys(fields) {
+		read, ok := known[name]
+		if !ok {
+			names := model.Keys(known)
+			e.problem("has %s, which is not known; known: %s%s", name, strings.Join(names, ", "), config.DidYouMean(name, names))
+			continue
+		}
+		if !read(fields[name]) {
+			e.problem("has %s, which does not take the value %v", name, fields[name])
+		}
+	}
+}
+
+// text reads a string of a form; numbers count as strings.
+func (e entry) text(to *string, form *config.Form) func(any) bool {
+	return func(value any) bool {
+		switch value.(type) {
+		case string, int, float64:
+			*to = fmt.Sprint(value)
+			return form.Matches(*to)
+		}
+		return false
+	}
+}
+
+// texts reads a list of strings of a form.
+func (e entry) texts(to *[]string, form *config.Form) func(any) bool {
+	return func(value any) bool {
+		items, ok := value.([]any)
+		for _, item := range items {
+			text, isText := item.(string)
+			ok = ok && isText && form.Matches(text)
+			*to = append(*to, text)
+		}
+		return ok
+	}
+}
+
+// number reads a whole number.
+func (e entry) number(to *int, least, most int) func(any) bool {
+	return func(value any) bool {
+		if decoded, isFloat := value.(float64); isFloat && decoded == float64(int(decoded)) { // JSON has no other
+			value = int(decoded)
+		}
+		number, ok := config.Number(value)
+		*to = number
+		return ok && number >= least && number <= most
+	}
+}
+
+// flag reads true or false.
+func (e entry) flag(to *bool) func(any) bool {
+	return func(value any) (ok bool) {
+		*to, ok = value.(bool)
+		return ok
+	}
+}
+
+// allWrong returns problems of the entries of a map.
+func allWrong(key string, problems []string) (found []config.Finding) {
+	for _, problem := range problems {
+		found = append(found, config.Finding{Key: key, Text: problem})
+	}
+	return found
+}
