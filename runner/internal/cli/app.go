@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/cli/backups"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/cli/exports"
@@ -39,6 +40,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		configuration.Init(d),
 		configuration.Adopt(d),
 		configuration.Eject(d),
+		configuration.Promote(d),
 		configuration.Fetch(d),
 		inspect.Providers(d),
 		inspect.Plan(d),
@@ -54,6 +56,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		fleets.Command(d, append(operations.Rollouts(d), inspect.Check(d))...),
 		operations.Hook(d),
 		secrets.Command(d),
+		backups.Command(d),
 		mirrors.Command(d),
 		exports.Render(d),
 		exports.Export(d),

@@ -230,7 +230,7 @@ func TestCompletion(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"pl", "plan"},
 		{"help pl", "plan"},
-		{"-s dev pro", "providers"},
+		{"-s dev pro", "promote providers"},
 		{"config ge", "get"},
 		{"config ls", ""},
 		{"plan --des", "--destroy"},

@@ -81,9 +81,9 @@ func Groups() []Group {
 		{"To begin with", []string{"demo", "init", "adopt", "preview", "up"}},
 		{"One environment", []string{
 			"status", "outputs", "plan", "config", "secrets", "check", "doctor", "refresh", "drift", "destroy", "query",
-			"policy", "kubectl", "pulumi", "hook",
+			"policy", "backup", "kubectl", "pulumi", "hook",
 		}},
-		{"All environments", []string{"web", "stacks", "fleet"}},
+		{"All environments", []string{"web", "stacks", "promote", "fleet"}},
 		{"Runs and their failures", []string{
 			"history", "show", "logs", "report", "support", "unlock", "repair", "state",
 		}},

@@ -1,6 +1,6 @@
 // Package kubeapi reads objects of any kind from a cluster's API server, and applies
 // them as a dry run. It changes nothing: its connections refuse to send a change that
-// is not a dry run.
+// is not a dry run, except to create objects of the resources that a caller names.
 package kubeapi
 
 import (
@@ -46,11 +46,16 @@ func New(objects dynamic.Interface, kinds discovery.DiscoveryInterfaceWithContex
 // Connect makes clients of the cluster of a kubeconfig. env is added to the environment
 // of a command in it that gets a token.
 func Connect(content []byte, env map[string]string) (*Cluster, error) {
+	return ConnectToCreate(content, env)
+}
+
+// ConnectToCreate makes clients that may also create objects of these resources, such as backups.velero.io.
+func ConnectToCreate(content []byte, env map[string]string, resources ...string) (*Cluster, error) {
 	config, err := kubeconfig.Config(content, env)
 	if err != nil {
 		return nil, err
 	}
-	config.Wrap(OnlyReads)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return onlyDryRuns{next, resources} })
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
@@ -66,7 +71,7 @@ func Connect(content []byte, env map[string]string) (*Cluster, error) {
 
 // OnlyReads returns a transport that refuses to send requests which would change something. Questions of a user about
 // itself are no changes, although they are sent as objects to create.
-func OnlyReads(next http.RoundTripper) http.RoundTripper { return onlyDryRuns{next} }
+func OnlyReads(next http.RoundTripper) http.RoundTripper { return onlyDryRuns{next: next} }
 
 // aboutSelf returns the paths of the questions of a user about itself.
 func aboutSelf() []string {
@@ -76,17 +81,29 @@ func aboutSelf() []string {
 }
 
 // onlyDryRuns refuses requests that would change something.
-type onlyDryRuns struct{ next http.RoundTripper }
+type onlyDryRuns struct {
+	next    http.RoundTripper
+	created []string // resources whose objects may be created
+}
 
 // RoundTrip implements http.RoundTripper.
 func (o onlyDryRuns) RoundTrip(r *http.Request) (*http.Response, error) {
 	isQuestion := r.Method == http.MethodPost && slices.ContainsFunc(aboutSelf(), func(path string) bool {
 		return strings.HasSuffix(r.URL.Path, path) // the server may be below a path
 	})
-	if r.Method != http.MethodGet && !isQuestion && !slices.Equal(r.URL.Query()["dryRun"], []string{metav1.DryRunAll}) {
+	isDryRun := slices.Equal(r.URL.Query()["dryRun"], []string{metav1.DryRunAll})
+	if r.Method != http.MethodGet && !isQuestion && !isDryRun && !o.mayCreate(r) {
 		return nil, fmt.Errorf("%s %s would change the cluster, and is not sent", r.Method, r.URL.Path)
 	}
 	return o.next.RoundTrip(r)
+}
+
+// mayCreate reports whether a request creates an object that may be created.
+func (o onlyDryRuns) mayCreate(r *http.Request) bool {
+	return r.Method == http.MethodPost && slices.ContainsFunc(o.created, func(name string) bool {
+		resource, group, _ := strings.Cut(name, ".")
+		return strings.Contains(r.URL.Path, "/apis/"+group+"/") && strings.HasSuffix(r.URL.Path, "/"+resource)
+	})
 }
 
 // List lists the objects of a resource of the core API, in a namespace or, if it is "", in

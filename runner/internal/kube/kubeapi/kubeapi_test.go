@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,7 @@ func TestOnlyDryRuns(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(server.Close)
-	client := http.Client{Transport: onlyDryRuns{http.DefaultTransport}}
+	client := http.Client{Transport: onlyDryRuns{next: http.DefaultTransport}}
 	for _, test := range []struct {
 		method, query string
 		sent          bool
@@ -71,5 +72,31 @@ func TestKinds(t *testing.T) {
 	discovery.PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("no answer") })
 	if _, err := of("", "v1", "Pod"); err == nil || errors.Is(err, ErrNoKind) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestCreates lets through only the creation of objects of named resources.
+func TestCreates(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(server.Close)
+	client := http.Client{Transport: onlyDryRuns{http.DefaultTransport, []string{"backups.velero.io"}}}
+	for request, sent := range map[string]bool{
+		"POST /apis/velero.io/v1/namespaces/velero/backups": true, "POST /apis/velero.io/v1/namespaces/velero/restores": false,
+		"DELETE /apis/velero.io/v1/namespaces/velero/backups": false, "POST /apis/other.io/v1/namespaces/velero/backups": false,
+		"PUT /apis/velero.io/v1/namespaces/velero/backups/a": false, "POST /api/v1/namespaces/velero/pods": false,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(r)
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		if (err == nil) != sent {
+			t.Errorf("%s: %v, want it sent: %v", request, err, sent)
+		}
 	}
 }

@@ -104,6 +104,9 @@ func answer(resources []Resource, r *http.Request) (any, bool) {
 		case base + "/" + resource.Name:
 			return resource.page(r), true
 		}
+		if within, ok := strings.CutPrefix(path, base+"/namespaces/"); ok && strings.HasSuffix(within, "/"+resource.Name) {
+			return resource.page(r), true // a test has objects of one namespace
+		}
 	}
 	return nil, false
 }

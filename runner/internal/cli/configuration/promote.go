@@ -1,0 +1,214 @@
+package configuration
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/kube/examine"
+	"mara/runner/internal/kube/kubeapi"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/gitsource"
+	"mara/runner/internal/repo/request"
+)
+
+// Promote returns `runner promote`.
+func Promote(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "promote", Usage: "give an environment the image that an application runs in another one",
+		ArgsUsage: "APPLICATION",
+		Description: "Asks the cluster of --from which image the ready Pods of the application run, by its digest and not " +
+			"by its tag, and writes it into the stack file of --to. Nothing is deployed: review the change, and deploy " +
+			"it with `runner up`, or roll it out. --patch prints the change, for `git apply`, and writes nothing; --git-commit " +
+			"commits it.\n\n" +
+			"It refuses an image without a digest of a registry, and Pods that run several images.\n\n" +
+			"Examples:\n  runner promote shop --from stage --to prod\n" +
+			"  runner promote shop --from stage --to prod --patch > shop.patch\n" +
+			"  runner promote shop --from stage --to prod --git-commit\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
+		Flags: cmd.JoinFlags([]cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "take the image that runs in the environment `STACK`"},
+			&cli.StringFlag{Name: "to", Usage: "change the configuration of the environment `STACK`"},
+			&cli.BoolFlag{Name: "patch", Usage: "print the change as a patch, and write nothing"},
+			&cli.BoolFlag{Name: "git-commit", Usage: "commit the change with git"},
+		}, cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
+		Action: cmd.Action(d, parsePromote, runPromote),
+	}
+}
+
+// promoteOptions are the options of promote.
+type promoteOptions struct {
+	cmd.Common
+	Application, From, To string
+	Patch, Commit         bool
+}
+
+func parsePromote(c *cli.Context, _ cmd.Deps, common cmd.Common) (promoteOptions, error) {
+	o := promoteOptions{
+		Common: common, Application: c.Args().First(), From: c.String("from"), To: c.String("to"), Patch: c.Bool("patch"),
+		Commit: c.Bool("git-commit"),
+	}
+	switch {
+	case o.Application == "":
+		return o, failure.Usagef(cmd.Path(c), "which application? They are below applications in %s", config.MaraFile)
+	case o.From == "" || o.To == "":
+		return o, failure.Usagef(cmd.Path(c), "name two environments: --from STACK --to STACK")
+	case o.From == o.To:
+		return o, failure.Usagef(cmd.Path(c), "--from and --to are both %s", o.From)
+	case o.Patch && o.Commit:
+		return o, failure.Usagef(cmd.Path(c), "--patch and --git-commit: choose one")
+	}
+	return o, nil
+}
+
+// promoted is the JSON form of a promotion.
+type promoted struct {
+	Application string `json:"application"`
+	From        string `json:"from"`
+	To          string `json:"to"`
+	File        string `json:"file"`
+	Key         string `json:"key"`
+	Image       string `json:"image"`
+	Was         string `json:"was"`  // "" if it was not set
+	Pods        int    `json:"pods"` // that run it
+	Changed     bool   `json:"changed"`
+}
+
+func runPromote(ctx context.Context, d cmd.Deps, o promoteOptions) error {
+	key, err := o.key()
+	if err != nil {
+		return err
+	}
+	to, err := open(o.Of(o.To))
+	if err != nil {
+		return err
+	}
+	if project, file, ok := to.FileOf(key); ok {
+		return to.refuse(key, "is set in "+file.File+", which overrides the stack file",
+			fmt.Sprintf("change it there: `runner pulumi %s -s %s -- config set %s VALUE`", project, o.To, key))
+	}
+	running, err := askCluster(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	done := promoted{
+		Application: o.Application, From: o.From, To: o.To, File: to.File.File, Key: key, Image: running.Reference(),
+		Pods: running.Pods,
+	}
+	entry, _ := to.File.Lookup(key)
+	done.Was, _ = entry.Value.(string)
+	done.Changed = done.Was != done.Image
+	if !done.Changed {
+		return o.Show(d, done, fmt.Sprintf("%s: %s is %s already\n", done.File, key, done.Image))
+	}
+	before := to.File.Own().Content
+	after, err := to.File.Own().Edit(config.Change{Key: key, Value: done.Image})
+	if err != nil {
+		return err
+	}
+	if o.Patch {
+		_, err := io.WriteString(d.Stdout, typeset.Patch(filepath.ToSlash(done.File), string(before), string(after)))
+		return err
+	}
+	if err := request.Write(o.Root, done.File, after); err != nil {
+		return err
+	}
+	if o.Commit {
+		if err := o.commit(ctx, done); err != nil {
+			return err
+		}
+	}
+	return o.Show(d, done, done.text(o.Commit))
+}
+
+// key returns the configuration key of the application's image.
+func (o promoteOptions) key() (string, error) {
+	mara, err := config.ReadMara(o.Root)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, a := range mara.Applications {
+		names = append(names, a.Name.Text)
+	}
+	if !slices.Contains(names, o.Application) {
+		text := fmt.Sprintf("%s has no application %q%s", config.MaraFile, o.Application,
+			config.DidYouMean(o.Application, names))
+		return "", &failure.Usage{Text: text, Next: "the applications are: " + cmp.Or(strings.Join(names, ", "), "none")}
+	}
+	known, err := config.Stacks(o.Root)
+	if err != nil {
+		return "", err
+	}
+	for _, stack := range []string{o.From, o.To} {
+		if !slices.Contains(known, stack) {
+			return "", failure.Usagef("promote", "no environment %q%s", stack, config.DidYouMean(stack, known))
+		}
+	}
+	return config.Application{Name: config.Word{Text: o.Application}}.Key("image"), nil
+}
+
+// askCluster returns what runs in the environment of --from.
+func askCluster(ctx context.Context, d cmd.Deps, o promoteOptions) (found examine.Running, err error) {
+	options := o.Options
+	options.Request = o.Of(o.From)
+	err = session.Use(d.Deps, options, (*session.Session).Resolve, func(s *session.Session) error {
+		if err := session.OpenToReveal(ctx, s); err != nil {
+			return err
+		}
+		kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
+		if err == nil && kubeconfig == nil {
+			err = errors.New("it has no cluster: it is not deployed")
+		}
+		if err != nil {
+			return fmt.Errorf("the environment %s: %w", o.From, err)
+		}
+		cluster, err := kubeapi.Connect(kubeconfig, s.Env)
+		if err != nil {
+			return err
+		}
+		if found, err = examine.RunningImage(ctx, cluster, o.Application); err != nil {
+			return fmt.Errorf("the environment %s: %w", o.From, err)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// commit commits the stack file alone.
+func (o promoteOptions) commit(ctx context.Context, done promoted) error {
+	message := fmt.Sprintf("Promote %s from %s to %s\n\n%s\n", done.Application, done.From, done.To, done.Image)
+	for _, args := range [][]string{
+		{"add", "--", done.File}, {"commit", "--quiet", "-m", message, "--", done.File},
+	} {
+		if _, err := gitsource.Run(ctx, o.Root, args...); err != nil {
+			return &failure.Environment{
+				Text: fmt.Sprintf("%s is written, but not committed: git %s: %v", done.File, args[0], err),
+				Next: "commit it yourself",
+			}
+		}
+	}
+	return nil
+}
+
+// text describes the promotion.
+func (p promoted) text(committed bool) string {
+	what := "written; review it with `git diff`"
+	if committed {
+		what = "committed"
+	}
+	return fmt.Sprintf("%s: %s is %s now (was %s), as %s of %s run it: %s\n"+
+		"Nothing is deployed yet: `runner preview -s %s`, then `runner up -s %s`.\n", p.File, p.Key, p.Image,
+		cmp.Or(p.Was, "not set"), typeset.Counted(p.Pods, "Pod"), p.From, what, p.To, p.To)
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/testing/livetest"
+)
+
+const promotedFile = "config/pulumi/Pulumi.prod.yaml"
+
+// promotable returns a root whose environment dev runs an image of the application shop, with the id that a kubelet
+// reports, and a function that runs the command.
+func promotable(t *testing.T, imageID string) (root string, promote func(args ...string) (code int, stdout, stderr string)) {
+	t.Helper()
+	root = twoEnvironments(t)
+	cmdtest.WriteFile(t, filepath.Join(root, "mara.yaml"), "providers: {aws: {}, linode: {}}\napplications:\n  shop: {image: 'ghcr.io/acme/shop:1.2.2'}\n")
+	pod := `{"metadata":{"name":"shop-1","namespace":"shop"},"spec":{"containers":[{"name":"shop","image":"ghcr.io/acme/shop:1.2.3"}]},` +
+		`"status":{"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"shop","image":"ghcr.io/acme/shop:1.2.3","imageID":"` + imageID + `"}]}}`
+	kubeconfig := livetest.Serve(t, livetest.Resource{GroupVersion: "v1", Name: "pods", Kind: "Pod", Objects: []string{pod}})
+	cmdtest.WriteFile(t, layout.Of(root, false).State().Stack("aws-eks", "dev"),
+		`{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
+	i := newInstalled(t)
+	i.stacks(map[string]int{"aws-eks": 3})
+	outputs, err := json.Marshal(map[string]string{"kubeconfig": kubeconfig})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.write("shown-aws-eks.json", string(outputs))
+	return root, func(args ...string) (int, string, string) {
+		d, stdout, stderr := installedDeps(t, root, i)
+		code := Run(context.Background(), d, append([]string{"promote"}, args...))
+		return code, stdout.String(), stderr.String()
+	}
+}
+
+// TestPromote writes the digest that runs in one environment into the file of another, shows it as a patch, and
+// commits it.
+func TestPromote(t *testing.T) {
+	t.Parallel()
+	digest := "sha256:" + strings.Repeat("a", 64)
+	image := "ghcr.io/acme/shop:1.2.3@" + digest
+	root, promote := promotable(t, "ghcr.io/acme/shop@"+digest)
+	before, err := os.ReadFile(filepath.Join(root, promotedFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func() string {
+		content, err := os.ReadFile(filepath.Join(root, promotedFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	code, stdout, stderr := promote("shop", "--from", "dev", "--to", "prod", "--patch")
+	if code != cmd.ExitDone || !strings.Contains(stdout, "+++ b/"+promotedFile) || !strings.Contains(stdout, "shop:image: "+image) {
+		t.Fatalf("patch: %d\n%s%s", code, stdout, stderr)
+	}
+	if read() != string(before) {
+		t.Error("a patch wrote the file")
+	}
+	for _, args := range [][]string{{"init", "--quiet"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "x"},
+		{"config", "user.name", "t"}, {"config", "user.email", "t@example.com"}} {
+		command := exec.Command("git", args...)
+		command.Dir = root
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	code, stdout, stderr = promote("shop", "--from", "dev", "--to", "prod", "--git-commit")
+	if code != cmd.ExitDone || !strings.Contains(stdout, image) || !strings.Contains(read(), "shop:image: "+image) {
+		t.Fatalf("commit: %d\n%s%s\n%s", code, stdout, stderr, read())
+	}
+	log := exec.Command("git", "log", "-1", "--format=%B", "--name-only")
+	log.Dir = root
+	if out, err := log.CombinedOutput(); err != nil || !strings.Contains(string(out), "Promote shop from dev to prod") || !strings.Contains(string(out), promotedFile) {
+		t.Errorf("%v: %s", err, out)
+	}
+	code, stdout, stderr = promote("shop", "--from", "dev", "--to", "prod")
+	if code != cmd.ExitDone || !strings.Contains(stdout, "already") {
+		t.Errorf("again: %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// TestPromoteRefuses images that cannot be pulled elsewhere, and names that are not there.
+func TestPromoteRefuses(t *testing.T) {
+	t.Parallel()
+	_, promote := promotable(t, "sha256:"+strings.Repeat("c", 64))
+	for args, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"shop --from dev --to prod":                      {cmd.ExitFailed, "push it to a registry"},
+		"shpo --from dev --to prod":                      {cmd.ExitUsage, `did you mean "shop"?`},
+		"shop --from dev --to prd":                       {cmd.ExitUsage, `no environment "prd"; did you mean "prod"?`},
+		"shop --from dev --to dev":                       {cmd.ExitUsage, "both dev"},
+		"shop --from dev":                                {cmd.ExitUsage, "name two environments"},
+		"--from dev --to prod":                           {cmd.ExitUsage, "which application?"},
+		"shop --from prod --to dev":                      {cmd.ExitFailed, "it is not deployed"},
+		"shop --from dev --to prod --patch --git-commit": {cmd.ExitUsage, "choose one"},
+	} {
+		code, stdout, stderr := promote(strings.Fields(args)...)
+		if code != want.code || !strings.Contains(stderr, want.text) {
+			t.Errorf("%s: %d, want %d and %q\n%s%s", args, code, want.code, want.text, stdout, stderr)
+		}
+	}
+}
