@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the pictures of the documentation from real runs on simulated clouds: the live view from what a terminal was sent, the
-# report and the graph as they are. Takes a minute; it needs Linux's script(1), and Chromium for the report.
+# report, the graph and pages of runner web as they are. Takes two minutes; it needs Linux's script(1), and Chromium for the report.
 set -eu
 cd "$(dirname "$0")/.."
 export PATH="$PWD/bin:$PATH"
@@ -30,9 +30,34 @@ STACK
   runner report -s dev --simulate -o html >"$work/report.html"
   runner plan -p aws -s dev -o svg >"$work/plan.svg"
 )
+# A fleet in three waves, as files of runner web.
+(
+  mkdir -p "$work/shop/config/layers" "$work/shop/config/environments"
+  cd "$work/shop"
+  printf 'values:\n  runner: {provider: kind}\n  pulumiConfig: {"logstore:storage_size": 10Gi}\n' > config/layers/base.yaml
+  for stage in test canary prod; do
+    printf 'imports: [base]\nvalues: {runner: {labels: {stage: %s}}}\n' $stage > config/layers/$stage.yaml
+    for region in eu us ap; do
+      printf 'imports: [%s]\nvalues: {runner: {labels: {region: %s}}}\n' $stage $region > config/environments/$stage-$region.yaml
+    done
+  done
+  printf 'waves:\n  - {name: test, match: {stage: test}}\n  - {name: canary, match: {stage: canary}}\n  - {name: prod, match: {stage: prod}, maxFailures: 3}\n' > config/rollout.yaml
+  export RUNNER_SIMULATE_SPEED=100000
+  runner fleet up --all --simulate >/dev/null
+  runner fleet drift -l stage=prod --simulate >/dev/null
+  printf 'imports: [prod]\nvalues: {runner: {labels: {region: us}}, pulumiConfig: {"logstore:storage_size": 20Gi}}\n' > config/environments/prod-us.yaml
+  printf 'imports: [canary]\nvalues: {runner: {labels: {region: ap}}, pulumiConfig: {"logstore:storage_size": 20Gi}}\n' > config/environments/canary-ap.yaml
+  runner web --export "$work/web" --simulate >/dev/null
+)
+shoot() { # PAGE PICTURE HEIGHT
+  chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
+    --disable-sync --user-data-dir="$work/chromium" --hide-scrollbars --window-size="1200,$3" --screenshot="$work/$2" "file://$work/web/$1" 2>/dev/null
+}
+shoot index.html web-fleet.png 860
+shoot e/prod-us.html web-environment.png 1120
 "$work/pictures" $command <"$work/recording" >"$work/live.svg"
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
   --disable-sync --user-data-dir="$work/chromium" --hide-scrollbars --window-size=1000,1060 --screenshot="$work/report.png" \
   "file://$work/report.html" 2>/dev/null
 mkdir -p docs/pictures
-cp "$work/live.svg" "$work/report.png" "$work/plan.svg" docs/pictures/
+cp "$work/live.svg" "$work/report.png" "$work/plan.svg" "$work/web-fleet.png" "$work/web-environment.png" docs/pictures/
