@@ -80,8 +80,8 @@ func TestRun(t *testing.T) {
 		{"no provider", "plan", nil, 2, "", "error: --provider: no provider is named; known: " + knownProviders + "\nhint: name it with -p NAME, or with kubernetes:infra_type in the stack configuration\n"},
 		{"unknown provider", "plan -p AWS", nil, 2, "", "error: --provider: unknown provider \"AWS\"; known: " + knownProviders + "; did you mean \"aws\"?\nhint: `runner providers` lists them\n"},
 		{"unknown provider in the environment", "plan", []string{"RUNNER_PROVIDER=gke"}, 3, "", "error: RUNNER_PROVIDER in the process environment: unknown provider \"gke\"; known: " + knownProviders + "\nhint: `runner providers` lists them\n"},
-		{"no shell", "completion", nil, 2, "", "error: name the shell: bash, zsh or fish\nhint: see `runner completion --help`\n"},
-		{"unknown shell", "completion tcsh", nil, 2, "", "error: name the shell: bash, zsh or fish\nhint: see `runner completion --help`\n"},
+		{"no shell", "completion", nil, 2, "", "error: name the shell: bash, zsh, fish or powershell\nhint: see `runner completion --help`\n"},
+		{"unknown shell", "completion tcsh", nil, 2, "", "error: name the shell: bash, zsh, fish or powershell\nhint: see `runner completion --help`\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -164,7 +164,7 @@ func TestExitCode(t *testing.T) {
 
 func TestCompletionGolden(t *testing.T) {
 	t.Parallel()
-	for _, shell := range []string{"bash", "zsh", "fish"} {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
 			d, stdout, _ := cmdtest.Deps(t)
@@ -182,7 +182,7 @@ func TestCompletedNames(t *testing.T) {
 	root := t.TempDir()
 	for name, content := range map[string]string{
 		"mara.yaml": "providers: {shop: {}}\nprojects: [{path: web}, {path: db}]\n", "web/Pulumi.yaml": "name: web\nruntime: yaml\n", "db/Pulumi.yaml": "name: db\nruntime: yaml\n",
-		"config/pulumi/Pulumi.dev.yaml": "", "config/pulumi/Pulumi.prod.yaml": "", ".runner/runs/20261120-193000-250k3f/meta.json": "{}",
+		"config/pulumi/Pulumi.dev.yaml": "", "config/environments/dev.yaml": "values: {runner: {labels: {tier: test}}}\n", "queries/large.jq": "# lists what is large\n.resources[]\n", "config/pulumi/Pulumi.prod.yaml": "", ".runner/runs/20261120-193000-250k3f/meta.json": "{}",
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -193,7 +193,7 @@ func TestCompletedNames(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"up --only ": "web db", "plan -p ": "shop", "status -s ": "dev prod", "fleet status p": "prod",
-		"config diff dev ": "dev prod", "logs ": "20261120-193000-250k3f",
+		"config diff dev ": "dev prod", "fleet up -l ": "tier=test", "query la": "large", "logs ": "20261120-193000-250k3f",
 	} {
 		if got := completed(t, root, line); got != want {
 			t.Errorf("%q: got %q, want %q", line, got, want)

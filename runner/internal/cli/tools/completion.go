@@ -12,6 +12,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
+	"mara/runner/internal/guard/query"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/output/schema"
 	"mara/runner/internal/run/journal"
@@ -22,10 +23,11 @@ import (
 // words of the command line. It completes all commands.
 func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 	return &cli.Command{
-		Name: "completion", Usage: "print the completion script for bash, zsh or fish", ArgsUsage: "bash|zsh|fish",
+		Name: "completion", Usage: "print the completion script for a shell", ArgsUsage: "bash|zsh|fish|powershell",
 		Description: "Load it in your shell's start-up file:\n\n  bash  source <(runner completion bash)\n" +
 			"  zsh   source <(runner completion zsh)\n" +
-			"  fish  runner completion fish | source\n\n" +
+			"  fish  runner completion fish | source\n" +
+			"  PowerShell  runner completion powershell | Out-String | Invoke-Expression\n\n" +
 			"Example:\n  runner completion bash > /etc/bash_completion.d/runner\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Action: func(c *cli.Context) error { return runCompletion(c, d, all()) },
@@ -83,12 +85,29 @@ end
 complete -c runner -f -a '(__runner_complete)'
 `
 
+// powershellScript passes an empty word as "", which versions before 7.3 would drop.
+const powershellScript = `# Completion of runner for PowerShell.
+Register-ArgumentCompleter -Native -CommandName runner -ScriptBlock {
+  param($current, $ast, $cursor)
+  $words = @($ast.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.StartOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+  if ($current -eq '') {
+    if ($PSVersionTable.PSVersion -lt [version]'7.3') { $words += '""' } else { $words += '' }
+  }
+  runner completion powershell -- @words 2>$null | ForEach-Object {
+    $name, $about = $_ -split [char]9, 2
+    if (-not $about) { $about = $name }
+    [System.Management.Automation.CompletionResult]::new($name, $name, 'ParameterValue', $about)
+  }
+}
+`
+
 func runCompletion(c *cli.Context, d cmd.Deps, all []*cli.Command) error {
-	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
+	scripts := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript, "powershell": powershellScript}
 	script, known := scripts[c.Args().First()]
 	switch {
 	case !known:
-		return failure.Usagef("completion", "name the shell: bash, zsh or fish")
+		return failure.Usagef("completion", "name the shell: bash, zsh, fish or powershell")
 	case c.NArg() == 1:
 		_, err := io.WriteString(d.Stdout, script)
 		return err
@@ -207,9 +226,29 @@ func (l line) values(o cmd.Common) []string {
 		return l.names(o, "ENVIRONMENT")
 	case "simulate-fail":
 		return faults()
+	case "selector":
+		return labels(o)
 	}
 	typed := strings.Fields(help.FlagRow(l.flag).Left)
 	return l.names(o, typed[len(typed)-1])
+}
+
+// labels returns the labels of all environments, as terms of a selector.
+func labels(o cmd.Common) (found []string) {
+	stacks, _ := config.Stacks(o.Root) // other commands report the error
+	for _, stack := range stacks {
+		_, described, err := o.ReadStack(stack)
+		if err != nil {
+			continue
+		}
+		for name, value := range described.Labels {
+			if term := name + "=" + value.Text; !slices.Contains(found, term) {
+				found = append(found, term)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 // faults returns the names of faults, with what each one is.
@@ -237,6 +276,16 @@ func (l line) names(o cmd.Common, placeholder string) (found []string) {
 		runs, _ := journal.List(o.Directory().Runs())
 		for _, run := range runs {
 			found = append(found, run.ID)
+		}
+	case "EXPR|NAME":
+		queries, _ := query.All(o.Root)
+		for _, q := range queries {
+			found = append(found, q.Name+"\t"+q.Summary)
+		}
+	case "APPLICATION":
+		mara, _ := config.ReadMara(o.Root)
+		for _, application := range mara.Applications {
+			found = append(found, application.Name.Text)
 		}
 	case schemaArgument:
 		return schema.Names()
