@@ -1,10 +1,11 @@
 #!/bin/sh
 # Disturbs 200 runs (CHAOS_CASES) in every way there is, and holds what comes of
-# them against undisturbed ones; then a tenth as many rollouts, and a fifth as many
-# runs that a guard has to stop. It begins at another place every time, which
+# them against undisturbed ones; then a tenth as many rollouts, a fifth as many
+# runs that a guard has to stop, and three tenths as many with states in PostgreSQL
+# and in S3 each. It begins at another place every time, which
 # CHAOS_SEED repeats.
 set -eu
 cd "$(dirname "$0")/../runner/internal/testing/e2e"
 export CHAOS_CASES="${CHAOS_CASES:-200}" CHAOS_SEED="${CHAOS_SEED:-$(date +%s)}"
 echo "chaos: $CHAOS_CASES cases from CHAOS_SEED=$CHAOS_SEED on"
-exec go test -count=1 -timeout 6h -parallel 4 -run '^TestChaos(OfRollouts|OfGuards)?$'
+exec go test -count=1 -timeout 6h -parallel 4 -run '^TestChaos(OfRollouts|OfGuards|OfBackends)?$'

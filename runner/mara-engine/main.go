@@ -46,6 +46,7 @@ func main() {
 		return
 	}
 	lookBeside()
+	settleHome()
 	go endWithParent(os.Args[1:])
 	hookLogins() // they also keep a list of stacks in a database from waiting for itself
 	os.Exit(execute(os.Args[1:]))
@@ -76,6 +77,14 @@ func lookBeside() {
 	}
 	if err == nil {
 		_ = os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+filepath.Dir(self))
+	}
+}
+
+// settleHome has Pulumi look for plugins and logins below $HOME, as the checks of the runner and Pulumi's own releases do.
+// Where this program is linked with cgo, Pulumi asks the database of users, which may name another directory.
+func settleHome() {
+	if home := os.Getenv("HOME"); home != "" && os.Getenv("PULUMI_HOME") == "" {
+		_ = os.Setenv("PULUMI_HOME", filepath.Join(home, ".pulumi"))
 	}
 }
 
@@ -198,6 +207,7 @@ func run(request wire.Request, asked *questions) int {
 			_ = os.Setenv(name, value)
 		}
 	}
+	settleHome()
 	if err := provideStdin(request.Stdin); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		return 1

@@ -423,3 +423,21 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestPluginsBelowHome: plugins are found below $HOME, whatever the database of users says.
+func TestPluginsBelowHome(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	plugin := filepath.Join(home, ".pulumi", "plugins", "resource-pretend-v1.2.3")
+	if err := os.MkdirAll(plugin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(plugin, "pulumi-resource-pretend"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w := startWorker(t)
+	r := w.do(wire.Request{Dir: t.TempDir(), Env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, Args: []string{"plugin", "ls"}})
+	if r.code != 0 || !strings.Contains(r.stdout, "pretend") {
+		t.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+}

@@ -125,6 +125,14 @@ func realCluster(t *testing.T) cluster {
 		}
 	}
 	c.kubectl("apply", "--server-side", "-f", crds)
+	for range 50 { // kubectl refuses to wait for a definition that has no conditions yet
+		const types = "jsonpath={range .items[*]}{.status.conditions[0].type},{end}"
+		conditions, err := c.command("kubectl", "get", "crd", "-o", types).Output()
+		if err == nil && !strings.Contains(","+string(conditions), ",,") {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 	c.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
 	return c
 }

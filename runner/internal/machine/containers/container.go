@@ -15,6 +15,7 @@ type Container struct {
 	Name     string
 	Image    string // as it was requested
 	State    State
+	NeverRan bool // it was created, and never started
 	Labels   map[string]string
 	Mounts   []string // mount points in the container
 	Networks []string
@@ -42,7 +43,10 @@ type Port struct {
 type described struct {
 	ID     string `json:"Id"`
 	Name   string
-	State  struct{ Running, Paused bool }
+	State  struct {
+		Running, Paused bool
+		StartedAt       string // the zero time if it was never started
+	}
 	Config struct {
 		Image  string
 		Labels map[string]string
@@ -57,6 +61,7 @@ type described struct {
 func (d described) container() Container {
 	c := Container{
 		ID: d.ID, Name: strings.TrimPrefix(d.Name, "/"), Image: d.Config.Image, State: d.state(),
+		NeverRan: !d.State.Running && strings.HasPrefix(d.State.StartedAt, "0001-01-01"),
 		Labels: d.Config.Labels, Networks: slices.Sorted(maps.Keys(d.NetworkSettings.Networks)),
 	}
 	for _, mount := range d.Mounts {

@@ -143,11 +143,12 @@ func (w clusterWork) foreign(nodes nodes) error {
 }
 
 // resume starts from the nodes that are there, if any. It removes them only when
-// they say themselves that their cluster was never complete. That they cannot be
+// they say themselves that their cluster was never complete, or when no control
+// plane was ever started: starting one then may fail for good. That they cannot be
 // asked is an error, and so is a cluster that is not the one that is wanted: it
 // may hold data. before is nil when the state does not know the cluster.
 func (w clusterWork) resume(ctx context.Context, nodes nodes, before *ClusterState) (ClusterState, error) {
-	if !nodes.hasControlPlane() {
+	if !nodes.hadControlPlane() {
 		return w.recreate(ctx, nodes)
 	}
 	var kept ClusterState

@@ -267,6 +267,28 @@ func TestUnfinishedIsMadeAnew(t *testing.T) {
 	}
 }
 
+// TestNodeThatNeverRan: where the runtime ended while it created the node, the node is
+// cleared away, not started: the runtime may refuse that for good.
+func TestNodeThatNeverRan(t *testing.T) {
+	t.Parallel()
+	l := newCluster(t, nil)
+	l.create("")
+	for _, again := range []func(string){l.create, l.update} {
+		l.machine.Change(controlPlane, func(c *kindtest.Container) {
+			c.Running, c.StartedAt, c.Files = false, "0001-01-01T00:00:00Z", nil
+		})
+		l.machine.Fail("start "+controlPlane, "address already in use")
+		l.machine.Calls()
+		again("")
+		if calls := strings.Join(l.machine.Calls(), "\n"); strings.Contains(calls, "start "+controlPlane) {
+			t.Errorf("the node was started:\n%s", calls)
+		}
+		if c := l.machine.Get(controlPlane); !c.Running {
+			t.Error("there is no cluster")
+		}
+	}
+}
+
 // TestUpdateAwaitsTheAPIServer: what comes next asks it at once.
 func TestUpdateAwaitsTheAPIServer(t *testing.T) {
 	t.Parallel()

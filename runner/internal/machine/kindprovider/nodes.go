@@ -39,6 +39,11 @@ func (w clusterWork) nodes(ctx context.Context) (nodes, error) { return w.nodesO
 
 func (n nodes) hasControlPlane() bool { return len(n.Of(kindnodes.ControlPlane)) > 0 }
 
+// hadControlPlane reports whether a control plane has ever run.
+func (n nodes) hadControlPlane() bool {
+	return slices.ContainsFunc(n.Of(kindnodes.ControlPlane), func(c containers.Container) bool { return !c.NeverRan })
+}
+
 // kubernetes lists the names of the nodes that Kubernetes knows.
 func (n nodes) kubernetes() []string { return n.Kubernetes().Names() }
 

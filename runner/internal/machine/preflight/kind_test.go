@@ -239,6 +239,8 @@ func TestKindPorts(t *testing.T) {
 		{"another port is wanted", container("other", true), "config:\n  kind:http_port: 8080\n", nil, "", "ok: 8080, 443, 5001 are free, or this environment's own"},
 		{"a program's", container("other", false), "config:\n  kind:registry_port: 5002\n", unix.EADDRINUSE, "nginx (process 7)",
 			"problem: port 80 is held by nginx (process 7); problem: port 443 is held by nginx (process 7); problem: port 5002 is held by nginx (process 7)"},
+		{"of a daemon that was killed", container("other", false), "config:\n  kind:http_port: 0\n  kind:registry_port: 0\n", unix.EADDRINUSE, "docker-proxy (process 7)",
+			"problem: port 443 is held by docker-proxy (process 7), although no container runs that publishes it"},
 		{"of another program", container("other", false), "config:\n  kind:http_port: 0\n  kind:registry_port: 0\n", unix.EADDRINUSE, "",
 			"problem: port 443 is held by another program"},
 		{"only root may listen", container("other", false), "", unix.EACCES, "", free},

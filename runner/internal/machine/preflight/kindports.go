@@ -78,12 +78,18 @@ func (m machine) port(key, address string, port int, taken []containers.Containe
 	case !errors.Is(err, errInUse):
 		return Doubtful(fmt.Sprintf("whether port %d is free is not known: %v", port, err), "")
 	}
-	if program := m.holder(port); program != "" {
+	if program := m.holder(port); strings.HasPrefix(program, proxyOfDocker+" ") {
+		return Bad(fmt.Sprintf("port %d is held by %s, although no container runs that publishes it", port, program),
+			"restart docker: that is a rest of a daemon that was killed; or choose another port ("+key+")")
+	} else if program != "" {
 		return Bad(fmt.Sprintf("port %d is held by %s", port, program), remedy)
 	}
 	find := "find it with `sudo ss -ltnp 'sport = :" + strconv.Itoa(port) + "'`, and "
 	return Bad(fmt.Sprintf("port %d is held by another program", port), find+remedy)
 }
+
+// proxyOfDocker is docker's program that holds the ports of containers.
+const proxyOfDocker = "docker-proxy"
 
 // containersByPort lists the running containers that hold ports; none if the runtime
 // does not answer, which kindRuntime reports.

@@ -45,6 +45,7 @@ type trouble struct {
 	pause  time.Duration // and how long after
 	chance int           // decides between several victims
 	faults []string      // --simulate-fail and --simulate-slow
+	from   func()        // what makes a backend refuse or forget its clients, for kinds that backends have
 }
 
 // disk is a small file system below the environment's directory.

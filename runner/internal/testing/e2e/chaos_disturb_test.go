@@ -91,6 +91,11 @@ func (t trouble) strikes() []strike {
 			e.fill(c.disk)
 			return true
 		}}
+	case refusals, cutConnections:
+		return []strike{func(*environment, chaosCase, trouble, *exec.Cmd) bool {
+			t.from()
+			return true
+		}}
 	case readOnlyDisk:
 		return []strike{func(e *environment, c chaosCase, _ trouble, _ *exec.Cmd) bool {
 			return e.protect(c.disk)
@@ -220,7 +225,7 @@ func (e *environment) followHints(r result) bool {
 	hint := lastLines(r.stdout) + r.stderr
 	switch {
 	case strings.Contains(hint, "`runner unlock"):
-		e.follow("unlock", "--simulate", "--yes")
+		e.follow("unlock", append(e.simulation(), "--yes")...)
 	case strings.Contains(hint, "`runner repair"):
 		e.repairAll("dev")
 	default:
@@ -233,12 +238,20 @@ func (e *environment) followHints(r result) bool {
 // before anybody could look what was cut off in them.
 func (e *environment) repairAll(stack string) {
 	e.t.Helper()
-	args := []string{"repair", "-s", stack, "--simulate", "--yes", "-o", "json"}
+	args := append([]string{"repair", "-s", stack, "--yes", "-o", "json"}, e.simulation()...)
 	if r := e.run(append(args, e.existing(stack)...)...); r.code == 3 && strings.Contains(r.stderr, "was cut off while it was written") {
 		e.follow("repair", append(args[1:], e.existing(stack)...)...)
 	} else if r.code != 0 {
 		e.t.Fatalf("repair: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 	}
+}
+
+// simulation returns the flag of commands on simulated clouds.
+func (e *environment) simulation() []string {
+	if e.real {
+		return nil
+	}
+	return []string{"--simulate"}
 }
 
 func (e *environment) follow(command string, args ...string) {

@@ -43,6 +43,7 @@ type environment struct {
 	home string
 	temp string
 	env  []string // besides a bare minimum
+	real bool     // the clouds are not simulated by the runner
 }
 
 // emptyEnvironment has an empty directory.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -20,8 +21,23 @@ const postgresConnections = 24
 // withoutRights is the number of the user and group that own nothing on Linux.
 const withoutRights = 65534
 
-// postgres starts a PostgreSQL server of the test's own, and returns the address of an empty database as a backend.
-func postgres(t *testing.T) (backend string) {
+// database is a PostgreSQL server of a test's own.
+type database struct {
+	t       *testing.T
+	backend string // the address of an empty database as a backend
+	psql    string // the program that speaks with it
+}
+
+// cut ends all connections. The server takes new ones.
+func (d database) cut() {
+	const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+	if output, err := exec.Command(d.psql, d.backend, "-c", end).CombinedOutput(); err != nil {
+		d.t.Errorf("cutting the connections: %v\n%s", err, output)
+	}
+}
+
+// postgres starts a PostgreSQL server.
+func postgres(t *testing.T) database {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -30,6 +46,7 @@ func postgres(t *testing.T) (backend string) {
 	if len(found) == 0 {
 		t.Skip("PostgreSQL is not installed: scripts/databases.sh installs it on Debian")
 	}
+	psql, _ := exec.LookPath("psql")
 	programs := filepath.Dir(found[len(found)-1])
 	dir, err := os.MkdirTemp("", "pg") // short: a socket is in it
 	if err != nil {
@@ -72,18 +89,19 @@ func postgres(t *testing.T) (backend string) {
 	for range 200 {
 		if connection, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
 			_ = connection.Close()
-			return fmt.Sprintf("postgres://runner:%s@127.0.0.1:%d/postgres?sslmode=disable", secret, port)
+			return database{t: t, psql: cmp.Or(psql, filepath.Join(programs, "psql")),
+				backend: fmt.Sprintf("postgres://runner:%s@127.0.0.1:%d/postgres?sslmode=disable", secret, port)}
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Fatalf("the server does not start: %s", log.String())
-	return ""
+	return database{}
 }
 
 // TestStatesInPostgres takes a fleet with its states in PostgreSQL through its life. The server takes hardly more
 // connections than a runner may hold.
 func TestStatesInPostgres(t *testing.T) {
 	t.Parallel()
-	backend := postgres(t)
+	backend := postgres(t).backend
 	life{backend: backend, again: backend + "&table=again", needle: "needle-of-the-database"}.test(t)
 }

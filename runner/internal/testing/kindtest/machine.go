@@ -45,6 +45,7 @@ type Machine struct {
 type Container struct {
 	ID, Name, Image string
 	Running, Paused bool
+	StartedAt       string
 	Labels          map[string]string
 	Mounts          []string
 	Networks        []string
@@ -303,7 +304,7 @@ func (c *Container) describe() any {
 		networks[name] = map[string]any{}
 	}
 	return map[string]any{
-		"Id": c.ID, "Name": "/" + c.Name, "State": map[string]any{"Running": c.Running, "Paused": c.Paused},
+		"Id": c.ID, "Name": "/" + c.Name, "State": map[string]any{"Running": c.Running, "Paused": c.Paused, "StartedAt": c.StartedAt},
 		"Config": map[string]any{"Image": c.Image, "Labels": c.Labels}, "Mounts": mounts,
 		"HostConfig": map[string]any{"PortBindings": bindings}, "NetworkSettings": map[string]any{"Networks": networks},
 	}
