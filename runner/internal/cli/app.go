@@ -75,6 +75,8 @@ func commands(d cmd.Deps) []*cli.Command {
 		tools.Env(d),
 		tools.Pulumi(d),
 		tools.Kubectl(d),
+		tools.Stop(d),
+		tools.Start(d),
 		tools.Schema(d),
 		tools.Completion(d, func() []*cli.Command { return commands(d) }),
 		tools.Version(d),

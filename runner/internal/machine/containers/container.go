@@ -41,9 +41,9 @@ type Port struct {
 
 // described is a container in the output of `container inspect`.
 type described struct {
-	ID     string `json:"Id"`
-	Name   string
-	State  struct {
+	ID    string `json:"Id"`
+	Name  string
+	State struct {
 		Running, Paused bool
 		StartedAt       string // the zero time if it was never started
 	}
@@ -62,7 +62,7 @@ func (d described) container() Container {
 	c := Container{
 		ID: d.ID, Name: strings.TrimPrefix(d.Name, "/"), Image: d.Config.Image, State: d.state(),
 		NeverRan: !d.State.Running && strings.HasPrefix(d.State.StartedAt, "0001-01-01"),
-		Labels: d.Config.Labels, Networks: slices.Sorted(maps.Keys(d.NetworkSettings.Networks)),
+		Labels:   d.Config.Labels, Networks: slices.Sorted(maps.Keys(d.NetworkSettings.Networks)),
 	}
 	for _, mount := range d.Mounts {
 		c.Mounts = append(c.Mounts, mount.Destination)
@@ -186,6 +186,21 @@ func (p Port) publish() string {
 		return "[" + p.Address + "]:" + host + ":" + p.Container
 	}
 	return p.Address + ":" + host + ":" + p.Container
+}
+
+// Stop stops containers. They keep their disks.
+func (r *Runtime) Stop(ctx context.Context, all ...Container) error {
+	for _, c := range all {
+		if c.State == Paused { // which not every runtime can stop
+			if err := r.silent(ctx, "unpause", c.Name); err != nil {
+				return err
+			}
+		}
+		if err := r.silent(ctx, "stop", c.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Resume starts stopped containers, and unpauses paused ones.

@@ -20,6 +20,9 @@ const (
 	roleLabel    = "io.x-k8s.kind.role"
 )
 
+// OwnerLabel says which stack has made the container of a registry.
+const OwnerLabel = "mara.dev/owner"
+
 // MarkDir is the mount point that identifies the owner of a node and its cluster:
 // MarkDir/OWNER/UID.
 const MarkDir = "/kind/owner"

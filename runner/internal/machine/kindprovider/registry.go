@@ -14,6 +14,7 @@ import (
 	"github.com/pulumi/pulumi-go-provider/infer"
 
 	"mara/runner/internal/machine/containers"
+	"mara/runner/internal/machine/kindnodes"
 	"mara/runner/internal/machine/reach"
 )
 
@@ -61,7 +62,7 @@ func (r *Registry) Read(ctx context.Context,
 		return gone, err
 	}
 	container, ok, err := work.Containers.Find(ctx, work.args.Name)
-	if err != nil || !ok || container.Labels[ownerLabel] != work.owner {
+	if err != nil || !ok || container.Labels[kindnodes.OwnerLabel] != work.owner {
 		return gone, explain(err)
 	}
 	problems := work.check(ctx, container)
@@ -105,16 +106,13 @@ func (r *Registry) open(ctx context.Context, args RegistryArgs) (registryWork, e
 	return registryWork{backend, args}, err
 }
 
-// ownerLabel says which stack has made a registry's container.
-const ownerLabel = "mara.dev/owner"
-
 // make starts the registry, or repairs the one that is there.
 func (w registryWork) make(ctx context.Context) (RegistryState, error) {
 	found, ok, err := w.Containers.Find(ctx, w.args.Name)
 	if err != nil {
 		return RegistryState{}, explain(err)
 	}
-	if ok && found.Labels[ownerLabel] != w.owner {
+	if ok && found.Labels[kindnodes.OwnerLabel] != w.owner {
 		return RegistryState{}, fmt.Errorf("there is a container %s already, and this stack has not made it: "+
 			"remove it (%s rm -f %s), "+
 			"or give this stack another name", w.args.Name, w.Containers.Name, w.args.Name)
@@ -166,7 +164,7 @@ func (w registryWork) create(ctx context.Context, replace bool) (string, error) 
 func (w registryWork) spec() containers.Spec {
 	labels := map[string]string{}
 	maps.Copy(labels, w.args.Labels)
-	labels[ownerLabel] = w.owner
+	labels[kindnodes.OwnerLabel] = w.owner
 	return containers.Spec{
 		Name: w.args.Name, Image: w.args.Image, Network: w.args.Network, Labels: labels, Restart: "always",
 		Volumes: map[string]string{w.args.Name: "/var/lib/registry"},
@@ -235,7 +233,7 @@ func (w registryWork) delete(ctx context.Context) error {
 	if err := w.unwire(ctx); err != nil {
 		p.GetLogger(ctx).Warningf("the cluster %s still refers to the registry: %v", w.args.ClusterName, err)
 	}
-	if ok && c.Labels[ownerLabel] != w.owner {
+	if ok && c.Labels[kindnodes.OwnerLabel] != w.owner {
 		p.GetLogger(ctx).Warningf("leaving the container %s alone: it is another one than this stack has made", w.args.Name)
 		return nil
 	}

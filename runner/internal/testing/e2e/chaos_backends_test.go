@@ -51,7 +51,9 @@ func TestChaosOfBackends(t *testing.T) {
 	t.Parallel()
 	cases, first := number(t, casesVariable, fewAtBackends), uint64(number(t, seedVariable, firstSeed))
 	campaign := &campaign{met: map[string]int{}}
-	t.Cleanup(func() { fmt.Printf("chaos of backends: %d cases from %s=%d on; met: %v\n", cases, seedVariable, first, campaign.met) })
+	t.Cleanup(func() {
+		fmt.Printf("chaos of backends: %d cases from %s=%d on; met: %v\n", cases, seedVariable, first, campaign.met)
+	})
 	for name, makePlace := range places() {
 		for i := range max(fewAtBackends, 3*cases/10) {
 			seed := first + uint64(i)

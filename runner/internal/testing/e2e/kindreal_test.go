@@ -266,6 +266,7 @@ func TestRealLife(t *testing.T) {
 		{"preload and mirrors", realChange},
 		{"a stopped node", realStopped},
 		{"a paused node", realPaused},
+		{"stop and start", realPower},
 		{"dockerd restarted", realDockerd},
 		{"the clients of Kubernetes", realClients},
 		{"changes inside a Helm release", realDeepDrift},
@@ -376,6 +377,23 @@ func realStopped(r *realKind) { r.halted("stop", "stopped") }
 // realPaused pauses the node. Its containers do not answer, which is no reason to
 // make the cluster anew.
 func realPaused(r *realKind) { r.halted("pause", "paused") }
+
+// realPower stops and starts the environment's containers with the commands for that, twice.
+func realPower(r *realKind) {
+	said := func(want string, args ...string) {
+		r.t.Helper()
+		if result := r.run(args...); result.code != 0 || strings.TrimSpace(result.stdout) != want {
+			r.t.Errorf("%v: exit code %d, want %q\n%s%s", args, result.code, want, result.stdout, result.stderr)
+		}
+	}
+	both := []string{r.controlPlane(), r.cluster() + "-registry"}
+	said("stopped "+strings.Join(both, ", "), "stop")
+	said("nothing to stop", "stop")
+	slices.Reverse(both)
+	said("started "+strings.Join(both, ", "), "start")
+	said("nothing to start", "start")
+	r.keptSomething()
+}
 
 // halt stops or pauses a container. One that docker has signalled may end
 // after docker has given up, and is stopped then.
