@@ -54,6 +54,7 @@ func AllExitCodes() []int { return slices.Sorted(maps.Keys(ExitMeanings())) }
 // exitCodes maps errors to exit codes. The first match wins; all other errors are failures.
 func exitCodes() []exitRule {
 	return []exitRule{
+		{is(interrupt.ErrInterrupted), ExitInterrupted}, // what fails after it, such as giving a lock back, is a consequence
 		{isA[*failure.Usage], ExitUsage},
 		{isA[*config.FlagError], ExitUsage},
 		{doctor.IsAboutSurroundings, ExitConfig},
@@ -63,7 +64,6 @@ func exitCodes() []exitRule {
 		{isA[*leftovers.LockedError], ExitLocked},
 		{isA[*stacks.LockedError], ExitLocked},
 		{isA[*lock.HeldError], ExitLocked},
-		{is(interrupt.ErrInterrupted), ExitInterrupted},
 		{is(context.Canceled), ExitInterrupted},
 	}
 }

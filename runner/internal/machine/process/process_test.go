@@ -21,8 +21,11 @@ const roleVariable = "PROCESS_TEST_ROLE"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
-	case "parent": // starts a child that would live long
+	case "parent", "parent of a leader": // starts a child that would live long
 		child := exec.Command(os.Args[0])
+		if os.Getenv(roleVariable) != "parent" {
+			process.OwnGroup(child)
+		}
 		child.Env = append(os.Environ(), roleVariable+"=child")
 		if err := child.Start(); err != nil {
 			os.Exit(3)
@@ -68,22 +71,28 @@ func start(t *testing.T, role string) (*exec.Cmd, string) {
 	return command, strings.TrimSpace(line)
 }
 
+// TestKillEndsWhatWasStarted, also children that lead groups of their own, as Pulumi's plugins do.
 func TestKillEndsWhatWasStarted(t *testing.T) {
 	t.Parallel()
-	command, line := start(t, "parent")
-	child, err := strconv.Atoi(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !lock.IsAlive(child) {
-		t.Fatal("the child does not live")
-	}
-	process.Kill(command.Process.Pid)
-	_ = command.Wait()
-	for deadline := time.Now().Add(10 * time.Second); lock.IsAlive(child); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the child lives on")
-		}
+	for _, role := range []string{"parent", "parent of a leader"} {
+		t.Run(role, func(t *testing.T) {
+			t.Parallel()
+			command, line := start(t, role)
+			child, err := strconv.Atoi(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !lock.IsAlive(child) {
+				t.Fatal("the child does not live")
+			}
+			process.Kill(command.Process.Pid)
+			_ = command.Wait()
+			for deadline := time.Now().Add(10 * time.Second); lock.IsAlive(child); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("the child lives on")
+				}
+			}
+		})
 	}
 }
 

@@ -180,7 +180,7 @@ func (e *environment) checkInterrupted(end ending) {
 	}
 	switch got := results(events); {
 	case got.Cancelled > 0 && end.code != 130:
-		e.t.Errorf("exit code %d, want 130: %+v", end.code, got)
+		e.t.Errorf("exit code %d, want 130: %+v\n%s", end.code, got, end.stderr)
 	case got.Cancelled == 0 && got.Failed == 0 && end.code == 130 && events[0].Operation.Destroys():
 		// All projects are destroyed; the interrupt came while the destroy asked what is left.
 	case got.Cancelled == 0 && got.Failed == 0 && end.code != 0:

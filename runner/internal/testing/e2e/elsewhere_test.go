@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// inDatabase returns a fleet of environments with three projects each, whose states are at a backend.
+// elsewhere returns a fleet of environments with three projects each, whose states are at a backend.
 func elsewhere(t *testing.T, backend string, environments int) *environment {
 	t.Helper()
 	e := emptyEnvironment(t)
@@ -42,6 +42,15 @@ type life struct {
 	env            []string // that the server needs
 	needle         string   // a secret of the server
 	trouble        func()   // makes the server refuse some requests; may be nil
+}
+
+// lifeParts lists what a life is made of.
+func lifeParts() []string {
+	return []string{
+		"a rollout of 12 environments, and what `fleet status`, `stacks` and `outputs` say", "two directories at once, as on two machines",
+		"a runner that is killed, and `up --resume`", "another passphrase", "`state move` to files and back",
+		"`fleet destroy`", "`runner pulumi`, which prints no password",
+	}
 }
 
 // test takes the fleet through a rollout, looking at it, two directories at once, a killed run, other secrets, moves to

@@ -25,6 +25,7 @@ const withoutRights = 65534
 type database struct {
 	t       *testing.T
 	backend string // the address of an empty database as a backend
+	version string
 	psql    string // the program that speaks with it
 }
 
@@ -89,7 +90,9 @@ func postgres(t *testing.T) database {
 	for range 200 {
 		if connection, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
 			_ = connection.Close()
-			return database{t: t, psql: cmp.Or(psql, filepath.Join(programs, "psql")),
+			version, _ := exec.Command(filepath.Join(programs, "postgres"), "--version").Output()
+			_, number, _ := strings.Cut(strings.TrimSpace(string(version)), ") ")
+			return database{t: t, version: number, psql: cmp.Or(psql, filepath.Join(programs, "psql")),
 				backend: fmt.Sprintf("postgres://runner:%s@127.0.0.1:%d/postgres?sslmode=disable", secret, port)}
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -102,6 +105,7 @@ func postgres(t *testing.T) database {
 // connections than a runner may hold.
 func TestStatesInPostgres(t *testing.T) {
 	t.Parallel()
-	backend := postgres(t).backend
-	life{backend: backend, again: backend + "&table=again", needle: "needle-of-the-database"}.test(t)
+	server := postgres(t)
+	life{backend: server.backend, again: server.backend + "&table=again", needle: "needle-of-the-database"}.test(t)
+	recordBackend(t, "make test", map[string]string{"PostgreSQL": server.version}, lifeParts()...)
 }

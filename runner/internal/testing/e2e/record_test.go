@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -70,4 +71,20 @@ func (r *realKind) versions() map[string]string {
 		"cgroup":     "v" + info.CgroupVersion,
 	})
 	return all
+}
+
+// recordBackend writes down a test at a backend that has passed.
+func recordBackend(t *testing.T, command string, versions map[string]string, parts ...string) {
+	t.Helper()
+	record(t, realRun{Command: command, Provider: "own", Projects: []string{}, Parts: parts, Versions: versions})
+}
+
+// s3Versions returns the version of the server that speaks S3's protocol.
+func s3Versions(t *testing.T) map[string]string {
+	t.Helper()
+	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/johannesboyne/gofakes3").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"gofakes3, a server that speaks S3's protocol,": strings.TrimSpace(string(version))}
 }

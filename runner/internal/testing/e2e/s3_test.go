@@ -95,4 +95,5 @@ func TestStatesInS3(t *testing.T) {
 	if left := bucket.left("some/directory/.mara/locks"); len(left) > 0 {
 		t.Errorf("locks are left: %q", left)
 	}
+	recordBackend(t, "make test", s3Versions(t), append(lifeParts(), "requests that are refused with 503 and 429")...)
 }
