@@ -80,8 +80,8 @@ func lookBeside() {
 	}
 }
 
-// settleHome has Pulumi look for plugins and logins below $HOME, as the checks of the runner and Pulumi's own releases do.
-// Where this program is linked with cgo, Pulumi asks the database of users, which may name another directory.
+// settleHome has Pulumi look for plugins and logins below $HOME, as the checks of the runner and Pulumi's own releases
+// do. Where this program is linked with cgo, Pulumi asks the database of users, which may name another directory.
 func settleHome() {
 	if home := os.Getenv("HOME"); home != "" && os.Getenv("PULUMI_HOME") == "" {
 		_ = os.Setenv("PULUMI_HOME", filepath.Join(home, ".pulumi"))

@@ -1,5 +1,5 @@
-// Package power stops and starts the containers of an environment whose cluster runs on this machine. Nothing in them is
-// lost: kind's nodes keep their disks, and the registry its volume.
+// Package power stops and starts the containers of an environment whose cluster runs on this machine. Nothing in them
+// is lost: kind's nodes keep their disks, and the registry its volume.
 package power
 
 import (
@@ -27,8 +27,8 @@ type Containers struct {
 // program has created are not among them.
 func Find(ctx context.Context, s *session.Session) (Containers, error) {
 	if !s.Provider.Local {
-		return Containers{}, &failure.Environment{Text: fmt.Sprintf("the cluster of %s does not run on this machine: it is made by the "+
-			"provider %s", s.Settings.Stack.Text, s.Provider.Name)}
+		return Containers{}, &failure.Environment{Text: fmt.Sprintf("the cluster of %s does not run on this machine: "+
+			"it is made by the provider %s", s.Settings.Stack.Text, s.Provider.Name)}
 	}
 	project := s.Provider.ClusterProject
 	outputs, err := s.Stacks.Outputs(ctx, project, false)
@@ -38,7 +38,8 @@ func Find(ctx context.Context, s *session.Session) (Containers, error) {
 	name, _ := outputs["cluster_name"].(string)
 	uid, _ := outputs["cluster_uid"].(string)
 	if name == "" || uid == "" {
-		return Containers{}, &failure.Environment{Text: project + " is not deployed, so that there is nothing to stop or start",
+		return Containers{}, &failure.Environment{
+			Text: project + " is not deployed, so that there is nothing to stop or start",
 			Next: "`" + s.Command("up") + "` makes the cluster"}
 	}
 	hooks := s.Hooks()
