@@ -305,7 +305,7 @@ func (c *Container) describe() any {
 	}
 	return map[string]any{
 		"Id": c.ID, "Name": "/" + c.Name,
-		"State": map[string]any{"Running": c.Running, "Paused": c.Paused, "StartedAt": c.StartedAt},
+		"State":  map[string]any{"Running": c.Running, "Paused": c.Paused, "StartedAt": c.StartedAt},
 		"Config": map[string]any{"Image": c.Image, "Labels": c.Labels}, "Mounts": mounts,
 		"HostConfig": map[string]any{"PortBindings": bindings}, "NetworkSettings": map[string]any{"Networks": networks},
 	}
