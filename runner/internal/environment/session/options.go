@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
 
 	"mara/config"
@@ -14,7 +13,6 @@ import (
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/preflight"
 	"mara/runner/internal/repo/request"
-	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/vault"
 	"mara/runner/internal/simulation/simulate"
@@ -81,20 +79,4 @@ func (w Waiting) Until(ctx context.Context) (context.Context, func()) {
 		}
 	}()
 	return ctx, func() { cancel(nil) }
-}
-
-// newLog returns the log that --debug writes.
-func newLog(d Deps, on bool, masker *event.Masker) *slog.Logger {
-	if !on {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(d.Stderr, &slog.HandlerOptions{
-		Level: slog.LevelDebug,
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr { // before it is quoted, and not to be recognised
-			if kind := a.Value.Kind(); kind == slog.KindString || kind == slog.KindAny {
-				a.Value = slog.StringValue(masker.Mask(a.Value.String()))
-			}
-			return a
-		},
-	}))
 }

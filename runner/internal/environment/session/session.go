@@ -11,7 +11,6 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"mara/config"
@@ -74,7 +73,7 @@ type processes struct {
 // New returns a session that is not open yet. Close it after use.
 func New(d Deps, o Options) *Session {
 	masker := event.NewMasker()
-	s := &Session{Deps: d, Options: o, Masker: masker, Log: newLog(d, o.Debug, masker)}
+	s := &Session{Deps: d, Options: o, Masker: masker, Log: masker.DebugLog(d.Stderr, o.Debug)}
 	if o.Profile {
 		s.Profile = engine.NewProfile(d.Now)
 	}
@@ -127,7 +126,13 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 	e, stop, err := start(ctx, engine.Options{
 		Installed: s.Options.Pulumi, Embedded: s.Deps.Engines, Workers: workers,
 		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Profile: s.Profile,
-		Slow: saySlow(s),
+		Backend: s.Settings.Backend.Text, Say: func(text string) {
+			if s.tell.Load() != nil {
+				s.warn(text)
+			} else {
+				s.Options.Waiting.teller(s.Deps.Stderr)(text)
+			}
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -135,22 +140,6 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 	s.OnClose(stop)
 	s.pulumi.engine = e
 	return e, nil
-}
-
-// saySlow returns a function that says once that the backend does not answer: in the run that is going on, or else on
-// the terminal. It is nil where states are files.
-func saySlow(s *Session) func() {
-	if s.States().IsFile() {
-		return nil
-	}
-	return sync.OnceFunc(func() {
-		text := "waiting for the backend " + event.MaskURLs(s.Settings.Backend.Text) + " to answer; Ctrl-C ends the wait"
-		if tell := s.tell.Load(); tell != nil {
-			(*tell)(text)
-			return
-		}
-		s.Options.Waiting.teller(s.Deps.Stderr)(text)
-	})
 }
 
 // SimulateClouds serves the simulated clouds, and lets Pulumi know where.

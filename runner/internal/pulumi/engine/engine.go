@@ -23,6 +23,7 @@ import (
 	"mara/runner/internal/pulumi/pulumicli"
 	"mara/runner/internal/pulumi/pulumicli/wire"
 	"mara/runner/internal/pulumi/stacks"
+	"mara/runner/internal/run/event"
 )
 
 // Engine runs Pulumi's commands.
@@ -46,8 +47,9 @@ type Options struct {
 	Interrupt *interrupt.Levels // the third interrupt kills the engine; nil for none
 	Log       *slog.Logger
 	Now       func() time.Time
-	Profile   *Profile // measures the commands; nil for none
-	Slow      func()   // called when a backend has not answered for a while, perhaps again; nil for none
+	Profile   *Profile          // measures the commands; nil for none
+	Backend   string            // its address
+	Say       func(text string) // says, once, that a backend that keeps no files does not answer; nil for nothing
 }
 
 // Start finds the engine and starts its workers. Call stop when no command runs any more.
@@ -138,13 +140,20 @@ type logged struct {
 	Engine
 	command stacks.Command // runs the commands: the engine, perhaps with foresight
 	options Options
+	slow    func() // called when the backend has not answered for a while; nil for nothing
 }
 
 func newLogged(e Engine, o Options) logged {
 	if pool, ok := e.(*pulumicli.Pool); ok && o.Profile != nil {
 		o.Profile.workers = pool.Started
 	}
-	return logged{e, e, o}
+	l := logged{Engine: e, command: e, options: o}
+	if o.Say != nil && !strings.HasPrefix(o.Backend, "file://") {
+		l.slow = sync.OnceFunc(func() {
+			o.Say("waiting for the backend " + event.MaskURLs(o.Backend) + " to answer; Ctrl-C ends the wait")
+		})
+	}
+	return l
 }
 
 // Run implements auto.PulumiCommand.
@@ -152,8 +161,8 @@ func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 	args ...string) (string, string, int, error) {
 	log, began := l.options.Log, l.options.Now()
 	log.Debug("pulumi begins", "args", strings.Join(args, " "), "dir", dir)
-	if slow := l.options.Slow; slow != nil && asksBackend(args) {
-		timer := time.AfterFunc(slowAfter, slow)
+	if l.slow != nil && asksBackend(args) {
+		timer := time.AfterFunc(slowAfter, l.slow)
 		defer timer.Stop()
 	}
 	out, errs, code, err := l.command.Run(ctx, dir, stdin, stdout, stderr, env, args...)
@@ -163,7 +172,7 @@ func (l logged) Run(ctx context.Context, dir string, stdin io.Reader, stdout, st
 	return out, errs, code, err
 }
 
-// slowAfter is how long a backend may take to answer before Options.Slow is called.
+// slowAfter is how long a backend may take to answer before Options.Say says so.
 const slowAfter = 5 * time.Second
 
 // asksBackend reports whether a command waits for nothing but its backend.

@@ -73,7 +73,7 @@ func TestMaskEventCoversEveryFreeText(t *testing.T) {
 	// Names of the catalogue and words of closed sets are what a stream is read by.
 	names := map[string]bool{
 		"Run": true, "Type": true, "Project": true, "Title": true, "Operation": true, "Provider": true, "Stack": true,
-		"Action": true, "Status": true, "Severity": true, "Hook": true, "Result": true, "Ran": true,
+		"Action": true, "Status": true, "Severity": true, "Hook": true, "Result": true, "Ran": true, "Undeclared": true,
 	}
 	var e event.Event
 	e.Resource = event.Resource{Type: secret, Name: secret}
