@@ -3,6 +3,7 @@ package encryption_test
 import (
 	"errors"
 	"regexp"
+	"strings"
 	"testing"
 
 	"mara/projects"
@@ -57,6 +58,12 @@ func TestGenerateTheCatalogue(t *testing.T) {
 				continue
 			}
 			value, err := encryption.Generate(secret)
+			if secret.Generate == "" { // it is made elsewhere, such as the key of a bucket
+				if err == nil || !strings.Contains(err.Error(), "cannot be generated: set its value") {
+					t.Errorf("%s: %q, %v", secret.Key, value, err)
+				}
+				continue
+			}
 			if err == nil {
 				err = secret.Check(value)
 			}

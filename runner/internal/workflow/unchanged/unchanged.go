@@ -149,11 +149,13 @@ func (u *Projects) fingerprint(
 		}
 		subject.Outputs[read], outputs[read] = digest, standing.Outputs
 	}
-	parts, details, err = u.maker.Look(subject)
+	if parts, details, err = u.maker.Look(subject); err != nil {
+		return nil, nil, err
+	}
 	for read, text := range outputs {
 		details.AddOutputs(u.session.Settings.Root, read, text)
 	}
-	return parts, details, err
+	return parts, details, nil
 }
 
 // outputsDigest returns the digest of the current outputs of a project: the recorded

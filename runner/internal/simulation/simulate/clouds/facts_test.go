@@ -35,6 +35,9 @@ var unsaid = map[string][]string{
 	"linode:index/nodeBalancer:NodeBalancer": {"firewallId", "region"},
 }
 
+// without are types of which the facts say nothing.
+var without = []string{"digitalocean:index/kubernetesNodePool:KubernetesNodePool"}
+
 // TestProvidersFacts compares the simulation with the schemas that the real providers generate. The
 // facts taken from them are data of their owners, and not part of this repository. Whether a program
 // sets a deprecated input is for the linter, which reads the SDKs' comments.
@@ -86,6 +89,9 @@ func compareFacts(t *testing.T, real facts) int {
 	compared := 0
 	for _, r := range pkg.Resources {
 		fact, known := real.Resources[r.Token]
+		if !known && slices.Contains(without, r.Token) {
+			continue
+		}
 		if !known {
 			t.Errorf("there are no facts of %s", r.Token)
 			continue
