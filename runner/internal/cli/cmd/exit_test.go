@@ -121,6 +121,10 @@ func TestExitMeanings(t *testing.T) {
 			t.Errorf("%T: exit code %d", err, got)
 		}
 	}
+	unlocked := &failure.Environment{Text: "the lock of dev cannot be removed"}
+	if got := ExitCode(errors.Join(fmt.Errorf("up: %w", interrupt.ErrInterrupted), unlocked)); got != ExitInterrupted {
+		t.Errorf("what fails after an interrupt: exit code %d", got)
+	}
 	for code := range ExitMeanings() {
 		if got := ExitCode(errors.Join(context.Canceled, Exit(code))); got != code {
 			t.Errorf("what was reported as %d became %d", code, got)
