@@ -1,12 +1,17 @@
 package application
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/itchyny/gojq"
 )
+
+// patchTime limits a patch.
+const patchTime = 3 * time.Second
 
 // patched applies a jq expression to the resources of a program. The result has to be resources again.
 func patched(resources fields, patch string) (fields, error) {
@@ -25,8 +30,13 @@ func patched(resources fields, patch string) (fields, error) {
 	if err := json.Unmarshal(text, &input); err != nil {
 		return nil, err
 	}
-	results := query.Run(input)
+	ctx, cancel := context.WithTimeout(context.Background(), patchTime)
+	defer cancel()
+	results := query.RunWithContext(ctx, input)
 	result, ok := results.Next()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("patch does not end within %s", patchTime)
+	}
 	if err, isError := result.(error); isError {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
