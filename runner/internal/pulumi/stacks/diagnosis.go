@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mara/runner/internal/machine/failure"
 )
@@ -55,107 +56,109 @@ const unreachableCluster = "unreachable cluster"
 
 // diagnoses lists the errors that are known, the particular ones before the
 // general. Anything else is not tried again: repeating what is wrong wastes time
-// and hides the cause.
-var diagnoses = []diagnosis{
-	{kind: "passphrase", pattern: regexp.MustCompile(`incorrect passphrase`), explain: always(ErrPassphrase)},
-	{kind: "locked", pattern: regexp.MustCompile(`(?s)the stack is currently locked by \d+ lock\(s\)\.[^\n]*\n\s*(\S[^\n]*)`),
-		explain: func(match []string) error { return &LockedError{Detail: strings.TrimSpace(match[1])} }},
-	{kind: "locked", pattern: regexp.MustCompile(`Another update is currently in progress`),
-		explain: always(&LockedError{Detail: "an update is in progress"})},
-	{kind: "no passphrase", pattern: regexp.MustCompile(`passphrase must be set with PULUMI_CONFIG_PASSPHRASE`),
-		explain: always(errNoPassphrase)},
-	{kind: "no login", pattern: regexp.MustCompile(`PULUMI_ACCESS_TOKEN must be set for login`),
-		explain: always(ErrLogin)},
-	{kind: "newer state", pattern: regexp.MustCompile(`newer than what this version of the Pulumi CLI understands` +
-		`|not supported by this version of the Pulumi CLI|deployment version is too new` +
-		`|deployment needs support for the following features`),
-		explain: always(errNewerState)},
-	{kind: "missing plugin", pattern: regexp.MustCompile(`no resource plugin '([^']+)' found` +
-		`|Could not automatically download and install resource plugin '([^']+)'`),
-		explain: func(match []string) error {
-			return fmt.Errorf("the plugin %s is not installed and could not be downloaded", match[1]+match[2])
-		}},
+// and hides the cause. They are compiled when the first error comes: that takes longer than some commands.
+var diagnoses = sync.OnceValue(func() []diagnosis {
+	return []diagnosis{
+		{kind: "passphrase", pattern: regexp.MustCompile(`incorrect passphrase`), explain: always(ErrPassphrase)},
+		{kind: "locked", pattern: regexp.MustCompile(`(?s)the stack is currently locked by \d+ lock\(s\)\.[^\n]*\n\s*(\S[^\n]*)`),
+			explain: func(match []string) error { return &LockedError{Detail: strings.TrimSpace(match[1])} }},
+		{kind: "locked", pattern: regexp.MustCompile(`Another update is currently in progress`),
+			explain: always(&LockedError{Detail: "an update is in progress"})},
+		{kind: "no passphrase", pattern: regexp.MustCompile(`passphrase must be set with PULUMI_CONFIG_PASSPHRASE`),
+			explain: always(errNoPassphrase)},
+		{kind: "no login", pattern: regexp.MustCompile(`PULUMI_ACCESS_TOKEN must be set for login`),
+			explain: always(ErrLogin)},
+		{kind: "newer state", pattern: regexp.MustCompile(`newer than what this version of the Pulumi CLI understands` +
+			`|not supported by this version of the Pulumi CLI|deployment version is too new` +
+			`|deployment needs support for the following features`),
+			explain: always(errNewerState)},
+		{kind: "missing plugin", pattern: regexp.MustCompile(`no resource plugin '([^']+)' found` +
+			`|Could not automatically download and install resource plugin '([^']+)'`),
+			explain: func(match []string) error {
+				return fmt.Errorf("the plugin %s is not installed and could not be downloaded", match[1]+match[2])
+			}},
 
-	{kind: "throttling", transient: true,
-		pattern: regexp.MustCompile(`(?i)throttl|rate exceeded|rate limit|too many requests|TooManyRequests` +
-			`|RequestLimitExceeded|SlowDown|\b429\b`)},
-	{kind: "timeout", transient: true,
-		pattern: regexp.MustCompile(`(?i)timed out|i/o timeout|TLS handshake timeout|Client\.Timeout exceeded` +
-			`|context deadline exceeded|RequestTimeout|gateway time-?out|\b504\b`)},
-	{kind: "conflict", transient: true,
-		pattern: regexp.MustCompile(`(?i)another operation \(install/upgrade/rollback\) is in progress`),
-		advice: "an earlier installation of this chart was cut off: `helm rollback` or `helm uninstall` it, then " +
-			"continue with --resume"},
-	{kind: "conflict", transient: true,
-		pattern: regexp.MustCompile(`(?i)the object has been modified|ConflictException|OperationAborted` +
-			`|ConcurrentModification|ResourceInUse|another operation .{0,40}in progress|\b409 Conflict`)},
-	{kind: "connection", transient: true,
-		pattern: regexp.MustCompile(`(?i)connection reset|broken pipe|connection refused|unexpected EOF` +
-			`|client connection lost|transport is closing|temporary failure in name resolution|service unavailable` +
-			`|bad gateway|\b50[23] |\[50[23]\]|\(50[23]\)`)},
-	{kind: "server error", transient: true,
-		pattern: regexp.MustCompile(`(?i)internal server error|InternalFailure|InternalError\b|ServiceUnavailable|\[500\]` +
-			`|\b500 Internal|StatusCode: 500`),
-		advice: "the cloud has failed, not the configuration: try again with --resume, or let --retry do it"},
+		{kind: "throttling", transient: true,
+			pattern: regexp.MustCompile(`(?i)throttl|rate exceeded|rate limit|too many requests|TooManyRequests` +
+				`|RequestLimitExceeded|SlowDown|\b429\b`)},
+		{kind: "timeout", transient: true,
+			pattern: regexp.MustCompile(`(?i)timed out|i/o timeout|TLS handshake timeout|Client\.Timeout exceeded` +
+				`|context deadline exceeded|RequestTimeout|gateway time-?out|\b504\b`)},
+		{kind: "conflict", transient: true,
+			pattern: regexp.MustCompile(`(?i)another operation \(install/upgrade/rollback\) is in progress`),
+			advice: "an earlier installation of this chart was cut off: `helm rollback` or `helm uninstall` it, then " +
+				"continue with --resume"},
+		{kind: "conflict", transient: true,
+			pattern: regexp.MustCompile(`(?i)the object has been modified|ConflictException|OperationAborted` +
+				`|ConcurrentModification|ResourceInUse|another operation .{0,40}in progress|\b409 Conflict`)},
+		{kind: "connection", transient: true,
+			pattern: regexp.MustCompile(`(?i)connection reset|broken pipe|connection refused|unexpected EOF` +
+				`|client connection lost|transport is closing|temporary failure in name resolution|service unavailable` +
+				`|bad gateway|\b50[23] |\[50[23]\]|\(50[23]\)`)},
+		{kind: "server error", transient: true,
+			pattern: regexp.MustCompile(`(?i)internal server error|InternalFailure|InternalError\b|ServiceUnavailable|\[500\]` +
+				`|\b500 Internal|StatusCode: 500`),
+			advice: "the cloud has failed, not the configuration: try again with --resume, or let --retry do it"},
 
-	{kind: "expired credentials",
-		pattern: regexp.MustCompile(`(?i)ExpiredToken|token (is|has) expired` +
-			`|security token included in the request is expired|SSO session .{0,40}(expired|invalid)`),
-		advice: "the credentials have expired: sign in again (for AWS `aws sso login`), then continue with --resume"},
-	{kind: "no credentials", pattern: regexp.MustCompile(`(?i)NoCredentialProviders|no valid credential sources` +
-		`|failed to refresh cached credentials|Unable to locate credentials`),
-		advice: "there are no credentials: `runner doctor` checks where they are looked for"},
-	{kind: "refused credentials", pattern: regexp.MustCompile(`(?i)Invalid Token|\[401\]|\b401 Unauthorized` +
-		`|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|Unable to authenticate you`),
-		advice: "the credentials are refused: they are wrong, expired or revoked; `runner doctor` says whose they are"},
-	{kind: "not allowed", pattern: regexp.MustCompile(`(?i)AccessDenied|UnauthorizedOperation` +
-		`|is not authorized to perform|forbidden: User|not authorized to use this endpoint|\[403\]` +
-		`|You are not authorized to perform this operation`),
-		advice: "the credentials are valid but may not do this: the message names the permission to ask for"},
-	{kind: "quota", pattern: regexp.MustCompile(`(?i)LimitExceeded|quota exceeded|exceeded quota|VcpuLimitExceeded` +
-		`|maximum number of .{0,40}(has been )?reached|account limit`),
-		advice: "a limit of the account is reached: delete what is not needed any more, or ask the provider to raise it"},
-	{kind: "no capacity", pattern: regexp.MustCompile(`(?i)InsufficientInstanceCapacity|insufficient capacity` +
-		`|UnsupportedAvailabilityZone`),
-		advice: "the provider has no machines of this kind left here: choose another type, zone or region"},
-	{kind: "skipped Kubernetes version", pattern: regexp.MustCompile(`(?i)unsupported kubernetes minor version update` +
-		`|invalid upgrade path|to the next minor version`),
-		advice: "a control plane goes up by one minor version at a time, and never down: set the next version with " +
-			"`runner config set`, run `runner up`, and repeat"},
-	{kind: "unknown Kubernetes version",
-		pattern: regexp.MustCompile(`(?i)\[k8s_version\]|(kubernetes|k8s)[ _]version .{0,60}(is )?(not (valid|supported)` +
-			`|invalid|unsupported)|unsupported (kubernetes|k8s) version|validation error: invalid version slug`),
-		advice: "the cloud does not have this version of Kubernetes any more, or not yet: choose another with `runner " +
-			"config set` (lke:k8s_version, doks:k8s_version, eks:k8s_version)"},
-	{kind: "taken name", pattern: regexp.MustCompile(`(?i)AlreadyExists|already exists|EntityAlreadyExists` +
-		`|BucketAlreadyOwnedByYou|cannot re-use a name that is still in use|must be unique among your`),
-		advice: "something of this name exists already: import it with `runner pulumi PROJECT -- import`, or delete it"},
-	{kind: "image pull", pattern: regexp.MustCompile(`(?i)ImagePullBackOff|ErrImagePull|manifest unknown` +
-		`|pull access denied`),
-		advice: "a container's image cannot be pulled: check its name and tag, and that the cluster may read the registry"},
-	{kind: "no room", pattern: regexp.MustCompile(`(?i)insufficient (cpu|memory)|FailedScheduling|nodes are available`),
-		advice: "the cluster has no room for the pods: add nodes, or larger ones"},
-	{kind: "docker", pattern: regexp.MustCompile(`(?i)cannot connect to the docker daemon|error during connect` +
-		`|docker\.sock: connect`),
-		advice: "Docker does not answer: start it, or set DOCKER_HOST to where it is"},
-	{kind: "full disk", pattern: regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`),
-		advice: "the disk is full: make room, then continue with --resume"},
-	{kind: "read-only disk", pattern: regexp.MustCompile(`(?i)read-only file system`),
-		advice: "the directory cannot be written: check its rights and where it is mounted, then continue with --resume"},
-	{kind: unreachableCluster, pattern: regexp.MustCompile(`(?i)Kubernetes cluster (is )?unreachable|(with` +
-		`|due to) unreachable cluster|Kubernetes API server .{0,200}is unreachable` +
-		`|unable to load Kubernetes client configuration|unable to load schema information from the API server` +
-		`|failed to fetch OpenAPI schema from the API server`),
-		advice: "the cluster does not answer: check the network, a VPN and that it runs; `runner refresh` shows whether " +
-			"it still exists"},
-	{kind: "chart's schema", pattern: regexp.MustCompile(`raw\.githubusercontent\.com\S*/kubernetes-json-schema/`),
-		advice: "Helm loads schemas from GitHub to check the chart's values: take the chart from a mirror that `runner " +
-			"mirror sync` has filled (docs/mirror.md)"},
-	{kind: "no such host", pattern: regexp.MustCompile(`(?i)no such host|name resolution`),
-		advice: "a name is not known: check the network, DNS and the name"},
-	{kind: "cut off", pattern: regexp.MustCompile(`ended in the middle of the operation|error reading from server: EOF`),
-		advice: "what it was doing is cut off: continue with --resume, which says what has to be looked at first"},
-}
+		{kind: "expired credentials",
+			pattern: regexp.MustCompile(`(?i)ExpiredToken|token (is|has) expired` +
+				`|security token included in the request is expired|SSO session .{0,40}(expired|invalid)`),
+			advice: "the credentials have expired: sign in again (for AWS `aws sso login`), then continue with --resume"},
+		{kind: "no credentials", pattern: regexp.MustCompile(`(?i)NoCredentialProviders|no valid credential sources` +
+			`|failed to refresh cached credentials|Unable to locate credentials`),
+			advice: "there are no credentials: `runner doctor` checks where they are looked for"},
+		{kind: "refused credentials", pattern: regexp.MustCompile(`(?i)Invalid Token|\[401\]|\b401 Unauthorized` +
+			`|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|Unable to authenticate you`),
+			advice: "the credentials are refused: they are wrong, expired or revoked; `runner doctor` says whose they are"},
+		{kind: "not allowed", pattern: regexp.MustCompile(`(?i)AccessDenied|UnauthorizedOperation` +
+			`|is not authorized to perform|forbidden: User|not authorized to use this endpoint|\[403\]` +
+			`|You are not authorized to perform this operation`),
+			advice: "the credentials are valid but may not do this: the message names the permission to ask for"},
+		{kind: "quota", pattern: regexp.MustCompile(`(?i)LimitExceeded|quota exceeded|exceeded quota|VcpuLimitExceeded` +
+			`|maximum number of .{0,40}(has been )?reached|account limit`),
+			advice: "a limit of the account is reached: delete what is not needed any more, or ask the provider to raise it"},
+		{kind: "no capacity", pattern: regexp.MustCompile(`(?i)InsufficientInstanceCapacity|insufficient capacity` +
+			`|UnsupportedAvailabilityZone`),
+			advice: "the provider has no machines of this kind left here: choose another type, zone or region"},
+		{kind: "skipped Kubernetes version", pattern: regexp.MustCompile(`(?i)unsupported kubernetes minor version update` +
+			`|invalid upgrade path|to the next minor version`),
+			advice: "a control plane goes up by one minor version at a time, and never down: set the next version with " +
+				"`runner config set`, run `runner up`, and repeat"},
+		{kind: "unknown Kubernetes version",
+			pattern: regexp.MustCompile(`(?i)\[k8s_version\]|(kubernetes|k8s)[ _]version .{0,60}(is )?(not (valid|supported)` +
+				`|invalid|unsupported)|unsupported (kubernetes|k8s) version|validation error: invalid version slug`),
+			advice: "the cloud does not have this version of Kubernetes any more, or not yet: choose another with `runner " +
+				"config set` (lke:k8s_version, doks:k8s_version, eks:k8s_version)"},
+		{kind: "taken name", pattern: regexp.MustCompile(`(?i)AlreadyExists|already exists|EntityAlreadyExists` +
+			`|BucketAlreadyOwnedByYou|cannot re-use a name that is still in use|must be unique among your`),
+			advice: "something of this name exists already: import it with `runner pulumi PROJECT -- import`, or delete it"},
+		{kind: "image pull", pattern: regexp.MustCompile(`(?i)ImagePullBackOff|ErrImagePull|manifest unknown` +
+			`|pull access denied`),
+			advice: "a container's image cannot be pulled: check its name and tag, and that the cluster may read the registry"},
+		{kind: "no room", pattern: regexp.MustCompile(`(?i)insufficient (cpu|memory)|FailedScheduling|nodes are available`),
+			advice: "the cluster has no room for the pods: add nodes, or larger ones"},
+		{kind: "docker", pattern: regexp.MustCompile(`(?i)cannot connect to the docker daemon|error during connect` +
+			`|docker\.sock: connect`),
+			advice: "Docker does not answer: start it, or set DOCKER_HOST to where it is"},
+		{kind: "full disk", pattern: regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`),
+			advice: "the disk is full: make room, then continue with --resume"},
+		{kind: "read-only disk", pattern: regexp.MustCompile(`(?i)read-only file system`),
+			advice: "the directory cannot be written: check its rights and where it is mounted, then continue with --resume"},
+		{kind: unreachableCluster, pattern: regexp.MustCompile(`(?i)Kubernetes cluster (is )?unreachable|(with` +
+			`|due to) unreachable cluster|Kubernetes API server .{0,200}is unreachable` +
+			`|unable to load Kubernetes client configuration|unable to load schema information from the API server` +
+			`|failed to fetch OpenAPI schema from the API server`),
+			advice: "the cluster does not answer: check the network, a VPN and that it runs; `runner refresh` shows whether " +
+				"it still exists"},
+		{kind: "chart's schema", pattern: regexp.MustCompile(`raw\.githubusercontent\.com\S*/kubernetes-json-schema/`),
+			advice: "Helm loads schemas from GitHub to check the chart's values: take the chart from a mirror that `runner " +
+				"mirror sync` has filled (docs/mirror.md)"},
+		{kind: "no such host", pattern: regexp.MustCompile(`(?i)no such host|name resolution`),
+			advice: "a name is not known: check the network, DNS and the name"},
+		{kind: "cut off", pattern: regexp.MustCompile(`ended in the middle of the operation|error reading from server: EOF`),
+			advice: "what it was doing is cut off: continue with --resume, which says what has to be looked at first"},
+	}
+})
 
 // always makes an explanation that does not depend on the text.
 func always(err error) func([]string) error { return func([]string) error { return err } }
@@ -163,11 +166,12 @@ func always(err error) func([]string) error { return func([]string) error { retu
 // diagnose returns the first diagnosis that fits and whose pattern matches the
 // text.
 func diagnose(text string, fits func(diagnosis) bool) (diagnosis, bool) {
-	i := slices.IndexFunc(diagnoses, func(d diagnosis) bool { return fits(d) && d.pattern.MatchString(text) })
+	all := diagnoses()
+	i := slices.IndexFunc(all, func(d diagnosis) bool { return fits(d) && d.pattern.MatchString(text) })
 	if i < 0 {
 		return diagnosis{}, false
 	}
-	return diagnoses[i], true
+	return all[i], true
 }
 
 func explained(d diagnosis) bool     { return d.explain != nil }
@@ -199,7 +203,7 @@ func withAdvice(err error, diagnostics string) error {
 
 // TransientKinds names the kinds of errors for which trying again helps.
 func TransientKinds() []string {
-	transient := slices.DeleteFunc(slices.Clone(diagnoses), func(d diagnosis) bool { return !d.transient })
+	transient := slices.DeleteFunc(slices.Clone(diagnoses()), func(d diagnosis) bool { return !d.transient })
 	var kinds []string
 	for _, d := range transient {
 		kinds = append(kinds, d.kind)

@@ -60,7 +60,7 @@ func TestAdvice(t *testing.T) {
 		}
 		met[want] = true
 	}
-	for _, d := range diagnoses {
+	for _, d := range diagnoses() {
 		if advised(d) && !met[d.kind] {
 			t.Errorf("the advice on %q is never met", d.kind)
 		}
