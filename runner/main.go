@@ -38,9 +38,14 @@ var (
 // is live, and a run takes seconds: collecting costs more than memory.
 const gcPercent = 400
 
+// startPercent is gcPercent in the first second, when the commands and the catalogue are made: a short command ends
+// without a collection.
+const startPercent = 1600
+
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(startPercent)
+		time.AfterFunc(time.Second, func() { debug.SetGCPercent(gcPercent) })
 	}
 	runtime.MemProfileRate = 0 // the profile is not read, and takes time
 	os.Exit(run())
