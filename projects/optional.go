@@ -200,7 +200,7 @@ func ExternalDNS() model.Project {
 					Doc:       "domains whose records it makes, changes and removes; it touches no others"},
 				{Name: "external-dns:policy", Kind: config.String, Default: "sync", Allowed: []string{"sync", "upsert-only"},
 					Example: "upsert-only",
-					Doc:     "sync also removes records whose Ingress is gone; upsert-only leaves them behind"},
+					Doc:     "sync also removes records whose Ingress is gone; upsert-only keeps them"},
 				{Name: "external-dns:owner", Kind: config.String, Form: objectName, Example: "acme-prod",
 					Doc: "name by which it knows its own records, for ever; the environment's when not set: set it where " +
 						"another repository has an environment of the same name in these domains"},

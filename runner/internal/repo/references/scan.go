@@ -117,8 +117,8 @@ func (s *scanner) next() {
 	}
 }
 
-// skipTo skips to the next occurrence of an end, or behind it.
-func (s *scanner) skipTo(end string, behind bool) {
+// skipTo skips to the next occurrence of an end, or past it.
+func (s *scanner) skipTo(end string, past bool) {
 	if s.ml && end == "*/" {
 		end = "*)"
 		if s.has("/*") {
@@ -129,7 +129,7 @@ func (s *scanner) skipTo(end string, behind bool) {
 	switch {
 	case n < 0:
 		n = len(s.in) - s.at
-	case behind:
+	case past:
 		n += len(end)
 	}
 	s.line += strings.Count(s.in[s.at:s.at+n], "\n")

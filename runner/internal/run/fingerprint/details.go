@@ -37,7 +37,7 @@ func (d Details) addValues(root, part string, values map[string]any) {
 	}
 }
 
-// AddOutputs adds the outputs of another project, as a state has them. Secret ones are encrypted anew with every run,
+// AddOutputs adds the outputs of another project, as a state has them. Secret ones are encrypted again in every run,
 // and have no hint.
 func (d Details) AddOutputs(root, project, outputs string) {
 	var values map[string]json.RawMessage
