@@ -59,10 +59,8 @@ func (h Hooks) needsNodes(op operation.Operation, project string) bool {
 // what is in the cluster can only be changed while it runs. A failure is no more
 // than a warning, for the projects' own errors follow.
 func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
-	outputs, err := h.Stacks.Outputs(ctx, h.Provider.ClusterProject, false)
-	name, _ := outputs["cluster_name"].(string)
-	uid, _ := outputs["cluster_uid"].(string)
-	if err != nil || name == "" || uid == "" {
+	name, uid, err := h.LocalCluster(ctx)
+	if err != nil || name == "" {
 		return // there is no cluster
 	}
 	runtime, err := containers.FindIn(h.Env, h.Runtime)
@@ -72,6 +70,20 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 	if err != nil {
 		say(emit, event.Warning, "starting the nodes of the cluster: %v", err)
 	}
+}
+
+// LocalCluster returns the name and the identity of the deployed cluster on this machine, both empty if there is none.
+func (h Hooks) LocalCluster(ctx context.Context) (name, uid string, err error) {
+	outputs, err := h.Stacks.Outputs(ctx, h.Provider.ClusterProject, false)
+	if err != nil {
+		return "", "", err
+	}
+	name, _ = outputs["cluster_name"].(string)
+	uid, _ = outputs["cluster_uid"].(string)
+	if name == "" || uid == "" {
+		return "", "", nil
+	}
+	return name, uid, nil
 }
 
 // Empty waits until a cluster that is about to be replaced has no load balancers and volumes left, as before a destroy.

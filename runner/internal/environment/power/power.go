@@ -30,19 +30,16 @@ func Find(ctx context.Context, s *session.Session) (Containers, error) {
 		return Containers{}, &failure.Environment{Text: fmt.Sprintf("the cluster of %s does not run on this machine: "+
 			"it is made by the provider %s", s.Settings.Stack.Text, s.Provider.Name)}
 	}
-	project := s.Provider.ClusterProject
-	outputs, err := s.Stacks.Outputs(ctx, project, false)
+	hooks := s.Hooks()
+	name, uid, err := hooks.LocalCluster(ctx)
 	if err != nil {
 		return Containers{}, err
 	}
-	name, _ := outputs["cluster_name"].(string)
-	uid, _ := outputs["cluster_uid"].(string)
-	if name == "" || uid == "" {
+	if name == "" {
 		return Containers{}, &failure.Environment{
-			Text: project + " is not deployed, so that there is nothing to stop or start",
+			Text: s.Provider.ClusterProject + " is not deployed, so that there is nothing to stop or start",
 			Next: "`" + s.Command("up") + "` makes the cluster"}
 	}
-	hooks := s.Hooks()
 	found := Containers{}
 	if found.runtime, err = containers.FindIn(hooks.Env, hooks.Runtime); err != nil {
 		return Containers{}, &failure.Environment{Text: err.Error()}
