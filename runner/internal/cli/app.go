@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/cli/exports"
+	"mara/runner/internal/cli/firstrun"
 	"mara/runner/internal/cli/fleets"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/cli/inspect"
@@ -37,7 +38,7 @@ import (
 // commands returns every command, in the order of the help text.
 func commands(d cmd.Deps) []*cli.Command {
 	return slices.Concat([]*cli.Command{
-		configuration.Init(d),
+		firstrun.Init(d),
 		configuration.Adopt(d),
 		configuration.Eject(d),
 		configuration.Promote(d),

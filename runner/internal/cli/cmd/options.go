@@ -13,7 +13,9 @@ import (
 	"mara/config"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/output/ui"
+	"mara/runner/internal/repo/adopt"
 	"mara/runner/internal/repo/catalogue"
 	"mara/runner/internal/repo/request"
 )
@@ -115,8 +117,8 @@ func (o *Common) findRoot(c *cli.Context, d Deps) error {
 		named = o.Sources.Lookup(Variable("root"))
 	}
 	root, err := config.FindRoot(d.Dir, named)
-	if _, ok := errors.AsType[*config.NoRootError](err); ok {
-		o.NoRoot = err
+	if missing, ok := errors.AsType[*config.NoRootError](err); ok {
+		o.NoRoot = noRoot{missing}
 		return nil
 	}
 	if err != nil {
@@ -138,6 +140,22 @@ func (o *Common) findRoot(c *cli.Context, d Deps) error {
 	}
 	return nil
 }
+
+// noRoot is the error of a command that needs a root where there is none.
+type noRoot struct{ *config.NoRootError }
+
+// NextStep names the command that makes a root: another one beside Pulumi projects.
+func (e noRoot) NextStep() string {
+	found, _, err := adopt.Find(e.Start)
+	if err != nil || len(found) == 0 {
+		return e.NoRootError.NextStep()
+	}
+	return fmt.Sprintf("it has %s: `runner adopt` finds their order and writes %s",
+		typeset.Counted(len(found), "Pulumi project"), config.MaraFile)
+}
+
+// Unwrap returns the error without the hint.
+func (e noRoot) Unwrap() error { return e.NoRootError }
 
 // flagValue returns the value of a flag that was given.
 func flagValue(c *cli.Context, flag string) config.Value {

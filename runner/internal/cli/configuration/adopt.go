@@ -71,7 +71,7 @@ func Adopt(d cmd.Deps) *cli.Command {
 	}
 }
 
-// adoptOptions are the options of adopt and init.
+// adoptOptions are the options of adopt.
 type adoptOptions struct {
 	cmd.Common
 	Given  string // DIR as typed, or ""
@@ -81,7 +81,7 @@ type adoptOptions struct {
 
 func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, err error) {
 	o = adoptOptions{Common: common, Print: c.Bool("print"), Update: c.Bool("update")}
-	if o.Given, o.Root, err = directoryArgument(c, d); err != nil {
+	if o.Given, o.Root, err = DirectoryArgument(c, d); err != nil {
 		return o, err
 	}
 	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {

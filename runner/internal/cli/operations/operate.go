@@ -15,6 +15,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
+	"mara/runner/internal/cli/firstrun"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/event"
@@ -149,7 +150,7 @@ func runOperation(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if r.Guards, err = loadGuards(ctx, d, r); err != nil {
 		return err
 	}
-	if r.Options, err = complete(ctx, d, cmd.Common{Options: r.Options, Invocation: o.Invocation}); err != nil {
+	if r.Options, err = firstrun.Complete(ctx, d, cmd.Common{Options: r.Options, Invocation: o.Invocation}); err != nil {
 		return err
 	}
 	return o.ExitCode.exit(operate.Run(ctx, d.Deps, r, o.View))

@@ -34,52 +34,101 @@ type Wizard struct {
 	Sources config.Sources    // of environment variables
 	Out     io.Writer         // for messages between the questions
 	First   bool              // nothing is configured or deployed yet: ask every question
+	// Strict ends the questions with an error if the cloud refuses the credentials.
+	Strict bool
+	Back   bool // the question before the first one can be asked again
 }
 
-// Complete asks for the required values that a stack file lacks, and in a first run
-// all questions. It does not ask for values that are given for this run.
-func (w Wizard) Complete(ctx context.Context, p providers.Provider, file config.StackFile,
-	given ...config.Change) ([]config.Change, error) {
-	i := &interview{Wizard: w, provider: p, file: file, given: given, answers: map[string]any{}}
-	for _, change := range given {
-		i.answers[change.Key] = change.Value
-	}
-	if w.First {
-		for _, q := range p.Questions {
-			if err := i.ask(ctx, q); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for {
-		missing := i.missing()
-		if len(missing) == 0 {
-			return i.changes, nil
-		}
-		if err := i.ask(ctx, i.question(missing[0])); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// interview is a Wizard at work on one file.
-type interview struct {
+// Interview is a Wizard at work on one file.
+type Interview struct {
 	Wizard
 	provider providers.Provider
 	file     config.StackFile
 	given    []config.Change
 	answers  map[string]any
 	changes  []config.Change
+	asked    []string          // the keys, in order
+	earlier  map[string]string // answers that were taken back
 	cloud    source
 }
 
+// Begin prepares the questions about a stack file. They are not about values that are given for this run.
+func (w Wizard) Begin(p providers.Provider, file config.StackFile, given ...config.Change) *Interview {
+	i := &Interview{
+		Wizard: w, provider: p, file: file, given: given, answers: map[string]any{}, earlier: map[string]string{},
+	}
+	for _, change := range given {
+		i.answers[change.Key] = change.Value
+	}
+	return i
+}
+
+// Complete asks for the required values that the file lacks, and in a first run all questions. Its error is
+// prompt.ErrBack where the user wants to return to what was asked before.
+func (i *Interview) Complete(ctx context.Context) ([]config.Change, error) {
+	for {
+		q, ok := i.next()
+		if !ok {
+			return i.changes, nil
+		}
+		err := i.ask(ctx, q)
+		if errors.Is(err, prompt.ErrBack) && i.TakeBack() {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// TakeBack makes the last question open again. It reports whether there was one.
+func (i *Interview) TakeBack() bool {
+	last := len(i.asked) - 1
+	if last < 0 {
+		return false
+	}
+	key := i.asked[last]
+	i.asked = i.asked[:last]
+	if answer, ok := i.answers[key]; ok {
+		i.earlier[key] = config.Show(answer)
+	}
+	delete(i.answers, key)
+	i.changes = slices.DeleteFunc(i.changes, func(c config.Change) bool { return c.Key == key })
+	return true
+}
+
+// Asked reports whether a question was asked.
+func (i *Interview) Asked() bool { return len(i.asked) > 0 }
+
+// next returns the next question; ok is false if there is none.
+func (i *Interview) next() (q providers.Question, ok bool) {
+	if i.First {
+		for _, q := range i.provider.Questions {
+			if i.open(q) {
+				return q, true
+			}
+		}
+	}
+	if missing := i.missing(); len(missing) > 0 {
+		return i.question(missing[0]), true
+	}
+	return q, false
+}
+
+// open reports whether a question is to be asked.
+func (i *Interview) open(q providers.Question) bool {
+	_, set := i.file.Lookup(q.Key)
+	_, answered := i.answers[q.Key]
+	return (!set || q.Required) && !answered && !slices.Contains(i.asked, q.Key) && q.When.Met(i.value)
+}
+
 // missing lists the required keys that have neither a value nor an answer.
-func (i *interview) missing() []config.Key {
+func (i *Interview) missing() []config.Key {
 	return i.provider.Missing(i.with(), i.Sources)
 }
 
 // question returns the question for a key; a key without one is asked by its name.
-func (i *interview) question(key config.Key) providers.Question {
+func (i *Interview) question(key config.Key) providers.Question {
 	for _, q := range i.provider.Questions {
 		if q.Key == key.Name {
 			q.Required = true
@@ -91,7 +140,7 @@ func (i *interview) question(key config.Key) providers.Question {
 
 // value returns the current value of a key: its answer, its value in the file, or its
 // default.
-func (i *interview) value(key string) any {
+func (i *Interview) value(key string) any {
 	if answer, ok := i.answers[key]; ok {
 		return answer
 	}
@@ -99,17 +148,19 @@ func (i *interview) value(key string) any {
 }
 
 // ask asks one question and records the answer; an empty one sets nothing.
-func (i *interview) ask(ctx context.Context, q providers.Question) error {
-	_, set := i.file.Lookup(q.Key)
-	_, answered := i.answers[q.Key]
-	if set && !q.Required || answered || !q.When.Met(i.value) {
-		return nil
+func (i *Interview) ask(ctx context.Context, q providers.Question) error {
+	if err := i.checkAccess(ctx, q); err != nil {
+		return err
 	}
 	key := i.provider.Key(q.Key)
 	key.Required = key.Required || q.Required
 	answer, err := i.answer(ctx, q, key)
-	if err != nil || answer == nil {
+	if err != nil {
 		return err
+	}
+	i.asked = append(i.asked, q.Key)
+	if answer == nil {
+		return nil
 	}
 	i.answers[q.Key] = answer
 	i.changes = append(i.changes, config.Change{Key: q.Key, Value: answer})
@@ -117,9 +168,9 @@ func (i *interview) ask(ctx context.Context, q providers.Question) error {
 }
 
 // answer asks the user and returns the parsed answer, nil for an empty one.
-func (i *interview) answer(ctx context.Context, q providers.Question, key config.Key) (any, error) {
+func (i *Interview) answer(ctx context.Context, q providers.Question, key config.Key) (any, error) {
 	question := prompt.Question{
-		Text: q.Text, Help: key.Doc, Default: i.defaultOf(q, key),
+		Text: q.Text, Help: key.Doc, Default: i.defaultOf(q, key), Back: i.Back || i.Asked(),
 		Check: func(answer string) error { return i.check(q, key, answer) },
 	}
 	options := optionsOf(key)
@@ -136,6 +187,9 @@ func (i *interview) answer(ctx context.Context, q providers.Question, key config
 		return i.chooseMany(ctx, question, q, options)
 	case len(options) > 0:
 		question.Default = cmp.Or(question.Default, key.Example)
+		if before := i.earlier[q.Key]; before != "" {
+			options = withOptions(options, before)
+		}
 		text, err = i.Asker.Choose(ctx, prompt.Choice{Question: question, Options: options, Other: q.List != ""})
 	default:
 		if question.Default == "" && key.Required && key.Example != "" {
@@ -149,11 +203,15 @@ func (i *interview) answer(ctx context.Context, q providers.Question, key config
 	return key.Parse(text)
 }
 
-func (i *interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question,
+func (i *Interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question,
 	options []prompt.Option) (any, error) {
 	var chosen []string
 	for _, option := range options[:min(q.DefaultCount, len(options))] {
 		chosen = append(chosen, option.Value)
+	}
+	if before := i.earlier[q.Key]; before != "" {
+		chosen = strings.Split(strings.Trim(before, "[]"), ", ")
+		options = withOptions(options, chosen...)
 	}
 	choice := prompt.Choice{Question: question, Options: options, Chosen: chosen, Other: true}
 	values, err := i.Asker.ChooseMany(ctx, choice)
@@ -165,6 +223,16 @@ func (i *interview) chooseMany(ctx context.Context, question prompt.Question, q 
 		list = append(list, value)
 	}
 	return list, nil
+}
+
+// withOptions returns options with these values, too.
+func withOptions(options []prompt.Option, values ...string) []prompt.Option {
+	for _, value := range values {
+		if !slices.ContainsFunc(options, func(o prompt.Option) bool { return o.Value == value }) {
+			options = append(options, prompt.Option{Value: value})
+		}
+	}
+	return options
 }
 
 func optionsOf(key config.Key) []prompt.Option {
@@ -181,7 +249,10 @@ func optionsOf(key config.Key) []prompt.Option {
 
 // defaultOf returns the default answer: the value of a variable, of another key, or
 // the default of the key.
-func (i *interview) defaultOf(q providers.Question, key config.Key) string {
+func (i *Interview) defaultOf(q providers.Question, key config.Key) string {
+	if before, ok := i.earlier[q.Key]; ok {
+		return before
+	}
 	if set := key.Set(i.Sources); set.IsSet() {
 		return set.Text
 	}
@@ -195,7 +266,7 @@ func (i *interview) defaultOf(q providers.Question, key config.Key) string {
 	return config.Show(value)
 }
 
-func (i *interview) check(q providers.Question, key config.Key, answer string) error {
+func (i *Interview) check(q providers.Question, key config.Key, answer string) error {
 	if answer == "" {
 		if key.Required || key.Default != nil {
 			return errors.New("an answer is needed")
@@ -214,7 +285,7 @@ func (i *interview) check(q providers.Question, key config.Key, answer string) e
 
 // judge applies the rules of the provider's projects to an answer. What depends on a question that is still to be asked
 // is left to that question.
-func (i *interview) judge(key config.Key, value any) error {
+func (i *Interview) judge(key config.Key, value any) error {
 	file := i.with(config.Change{Key: key.Name, Value: value})
 	problems, _ := i.provider.Judge(file, "")
 	for _, problem := range problems {
@@ -230,7 +301,7 @@ func (i *interview) judge(key config.Key, value any) error {
 }
 
 // with returns the file with what was given and answered, and more changes.
-func (i *interview) with(more ...config.Change) config.StackFile {
+func (i *Interview) with(more ...config.Change) config.StackFile {
 	file := i.file
 	for _, change := range slices.Concat(i.given, i.changes, more) {
 		entry := config.Entry{Key: change.Key, Value: change.Value}
@@ -239,20 +310,74 @@ func (i *interview) with(more ...config.Change) config.StackFile {
 	return file
 }
 
-func (i *interview) printf(format string, args ...any) {
+func (i *Interview) printf(format string, args ...any) {
 	fmt.Fprintln(i.Out, strings.TrimRight(fmt.Sprintf(format, args...), "\n"))
 }
 
 // source is the state of the cloud that choices come from.
 type source struct {
-	greeted bool // its account was shown
+	checked bool // its account was asked for
 	givenUp bool // it is out of reach, and is not asked again
 	warned  string
 }
 
+// checkAccess asks the cloud once for the account of the credentials, as soon as the questions that lead to them are
+// answered: a user should not answer a dozen questions in vain. It prints the account, so that the user notices a
+// wrong one in time.
+func (i *Interview) checkAccess(ctx context.Context, q providers.Question) error {
+	if i.Clouds == nil || i.cloud.checked || i.leadsToCloud(q.Key) || !i.First && q.List == "" {
+		return nil
+	}
+	i.cloud.checked = true
+	ctx, cancel := context.WithTimeout(ctx, cloud.Patience)
+	defer cancel()
+	client, err := i.Clouds(ctx, i.provider.InfraType(), cloud.AccessTo(i.provider, i.Env, i.known))
+	if err == nil && client == nil {
+		return nil
+	}
+	var account cloud.Account
+	if err == nil {
+		defer i.notePatience().Stop()
+		account, err = client.Account(ctx)
+	}
+	if err == nil {
+		i.printf("%s: %s", i.provider.Title, account)
+		return nil
+	}
+	if cause := context.Cause(ctx); errors.Is(ctx.Err(), context.Canceled) {
+		return cause
+	}
+	if refused, ok := errors.AsType[*cloud.Error](err); i.Strict && ok && !refused.Unsure {
+		return err
+	}
+	i.giveUp(err)
+	i.warn(ctx, err)
+	return nil
+}
+
+// leadsToCloud reports whether the answer about a key decides with which credentials the cloud is asked.
+func (i *Interview) leadsToCloud(key string) bool {
+	keys := []string{i.provider.Account.Profile}
+	if existing := i.provider.Existing; existing != nil {
+		keys = append(keys, existing.Kubeconfig, existing.Context)
+	}
+	return slices.Contains(keys, key)
+}
+
+// notePatience reports a cloud that takes its time.
+func (i *Interview) notePatience() *time.Timer {
+	return time.AfterFunc(time.Second, func() { i.printf("asking %s ...", i.provider.Title) })
+}
+
+// giveUp keeps a cloud that is out of reach from being asked again.
+func (i *Interview) giveUp(err error) {
+	answered, is := errors.AsType[*cloud.Error](err)
+	i.cloud.givenUp = !is || answered.Unreachable
+}
+
 // choices lists the options that the cloud offers. If the cloud does not answer, it
 // reports why, and the question is for free text.
-func (i *interview) choices(ctx context.Context, list providers.List) []prompt.Option {
+func (i *Interview) choices(ctx context.Context, list providers.List) []prompt.Option {
 	if i.Clouds == nil || i.cloud.givenUp {
 		return nil
 	}
@@ -263,14 +388,11 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 		i.warn(ctx, err)
 		return nil
 	}
-	patience := time.AfterFunc(time.Second, func() { i.printf("asking %s ...", i.provider.Title) })
-	defer patience.Stop()
-	i.greet(ctx, client)
+	defer i.notePatience().Stop()
 	choices, err := client.Choices(ctx, list)
 	if err != nil {
 		i.warn(ctx, err)
-		answered, is := errors.AsType[*cloud.Error](err)
-		i.cloud.givenUp = !is || answered.Unreachable
+		i.giveUp(err)
 		return nil
 	}
 	var options []prompt.Option
@@ -281,7 +403,7 @@ func (i *interview) choices(ctx context.Context, list providers.List) []prompt.O
 }
 
 // known returns the answer to a key, or its value in the file; "" if it is no string.
-func (i *interview) known(key string) string {
+func (i *Interview) known(key string) string {
 	value, ok := i.answers[key]
 	if !ok {
 		entry, _ := i.file.Lookup(key)
@@ -291,29 +413,15 @@ func (i *interview) known(key string) string {
 	return text
 }
 
-// greet prints the account once, so that the user notices a wrong one in time.
-func (i *interview) greet(ctx context.Context, client cloud.Client) {
-	if i.cloud.greeted {
-		return
-	}
-	i.cloud.greeted = true
-	account, err := client.Account(ctx)
-	if err != nil {
-		i.report(ctx, err, "")
-		return
-	}
-	i.printf("%s: %s", i.provider.Title, account)
-}
-
 // warn reports why a cloud does not answer, and the consequence.
-func (i *interview) warn(ctx context.Context, err error) {
+func (i *Interview) warn(ctx context.Context, err error) {
 	if err != nil {
 		i.report(ctx, err, "; there is no list to choose from")
 	}
 }
 
 // report prints an error once. It ignores errors after a cancellation by the user.
-func (i *interview) report(ctx context.Context, err error, consequence string) {
+func (i *Interview) report(ctx context.Context, err error, consequence string) {
 	if i.cloud.warned == err.Error() || errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}

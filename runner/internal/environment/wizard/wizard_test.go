@@ -109,7 +109,7 @@ func complete(
 			return fake, nil
 		},
 	}
-	got, err := w.Complete(t.Context(), p, file)
+	got, err := w.Begin(p, file).Complete(t.Context())
 	for _, change := range got {
 		changes = append(changes, fmt.Sprintf("%s=%s %T", change.Key, config.Show(change.Value), change.Value))
 	}
@@ -155,6 +155,96 @@ func TestAWS(t *testing.T) {
 	}
 }
 
+// TestBack: < opens the last question again, with the answer that it had, and at the first one it leads out.
+func TestBack(t *testing.T) {
+	t.Parallel()
+	p, err := providers.ByName("kind")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := config.ParseStack("f", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &series{answers: []string{"2", "8080", "<", "<", "3", "", "8443", ""}}
+	i := wizard.Wizard{Asker: s, Out: &bytes.Buffer{}, First: true}.Begin(p, file)
+	changes, err := i.Complete(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"Number of worker nodes (0)", "Port of this machine for HTTP (80) <", "Port of this machine for HTTPS (443) <",
+		"Port of this machine for HTTP (8080) <", "Number of worker nodes (2)", "Port of this machine for HTTP (8080) <",
+		"Port of this machine for HTTPS (443) <", "Port of this machine for the registry (5001) <",
+	}
+	if diff := gocmp.Diff(want, s.asked); diff != "" {
+		t.Error(diff)
+	}
+	if got := fmt.Sprint(changes); got != "[{kind:workers 3 false} {kind:http_port 8080 false} {kind:https_port 8443 false} {kind:registry_port 5001 false}]" {
+		t.Error(got)
+	}
+	if !i.TakeBack() || !i.Asked() { // as from the confirmation after the questions
+		t.Error("the last question cannot be asked again")
+	}
+	s.answers = []string{"<", "<", "<", "<"}
+	if _, err := i.Complete(t.Context()); !errors.Is(err, prompt.ErrBack) {
+		t.Errorf("before the first question: %v", err)
+	}
+}
+
+// series answers questions one after the other.
+type series struct {
+	answers, asked []string
+}
+
+func (s *series) Ask(_ context.Context, q prompt.Question) (string, error) {
+	line := fmt.Sprintf("%s (%s)", q.Text, q.Default)
+	if q.Back {
+		line += " <"
+	}
+	s.asked = append(s.asked, line)
+	answer := s.answers[0]
+	if s.answers = s.answers[1:]; answer == prompt.Back {
+		return "", prompt.ErrBack
+	}
+	return cmp.Or(answer, q.Default), nil
+}
+
+func (s *series) Choose(context.Context, prompt.Choice) (string, error) {
+	return "", errors.New("unexpected choice")
+}
+
+func (s *series) ChooseMany(context.Context, prompt.Choice) ([]string, error) {
+	return nil, errors.New("unexpected choice")
+}
+
+// TestRefusedCredentials: an operation ends before the other questions, others only warn.
+func TestRefusedCredentials(t *testing.T) {
+	t.Parallel()
+	p, err := providers.ByName("linode")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, strict := range []bool{true, false} {
+		refused := &cloud.Error{Text: "Linode refuses the token", Next: "set LINODE_TOKEN"}
+		asked, printed := []string{}, &bytes.Buffer{}
+		s := &checker{}
+		w := wizard.Wizard{
+			Asker: s, Out: printed, First: true, Strict: strict,
+			Clouds: func(context.Context, string, cloud.Access) (cloud.Client, error) {
+				return fakeCloud{err: refused, asked: &asked}, nil
+			},
+		}
+		_, err := w.Begin(p, config.StackFile{}).Complete(t.Context())
+		if strict && (!errors.Is(err, refused) || printed.Len() > 0) {
+			t.Errorf("an operation: %v, printed %q", err, printed)
+		}
+		if !strict && (errors.Is(err, refused) || !strings.HasPrefix(printed.String(), "warning: Linode refuses the token")) {
+			t.Errorf("others: %v, printed %q", err, printed)
+		}
+	}
+}
+
 // TestWithoutCloud: the questions are for free text, the reason is printed once, and
 // the cloud is not asked again.
 func TestWithoutCloud(t *testing.T) {
@@ -168,10 +258,10 @@ func TestWithoutCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(asked) != 1 || questions[0] != "Linode region (us-ord)" || changes[1] != "lke:k8s_version=1.35 string" {
+	if len(asked) != 0 || questions[0] != "Linode region (us-ord)" || changes[1] != "lke:k8s_version=1.35 string" {
 		t.Errorf("asked %q, questions %q, changes %q", asked, questions, changes)
 	}
-	if printed != "warning: there is no network\nhint: find one\n" {
+	if printed != "warning: there is no network; there is no list to choose from\nhint: find one\n" {
 		t.Errorf("printed %q", printed)
 	}
 }
@@ -259,7 +349,7 @@ func check(t *testing.T, p providers.Provider, answer string) error {
 		t.Fatal(err)
 	}
 	c := &checker{answer: answer}
-	if _, err = (wizard.Wizard{Asker: c, Out: &bytes.Buffer{}, First: true}).Complete(t.Context(), p, file); !errors.Is(err, errChecked) {
+	if _, err = (wizard.Wizard{Asker: c, Out: &bytes.Buffer{}, First: true}).Begin(p, file).Complete(t.Context()); !errors.Is(err, errChecked) {
 		t.Fatal(err)
 	}
 	return c.err
@@ -299,7 +389,7 @@ func TestInterruptedWhileTheCloudIsAsked(t *testing.T) {
 			return nil, errors.New("no answer")
 		},
 	}
-	if changes, err := w.Complete(ctx, p, config.StackFile{}); !errors.Is(err, stopped) || changes != nil || printed.Len() > 0 {
+	if changes, err := w.Begin(p, config.StackFile{}).Complete(ctx); !errors.Is(err, stopped) || changes != nil || printed.Len() > 0 {
 		t.Errorf("got %v, %v; printed %q", changes, err, &printed)
 	}
 }

@@ -73,12 +73,19 @@ func ask[T any](ctx context.Context, t Terminal, question survey.Prompt, options
 	}
 }
 
+// ErrBack is the error of a question to which the user answered Back: the previous question is to be asked again.
+var ErrBack = errors.New("back to the previous question")
+
+// Back is the answer that leads to the previous question, where there is one.
+const Back = "<"
+
 // Question asks for a string.
 type Question struct {
 	Text    string
 	Help    string                    // shown when the user types ?
 	Default string                    // used for an empty answer
 	Check   func(answer string) error // validates an answer at once; nil accepts all
+	Back    bool                      // Back is an answer
 }
 
 // Option is one of the answers of a choice.
@@ -93,15 +100,31 @@ type Choice struct {
 	Options  []Option // at least one
 	Other    bool     // another answer can be typed
 	Chosen   []string // of ChooseMany: the default
+	None     bool     // of ChooseMany: no option is an answer, too
 }
 
-// other is the option that leads to another answer.
-const other = "another one ..."
+// The options that lead to another answer, and to the previous question.
+const (
+	other = "another one ..."
+	back  = Back + " previous question"
+)
 
 // Ask asks for a string until it is valid.
 func (t Terminal) Ask(ctx context.Context, q Question) (string, error) {
-	answer, err := ask[string](ctx, t, &survey.Input{Message: q.Text, Help: q.Help, Default: q.Default}, valid(q.Check))
-	return strings.TrimSpace(answer), err
+	check := q.Check
+	if q.Back && check != nil {
+		check = func(answer string) error {
+			if answer == Back {
+				return nil
+			}
+			return q.Check(answer)
+		}
+	}
+	answer, err := ask[string](ctx, t, &survey.Input{Message: q.Text, Help: q.Help, Default: q.Default}, valid(check))
+	if answer = strings.TrimSpace(answer); err == nil && q.Back && answer == Back {
+		return "", ErrBack
+	}
+	return answer, err
 }
 
 // valid makes survey validate answers.
@@ -120,39 +143,71 @@ func (t Terminal) Agree(ctx context.Context, question string) (bool, error) {
 	return ask[bool](ctx, t, &survey.Confirm{Message: question, Default: true})
 }
 
+// AgreeOrBack asks a question whose default answer is yes, and which can lead back.
+func (t Terminal) AgreeOrBack(ctx context.Context, question string) (bool, error) {
+	answer, err := t.Ask(ctx, Question{
+		Text: question + " (Y/n, " + back + ")", Back: true,
+		Check: func(answer string) error {
+			if !slices.Contains([]string{"", "y", "yes", "n", "no"}, strings.ToLower(answer)) {
+				return errors.New("answer y or n, or " + back)
+			}
+			return nil
+		},
+	})
+	return !strings.HasPrefix(strings.ToLower(answer), "n"), err
+}
+
 // Choose asks for one of the options.
 func (t Terminal) Choose(ctx context.Context, c Choice) (string, error) {
 	question := &survey.Select{
-		Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: c.index(c.Default),
+		Message: c.Text, Help: c.Help, Options: t.fit(c.labels()), PageSize: pageSize, Default: c.index(c.Default),
+		Filter: c.matches(),
 	}
 	index, err := ask[int](ctx, t, question)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if index < len(c.Options) {
+	case index < len(c.Options):
 		return c.Options[index].Value, nil
+	case c.labels()[index] == back:
+		return "", ErrBack
 	}
 	return t.Ask(ctx, c.Question)
 }
 
-// ChooseMany asks for some of the options; at least one has to be chosen.
+// ChooseMany asks for some of the options; unless None is set, at least one has to be chosen.
 func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
 	var chosen []int
 	for _, value := range c.Chosen {
 		chosen = append(chosen, c.index(value))
 	}
 	question := &survey.MultiSelect{
-		Message: c.Text, Help: c.Help, Options: c.labels(), PageSize: pageSize, Default: chosen,
+		Message: c.Text, Help: c.Help, Options: t.fit(c.labels()), PageSize: pageSize, Default: chosen, Filter: c.matches(),
 	}
-	indexes, err := ask[[]int](ctx, t, question, survey.WithValidator(survey.MinItems(1)))
+	least := 1
+	if c.None {
+		least = 0
+	}
+	indexes, err := ask[[]int](ctx, t, question, survey.WithValidator(survey.MinItems(least)))
 	if err != nil {
 		return nil, err
 	}
+	if labels := c.labels(); len(indexes) == len(labels) && len(labels) > len(c.Options) {
+		indexes = indexes[:len(c.Options)] // the key for all options has chosen the others, too
+	}
+	return t.chosen(ctx, c, indexes)
+}
+
+// chosen returns the values of options, and the values that the user types.
+func (t Terminal) chosen(ctx context.Context, c Choice, indexes []int) ([]string, error) {
 	var values []string
 	for _, i := range indexes {
 		if i < len(c.Options) {
 			values = append(values, c.Options[i].Value)
 			continue
+		}
+		if c.labels()[i] == back {
+			return nil, ErrBack
 		}
 		more, err := t.Ask(ctx, c.Question)
 		if err != nil {
@@ -163,6 +218,22 @@ func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
 		}
 	}
 	return values, nil
+}
+
+// fit shortens options that would not fit into a line, with what survey prints before them.
+func (t Terminal) fit(labels []string) []string {
+	width, _, err := term.GetSize(int(t.out.Fd()))
+	const before = len("> [ ]  ") + 1
+	if err != nil || width <= 2*before {
+		return labels
+	}
+	short := slices.Clone(labels)
+	for i, label := range short {
+		if runes := []rune(label); len(runes) > width-before {
+			short[i] = string(runes[:width-before-1]) + "…"
+		}
+	}
+	return short
 }
 
 // pageSize is the number of options on the screen.
@@ -184,7 +255,23 @@ func (c Choice) labels() []string {
 	if c.Other {
 		labels = append(labels, other)
 	}
+	if c.Back {
+		labels = append(labels, back)
+	}
 	return labels
+}
+
+// matches returns the filter of the options by what the user types. If no option has the text, the options that
+// lead elsewhere remain.
+func (c Choice) matches() func(filter, label string, index int) bool {
+	labels := c.labels()
+	has := func(filter, label string) bool {
+		return strings.Contains(strings.ToLower(label), strings.ToLower(filter))
+	}
+	return func(filter, label string, index int) bool {
+		return has(filter, label) || index >= len(c.Options) &&
+			!slices.ContainsFunc(labels, func(l string) bool { return has(filter, l) })
+	}
 }
 
 // index returns the index of an option, or 0 if there is no such option.

@@ -218,7 +218,7 @@ func TestFirstRun(t *testing.T) {
 			w := wizard.Wizard{First: true, Asker: asker, Out: printed, Clouds: func(context.Context, string, cloud.Access) (cloud.Client, error) {
 				return all[p.Title], nil
 			}}
-			if _, err := w.Complete(t.Context(), p, file); err != nil {
+			if _, err := w.Begin(p, file).Complete(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.listed, asker.listed); diff != "" {

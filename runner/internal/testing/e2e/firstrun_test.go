@@ -103,6 +103,32 @@ func TestFirstRun(t *testing.T) {
 	}
 }
 
+// TestSimulatedFirstRun asks the same questions under --simulate, with a way back, and asks no cloud. What it writes serves
+// the next command. A root with a configuration is not asked anything.
+func TestSimulatedFirstRun(t *testing.T) {
+	t.Parallel()
+	e := newcomer(t)
+	e.env = append(e.env, "LINODE_URL=http://127.0.0.1:1")
+	args := []string{"preview", "--simulate", "--simulate-speed", "100000", "--only", "linode-lke"}
+	s := e.sit(args...)
+	s.answer(
+		typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "linode\r"), typed("Linode region", "us-ord"),
+		typed("Kubernetes version", ""), typed("Type of the nodes", "<"), typed("Kubernetes version", "1.35"), typed("Type of the nodes", ""),
+		typed("Number of nodes", "5"), chosen("Several control-plane", "\r"), typed("Write this and continue?", ""),
+	)
+	screen := s.end(0)
+	if strings.Contains(screen, "warning: Linode") || !strings.Contains(screen, "preview succeeded") {
+		t.Errorf("the first run:\n%s", screen)
+	}
+	e.checkWritten(map[string]string{"Pulumi.dev.yaml": "# Configuration of the stack dev. Every key is in Pulumi.stackname.yaml.example.\nconfig:\n" +
+		"  kubernetes:infra_type: linode\n  lke:region: us-ord\n  lke:k8s_version: \"1.35\"\n  lke:node_type: g6-standard-4\n  lke:node_count: 5\n" +
+		"  lke:high_availability: false\n"})
+	if again := e.sit(args...).end(0); strings.Contains(again, "? ") {
+		t.Errorf("the second run asks:\n%s", again)
+	}
+	e.output("check")
+}
+
 // kept returns the secrets in the file; what was typed has to be there.
 func (e *environment) kept() map[string]string {
 	e.t.Helper()

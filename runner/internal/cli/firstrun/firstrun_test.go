@@ -1,4 +1,4 @@
-package operations
+package firstrun
 
 import (
 	"context"
@@ -53,7 +53,7 @@ func lead(t *testing.T, dir string, o cmd.Common, replies ...reply) (cmd.Common,
 	done := make(chan result, 1)
 	go func() {
 		o.Operation = operation.Up
-		completed, err := complete(t.Context(), d, o)
+		completed, err := Complete(t.Context(), d, o)
 		o.Options = completed
 		done <- result{o, err}
 	}()
