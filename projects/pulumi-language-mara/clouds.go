@@ -54,6 +54,12 @@ func ask(
 			return said, fmt.Errorf("%s cannot locate resources", q.Provider)
 		}
 		said.Located, err = locator.Locate(ctx, q.Locate)
+	case q.Offers:
+		catalogue, ok := client.(cloud.Catalogue)
+		if !ok {
+			return said, fmt.Errorf("%s cannot list what it offers", q.Provider)
+		}
+		said.Offers, err = catalogue.Offers(ctx, q.List, q.In)
 	case q.List == "":
 		said.Account, err = client.Account(ctx)
 	default:

@@ -58,6 +58,12 @@ type Client interface {
 	Choices(ctx context.Context, list providers.List) ([]Choice, error)
 }
 
+// Catalogue is a client that lists all names that its cloud offers, more than the choices of a first run. Node types
+// are those of a region; of all regions, if it is "" or not offered.
+type Catalogue interface {
+	Offers(ctx context.Context, list providers.List, region string) ([]string, error)
+}
+
 // Inventory is a client that lists the resources of an environment in its cloud by their
 // tags.
 type Inventory interface {
@@ -104,6 +110,14 @@ func AccessTo(p providers.Provider, env map[string]string, value func(key string
 
 // Lists maps the lists of choices of a cloud to their queries.
 type Lists map[providers.List]func(context.Context) ([]Choice, error)
+
+// Names returns the values of choices.
+func Names(choices []Choice) (names []string) {
+	for _, choice := range choices {
+		names = append(names, choice.Value)
+	}
+	return names
+}
 
 // Choices queries a list; explain turns errors into sentences.
 func (l Lists) Choices(ctx context.Context, list providers.List, explain func(error) error) ([]Choice, error) {

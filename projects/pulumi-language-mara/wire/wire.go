@@ -42,7 +42,9 @@ type Question struct {
 	Provider string         `json:"provider"`
 	Region   string         `json:"region,omitempty"`
 	Profile  string         `json:"profile,omitempty"`
-	List     providers.List `json:"list,omitempty"` // "" asks whose credentials they are
+	List     providers.List `json:"list,omitempty"`   // "" asks whose credentials they are
+	Offers   bool           `json:"offers,omitempty"` // asks for all names of List
+	In       string         `json:"in,omitempty"`     // region of these names; Region is that of the credentials
 	// Remains is a stack; if set, the question asks for its remaining resources instead.
 	Remains string    `json:"remains,omitempty"`
 	Locate  string    `json:"locate,omitempty"` // the same, as resources of Pulumi
@@ -53,6 +55,7 @@ type Question struct {
 type Answer struct {
 	Account cloud.Account  `json:"account"`
 	Choices []cloud.Choice `json:"choices,omitempty"`
+	Offers  []string       `json:"offers,omitempty"`
 	Remains []string       `json:"remains,omitempty"`
 	Located cloud.Located  `json:"located,omitzero"`
 	Error   *cloud.Error   `json:"error,omitempty"`

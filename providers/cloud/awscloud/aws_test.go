@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,41 @@ func TestChoices(t *testing.T) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", list, err, diff)
 		}
+	}
+}
+
+// TestOffers: a cloud names all that it offers; regions are asked for where one certainly is.
+func TestOffers(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	access := served(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		_, scope, _ := strings.Cut(r.Header.Get("Authorization"), "/")
+		asked = append(asked, r.PostForm.Get("Action")+" "+strings.Split(scope, "/")[1]+" "+r.PostForm.Get("NextToken"))
+		switch r.PostForm.Get("Action") + r.PostForm.Get("NextToken") {
+		case "DescribeRegions":
+			fmt.Fprint(w, `<DescribeRegionsResponse><regionInfo><item><regionName>us-east-1</regionName></item></regionInfo></DescribeRegionsResponse>`)
+		case "DescribeInstanceTypeOfferings":
+			fmt.Fprint(w, `<DescribeInstanceTypeOfferingsResponse><nextToken>more</nextToken><instanceTypeOfferingSet>
+				<item><instanceType>t3.large</instanceType><location>us-est-1</location></item></instanceTypeOfferingSet></DescribeInstanceTypeOfferingsResponse>`)
+		case "DescribeInstanceTypeOfferingsmore":
+			fmt.Fprint(w, `<DescribeInstanceTypeOfferingsResponse><instanceTypeOfferingSet>
+				<item><instanceType>g5.xlarge</instanceType><location>us-est-1</location></item></instanceTypeOfferingSet></DescribeInstanceTypeOfferingsResponse>`)
+		default:
+			t.Errorf("unexpected call %s", r.PostForm)
+		}
+	})
+	access.Region = "us-est-1"
+	c := client(t, access).(cloud.Catalogue)
+	for list, want := range map[providers.List][]string{providers.Regions: {"us-east-1"}, providers.NodeTypes: {"t3.large", "g5.xlarge"}} {
+		got, err := c.Offers(t.Context(), list, "us-est-1")
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", list, err, diff)
+		}
+	}
+	slices.Sort(asked)
+	if diff := cmp.Diff([]string{"DescribeInstanceTypeOfferings us-est-1 ", "DescribeInstanceTypeOfferings us-est-1 more", "DescribeRegions us-east-1 "}, asked); diff != "" {
+		t.Error(diff)
 	}
 }
 

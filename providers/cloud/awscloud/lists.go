@@ -13,8 +13,54 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"mara/providers"
 	"mara/providers/cloud"
 )
+
+// Offers implements cloud.Catalogue.
+func (c *Client) Offers(ctx context.Context, list providers.List, _ string) ([]string, error) {
+	switch list {
+	case providers.NodeTypes:
+		names, err := c.offerings(ctx)
+		if err != nil {
+			return nil, explain(err)
+		}
+		return names, nil
+	case providers.Regions: // the configured one may not exist
+		home := Client{c.config.Copy()}
+		home.config.Region = homeOf(c.config.Region)
+		c = &home
+	}
+	choices, err := c.Choices(ctx, list)
+	return cloud.Names(choices), err
+}
+
+// homeOf returns a region that exists and takes the same credentials.
+func homeOf(region string) string {
+	switch {
+	case strings.HasPrefix(region, "us-gov-"):
+		return "us-gov-west-1"
+	case strings.HasPrefix(region, "cn-"):
+		return "cn-north-1"
+	}
+	return anyRegion
+}
+
+// offerings lists all instance types of the region.
+func (c *Client) offerings(ctx context.Context) (names []string, err error) {
+	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(ec2.NewFromConfig(c.config),
+		&ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeRegion})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, offering := range page.InstanceTypeOfferings {
+			names = append(names, string(offering.InstanceType))
+		}
+	}
+	return names, nil
+}
 
 // regions lists the regions that are enabled for the account.
 func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {

@@ -100,6 +100,45 @@ func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choi
 	}.Choices(ctx, list, func(err error) error { return explain(ctx, err) })
 }
 
+// Offers implements cloud.Catalogue.
+func (c *Client) Offers(ctx context.Context, list providers.List, region string) ([]string, error) {
+	if err := c.noToken(); err != nil {
+		return nil, err
+	}
+	switch list {
+	case providers.NodeTypes:
+		return c.sizesIn(ctx, region)
+	case providers.KubernetesVersions: // a minor version is a name for its newest patch
+		options, _, err := c.api.Kubernetes.GetOptions(ctx)
+		if err != nil {
+			return nil, explain(ctx, err)
+		}
+		names := cloud.Names(minors(options))
+		for _, version := range options.Versions {
+			names = append(names, version.Slug)
+		}
+		return names, nil
+	}
+	choices, err := c.Choices(ctx, list)
+	return cloud.Names(choices), err
+}
+
+// sizesIn lists the sizes that nodes can have in a region; in all regions, if it is not known.
+func (c *Client) sizesIn(ctx context.Context, region string) ([]string, error) {
+	sizes, err := c.nodeSizes(ctx)
+	if err != nil {
+		return nil, explain(ctx, err)
+	}
+	offered := slices.ContainsFunc(sizes, func(size godo.Size) bool { return slices.Contains(size.Regions, region) })
+	var names []string
+	for _, size := range sizes {
+		if size.Available && (!offered || slices.Contains(size.Regions, region)) {
+			names = append(names, size.Slug)
+		}
+	}
+	return names, nil
+}
+
 // regions lists the regions that offer Kubernetes.
 func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	options, _, err := c.api.Kubernetes.GetOptions(ctx)
@@ -121,10 +160,13 @@ func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
+	return minors(options), nil
+}
+
+func minors(options *godo.KubernetesOptions) (choices []cloud.Choice) {
 	slices.SortFunc(options.Versions, func(a, b *godo.KubernetesVersion) int {
 		return slices.Compare(numbers(b.Slug), numbers(a.Slug))
 	})
-	var choices []cloud.Choice
 	for _, version := range options.Versions {
 		parts := strings.SplitN(version.Slug, ".", 3)
 		if len(parts) < 3 {
@@ -135,7 +177,7 @@ func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
 			choices = append(choices, cloud.Choice{Value: minor, Note: "now " + version.Slug})
 		}
 	}
-	return choices, nil
+	return choices
 }
 
 // numbers returns the numbers of a version such as 1.36.2-do.0.
@@ -157,25 +199,32 @@ const (
 // sizes lists the sizes that nodes of a cluster can have and that fit the
 // platform, the cheapest first.
 func (c *Client) sizes(ctx context.Context) ([]cloud.Choice, error) {
-	options, _, err := c.api.Kubernetes.GetOptions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sizes, _, err := c.api.Sizes.List(ctx, &godo.ListOptions{PerPage: 200})
+	sizes, err := c.nodeSizes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(sizes, func(a, b godo.Size) int { return cmp.Compare(a.PriceMonthly, b.PriceMonthly) })
 	var choices []cloud.Choice
 	for _, size := range sizes {
-		offered := slices.ContainsFunc(options.Sizes, func(s *godo.KubernetesNodeSize) bool { return s.Slug == size.Slug })
-		if !offered || !size.Available || size.GPUInfo != nil || size.Memory < least || size.Vcpus > mostCPUs {
+		if !size.Available || size.GPUInfo != nil || size.Memory < least || size.Vcpus > mostCPUs {
 			continue
 		}
 		note := fmt.Sprintf("%d CPUs, %d GB, $%g a month", size.Vcpus, size.Memory/1024, size.PriceMonthly)
 		choices = append(choices, cloud.Choice{Value: size.Slug, Note: note})
 	}
 	return choices, nil
+}
+
+// nodeSizes lists the sizes that nodes of a cluster can have.
+func (c *Client) nodeSizes(ctx context.Context) ([]godo.Size, error) {
+	options, _, err := c.api.Kubernetes.GetOptions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sizes, _, err := c.api.Sizes.List(ctx, &godo.ListOptions{PerPage: 200})
+	return slices.DeleteFunc(sizes, func(size godo.Size) bool {
+		return !slices.ContainsFunc(options.Sizes, func(s *godo.KubernetesNodeSize) bool { return s.Slug == size.Slug })
+	}), err
 }
 
 // status returns the HTTP status of DigitalOcean's answer, or 0 without one.

@@ -81,6 +81,45 @@ func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choi
 	}.Choices(ctx, list, func(err error) error { return explain(ctx, err) })
 }
 
+// Offers implements cloud.Catalogue.
+func (c *Client) Offers(ctx context.Context, list providers.List, region string) ([]string, error) {
+	if list != providers.NodeTypes {
+		choices, err := c.Choices(ctx, list)
+		return cloud.Names(choices), err
+	}
+	types, err := c.api.ListTypes(ctx, nil)
+	if err != nil {
+		return nil, explain(ctx, err)
+	}
+	absent, err := c.absentFrom(ctx, region)
+	if err != nil {
+		return nil, explain(ctx, err)
+	}
+	var names []string
+	for _, t := range types {
+		if !slices.Contains(absent, t.ID) {
+			names = append(names, t.ID)
+		}
+	}
+	return names, nil
+}
+
+// absentFrom lists the types that a region does not have or that are sold out there. Linode answers with the types
+// that some regions lack only.
+func (c *Client) absentFrom(ctx context.Context, region string) ([]string, error) {
+	if region == "" {
+		return nil, nil
+	}
+	all, err := c.api.ListRegionsAvailability(ctx, nil)
+	var absent []string
+	for _, of := range all {
+		if of.Region == region && !of.Available {
+			absent = append(absent, of.Plan)
+		}
+	}
+	return absent, err
+}
+
 // regions lists the regions that offer Kubernetes.
 func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	regions, err := c.api.ListRegions(ctx, nil)

@@ -82,6 +82,7 @@ func Examine(d session.Deps, o Options) (*Examination, error) {
 // simulated clouds need no account, no program and no plugin.
 func (e *Examination) Checks(ctx context.Context) []preflight.Check {
 	start := sync.OnceValues(func() (engine.Engine, error) { return e.Session.Engine(ctx) })
+	open := e.openOnce(ctx, start)
 	checks := append(slices.Clone(e.Options.First), e.ownChecks()...)
 	checks = append(checks, []preflight.Check{
 		{Name: "environment-file", Title: "environment file", Group: preflight.Environment, Look: e.environmentFile},
@@ -96,9 +97,9 @@ func (e *Examination) Checks(ctx context.Context) []preflight.Check {
 		checks = append(checks, languageChecks(e.Session, e.plan)...)
 	}
 	if !e.Options.Simulation.On {
-		checks = append(checks, e.realChecks()...)
+		checks = append(checks, e.realChecks(open)...)
 	}
-	return append(checks, e.stateChecks(ctx, start)...)
+	return append(checks, e.stateChecks(open)...)
 }
 
 // How long those may take that need an engine, or a backend behind one.
@@ -109,7 +110,7 @@ const (
 
 // realChecks returns the checks that a simulation does not need. Before an operation
 // has begun, the configuration check covers the secrets.
-func (e *Examination) realChecks() []preflight.Check {
+func (e *Examination) realChecks(open func() error) []preflight.Check {
 	var checks []preflight.Check
 	if e.Options.Operation.RunsPrograms() && !e.Options.NeedSecrets {
 		checks = append(checks, preflight.Check{
@@ -122,7 +123,11 @@ func (e *Examination) realChecks() []preflight.Check {
 	if charts, ok := e.chartsCheck(); ok {
 		checks = append(checks, charts)
 	}
-	return append(checks, e.machine().checks()...)
+	checks = append(checks, e.machine().checks()...)
+	if offers, ok := e.offersCheck(open); ok {
+		checks = append(checks, offers)
+	}
+	return checks
 }
 
 func (e *Examination) machine() machine {

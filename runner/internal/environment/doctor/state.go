@@ -18,10 +18,9 @@ import (
 	"mara/runner/internal/state/statefiles"
 )
 
-// stateChecks returns the checks of the backend and of leftovers of earlier runs. They
-// open the backend once.
-func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engine, error)) []preflight.Check {
-	open := sync.OnceValue(func() error {
+// openOnce returns a function that opens the backend at its first call.
+func (e *Examination) openOnce(ctx context.Context, start func() (engine.Engine, error)) func() error {
+	return sync.OnceValue(func() error {
 		if _, err := start(); err != nil {
 			return errNoEngine
 		}
@@ -29,6 +28,10 @@ func (e *Examination) stateChecks(ctx context.Context, start func() (engine.Engi
 		defer cancel()
 		return e.Session.OpenStacksToRead(ctx, encryption.Copies{})
 	})
+}
+
+// stateChecks returns the checks of the backend and of leftovers of earlier runs.
+func (e *Examination) stateChecks(open func() error) []preflight.Check {
 	checks := []preflight.Check{
 		{Name: "backend", Title: "backend", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.backend(open))},
 		{Name: "lock", Title: "run lock", Group: preflight.State, Look: e.resolved(e.runLock)},

@@ -51,6 +51,12 @@ func (c client) Choices(ctx context.Context, list providers.List) ([]cloud.Choic
 	return said.Choices, err
 }
 
+// Offers implements cloud.Catalogue.
+func (c client) Offers(ctx context.Context, list providers.List, region string) ([]string, error) {
+	said, err := c.ask(ctx, wire.Question{List: list, Offers: true, In: region})
+	return said.Offers, err
+}
+
 // Remains implements cloud.Inventory.
 func (c client) Remains(ctx context.Context, stack string) ([]string, error) {
 	said, err := c.ask(ctx, wire.Question{Remains: stack})

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -44,15 +46,23 @@ type Cloud struct {
 	asked     []string                    // methods and paths
 	nextID    int
 
-	readyAfter time.Duration // of a new cluster
+	readyAfter time.Duration       // of a new cluster
+	made       map[string]*cluster // of Linode, by ID
+	events     []object            // of Linode: nodes that were deleted
+
+	api *httptest.Server // of all clusters
 }
 
 // New starts a server, which ends with the test.
 func New(t *testing.T) *Cloud {
 	t.Helper()
-	c := &Cloud{resources: map[string][]map[string]any{}}
+	c := &Cloud{resources: map[string][]map[string]any{}, made: map[string]*cluster{}}
 	server := httptest.NewServer(http.HandlerFunc(c.serve))
 	t.Cleanup(server.Close)
+	c.api = httptest.NewUnstartedServer(http.HandlerFunc(c.serveAPI))
+	c.api.Config.ErrorLog = log.New(io.Discard, "", 0) // of requests that clients give up
+	c.api.StartTLS()
+	t.Cleanup(c.api.Close)
 	c.URL = server.URL
 	return c
 }
@@ -146,7 +156,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) {
 	if fault.RetryAfter != "" {
 		w.Header().Set("Retry-After", fault.RetryAfter)
 	}
-	status, answer := fault.Status, any(nil)
+	status, answer := fault.Status, json.RawMessage(nil)
 	switch {
 	case status != 0:
 	case r.Header.Get("Authorization") != "Bearer "+Token:
@@ -210,10 +220,20 @@ func failure(r *http.Request, status int) any {
 	return map[string]any{"id": "failed", "message": http.StatusText(status)}
 }
 
-// answer returns what a cloud answers.
-func (c *Cloud) answer(r *http.Request, empty bool) (status int, answer any) {
+// answer returns what a cloud answers, in JSON.
+func (c *Cloud) answer(r *http.Request, empty bool) (status int, content json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	status, answer := c.find(r, empty)
+	content, err := json.Marshal(answer)
+	if err != nil {
+		return http.StatusInternalServerError, nil
+	}
+	return status, content
+}
+
+// find returns what a cloud answers, which others may change.
+func (c *Cloud) find(r *http.Request, empty bool) (status int, answer any) {
 	path := r.URL.Path
 	if status, answer, ok := c.cluster(r); ok {
 		return status, answer
@@ -237,7 +257,6 @@ func (c *Cloud) answer(r *http.Request, empty bool) (status int, answer any) {
 
 // linode returns an answer of Linode: a list is one page.
 func (c *Cloud) linode(path string, empty bool) (status int, answer any) {
-	type object = map[string]any
 	var data []object
 	switch path {
 	case "/v4/profile":
@@ -247,6 +266,8 @@ func (c *Cloud) linode(path string, empty bool) (status int, answer any) {
 			{"id": "us-ord", "label": "Chicago, IL", "status": "ok", "capabilities": []string{"Kubernetes"}},
 			{"id": "eu-central", "label": "Frankfurt, DE", "status": "ok", "capabilities": []string{"Kubernetes"}},
 		}
+	case "/v4/regions/availability": // what one region lacks
+		data = []object{{"region": "eu-central", "plan": "g6-standard-4", "available": false}}
 	case "/v4/lke/versions":
 		data = []object{{"id": "1.36"}, {"id": "1.35"}}
 	case "/v4/linode/types":
@@ -254,20 +275,21 @@ func (c *Cloud) linode(path string, empty bool) (status int, answer any) {
 			{"id": "g6-standard-2", "class": "standard", "memory": 4096, "vcpus": 2},
 			{"id": "g6-standard-4", "class": "standard", "memory": 8192, "vcpus": 4},
 		}
+	case "/v4/account/events":
+		data = c.events
 	case "/v4/lke/clusters", "/v4/linode/instances", "/v4/networking/firewalls":
 		data = c.resources[path]
 	default:
 		return http.StatusNotFound, nil
 	}
-	if empty || data == nil {
-		data = []object{}
+	if empty {
+		data = nil
 	}
-	return http.StatusOK, object{"data": data, "page": 1, "pages": 1, "results": len(data)}
+	return http.StatusOK, page(data)
 }
 
 // digitalOcean returns an answer of DigitalOcean: a list is one page.
 func (c *Cloud) digitalOcean(path string, empty bool) (status int, answer any) {
-	type object = map[string]any
 	list := func(of ...object) []object {
 		if empty || of == nil {
 			return []object{}
@@ -279,13 +301,16 @@ func (c *Cloud) digitalOcean(path string, empty bool) (status int, answer any) {
 		return http.StatusOK, object{"account": object{"email": "ann@example.com"}}
 	case "/v2/kubernetes/options":
 		return http.StatusOK, object{"options": object{
-			"regions":  list(object{"name": "New York 3", "slug": "nyc3"}),
+			"regions":  list(object{"name": "New York 3", "slug": "nyc3"}, object{"name": "Frankfurt 1", "slug": "fra1"}),
 			"versions": list(object{"slug": "1.36.1-do.3"}, object{"slug": "1.35.2-do.9"}),
-			"sizes":    list(object{"slug": "s-2vcpu-4gb"}),
+			"sizes":    list(object{"slug": "s-2vcpu-4gb"}, object{"slug": "s-4vcpu-8gb"}),
 		}}
 	case "/v2/sizes":
-		size := object{"slug": "s-2vcpu-4gb", "memory": 4096, "vcpus": 2, "price_monthly": 24, "available": true}
-		return http.StatusOK, object{"sizes": list(size)}
+		small := object{"slug": "s-2vcpu-4gb", "memory": 4096, "vcpus": 2, "price_monthly": 24, "available": true,
+			"regions": []string{"nyc3", "fra1"}}
+		large := object{"slug": "s-4vcpu-8gb", "memory": 8192, "vcpus": 4, "price_monthly": 48, "available": true,
+			"regions": []string{"nyc3"}}
+		return http.StatusOK, object{"sizes": list(small, large)}
 	case "/v2/kubernetes/clusters":
 		return http.StatusOK, object{"kubernetes_clusters": list(c.resources[path]...)}
 	case "/v2/registries":

@@ -51,6 +51,10 @@ func questions(client cloud.Client) map[string]func(context.Context) error {
 			return err
 		},
 		"regions": list(providers.Regions), "versions": list(providers.KubernetesVersions), "types": list(providers.NodeTypes),
+		"offers": func(ctx context.Context) error {
+			_, err := client.(cloud.Catalogue).Offers(ctx, providers.NodeTypes, "nyc3")
+			return err
+		},
 		"remains": func(ctx context.Context) error {
 			_, err := client.(cloud.Inventory).Remains(ctx, "try")
 			return err
@@ -77,7 +81,7 @@ func TestFaults(t *testing.T) {
 		{"a page", cloudtest.Fault{Status: 503, Body: "<html>the proxy says hello"}, "failed: Service Unavailable (503)", "try again in a few minutes", true, false, nil},
 		{"a page that is no error", cloudtest.Fault{Status: 200, Body: "<html>the proxy says hello"}, "gave no answer", "check the network", true, true, nil},
 		{"slow", cloudtest.Fault{Delay: time.Minute}, "did not answer in time", "check the network", true, true, nil},
-		{"empty lists", cloudtest.Fault{Empty: true}, "the list of ", "", true, false, []string{"account", "remains"}},
+		{"empty lists", cloudtest.Fault{Empty: true}, "the list of ", "", true, false, []string{"account", "offers", "remains"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -151,6 +155,34 @@ func TestRemains(t *testing.T) {
 	c.Delete(t, fmt.Sprintf("/v4/linode/instances/%d", machine))
 	if diff := cmp.Diff([]string{"cluster mara-try", "firewall mara-try-harbor"}, remains("Linode")); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestOffers: a cloud names all that it offers, and what nodes of a region can be.
+func TestOffers(t *testing.T) {
+	t.Parallel()
+	all := clients(t, cloudtest.New(t), cloudtest.Token)
+	for _, test := range []struct {
+		cloud  string
+		list   providers.List
+		region string
+		want   []string
+	}{
+		{"Linode", providers.Regions, "", []string{"eu-central", "us-ord"}},
+		{"Linode", providers.KubernetesVersions, "us-ord", []string{"1.36", "1.35"}},
+		{"Linode", providers.NodeTypes, "us-ord", []string{"g6-standard-2", "g6-standard-4"}},
+		{"Linode", providers.NodeTypes, "eu-central", []string{"g6-standard-2"}},
+		{"Linode", providers.NodeTypes, "", []string{"g6-standard-2", "g6-standard-4"}},
+		{"DigitalOcean", providers.Regions, "", []string{"fra1", "nyc3"}},
+		{"DigitalOcean", providers.KubernetesVersions, "", []string{"1.36", "1.35", "1.36.1-do.3", "1.35.2-do.9"}},
+		{"DigitalOcean", providers.NodeTypes, "nyc3", []string{"s-2vcpu-4gb", "s-4vcpu-8gb"}},
+		{"DigitalOcean", providers.NodeTypes, "fra1", []string{"s-2vcpu-4gb"}},
+		{"DigitalOcean", providers.NodeTypes, "nowhere", []string{"s-2vcpu-4gb", "s-4vcpu-8gb"}},
+	} {
+		got, err := all[test.cloud].(cloud.Catalogue).Offers(t.Context(), test.list, test.region)
+		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+			t.Errorf("%s of %s in %q: %v %s", test.list, test.cloud, test.region, err, diff)
+		}
 	}
 }
 

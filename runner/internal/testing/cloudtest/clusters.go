@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,11 +15,35 @@ import (
 // clusters is the list of Linode's clusters.
 const clusters = "/v4/lke/clusters"
 
+// now is the time of everything that Linode has made.
+const now = "2026-11-25T12:00:00"
+
+type object = map[string]any
+
+// cluster is a cluster of Linode.
+type cluster struct {
+	id     int
+	fields object // as a client reads them
+	acl    object // who may reach the API server
+	pools  []object
+	ready  time.Time // when it has a kubeconfig
+	lists  map[string][]object
+}
+
 // ReadyAfter sets how long a cluster of Linode takes until it has a kubeconfig.
 func (c *Cloud) ReadyAfter(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.readyAfter = d
+}
+
+// Ready makes all clusters of Linode ready.
+func (c *Cloud) Ready() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, of := range c.made {
+		of.ready = time.Time{}
+	}
 }
 
 // Clusters returns the IDs of the clusters of Linode.
@@ -31,13 +57,37 @@ func (c *Cloud) Clusters() []string {
 	return ids
 }
 
+// Cluster returns what a client reads of a cluster of Linode, and of its pools.
+func (c *Cloud) Cluster(id string) (fields map[string]any, pools []map[string]any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if of := c.made[id]; of != nil {
+		for _, pool := range of.pools {
+			pools = append(pools, maps.Clone(pool))
+		}
+		return maps.Clone(of.fields), pools
+	}
+	return nil, nil
+}
+
+// ServerOf returns the address of the API server of a cluster of Linode.
+func (c *Cloud) ServerOf(id string) string { return c.api.URL + "/" + id }
+
+// page returns a list that is one page.
+func page(data []object) object {
+	if data == nil {
+		data = []object{}
+	}
+	return object{"data": data, "page": 1, "pages": 1, "results": len(data)}
+}
+
 // cluster answers a request that makes, changes or reads one cluster of Linode; ok is false for any other request.
 func (c *Cloud) cluster(r *http.Request) (status int, answer any, ok bool) {
 	rest, isCluster := strings.CutPrefix(r.URL.Path, clusters)
-	if !isCluster || r.Method == http.MethodDelete || rest == "" && r.Method == http.MethodGet {
+	if !isCluster || rest == "" && r.Method == http.MethodGet {
 		return 0, nil, false
 	}
-	body := map[string]any{}
+	body := object{}
 	if content, err := io.ReadAll(r.Body); err == nil && len(content) > 0 && json.Unmarshal(content, &body) != nil {
 		return http.StatusBadRequest, nil, true
 	}
@@ -45,57 +95,136 @@ func (c *Cloud) cluster(r *http.Request) (status int, answer any, ok bool) {
 		return http.StatusOK, c.newCluster(body), true
 	}
 	id, part, _ := strings.Cut(strings.TrimPrefix(rest, "/"), "/")
-	for _, cluster := range c.resources[clusters] {
-		if fmt.Sprint(cluster["id"]) != id {
-			continue
-		}
-		if r.Method == http.MethodPut {
-			for name, value := range body {
-				cluster[name] = value
-			}
-		}
-		status, answer := partOf(cluster, part)
-		return status, answer, true
+	of := c.made[id]
+	switch {
+	case of == nil && part == "": // a test has put it there
+		return 0, nil, false
+	case of == nil:
+		return http.StatusNotFound, nil, true
+	case r.Method == http.MethodDelete && part == "":
+		delete(c.made, id)
+		return 0, nil, false // the list knows how
 	}
-	return http.StatusNotFound, nil, true
+	status, answer = c.partOf(of, r.Method, part, body)
+	return status, answer, true
 }
 
 // newCluster makes a cluster as a request describes it.
-func (c *Cloud) newCluster(body map[string]any) map[string]any {
+func (c *Cloud) newCluster(body object) object {
 	c.nextID++
-	body["id"], body["status"], body["ready"] = c.nextID, "ready", time.Now().Add(c.readyAfter)
+	of := &cluster{id: c.nextID, fields: body, ready: time.Now().Add(c.readyAfter), lists: map[string][]object{}}
+	nodePools, _ := body["node_pools"].([]any)
+	for _, pool := range nodePools {
+		c.addPool(of, pool.(object))
+	}
+	delete(body, "node_pools")
+	of.setControlPlane(body["control_plane"])
+	body["id"], body["status"], body["tier"], body["created"], body["updated"] = of.id, "ready", "standard", now, now
 	c.resources[clusters] = append(c.resources[clusters], body)
+	c.made[fmt.Sprint(of.id)] = of
 	return body
 }
 
-// partOf returns a cluster, or what is below it.
-func partOf(cluster map[string]any, part string) (status int, answer any) {
-	host := fmt.Sprintf("https://%v.us-ord-1.linodelke.net:443", cluster["id"])
-	ready, _ := cluster["ready"].(time.Time)
-	switch part {
-	case "":
-		return http.StatusOK, cluster
-	case "api-endpoints":
-		endpoints := []any{map[string]any{"endpoint": host}}
-		return http.StatusOK, map[string]any{"data": endpoints, "page": 1, "pages": 1, "results": 1}
-	case "kubeconfig":
-		if time.Now().Before(ready) { // Linode answers so until the control plane is up
+// setControlPlane keeps what a request says of the control plane.
+func (of *cluster) setControlPlane(wanted any) {
+	controlPlane, _ := wanted.(object)
+	highAvailability, _ := controlPlane["high_availability"].(bool)
+	of.fields["control_plane"] = object{"high_availability": highAvailability}
+	of.acl = object{"enabled": false, "addresses": object{"ipv4": []string{}, "ipv6": []string{}}}
+	if acl, ok := controlPlane["acl"].(object); ok {
+		of.acl = acl
+	}
+}
+
+// addPool adds a pool of nodes, which are there at once.
+func (c *Cloud) addPool(of *cluster, pool object) object {
+	c.nextID++
+	pool["id"], pool["disk_encryption"] = c.nextID, "enabled"
+	c.fill(pool)
+	of.pools = append(of.pools, pool)
+	return pool
+}
+
+// fill gives a pool new nodes, and what Linode answers where a request says nothing.
+func (c *Cloud) fill(pool object) {
+	if pool["autoscaler"] == nil {
+		pool["autoscaler"] = object{"enabled": false, "min": pool["count"], "max": pool["count"]}
+	}
+	for name, none := range map[string]any{"tags": []string{}, "taints": []object{}, "labels": object{}} {
+		if pool[name] == nil {
+			pool[name] = none
+		}
+	}
+	old, _ := pool["nodes"].([]object)
+	for _, node := range old {
+		c.nextID++
+		c.events = append(c.events, object{"id": c.nextID, "action": "linode_delete", "status": "finished", "created": now,
+			"entity": object{"id": node["instance_id"], "type": "linode"}})
+	}
+	count, _ := pool["count"].(float64)
+	var nodes []object
+	for range int(count) {
+		c.nextID++
+		id := fmt.Sprintf("%v-%d", pool["id"], c.nextID)
+		nodes = append(nodes, object{"id": id, "instance_id": c.nextID, "status": "ready"})
+	}
+	pool["nodes"] = nodes
+}
+
+// partOf answers a request to a cluster, or to what is below it.
+func (c *Cloud) partOf(of *cluster, method, part string, body object) (status int, answer any) {
+	host := c.ServerOf(fmt.Sprint(of.id))
+	switch {
+	case part == "" && method == http.MethodPut:
+		for name, value := range body {
+			of.fields[name] = value
+		}
+		if wanted, ok := body["control_plane"]; ok {
+			of.setControlPlane(wanted)
+		}
+		return http.StatusOK, of.fields
+	case part == "":
+		return http.StatusOK, of.fields
+	case part == "recycle":
+		for _, pool := range of.pools {
+			c.fill(pool)
+		}
+		return http.StatusOK, object{}
+	case part == "control_plane_acl":
+		return http.StatusOK, object{"acl": of.acl}
+	case part == "dashboard":
+		return http.StatusOK, object{"url": host + "/dashboard"}
+	case part == "api-endpoints":
+		return http.StatusOK, page([]object{{"endpoint": host}})
+	case part == "kubeconfig":
+		if time.Now().Before(of.ready) { // Linode answers so until the control plane is up
 			return http.StatusServiceUnavailable, nil
 		}
-		kubeconfig := "apiVersion: v1\nkind: Config\ncurrent-context: lke\n" +
-			"clusters: [{name: lke, cluster: {server: \"" + host + "\"}}]\n" +
-			"users: [{name: lke-admin, user: {token: example-of-a-token}}]\n" +
-			"contexts: [{name: lke, context: {cluster: lke, user: lke-admin, namespace: default}}]\n"
-		return http.StatusOK, map[string]any{"kubeconfig": base64.StdEncoding.EncodeToString([]byte(kubeconfig))}
+		return http.StatusOK, object{"kubeconfig": base64.StdEncoding.EncodeToString([]byte(c.kubeconfig(host)))}
+	case part == "pools" && method == http.MethodPost:
+		return http.StatusOK, c.addPool(of, body)
+	case part == "pools":
+		return http.StatusOK, page(of.pools)
+	case strings.HasPrefix(part, "pools/"):
+		return c.pool(of, method, strings.TrimPrefix(part, "pools/"), body)
 	}
 	return http.StatusNotFound, nil
 }
 
-// Ready makes all clusters of Linode ready.
-func (c *Cloud) Ready() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, cluster := range c.resources[clusters] {
-		cluster["ready"] = time.Time{}
+// pool answers a request to one pool of a cluster.
+func (c *Cloud) pool(of *cluster, method, id string, body object) (status int, answer any) {
+	i := slices.IndexFunc(of.pools, func(pool object) bool { return fmt.Sprint(pool["id"]) == id })
+	switch {
+	case i < 0:
+		return http.StatusNotFound, nil
+	case method == http.MethodDelete:
+		of.pools = slices.Delete(of.pools, i, i+1)
+		return http.StatusOK, object{}
+	case method == http.MethodPut:
+		for name, value := range body {
+			of.pools[i][name] = value
+		}
+		c.fill(of.pools[i])
 	}
+	return http.StatusOK, of.pools[i]
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mara/runner/internal/machine/preflight"
 	"mara/runner/internal/testing/cloudtest"
 )
@@ -50,6 +52,66 @@ func TestDoctorAndFaultsOfClouds(t *testing.T) {
 					!strings.HasPrefix(account.Findings[0].Remedy, test.remedy) {
 					t.Errorf("%+v: %+v", test.fault, account)
 				}
+			}
+		})
+	}
+}
+
+// TestDoctorAndOffersOfClouds: the doctor asks the cloud for the names in the configuration. What the cloud does not
+// offer is a problem, for what is deployed a warning; a list that fails costs one sentence, and no token is said.
+func TestDoctorAndOffersOfClouds(t *testing.T) {
+	t.Parallel()
+	const onLinode, onDigitalOcean = "config:\n  kubernetes:infra_type: linode\n", "config:\n  kubernetes:infra_type: digitalocean\n"
+	for _, test := range []struct {
+		name, config string
+		faults       []cloudtest.Fault
+		status       preflight.Status
+		texts        []string
+	}{
+		{"all is offered", onLinode, nil, preflight.OK, []string{"there are us-ord, 1.36, g6-standard-4, g6-standard-2"}},
+		{"nothing is offered", onLinode + "  lke:region: us-nowhere\n  lke:k8s_version: \"1.37\"\n  lke:node_type: g6-standard-6\n  lke:pools: {more: {size: g6-dedicated-8}}\n", nil, preflight.Problem, []string{
+			`lke:region is "us-nowhere", which Linode does not offer; it offers eu-central, us-ord`,
+			`lke:k8s_version is "1.37", which Linode does not offer; did you mean "1.36"?`,
+			`lke:node_type is "g6-standard-6", which Linode does not offer in us-nowhere; did you mean "g6-standard-2"?`,
+			`lke:pools has "g6-dedicated-8", which Linode does not offer in us-nowhere; it offers g6-standard-2, g6-standard-4`,
+		}},
+		{"a type that one region lacks", onLinode + "  lke:region: eu-central\n", nil, preflight.Problem, []string{
+			`lke:node_type is "g6-standard-4", which Linode does not offer in eu-central; did you mean "g6-standard-2"?`}},
+		{"a size that one region lacks", onDigitalOcean + "  doks:region: fra1\n  doks:k8s_version: 1.35.2-do.9\n", nil, preflight.Problem, []string{
+			`doks:node_size is "s-4vcpu-8gb", which DigitalOcean does not offer in fra1; did you mean "s-2vcpu-4gb"?`}},
+		{"one list fails", onLinode, []cloudtest.Fault{{Path: "/v4/lke/versions", Status: 503, Body: "<html>hello"}}, preflight.Warning, []string{
+			"Linode failed: Service Unavailable (503); not compared: lke:k8s_version"}},
+		{"all lists fail", onLinode, []cloudtest.Fault{{Path: "/v4/regions", Status: 500}, {Path: "/v4/lke/versions", Status: 500}, {Path: "/v4/linode/types", Status: 500}}, preflight.Warning, []string{
+			"Linode failed: Internal Server Error (500); not compared: lke:region, lke:k8s_version, lke:node_type, harbor:instance_type"}},
+		{"one list is forbidden", onDigitalOcean, []cloudtest.Fault{{Path: "/v2/sizes", Status: 403}}, preflight.Warning, []string{
+			"DigitalOcean refuses: Forbidden (403); not compared: doks:node_size"}},
+		{"refused", onDigitalOcean, []cloudtest.Fault{{Status: 401}}, preflight.Warning, []string{
+			"DigitalOcean refuses: Unauthorized (401); not compared: doks:region, doks:k8s_version, doks:node_size"}},
+		{"throttled", onDigitalOcean, []cloudtest.Fault{{Status: 429, RetryAfter: "7"}}, preflight.Warning, []string{
+			"DigitalOcean refuses: Too Many Requests (429); not compared: doks:region, doks:k8s_version, doks:node_size"}},
+		{"an empty list", onLinode, []cloudtest.Fault{{Path: "/v4/regions", Empty: true}}, preflight.Warning, []string{
+			"the list of regions is empty; not compared: lke:region"}},
+		{"slow", onDigitalOcean, []cloudtest.Fault{{Path: "/v2/kubernetes", Delay: time.Minute}}, preflight.Warning, []string{
+			"DigitalOcean did not answer in time; not compared: doks:region, doks:k8s_version, doks:node_size"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			e, c := emulated(t)
+			e.write("config/pulumi/environment", "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n")
+			e.write("config/pulumi/Pulumi.dev.yaml", test.config)
+			for _, fault := range test.faults {
+				c.Set(t, fault)
+			}
+			found, _ := e.findings("up")
+			var texts []string
+			for _, finding := range found["offers"].Findings {
+				texts = append(texts, finding.Text)
+				if strings.Contains(finding.Text+finding.Remedy, cloudtest.Token) || test.status == preflight.Problem && !strings.HasPrefix(finding.Remedy, "set ") {
+					t.Errorf("%+v", finding)
+				}
+			}
+			if diff := cmp.Diff(test.texts, texts); diff != "" || found["offers"].Status != test.status {
+				t.Errorf("%s: %s", found["offers"].Status, diff)
 			}
 		})
 	}

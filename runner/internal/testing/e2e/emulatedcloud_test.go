@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -13,16 +14,26 @@ import (
 	"testing"
 	"time"
 
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"mara/projects/schemas"
+	"mara/runner/internal/machine/preflight"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/testing/cloudtest"
 	"mara/runner/internal/testing/scripttest"
 )
 
 // These tests take the path that is not simulated: real operations, with a provider that speaks with Linode's SDK, to a
-// cloud that is emulated.
+// cloud that is emulated. The provider stands in for Pulumi's own, unless E2E_LINODE names a directory that has it.
 
-// linodePlugin builds the provider that stands in for Linode's, once.
+// linodePlugin returns the directory of the provider. It builds the one that stands in for Linode's once.
 var linodePlugin = sync.OnceValues(func() (dir string, err error) {
+	if dir := os.Getenv("E2E_LINODE"); dir != "" {
+		return dir, nil
+	}
 	if dir, err = os.MkdirTemp("", "plugin"); err != nil {
 		return "", err
 	}
@@ -54,8 +65,63 @@ func onEmulatedCloud(t *testing.T) emulatedCloud {
 	e.env = append(e.env, cloud.Env()...)
 	e.env = append(e.env, "PATH="+strings.Join([]string{plugin, tools, os.Getenv("PATH")}, string(filepath.ListSeparator)),
 		"PULUMI_CONFIG_PASSPHRASE="+ownPassphrase)
-	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: linode\n")
+	content := "config:\n  kubernetes:infra_type: linode\n"
+	if isRealPlugin() { // it polls as if machines had to boot
+		for _, key := range []string{"eventPollMs", "lkeEventPollMs", "lkeNodeReadyPollMs", "minRetryDelayMs", "maxRetryDelayMs"} {
+			content += "  linode:" + key + ": 200\n"
+		}
+	}
+	e.write("config/pulumi/Pulumi.dev.yaml", content)
 	return emulatedCloud{e, cloud}
+}
+
+func isRealPlugin() bool { return os.Getenv("E2E_LINODE") != "" }
+
+// recordOnEmulatedCloud writes down, at its end, what a test has done with Pulumi's own provider on the emulated cloud.
+func recordOnEmulatedCloud(t *testing.T, parts ...string) {
+	t.Helper()
+	if !isRealPlugin() {
+		return
+	}
+	t.Cleanup(func() {
+		version := schemas.Versions()["linode"]
+		if built := os.Getenv("E2E_LINODE_BUILT"); built != "" {
+			version += " (" + built + ")"
+		}
+		record(t, realRun{Command: "make e2e-cloud PROVIDER=DIR", Provider: "linode", Kind: "emulated", Projects: []string{"linode-lke"},
+			Parts: parts, Versions: map[string]string{"Pulumi's Linode provider": version}})
+	})
+}
+
+// TestLinodePlugin: the provider has the version whose types the programs use.
+func TestLinodePlugin(t *testing.T) {
+	t.Parallel()
+	dir, err := linodePlugin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin := exec.CommandContext(t.Context(), filepath.Join(dir, "pulumi-resource-linode"))
+	stdout, err := plugin.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plugin.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = plugin.Process.Kill(); _ = plugin.Wait() }()
+	port, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := grpc.NewClient("127.0.0.1:"+strings.TrimSpace(port), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	info, err := pulumirpc.NewResourceProviderClient(connection).GetPluginInfo(t.Context(), &emptypb.Empty{})
+	if want := schemas.Versions()["linode"]; err != nil || strings.TrimPrefix(info.GetVersion(), "v") != strings.TrimPrefix(want, "v") {
+		t.Errorf("the provider has version %q, want %s (%v)", info.GetVersion(), want, err)
+	}
 }
 
 // operate runs an operation, which has to end with a code, and returns what it says.
@@ -109,22 +175,45 @@ func (e emulatedCloud) start() (cmd *exec.Cmd, output *strings.Builder) {
 	return cmd, output
 }
 
-// TestLifeOnAnEmulatedCloud: up with its hook, nothing to do, a cluster that was deleted by hand, destroy.
+// TestLifeOnAnEmulatedCloud: up with its hook, nothing to do, more nodes, a later Kubernetes, a cluster that was deleted
+// by hand, destroy.
 func TestLifeOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	recordOnEmulatedCloud(t, "up, and its kubeconfig", "nothing to do", "what the cloud offers, asked by doctor", "another number of nodes",
+		"Kubernetes goes up by one minor version", "refresh and up after the cluster was deleted by hand",
+		"up after the cluster was deleted by hand, without a refresh", "destroy")
 	e := onEmulatedCloud(t)
 	e.cloud.ReadyAfter(2 * time.Second) // the provider waits for the kubeconfig
-	e.operate(0, "up")
+	older := []string{"--config", "lke:k8s_version=1.35"}
+	e.operate(0, "up", older...)
 	first := e.cloud.Clusters()
 	if len(first) != 1 || e.creations() != 1 {
 		t.Fatalf("clusters: %v", first)
 	}
 	config, err := os.ReadFile(filepath.Join(e.home, ".kube", "config"))
-	if err != nil || !strings.Contains(string(config), "https://"+first[0]+".us-ord-1.linodelke.net:443") {
+	if err != nil || !strings.Contains(string(config), e.cloud.ServerOf(first[0])) {
 		t.Errorf("the hook has written %q (%v)", config, err)
 	}
-	if events, _ := e.operate(0, "up"); len(changed(events)) > 0 || e.creations() > 0 {
+	if events, _ := e.operate(0, "up", older...); len(changed(events)) > 0 || e.creations() > 0 {
 		t.Errorf("the second up changes %v", changed(events))
+	}
+	file := e.read("config/pulumi/Pulumi.dev.yaml")
+	e.write("config/pulumi/Pulumi.dev.yaml", file+"  lke:k8s_version: \"1.34\"\n")
+	found, _ := e.findings("up", "--only", onlyCluster)
+	e.write("config/pulumi/Pulumi.dev.yaml", file)
+	if offers := found["offers"]; offers.Status != preflight.Warning || !strings.Contains(offers.Findings[0].Remedy, "linode-lke is deployed and may keep it") {
+		t.Errorf("the offers for what is deployed: %+v", offers)
+	}
+	e.operate(0, "up", append(older, "--config", "lke:node_count=4")...)
+	if _, pools := e.cloud.Cluster(first[0]); len(pools) != 1 || fmt.Sprint(pools[0]["count"]) != "4" {
+		t.Errorf("with four nodes the pools are %v", pools)
+	}
+	e.operate(0, "up")
+	if cluster, pools := e.cloud.Cluster(first[0]); cluster["k8s_version"] != "1.36" || len(pools) != 1 || fmt.Sprint(pools[0]["count"]) != "3" {
+		t.Errorf("the upgraded cluster is %v with %v", cluster, pools)
+	}
+	if e.creations() > 0 {
+		t.Error("another cluster was made")
 	}
 	e.cloud.Delete(t, "/v4/lke/clusters/"+first[0])
 	if events, _ := e.operate(0, "refresh"); !slices.Contains(changed(events), "linode-lke") {
@@ -142,9 +231,28 @@ func TestLifeOnAnEmulatedCloud(t *testing.T) {
 	if _, said := e.operate(0, "up"); !strings.Contains(said, "the cluster is gone") || len(e.cloud.Clusters()) != 1 {
 		t.Errorf("an up does not stand up a cluster that is gone: %v\n%s", e.cloud.Clusters(), said)
 	}
-	e.operate(0, "destroy", "--leave-behind") // the emulated cluster has no API server to list load balancers
+	e.operate(0, "destroy")
 	if left := e.cloud.Clusters(); len(left) > 0 {
 		t.Errorf("destroy leaves %v", left)
+	}
+}
+
+// TestLoadBalancersOnAnEmulatedCloud: a cluster that has a load balancer is not destroyed; destroy waits for one that the
+// cluster is removing.
+func TestLoadBalancersOnAnEmulatedCloud(t *testing.T) {
+	t.Parallel()
+	recordOnEmulatedCloud(t, "destroy refuses a cluster with a load balancer", "destroy waits until the cluster has removed it")
+	const balancer = "load balancer of service default/shop"
+	e := onEmulatedCloud(t)
+	e.operate(0, "up")
+	id := e.cloud.Clusters()[0]
+	e.cloud.AddLoadBalancer(id, "shop")
+	if _, said := e.operate(1, "destroy"); !strings.Contains(said, "the cluster would leave behind: "+balancer) || len(e.cloud.Clusters()) != 1 {
+		t.Fatalf("clusters: %v\n%s", e.cloud.Clusters(), said)
+	}
+	e.cloud.Removing(id, "shop", 2)
+	if _, said := e.operate(0, "destroy"); !strings.Contains(said, "waiting until the cluster has removed "+balancer) || len(e.cloud.Clusters()) > 0 {
+		t.Errorf("clusters: %v\n%s", e.cloud.Clusters(), said)
 	}
 }
 
@@ -152,6 +260,7 @@ func TestLifeOnAnEmulatedCloud(t *testing.T) {
 // resumes, and no cluster is created twice.
 func TestTroubleOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	recordOnEmulatedCloud(t, "a quota, and up again", "throttled for a while", "an error of the cloud, and up again", "a page of a proxy, and up again")
 	const limit = "Account Limit reached. Please open a support ticket."
 	for _, test := range []struct {
 		name  string
@@ -185,6 +294,7 @@ func TestTroubleOnAnEmulatedCloud(t *testing.T) {
 // either way, and the next up does not make it again.
 func TestInterruptsOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	recordOnEmulatedCloud(t, "Ctrl-C once while the cluster is made, and up again", "Ctrl-C twice, and up again")
 	for name, test := range map[string]struct {
 		ready   time.Duration
 		signals int
@@ -214,6 +324,7 @@ func TestInterruptsOnAnEmulatedCloud(t *testing.T) {
 // its name, and imports it.
 func TestCrashOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	recordOnEmulatedCloud(t, "the runner and its processes are killed while the cluster is made, repair imports it, and up again")
 	e := onEmulatedCloud(t)
 	e.cloud.ReadyAfter(10 * time.Minute)
 	cmd, _ := e.start()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -16,6 +17,7 @@ type realRun struct {
 	Command  string            `json:"command"`
 	Date     string            `json:"date"`
 	Provider string            `json:"provider"`
+	Kind     string            `json:"kind,omitempty"` // "" for a run for real
 	Projects []string          `json:"projects"`
 	Parts    []string          `json:"parts"`
 	Versions map[string]string `json:"versions"`
@@ -27,6 +29,9 @@ func (r *realKind) record(t *testing.T, run realRun) {
 	record(t, run)
 }
 
+// recording is held by the test that writes the file.
+var recording sync.Mutex
+
 // record writes a test that has passed into the file that E2E_RECORD names, if it
 // does.
 func record(t *testing.T, run realRun) {
@@ -35,6 +40,8 @@ func record(t *testing.T, run realRun) {
 	if file == "" || t.Failed() {
 		return
 	}
+	recording.Lock()
+	defer recording.Unlock()
 	runs := map[string]realRun{}
 	if content, err := os.ReadFile(file); err == nil {
 		if err := json.Unmarshal(content, &runs); err != nil {

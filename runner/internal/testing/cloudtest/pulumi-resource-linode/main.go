@@ -144,6 +144,18 @@ func update(ctx context.Context, r p.UpdateRequest) (p.UpdateResponse, error) {
 	if _, err := client.UpdateLKECluster(ctx, id, options); err != nil {
 		return p.UpdateResponse{}, fmt.Errorf("changing the cluster: %w", err)
 	}
+	pools, err := client.ListLKENodePools(ctx, id, nil)
+	if err != nil {
+		return p.UpdateResponse{}, err
+	}
+	for i, wanted := range r.Inputs.Get("pools").AsArray().All {
+		count := linodego.LKENodePoolUpdateOptions{Count: int(wanted.AsMap().Get("count").AsNumber())}
+		if i < len(pools) && pools[i].Count != count.Count {
+			if _, err := client.UpdateLKENodePool(ctx, id, pools[i].ID, count); err != nil {
+				return p.UpdateResponse{}, fmt.Errorf("changing a pool: %w", err)
+			}
+		}
+	}
 	state, err := stateOf(ctx, client, id, r.Inputs)
 	return p.UpdateResponse{Properties: state}, err
 }
