@@ -213,19 +213,21 @@ func TestDescriptionRefuses(t *testing.T) {
 	}
 }
 
-// TestVersions: the SDK is the one that the main module has.
+// TestVersions: the main module has the same versions of the SDKs.
 func TestVersions(t *testing.T) {
 	t.Parallel()
-	version := regexp.MustCompile(`github\.com/linode/linodego (v\S+)`)
-	var found []string
-	for _, path := range []string{"go.mod", "../../go.mod"} {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+	for _, sdk := range []string{"github.com/linode/linodego", "github.com/digitalocean/godo"} {
+		version := regexp.MustCompile(regexp.QuoteMeta(sdk) + ` (v\S+)`)
+		var found []string
+		for _, path := range []string{"go.mod", "../../go.mod"} {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, version.FindStringSubmatch(string(content))[1])
 		}
-		found = append(found, version.FindStringSubmatch(string(content))[1])
-	}
-	if found[0] != found[1] {
-		t.Errorf("versions of the SDK are %v", found)
+		if found[0] != found[1] {
+			t.Errorf("versions of %s are %v", sdk, found)
+		}
 	}
 }
