@@ -1,5 +1,5 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
-.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider e2e-operator node-image image dist dist-test docs docs-serve docs-test web-test pictures verify
+.PHONY: build tools demo demo-fleet test chaos bench race lint fmt golden e2e e2e-real e2e-provider e2e-cloud e2e-operator node-image image dist dist-test docs docs-serve docs-test web-test pictures verify
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
@@ -15,6 +15,7 @@ golden: ; go test ./projects/schemas ./projects/programs ./providers ./runner/in
 e2e: build tools ; go test -timeout 60m -count=1 $(if $(RUN),-v -run '$(RUN)') ./runner/internal/testing/e2e
 e2e-real: build tools ; scripts/e2e-real.sh $(if $(RUN),-test.v -test.run '$(RUN)')
 e2e-provider: build ; scripts/e2e-provider.sh
+e2e-cloud: build tools ; scripts/e2e-cloud.sh
 e2e-operator: build tools ; scripts/e2e-operator.sh
 node-image: ; scripts/node-image.sh
 image: build tools ; scripts/image.sh

@@ -150,10 +150,26 @@ func TestGenerated(t *testing.T) {
 		"../config/pulumi/Pulumi.stackname.yaml.example": StackExample(),
 		"../docs/projects.md":                            builtInReference(),
 		"../docs/tested.md":                              tested(realRuns(t)),
+		"../docs/simulation.md":                          simulation(t),
 		"../README.md":                                   readme(t),
 	} {
 		checkGolden(t, path, got)
 	}
+}
+
+// simulation returns docs/simulation.md with the current table of what was done for each provider.
+func simulation(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../docs/simulation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), rehearsalsHead)
+	_, after, ends := strings.Cut(rest, "\n\n")
+	if !found || !ends {
+		t.Fatal("docs/simulation.md has no table of rehearsals")
+	}
+	return []byte(before + rehearsals(t, realRuns(t)) + "\n" + after)
 }
 
 // readme returns the README with the current table of providers.
