@@ -13,7 +13,7 @@ import (
 // TestTypesWithoutASchema: a program in YAML hears of the missing schema before Pulumi calls its type unknown.
 func TestTypesWithoutASchema(t *testing.T) {
 	t.Parallel()
-	part := []byte(`{"name":"aws","resources":{"aws:ec2/vpc:Vpc":{},"aws:index/thing:Thing":{}}}`)
+	part := []byte(`{"name":"aws","resources":{"aws:ec2/vpc:Vpc":{},"aws:index/thing:Thing":{}},"functions":{"aws:ec2/getVpc:getVpc":{},"aws:index/getRegion:getRegion":{}}}`)
 	whole := []byte(`{"name":"aws","resources":{"aws:s3/bucket:Bucket":{}}}`)
 	isCustom := func(token string) (simulate.Resource, bool) { return simulate.Resource{}, strings.Contains(token, ".") }
 	for _, test := range []struct {
@@ -28,6 +28,13 @@ func TestTypesWithoutASchema(t *testing.T) {
 		{"its plugin is installed, or the user names its schema", "resources:\n  b:\n    type: aws:s3:Bucket\n", [][]byte{part, whole}, ""},
 		{"a custom type", "resources:\n  b:\n    type: aws:cert-manager.io/v1:Issuer\n", [][]byte{part}, ""},
 		{"a package without a schema", "resources:\n  b:\n    type: aws:s3:Bucket\n", nil, "store/Pulumi.yaml:3: aws:s3:Bucket"},
+		{"known functions", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2:getVpc\n  b: {\"fn::aws:getRegion\": {}}\n  c:\n    fn::invoke: {function: aws:index/getRegion:getRegion}\n  d:\n    fn::toJSON: {function: x}\n", [][]byte{part}, ""},
+		{"another function", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2/getVcp:getVcp\n", [][]byte{part},
+			`store/Pulumi.yaml:4: aws:ec2/getVcp:getVcp is none of the 2 functions of aws that the simulation knows; did you mean "aws:ec2/getVpc:getVpc"?`},
+		{"a function of a package without a schema", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2:getVpc\n", nil, "store/Pulumi.yaml:4: aws:ec2:getVpc"},
+		{"another way to write it", "variables:\n  a:\n    \"fn::aws:getZone\": {name: x}\n", nil, "store/Pulumi.yaml:3: aws:getZone"},
+		{"a function in braces", "variables:\n  a: {fn::invoke: {function: \"aws:getZone\", arguments: {}}}\n", nil, "store/Pulumi.yaml:2: aws:getZone"},
+		{"Pulumi's own function", "variables:\n  a:\n    fn::invoke: {function: pulumi:pulumi:getResource}\n", nil, ""},
 		{"another package", "resources:\n  b:\n    type: random:RandomPassword\n", [][]byte{part}, ""},
 		{"Pulumi's own", "resources:\n  b:\n    type: pulumi:providers:aws\n", [][]byte{part}, ""},
 	} {

@@ -290,6 +290,36 @@ func TestTroubleOnAnEmulatedCloud(t *testing.T) {
 	}
 }
 
+// TestSilenceOnAnEmulatedCloud: a provider that is throttled tries again and says nothing, so the runner asks the cloud,
+// and says why. Then the cluster takes a minute.
+func TestSilenceOnAnEmulatedCloud(t *testing.T) {
+	t.Parallel()
+	recordOnEmulatedCloud(t, "throttled until the runner has asked the cloud for the reason, and has said it", "not ready for a minute")
+	e := onEmulatedCloud(t)
+	e.cloud.ReadyAfter(time.Minute) // once it was made
+	e.cloud.Set(t, cloudtest.Fault{Status: 429, RetryAfter: "1"})
+	cmd := e.command("up", "--only", onlyCluster, "--yes", "-o", "json", "--timeout", "3m")
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if strings.Contains(lines.Text(), "Linode refuses: Too Many Requests (429); its provider tries again until it answers") {
+			if said++; said == 1 {
+				e.cloud.Clear(t)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil || said == 0 || len(e.cloud.Clusters()) != 1 {
+		t.Errorf("%v; said %d times; clusters: %v", err, said, e.cloud.Clusters())
+	}
+}
+
 // TestInterruptsOnAnEmulatedCloud: one Ctrl-C waits for the cluster, a second one cancels the wait; the cluster is known
 // either way, and the next up does not make it again.
 func TestInterruptsOnAnEmulatedCloud(t *testing.T) {

@@ -262,6 +262,15 @@ outputs: {x: '${ref.outputs["dsn"]}'}
 	{name: "a variable that is not there", files: ownProjects("projects:\n- path: net\n", yamlProject("net", `outputs: {x: "${nowhere}"}
 `)), args: simPlan, want: "nowhere"},
 
+	{name: "a function with a typing error", files: ownProjects("projects:\n- path: net\n", yamlProject("net", `variables:
+  zones: {"fn::aws:getAvailabilityZone": {}}
+`)), args: simPlan, want: `net/Pulumi.yaml:4: aws:getAvailabilityZone is none of the `},
+	{name: "a function of a package that is not at hand", files: ownProjects("projects:\n- path: net\n", yamlProject("net", `variables:
+  zone:
+    fn::invoke:
+      function: cloudflare:index/getZone:getZone
+`)), args: simPlan, want: "net/Pulumi.yaml:6: cloudflare:index/getZone:getZone"},
+
 	// what only a cloud can tell
 	{name: "a chart version that was never released", cannot: "which versions a registry has, only the registry says: `runner doctor` asks it"},
 	{name: "a wrong value inside chart values", cannot: "what a chart does with its values, only its templates say"},

@@ -59,6 +59,7 @@ type operator struct {
 	plan    planGuard   // the plan that an up must follow
 	again   *secondLook // judges partial previews; nil if nothing depends on them
 	cluster *clusterGuard
+	cloud   cloudWatch
 	before  hooks.BeforeFunc
 	failed  func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
 	inside  hooks.InsideFunc    // nil without --deep
@@ -75,6 +76,7 @@ func (j *job) newOperator(op operation.Operation, check checks) operator {
 		stacks: j.s.Stacks, task: j.task(op), plan: j.newPlanGuard(op),
 		before: around.Before(op, j.Removal.Forget), failed: around.Failed,
 		known: check.known, again: check.again, rollout: j.Rollout, outputs: j.contract, cluster: j.cluster,
+		cloud: newCloudWatch(j.s),
 	}
 	if op == operation.Preview {
 		work.reasons = unchanged.New(j.s, false)
@@ -117,7 +119,9 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	if err := o.cluster.clear(ctx, task, emit); err != nil {
 		return executor.Outcome{}, err
 	}
-	outcome, err := o.stacks.Operate(ctx, task, emit)
+	watched, end := o.cloud.follow(ctx, step.Project.Name, emit)
+	outcome, err := o.stacks.Operate(ctx, task, watched)
+	end()
 	if err == nil && o.inside != nil && outcome.Skipped == "" {
 		var found event.Changes
 		found, err = o.inside(ctx, step.Project.Name, emit)
