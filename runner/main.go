@@ -1,5 +1,5 @@
-// Command runner stands up, refreshes and destroys a whole Kubernetes
-// environment made of many small Pulumi projects, as one unit.
+// Command runner runs many small Pulumi projects as one: it previews, deploys, refreshes and destroys
+// them together.
 package main
 
 import (

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the pictures of the documentation from real runs on simulated clouds: the live view from what a terminal was sent, the
+# Makes the pictures of the documentation from real runs on simulated clouds: the run from what a terminal was sent, the
 # report, the graph and pages of runner web as they are. Takes two minutes; it needs Linux's script(1), and Chromium for the report.
 set -eu
 cd "$(dirname "$0")/.."
@@ -28,7 +28,7 @@ STACK
   RUNNER_SIMULATE_SPEED=100000 runner destroy -s dev --simulate >/dev/null
   script -qec "stty cols 100 rows 40; exec $command" /dev/null </dev/null >"$work/recording"
   runner report -s dev --simulate -o html >"$work/report.html"
-  runner plan -p aws -s dev -o svg >"$work/plan.svg"
+  runner plan -p aws -s dev -o svg --skip kic-image-build,kic-image-push,ingress-controller-namespace,ingress-controller,bank-of-anthos >"$work/plan.svg"
 )
 # A fleet in three waves, as files of runner web.
 (
@@ -55,9 +55,9 @@ shoot() { # PAGE PICTURE HEIGHT
 }
 shoot index.html web-fleet.png 860
 shoot e/prod-us.html web-environment.png 1120
-"$work/pictures" $command <"$work/recording" >"$work/live.svg"
+"$work/pictures" $command <"$work/recording" >"$work/run.svg"
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
   --disable-sync --user-data-dir="$work/chromium" --hide-scrollbars --window-size=1000,1060 --screenshot="$work/report.png" \
   "file://$work/report.html" 2>/dev/null
 mkdir -p docs/pictures
-cp "$work/live.svg" "$work/report.png" "$work/plan.svg" "$work/web-fleet.png" "$work/web-environment.png" docs/pictures/
+cp "$work/run.svg" "$work/report.png" "$work/plan.svg" "$work/web-fleet.png" "$work/web-environment.png" docs/pictures/

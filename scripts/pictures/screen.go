@@ -38,6 +38,10 @@ func (s *screen) play(text string, frame func()) error {
 		char, n := utf8.DecodeRuneInString(text)
 		switch char {
 		case '\x1b':
+			if after, found := cutLink(text); found {
+				text = after
+				continue
+			}
 			end := strings.IndexAny(text, "hlmAJK")
 			if !strings.HasPrefix(text, "\x1b[") || end < 0 {
 				return fmt.Errorf("unexpected control sequence %.10q", text)
@@ -59,6 +63,17 @@ func (s *screen) play(text string, frame func()) error {
 		text = text[n:]
 	}
 	return nil
+}
+
+// cutLink returns the text after the beginning or the end of a link, if that is what it begins with. The words of a link
+// look like others.
+func cutLink(text string) (after string, found bool) {
+	const begin, end = "\x1b]8;;", "\x1b\\"
+	if !strings.HasPrefix(text, begin) {
+		return text, false
+	}
+	_, after, found = strings.Cut(text, end)
+	return after, found
 }
 
 func (s *screen) control(sequence string) error {

@@ -43,9 +43,9 @@ func TestRun(t *testing.T) {
 		stdout     string // the start
 		stderr     string // complete
 	}{
-		{"nothing", "", nil, 0, "Run many Pulumi projects", ""},
-		{"help", "help", nil, 0, "Run many Pulumi projects", ""},
-		{"help flag", "-h", nil, 0, "Run many Pulumi projects", ""},
+		{"nothing", "", nil, 0, "Run many small Pulumi projects", ""},
+		{"help", "help", nil, 0, "Run many small Pulumi projects", ""},
+		{"help flag", "-h", nil, 0, "Run many small Pulumi projects", ""},
 		{"help of a command", "help plan", nil, 0, "Show the projects of a provider", ""},
 		{"help flag of a command", "plan -p nowhere x --help", nil, 0, "Show the projects of a provider", ""},
 		{"help flag before a command", "--help show-execution", nil, 0, "Show the projects of a provider", ""},

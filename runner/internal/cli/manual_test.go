@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/help"
 )
 
 // manuals returns the manual pages, by the name of their file: one about the
@@ -122,7 +123,7 @@ func (r *roff) commands(parts []page) {
 }
 
 func programManual(all []page) string {
-	r := newRoff(cmd.Program, "stand up and manage a whole Kubernetes environment")
+	r := newRoff(cmd.Program, strings.ToLower(help.About[:1])+help.About[1:])
 	r.section("SYNOPSIS")
 	r.text(cmd.Program + " COMMAND [flags]")
 	r.section("DESCRIPTION")

@@ -83,7 +83,7 @@ func flagTexts(flags []cli.Flag) []flagText {
 // introduction stands before the commands, in both forms.
 func introduction() []string {
 	return []string{
-		"`" + cmd.Program + "` stands up and manages a whole Kubernetes environment: many Pulumi projects as one.",
+		help.About + ".",
 		"Flags may stand before or behind the command and its arguments. Each has an environment variable, which may also be set in " +
 			"config/pulumi/environment.",
 	}

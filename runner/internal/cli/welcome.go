@@ -6,6 +6,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/help"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/adopt"
 )
@@ -14,7 +15,7 @@ import (
 // next.
 func welcome(d cmd.Deps) string {
 	what, next := lookAround(d)
-	text := "Run many Pulumi projects as one environment.\n\n" + what + "\n\n"
+	text := help.About + ".\n\n" + what + "\n\n"
 	for _, n := range next {
 		text += fmt.Sprintf("  %s %-34s  # %s\n", cmd.Program, n.command, n.does)
 	}

@@ -55,9 +55,12 @@ func foldFlags(b *strings.Builder, title string, flags []cli.Flag, path string) 
 	fmt.Fprintf(b, "\n%s: %s. `%s %s --help-all` explains them.\n", title, strings.Join(names, ", "), cmd.Program, path)
 }
 
+// About says what the runner is: in help, on the manual page, in the README and in packages.
+const About = "Run many small Pulumi projects as one"
+
 func programHelp(all []*cli.Command) string {
 	var b strings.Builder
-	b.WriteString("Run many Pulumi projects as one environment.\n\n")
+	b.WriteString(About + ".\n\n")
 	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n", cmd.Program)
 	for _, g := range Groups() {
 		b.WriteString("\n" + g.Title + ":\n" + table(commandRows(g.of(all))))

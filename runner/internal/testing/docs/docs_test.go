@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
+
+	"mara/runner/internal/cli/help"
 )
 
 // repository is the directory of all.
@@ -99,6 +101,45 @@ func follow(all []Page, from Page, target string) (problem string) {
 		return "there is no such heading"
 	}
 	return ""
+}
+
+// TestFiles: a block that shows a file of the repository shows the file as it is.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	shown := 0
+	for _, page := range pages(t) {
+		for _, b := range page.Blocks() {
+			name, ok := strings.CutPrefix(b.Mark, "file: ")
+			if !ok {
+				continue
+			}
+			shown++
+			content, err := os.ReadFile(filepath.Join(repository, name))
+			if err != nil {
+				t.Errorf("%s: %v", b.At(), err)
+			}
+			if diff := cmp.Diff(strings.TrimSuffix(string(content), "\n"), strings.Join(b.Lines, "\n")); diff != "" {
+				t.Errorf("%s differs from %s: %s", b.At(), name, diff)
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("no page shows a file")
+	}
+}
+
+// TestOneSentence says what the runner is, everywhere in the same words.
+func TestOneSentence(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"README.md", "docs/commands.md", "runner/internal/cli/testdata/help.txt", "docs/man/runner.1", "scripts/release/nfpm.yaml",
+		"scripts/release/manifests.sh", "scripts/site/hugo.yaml",
+	} {
+		content, err := os.ReadFile(filepath.Join(repository, name))
+		if err != nil || !strings.Contains(strings.ToLower(string(content)), strings.ToLower(help.About)) {
+			t.Errorf("%s does not say %q, %v", name, help.About, err)
+		}
+	}
 }
 
 // TestBlocksAreMarked: every block says what language it is in, and every one that a
