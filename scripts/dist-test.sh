@@ -89,6 +89,39 @@ inside runner version --check --releases "$address" | grep 'newest release 1.3.0
 inside runner demo >"$work/demo" 2>&1 || { cat "$work/demo" && fail "runner demo"; }
 tail -3 "$work/demo"
 [ -z "$(ls "$root/tmp")" ] || fail "left in /tmp: $(ls "$root/tmp")"
+# On a terminal, someone who has only this address gets from the README to an adopted repository with a preview: with five commands, in ten minutes.
+if command -v tmux >/dev/null; then
+  rm -rf "$root/usr/local"
+  cp -R examples/existing "$root/root/shop"
+  terminal() { tmux -S "$work/tmux" "$@"; }
+  screen() { terminal capture-pane -p -J -S -3000; }
+  terminal new-session -d -x 100 -y 40 "chroot '$root' /bin/busybox env -i HOME=/root PATH=/usr/local/bin:/bin TERM=xterm-256color PS1='ready> ' \
+    PULUMI_BACKEND_URL=file://state PULUMI_CONFIG_PASSPHRASE='correct horse' sh"
+  began=$(date +%s) commands=0
+  type_in() {
+    commands=$((commands + 1))
+    terminal send-keys -l "$1"
+    terminal send-keys Enter
+    until [ "$(screen | grep -c '^ready>')" -gt $commands ]; do
+      [ $(($(date +%s) - began)) -lt 600 ] || fail "after ten minutes: $(screen)"
+      sleep 0.3
+    done
+  }
+  type_in "wget -q -O- $address/latest/download/install.sh | sh"
+  type_in 'runner demo'
+  type_in 'cd ~/shop'
+  type_in 'runner adopt'
+  type_in 'runner preview -s dev'
+  screen >"$work/screen"
+  terminal kill-server
+  for want in 'The files of the demo were removed' 'wrote /root/shop/mara.yaml: 4 projects' 'preview succeeded'; do
+    grep -q "$want" "$work/screen" || { cat "$work/screen" && fail "the first minutes do not show \"$want\""; }
+  done
+  [ -e "$root/root/shop/mara.yaml" ] && [ $commands -le 5 ] || fail "$commands commands"
+  echo "from nothing to an adopted repository with a preview: $commands commands, $(($(date +%s) - began)) s"
+else
+  echo "not run: the first minutes on a terminal, since tmux is not installed"
+fi
 inside sh -n /usr/local/share/bash-completion/completions/runner 2>/dev/null || bash -n "$root/usr/local/lib/mara/1.3.0/share/bash-completion/completions/runner" || fail "the completion is broken"
 grep -q '^\.TH RUNNER' "$root/usr/local/lib/mara/1.3.0/share/man/man1/runner.1" || fail "there is no manual page"
 for package in dist/*.deb; do

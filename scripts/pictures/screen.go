@@ -65,8 +65,8 @@ func (s *screen) play(text string, frame func()) error {
 	return nil
 }
 
-// cutLink returns the text after the beginning or the end of a link, if that is what it begins with. The words of a link
-// look like others.
+// cutLink returns the text after the beginning or the end of a link, if it begins with one. The words of a link look
+// like others.
 func cutLink(text string) (after string, found bool) {
 	const begin, end = "\x1b]8;;", "\x1b\\"
 	if !strings.HasPrefix(text, begin) {
