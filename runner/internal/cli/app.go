@@ -10,6 +10,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -32,6 +33,7 @@ import (
 	"mara/runner/internal/cli/tools"
 	"mara/runner/internal/cli/trial"
 	"mara/runner/internal/cli/web"
+	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/pulumi/pulumicli"
 )
 
@@ -90,6 +92,9 @@ func Run(ctx context.Context, d cmd.Deps, args []string) int {
 	d.Variables = func() []string { return append(variablesOf(commands(d)), pulumicli.ConnectionsVariable) }
 	err := execute(ctx, d, args)
 	cmd.PrintError(d.Stderr, err)
+	if err != nil && errors.Is(context.Cause(ctx), interrupt.ErrInterrupted) {
+		return cmd.ExitInterrupted // whatever has failed since the signal, such as releasing a lock, is a consequence of it
+	}
 	return cmd.ExitCode(err)
 }
 

@@ -162,6 +162,23 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
+// TestInterruptedCommand: a command that fails after a signal has cancelled it was interrupted, whatever its error is.
+func TestInterruptedCommand(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	d, _, stderr := cmdtest.Deps(t)
+	if code := Run(ctx, d, []string{"status", "--root", "/nowhere"}); code != cmd.ExitUsage {
+		t.Errorf("before the signal: exit code %d: %s", code, stderr)
+	}
+	cancel(interrupt.ErrInterrupted)
+	if code := Run(ctx, d, []string{"status", "--root", "/nowhere"}); code != cmd.ExitInterrupted {
+		t.Errorf("after the signal: exit code %d: %s", code, stderr)
+	}
+	if code := Run(ctx, d, []string{"providers"}); code != cmd.ExitDone {
+		t.Errorf("a command that is done all the same: exit code %d: %s", code, stderr)
+	}
+}
+
 func TestCompletionGolden(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {

@@ -125,7 +125,7 @@ func TestOperatorAdopt(t *testing.T) {
 	for _, args := range [][]string{{"adopt"}, {"adopt", "--back", "--yes", "-o", "json"}} {
 		d, stdout, stderr := cmdtest.Deps(t)
 		d.Dir = root
-		d.Environ = []string{"KUBECONFIG=" + kubeconfig}
+		d.Environ = []string{"RUNNER_KUBECONFIG=" + kubeconfig}
 		if code := Run(context.Background(), d, append([]string{"operator"}, append(args, "-s", "dev")...)); code != cmd.ExitDone {
 			t.Fatalf("%v: exit code %d: %s%s", args, code, stdout, stderr)
 		}
@@ -134,6 +134,35 @@ func TestOperatorAdopt(t *testing.T) {
 		if strings.Contains(line, "destroy") {
 			t.Error(line)
 		}
+	}
+}
+
+// TestOperatorInTheOwnCluster: without --kubeconfig the Stacks are looked for in the environment's own cluster, whatever
+// kubectl's context is, and not at all where there is none.
+func TestOperatorInTheOwnCluster(t *testing.T) {
+	t.Parallel()
+	root := twoEnvironments(t)
+	o := pkotest.New(time.Minute)
+	i := newInstalled(t)
+	i.stacks(map[string]int{"aws-eks": 3})
+	outputs, err := json.Marshal(map[string]string{"kubeconfig": o.Serve(t, "pulumi", 5*time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(stack string) string {
+		d, stdout, stderr := installedDeps(t, root, i)
+		d.Environ = append(d.Environ, "KUBECONFIG=/of/another/cluster")
+		if code := Run(context.Background(), d, []string{"operator", "status", "-s", stack}); code != cmd.ExitConfig {
+			t.Errorf("%s: exit code %d: %s%s", stack, code, stdout, stderr)
+		}
+		return stderr.String()
+	}
+	if stderr := run("dev"); !strings.Contains(stderr, "error: the environment has no cluster: aws-eks is not deployed\nhint: name the cluster where the operator runs with --kubeconfig FILE") {
+		t.Error(stderr)
+	}
+	i.write("shown-aws-eks.json", string(outputs))
+	if stderr := run("dev"); !strings.Contains(stderr, "dev has no Stacks in the namespace pulumi") {
+		t.Error(stderr)
 	}
 }
 

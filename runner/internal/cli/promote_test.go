@@ -104,7 +104,7 @@ func TestPromoteRefuses(t *testing.T) {
 		"shop --from dev --to dev":                       {cmd.ExitUsage, "both dev"},
 		"shop --from dev":                                {cmd.ExitUsage, "name two environments"},
 		"--from dev --to prod":                           {cmd.ExitUsage, "which application?"},
-		"shop --from prod --to dev":                      {cmd.ExitFailed, "it is not deployed"},
+		"shop --from prod --to dev":                      {cmd.ExitConfig, "linode-lke is not deployed"},
 		"shop --from dev --to prod --patch --git-commit": {cmd.ExitUsage, "choose one"},
 	} {
 		code, stdout, stderr := promote(strings.Fields(args)...)

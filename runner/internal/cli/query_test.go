@@ -137,7 +137,7 @@ func TestQueryLive(t *testing.T) {
 		if diff := cmp.Diff(want, stdout.String()); diff != "" {
 			t.Errorf("%s: %s", args, diff)
 		}
-		if !strings.Contains(stderr.String(), "warning: prod is skipped: it has no cluster") {
+		if !strings.Contains(stderr.String(), "warning: prod is skipped: the environment has no cluster") {
 			t.Errorf("%s: stderr: %s", args, stderr)
 		}
 		if strings.Contains(stderr.String(), "hidden") {

@@ -4,7 +4,6 @@ package backups
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -195,13 +194,7 @@ func inCluster(ctx context.Context, d cmd.Deps, o options, work func(context.Con
 		defer cancel()
 	}
 	return session.Use(d.Deps, o.Options, (*session.Session).Resolve, func(s *session.Session) error {
-		if err := session.OpenToReveal(ctx, s); err != nil {
-			return err
-		}
-		kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
-		if err == nil && kubeconfig == nil {
-			err = errors.New("the environment has no cluster: it is not deployed")
-		}
+		kubeconfig, err := cmd.OpenCluster(ctx, s)
 		if err != nil {
 			return err
 		}

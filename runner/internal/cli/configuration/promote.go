@@ -3,7 +3,6 @@ package configuration
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -164,22 +163,16 @@ func askCluster(ctx context.Context, d cmd.Deps, o promoteOptions) (found examin
 	options := o.Options
 	options.Request = o.Of(o.From)
 	err = session.Use(d.Deps, options, (*session.Session).Resolve, func(s *session.Session) error {
-		if err := session.OpenToReveal(ctx, s); err != nil {
-			return err
-		}
-		kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
-		if err == nil && kubeconfig == nil {
-			err = errors.New("it has no cluster: it is not deployed")
-		}
+		kubeconfig, err := cmd.OpenCluster(ctx, s)
 		if err != nil {
-			return fmt.Errorf("the environment %s: %w", o.From, err)
+			return fmt.Errorf("%s: %w", o.From, err)
 		}
 		cluster, err := kubeapi.Connect(kubeconfig, s.Env)
 		if err != nil {
 			return err
 		}
 		if found, err = examine.RunningImage(ctx, cluster, o.Application); err != nil {
-			return fmt.Errorf("the environment %s: %w", o.From, err)
+			return fmt.Errorf("%s: %w", o.From, err)
 		}
 		return nil
 	})

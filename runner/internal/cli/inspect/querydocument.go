@@ -101,7 +101,7 @@ func (c *collected) addObjects(ctx context.Context, e query.Environment) error {
 	}
 	if err != nil {
 		fmt.Fprintf(c.d.Stderr, "warning: %s is skipped: %v\n", e.Stack, err)
-		if !errors.Is(err, errNoCluster) {
+		if _, none := errors.AsType[*cmd.NoClusterError](err); !none {
 			c.unread = append(c.unread, "the cluster of "+e.Stack)
 		}
 		return nil
@@ -123,22 +123,13 @@ func addObjects(document *query.Document, e query.Environment, objects [][]byte)
 	return nil
 }
 
-// errNoCluster is the error of an environment without a cluster.
-var errNoCluster = errors.New("it has no cluster")
-
 // inCluster opens an environment and calls ask for its cluster.
 func inCluster(ctx context.Context, d cmd.Deps, o queryOptions, stack string, q query.Named,
 	ask func(*session.Session, live.Options) error) error {
 	options := o.Options
 	options.Request = o.Of(stack)
 	return session.Use(d.Deps, options, (*session.Session).Resolve, func(s *session.Session) error {
-		if err := session.OpenToReveal(ctx, s); err != nil {
-			return err
-		}
-		kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
-		if err == nil && kubeconfig == nil {
-			err = errNoCluster
-		}
+		kubeconfig, err := cmd.OpenCluster(ctx, s)
 		if err != nil {
 			return err
 		}

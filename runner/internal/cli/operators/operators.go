@@ -15,7 +15,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/kube/kubeconfig"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/kube/pko"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
@@ -27,8 +27,9 @@ func Command(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "operator", Usage: "watch, hand over and delete what the Pulumi Kubernetes Operator runs",
 		Description: "Finds the Stacks that `runner export operator` wrote for an environment by their labels, in " +
-			"the cluster of --kubeconfig and the namespace of --namespace. The operator runs their programs " +
-			"there.\n\n" +
+			"the environment's own cluster, or that of --kubeconfig, and in the namespace of --namespace. The " +
+			"operator runs their programs there. The kubeconfig of the environment's own cluster is a secret output, " +
+			"which needs the passphrase. Which context of kubectl is current does not matter.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Subcommands: []*cli.Command{statusCommand(d), waitCommand(d), deleteCommand(d), adoptCommand(d)},
 	}
@@ -37,7 +38,7 @@ func Command(d cmd.Deps) *cli.Command {
 type options struct {
 	cmd.Common
 	Namespace  string
-	Kubeconfig string        // file; "" for kubectl's
+	Kubeconfig string        // file; "" for that of the environment's own cluster
 	Timeout    time.Duration // 0 for none
 	Back       bool          // of adopt
 	Commit     string        // of wait: the one that has to have been tried; "" for any
@@ -48,10 +49,8 @@ func flags(own ...cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(own, []cli.Flag{
 		&cli.StringFlag{Name: "namespace", Aliases: []string{"n"}, Value: "pulumi",
 			Usage: "look into the namespace `NAME`"},
-		&cli.StringFlag{Name: "kubeconfig", Usage: "use the cluster of this `FILE` (default: kubectl's)"},
-		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory,
-			Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
-	}, cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags())
+		&cli.StringFlag{Name: "kubeconfig", Usage: "use the cluster of this `FILE` (default: the environment's own)"},
+	}, cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
 }
 
 func timeoutFlag() cli.Flag {
@@ -88,7 +87,7 @@ type work struct {
 // is one.
 func action(d cmd.Deps, run func(work, context.Context) error) cli.ActionFunc {
 	return cmd.Action(d, parse, func(ctx context.Context, d cmd.Deps, o options) error {
-		w, err := newWork(d, o)
+		w, err := newWork(ctx, d, o)
 		if err != nil {
 			return err
 		}
@@ -107,13 +106,13 @@ func action(d cmd.Deps, run func(work, context.Context) error) cli.ActionFunc {
 	})
 }
 
-func newWork(d cmd.Deps, o options) (work, error) {
+func newWork(ctx context.Context, d cmd.Deps, o options) (work, error) {
 	stack, err := config.ResolveStack(o.Stack, o.Sources)
 	if err != nil {
 		return work{}, err
 	}
 	env := o.Sources.File.Merge(o.Sources.Process)
-	content, err := readKubeconfig(d, o, env)
+	content, err := readKubeconfig(ctx, d, o)
 	if err != nil {
 		return work{}, err
 	}
@@ -126,21 +125,22 @@ func newWork(d cmd.Deps, o options) (work, error) {
 	return work{watcher, d, o, stack.Text}, err
 }
 
-func readKubeconfig(d cmd.Deps, o options, env map[string]string) ([]byte, error) {
-	files := []string{d.Absolute(o.Kubeconfig)}
-	if o.Kubeconfig == "" {
-		files = kubeconfig.Files(env["KUBECONFIG"], env["HOME"])
-	}
-	var errs []error
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err == nil {
-			return content, nil
+func readKubeconfig(ctx context.Context, d cmd.Deps, o options) (content []byte, err error) {
+	const next = "name the cluster where the operator runs with --kubeconfig FILE"
+	if o.Kubeconfig != "" {
+		if content, err = os.ReadFile(d.Absolute(o.Kubeconfig)); err != nil {
+			return nil, &failure.Environment{Text: "there is no kubeconfig: " + err.Error(), Next: next}
 		}
-		errs = append(errs, err)
+		return content, nil
 	}
-	return nil, &failure.Environment{Text: "there is no kubeconfig: " + errors.Join(errs...).Error(),
-		Next: "name one with --kubeconfig"}
+	err = session.Use(d.Deps, o.Options, (*session.Session).Resolve, func(s *session.Session) error {
+		content, err = cmd.OpenCluster(ctx, s)
+		return err
+	})
+	if none, ok := errors.AsType[*cmd.NoClusterError](err); ok {
+		none.Next = next
+	}
+	return content, err
 }
 
 // list lists the Stacks, of which there has to be one.

@@ -44,26 +44,15 @@ func runKubectl(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	if err := s.Resolve(); err != nil {
 		return err
 	}
-	cluster := s.Provider.ClusterProject
-	if cluster == "" {
-		return &failure.Environment{Text: "no project of this environment makes a cluster"}
-	}
 	path, err := process.Find("kubectl", s.Settings.Root, s.Env["PATH"])
 	if err != nil {
 		return &failure.Environment{
 			Text: "kubectl is not on the PATH", Next: "install it: https://kubernetes.io/docs/tasks/tools",
 		}
 	}
-	if err := session.OpenToReveal(ctx, s); err != nil {
-		return err
-	}
-	content, err := s.Hooks().ClusterKubeconfig(ctx, cluster)
+	content, err := cmd.OpenCluster(ctx, s)
 	if err != nil {
 		return err
-	}
-	if content == nil {
-		text := cluster + " is not deployed, so that there is no cluster"
-		return &failure.Environment{Text: text, Next: "`" + s.Command("up") + "` makes it"}
 	}
 	dir, err := s.TempDir()
 	if err != nil {

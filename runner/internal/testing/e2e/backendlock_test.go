@@ -15,10 +15,10 @@ import (
 
 // sharing creates a directory with one project, whose backend others have, too. A run in
 // it goes on until the file "go" is there.
-func sharing(t *testing.T, backend string) *environment {
+func sharing(t *testing.T, at place) *environment {
 	t.Helper()
 	e := newEnvironment(t, embedded)
-	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse", "PULUMI_BACKEND_URL="+backend)
+	e.useStatesAt(at)
 	e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\noutputs:\n  text: hello\n")
 	e.write("a/hold.sh", "#!/bin/sh\ntouch begun\nuntil [ -e go ]; do sleep 0.05; done\n")
 	if err := os.Chmod(filepath.Join(e.root, "a/hold.sh"), 0o755); err != nil {
@@ -43,9 +43,11 @@ func (e *environment) begin(flags ...string) *exec.Cmd {
 // environment at once. What died is taken over where that is certain.
 func TestSharedBackend(t *testing.T) {
 	t.Parallel()
-	shared := t.TempDir()
-	backend := "file://" + shared
-	one, two := sharing(t, backend), sharing(t, backend)
+	testSharedBackend(t, inDirectory(t))
+}
+
+func testSharedBackend(t *testing.T, at place) {
+	one, two := sharing(t, at), sharing(t, at)
 	two.write("a/go", "")
 	running := one.begin()
 	for _, operation := range []string{"up", "destroy", "refresh"} {
@@ -67,9 +69,9 @@ func TestSharedBackend(t *testing.T) {
 	if err := running.Wait(); err != nil {
 		t.Errorf("the first run: %v", err)
 	}
-	locks := filepath.Join(shared, ".mara/locks/dev")
-	if left, err := filepath.Glob(locks + "/*"); err != nil || len(left) > 0 {
-		t.Errorf("locks are left: %v, %v", left, err)
+	const locks = ".mara/locks/dev"
+	if left := two.objects("", "list", at.backend, locks); left != "{}" {
+		t.Errorf("locks are left: %s", left)
 	}
 
 	for _, name := range []string{"a/begun", "a/go"} {
@@ -92,9 +94,7 @@ func TestSharedBackend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(locks, "theirs.json"), content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	two.objects(string(content), "put", at.backend, locks+"/theirs.json")
 	if r := two.run("up", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "ann@elsewhere") || !strings.Contains(r.stderr, "`runner unlock --force`") {
 		t.Errorf("another machine's lock: exit code %d\n%s", r.code, r.stderr)
 	}
@@ -113,19 +113,8 @@ func TestSharedBackend(t *testing.T) {
 // directory; the libraries for S3, Google and Azure are used in the same way.
 func TestObjects(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	do := func(stdin string, args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), program(t, "mara-engine"), append([]string{"objects"}, args...)...)
-		cmd.Stdin = strings.NewReader(stdin)
-		cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
-		output, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%v: %v", args, err)
-		}
-		return strings.TrimSpace(string(output))
-	}
-	url := "file://" + dir
+	do := emptyEnvironment(t).objects
+	url := "file://" + t.TempDir()
 	if got := do("", "list", url, "locks/dev"); got != "{}" {
 		t.Errorf("an empty bucket has %s", got)
 	}

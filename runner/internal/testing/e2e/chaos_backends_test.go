@@ -21,28 +21,6 @@ const (
 	cutConnections = "connections are cut"
 )
 
-// place is where a case of the chaos of backends has its states.
-type place struct {
-	backend string
-	env     []string
-	trouble func() // makes the backend refuse requests, or forget its clients
-	kind    string // of that trouble
-}
-
-// places returns functions that make a place of its own for a case, by the name of the backend.
-func places() map[string]func(t *testing.T) place {
-	return map[string]func(t *testing.T) place{
-		"S3": func(t *testing.T) place {
-			b := newBucket(t)
-			return place{b.backend(), []string{"AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret"}, func() { b.trouble.Store(60) }, refusals}
-		},
-		"PostgreSQL": func(t *testing.T) place {
-			server := postgres(t)
-			return place{server.backend, nil, server.cut, cutConnections}
-		},
-	}
-}
-
 // TestChaosOfBackends disturbs runs whose states are in a bucket or a database: real operations on an emulated cloud,
 // which are killed, interrupted, or whose backend is in trouble. Then --resume continues with the commands that the
 // runner names on the way. In the end there are the resources of an undisturbed run, in the state and in the cloud, each
@@ -54,12 +32,13 @@ func TestChaosOfBackends(t *testing.T) {
 	t.Cleanup(func() {
 		fmt.Printf("chaos of backends: %d cases from %s=%d on; met: %v\n", cases, seedVariable, first, campaign.met)
 	})
-	for name, makePlace := range places() {
+	for _, kind := range []string{inS3, inPostgres} {
 		for i := range max(fewAtBackends, 3*cases/10) {
 			seed := first + uint64(i)
-			t.Run(fmt.Sprintf("%s seed=%d", name, seed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s seed=%d", kind, seed), func(t *testing.T) {
 				t.Parallel()
-				newBackendCase(rand.New(rand.NewPCG(seed, 33)), seed, makePlace(t)).run(t, campaign)
+				// A server of its own, for trouble comes to all who use it.
+				newBackendCase(rand.New(rand.NewPCG(seed, 33)), seed, places(t, kind)(t)).run(t, campaign)
 			})
 		}
 	}
@@ -83,9 +62,8 @@ func newBackendCase(r *rand.Rand, turn uint64, at place) backendCase {
 // run does the case.
 func (c backendCase) run(t *testing.T, campaign *campaign) {
 	t.Logf("%s, %s at line %d and %s", c.operation, c.trouble.kind, c.trouble.line, c.trouble.pause)
-	e := onEmulatedCloud(t)
+	e := onEmulatedCloud(t, c.place)
 	e.real = true
-	e.env = append(append(e.env, "PULUMI_BACKEND_URL="+c.backend), c.env...)
 	e.write("mara.yaml", "providers: {linode: {}}\nprojects:\n- {path: a, reads: linode-lke, outputs: [value]}\n")
 	e.version("first")
 	args := []string{"up", "--only", onlyCluster + ",a", "--yes", "-o", "json"}

@@ -10,10 +10,10 @@ import (
 )
 
 // elsewhere returns a fleet of environments with three projects each, whose states are at a backend.
-func elsewhere(t *testing.T, backend string, environments int) *environment {
+func elsewhere(t *testing.T, at place, environments int) *environment {
 	t.Helper()
 	e := emptyEnvironment(t)
-	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse", "PULUMI_BACKEND_URL="+backend)
+	e.useStatesAt(at)
 	e.write("config/pulumi/environment", "")
 	e.write("mara.yaml", "projects:\n- {path: a}\n- {path: b, reads: a}\n- {path: c}\n")
 	e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\nconfig: {size: {type: integer}}\noutputs: {size: \"${size}\"}\n")
@@ -38,10 +38,9 @@ func (e *environment) succeed(args ...string) string {
 
 // life is that of a fleet whose states are not in files.
 type life struct {
-	backend, again string   // addresses of two places on the same server
-	env            []string // that the server needs
-	needle         string   // a secret of the server
-	trouble        func()   // makes the server refuse some requests; may be nil
+	place
+	again  string // the address of another place on the same server
+	needle string // a secret of the server
 }
 
 // lifeParts lists what a life is made of.
@@ -58,8 +57,7 @@ func lifeParts() []string {
 func (l life) test(t *testing.T) {
 	t.Helper()
 	backend := l.backend
-	e := elsewhere(t, backend, 12)
-	e.env = append(e.env, l.env...)
+	e := elsewhere(t, l.place, 12)
 	trouble := func() {
 		if l.trouble != nil {
 			l.trouble()
@@ -77,8 +75,7 @@ func (l life) test(t *testing.T) {
 	if text := e.succeed("outputs", "b", "size", "-s", "e07"); strings.TrimSpace(text) != "7" {
 		t.Errorf("the output of an environment is %q", text)
 	}
-	other := elsewhere(t, backend, 12) // on another machine
-	other.env = append(other.env, l.env...)
+	other := elsewhere(t, l.place, 12) // on another machine
 	other.write("config/pulumi/Pulumi.e01.yaml", "config:\n  a:size: \"100\"\n")
 	other.succeed("up", "-s", "e01", "--yes", "--new-backend")
 	if text := e.succeed("outputs", "b", "size", "-s", "e01"); strings.TrimSpace(text) != "100" {
@@ -110,7 +107,7 @@ func (l life) test(t *testing.T) {
 	e.succeed("secrets", "change-provider", "passphrase", "--new-passphrase", "env:NEW", "-s", "e03", "--yes")
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=another horse")
 	e.succeed("up", "-s", "e03", "--yes")
-	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE="+ownPassphrase)
 	files := "file://" + t.TempDir()
 	e.succeed("state", "move", "-s", "e04", "--to", files, "--yes")
 	e.env = append(e.env, "PULUMI_BACKEND_URL="+files)

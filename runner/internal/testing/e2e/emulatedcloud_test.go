@@ -53,7 +53,8 @@ type emulatedCloud struct {
 	cloud *cloudtest.Cloud
 }
 
-func onEmulatedCloud(t *testing.T) emulatedCloud {
+// onEmulatedCloud returns an environment on an emulated cloud, whose states are at a place.
+func onEmulatedCloud(t *testing.T, at place) emulatedCloud {
 	t.Helper()
 	plugin, err := linodePlugin()
 	if err != nil {
@@ -62,6 +63,7 @@ func onEmulatedCloud(t *testing.T) emulatedCloud {
 	tools := scripttest.Directory(t, map[string]string{"kubectl": `echo '{"clientVersion": {"gitVersion": "v1.36.0"}}'`})
 	e := newEnvironment(t, embedded)
 	cloud := cloudtest.New(t)
+	e.useStatesAt(at)
 	e.env = append(e.env, cloud.Env()...)
 	e.env = append(e.env, "PATH="+strings.Join([]string{plugin, tools, os.Getenv("PATH")}, string(filepath.ListSeparator)),
 		"PULUMI_CONFIG_PASSPHRASE="+ownPassphrase)
@@ -182,7 +184,11 @@ func TestLifeOnAnEmulatedCloud(t *testing.T) {
 	recordOnEmulatedCloud(t, "up, and its kubeconfig", "nothing to do", "what the cloud offers, asked by doctor", "another number of nodes",
 		"Kubernetes goes up by one minor version", "refresh and up after the cluster was deleted by hand",
 		"up after the cluster was deleted by hand, without a refresh", "destroy")
-	e := onEmulatedCloud(t)
+	testLifeOnAnEmulatedCloud(t, inDirectory(t))
+}
+
+func testLifeOnAnEmulatedCloud(t *testing.T, at place) {
+	e := onEmulatedCloud(t, at)
 	e.cloud.ReadyAfter(2 * time.Second) // the provider waits for the kubeconfig
 	older := []string{"--config", "lke:k8s_version=1.35"}
 	e.operate(0, "up", older...)
@@ -243,7 +249,7 @@ func TestLoadBalancersOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
 	recordOnEmulatedCloud(t, "destroy refuses a cluster with a load balancer", "destroy waits until the cluster has removed it")
 	const balancer = "load balancer of service default/shop"
-	e := onEmulatedCloud(t)
+	e := onEmulatedCloud(t, inDirectory(t))
 	e.operate(0, "up")
 	id := e.cloud.Clusters()[0]
 	e.cloud.AddLoadBalancer(id, "shop")
@@ -275,7 +281,7 @@ func TestTroubleOnAnEmulatedCloud(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			e := onEmulatedCloud(t)
+			e := onEmulatedCloud(t, inDirectory(t))
 			test.fault.Path = "/v4/lke/clusters"
 			e.cloud.Set(t, test.fault)
 			if _, said := e.operate(test.code, "up"); !strings.Contains(said, test.want) {
@@ -295,7 +301,7 @@ func TestTroubleOnAnEmulatedCloud(t *testing.T) {
 func TestSilenceOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
 	recordOnEmulatedCloud(t, "throttled until the runner has asked the cloud for the reason, and has said it", "not ready for a minute")
-	e := onEmulatedCloud(t)
+	e := onEmulatedCloud(t, inDirectory(t))
 	e.cloud.ReadyAfter(time.Minute) // once it was made
 	e.cloud.Set(t, cloudtest.Fault{Status: 429, RetryAfter: "1"})
 	cmd := e.command("up", "--only", onlyCluster, "--yes", "-o", "json", "--timeout", "3m")
@@ -325,28 +331,34 @@ func TestSilenceOnAnEmulatedCloud(t *testing.T) {
 func TestInterruptsOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
 	recordOnEmulatedCloud(t, "Ctrl-C once while the cluster is made, and up again", "Ctrl-C twice, and up again")
-	for name, test := range map[string]struct {
-		ready   time.Duration
-		signals int
-	}{"once": {3 * time.Second, 1}, "twice": {10 * time.Minute, 2}} {
+	for name, test := range map[string]func(*testing.T, place){
+		"once": interruptedOnAnEmulatedCloud(3*time.Second, 1), "twice": interruptedOnAnEmulatedCloud(10*time.Minute, 2),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := onEmulatedCloud(t)
-			e.cloud.ReadyAfter(test.ready)
-			cmd, output := e.start()
-			for range test.signals {
-				_ = cmd.Process.Signal(syscall.SIGINT)
-				time.Sleep(time.Second)
-			}
-			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
-				t.Errorf("exit code %d, %v\n%s", cmd.ProcessState.ExitCode(), err, output)
-			}
-			e.cloud.Ready()
-			e.operate(0, "up")
-			if all := e.cloud.Clusters(); len(all) != 1 || e.creations() != 1 {
-				t.Errorf("clusters: %v", all)
-			}
+			test(t, inDirectory(t))
 		})
+	}
+}
+
+// interruptedOnAnEmulatedCloud returns a test that sends a number of interrupts to an up, whose cluster is ready after a while.
+func interruptedOnAnEmulatedCloud(ready time.Duration, signals int) func(t *testing.T, at place) {
+	return func(t *testing.T, at place) {
+		e := onEmulatedCloud(t, at)
+		e.cloud.ReadyAfter(ready)
+		cmd, output := e.start()
+		for range signals {
+			_ = cmd.Process.Signal(syscall.SIGINT)
+			time.Sleep(time.Second)
+		}
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
+			t.Errorf("exit code %d, %v\n%s", cmd.ProcessState.ExitCode(), err, output)
+		}
+		e.cloud.Ready()
+		e.operate(0, "up")
+		if all := e.cloud.Clusters(); len(all) != 1 || e.creations() != 1 {
+			t.Errorf("clusters: %v", all)
+		}
 	}
 }
 
@@ -355,7 +367,11 @@ func TestInterruptsOnAnEmulatedCloud(t *testing.T) {
 func TestCrashOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
 	recordOnEmulatedCloud(t, "the runner and its processes are killed while the cluster is made, repair imports it, and up again")
-	e := onEmulatedCloud(t)
+	testCrashOnAnEmulatedCloud(t, inDirectory(t))
+}
+
+func testCrashOnAnEmulatedCloud(t *testing.T, at place) {
+	e := onEmulatedCloud(t, at)
 	e.cloud.ReadyAfter(10 * time.Minute)
 	cmd, _ := e.start()
 	children := childrenOf(t, cmd)

@@ -382,10 +382,13 @@ func TestFleetGateAsks(t *testing.T) {
 // environment at once, and each knows what the other has rolled out.
 func TestFleetSharesBackend(t *testing.T) {
 	t.Parallel()
-	shared := t.TempDir()
+	testFleetSharesBackend(t, inDirectory(t))
+}
+
+func testFleetSharesBackend(t *testing.T, at place) {
 	newDir := func() *environment {
 		e := newEnvironment(t, embedded)
-		e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
+		e.useStatesAt(at)
 		e.write("config/pulumi/environment", "")
 		e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\nconfig: {size: {type: string, default: small}}\noutputs: {text: hello}\n")
 		e.write("a/hold.sh", "#!/bin/sh\ntouch ../begun\nuntil [ -e ../go ]; do sleep 0.05; done\n")
@@ -394,7 +397,7 @@ func TestFleetSharesBackend(t *testing.T) {
 		}
 		e.write("mara.yaml", "projects:\n- {path: a, hooks: [{name: hold, run: ./hold.sh, on: before}]}\n")
 		for _, name := range []string{"first", "second"} {
-			e.write("config/environments/"+name+".yaml", "values: {runner: {labels: {wave: "+name+"}, backend: \"file://"+shared+"\"}}\n")
+			e.write("config/environments/"+name+".yaml", "values: {runner: {labels: {wave: "+name+"}}}\n")
 		}
 		e.write("config/rollout.yaml", "waves:\n- {name: first, match: {wave: first}}\n- {name: second, match: {wave: second}}\n")
 		return e
@@ -414,8 +417,8 @@ func TestFleetSharesBackend(t *testing.T) {
 	}
 	one.await("begun")
 	said(two, 4, "the environment is locked by", "fleet", "up", "first", "--yes")
-	if n := one.statesIn(shared); n > 0 {
-		t.Errorf("%d states although the first hook has not ended", n)
+	if states := one.objects("", "list", at.backend, ".pulumi/stacks"); states != "{}" {
+		t.Errorf("there are states although the first hook has not ended: %s", states)
 	}
 	one.write("go", "")
 	if err := running.Wait(); err != nil {
@@ -426,7 +429,7 @@ func TestFleetSharesBackend(t *testing.T) {
 	said(two, 0, "none of 2 environments is affected", "fleet", "plan", "--affected", "--why", "first")
 	said(two, 0, "1 succeeded", "fleet", "up", "second", "--yes")
 	said(one, 0, "2 environments: 2 up to date", "fleet", "status")
-	one.write("config/environments/first.yaml", "values: {runner: {labels: {wave: first}, backend: \"file://"+shared+"\"}, pulumiConfig: {\"a:size\": large}}\n")
+	one.write("config/environments/first.yaml", "values: {runner: {labels: {wave: first}}, pulumiConfig: {\"a:size\": large}}\n")
 	said(one, 3, "first comes before, and first has changed since it was", "fleet", "up", "second", "--yes")
 	said(two, 0, "1 succeeded", "fleet", "destroy", "first", "--yes")
 	said(one, 0, "2 environments: 1 up to date, 0 changed, 0 never rolled out, 1 destroyed", "fleet", "status")
@@ -444,18 +447,12 @@ func (e *environment) await(name string) {
 	e.t.Fatalf("%s does not come", name)
 }
 
-// statesIn counts the states in a backend.
-func (e *environment) statesIn(dir string) int {
-	states, _ := filepath.Glob(filepath.Join(dir, ".pulumi/stacks/*/*.json"))
-	return len(states)
-}
-
 // newOwnFleet creates a root with own projects, a and b after it, in two environments of a first wave and one of a second,
 // in two regions. While there is a file "broken", b fails.
-func newOwnFleet(t *testing.T) *environment {
+func newOwnFleet(t *testing.T, at place) *environment {
 	t.Helper()
 	e := emptyEnvironment(t)
-	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=swordfish")
+	e.useStatesAt(at)
 	e.version("one")
 	e.write("b/Pulumi.yaml", "name: b\nruntime: yaml\noutputs: {value: b}\n")
 	e.write("mara.yaml", `projects:
@@ -486,7 +483,11 @@ func (e *environment) said(want int, text string, args ...string) {
 // TestFleetTellsWhatRan: the record of an environment is what ran there, for each project, with its outcome.
 func TestFleetTellsWhatRan(t *testing.T) {
 	t.Parallel()
-	e := newOwnFleet(t)
+	testFleetTellsWhatRan(t, inDirectory(t))
+}
+
+func testFleetTellsWhatRan(t *testing.T, at place) {
+	e := newOwnFleet(t, at)
 	remove := func(name string) {
 		if err := os.Remove(filepath.Join(e.root, name)); err != nil {
 			t.Fatal(err)
@@ -535,7 +536,7 @@ func TestFleetTellsWhatRan(t *testing.T) {
 // after it, and of no others.
 func TestFleetRecordsEachCommit(t *testing.T) {
 	t.Parallel()
-	e := newOwnFleet(t)
+	e := newOwnFleet(t, inDirectory(t))
 	const commit = "git -c user.name=me -c user.email=me@example.com commit -qm"
 	e.write("config/rollout.yaml", "waves:\n- {name: test, match: {stage: test}, gates: [{run: '"+commit+" second --allow-empty'}]}\n- {name: prod, match: {stage: prod}}\n")
 	e.write(".gitignore", ".runner\n")

@@ -246,50 +246,70 @@ func everyFileBelow(t *testing.T, root string) map[string][]byte {
 func TestChangeProviderIsKilled(t *testing.T) {
 	t.Parallel()
 	projects := []string{"certmgr", "logstore"}
-	before := newEnvironment(t, embedded).with("PULUMI_CONFIG_PASSPHRASE=" + firstPassphrase)
-	before.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
-	for _, project := range projects {
-		before.deployedSecret(project)
-	}
-	before.secrets(0, fileSecret, "set", "prometheus:admin_password", "-")
-	for when, refused := range map[string][]string{
-		"before import 1": {"refresh"},
-		"behind import 1": {"destroy --yes", "outputs"},
-		"behind import 2": {"secrets generate"},
-	} {
+	before := newEnvironment(t, embedded)
+	before.encrypt(projects)
+	for when, refused := range killedChanges() {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			e := emptyEnvironment(t).with("SECOND=" + secondPassphrase)
+			e := emptyEnvironment(t)
 			if err := os.CopyFS(e.root, os.DirFS(before.root)); err != nil {
 				t.Fatal(err)
 			}
-			first, second := e.with("PULUMI_CONFIG_PASSPHRASE="+firstPassphrase), e.with("PULUMI_CONFIG_PASSPHRASE="+secondPassphrase)
-			change := []string{"change-provider", "passphrase", "--new-passphrase", "env:SECOND", "--yes"}
-			doomed := first.with("RUNNER_PULUMI=" + e.killer(when))
-			if r := doomed.finish(doomed.command(append([]string{"secrets"}, change...)...), ""); r.code != -1 {
-				t.Fatalf("it was not killed: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
-			}
-			for _, args := range refused {
-				if r := first.run(strings.Fields(args)...); r.code != 3 || !strings.Contains(r.stderr, "runner secrets change-provider passphrase -s dev") {
-					t.Errorf("%v in the middle of a change: exit code %d\n%s", args, r.code, r.stderr)
-				}
-			}
-			r := first.secrets(0, "", change...)
-			if strings.Count(r.stdout, "encrypted the state of") > 2 {
-				t.Errorf("what was done was done again: %s", r.stdout)
-			}
-			for _, project := range projects {
-				second.checkState(project)
-			}
-			second.secrets(0, "", "export", "--to-file", "plain.yaml")
-			content, err := os.ReadFile(filepath.Join(e.root, "plain.yaml"))
-			if diff := cmp.Diff("prometheus:admin_password: "+fileSecret+"\n", string(content)); err != nil || diff != "" {
-				t.Errorf("%v %s", err, diff)
-			}
-			if r := second.secrets(0, "", "generate"); !strings.Contains(r.stdout, "made") {
-				t.Errorf("the environment cannot be worked on again: %s", r.stderr)
-			}
+			e.killChange(when, projects, refused)
 		})
+	}
+}
+
+// killedChanges returns what is refused after a change that was killed at a moment.
+func killedChanges() map[string][]string {
+	return map[string][]string{
+		"before import 1": {"refresh"},
+		"behind import 1": {"destroy --yes", "outputs"},
+		"behind import 2": {"secrets generate"},
+	}
+}
+
+// encrypt encrypts states and a file with the first passphrase.
+func (e *environment) encrypt(projects []string) {
+	e.t.Helper()
+	first := e.with("PULUMI_CONFIG_PASSPHRASE=" + firstPassphrase)
+	first.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
+	for _, project := range projects {
+		first.deployedSecret(project)
+	}
+	first.secrets(0, fileSecret, "set", "prometheus:admin_password", "-")
+}
+
+// killChange kills a change of the passphrase, and completes it.
+func (e *environment) killChange(when string, projects, refused []string) {
+	t := e.t
+	t.Helper()
+	e = e.with("SECOND=" + secondPassphrase)
+	first, second := e.with("PULUMI_CONFIG_PASSPHRASE="+firstPassphrase), e.with("PULUMI_CONFIG_PASSPHRASE="+secondPassphrase)
+	change := []string{"change-provider", "passphrase", "--new-passphrase", "env:SECOND", "--yes"}
+	doomed := first.with("RUNNER_PULUMI=" + e.killer(when))
+	if r := doomed.finish(doomed.command(append([]string{"secrets"}, change...)...), ""); r.code != -1 {
+		t.Fatalf("it was not killed: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, args := range refused {
+		if r := first.run(strings.Fields(args)...); r.code != 3 || !strings.Contains(r.stderr, "runner secrets change-provider passphrase -s dev") {
+			t.Errorf("%v in the middle of a change: exit code %d\n%s", args, r.code, r.stderr)
+		}
+	}
+	r := first.secrets(0, "", change...)
+	if strings.Count(r.stdout, "encrypted the state of") > 2 {
+		t.Errorf("what was done was done again: %s", r.stdout)
+	}
+	for _, project := range projects {
+		second.checkState(project)
+	}
+	second.secrets(0, "", "export", "--to-file", "plain.yaml")
+	content, err := os.ReadFile(filepath.Join(e.root, "plain.yaml"))
+	if diff := cmp.Diff("prometheus:admin_password: "+fileSecret+"\n", string(content)); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	if r := second.secrets(0, "", "generate"); !strings.Contains(r.stdout, "made") {
+		t.Errorf("the environment cannot be worked on again: %s", r.stderr)
 	}
 }
 

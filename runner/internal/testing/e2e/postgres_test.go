@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// postgresConnections is how many connections the server of the tests takes: hardly more than a runner may hold.
+// postgresConnections is how many connections the server of a test takes: hardly more than a runner may hold.
 const postgresConnections = 24
 
 // withoutRights is the number of the user and group that own nothing on Linux.
@@ -31,14 +31,33 @@ type database struct {
 
 // cut ends all connections. The server takes new ones.
 func (d database) cut() {
-	const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
-	if output, err := exec.Command(d.psql, d.backend, "-c", end).CombinedOutput(); err != nil {
-		d.t.Errorf("cutting the connections: %v\n%s", err, output)
+	d.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'")
+}
+
+// execute executes SQL, and returns what that prints.
+func (d database) execute(sql string) string {
+	output, err := exec.Command(d.psql, d.backend, "-c", sql).CombinedOutput()
+	if err != nil {
+		d.t.Errorf("%.200s: %v\n%s", sql, err, output)
+	}
+	return strings.TrimSpace(string(output))
+}
+
+// multiply copies the state of a stack to other names.
+func (d database) multiply(table, project, stack string, names []string) {
+	of := "postgres/.pulumi/stacks/" + project + "/" // keys begin with the name of the database
+	printed := d.execute(fmt.Sprintf("INSERT INTO %[1]s (key, data) SELECT '%[2]s' || name || '.json', data FROM %[1]s, unnest(ARRAY['%[3]s']) name WHERE key = '%[2]s%[4]s.json'",
+		table, of, strings.Join(names, "','"), stack))
+	if want := fmt.Sprintf("INSERT 0 %d", len(names)); printed != want {
+		d.t.Errorf("%q, want %q", printed, want)
 	}
 }
 
-// postgres starts a PostgreSQL server.
-func postgres(t *testing.T) database {
+// versions returns the version of the server.
+func (d database) versions() map[string]string { return map[string]string{"PostgreSQL": d.version} }
+
+// postgres starts a PostgreSQL server that takes a number of connections.
+func postgres(t *testing.T, connections int) database {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if path, err := exec.LookPath("initdb"); err == nil {
@@ -74,7 +93,7 @@ func postgres(t *testing.T) database {
 	}
 	port := freePort(t)
 	server := exec.Command(filepath.Join(programs, "postgres"), "-D", data, "-k", dir, "-h", "127.0.0.1", "-p", strconv.Itoa(port), "-F",
-		"-c", fmt.Sprintf("max_connections=%d", postgresConnections))
+		"-c", fmt.Sprintf("max_connections=%d", connections))
 	var log bytes.Buffer
 	server.Dir, server.SysProcAttr, server.Stderr = dir, as, &log
 	if err := server.Start(); err != nil {
@@ -105,7 +124,7 @@ func postgres(t *testing.T) database {
 // connections than a runner may hold.
 func TestStatesInPostgres(t *testing.T) {
 	t.Parallel()
-	server := postgres(t)
-	life{backend: server.backend, again: server.backend + "&table=again", needle: "needle-of-the-database"}.test(t)
-	recordBackend(t, "make test", map[string]string{"PostgreSQL": server.version}, lifeParts()...)
+	server := postgres(t, postgresConnections)
+	life{place: place{backend: server.backend}, again: server.backend + "&table=again", needle: "needle-of-the-database"}.test(t)
+	recordBackend(t, "make test", server.versions(), lifeParts()...)
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -53,17 +54,21 @@ func newBucket(t *testing.T) *bucket {
 }
 
 // backend returns the address of a directory in the bucket.
-func (b *bucket) backend() string {
-	return "s3://" + bucketName + "/some/directory?endpoint=" + b.server.URL + "&s3ForcePathStyle=true&region=us-east-1"
+func (b *bucket) backend(dir string) string {
+	return "s3://" + bucketName + "/" + dir + "?endpoint=" + b.server.URL + "&s3ForcePathStyle=true&region=us-east-1"
 }
 
-// keep keeps an object; nil removes it.
-func (b *bucket) keep(key string, content []byte) {
-	var err error
-	if content == nil {
-		_, err = b.objects.DeleteObject(bucketName, key)
-	} else {
-		_, err = b.objects.PutObject(bucketName, key, nil, bytes.NewReader(content), int64(len(content)), nil)
+// multiply copies a state to other names in its directory.
+func (b *bucket) multiply(dir, name string, names []string) {
+	found, err := b.objects.GetObject(bucketName, dir+name+".json", nil)
+	if err != nil {
+		b.t.Error(err)
+		return
+	}
+	content, err := io.ReadAll(found.Contents)
+	for _, name := range names {
+		_, put := b.objects.PutObject(bucketName, dir+name+".json", nil, bytes.NewReader(content), int64(len(content)), nil)
+		err = errors.Join(err, put)
 	}
 	if err != nil {
 		b.t.Error(err)
@@ -89,9 +94,7 @@ func (b *bucket) left(dir string) []string {
 func TestStatesInS3(t *testing.T) {
 	t.Parallel()
 	bucket := newBucket(t)
-	again := "s3://" + bucketName + "/again?endpoint=" + bucket.server.URL + "&s3ForcePathStyle=true&region=us-east-1"
-	life{backend: bucket.backend(), again: again, env: []string{"AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=needle-of-the-bucket"},
-		needle: "needle-of-the-bucket", trouble: func() { bucket.trouble.Store(60) }}.test(t)
+	life{place: inBucket(bucket, "some/directory"), again: bucket.backend("again"), needle: keyOfTheBucket}.test(t)
 	if left := bucket.left("some/directory/.mara/locks"); len(left) > 0 {
 		t.Errorf("locks are left: %q", left)
 	}

@@ -178,8 +178,12 @@ func TestTimeout(t *testing.T) {
 // what reads its outputs, and nothing else is; --force is remembered.
 func TestResumeKnowsPrograms(t *testing.T) {
 	t.Parallel()
+	testResumeKnowsPrograms(t, inDirectory(t))
+}
+
+func testResumeKnowsPrograms(t *testing.T, at place) {
 	e := newEnvironment(t, embedded)
-	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=swordfish")
+	e.useStatesAt(at)
 	program := func(name, value string) {
 		e.write(name+"/Pulumi.yaml", "name: "+name+"\nruntime: yaml\n"+value)
 	}

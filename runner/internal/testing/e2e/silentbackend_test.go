@@ -73,8 +73,7 @@ func TestSilentBackend(t *testing.T) {
 		} {
 			t.Run(name+" "+test.name, func(t *testing.T) {
 				t.Parallel()
-				e := elsewhere(t, backend, 1)
-				e.env = append(e.env, "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret")
+				e := elsewhere(t, place{backend: backend, env: keysOfTheBucket()}, 1)
 				command, said := e.command(test.args...), &shared{}
 				command.Stderr = said
 				if err := command.Start(); err != nil {

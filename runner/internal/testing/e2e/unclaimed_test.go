@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -17,10 +15,13 @@ func stash(name, more string) string {
 // stack of another repository in the same backend stays.
 func TestUnclaimedStacks(t *testing.T) {
 	t.Parallel()
-	backend := t.TempDir()
+	testUnclaimedStacks(t, inDirectory(t))
+}
+
+func testUnclaimedStacks(t *testing.T, at place) {
 	open := func() *environment {
 		e := newEnvironment(t, embedded)
-		e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse", "PULUMI_BACKEND_URL=file://"+backend)
+		e.useStatesAt(at)
 		return e
 	}
 	stranger, e := open(), open()
@@ -57,9 +58,8 @@ func TestUnclaimedStacks(t *testing.T) {
 	must(e, 0, "foreign has a stack named dev and is not touched", "destroy", "--orphans", "--yes")
 	must(e, 0, "every stack belongs to a project", "doctor")
 	for project, want := range map[string]bool{"foreign": true, "db": true, "old": false, "database": false} {
-		_, err := os.Stat(filepath.Join(backend, ".pulumi/stacks", project, "dev.json"))
-		if (err == nil) != want {
-			t.Errorf("the stack of %s: %v", project, err)
+		if states := e.objects("", "list", at.backend, ".pulumi/stacks/"+project); strings.Contains(states, `"dev.json"`) != want {
+			t.Errorf("the stack of %s: %s", project, states)
 		}
 	}
 	must(e, 0, "1 of 1 project deployed", "status")

@@ -130,13 +130,14 @@ func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
 	known := j.newUnchanged()
 	known.Resume(j.w.done)
 	found, err := j.walk(ctx, j.Operation, checks{known, j.newSecondLook(run.Screen)}, run.Emit)
-	if err != nil {
-		// A worker that was killed cannot unlock its stack.
-		err = errors.Join(err, j.s.Leftovers().RemoveDeadLocks(ctx, j.w.plan))
+	var locked error
+	if err != nil { // a worker that was killed cannot unlock its stack
+		locked = j.s.Leftovers().RemoveDeadLocks(ctx, j.w.plan)
 	}
 	run.Outputs = maskedOutputs(j.s)
 	run.Finish()
 	summary = run.Summary
+	run.Warn("locks of this run may be left, which `runner unlock` removes: ", locked)
 	stored := known.Keep(&summary, run.Outputs)
 	run.Warn("the fingerprints cannot be stored, so that the next up runs all projects: ", stored)
 	if j.Operation == operation.Drift {

@@ -1,0 +1,35 @@
+package cmd
+
+import (
+	"context"
+
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
+)
+
+// NoClusterError is the error of an environment that has no cluster, or none yet.
+type NoClusterError struct{ failure.Environment }
+
+// Unwrap returns the problem of the environment.
+func (e *NoClusterError) Unwrap() error { return &e.Environment }
+
+// OpenCluster opens the stacks of an environment whose settings are resolved, and returns the kubeconfig that the
+// project of its cluster exports. The user's own kubeconfig is not read. It returns a NoClusterError if there is none.
+func OpenCluster(ctx context.Context, s *session.Session) ([]byte, error) {
+	project := s.Provider.ClusterProject
+	if project == "" {
+		return nil, &NoClusterError{failure.Environment{
+			Text: "the environment has no cluster: none of its projects makes one",
+		}}
+	}
+	if err := session.OpenToReveal(ctx, s); err != nil {
+		return nil, err
+	}
+	kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, project)
+	if err == nil && kubeconfig == nil {
+		err = &NoClusterError{failure.Environment{
+			Text: "the environment has no cluster: " + project + " is not deployed", Next: "`" + s.Command("up") + "` deploys it",
+		}}
+	}
+	return kubeconfig, err
+}
