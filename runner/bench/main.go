@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 func main() {
@@ -32,6 +33,7 @@ type options struct {
 	environments int      // of the fleet
 	rounds       int      // of the quick measurements; the slow ones take fewer
 	only         []string // names of measurements; none means all
+	watch        time.Duration
 }
 
 func parse(args []string) (options, error) {
@@ -42,8 +44,9 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 7, "how often the quick measurements are repeated")
 	flags.IntVar(&o.environments, "environments", 80, "how many environments the fleet has")
 	only := flags.String("only", "", "measure only these, separated by commas: "+
-		"fleet, noop, path, preview, scheduler, secondlook, start, web; fleet and web take long and are only measured "+
-		"if named")
+		"fleet, noop, path, preview, scheduler, secondlook, start, web, webhour; fleet, web and webhour take long and "+
+		"are only measured if named")
+	flags.DurationVar(&o.watch, "watch", time.Hour, "how long webhour follows a run")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -52,6 +55,9 @@ func parse(args []string) (options, error) {
 	}
 	if o.environments < 1 {
 		return o, errors.New("--environments: one is the least")
+	}
+	if o.watch < time.Minute {
+		return o, errors.New("--watch: a minute is the least")
 	}
 	if o.rounds < 1 {
 		return o, errors.New("--rounds: once is the least")
@@ -71,18 +77,19 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context, options, io.Writer) error
+		isLong  bool // it is measured only if it is named
 	}{
-		{"start", measureStart},
-		{"scheduler", measureScheduler},
-		{"noop", measureNoop},
-		{"preview", measurePreview},
-		{"secondlook", measureSecondLook},
-		{"path", measurePath},
-		{"fleet", measureFleet},
-		{"web", measureWeb},
+		{"start", measureStart, false},
+		{"scheduler", measureScheduler, false},
+		{"noop", measureNoop, false},
+		{"preview", measurePreview, false},
+		{"secondlook", measureSecondLook, false},
+		{"path", measurePath, false},
+		{"fleet", measureFleet, true},
+		{"web", measureWeb, true},
+		{"webhour", measureWebHour, true},
 	} {
-		named := slices.Contains(o.only, part.name)
-		if len(o.only) > 0 && !named || (part.name == "fleet" || part.name == "web") && !named {
+		if named := slices.Contains(o.only, part.name); !named && (len(o.only) > 0 || part.isLong) {
 			continue
 		}
 		if err := part.measure(ctx, o, w); err != nil {

@@ -63,10 +63,16 @@ func children(pid int) []int {
 
 // proportionalSet returns the memory of a process, in which each page is divided by the number
 // of processes that share it.
-func proportionalSet(pid int) int64 {
+func proportionalSet(pid int) int64 { return memoryOf(pid, "Pss:") }
+
+// ownMemory returns the memory of a process that is no part of a file.
+func ownMemory(pid int) int64 { return memoryOf(pid, "Anonymous:") }
+
+// memoryOf returns a sum over all mappings of a process, in bytes.
+func memoryOf(pid int, sum string) int64 {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps_rollup")
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
+		if rest, ok := strings.CutPrefix(line, sum); ok {
 			kilo, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 			return kilo << 10
 		}

@@ -181,50 +181,161 @@ func firstEnvironment(root string) (string, error) {
 	return strings.TrimSuffix(filepath.Base(files[0]), ".yaml"), nil
 }
 
-// followLong writes a long run while a page shows it.
-func followLong(ctx context.Context, root string, s *server, name string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+// longRun is a run that this program writes, as a runner does.
+type longRun struct {
+	journal *journal.Journal
+	pages   []*http.Response // the streams that follow it
+	lines   chan int         // how many lines each stream has sent, when it ends
+}
+
+// begin begins a run of one project, and follows pages of it. Pages are addresses below that of the run.
+func (s *server) begin(ctx context.Context, root, name string, pages ...string) (*longRun, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, err
+	}
 	j, err := journal.Create(journal.Options{Dir: filepath.Join(root, ".runner", "runs"),
-		ID: journal.NewID(time.Now())})
+		ID: journal.NewID(time.Now()), Meta: journal.Meta{Operation: operation.Up, Host: host, PID: os.Getpid(),
+			Environment: journal.Environment{Provider: "kind", Stack: name}}})
+	if err != nil {
+		return nil, err
+	}
+	run := &longRun{journal: j, lines: make(chan int, len(pages))}
+	run.emit(event.Event{Type: event.RunStarted, Operation: operation.Up, Provider: "kind", Stack: name,
+		Projects: []event.Project{{Name: project}}})
+	run.emit(event.Event{Type: event.StepStarted, Project: project})
+	run.emit(event.Event{Type: event.StepLog, Project: project, Severity: event.Info, Message: "begins"})
+	for _, page := range pages {
+		if err := s.follow(ctx, run, strings.ReplaceAll(page, "RUN", "/r/"+j.ID())); err != nil {
+			return nil, err
+		}
+	}
+	return run, nil
+}
+
+// follow opens a stream and counts its lines. It waits until the server has noticed the run.
+func (s *server) follow(ctx context.Context, run *longRun, page string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(s.base, "/")+page, nil)
 	if err != nil {
 		return err
 	}
-	emit := func(e event.Event) { e.Time = time.Now(); j.Emit(e) }
-	emit(event.Event{Type: event.RunStarted, Operation: operation.Up, Provider: "kind", Stack: name,
-		Projects: []event.Project{{Name: "p"}}})
-	emit(event.Event{Type: event.StepStarted, Project: "p"})
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+"live?page=/r/"+j.ID(), nil)
-	if err != nil {
-		return err
+	const patience = 30 * time.Second
+	var answer *http.Response
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		if answer, err = s.client.Do(r); err != nil {
+			return err
+		}
+		if answer.StatusCode == http.StatusOK {
+			break
+		}
+		err := errors.Join(fmt.Errorf("%s: %s", page, answer.Status), answer.Body.Close())
+		if time.Since(began) > patience {
+			return err
+		}
 	}
-	answer, err := s.client.Do(r)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	lines := make(chan int, 1)
+	run.pages = append(run.pages, answer)
 	go func() {
 		n := 0
 		for scan := bufio.NewReader(answer.Body); ; n++ {
 			if _, err := scan.ReadString('\n'); err != nil {
-				lines <- n
+				run.lines <- n
 				return
 			}
 		}
 	}()
+	return nil
+}
+
+const project = "p" // of a long run
+
+// emit writes an event with its time.
+func (l *longRun) emit(e event.Event) {
+	e.Time = time.Now()
+	l.journal.Emit(e)
+}
+
+// done writes that a resource was created.
+func (l *longRun) done(resource int) {
+	l.emit(event.Event{Type: event.StepProgress, Project: project, Action: event.Create, Status: event.ActionDone,
+		Resource: event.Resource{Type: "kind:index:Thing", Name: fmt.Sprintf("thing-%d", resource)}})
+}
+
+// end closes the streams; a stream that got less than some lines is an error.
+func (l *longRun) end(least int) (err error) {
+	for _, page := range l.pages {
+		err = errors.Join(err, page.Body.Close())
+	}
+	for range l.pages {
+		if n := <-l.lines; n < least {
+			err = errors.Join(err, fmt.Errorf("a page of the long run got %d lines", n))
+		}
+	}
+	return err
+}
+
+// followLong writes a long run while a page shows it.
+func followLong(ctx context.Context, root string, s *server, name string) error {
+	run, err := s.begin(ctx, root, name, "/live?page=RUN")
+	if err != nil {
+		return err
+	}
 	const pauses = 100
 	for i := range webEvents {
-		emit(event.Event{Type: event.StepProgress, Project: "p", Action: event.Create, Status: event.ActionDone,
-			Resource: event.Resource{Type: "kind:index:Thing", Name: fmt.Sprintf("thing-%d", i)}})
-		if i%(webEvents/pauses) == 0 {
+		if run.done(i); i%(webEvents/pauses) == 0 {
 			time.Sleep(50 * time.Millisecond)
 		}
 	}
 	time.Sleep(time.Second)
-	cancel()
-	if n := <-lines; n < 10 {
-		return fmt.Errorf("the page of the long run got %d lines", n)
+	return run.end(10)
+}
+
+// measureWebHour measures the memory of the pages while a run goes on for an hour: its page, its log and the page of
+// the fleet are open. Each second it creates a resource and writes twenty lines, until there are a thousand resources;
+// then it writes lines only, as a long wait does.
+func measureWebHour(ctx context.Context, o options, w io.Writer) error {
+	const lines, most, samples = 20, 1000, 12
+	e := &environment{options: o}
+	var err error
+	if e.root, err = os.MkdirTemp("", "bench-*"); err != nil {
+		return err
 	}
-	return nil
+	defer e.remove()
+	if err := e.writeFleet(o.environments); err != nil {
+		return err
+	}
+	s, err := e.serve(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	name, err := firstEnvironment(e.root)
+	if err != nil {
+		return err
+	}
+	run, err := s.begin(ctx, e.root, name, "/live?page=RUN", "/live?page=/", "RUN/follow/"+project+"?from=0")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nrunner web during a run of %s, %d environments, three pages open\n", o.watch, o.environments)
+	began, written, sampled := time.Now(), 0, 0
+	for second := time.NewTicker(time.Second); time.Since(began) < o.watch; written++ {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-second.C:
+		}
+		if written < most {
+			run.done(written)
+		}
+		for i := range lines {
+			run.emit(event.Event{Type: event.StepLog, Project: project, Severity: event.Info,
+				Message: fmt.Sprintf("line %d of second %d: waiting for the load balancer", i, written)})
+		}
+		if since := time.Since(began); since >= time.Duration(sampled+1)*o.watch/samples {
+			sampled++
+			fmt.Fprintf(w, "  after %s: %d MB, %s of processor time\n", since.Round(time.Second),
+				ownMemory(s.cmd.Process.Pid)>>20, milliseconds(processorOf(s.cmd.Process.Pid)))
+		}
+	}
+	return run.end(10)
 }
