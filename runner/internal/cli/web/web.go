@@ -221,15 +221,22 @@ func openBrowser(ctx context.Context, address string) (forget func(), err error)
 	if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
 		return forget, err
 	}
-	words := map[string]string{"darwin": "open", "windows": "rundll32 url.dll,FileProtocolHandler"}[runtime.GOOS]
-	if words == "" {
-		words = "xdg-open"
-	}
-	program := strings.Fields(words)
+	program := strings.Fields(opener())
 	child := exec.CommandContext(ctx, program[0], append(program[1:], file)...)
 	if err := child.Start(); err != nil {
 		return forget, err
 	}
 	go func() { _ = child.Wait() }() // it may stay as long as the browser
 	return forget, nil
+}
+
+// opener returns the program that opens a file in the browser, with its first arguments.
+func opener() string {
+	switch runtime.GOOS {
+	case "darwin":
+		return "open"
+	case "windows":
+		return "rundll32 url.dll,FileProtocolHandler"
+	}
+	return "xdg-open"
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"mara/runner/internal/cli"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/web/access"
 )
 
 // output is a buffer that a command writes while a test reads.
@@ -112,13 +114,19 @@ func TestWebRefuses(t *testing.T) {
 	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	token := filepath.Join(t.TempDir(), "token")
 	cmdtest.WriteFile(t, token, strings.Repeat("x", 30))
+	taken, err := net.Listen("tcp", access.Usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	for args, want := range map[string]string{
 		"--listen localhost:0":                       "not an IP address with a port",
 		"--listen 0.0.0.0:0":                         "--token-file has to name a file",
 		"--listen 0.0.0.0:0 --token-file " + token:   "--allowed-host has to say",
 		"--token-file " + token + "x":                "no such file",
 		"--listen 192.0.2.1:1 --token-file " + token: "choose another port",
-		"something": "unexpected argument",
+		"--listen " + taken.Addr().String():          "choose another port",
+		"something":                                  "unexpected argument",
 	} {
 		d, _, stderr := cmdtest.Deps(t)
 		d.Dir = root

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -28,8 +29,8 @@ type fleetRoot struct {
 	env  []string
 }
 
-// all is how many environments the fleet has.
-const all = 80
+// all is how many environments the fleet has, and late how many of them are rolled out while its pages are walked.
+const all, late = 80, 16
 
 // newFleetRoot describes a fleet in three waves. Its environments consist of one project.
 func newFleetRoot(t *testing.T) *fleetRoot {
@@ -43,7 +44,11 @@ func newFleetRoot(t *testing.T) *fleetRoot {
 		f.layer(wave.name, 1)
 		for i := range wave.count {
 			region := []string{"eu", "us", "ap"}[i%3]
-			f.write(fmt.Sprintf("config/environments/%s-%02d.yaml", wave.name, i), fmt.Sprintf("imports: [base, %s]\nvalues: {runner: {labels: {region: %s}}}\n", wave.name, region))
+			turn := "soon"
+			if wave.name == "prod" && i >= wave.count-late {
+				turn = "late"
+			}
+			f.write(fmt.Sprintf("config/environments/%s-%02d.yaml", wave.name, i), fmt.Sprintf("imports: [base, %s]\nvalues: {runner: {labels: {region: %s, turn: %s}}}\n", wave.name, region, turn))
 			n++
 		}
 	}
@@ -148,8 +153,8 @@ func (f *fleetRoot) trouble() {
 		return false
 	})
 	kill()
-	kill = f.start("preview", "-s", "prod-03", "--simulate-slow", "kind:index:Cluster=300s")
-	time.Sleep(300 * time.Millisecond)
+	kill = f.start("drift", "-s", "prod-03")
+	f.await("a lock", func() bool { return len(glob(f.t, f.root, ".runner/simulated/locks/kind-prod-03.lock")) > 0 })
 	kill()
 	f.write("config/environments/prod-04.yaml", "imports: [nowhere]\n")
 }
@@ -259,13 +264,15 @@ func (v *view) judge(name string) {
 }
 
 // TestWebWalk goes through all pages of a fleet of eighty environments, some of which are in trouble: broken, failed,
-// cut off, drifted, or locked by a dead process.
+// cut off, drifted, or locked by a dead process. Meanwhile a rollout goes on in another process; then it is killed, and
+// resumed.
 func TestWebWalk(t *testing.T) {
 	onlyWhereAsked(t)
 	t.Parallel()
-	browser := startFor(t, 10*time.Minute)
+	browser := startFor(t, 20*time.Minute)
 	f := newFleetRoot(t)
 	f.run(0, "fleet", "up", "--all")
+	f.run(0, "fleet", "destroy", "-l", "turn=late")
 	f.trouble()
 	first := f.web()
 	base, _, _ := strings.Cut(first, "?")
@@ -274,11 +281,23 @@ func TestWebWalk(t *testing.T) {
 	if address := ask[string](v, `location.href`); address != base {
 		t.Errorf("the first page is %s", address)
 	}
-	for _, word := range []string{"failed", "unfinished", "unknown", "drifted"} {
+	for _, word := range []string{"failed", "unfinished", "unknown", "drifted", "locked"} {
 		v.says(word)
 	}
-	walk(browser, t, base)
+	kill := f.start("fleet", "up", "-l", "turn=late", "--simulate-slow", "kind:index:Cluster=4m")
+	defer kill()
+	v.says("up of the fleet", "running")
+	rollout := ask[string](v, `document.querySelector(".panel a[href^='/rollout/']").getAttribute("href").slice(1)`)
+	address, _ := f.log("prod-")
+	walk(browser, t, base, map[string]string{rollout: "of 16 done", filepath.Dir(filepath.Dir(address)): "Timeline", address: "kind-cluster"})
 	tabs(browser, t, base)
+	v.do(chromedp.Navigate(base + rollout))
+	v.says("of 16 done", "Now") // it went on all the while
+	kill()
+	v.says("cut off", "runner fleet up --resume --simulate")
+	f.run(0, "fleet", "up", "--resume", "--lock-timeout", "1m") // the engine of the killed run ends by itself
+	v.do(chromedp.Navigate(base + "?l=turn%3Dlate"))
+	v.says("16 up to date")
 }
 
 // TestWebFollowsARollout watches a rollout of another process that is killed, and resumed.
@@ -296,15 +315,18 @@ func TestWebFollowsARollout(t *testing.T) {
 	follow(t, f, v, base)
 }
 
-// walk looks at every page as different people do, while nothing runs.
-func walk(browser context.Context, t *testing.T, base string) {
+// walk looks at every page as different people do, and at some more with a text that each has.
+func walk(browser context.Context, t *testing.T, base string, more map[string]string) {
 	t.Helper()
-	for page, says := range map[string]string{
+	pages := map[string]string{
 		"": "environments", "?by=region&l=stage%3Dprod&state=failed": "region", "?l=stag%3Dprod": "did you mean", "e/prod-01": "quota of addresses is used up",
 		"e/canary-01": "drifted", "e/prod-04": "nowhere", "e/test-00/resources": "kind:index:Cluster", "e/test-00/config?all=1": "kind:workers", "e/test-00/outputs": "output",
 		"e/test-00/history": "up", "e/test-00/p/kind-cluster": "Outputs", "runs": "runs", "runs?e=prod-01&result=failed": "failed", "ask?q=.items%5B%5D%20%7C%20%7Bname%2C%20type%7D": "as CSV",
 		"ask?q=.items%5B": "line 1, column 8", "compare?a=test-00&b=prod-05": "Values", "checks": "Never compared", "keys": "Keyboard", "nowhere": "Not found",
-	} {
+		"e/prod-02": "whose process is gone", "e/prod-03": "whose process is gone", "?state=locked": "prod-03", "runs?since=24h": "runs",
+	}
+	maps.Copy(pages, more)
+	for page, says := range pages {
 		for _, person := range []struct {
 			scheme string
 			width  int64
@@ -421,7 +443,7 @@ func (f *fleetRoot) log(stack string) (address, file string) {
 		for _, found := range glob(f.t, f.root, ".runner/simulated/runs/*/logs/kind-cluster.log") {
 			run := filepath.Dir(filepath.Dir(found))
 			text, _ := os.ReadFile(filepath.Join(run, "events.ndjson"))
-			if bytes.Contains(text, []byte(`"stack":"`+stack+`"`)) && bytes.Contains(text, []byte(`"operation":"up"`)) && !bytes.Contains(text, []byte("run.finished")) {
+			if bytes.Contains(text, []byte(`"stack":"`+stack)) && bytes.Contains(text, []byte(`"operation":"up"`)) && !bytes.Contains(text, []byte("run.finished")) {
 				address, file = "r/"+filepath.Base(run)+"/log/kind-cluster", found
 			}
 		}
@@ -513,7 +535,7 @@ func newSmallRoot(t *testing.T) *fleetRoot {
 }
 
 // TestWebServerRestarts: a page that is open while its server ends says so, and is up to date again when another one
-// serves at its address.
+// with the same token serves at its address. One with another token does not know it.
 func TestWebServerRestarts(t *testing.T) {
 	onlyWhereAsked(t)
 	t.Parallel()
@@ -534,13 +556,38 @@ func TestWebServerRestarts(t *testing.T) {
 	v.says("not live: the connection is gone", "2 environments")
 	f.write("config/environments/third.yaml", "imports: [base]\n")
 	_, kill = f.serve("--listen", listen, "--token-file", token)
-	// The cookie was that of the other server: the browser has to come with the token again, and the page says so.
+	v.says("3 environments", "live, ") // the other server has the same token, and so knows the browser
+	kill()
+	v.says("not live: the connection is gone")
+	if err := os.WriteFile(token, []byte(strings.ToUpper(secret)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, kill = f.serve("--listen", listen, "--token-file", token)
+	time.Sleep(5 * time.Second) // it tries again meanwhile
 	v.says("not live")
-	v.do(chromedp.Navigate("http://" + listen + "/?token=" + secret))
+	v.do(chromedp.Navigate("http://" + listen + "/?token=" + strings.ToUpper(secret)))
 	v.says("3 environments", "live, ")
 	v.forget()
 	v.judge("after another server has begun")
 	kill()
+}
+
+// TestWebMoves: a light that says that the page is live moves, and nothing does for people who do not want that.
+func TestWebMoves(t *testing.T) {
+	onlyWhereAsked(t)
+	t.Parallel()
+	browser := startFor(t, 5*time.Minute)
+	f := newSmallRoot(t)
+	v := visit(browser, t, f.web(), "light", 1440)
+	v.says("2 environments", "live, ")
+	const moving = `document.getAnimations().length + [...document.querySelectorAll("*")].filter(e => getComputedStyle(e).transitionDuration.split(", ").some(d => d !== "0s")).length`
+	if n := ask[int](v, moving); n == 0 {
+		t.Error("nothing moves: what is looked for is not there")
+	}
+	call(v, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}})
+	if n := ask[int](v, moving); n != 0 {
+		t.Errorf("%d things move", n)
+	}
 }
 
 // TestWebWithoutScript: everything is there without script: links sort and filter, and a page of something that runs

@@ -7,9 +7,11 @@
 package access
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"fmt"
 	"html"
 	"io"
@@ -24,9 +26,6 @@ import (
 // Policy is the Content-Security-Policy of every page.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-// mostCookies is how many browsers can be let in; the oldest one has to come again.
-const mostCookies = 64
 
 // Options configure a guard.
 type Options struct {
@@ -43,9 +42,9 @@ type Guard struct {
 	hosts   []string
 	next    http.Handler
 
-	mu      sync.Mutex // holds what follows
-	used    bool       // the token was exchanged
-	cookies []string   // the oldest first
+	mu     sync.Mutex // holds what follows
+	used   bool       // the token was exchanged
+	cookie string     // of the browser that has exchanged it; a lasting token signs cookies instead
 }
 
 // New returns a guard before a handler.
@@ -115,14 +114,7 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "This address was used before, or is wrong", startAgain)
 		return
 	}
-	cookie := NewToken()
-	g.mu.Lock()
-	g.cookies = append(g.cookies, cookie)
-	if len(g.cookies) > mostCookies {
-		g.cookies = g.cookies[1:]
-	}
-	g.mu.Unlock()
-	http.SetCookie(w, &http.Cookie{Name: g.Cookie(), Value: cookie, Path: "/", HttpOnly: true,
+	http.SetCookie(w, &http.Cookie{Name: g.Cookie(), Value: g.newCookie(), Path: "/", HttpOnly: true,
 		SameSite: http.SameSiteStrictMode})
 	to := r.URL.EscapedPath()
 	query := r.URL.Query()
@@ -150,17 +142,45 @@ func (g *Guard) take() bool {
 	return true
 }
 
-func (g *Guard) hasCookie(r *http.Request) bool {
+// newCookie returns the value of a browser's cookie. With a lasting token the cookie is signed by it, so that another
+// server with the same token knows it: a page that is open survives a restart, and a new token ends all cookies.
+func (g *Guard) newCookie() string {
+	cookie := NewToken()
+	if g.options.Lasting {
+		return cookie + "." + g.sign(cookie)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.cookie = cookie
+	return cookie
+}
+
+// sign returns the signature of a cookie.
+func (g *Guard) sign(cookie string) string {
+	mac := hmac.New(sha256.New, []byte(g.options.Token))
+	mac.Write([]byte("cookie of runner web " + cookie))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// hasCookie reports whether a request has the cookie of a browser that was let in.
+func (g *Guard) hasCookie(r *http.Request) bool {
 	for _, sent := range r.CookiesNamed(g.Cookie()) {
-		for _, cookie := range g.cookies {
-			if isSame(sent.Value, cookie) {
-				return true
-			}
+		if g.isCookie(sent.Value) {
+			return true
 		}
 	}
 	return false
+}
+
+// isCookie reports whether a value is that of a cookie which this token was exchanged for.
+func (g *Guard) isCookie(value string) bool {
+	if g.options.Lasting {
+		cookie, signature, _ := strings.Cut(value, ".")
+		return isSame(signature, g.sign(cookie))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cookie != "" && isSame(value, g.cookie)
 }
 
 func (g *Guard) hasBearer(r *http.Request) bool {

@@ -146,18 +146,39 @@ func TestAddressesAreNotMarkup(t *testing.T) {
 	}
 }
 
-func TestCookiesAreLimited(t *testing.T) {
+func TestTokensCannotBeGuessed(t *testing.T) {
 	t.Parallel()
-	g := guard(Options{Lasting: true})
-	first := enter(t, g)
-	for range mostCookies {
-		enter(t, g)
-	}
-	if w := ask(g, "GET", "/", "Cookie", first); w.Code != http.StatusUnauthorized {
-		t.Errorf("the first of too many: %d", w.Code)
-	}
 	if NewToken() == NewToken() || len(NewToken()) < 40 {
 		t.Error("tokens can be guessed")
+	}
+}
+
+// TestCookiesOutliveTheServer: with a lasting token, another server with that token knows the cookie, and one with
+// another token does not. A token that works once is gone with its server.
+func TestCookiesOutliveTheServer(t *testing.T) {
+	t.Parallel()
+	cookie := enter(t, guard(Options{Lasting: true}))
+	if w := ask(guard(Options{Lasting: true}), "GET", "/", "Cookie", cookie); w.Code != http.StatusOK {
+		t.Errorf("another server with the same token: %d", w.Code)
+	}
+	other := guard(Options{Lasting: true})
+	other.options.Token = "another"
+	value := strings.TrimPrefix(cookie, "runner_web_8001=")
+	random, signature, _ := strings.Cut(value, ".")
+	for name, test := range map[string]struct {
+		guard  *Guard
+		cookie string
+	}{
+		"another token":           {other, cookie},
+		"a token that works once": {guard(Options{}), cookie},
+		"no signature":            {guard(Options{Lasting: true}), "runner_web_8001=" + random},
+		"an empty signature":      {guard(Options{Lasting: true}), "runner_web_8001=" + random + "."},
+		"of another cookie":       {guard(Options{Lasting: true}), "runner_web_8001=x" + random + "." + signature},
+		"once, another server":    {guard(Options{}), enter(t, guard(Options{}))},
+	} {
+		if w := ask(test.guard, "GET", "/", "Cookie", test.cookie); w.Code != http.StatusUnauthorized {
+			t.Errorf("%s: %d", name, w.Code)
+		}
 	}
 }
 
@@ -165,18 +186,21 @@ func TestCookiesAreLimited(t *testing.T) {
 func FuzzGuard(f *testing.F) {
 	f.Add("GET", "/e/x?q=1", "127.0.0.1:8001", "runner_web_8001=x", "none")
 	f.Add("POST", "/?token=x", "evil:1", "", "cross-site")
-	g := guard(Options{Metrics: "M"})
+	f.Add("GET", "/", "127.0.0.1:8001", "runner_web_8001=x.y", "none")
+	guards := []*Guard{guard(Options{Metrics: "M"}), guard(Options{Lasting: true})}
 	f.Fuzz(func(t *testing.T, method, path, host, cookie, site string) {
-		r, err := http.NewRequest(method, "http://x/", nil)
-		if err != nil {
-			return
-		}
-		r.URL.Path, r.Host = path, host
-		r.Header["Cookie"], r.Header["Sec-Fetch-Site"] = []string{cookie}, []string{site}
-		w := httptest.NewRecorder()
-		g.ServeHTTP(w, r)
-		if w.Code == http.StatusOK || strings.Contains(w.Body.String(), "secret") {
-			t.Errorf("%s %q %q %q %q gets through", method, path, host, cookie, site)
+		for _, g := range guards {
+			r, err := http.NewRequest(method, "http://x/", nil)
+			if err != nil {
+				return
+			}
+			r.URL.Path, r.Host = path, host
+			r.Header["Cookie"], r.Header["Sec-Fetch-Site"] = []string{cookie}, []string{site}
+			w := httptest.NewRecorder()
+			g.ServeHTTP(w, r)
+			if w.Code == http.StatusOK || strings.Contains(w.Body.String(), "secret") {
+				t.Errorf("%s %q %q %q %q gets through", method, path, host, cookie, site)
+			}
 		}
 	})
 }

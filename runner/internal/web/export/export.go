@@ -19,6 +19,7 @@ import (
 	"mara/runner/internal/web/page"
 	"mara/runner/internal/web/pages"
 	"mara/runner/internal/web/pages/badges"
+	"mara/runner/internal/web/pages/compare"
 	"mara/runner/internal/workflow/metrics"
 	"mara/runner/internal/workflow/view"
 )
@@ -35,6 +36,7 @@ type exporter struct {
 	fleet   view.Fleet
 	runs    map[string]bool // that have pages
 	queries map[string]bool // named ones
+	pairs   map[compare.Pair]bool
 	files   map[string][]byte
 	failed  []string // addresses
 	next    []string // addresses whose pages are still to be made
@@ -55,7 +57,10 @@ func Make(ctx context.Context, o Options) (*Written, error) {
 		return nil, err
 	}
 	e := &exporter{handler: p, fleet: o.Reader.Fleet(), runs: map[string]bool{}, queries: map[string]bool{},
-		files: map[string][]byte{}, known: map[string]bool{}}
+		pairs: map[compare.Pair]bool{}, files: map[string][]byte{}, known: map[string]bool{}}
+	for _, pair := range compare.Pairs(e.fleet) {
+		e.pairs[pair] = true
+	}
 	for _, run := range append(o.Reader.Runs.Runs(), o.Reader.Rollouts.Runs()...) {
 		if !run.Started.Before(o.Since) {
 			e.runs[run.ID] = true

@@ -98,12 +98,13 @@ func TestEveryLinkHasAFile(t *testing.T) {
 		t.Errorf("only %d links", links)
 	}
 	for _, file := range []string{"index.html", "index.json", "metrics.prom", "badge/fleet.svg", "badge/e/eu.svg", "e/eu.html", "e/broken.html", "e/eu/resources.html", "e/eu/config-all.html",
-		"e/eu/p/certmgr.html", "runs.html", "checks.html", "ask.html", "ask/images.html", "a/style.css", "a/page.js"} {
+		"e/eu/p/certmgr.html", "runs.html", "checks.html", "ask.html", "ask/images.html", "compare.html", "compare/eu/us.html", "a/style.css", "a/page.js"} {
 		if len(w.Files[file]) == 0 {
 			t.Errorf("there is no %s", file)
 		}
 	}
-	for file, want := range map[string]string{"checks.html": "12.50 USD a month", "e/broken.html": "config/layers/nowhere.yaml", "index.html": "3 environments", "index.json": `"page": "e/eu.html"`} {
+	for file, want := range map[string]string{"checks.html": "12.50 USD a month", "e/broken.html": "config/layers/nowhere.yaml", "index.html": "3 environments", "index.json": `"page": "e/eu.html"`,
+		"compare.html": `href="compare/eu/us.html"`, "compare/eu/us.html": "logstore:storage_size"} {
 		if !bytes.Contains(w.Files[file], []byte(want)) {
 			t.Errorf("%s does not say %q", file, want)
 		}

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"mara/runner/internal/web/pages/compare"
 )
 
 // escape returns a name as a part of an address.
@@ -49,6 +52,9 @@ func (e *exporter) file(address string) string {
 	switch {
 	case parts[0] == "ask" && len(parts) == 1 && len(query) == 1 && e.queries[query.Get("q")]:
 		return "ask/" + safe(query.Get("q")) + ".html"
+	case parts[0] == "compare" && len(parts) == 1 && len(query) == 2 &&
+		e.pairs[compare.Pair{A: query.Get("a"), B: query.Get("b")}]:
+		return "compare/" + safe(query.Get("a")) + "/" + safe(query.Get("b")) + ".html"
 	case parts[0] == "e" && len(parts) == 3 && parts[2] == "config" && u.RawQuery == "all=1":
 		return "e/" + safe(parts[1]) + "/config-all.html"
 	case isRun && len(parts) == 4 && parts[2] == "log" && len(query) == 1 && query.Get("from") != "":
@@ -65,7 +71,7 @@ func (e *exporter) plain(parts []string) string {
 	switch {
 	case len(parts) == 1 && parts[0] == "":
 		return "index.html"
-	case len(parts) == 1 && (parts[0] == "runs" || parts[0] == "ask" || parts[0] == "checks" || parts[0] == "keys"):
+	case len(parts) == 1 && slices.Contains([]string{"runs", "ask", "compare", "checks", "keys"}, parts[0]):
 		return parts[0] + ".html"
 	case parts[0] == "a" && len(parts) == 3:
 		return "a/" + safe(parts[2])

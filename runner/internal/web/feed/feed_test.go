@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -325,4 +326,54 @@ func TestSlowReader(t *testing.T) {
 		t.Errorf("%d states were made for %d browsers that took none", n, many)
 	}
 	close(stop)
+}
+
+// TestThousandStreams: of a thousand browsers, the server serves as many as it may have streams, and asks the others to
+// come again. When all have left, no stream and no count of a browser stays.
+func TestThousandStreams(t *testing.T) {
+	t.Parallel()
+	reader, _ := newReader(t)
+	w := NewWatcher(reader)
+	s := NewStreams(w, func(context.Context, string) (Page, error) { return Page{Title: "t"}, nil }, "gen", nil)
+	ctx, leave := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	var polls, streams atomic.Int64
+	for i := range 1000 {
+		work.Go(func() {
+			out := &lastWrite{arrived: func(text string) {
+				if strings.Contains(text, `"poll":true`) {
+					polls.Add(1)
+				} else if strings.Contains(text, `"poll":false`) {
+					streams.Add(1)
+				}
+			}}
+			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/live?page=/", nil)
+			s.Serve(out, r, fmt.Sprint(i))
+		})
+	}
+	for deadline := time.Now().Add(20 * time.Second); polls.Load()+streams.Load() < 1000; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d streams and %d others of 1,000", streams.Load(), polls.Load())
+		}
+	}
+	if streams.Load() != mostOfAll || s.count() != mostOfAll {
+		t.Errorf("%d streams, of which %d are counted; %d are allowed", streams.Load(), s.count(), mostOfAll)
+	}
+	leave()
+	work.Wait()
+	if len(s.open) != 0 || s.all != 0 {
+		t.Errorf("after all have left: %d streams of %d browsers", s.all, len(s.open))
+	}
+}
+
+// lastWrite passes on what is written.
+type lastWrite struct{ arrived func(text string) }
+
+func (l *lastWrite) Header() http.Header              { return http.Header{} }
+func (l *lastWrite) WriteHeader(int)                  {}
+func (l *lastWrite) Flush()                           {}
+func (l *lastWrite) SetWriteDeadline(time.Time) error { return nil }
+func (l *lastWrite) Write(text []byte) (n int, _ error) {
+	l.arrived(string(text))
+	return len(text), nil
 }

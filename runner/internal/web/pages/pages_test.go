@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -82,7 +83,7 @@ func TestPages(t *testing.T) {
 		"/ask?q=orphans":               {400, []string{"reads clusters", "runner query orphans"}},
 		"/ask.csv?q=orphans":           {400, []string{"reads clusters"}},
 		"/ask?q=wrong":                 {400, []string{"line 1, column 3"}},
-		"/compare":                     {200, []string{"Compare"}},
+		"/compare":                     {200, []string{"Compare", `href="/compare?a=eu&amp;b=us"`}},
 		"/compare?a=eu&b=us":           {200, []string{"logstore:storage_size", "10Gi", "20Gi"}},
 		"/compare?a=eu&b=nothing":      {400, []string{"no environment"}},
 		"/checks":                      {200, []string{"Never compared", "runner fleet drift", "Apply the rules", "Estimate the costs"}},
@@ -233,6 +234,28 @@ func TestCommandsAreQuoted(t *testing.T) {
 		"https://u:p@x.example/": "", "https://\u202ex/": "", 7: "", "file:///etc/passwd": ""} {
 		if got := page.Link(value); got != want {
 			t.Errorf("link of %v: %q", value, got)
+		}
+	}
+}
+
+// TestStoredFilesAreNotServed: a file in the directory of a run is no page: whoever can write there could otherwise
+// run script with this page's rights.
+func TestStoredFilesAreNotServed(t *testing.T) {
+	t.Parallel()
+	p := newPages(t)
+	run := p.o.Reader.Runs.Runs()[0].ID
+	dir := filepath.Dir(filepath.Dir(p.o.Reader.Runs.Run(run).LogFile("x")))
+	for _, name := range []string{"report.html", "logs/report.html"} {
+		cmdtest.WriteFile(t, filepath.Join(dir, name), "stored by somebody")
+	}
+	for _, address := range []string{"report.html", "logs/report.html", "log/report.html", "log/report", "text/report", "log/..%2freport.html", "text/..%2freport.html", "log/report.html.log"} {
+		if body, code := get(t, p, "/r/"+run+"/"+address); code != http.StatusNotFound || strings.Contains(body, "stored by") {
+			t.Errorf("%s: %d\n%.300s", address, code, body)
+		}
+	}
+	for at, body := range crawl(t, p) {
+		if strings.Contains(body, "stored by") {
+			t.Errorf("%s shows a stored file", at)
 		}
 	}
 }

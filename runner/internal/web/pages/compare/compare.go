@@ -2,11 +2,14 @@
 package compare
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 
+	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
 )
@@ -21,9 +24,40 @@ func Pages() page.Pages {
 	}}
 }
 
+// Pair is two environments that are next to each other in the order of the waves: what one gets, the other gets next.
+type Pair struct{ A, B string }
+
+// Address returns the address of the comparison.
+func (p Pair) Address() string { return "/compare?" + url.Values{"a": {p.A}, "b": {p.B}}.Encode() }
+
+// Pairs returns all pairs of a fleet. Environments whose files are broken have none.
+func Pairs(f view.Fleet) []Pair {
+	var ordered []view.Environment
+	for _, e := range f.Environments {
+		if e.Error == "" {
+			ordered = append(ordered, e)
+		}
+	}
+	order := func(e view.Environment) int {
+		if i := slices.IndexFunc(f.Waves, func(w fleet.Wave) bool { return w.Name == e.Wave }); i >= 0 {
+			return i
+		}
+		return len(f.Waves)
+	}
+	slices.SortStableFunc(ordered, func(a, b view.Environment) int {
+		return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.Name, b.Name))
+	})
+	var pairs []Pair
+	for i := 1; i < len(ordered); i++ {
+		pairs = append(pairs, Pair{ordered[i-1].Name, ordered[i].Name})
+	}
+	return pairs
+}
+
 // comparePage is what the comparison of two environments shows.
 type comparePage struct {
 	Names   []string
+	Pairs   []Pair // to choose from, while nothing is chosen
 	A, B    string
 	Found   *view.Differences
 	Error   string
@@ -35,6 +69,9 @@ func show(r *page.Visit) (page.Content, error) {
 	data := comparePage{A: r.Query.Get("a"), B: r.Query.Get("b")}
 	for _, e := range r.Fleet.Environments {
 		data.Names = append(data.Names, e.Name)
+	}
+	if data.A == "" && data.B == "" {
+		data.Pairs = Pairs(r.Fleet)
 	}
 	code := 0
 	if data.A != "" && data.B != "" {
