@@ -273,7 +273,10 @@ func TestWebWalk(t *testing.T) {
 	f := newFleetRoot(t)
 	f.run(0, "fleet", "up", "--all")
 	f.run(0, "fleet", "destroy", "-l", "turn=late")
-	f.trouble()
+	kill := f.start("fleet", "up", "-l", "turn=late", "--simulate-slow", "kind:index:Cluster=4m")
+	defer kill()
+	address, _ := f.log("prod-")
+	f.trouble() // one of the files is broken, which no rollout may begin with
 	first := f.web()
 	base, _, _ := strings.Cut(first, "?")
 	v := visit(browser, t, first, "light", 1440)
@@ -284,20 +287,21 @@ func TestWebWalk(t *testing.T) {
 	for _, word := range []string{"failed", "unfinished", "unknown", "drifted", "locked"} {
 		v.says(word)
 	}
-	kill := f.start("fleet", "up", "-l", "turn=late", "--simulate-slow", "kind:index:Cluster=4m")
-	defer kill()
 	v.says("up of the fleet", "running")
 	rollout := ask[string](v, `document.querySelector(".panel a[href^='/rollout/']").getAttribute("href").slice(1)`)
-	address, _ := f.log("prod-")
 	walk(browser, t, base, map[string]string{rollout: "of 16 done", filepath.Dir(filepath.Dir(address)): "Timeline", address: "kind-cluster"})
 	tabs(browser, t, base)
 	v.do(chromedp.Navigate(base + rollout))
 	v.says("of 16 done", "Now") // it went on all the while
 	kill()
 	v.says("cut off", "runner fleet up --resume --simulate")
+	f.write("config/environments/prod-04.yaml", "imports: [base, prod]\nvalues: {runner: {labels: {region: eu, turn: soon}}}\n")
 	f.run(0, "fleet", "up", "--resume", "--lock-timeout", "1m") // the engine of the killed run ends by itself
 	v.do(chromedp.Navigate(base + "?l=turn%3Dlate"))
-	v.says("16 up to date")
+	v.says("up of the fleet succeeded")
+	if n := ask[int](v, `[...document.querySelectorAll('tr[id^="env-"] .state')].filter(s => s.innerText.includes("up to date")).length`); n != late {
+		t.Errorf("%d of %d environments are up to date after the rollout has resumed", n, late)
+	}
 }
 
 // TestWebFollowsARollout watches a rollout of another process that is killed, and resumed.
