@@ -299,8 +299,14 @@ func TestWebWalk(t *testing.T) {
 	f.run(0, "fleet", "up", "--resume", "--lock-timeout", "1m") // the engine of the killed run ends by itself
 	v.do(chromedp.Navigate(base + "?l=turn%3Dlate"))
 	v.says("up of the fleet succeeded")
-	if n := ask[int](v, `[...document.querySelectorAll('tr[id^="env-"] .state')].filter(s => s.innerText.includes("up to date")).length`); n != late {
-		t.Errorf("%d of %d environments are up to date after the rollout has resumed", n, late)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) { // the page follows
+		n := ask[int](v, `[...document.querySelectorAll('tr[id^="env-"] .state')].filter(s => s.innerText.includes("up to date")).length`)
+		if n == late {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d environments are up to date after the rollout has resumed", n, late)
+		}
 	}
 }
 
