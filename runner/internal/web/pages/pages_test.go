@@ -246,7 +246,7 @@ func TestStoredFilesAreNotServed(t *testing.T) {
 	run := p.o.Reader.Runs.Runs()[0].ID
 	dir := filepath.Dir(filepath.Dir(p.o.Reader.Runs.Run(run).LogFile("x")))
 	for _, name := range []string{"report.html", "logs/report.html"} {
-		cmdtest.WriteFile(t, filepath.Join(dir, name), "stored by somebody")
+		cmdtest.WriteFile(t, filepath.Join(dir, name), "stored by another process")
 	}
 	for _, address := range []string{"report.html", "logs/report.html", "log/report.html", "log/report", "text/report", "log/..%2freport.html", "text/..%2freport.html", "log/report.html.log"} {
 		if body, code := get(t, p, "/r/"+run+"/"+address); code != http.StatusNotFound || strings.Contains(body, "stored by") {
