@@ -20,9 +20,10 @@ func (l List) ofCloud() bool {
 	return slices.Contains([]List{Regions, Zones, KubernetesVersions, NodeTypes}, l)
 }
 
-// Wanted returns the names that some of the projects want from the lists of their cloud, and the region of
-// the nodes; "" if it is not configured.
-func (p Provider) Wanted(file config.StackFile, names []string) (wanted []Wanted, region string) {
+// Wanted returns the names that some of the projects want from the lists of their cloud, and the places of the
+// nodes: the configured zones, or else the region; none if neither is configured.
+func (p Provider) Wanted(file config.StackFile, names []string) (wanted []Wanted, places []string) {
+	region := ""
 	values := p.Values(file)
 	for _, q := range p.Questions {
 		if q.List == Regions && region == "" {
@@ -44,6 +45,9 @@ func (p Provider) Wanted(file config.StackFile, names []string) (wanted []Wanted
 		add(q.Key, values.Text(q.Key))
 		for _, name := range values.List(q.Key) {
 			add(q.Key, name)
+			if q.List == Zones {
+				places = append(places, name)
+			}
 		}
 		if pools := p.Key(q.Key).Namespace() + ":pools"; q.List == NodeTypes {
 			value := values.Map(pools)
@@ -54,5 +58,8 @@ func (p Provider) Wanted(file config.StackFile, names []string) (wanted []Wanted
 			}
 		}
 	}
-	return wanted, region
+	if len(places) == 0 && region != "" {
+		places = []string{region}
+	}
+	return wanted, places
 }

@@ -15,22 +15,22 @@ func TestWanted(t *testing.T) {
 		provider, content string
 		projects          []string
 		want              []Wanted
-		region            string
+		places            []string
 	}{
 		{"linode", "", []string{"linode-lke"}, []Wanted{
 			{"linode-lke", "lke:region", Regions, "us-ord"}, {"linode-lke", "lke:k8s_version", KubernetesVersions, "1.36"},
 			{"linode-lke", "lke:node_type", NodeTypes, "g6-standard-4"},
-		}, "us-ord"},
+		}, []string{"us-ord"}},
 		{"linode", "lke:region: eu-central", []string{"linode-harbor"}, []Wanted{
 			{"linode-harbor", "lke:region", Regions, "eu-central"}, {"linode-harbor", "harbor:instance_type", NodeTypes, "g6-standard-2"},
-		}, "eu-central"},
+		}, []string{"eu-central"}},
 		{"aws", "aws:region: eu-west-1\n  vpc:azs: [eu-west-1a, eu-west-1b]\n  eks:pools: {b: {size: c7i.large}, a: {size: t3.large}, odd: 7}", []string{"aws-vpc", "aws-eks"}, []Wanted{
 			{"aws-vpc", "aws:region", Regions, "eu-west-1"}, {"aws-vpc", "vpc:azs", Zones, "eu-west-1a"}, {"aws-vpc", "vpc:azs", Zones, "eu-west-1b"},
 			{"aws-eks", "eks:k8s_version", KubernetesVersions, "1.36"}, {"aws-eks", "eks:instance_type", NodeTypes, "t3.large"},
 			{"aws-eks", "eks:pools", NodeTypes, "t3.large"}, {"aws-eks", "eks:pools", NodeTypes, "c7i.large"},
-		}, "eu-west-1"},
-		{"aws", "", []string{"aws-ecr"}, nil, ""},
-		{"kind", "", []string{"kind-cluster"}, nil, ""},
+		}, []string{"eu-west-1a", "eu-west-1b"}},
+		{"aws", "", []string{"aws-ecr"}, nil, nil},
+		{"kind", "", []string{"kind-cluster"}, nil, nil},
 	} {
 		p, err := ByName(test.provider)
 		if err != nil {
@@ -40,9 +40,9 @@ func TestWanted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, region := p.Wanted(file, test.projects)
-		if diff := cmp.Diff(test.want, got); diff != "" || region != test.region {
-			t.Errorf("%s, %q: region %q, %s", test.provider, test.content, region, diff)
+		got, places := p.Wanted(file, test.projects)
+		if diff := cmp.Diff(test.want, got) + cmp.Diff(test.places, places); diff != "" {
+			t.Errorf("%s, %q: %s", test.provider, test.content, diff)
 		}
 	}
 }

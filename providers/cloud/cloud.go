@@ -58,10 +58,10 @@ type Client interface {
 	Choices(ctx context.Context, list providers.List) ([]Choice, error)
 }
 
-// Catalogue is a client that lists all names that its cloud offers, more than the choices of a first run. Node types
-// are those of a region; of all regions, if it is "" or not offered.
+// Catalogue is a client that lists all names that its cloud offers, more than the choices of a first run. A type of
+// nodes is offered if all of the places have it, a region or zones of one; without a place, if the cloud has it.
 type Catalogue interface {
-	Offers(ctx context.Context, list providers.List, region string) ([]string, error)
+	Offers(ctx context.Context, list providers.List, places []string) ([]string, error)
 }
 
 // Inventory is a client that lists the resources of an environment in its cloud by their

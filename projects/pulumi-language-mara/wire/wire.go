@@ -44,7 +44,7 @@ type Question struct {
 	Profile  string         `json:"profile,omitempty"`
 	List     providers.List `json:"list,omitempty"`   // "" asks whose credentials they are
 	Offers   bool           `json:"offers,omitempty"` // asks for all names of List
-	In       string         `json:"in,omitempty"`     // region of these names; Region is that of the credentials
+	In       []string       `json:"in,omitempty"`     // region or zones of these names
 	// Remains is a stack; if set, the question asks for its remaining resources instead.
 	Remains string    `json:"remains,omitempty"`
 	Locate  string    `json:"locate,omitempty"` // the same, as resources of Pulumi

@@ -160,8 +160,8 @@ func TestOffers(t *testing.T) {
 	})
 	access.Region = "us-est-1"
 	c := client(t, access).(cloud.Catalogue)
-	for list, want := range map[providers.List][]string{providers.Regions: {"us-east-1"}, providers.NodeTypes: {"t3.large", "g5.xlarge"}} {
-		got, err := c.Offers(t.Context(), list, "us-est-1")
+	for list, want := range map[providers.List][]string{providers.Regions: {"us-east-1"}, providers.NodeTypes: {"g5.xlarge", "t3.large"}} {
+		got, err := c.Offers(t.Context(), list, []string{"us-est-1"})
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", list, err, diff)
 		}
@@ -169,6 +169,26 @@ func TestOffers(t *testing.T) {
 	slices.Sort(asked)
 	if diff := cmp.Diff([]string{"DescribeInstanceTypeOfferings us-est-1 ", "DescribeInstanceTypeOfferings us-est-1 more", "DescribeRegions us-east-1 "}, asked); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestOffersOfZones: a type that one of the zones lacks is not offered; a zone that does not exist lacks none.
+func TestOffersOfZones(t *testing.T) {
+	t.Parallel()
+	access := served(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = r.ParseForm()
+		if f := r.PostForm; f.Get("LocationType") != "availability-zone" || f.Get("Filter.1.Name") != "location" ||
+			f.Get("Filter.1.Value.1") != "us-east-1a" || f.Get("Filter.1.Value.2") != "us-east-1e" || f.Get("Filter.1.Value.3") != "us-east-9z" {
+			t.Errorf("asked for %v", f)
+		}
+		fmt.Fprint(w, `<DescribeInstanceTypeOfferingsResponse><instanceTypeOfferingSet>
+			<item><instanceType>m7i.large</instanceType><location>us-east-1a</location></item>
+			<item><instanceType>t2.large</instanceType><location>us-east-1a</location></item>
+			<item><instanceType>t2.large</instanceType><location>us-east-1e</location></item></instanceTypeOfferingSet></DescribeInstanceTypeOfferingsResponse>`)
+	})
+	got, err := client(t, access).(cloud.Catalogue).Offers(t.Context(), providers.NodeTypes, []string{"us-east-1a", "us-east-1e", "us-east-9z"})
+	if diff := cmp.Diff([]string{"t2.large"}, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
 	}
 }
 

@@ -18,10 +18,10 @@ import (
 )
 
 // Offers implements cloud.Catalogue.
-func (c *Client) Offers(ctx context.Context, list providers.List, _ string) ([]string, error) {
+func (c *Client) Offers(ctx context.Context, list providers.List, places []string) ([]string, error) {
 	switch list {
 	case providers.NodeTypes:
-		names, err := c.offerings(ctx)
+		names, err := c.offerings(ctx, places)
 		if err != nil {
 			return nil, explain(err)
 		}
@@ -46,19 +46,31 @@ func homeOf(region string) string {
 	return anyRegion
 }
 
-// offerings lists all instance types of the region.
-func (c *Client) offerings(ctx context.Context) (names []string, err error) {
-	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(ec2.NewFromConfig(c.config),
-		&ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeRegion})
+// offerings lists the instance types that all of some zones have, or else the region of the client.
+func (c *Client) offerings(ctx context.Context, places []string) (names []string, err error) {
+	input := &ec2.DescribeInstanceTypeOfferingsInput{LocationType: types.LocationTypeRegion}
+	zones := slices.DeleteFunc(slices.Clone(places), func(place string) bool { return place == c.config.Region })
+	if len(zones) > 0 {
+		input.LocationType, input.Filters = types.LocationTypeAvailabilityZone, []types.Filter{filter("location", zones...)}
+	}
+	found, there := map[string]int{}, map[string]bool{} // types in so many zones, and the zones that have any
+	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(ec2.NewFromConfig(c.config), input)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, offering := range page.InstanceTypeOfferings {
-			names = append(names, string(offering.InstanceType))
+			found[string(offering.InstanceType)]++
+			there[aws.ToString(offering.Location)] = true
 		}
 	}
+	for name, count := range found {
+		if count == len(there) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
 	return names, nil
 }
 

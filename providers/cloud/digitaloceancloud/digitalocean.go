@@ -101,13 +101,13 @@ func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choi
 }
 
 // Offers implements cloud.Catalogue.
-func (c *Client) Offers(ctx context.Context, list providers.List, region string) ([]string, error) {
+func (c *Client) Offers(ctx context.Context, list providers.List, places []string) ([]string, error) {
 	if err := c.noToken(); err != nil {
 		return nil, err
 	}
 	switch list {
 	case providers.NodeTypes:
-		return c.sizesIn(ctx, region)
+		return c.sizesIn(ctx, places)
 	case providers.KubernetesVersions: // a minor version is a name for its newest patch
 		options, _, err := c.api.Kubernetes.GetOptions(ctx)
 		if err != nil {
@@ -123,16 +123,22 @@ func (c *Client) Offers(ctx context.Context, list providers.List, region string)
 	return cloud.Names(choices), err
 }
 
-// sizesIn lists the sizes that nodes can have in a region; in all regions, if it is not known.
-func (c *Client) sizesIn(ctx context.Context, region string) ([]string, error) {
+// sizesIn lists the sizes that nodes can have in all of the regions that any size has.
+func (c *Client) sizesIn(ctx context.Context, regions []string) ([]string, error) {
 	sizes, err := c.nodeSizes(ctx)
 	if err != nil {
 		return nil, explain(ctx, err)
 	}
-	offered := slices.ContainsFunc(sizes, func(size godo.Size) bool { return slices.Contains(size.Regions, region) })
+	var known []string
+	for _, size := range sizes {
+		known = append(known, size.Regions...)
+	}
 	var names []string
 	for _, size := range sizes {
-		if size.Available && (!offered || slices.Contains(size.Regions, region)) {
+		lacks := func(region string) bool {
+			return slices.Contains(known, region) && !slices.Contains(size.Regions, region)
+		}
+		if size.Available && !slices.ContainsFunc(regions, lacks) {
 			names = append(names, size.Slug)
 		}
 	}

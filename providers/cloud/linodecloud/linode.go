@@ -82,7 +82,7 @@ func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choi
 }
 
 // Offers implements cloud.Catalogue.
-func (c *Client) Offers(ctx context.Context, list providers.List, region string) ([]string, error) {
+func (c *Client) Offers(ctx context.Context, list providers.List, places []string) ([]string, error) {
 	if list != providers.NodeTypes {
 		choices, err := c.Choices(ctx, list)
 		return cloud.Names(choices), err
@@ -91,7 +91,7 @@ func (c *Client) Offers(ctx context.Context, list providers.List, region string)
 	if err != nil {
 		return nil, explain(ctx, err)
 	}
-	absent, err := c.absentFrom(ctx, region)
+	absent, err := c.absentFrom(ctx, places)
 	if err != nil {
 		return nil, explain(ctx, err)
 	}
@@ -104,16 +104,16 @@ func (c *Client) Offers(ctx context.Context, list providers.List, region string)
 	return names, nil
 }
 
-// absentFrom lists the types that a region does not have or that are sold out there. Linode answers with the types
-// that some regions lack only.
-func (c *Client) absentFrom(ctx context.Context, region string) ([]string, error) {
-	if region == "" {
+// absentFrom lists the types that one of the regions does not have or has sold. Linode answers with the types that
+// some regions lack only.
+func (c *Client) absentFrom(ctx context.Context, regions []string) ([]string, error) {
+	if len(regions) == 0 {
 		return nil, nil
 	}
 	all, err := c.api.ListRegionsAvailability(ctx, nil)
 	var absent []string
 	for _, of := range all {
-		if of.Region == region && !of.Available {
+		if slices.Contains(regions, of.Region) && !of.Available {
 			absent = append(absent, of.Plan)
 		}
 	}

@@ -20,8 +20,8 @@ func (e *Examination) offersCheck(open func() error) (check preflight.Check, ok 
 	if e.unresolved != nil || e.Session.Deps.CloudClients == nil || !e.Options.Operation.RunsPrograms() {
 		return check, false
 	}
-	wanted, region := e.Provider.Wanted(e.Session.Settings.Config, e.plan.Names())
-	o := offers{e, region, open}
+	wanted, places := e.Provider.Wanted(e.Session.Settings.Config, e.plan.Names())
+	o := offers{e, places, open}
 	look := func(ctx context.Context) []preflight.Finding { return o.look(ctx, wanted) }
 	return preflight.Check{
 		Name: "offers", Title: "offers of " + e.Provider.Title, Group: preflight.Cloud,
@@ -32,7 +32,7 @@ func (e *Examination) offersCheck(open func() error) (check preflight.Check, ok 
 // offers compares names of the configuration with what the cloud offers.
 type offers struct {
 	*Examination
-	region string // of the nodes
+	places []string // of the nodes
 	open   func() error
 }
 
@@ -56,12 +56,16 @@ func (o offers) look(ctx context.Context, wanted []providers.Wanted) []preflight
 	names := make(map[providers.List][]string, len(lists))
 	failed := map[providers.List]error{}
 	answers, _ := parallel.Each(asking, lists, func(ctx context.Context, list providers.List) (answer, error) {
-		names, err := catalogue.Offers(ctx, list, o.region)
+		names, err := catalogue.Offers(ctx, list, o.places)
 		return answer{names, err}, nil
 	})
 	for i, list := range lists {
 		names[list], failed[list] = answers[i].names, answers[i].err
 	}
+	isOffered := func(place string) bool {
+		return slices.Contains(names[providers.Regions], place) || slices.Contains(names[providers.Zones], place)
+	}
+	o.places = slices.DeleteFunc(o.places, func(place string) bool { return !isOffered(place) })
 	return o.compare(ctx, wanted, names, failed)
 }
 
@@ -119,8 +123,12 @@ func reasonOf(err error) (text, next string) {
 // missing returns the finding of a name that the cloud does not offer. What is deployed may keep it.
 func (o offers) missing(ctx context.Context, w providers.Wanted, names []string) preflight.Finding {
 	where := ""
-	if w.List == providers.NodeTypes && o.region != "" {
-		where = " in " + o.region
+	switch {
+	case w.List != providers.NodeTypes:
+	case len(o.places) == 1:
+		where = " in " + o.places[0]
+	case len(o.places) > 1:
+		where = " in all of " + strings.Join(o.places, ", ")
 	}
 	verb := "is"
 	if o.Provider.Key(w.Key).Kind != config.String { // of a list, or a map

@@ -52,8 +52,8 @@ func (c client) Choices(ctx context.Context, list providers.List) ([]cloud.Choic
 }
 
 // Offers implements cloud.Catalogue.
-func (c client) Offers(ctx context.Context, list providers.List, region string) ([]string, error) {
-	said, err := c.ask(ctx, wire.Question{List: list, Offers: true, In: region})
+func (c client) Offers(ctx context.Context, list providers.List, places []string) ([]string, error) {
+	said, err := c.ask(ctx, wire.Question{List: list, Offers: true, In: places})
 	return said.Offers, err
 }
 

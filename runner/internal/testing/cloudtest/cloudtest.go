@@ -44,6 +44,7 @@ type Cloud struct {
 	faults    []*Fault
 	resources map[string][]map[string]any // by the path of their list
 	asked     []string                    // methods and paths
+	sent      []Request                   // that have a body
 	nextID    int
 
 	readyAfter time.Duration       // of a new cluster
@@ -123,6 +124,32 @@ func (c *Cloud) Asked() []string {
 	return asked
 }
 
+// Request is a request with a body.
+type Request struct {
+	Method string          `json:"method"`
+	Path   string          `json:"path"`
+	Body   json.RawMessage `json:"body"`
+}
+
+// Sent returns all requests with a body.
+func (c *Cloud) Sent() []Request {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.sent)
+}
+
+// keep keeps a request with a body, which can still be read.
+func (c *Cloud) keep(r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil || len(body) == 0 || !json.Valid(body) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = append(c.sent, Request{r.Method, r.URL.Path, body})
+}
+
 // Add puts a resource into a list, such as /v4/lke/clusters, and returns its ID.
 func (c *Cloud) Add(list string, resource map[string]any) int {
 	c.mu.Lock()
@@ -142,6 +169,7 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) {
 		c.serveControl(w, r)
 		return
 	}
+	c.keep(r)
 	fault := c.meet(r)
 	select {
 	case <-time.After(fault.Delay):

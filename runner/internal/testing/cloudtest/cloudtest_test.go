@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/linode/linodego"
 
 	"mara/config"
 	"mara/providers"
@@ -52,7 +53,7 @@ func questions(client cloud.Client) map[string]func(context.Context) error {
 		},
 		"regions": list(providers.Regions), "versions": list(providers.KubernetesVersions), "types": list(providers.NodeTypes),
 		"offers": func(ctx context.Context) error {
-			_, err := client.(cloud.Catalogue).Offers(ctx, providers.NodeTypes, "nyc3")
+			_, err := client.(cloud.Catalogue).Offers(ctx, providers.NodeTypes, []string{"nyc3"})
 			return err
 		},
 		"remains": func(ctx context.Context) error {
@@ -179,10 +180,34 @@ func TestOffers(t *testing.T) {
 		{"DigitalOcean", providers.NodeTypes, "fra1", []string{"s-2vcpu-4gb"}},
 		{"DigitalOcean", providers.NodeTypes, "nowhere", []string{"s-2vcpu-4gb", "s-4vcpu-8gb"}},
 	} {
-		got, err := all[test.cloud].(cloud.Catalogue).Offers(t.Context(), test.list, test.region)
+		var places []string
+		if test.region != "" {
+			places = []string{test.region}
+		}
+		got, err := all[test.cloud].(cloud.Catalogue).Offers(t.Context(), test.list, places)
 		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
 			t.Errorf("%s of %s in %q: %v %s", test.list, test.cloud, test.region, err, diff)
 		}
+	}
+}
+
+// TestSent: the cloud keeps what clients want it to change.
+func TestSent(t *testing.T) {
+	t.Parallel()
+	c := cloudtest.New(t)
+	api := linodego.NewClient(nil)
+	api.SetBaseURL(c.URL)
+	api.SetToken(cloudtest.Token)
+	made, err := api.CreateLKECluster(t.Context(), linodego.LKEClusterCreateOptions{Label: "mara-dev", Region: "us-ord", K8sVersion: "1.36"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := api.DeleteLKECluster(t.Context(), made.ID); err != nil {
+		t.Fatal(err)
+	}
+	sent := c.Sent()
+	if len(sent) != 1 || sent[0].Method != "POST" || sent[0].Path != "/v4/lke/clusters" || !strings.Contains(string(sent[0].Body), `"label":"mara-dev"`) {
+		t.Errorf("sent: %v", sent)
 	}
 }
 
@@ -224,9 +249,9 @@ func TestFirstRun(t *testing.T) {
 			[]string{"Linode region", "Kubernetes version", "Type of the registry's machine"},
 			"Linode: ann\nwarning: Linode refuses: Too Many Requests (429); there is no list to choose from\nhint: try again in 7s\n"},
 		{"refused", "linode", cloudtest.Fault{Status: 401}, nil,
-			"warning: Linode refuses: Unauthorized (401)\nhint: check LINODE_TOKEN\n"},
+			"warning: Linode refuses: Unauthorized (401); there is no list to choose from\nhint: check LINODE_TOKEN\n"},
 		{"a page", "linode", cloudtest.Fault{Body: "<html>hello", Status: 200}, nil,
-			"warning: Linode gave no answer: it is a page instead of JSON, perhaps of a proxy\nhint: check the network and its proxy\n"},
+			"warning: Linode gave no answer: it is a page instead of JSON, perhaps of a proxy; there is no list to choose from\nhint: check the network and its proxy\n"},
 		{"DigitalOcean", "digitalocean", cloudtest.Fault{},
 			[]string{"DigitalOcean region", "Kubernetes version", "Size of the nodes"}, "DigitalOcean: ann@example.com\n"},
 		{"DigitalOcean without prices", "digitalocean", cloudtest.Fault{Path: "/v2/sizes", Status: 500},
@@ -259,7 +284,7 @@ func TestFirstRun(t *testing.T) {
 			if diff := cmp.Diff(test.printed, printed.String()); diff != "" {
 				t.Error(diff)
 			}
-			if asked := c.Asked(); test.name == "a page" && len(asked) != 2 { // for the account and for one list
+			if asked := c.Asked(); test.name == "a page" && len(asked) != 1 { // for the account
 				t.Errorf("asked for %q", asked)
 			}
 		})

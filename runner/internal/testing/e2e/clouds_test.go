@@ -72,8 +72,8 @@ func TestDoctorAndOffersOfClouds(t *testing.T) {
 		{"nothing is offered", onLinode + "  lke:region: us-nowhere\n  lke:k8s_version: \"1.37\"\n  lke:node_type: g6-standard-6\n  lke:pools: {more: {size: g6-dedicated-8}}\n", nil, preflight.Problem, []string{
 			`lke:region is "us-nowhere", which Linode does not offer; it offers eu-central, us-ord`,
 			`lke:k8s_version is "1.37", which Linode does not offer; did you mean "1.36"?`,
-			`lke:node_type is "g6-standard-6", which Linode does not offer in us-nowhere; did you mean "g6-standard-2"?`,
-			`lke:pools has "g6-dedicated-8", which Linode does not offer in us-nowhere; it offers g6-standard-2, g6-standard-4`,
+			`lke:node_type is "g6-standard-6", which Linode does not offer; did you mean "g6-standard-2"?`,
+			`lke:pools has "g6-dedicated-8", which Linode does not offer; it offers g6-standard-2, g6-standard-4`,
 		}},
 		{"a type that one region lacks", onLinode + "  lke:region: eu-central\n", nil, preflight.Problem, []string{
 			`lke:node_type is "g6-standard-4", which Linode does not offer in eu-central; did you mean "g6-standard-2"?`}},

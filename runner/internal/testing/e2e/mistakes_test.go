@@ -276,7 +276,7 @@ outputs: {x: '${ref.outputs["dsn"]}'}
 	{name: "a wrong value inside chart values", cannot: "what a chart does with its values, only its templates say"},
 	{name: "a domain that DigitalOcean does not have", cannot: "which domains an account has, only the cloud says"},
 	{name: "a KMS key that was deleted", cannot: "whether a key is usable, only AWS says"},
-	{name: "an instance type that one zone lacks", cannot: "which zones have capacity for a type changes by the hour"},
+	{name: "an instance type that one zone lacks", cannot: "which types a zone has, only AWS says: `runner doctor` asks it"},
 	{name: "a licence token that has expired", cannot: "F5's registry says so when it is asked"},
 }
 
