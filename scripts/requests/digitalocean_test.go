@@ -118,6 +118,17 @@ var digitalOcean = map[string]func(ctx context.Context, api *godo.Client, inputs
 	},
 }
 
+// recorded is a run in docs/tested.json.
+type recorded struct {
+	Command  string            `json:"command"`
+	Date     string            `json:"date"`
+	Provider string            `json:"provider"`
+	Kind     string            `json:"kind,omitempty"`
+	Projects []string          `json:"projects"`
+	Parts    []string          `json:"parts"`
+	Versions map[string]string `json:"versions"`
+}
+
 // recordDigitalOcean writes down in the file that E2E_RECORD names, if it does, that the requests are valid by the
 // description. DIGITALOCEAN_DESCRIPTION_OF says which one it is.
 func recordDigitalOcean(t *testing.T) {
@@ -130,16 +141,16 @@ func recordDigitalOcean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs := map[string]any{}
+	runs := map[string]recorded{}
 	if err := json.Unmarshal(content, &runs); err != nil {
 		t.Fatal(err)
 	}
-	runs[t.Name()] = map[string]any{
-		"command": digitalOceanVariable + "=FILE scripts/requests.sh", "date": time.Now().UTC().Format(time.DateOnly),
-		"provider": "digitalocean", "kind": "described",
-		"projects": []string{"digitalocean-doks", "digitalocean-registry", "digitalocean-registry-credentials", "digitalocean-dns"},
-		"parts":    []string{"clusters", "pools of nodes", "registries and their credentials", "records of domains"},
-		"versions": map[string]string{"DigitalOcean's description of its API": os.Getenv(digitalOceanVariable + "_OF")},
+	runs[t.Name()] = recorded{
+		Command: digitalOceanVariable + "=FILE scripts/requests.sh", Date: time.Now().UTC().Format(time.DateOnly),
+		Provider: "digitalocean", Kind: "described",
+		Projects: []string{"digitalocean-doks", "digitalocean-registry", "digitalocean-registry-credentials", "digitalocean-dns"},
+		Parts:    []string{"clusters", "pools of nodes", "registries and their credentials", "records of domains"},
+		Versions: map[string]string{"DigitalOcean's description of its API": os.Getenv(digitalOceanVariable + "_OF")},
 	}
 	if content, err = json.MarshalIndent(runs, "", "  "); err != nil {
 		t.Fatal(err)

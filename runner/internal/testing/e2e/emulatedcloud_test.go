@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -93,6 +94,24 @@ func recordOnEmulatedCloud(t *testing.T, parts ...string) {
 		record(t, realRun{Command: "make e2e-cloud PROVIDER=DIR", Provider: "linode", Kind: "emulated", Projects: []string{"linode-lke"},
 			Parts: parts, Versions: map[string]string{"Pulumi's Linode provider": version}})
 	})
+}
+
+// recordRequests keeps what the real provider has sent, for the tests that validate it by the cloud's description.
+func (e emulatedCloud) recordRequests() {
+	e.t.Helper()
+	file := os.Getenv("E2E_RECORD")
+	if !isRealPlugin() || file == "" {
+		return
+	}
+	content, err := json.MarshalIndent(e.cloud.Sent(), "", "  ")
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	name := "provider-linode-" + schemas.Versions()["linode"] + ".json"
+	path := filepath.Join(filepath.Dir(file), "..", "scripts", "requests", "testdata", name)
+	if err := os.WriteFile(path, append(content, '\n'), 0o644); err != nil {
+		e.t.Fatal(err)
+	}
 }
 
 // TestLinodePlugin: the provider has the version whose types the programs use.
@@ -241,6 +260,7 @@ func testLifeOnAnEmulatedCloud(t *testing.T, at place) {
 	if left := e.cloud.Clusters(); len(left) > 0 {
 		t.Errorf("destroy leaves %v", left)
 	}
+	e.recordRequests()
 }
 
 // TestLoadBalancersOnAnEmulatedCloud: a cluster that has a load balancer is not destroyed; destroy waits for one that the
