@@ -1,12 +1,15 @@
 package requests
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -165,11 +168,23 @@ func digitalOceanDescription(t *testing.T) (d description, ok bool) {
 	t.Helper()
 	path := os.Getenv(digitalOceanVariable)
 	if path == "" {
-		return d, false
+		files, err := filepath.Glob("../../../shared/data/provider-facts/digitalocean-openapi-*.json.gz")
+		if err != nil || len(files) == 0 {
+			return d, false
+		}
+		path = slices.Max(files)
 	}
-	loader := openapi3.NewLoader()
-	loader.IsExternalRefsAllowed = true
-	document, err := loader.LoadFromFile(path)
+	content, err := os.ReadFile(path)
+	if err == nil && strings.HasSuffix(path, ".gz") {
+		var unpacked *gzip.Reader
+		if unpacked, err = gzip.NewReader(bytes.NewReader(content)); err == nil {
+			content, err = io.ReadAll(unpacked)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := openapi3.NewLoader().LoadFromData(content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +198,7 @@ func TestDigitalOcean(t *testing.T) {
 	t.Parallel()
 	d, described := digitalOceanDescription(t)
 	if !described {
-		t.Logf("%s names no description: the requests are not validated by one", digitalOceanVariable)
+		t.Logf("the requests are not validated by DigitalOcean's description: %s names none", digitalOceanVariable)
 	}
 	var sent []string
 	for _, test := range []struct {
@@ -242,10 +257,11 @@ func TestDigitalOcean(t *testing.T) {
 			}
 		})
 	}
-	if described {
-		recordDigitalOcean(t)
+	slices.Sort(sent)
+	if sent = slices.Compact(sent); len(sent) != len(digitalOcean) {
+		t.Errorf("requests were made for %v only", sent)
 	}
-	if slices.Sort(sent); len(slices.Compact(sent)) != len(digitalOcean) {
-		t.Errorf("requests were made for %v only", slices.Compact(sent))
+	if os.Getenv(digitalOceanVariable) != "" {
+		recordDigitalOcean(t)
 	}
 }
