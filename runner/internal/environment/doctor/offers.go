@@ -10,8 +10,10 @@ import (
 	"mara/config"
 	"mara/providers"
 	"mara/providers/cloud"
+	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/preflight"
+	"mara/runner/internal/run/plan"
 )
 
 // offersCheck asks the cloud whether it offers what the configuration names: region, zones, types of nodes, versions of
@@ -20,53 +22,105 @@ func (e *Examination) offersCheck(open func() error) (check preflight.Check, ok 
 	if e.unresolved != nil || e.Session.Deps.CloudClients == nil || !e.Options.Operation.RunsPrograms() {
 		return check, false
 	}
-	wanted, places := e.Provider.Wanted(e.Session.Settings.Config, e.plan.Names())
-	o := offers{e, places, open}
-	look := func(ctx context.Context) []preflight.Finding { return o.look(ctx, wanted) }
+	o := newOffers(e.Session, e.plan, func(project string) bool {
+		return open() == nil && e.Session.Stacks.IsDeployed(project)
+	})
 	return preflight.Check{
-		Name: "offers", Title: "offers of " + e.Provider.Title, Group: preflight.Cloud,
-		Limit: cloud.Patience + backendTime, Look: look,
-	}, len(wanted) > 0
+		Name: "offers", Title: o.title(), Group: preflight.Cloud,
+		Limit: cloud.Patience + backendTime, Look: o.look,
+	}, len(o.wanted) > 0
+}
+
+// StartOffers asks the cloud, while the session opens, whether it offers what the configuration of projects names. The
+// returned function waits for the answer, and adds to the warnings of the session what the cloud does not offer for
+// projects that are not deployed. What could not be asked is for the doctor to say.
+func StartOffers(ctx context.Context, s *session.Session) (wait func()) {
+	selected, err := plan.Select(s.Plan, s.Options.Selection)
+	if err != nil || s.Options.Simulation.On || s.Deps.CloudClients == nil || !s.Options.Operation.RunsPrograms() {
+		return func() {}
+	}
+	o := newOffers(s, selected, func(project string) bool { return s.Stacks.IsDeployed(project) })
+	if len(o.wanted) == 0 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	var asked answers
+	go func() {
+		defer close(done)
+		asked, _ = o.ask(ctx)
+	}()
+	s.OnClose(func() error { cancel(); <-done; return nil })
+	return func() {
+		o.wanted = slices.DeleteFunc(o.wanted, func(w providers.Wanted) bool { return s.Stacks.IsDeployed(w.Project) })
+		if len(o.wanted) == 0 {
+			return // what is deployed may keep what it has
+		}
+		<-done
+		for _, finding := range o.compare(asked) {
+			if finding.Status == preflight.Problem {
+				s.Warnings = append(s.Warnings, s.Masker.Mask(o.title()+": "+finding.Text))
+			}
+		}
+	}
 }
 
 // offers compares names of the configuration with what the cloud offers.
 type offers struct {
-	*Examination
-	places []string // of the nodes
-	open   func() error
+	session  *session.Session
+	wanted   []providers.Wanted
+	places   []string // of the nodes
+	deployed func(project string) bool
 }
 
-// look asks the cloud for its lists, all at once.
-func (o offers) look(ctx context.Context, wanted []providers.Wanted) []preflight.Finding {
-	asking, cancel := context.WithTimeout(ctx, cloud.Patience)
-	defer cancel()
-	file := o.Session.Settings.Config
-	access := cloud.AccessTo(o.Provider, o.environ(), func(key string) string { return file.Text(key).Text })
-	client, err := o.Session.Deps.CloudClients(asking, o.Provider.InfraType(), access)
-	catalogue, ok := client.(cloud.Catalogue)
-	if err != nil || !ok {
+func newOffers(s *session.Session, p plan.Plan, deployed func(project string) bool) offers {
+	wanted, places := s.Provider.Wanted(s.Settings.Config, p.Names())
+	return offers{s, wanted, places, deployed}
+}
+
+func (o offers) title() string { return "offers of " + o.session.Provider.Title }
+
+// answers are the lists of a cloud, and why some could not be had.
+type answers struct {
+	names  map[providers.List][]string
+	failed map[providers.List]error
+}
+
+// look asks the cloud, and compares.
+func (o offers) look(ctx context.Context) []preflight.Finding {
+	asked, ok := o.ask(ctx)
+	if !ok {
 		return preflight.Unseen("not asked: the account shows why")
 	}
+	return o.compare(asked)
+}
+
+// ask asks the cloud for its lists, all at once; ok is false if there is no client that could.
+func (o offers) ask(ctx context.Context) (asked answers, ok bool) {
+	asking, cancel := context.WithTimeout(ctx, cloud.Patience)
+	defer cancel()
+	s := o.session
+	access := cloud.AccessTo(s.Provider, s.Env, func(key string) string { return s.Settings.Config.Text(key).Text })
+	client, err := s.Deps.CloudClients(asking, s.Provider.InfraType(), access)
+	catalogue, ok := client.(cloud.Catalogue)
+	if err != nil || !ok {
+		return asked, false
+	}
 	var lists []providers.List
-	for _, w := range wanted {
+	for _, w := range o.wanted {
 		if !slices.Contains(lists, w.List) {
 			lists = append(lists, w.List)
 		}
 	}
-	names := make(map[providers.List][]string, len(lists))
-	failed := map[providers.List]error{}
-	answers, _ := parallel.Each(asking, lists, func(ctx context.Context, list providers.List) (answer, error) {
+	asked = answers{names: map[providers.List][]string{}, failed: map[providers.List]error{}}
+	each, _ := parallel.Each(asking, lists, func(ctx context.Context, list providers.List) (answer, error) {
 		names, err := catalogue.Offers(ctx, list, o.places)
 		return answer{names, err}, nil
 	})
 	for i, list := range lists {
-		names[list], failed[list] = answers[i].names, answers[i].err
+		asked.names[list], asked.failed[list] = each[i].names, each[i].err
 	}
-	isOffered := func(place string) bool {
-		return slices.Contains(names[providers.Regions], place) || slices.Contains(names[providers.Zones], place)
-	}
-	o.places = slices.DeleteFunc(o.places, func(place string) bool { return !isOffered(place) })
-	return o.compare(ctx, wanted, names, failed)
+	return asked, true
 }
 
 // answer is what a cloud has said about one list.
@@ -76,14 +130,14 @@ type answer struct {
 }
 
 // compare returns what is not offered, and what could not be compared: one finding for each reason.
-func (o offers) compare(
-	ctx context.Context, wanted []providers.Wanted, names map[providers.List][]string, failed map[providers.List]error,
-) (found []preflight.Finding) {
+func (o offers) compare(asked answers) (found []preflight.Finding) {
+	there := slices.Concat(asked.names[providers.Regions], asked.names[providers.Zones])
+	o.places = slices.DeleteFunc(slices.Clone(o.places), func(place string) bool { return !slices.Contains(there, place) })
 	var good, reasons []string
 	left := map[string][]string{} // keys that could not be compared, by the reason
 	next := map[string]string{}
-	for _, w := range wanted {
-		if err := failed[w.List]; err != nil {
+	for _, w := range o.wanted {
+		if err := asked.failed[w.List]; err != nil {
 			reason, remedy := reasonOf(err)
 			if left[reason] == nil {
 				reasons = append(reasons, reason)
@@ -94,11 +148,11 @@ func (o offers) compare(
 			next[reason] = remedy
 			continue
 		}
-		if slices.Contains(names[w.List], w.Name) {
+		if slices.Contains(asked.names[w.List], w.Name) {
 			good = append(good, w.Name)
 			continue
 		}
-		found = append(found, o.missing(ctx, w, names[w.List]))
+		found = append(found, o.missing(w, asked.names[w.List]))
 	}
 	for _, reason := range reasons {
 		keys := left[reason]
@@ -121,7 +175,7 @@ func reasonOf(err error) (text, next string) {
 }
 
 // missing returns the finding of a name that the cloud does not offer. What is deployed may keep it.
-func (o offers) missing(ctx context.Context, w providers.Wanted, names []string) preflight.Finding {
+func (o offers) missing(w providers.Wanted, names []string) preflight.Finding {
 	where := ""
 	switch {
 	case w.List != providers.NodeTypes:
@@ -131,14 +185,14 @@ func (o offers) missing(ctx context.Context, w providers.Wanted, names []string)
 		where = " in all of " + strings.Join(o.places, ", ")
 	}
 	verb := "is"
-	if o.Provider.Key(w.Key).Kind != config.String { // of a list, or a map
+	if o.session.Provider.Key(w.Key).Kind != config.String { // of a list, or a map
 		verb = "has"
 	}
 	text := fmt.Sprintf("%s %s %q, which %s does not offer%s%s",
-		w.Key, verb, w.Name, o.Provider.Title, where, suggestion(w, names))
+		w.Key, verb, w.Name, o.session.Provider.Title, where, suggestion(w, names))
 	finding := preflight.Finding{Status: preflight.Problem, Text: text}
 	finding.Remedy = "set " + w.Key + " to a name that is offered"
-	if o.open() == nil && o.Session.Stacks.IsDeployed(w.Project) {
+	if o.deployed(w.Project) {
 		finding.Status = preflight.Warning
 		finding.Remedy = w.Project + " is deployed and may keep it; a new one could not have it"
 	}

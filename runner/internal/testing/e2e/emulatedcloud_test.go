@@ -316,6 +316,25 @@ func TestTroubleOnAnEmulatedCloud(t *testing.T) {
 	}
 }
 
+// TestOffersOnAnEmulatedCloud: before anything is made, an up and a preview say what the cloud does not offer; not of what
+// is deployed, and nothing of a list that fails.
+func TestOffersOnAnEmulatedCloud(t *testing.T) {
+	t.Parallel()
+	const warning = `offers of Linode: lke:node_type is \"g6-standard-6\", which Linode does not offer in us-ord; did you mean \"g6-standard-2\"?`
+	e := onEmulatedCloud(t, inDirectory(t))
+	file := e.read("config/pulumi/Pulumi.dev.yaml")
+	e.write("config/pulumi/Pulumi.dev.yaml", file+"  lke:node_type: g6-standard-6\n")
+	e.cloud.Set(t, cloudtest.Fault{Path: "/v4/lke/versions", Status: 500})
+	for _, operation := range []string{"preview", "up"} {
+		if _, said := e.operate(0, operation); strings.Count(said, warning) != 1 || strings.Contains(said, "not compared") {
+			t.Errorf("%s: %s", operation, said)
+		}
+	}
+	if _, said := e.operate(0, "up", "--force"); strings.Contains(said, "offers of Linode") {
+		t.Errorf("of what is deployed: %s", said)
+	}
+}
+
 // TestSilenceOnAnEmulatedCloud: a provider that is throttled tries again and says nothing, so the runner asks the cloud,
 // and says why. Then the cluster takes a minute.
 func TestSilenceOnAnEmulatedCloud(t *testing.T) {

@@ -47,7 +47,7 @@ func (r Request) open(ctx context.Context, s *session.Session) error {
 	if s.Profile.Lap("fingerprints"); idle {
 		return nil
 	}
-	checked := doctor.StartChecks(ctx, s)
+	checked, offered := doctor.StartChecks(ctx, s), doctor.StartOffers(ctx, s)
 	e, err := s.Engine(ctx)
 	if err != nil {
 		return err
@@ -102,6 +102,7 @@ func (r Request) open(ctx context.Context, s *session.Session) error {
 	}
 	s.GuardStates()
 	err = checked()
+	offered()
 	s.Profile.Lap("checks")
 	return err
 }
