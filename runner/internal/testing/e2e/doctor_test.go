@@ -103,6 +103,10 @@ func TestDoctorAsksTheCloud(t *testing.T) {
 				!strings.HasPrefix(account.Findings[0].Remedy, tt.remedy) || tt.status == preflight.Problem && code != 3 {
 				t.Errorf("exit code %d: %+v", code, account)
 			}
+			if offers := found["offers"]; tt.handler == nil && (offers.Status != preflight.OK || !strings.Contains(offers.Findings[0].Text, "1.36")) ||
+				tt.handler != nil && (offers.Status != preflight.Warning || !strings.Contains(offers.Findings[0].Text, "; not compared: ")) {
+				t.Errorf("offers: %+v", offers)
+			}
 			if tt.status != preflight.Problem {
 				return
 			}

@@ -53,6 +53,9 @@ func awsStandIn(t *testing.T) (address string) {
 			<item><zoneName>eu-north-1b</zoneName></item></availabilityZoneInfo></DescribeAvailabilityZonesResponse>`,
 		"/cluster-versions": `{"clusterVersions": [{"clusterVersion": "1.36", "versionStatus": "STANDARD_SUPPORT"},
 			{"clusterVersion": "1.35", "versionStatus": "EXTENDED_SUPPORT"}]}`,
+		"DescribeInstanceTypeOfferings": `<DescribeInstanceTypeOfferingsResponse><instanceTypeOfferingSet>
+			<item><instanceType>t3.large</instanceType><location>eu-north-1</location></item>
+			<item><instanceType>m6i.large</instanceType><location>eu-north-1</location></item></instanceTypeOfferingSet></DescribeInstanceTypeOfferingsResponse>`,
 		"DescribeInstanceTypes": `<DescribeInstanceTypesResponse><instanceTypeSet>
 			<item><instanceType>t3.large</instanceType><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo></item>
 			<item><instanceType>m6i.large</instanceType><vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo></item></instanceTypeSet></DescribeInstanceTypesResponse>`,
@@ -72,8 +75,9 @@ func awsStandIn(t *testing.T) (address string) {
 // linodeStandIn serves what the runner itself asks of Linode.
 func linodeStandIn(t *testing.T) (address string) {
 	answers := map[string]string{
-		"/regions":      `{"id": "us-ord", "label": "Chicago, IL", "status": "ok", "capabilities": ["Kubernetes"]}`,
-		"/lke/versions": `{"id": "1.36"}, {"id": "1.30"}`,
+		"/regions":              `{"id": "us-ord", "label": "Chicago, IL", "status": "ok", "capabilities": ["Kubernetes"]}`,
+		"/regions/availability": `{"region": "us-ord", "plan": "g8-none", "available": false}`,
+		"/lke/versions":         `{"id": "1.36"}, {"id": "1.30"}`,
 		"/linode/types": `{"id": "g6-standard-2", "class": "standard", "memory": 4096, "vcpus": 2},
 			{"id": "g6-standard-4", "class": "standard", "memory": 8192, "vcpus": 4}`,
 	}
