@@ -46,7 +46,7 @@ func digitaloceanQuestions() []Question {
 		{Key: "doks:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
 		{Key: "doks:node_size", Text: "Size of the nodes", List: NodeTypes},
 		{Key: "doks:node_count", Text: "Number of nodes"},
-		{Key: "doks:high_availability", Text: "Several control-plane nodes (for a fee, for good)"},
+		{Key: "doks:high_availability", Text: "Highly available control plane (costs extra, cannot be turned off later)"},
 		{Key: "docr:registry", Text: "Existing registry of the account (empty: create one)"},
 		{Key: "bank-of-anthos:host", Text: "Host name of the application (empty: the load balancer's address)"},
 		{Key: "dns:domain", Text: "Domain at DigitalOcean to put that name into (empty: none)"},

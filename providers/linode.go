@@ -42,7 +42,7 @@ func linodeQuestions() []Question {
 		{Key: "lke:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
 		{Key: "lke:node_type", Text: "Type of the nodes", List: NodeTypes},
 		{Key: "lke:node_count", Text: "Number of nodes"},
-		{Key: "lke:high_availability", Text: "Several control-plane nodes (for a fee, for good)"},
+		{Key: "lke:high_availability", Text: "Highly available control plane (costs extra, cannot be turned off later)"},
 		{Key: "harbor:instance_type", Text: "Type of the registry's machine", List: NodeTypes},
 		{Key: "harbor:email", Text: "Address for warnings about the registry's certificate (empty: none)"},
 	}, certificateQuestions()...)

@@ -50,8 +50,8 @@ const testedHead = `# What was run
 <!-- Made from docs/tested.json and the catalogue by the tests of providers/. Run the tests again with RECORD=1, then: make golden -->
 
 Every test of every change runs all projects of all providers simulated: Pulumi's real engine, and stand-ins for what it would
-talk to. That says nothing about a cloud's own behaviour. What was run for real stands here, and what Pulumi's own providers have done on an
-emulated cloud, which is not for real.
+talk to. That says nothing about a cloud's own behaviour. This page lists what has run on real systems, and what Pulumi's own providers have
+done on an emulated cloud, which is not a real one.
 
 `
 

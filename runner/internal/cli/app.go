@@ -91,7 +91,11 @@ func Run(ctx context.Context, d cmd.Deps, args []string) int {
 	d.Stdout = cmd.NewOutlet(d.Stdout, d.StdoutIsTerminal)
 	d.Variables = func() []string { return append(variablesOf(commands(d)), pulumicli.ConnectionsVariable) }
 	err := execute(ctx, d, args)
-	cmd.PrintError(d.Stderr, err)
+	width := 0
+	if d.StderrIsTerminal {
+		width = d.Width()
+	}
+	cmd.PrintError(d.Stderr, width, err)
 	if err != nil && errors.Is(context.Cause(ctx), interrupt.ErrInterrupted) {
 		return cmd.ExitInterrupted // whatever has failed since the signal, such as releasing a lock, is a consequence of it
 	}

@@ -154,7 +154,7 @@ func TestExitCode(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var b strings.Builder
-			cmd.PrintError(&b, tt.err)
+			cmd.PrintError(&b, 0, tt.err)
 			if got := cmd.ExitCode(tt.err); got != tt.code || b.String() != tt.text {
 				t.Errorf("got %d, %q", got, b.String())
 			}

@@ -53,13 +53,13 @@ func TestFirstSecret(t *testing.T) {
 	code := k.start("secrets", "set", "prometheus:admin_password")
 	k.talk(person, dialogue{
 		{"Choose a passphrase for the secrets of dev:", "\r"},
-		{"is empty; to really use an empty one", secretsPassphrase + "\r"},
-		{"The same again:", "something else\r"},
+		{"is empty; for an empty passphrase", secretsPassphrase + "\r"},
+		{"Repeat it:", "something else\r"},
 		{"The two are different", secretsPassphrase + "\r"},
-		{"The same again:", secretsPassphrase + "\r"},
+		{"Repeat it:", secretsPassphrase + "\r"},
 		{"Grafana administrator password (at least 8 characters, empty to have one made):", "short\r"},
 		{"That is shorter than 8 characters.", "long enough\r"},
-		{"The same again:", "long enough\r"},
+		{"Repeat it:", "long enough\r"},
 	})
 	if got := code(); got != cmd.ExitDone {
 		t.Fatalf("exit code %d\n%s", got, person.Screen())
@@ -138,9 +138,9 @@ func TestFreshCheckout(t *testing.T) {
 func upTalk() dialogue {
 	return dialogue{
 		{"Choose a passphrase for the secrets of dev:", secretsPassphrase + "\r"},
-		{"The same again:", secretsPassphrase + "\r"},
+		{"Repeat it:", secretsPassphrase + "\r"},
 		{"Grafana administrator password", "long enough\r"},
-		{"The same again:", "long enough\r"},
+		{"Repeat it:", "long enough\r"},
 		{"Bank of Anthos accounts database password", "\r"},
 		{"made bank-of-anthos:accounts_db_password", "\r"},
 		{"made bank-of-anthos:ledger_db_password", "nowhere.pem\r"},

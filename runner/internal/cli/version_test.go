@@ -29,8 +29,8 @@ func TestVersionCheck(t *testing.T) {
 		{"before a release", "version --check", "1.2.3", "1.2.3-rc.1", 0, "runner 1.2.3-rc.1\npulumi 3.250.0\nnewest release 1.2.3; update with the installer or your package manager\n", ""},
 		{"no release", "version --check", "1.2.3", "development", 0, "runner development\npulumi 3.250.0\nnewest release 1.2.3; this version is not a release\n", ""},
 		{"JSON", "version --check -o json", "1.2.4", "1.2.3", 0, "{\n  \"runner\": \"1.2.3\",\n  \"pulumi\": \"3.250.0\",\n  \"newest\": \"1.2.4\",\n  \"outdated\": true\n}\n", ""},
-		{"no version there", "version --check", "<html>", "1.2.3", 1, "", "error: looking for the newest release: http://127.0.0.1"},
-		{"nothing there", "version --check", "", "1.2.3", 1, "", "/latest/download/VERSION answers 404 Not Found\n"},
+		{"no version there", "version --check", "<html>", "1.2.3", 1, own, "error: looking for the newest release: http://127.0.0.1"},
+		{"nothing there", "version --check", "", "1.2.3", 1, own, "/latest/download/VERSION answers 404 Not Found\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

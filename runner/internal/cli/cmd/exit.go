@@ -17,6 +17,7 @@ import (
 	"mara/runner/internal/environment/leftovers"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/journal"
@@ -113,15 +114,25 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 func Exit(code int) error { return &failure.Reported{Err: exitCode(code)} }
 
 // PrintError prints an error and its hint, except for errors that were reported before.
-func PrintError(w io.Writer, err error) {
+func PrintError(w io.Writer, width int, err error) {
 	if err = unreported(err); err == nil {
 		return
 	}
-	fmt.Fprintf(w, "error: %s\n", event.MaskURLs(err.Error()))
+	fmt.Fprintln(w, wrapped("error: "+event.MaskURLs(err.Error()), width))
 	var next interface{ NextStep() string }
 	if errors.As(err, &next) && next.NextStep() != "" {
-		fmt.Fprintf(w, "hint: %s\n", event.MaskURLs(next.NextStep()))
+		fmt.Fprintln(w, wrapped("hint: "+event.MaskURLs(next.NextStep()), width))
 	}
+}
+
+// wrapped fits the lines of a text into a width. The continuation of a line is indented a bit more than the line.
+func wrapped(text string, width int) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		lines[i] = typeset.Wrap(line, width, indent+2)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // unreported returns an error without the parts that are Reported.

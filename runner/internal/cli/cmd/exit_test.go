@@ -94,13 +94,15 @@ func TestPrintError(t *testing.T) {
 			"error: the lock of dev cannot be removed\nhint: remove it\n"},
 		{"deeper", errors.Join(errors.Join(reported, errors.New("one")), errors.Join(errors.New("two"), nil)),
 			"error: one\ntwo\n"},
+		{"long lines", &failure.Environment{Text: "2 problems:\n  the first one, which needs more than a line here\n  b", Next: "look at /a/very/long/path/which/is/not/broken/at/all now"},
+			"error: 2 problems:\n  the first one, which needs more than a\n    line here\n  b\nhint: look at\n  /a/very/long/path/which/is/not/broken/at/all\n  now\n"},
 		{"a password in a URL", errors.New("no route to postgres://me:hunter2@db"),
 			"error: no route to postgres://me:***@db\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var out strings.Builder
-			PrintError(&out, test.err)
+			PrintError(&out, 40, test.err)
 			if out.String() != test.want {
 				t.Errorf("got %q, want %q", &out, test.want)
 			}

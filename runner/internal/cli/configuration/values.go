@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -106,7 +107,8 @@ func setCommand(d cmd.Deps) *cli.Command {
 			"string. Write a list with commas or as YAML, a map as YAML. The rest of the file does not change, " +
 			"including comments; the file is created if it does not exist. Keys that no project declares are " +
 			"accepted, because a Pulumi provider or one of your programs may read them, unless they look like a " +
-			"typo.\n\n" +
+			"typo. The value of a project with `stackFile: own` goes into the stack file next to its Pulumi.yaml, where " +
+			"plain Pulumi finds it.\n\n" +
 			"Examples:\n  runner config set eks:k8s_version 1.35 -s dev\n" +
 			"  runner config set vpc:azs us-east-1a,us-east-1b\n" +
 			"  runner config set nginx:values '{replicaCount: 2}'\n\n" +
@@ -134,9 +136,8 @@ func runSet(ctx context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	if project, file, ok := c.FileOf(name); ok {
-		return c.refuse(name, "is set in "+file.File+", which overrides the stack file",
-			fmt.Sprintf("change it there: `runner pulumi %s -s %s -- config set %s VALUE`", project, c.Stack, name))
+	if c.File, err = c.PlaceOf(name); err != nil {
+		return err
 	}
 	entry, exists := c.File.Lookup(name)
 	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
@@ -231,6 +232,9 @@ func (c configuration) write(changes ...config.Change) error {
 	if err != nil {
 		return err
 	}
+	if filepath.IsAbs(c.File.File) { // the directory of a project may be outside of the root
+		return c.refuse(changes[0].Key, "is in a file outside of this root, and is not changed", "change it there")
+	}
 	return request.Write(c.Root, c.File.File, content)
 }
 
@@ -249,6 +253,9 @@ func runUnset(_ context.Context, d cmd.Deps, o options) error {
 	name := o.Key
 	c, err := open(o.Request)
 	if err != nil {
+		return err
+	}
+	if c.File, err = c.PlaceOf(name); err != nil {
 		return err
 	}
 	entry, ok := c.File.Lookup(name)

@@ -24,7 +24,7 @@ import (
 // Export returns `runner export`, with its subcommands.
 func Export(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "export", Usage: "have other machines run an environment",
+		Name: "export", Usage: "generate CI pipelines or manifests for the operator",
 		Description: "Writes files with which other machines run environments. They need a backend that they can " +
 			"reach: a state in a directory of this machine is an error. Values of secrets are never written.\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),

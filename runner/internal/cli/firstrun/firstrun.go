@@ -18,7 +18,6 @@ import (
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/environment/wizard"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/adopt"
@@ -91,7 +90,7 @@ func (f *firstRun) complete(ctx context.Context) error {
 
 // isNew reports whether the environment is neither configured nor deployed yet.
 func (f *firstRun) isNew() bool {
-	_, err := os.Lstat(layout.Of(f.o.Root, false).Provider(stackName(f.o.Request))) // a record of what was deployed
+	_, err := os.Lstat(f.o.Directory().Provider(stackName(f.o.Request))) // a record of what was deployed
 	return len(f.file.Entries) == 0 && err != nil
 }
 

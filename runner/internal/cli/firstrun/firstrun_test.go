@@ -125,7 +125,7 @@ func firstRuns() map[string][]reply {
 			typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "linode\r"),
 			chosen("Linode region", "\r"), typed("Kubernetes version", ""), typed("Type of the nodes", ""),
 			typed("Number of nodes", "5"),
-			chosen("Several control-plane", "true\r"), typed("Type of the registry", ""),
+			chosen("Highly available", "true\r"), typed("Type of the registry", ""),
 			typed("Address for warnings", "ann@example.com"),
 			chosen("Where certificates", "acme\r"), typed("Address that the certificate", "ops@example.com"),
 			typed("Write this", ""),
@@ -359,11 +359,14 @@ func TestReadOnlyDir(t *testing.T) {
 // is not asked about them afterwards.
 func TestDeployedWithoutFile(t *testing.T) {
 	t.Parallel()
-	root := cmdtest.Root(t, nil)
-	cmdtest.WriteFile(t, layout.Of(root, false).Provider("dev"), "provider: kind\n")
-	o := onDev(root)
-	if _, screen, err := lead(t, root, o); err != nil || screen != "" {
-		t.Errorf("%v: %s", err, screen)
+	for _, simulated := range []bool{false, true} {
+		root := cmdtest.Root(t, nil)
+		cmdtest.WriteFile(t, layout.Of(root, simulated).Provider("dev"), "provider: kind\n")
+		o := onDev(root)
+		o.Simulation.On = simulated
+		if _, screen, err := lead(t, root, o); err != nil || screen != "" {
+			t.Errorf("simulated %t: %v: %s", simulated, err, screen)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"mara/config"
-	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/prompt"
 )
 
@@ -20,7 +19,7 @@ func (f *firstRun) chooseProvider(ctx context.Context) (asked bool, err error) {
 			return false, err
 		}
 	}
-	named, err = f.o.RememberedProvider(layout.Of(f.o.Root, false), stackName(f.o.Request), named)
+	named, err = f.o.RememberedProvider(f.o.Directory(), stackName(f.o.Request), named)
 	if err != nil {
 		return false, err
 	}

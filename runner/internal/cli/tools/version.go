@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -68,17 +69,21 @@ type versionDocument struct {
 func runVersion(ctx context.Context, d cmd.Deps, o versionOptions) error {
 	document := versionDocument{Runner: d.Version, Pulumi: d.PulumiVersion}
 	if o.Check {
-		newest, err := newestRelease(ctx, o.Releases)
+		newest, err := newestRelease(ctx, o.Releases, "mara/"+d.Version)
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			return fmt.Errorf("looking for the newest release: %w", err)
+			shown := o.Show(d, document, document.text())
+			return errors.Join(shown, fmt.Errorf("looking for the newest release: %w", err))
 		}
 		document.Newest, document.Outdated = newest.String(), outdated(d.Version, newest)
 	}
-	return o.Show(d, document, fmt.Sprintf("runner %s\npulumi %s\n%s", document.Runner, document.Pulumi,
-		document.verdict()))
+	return o.Show(d, document, document.text())
+}
+
+func (v versionDocument) text() string {
+	return fmt.Sprintf("runner %s\npulumi %s\n%s", v.Runner, v.Pulumi, v.verdict())
 }
 
 // newestLimit bounds the request for the newest release.
@@ -89,13 +94,14 @@ const newestLimit = 10 * time.Second
 const newestPath = "/latest/download/VERSION"
 
 // newestRelease fetches the version of the newest release, from a web server with the paths of GitHub's releases.
-func newestRelease(ctx context.Context, address string) (semver.Version, error) {
+func newestRelease(ctx context.Context, address, agent string) (semver.Version, error) {
 	ctx, cancel := context.WithTimeout(ctx, newestLimit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+newestPath, nil)
 	if err != nil {
 		return semver.Version{}, err
 	}
+	request.Header.Set("User-Agent", agent)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return semver.Version{}, err
@@ -110,7 +116,7 @@ func newestRelease(ctx context.Context, address string) (semver.Version, error) 
 	}
 	version, err := semver.ParseTolerant(strings.TrimSpace(string(text)))
 	if err != nil {
-		return semver.Version{}, fmt.Errorf("%s has no version: %w", request.URL.Redacted(), err)
+		return semver.Version{}, fmt.Errorf("%s has no version such as 1.2.3, but %.20q", request.URL.Redacted(), text)
 	}
 	return version, nil
 }

@@ -252,7 +252,7 @@ func TestWithoutCloud(t *testing.T) {
 	var asked []string
 	changes, questions, printed, err := complete(t, "linode", "", map[string]string{
 		"Linode region": "", "Kubernetes version": "1.35", "Type of the nodes": "", "Number of nodes": "",
-		"Several control-plane nodes (for a fee, for good)": "", "Type of the registry's machine": "",
+		"Highly available control plane (costs extra, cannot be turned off later)": "", "Type of the registry's machine": "",
 		"Address for warnings about the registry's certificate (empty: none)": "", "Where certificates come from": "",
 	}, fakeCloud{err: &cloud.Error{Text: "there is no network", Next: "find one", Unreachable: true}, asked: &asked})
 	if err != nil {
@@ -274,7 +274,7 @@ func TestListsThatFail(t *testing.T) {
 	failed := &cloud.Error{Text: "Linode failed: Internal Server Error (500)", Unsure: true}
 	_, questions, printed, err := complete(t, "linode", "", map[string]string{
 		"Linode region": "", "Kubernetes version": "1.35", "Type of the nodes": "", "Number of nodes": "",
-		"Several control-plane nodes (for a fee, for good)": "", "Type of the registry's machine": "",
+		"Highly available control plane (costs extra, cannot be turned off later)": "", "Type of the registry's machine": "",
 		"Address for warnings about the registry's certificate (empty: none)": "", "Where certificates come from": "",
 	}, fakeCloud{lists: lists(), asked: &asked, errors: map[providers.List]error{providers.Regions: empty, providers.NodeTypes: failed}})
 	if err != nil {

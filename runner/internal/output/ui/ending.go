@@ -67,9 +67,15 @@ const (
 	colReason
 )
 
+// isQuietEnd reports whether a step is the end of a wave that had nothing to do.
+func isQuietEnd(s event.Step) bool {
+	return event.EndsWave(s.Name) && s.Result == event.Skipped &&
+		(s.Reason == event.WaveDone || s.Reason == event.WaveUnwaited)
+}
+
 // table renders one line for every project, in plan order.
 func (e ending) table() string {
-	steps := e.summary.Steps
+	steps := slices.DeleteFunc(slices.Clone(e.summary.Steps), isQuietEnd)
 	if len(steps) == 0 {
 		return ""
 	}

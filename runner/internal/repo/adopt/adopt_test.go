@@ -159,6 +159,7 @@ func TestSources(t *testing.T) {
 		"dark/inner/index.ts":            "new StackReference('o/net/dev')\n",
 		"net/Pulumi.yaml":                "name: net\nruntime: {name: yaml}\nbackend: {url: s3://states}\n",
 		"template/Pulumi.yaml":           "name: ${PROJECT}\nruntime: yaml\n",
+		"runs/Pulumi.yaml":               "name: run\nruntime: yaml\n",
 		"twice/Pulumi.yaml":              "name: net\nruntime: yaml\n",
 		"broken/Pulumi.yaml":             "runtime: yaml\n",
 		"other/Pulumi.yml":               "name: other\nruntime: yaml\n",
@@ -178,6 +179,7 @@ func TestSources(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"broken is skipped: broken/Pulumi.yaml:1: name is missing",
 		"other/Pulumi.yml is skipped: rename it to Pulumi.yaml",
+		"runs is skipped: hooks of the run go by its name run; rename it to adopt it",
 		"template is skipped: it is a template",
 		"twice is skipped: its name net is also the name of net",
 	}, unsure); diff != "" {

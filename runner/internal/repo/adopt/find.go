@@ -13,6 +13,7 @@ import (
 	"mara/config"
 	"mara/projects/model"
 	"mara/runner/internal/repo/references"
+	"mara/runner/internal/run/event"
 )
 
 // Find finds the projects below a root. It reports projects that cannot be adopted as unsure.
@@ -75,6 +76,9 @@ func unusable(manifest config.Manifest, err error, found []Found) string {
 	}
 	if strings.Contains(manifest.Name, "${") {
 		return "it is a template"
+	}
+	if manifest.Name == event.RunProject {
+		return fmt.Sprintf("hooks of the run go by its name %s; rename it to adopt it", manifest.Name)
 	}
 	if i := slices.IndexFunc(found, func(f Found) bool { return f.Name == manifest.Name }); i >= 0 {
 		return fmt.Sprintf("its name %s is also the name of %s", manifest.Name, found[i].Path)

@@ -166,6 +166,12 @@ const RunProject = "run"
 // environment has a colon in its name.
 const WavePrefix = "wave:"
 
+// The reasons of the end of a wave that has nothing to do. It is not worth a line in a summary.
+const (
+	WaveDone     = "the wave is done"
+	WaveUnwaited = "nothing to wait for"
+)
+
 // EndsWave distinguishes the end of a wave from an environment.
 func EndsWave(name string) bool { return strings.HasPrefix(name, WavePrefix) }
 

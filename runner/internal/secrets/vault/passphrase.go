@@ -110,7 +110,7 @@ func (q passphraseQuestion) ask(ctx context.Context, scheme encryption.Scheme) (
 func (q passphraseQuestion) choose(ctx context.Context, question string) (string, error) {
 	text, err := askTwice(ctx, q.Console, q.terminal, question, func(text string) error {
 		if text == "" {
-			return errors.New("is empty; to really use an empty one, set " + encryption.PassphraseVariable + "=")
+			return errors.New("is empty; for an empty passphrase, set " + encryption.PassphraseVariable + " to an empty string")
 		}
 		return nil
 	})
@@ -139,7 +139,7 @@ func askTwice(ctx context.Context, c Console, terminal prompt.Terminal, question
 		if text == "" {
 			return "", nil
 		}
-		again, err := terminal.Password(ctx, "The same again:")
+		again, err := terminal.Password(ctx, "Repeat it:")
 		if err != nil {
 			return "", err
 		}

@@ -104,7 +104,10 @@ func (e *environment) workOnAdopted() {
 		want string
 	}{
 		{[]string{"config", "list", "-s", "dev"}, 0, "bookshop-network:domain        dev.bookshop.example.com  network/Pulumi.dev.yaml:3"},
-		{[]string{"config", "set", "-s", "dev", "bookshop-network:domain", "x"}, 3, "bookshop-network:domain is set in network/Pulumi.dev.yaml, which overrides the stack file"},
+		{[]string{"config", "set", "-s", "dev", "bookshop-network:domain", "x"}, 0, "network/Pulumi.dev.yaml: set bookshop-network:domain to x (was dev.bookshop.example.com)"},
+		{[]string{"config", "set", "-s", "dev", "bookshop-network:domain", "dev.bookshop.example.com"}, 0, "network/Pulumi.dev.yaml: set"},
+		{[]string{"config", "set", "-s", "test", "bookshop-network:domain", "test.example.com"}, 0, "network/Pulumi.test.yaml: set bookshop-network:domain to test.example.com"},
+		{[]string{"config", "get", "-s", "test", "bookshop-network:domain"}, 0, "test.example.com"},
 		{[]string{"secrets", "set", "-s", "dev", "bookshop-database:password", "env:HOME"}, 2, "bookshop-database:password belongs in database/Pulumi.database-dev.yaml"},
 	} {
 		if r := e.run(test.args...); r.code != test.code || !strings.Contains(r.stdout+r.stderr, test.want) {

@@ -125,7 +125,7 @@ func TestFirstRunWithoutRegions(t *testing.T) {
 	c.Set(t, cloudtest.Fault{Path: "/v4/linode/types", Status: 500, Times: 1})
 	s := e.sit("up", "-p", "linode")
 	s.answer(typed("Create one?", ""), typed("Name of the stack", ""), typed("Linode region", "us-ord"), chosen("Kubernetes version", "\r"),
-		typed("Type of the nodes", "g6-standard-4"), typed("Number of nodes", "5"), chosen("Several control-plane", "\r"), chosen("Type of the registry", "\r"),
+		typed("Type of the nodes", "g6-standard-4"), typed("Number of nodes", "5"), chosen("Highly available", "\r"), chosen("Type of the registry", "\r"),
 		typed("Address for warnings", ""), chosen("Where certificates", "\r"), typed("Write this", "").ctrlC())
 	screen := s.end(130)
 	for _, want := range []string{"the list of regions is empty; there is no list to choose from", "Linode failed: Internal Server Error (500); there is no list"} {

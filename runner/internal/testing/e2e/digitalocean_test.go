@@ -45,10 +45,10 @@ func TestFirstRunOnDigitalOcean(t *testing.T) {
 	first.answer(
 		typed("Create one?", ""), typed("Name of the stack", ""),
 		chosen("DigitalOcean region", "fra\r"), chosen("Kubernetes version", "\r"), chosen("Size of the nodes", "c-4\r"), typed("Number of nodes", "2"),
-		chosen("Several control-plane", "\r"), typed("Existing registry of the account", "example"), typed("Host name of the application", "bank.example.com"),
+		chosen("Highly available", "\r"), typed("Existing registry of the account", "example"), typed("Host name of the application", "bank.example.com"),
 		typed("Domain at DigitalOcean", "example.com"), chosen("Where certificates", "\r"), typed("Write this", ""),
-		typed("Choose a passphrase", ownPassphrase), typed("The same again", ownPassphrase),
-		typed("Grafana administrator password", ownPassword), typed("The same again", ownPassword),
+		typed("Choose a passphrase", ownPassphrase), typed("Repeat it:", ownPassphrase),
+		typed("Grafana administrator password", ownPassword), typed("Repeat it:", ownPassword),
 		typed("accounts database", ""), typed("ledger database", ""), typed("private key", ""),
 	)
 	if screen := first.end(1); !strings.Contains(screen, "preview FAILED") {

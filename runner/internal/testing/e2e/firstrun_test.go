@@ -25,11 +25,11 @@ type firstRun struct {
 func firstRuns(t *testing.T) []firstRun {
 	begin := []reply{typed("Create one?", ""), typed("Name of the stack", "")}
 	secrets := []reply{
-		typed("Choose a passphrase", ownPassphrase), typed("The same again", ownPassphrase),
-		typed("Grafana administrator password", ownPassword), typed("The same again", ownPassword),
+		typed("Choose a passphrase", ownPassphrase), typed("Repeat it:", ownPassphrase),
+		typed("Grafana administrator password", ownPassword), typed("Repeat it:", ownPassword),
 		typed("accounts database", ""), typed("ledger database", ""), typed("private key", ""),
 	}
-	harbor := []reply{typed("Harbor administrator password", ownPassword+"!"), typed("The same again", ownPassword+"!")}
+	harbor := []reply{typed("Harbor administrator password", ownPassword+"!"), typed("Repeat it:", ownPassword+"!")}
 	plain, tls, registry := fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t)), fmt.Sprint(freePort(t))
 	return []firstRun{{
 		"aws", append(begin[:2:2],
@@ -42,7 +42,7 @@ func firstRuns(t *testing.T) []firstRun {
 	}, {
 		"linode", append(begin[:2:2],
 			chosen("Linode region", "\r"), chosen("Kubernetes version", "\r"), chosen("Type of the nodes", "\r"), typed("Number of nodes", "5"),
-			chosen("Several control-plane", "true\r"), chosen("Type of the registry", "\r"), typed("Address for warnings", "ann@example.com"),
+			chosen("Highly available", "true\r"), chosen("Type of the registry", "\r"), typed("Address for warnings", "ann@example.com"),
 			chosen("Where certificates", "acme\r"), typed("Address that the certificate", "ops@example.com"), typed("Write this", ""),
 		), slices.Insert(slices.Clone(secrets), 2, harbor...),
 		"  kubernetes:infra_type: linode\n  lke:region: us-ord\n  lke:k8s_version: \"1.36\"\n  lke:node_type: g6-standard-4\n  lke:node_count: 5\n" +
@@ -114,7 +114,7 @@ func TestSimulatedFirstRun(t *testing.T) {
 	s.answer(
 		typed("Create one?", ""), typed("Name of the stack", ""), chosen("Provider of the cluster", "linode\r"), typed("Linode region", "us-ord"),
 		typed("Kubernetes version", ""), typed("Type of the nodes", "<"), typed("Kubernetes version", "1.35"), typed("Type of the nodes", ""),
-		typed("Number of nodes", "5"), chosen("Several control-plane", "\r"), typed("Write this and continue?", ""),
+		typed("Number of nodes", "5"), chosen("Highly available", "\r"), typed("Write this and continue?", ""),
 	)
 	screen := s.end(0)
 	if strings.Contains(screen, "warning: Linode") || !strings.Contains(screen, "preview succeeded") {

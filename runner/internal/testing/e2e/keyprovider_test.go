@@ -87,7 +87,7 @@ func TestSecretsAtATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, step := range [][2]string{
-			{"Choose a passphrase for the secrets of dev:", firstPassphrase}, {"The same again:", firstPassphrase},
+			{"Choose a passphrase for the secrets of dev:", firstPassphrase}, {"Repeat it:", firstPassphrase},
 			{"Grafana administrator password", fileSecret},
 		} {
 			person.Expect(step[0])

@@ -82,10 +82,10 @@ func (r *rollout) request(op operation.Operation, stack string) operate.Request 
 func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Event)) (executor.Outcome, error) {
 	w, ends := r.plan.Ends(step)
 	if !ends || !r.Operation.Deploys() {
-		return executor.Outcome{Skipped: "nothing to wait for"}, nil
+		return executor.Outcome{Skipped: event.WaveUnwaited}, nil
 	}
 	if w.Soak == 0 && len(w.Gates) == 0 {
-		return executor.Outcome{Skipped: "the wave is done"}, nil
+		return executor.Outcome{Skipped: event.WaveDone}, nil
 	}
 	if w.Soak > 0 {
 		if err := hooked(

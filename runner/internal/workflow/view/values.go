@@ -6,6 +6,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/repo/catalogue"
 	"mara/runner/internal/repo/layers"
@@ -65,6 +66,25 @@ func (c Values) FileOf(key string) (project string, file config.StackFile, ok bo
 		}
 	}
 	return "", config.StackFile{}, false
+}
+
+// PlaceOf returns the file that a value of a key belongs into: the stack file next to a project's Pulumi.yaml if it
+// sets the key already, or if a project with such files is the only one that reads the key, or else the shared one.
+func (c Values) PlaceOf(key string) (config.StackFile, error) {
+	if _, file, ok := c.FileOf(key); ok {
+		return file, nil
+	}
+	var readers []model.Project
+	for _, project := range c.Known.Projects {
+		if _, reads := project.Key(key); reads {
+			readers = append(readers, project)
+		}
+	}
+	isShared := func(p model.Project) bool { return p.Own == nil || p.Own.StackFiles == "" }
+	if _, shared := c.File.Lookup(key); shared || len(readers) != 1 || isShared(readers[0]) {
+		return c.File, nil
+	}
+	return catalogue.Beside(c.Root, c.Stack, readers[0])
 }
 
 // hidden returns a stack file with the values of all secrets hidden, even plain ones.
