@@ -141,10 +141,11 @@ func (f *firstRun) agree(ctx context.Context, question string) (bool, error) {
 // checkWritable checks, before the questions, that the configuration can be written.
 func (f *firstRun) checkWritable() error {
 	directory := filepath.Join(f.o.Root, config.Directory)
-	for ; f.newRoot && directory != filepath.Dir(directory); directory = filepath.Dir(directory) {
-		if _, err := os.Stat(directory); err == nil {
+	for directory != filepath.Dir(directory) { // the nearest one that exists: a root may have a mara.yaml only
+		if _, err := os.Lstat(directory); err == nil {
 			break
 		}
+		directory = filepath.Dir(directory)
 	}
 	file, err := os.CreateTemp(directory, ".runner-*")
 	if err != nil {
@@ -266,7 +267,7 @@ func (f *firstRun) askValues(ctx context.Context) (asked bool, err error) {
 		Asker: f.terminal, Clouds: f.clouds(), Sources: f.o.Sources, Out: f.d.Stderr, First: f.asksAll(),
 		Env: f.o.Sources.File.Merge(f.o.Sources.Process), Strict: !f.isInit, Back: f.earlier,
 	}
-	if ask.First || len(narrow.Missing(f.file, f.o.Sources)) > 0 {
+	if ask.First && len(narrow.Questions) > 0 || len(narrow.Missing(f.file, f.o.Sources)) > 0 {
 		if err := f.checkMachine(ctx); err != nil {
 			return false, err
 		}

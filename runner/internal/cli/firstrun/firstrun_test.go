@@ -18,6 +18,7 @@ import (
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/repo/catalogue"
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/testing/cmdtest"
@@ -345,13 +346,30 @@ func TestReadOnlyDir(t *testing.T) {
 	t.Parallel()
 	root := cmdtest.Root(t, nil)
 	directory := filepath.Join(root, config.Directory)
-	if err := os.Remove(directory); err != nil { // not even root can write to a missing directory
+	if err := errors.Join(os.Remove(directory), os.Symlink("/nowhere/at/all", directory)); err != nil { // not even root can write there
 		t.Fatal(err)
 	}
 	o := onDev(root)
 	_, _, err := lead(t, root, o, chosen("Provider of the cluster", "\r"))
 	if cmd.ExitCode(err) != cmd.ExitConfig || !strings.HasPrefix(err.Error(), "the configuration cannot be written: ") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAdoptedWithoutQuestions: a root that has a mara.yaml only, and nothing to ask about, is left alone.
+func TestAdoptedWithoutQuestions(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	cmdtest.WriteFile(t, filepath.Join(root, config.MaraFile), "projects: [{path: a}]\n")
+	cmdtest.WriteFile(t, filepath.Join(root, "a/Pulumi.yaml"), "name: a\nruntime: yaml\n")
+	known, err := catalogue.Load(root, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := onDev(root)
+	o.Catalogue = &known
+	if _, screen, err := lead(t, root, o); err != nil || screen != "" {
+		t.Errorf("%v: %s", err, screen)
 	}
 }
 
