@@ -262,12 +262,17 @@ func (f *firstRun) askValues(ctx context.Context) (asked bool, err error) {
 	if f.o.Simulation.On && !f.isInit && !f.earlier && !f.newRoot {
 		return false, nil
 	}
+	file, err := f.withOwnFiles()
+	if err != nil {
+		return false, err
+	}
 	narrow := session.NarrowProvider(f.provider, f.o.Selection)
 	ask := wizard.Wizard{
-		Asker: f.terminal, Clouds: f.clouds(), Sources: f.o.Sources, Out: f.d.Stderr, First: f.asksAll(),
+		Asker: f.terminal, Clouds: f.clouds(), Sources: f.o.Sources, Out: f.d.Stderr,
 		Env: f.o.Sources.File.Merge(f.o.Sources.Process), Strict: !f.isInit, Back: f.earlier,
+		First: f.asksAll() && len(file.Entries) == 0,
 	}
-	if ask.First && len(narrow.Questions) > 0 || len(narrow.Missing(f.file, f.o.Sources)) > 0 {
+	if ask.First && len(narrow.Questions) > 0 || len(narrow.Missing(file, f.o.Sources)) > 0 {
 		if err := f.checkMachine(ctx); err != nil {
 			return false, err
 		}
@@ -275,12 +280,29 @@ func (f *firstRun) askValues(ctx context.Context) (asked bool, err error) {
 			fmt.Fprintf(f.d.Stderr, "Enter accepts the default, %s returns to the previous question.\n", prompt.Back)
 		}
 	}
-	f.values = ask.Begin(narrow, f.file, f.o.Overrides...)
+	f.values = ask.Begin(narrow, file, f.o.Overrides...)
 	f.changes, err = f.values.Complete(ctx)
 	if refused, ok := errors.AsType[*cloud.Error](err); ok {
 		err = failure.Advise(refused, lookFirst(refused.Next))
 	}
 	return f.values.Asked(), err
+}
+
+// withOwnFiles returns the stack file with what the stack files next to own projects set.
+func (f *firstRun) withOwnFiles() (config.StackFile, error) {
+	file := f.file
+	for _, project := range f.provider.Own() {
+		beside, err := catalogue.Beside(f.o.Root, stackName(f.o.Request), project)
+		if err != nil {
+			return file, err
+		}
+		for _, entry := range beside.Entries {
+			if _, reads := project.Key(entry.Key); reads && entry.Value != nil {
+				file.Entries = append(slices.Clone(file.Entries), entry)
+			}
+		}
+	}
+	return file, nil
 }
 
 // lookFirst adds to a hint what works without the cloud and its tools.

@@ -356,12 +356,13 @@ func TestReadOnlyDir(t *testing.T) {
 	}
 }
 
-// TestAdoptedWithoutQuestions: a root that has a mara.yaml only, and nothing to ask about, is left alone.
+// TestAdoptedWithoutQuestions: a root that has a mara.yaml only is left alone if the values are in the stack files of plain Pulumi.
 func TestAdoptedWithoutQuestions(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	cmdtest.WriteFile(t, filepath.Join(root, config.MaraFile), "projects: [{path: a}]\n")
-	cmdtest.WriteFile(t, filepath.Join(root, "a/Pulumi.yaml"), "name: a\nruntime: yaml\n")
+	cmdtest.WriteFile(t, filepath.Join(root, config.MaraFile), "projects: [{path: a, stackFile: own}]\n")
+	cmdtest.WriteFile(t, filepath.Join(root, "a/Pulumi.yaml"), "name: a\nruntime: yaml\nconfig: {domain: {type: string}}\n")
+	cmdtest.WriteFile(t, filepath.Join(root, "a/Pulumi.dev.yaml"), "config: {a:domain: example.com}\n")
 	known, err := catalogue.Load(root, "")
 	if err != nil {
 		t.Fatal(err)
