@@ -5,6 +5,7 @@ package inspect
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"time"
@@ -16,6 +17,8 @@ import (
 	"mara/runner/internal/environment/identity"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/kube/live"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/output/ui"
@@ -37,15 +40,22 @@ func Status(d cmd.Deps) *cli.Command {
 			"a lock, which operations were interrupted, and whether a project is stale: outputs that it reads have " +
 			"changed since it was deployed (secret outputs cannot be compared). It only reads, and needs no " +
 			"passphrase.\n\n" +
+			"--live also asks the environment's cluster whether the Kubernetes objects that the states list are " +
+			"there and ready, with those of Helm releases. It needs the passphrase, which decrypts the kubeconfig. A " +
+			"cluster that does not answer within --timeout is an error.\n\n" +
 			"--watch updates the status every two seconds; with -o json it prints one document per line.\n\n" +
-			"Examples:\n  runner status -s dev\n  runner status -s dev --watch\n\n" +
+			"Examples:\n  runner status -s dev\n  runner status -s dev --watch\n  runner status -s dev --live\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"),
-			[]cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "update the status until Ctrl-C"}},
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "watch", Usage: "update the status until Ctrl-C"},
+				&cli.BoolFlag{Name: "live", Usage: "ask the cluster whether the objects are there and ready"},
+				&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait up to `DURATION` for the cluster with --live"},
+			},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parse, cmd.InSession((*session.Session).Resolve, runStatus)),
+		Action: cmd.Action(d, parseStatus, cmd.InSession((*session.Session).Resolve, runStatus)),
 	}
 }
 
@@ -53,6 +63,8 @@ func Status(d cmd.Deps) *cli.Command {
 type options struct {
 	cmd.Common
 	Watch        bool
+	Live         bool
+	Timeout      time.Duration // for the cluster
 	Project, Key string
 	Secrets      bool // outputs shows their values
 }
@@ -60,6 +72,21 @@ type options struct {
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	return options{Common: common, Watch: c.Bool("watch"), Project: c.Args().Get(0), Key: c.Args().Get(1),
 		Secrets: c.Bool("show-secrets")}, nil
+}
+
+func parseStatus(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
+	o, err := parse(c, d, common)
+	o.Live, o.Timeout = c.Bool("live"), c.Duration("timeout")
+	switch {
+	case err != nil:
+	case o.Live && o.Watch:
+		err = failure.Usagef(cmd.Path(c), "--live and --watch: choose one")
+	case o.Live && o.Simulation.On:
+		err = failure.Usagef(cmd.Path(c), "simulated clusters have no objects: remove --live")
+	case o.Timeout <= 0:
+		err = failure.Usagef(cmd.Path(c), "--timeout: %s is not greater than 0", o.Timeout)
+	}
+	return o, err
 }
 
 // projectStatus is the status of one project.
@@ -75,6 +102,7 @@ type projectStatus struct {
 	Lock       string              `json:"lock,omitempty"`
 	Stale      []stacks.Stale      `json:"stale,omitempty"`
 	Pending    []stacks.Pending    `json:"pending,omitempty"`
+	Live       *live.Health        `json:"live,omitempty"` // with --live
 }
 
 // The states of a project.
@@ -117,7 +145,11 @@ func runStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if err != nil {
 		return err
 	}
-	return o.Show(d, status, status.text(d.Now(), d.Width(), o.Color))
+	var unasked error // what the states say is shown all the same
+	if o.Live {
+		unasked = status.checkLive(ctx, s, o)
+	}
+	return errors.Join(o.Show(d, status, status.text(d.Now(), d.Width(), o.Color)), unasked)
 }
 
 // watchStatus shows the status again and again, until it is interrupted or stdout has no reader.

@@ -77,7 +77,10 @@ func (p projectStatus) row(now time.Time) []string {
 		p.note()}
 }
 
-// note returns the notes on a project: locks, interrupted operations, stale outputs.
+// mostProblems is how many problems of a project's objects the table shows. JSON has all.
+const mostProblems = 3
+
+// note returns the notes on a project: locks, interrupted operations, stale outputs, and what the cluster says.
 func (p projectStatus) note() string {
 	var notes []string
 	if p.Lock != "" {
@@ -89,6 +92,16 @@ func (p projectStatus) note() string {
 	for _, s := range p.Stale {
 		notes = append(notes, "stale: "+s.String())
 	}
+	if p.Live != nil {
+		notes = append(notes, fmt.Sprintf("%d of %d objects ready", p.Live.Ready, p.Live.Ready+len(p.Live.Problems)))
+		for i, problem := range p.Live.Problems {
+			if i == mostProblems {
+				notes = append(notes, fmt.Sprintf("and %d more", len(p.Live.Problems)-i))
+				break
+			}
+			notes = append(notes, problem.String())
+		}
+	}
 	return strings.Join(notes, "; ")
 }
 
@@ -99,7 +112,7 @@ func (p projectStatus) paint(text string) string {
 	switch {
 	case p.State == stateFailed:
 		colour = red
-	case p.State == stateLocked || len(p.Stale) > 0 || len(p.Pending) > 0:
+	case p.State == stateLocked || len(p.Stale) > 0 || len(p.Pending) > 0 || p.Live != nil && len(p.Live.Problems) > 0:
 		colour = yellow
 	case p.State == stateDeployed:
 		colour = green

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/pager"
 
 	"mara/runner/internal/kube/kubeapi"
@@ -21,7 +22,7 @@ import (
 type Options struct {
 	Kubeconfig []byte
 	Env        map[string]string // for a command in the kubeconfig that gets a token
-	Kinds      []string          // resources such as "pods" or "deployments.apps"; none for all
+	Kinds      []string          // resources such as "deployments.apps", or kinds such as "Deployment.apps"; none for all
 	Namespace  string            // "" for all
 	Selector   string            // of labels
 	Timeout    time.Duration     // for all of it
@@ -83,7 +84,8 @@ func (o Options) choose(r kubeapi.Resource) bool {
 	case len(o.Kinds) == 0:
 		return r.Resource != "events"
 	}
-	return slices.Contains(o.Kinds, r.GroupResource().String())
+	kind := schema.GroupKind{Group: r.Group, Kind: r.Kind}.String()
+	return slices.Contains(o.Kinds, r.GroupResource().String()) || slices.Contains(o.Kinds, kind)
 }
 
 func isSecrets(r kubeapi.Resource) bool { return r.Group == "" && r.Resource == "secrets" }

@@ -211,7 +211,7 @@ func (w clusterWork) create(ctx context.Context) (ClusterState, error) {
 	if err := w.checkPorts(ctx); err != nil {
 		return ClusterState{}, err
 	}
-	if err := w.ensureImage(ctx, w.args.NodeImage, "node image"); err != nil {
+	if err := w.ensureImage(ctx, w.args.NodeImage, "node image", "kind:node_image"); err != nil {
 		return ClusterState{}, err
 	}
 	m := mark{w.owner, w.NewUID()}
@@ -311,16 +311,18 @@ func (w clusterWork) kubeconfig(ctx context.Context) (kubeconfig, endpoint strin
 	return kubeconfig, content.Clusters[0].Cluster.Server, nil
 }
 
-// ensureImage pulls an image that is not on this machine. kind would do that,
+// ensureImage pulls an image that is not on this machine, and that a key names. kind would do that,
 // too, but could not be interrupted.
-func (b Backend) ensureImage(ctx context.Context, image, what string) error {
+func (b Backend) ensureImage(ctx context.Context, image, what, key string) error {
 	found, err := b.Containers.HasImage(ctx, image)
 	if err != nil || found {
 		return explain(err)
 	}
 	p.GetLogger(ctx).InfoStatusf("pulling the %s %s", what, image)
 	if err := b.Containers.Pull(ctx, image); err != nil {
-		return fmt.Errorf("the %s %s is not on this machine and could not be pulled: %w", what, image, explain(err))
+		return fmt.Errorf("the %s %s is not on this machine and could not be pulled: %w; without a network, `%s load -i FILE` "+
+			"loads it from an archive, and %s names another one, such as that of a mirror (`runner mirror`)",
+			what, image, explain(err), b.Containers.Name, key)
 	}
 	return nil
 }

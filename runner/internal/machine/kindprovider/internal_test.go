@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	p "github.com/pulumi/pulumi-go-provider"
@@ -169,6 +170,15 @@ func TestInterruptible(t *testing.T) {
 		err := interruptible(ctx, func() error { <-hung; return nil }, disturb)
 		if !errors.Is(err, cause) || !strings.Contains(err.Error(), "may have left containers behind") {
 			t.Errorf("kind hangs: error %v", err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := limit(t.Context(), time.Hour)
+		defer cancel()
+		gone := make(chan struct{})
+		err := interruptible(ctx, func() error { <-gone; return nil }, func(context.Context) { close(gone) })
+		if err == nil || err.Error() != "the cluster was not there after 1h0m0s, and was given up: kubeadm hangs, or this machine is too slow" {
+			t.Errorf("kubeadm hangs: error %v", err)
 		}
 	})
 	failure := errors.New("failure")

@@ -166,6 +166,7 @@ func TestPreloadedImageIsGone(t *testing.T) {
 	l := newCluster(t, map[string]property.Value{"preload": property.New([]property.Value{property.New("app:1")})})
 	l.machine.Fail("pull app:1", "registry-1.docker.io: no such host")
 	l.create("app:1 is not on this machine and could not be pulled")
+	l.create("load -i FILE` loads it from an archive, and kind:preload names another one")
 	l.machine.Fail("pull app:1", "")
 	l.update("")
 	l.machine.RemoveImage("app:1")

@@ -141,6 +141,8 @@ func (l Library) Create(ctx context.Context, config *v1alpha4.Cluster, wait time
 		return err
 	}
 	defer os.RemoveAll(dir)
+	ctx, cancel := limit(ctx, creationLimit+wait)
+	defer cancel()
 	return interruptible(ctx, func() error {
 		return plainError(l.provider(ctx).Create(config.Name,
 			cluster.CreateWithV1Alpha4Config(config),
@@ -152,6 +154,15 @@ func (l Library) Create(ctx context.Context, config *v1alpha4.Cluster, wait time
 			_ = l.runtime.Remove(ctx, found.Names()...)
 		}
 	})
+}
+
+// creationLimit is how long kind may take to start the nodes and kubeadm in them, before it waits for ready nodes.
+const creationLimit = 20 * time.Minute
+
+// limit returns a context that ends after a time, with a cause that says so.
+func limit(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d,
+		fmt.Errorf("the cluster was not there after %s, and was given up: kubeadm hangs, or this machine is too slow", d))
 }
 
 // interruptionLimit is how long work that was interrupted may take to end.

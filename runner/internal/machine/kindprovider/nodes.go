@@ -240,7 +240,7 @@ func (w clusterWork) preload(ctx context.Context, n nodes) error {
 		if !found && w.haveImage(ctx, n, image) {
 			continue
 		}
-		if err := w.ensureImage(ctx, image, "image to preload"); err != nil {
+		if err := w.ensureImage(ctx, image, "image to preload", "kind:preload"); err != nil {
 			return err
 		}
 		p.GetLogger(ctx).InfoStatusf("loading %s into the nodes", image)

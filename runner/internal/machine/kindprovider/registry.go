@@ -139,7 +139,7 @@ func (w registryWork) make(ctx context.Context) (RegistryState, error) {
 // pulls the image before. The images are in a volume of their own, which
 // outlives the container.
 func (w registryWork) create(ctx context.Context, replace bool) (string, error) {
-	if err := w.ensureImage(ctx, w.args.Image, "registry's image"); err != nil {
+	if err := w.ensureImage(ctx, w.args.Image, "registry's image", "kind:registry_image"); err != nil {
 		return "", err
 	}
 	if replace {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,15 +33,29 @@ func TestChaosOfBackends(t *testing.T) {
 	t.Cleanup(func() {
 		fmt.Printf("chaos of backends: %d cases from %s=%d on; met: %v\n", cases, seedVariable, first, campaign.met)
 	})
+	atEach := max(fewAtBackends, 3*cases/10)
 	for _, kind := range []string{inS3, inPostgres} {
-		for i := range max(fewAtBackends, 3*cases/10) {
-			seed := first + uint64(i)
-			t.Run(fmt.Sprintf("%s seed=%d", kind, seed), func(t *testing.T) {
-				t.Parallel()
-				// A server of its own, for trouble comes to all who use it.
-				newBackendCase(rand.New(rand.NewPCG(seed, 33)), seed, places(t, kind)(t)).run(t, campaign)
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			var versions sync.Map
+			t.Cleanup(func() {
+				if found, ok := versions.Load(kind); ok {
+					recordBackend(t, "scripts/chaos.sh", found.(map[string]string),
+						fmt.Sprintf("%d disturbed runs from %s=%d on, each resumed to the end of an undisturbed one", atEach, seedVariable, first))
+				}
 			})
-		}
+			for i := range atEach {
+				seed := first + uint64(i)
+				t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+					t.Parallel()
+					at := places(t, kind)(t) // a server of its own, for trouble comes to all who use it
+					if i == 0 {
+						versions.Store(kind, at.versions())
+					}
+					newBackendCase(rand.New(rand.NewPCG(seed, 33)), seed, at).run(t, campaign)
+				})
+			}
+		})
 	}
 }
 
