@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,9 +54,15 @@ func TestMain(m *testing.M) {
 // start starts this program in a part and returns what it says first.
 func start(t *testing.T, role string) (*exec.Cmd, string) {
 	t.Helper()
+	return startAs(t, role, process.OwnGroup)
+}
+
+// startAs starts this program in a part, in a group or session of its own.
+func startAs(t *testing.T, role string, own func(*exec.Cmd)) (*exec.Cmd, string) {
+	t.Helper()
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), roleVariable+"="+role)
-	process.OwnGroup(command)
+	own(command)
 	stdout, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -69,6 +76,32 @@ func start(t *testing.T, role string) (*exec.Cmd, string) {
 		t.Fatal(err)
 	}
 	return command, strings.TrimSpace(line)
+}
+
+// TestKillAfterTheEnd: what a process has started in its session is killed even after the process was killed.
+func TestKillAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no sessions of processes")
+	}
+	command, line := startAs(t, "parent of a leader", process.OwnSession)
+	child, err := strconv.Atoi(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if !lock.IsAlive(child) {
+		t.Fatal("the child has ended with its parent")
+	}
+	process.Kill(command.Process.Pid)
+	_ = command.Wait()
+	for deadline := time.Now().Add(10 * time.Second); lock.IsAlive(child); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the child lives on")
+		}
+	}
 }
 
 // TestKillEndsWhatWasStarted, also children that lead groups of their own, as Pulumi's plugins do.

@@ -7,13 +7,18 @@ import (
 	"syscall"
 
 	"github.com/mitchellh/go-ps"
+	"golang.org/x/sys/unix"
 )
 
 // OwnGroup makes a command that has not started yet lead its own process group.
 func OwnGroup(command *exec.Cmd) { command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// Kill kills a group leader and all that descends from it: Pulumi starts each plugin in a group of its own, where it
-// would work on for minutes. The process may have ended already.
+// OwnSession makes a command that has not started yet lead its own session and process group. Kill finds what it has
+// started even after its end.
+func OwnSession(command *exec.Cmd) { command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// Kill kills a group leader and all that descends from it, or is in its session: Pulumi starts each plugin in a group
+// of its own, where it would work on for minutes. The process may have ended already.
 func Kill(pid int) {
 	_ = syscall.Kill(-pid, syscall.SIGSTOP) // it starts nothing more
 	below := descendants(pid)
@@ -24,7 +29,7 @@ func Kill(pid int) {
 	}
 }
 
-// descendants lists the children of a process, and theirs.
+// descendants lists the children of a process, and theirs, and the processes of its session if it leads one.
 func descendants(pid int) (found []int) {
 	all, err := ps.Processes()
 	if err != nil {
@@ -33,6 +38,9 @@ func descendants(pid int) (found []int) {
 	children := map[int][]int{}
 	for _, p := range all {
 		children[p.PPid()] = append(children[p.PPid()], p.Pid())
+		if session, err := unix.Getsid(p.Pid()); err == nil && session == pid && p.Pid() != pid {
+			found = append(found, p.Pid()) // its parent may have ended
+		}
 	}
 	for left := children[pid]; len(left) > 0; left = left[1:] {
 		found = append(found, left[0])

@@ -13,6 +13,9 @@ func OwnGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
+// OwnSession works as OwnGroup: Windows has no sessions of processes.
+func OwnSession(command *exec.Cmd) { OwnGroup(command) }
+
 // Kill kills a process and its children with taskkill: the kernel has no groups that
 // could be killed. The process may have ended already.
 func Kill(pid int) { _ = exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(pid)).Run() }

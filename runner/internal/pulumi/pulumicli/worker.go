@@ -38,8 +38,8 @@ type worker struct {
 	commands int        // number of commands it has run; likewise
 }
 
-// startWorker starts a worker in its own process group, so that the terminal's signals reach it
-// only through the runner. Its environment is minimal: each request has the environment of its
+// startWorker starts a worker in its own session, so that the terminal's signals reach it only through the runner, and
+// its plugins are found where it was killed. Its environment is minimal: each request has the environment of its
 // command, with secrets.
 func startWorker(path string) (*worker, error) {
 	requestRead, requestWrite, err := os.Pipe()
@@ -61,7 +61,7 @@ func startWorker(path string) (*worker, error) {
 	w.process.ExtraFiles = []*os.File{requestRead, replyWrite}
 	w.process.Env = []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "TERM=dumb"}
 	w.process.Stderr = w.crash
-	process.OwnGroup(w.process)
+	process.OwnSession(w.process)
 	err = w.process.Start()
 	requestRead.Close()
 	replyWrite.Close()
