@@ -102,6 +102,13 @@ func AWSEKS() model.Project {
 		},
 		Hooks:                []model.Hook{model.KubeconfigHook()},
 		LeavesCloudResources: true,
+		Versions: []model.Version{
+			{What: "control plane", Key: "eks:k8s_version", Type: "aws:eks/cluster:Cluster", Property: "version",
+				Note: "the control plane can go back one version for seven days, outside of Pulumi"},
+			{What: "nodes", Key: "eks:node_version", Follows: "eks:k8s_version", Type: "aws:eks/nodeGroup:NodeGroup",
+				Property: "version", Note: "EKS drains each node for 15 minutes at most; a Pod that may not be evicted " +
+					"fails the upgrade of the nodes"},
+		},
 		// Region and credentials decide both.
 		Settled: []string{"aws:index/getPartition:getPartition", "aws:index/getRegion:getRegion"},
 	}

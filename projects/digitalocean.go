@@ -72,6 +72,12 @@ func DigitalOceanDOKS() model.Project {
 		},
 		Hooks:                []model.Hook{model.KubeconfigHook()},
 		LeavesCloudResources: true,
+		Versions: []model.Version{{
+			What: "control plane and nodes", Key: "doks:k8s_version",
+			Type: "digitalocean:index/kubernetesCluster:KubernetesCluster", Property: "version",
+			Note: "DigitalOcean upgrades the control plane, which does not answer meanwhile without high availability, and " +
+				"then each node",
+		}},
 	}
 }
 

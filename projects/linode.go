@@ -83,6 +83,10 @@ func LinodeLKE() model.Project {
 		},
 		Hooks:                []model.Hook{model.KubeconfigHook()},
 		LeavesCloudResources: true,
+		Versions: []model.Version{{
+			What: "control plane and nodes", Key: "lke:k8s_version", Type: "linode:index/lkeCluster:LkeCluster",
+			Property: "k8sVersion", Note: "Linode upgrades the control plane and replaces all nodes in one step",
+		}},
 	}
 }
 

@@ -30,6 +30,8 @@ type Project struct {
 	// depend on the configuration alone, or are changed by this project alone. A
 	// project that reads any others runs every time.
 	Settled []string
+	// Versions are the versions of Kubernetes that its program sets, in the order in which they are upgraded.
+	Versions []Version
 	// Needs says what an optional project needs; "" for a project that is part of every plan.
 	Needs              string
 	BeforeApplications bool // applications wait for it
@@ -104,6 +106,16 @@ func (p Project) Output(name string) (Output, bool) {
 // HasHook reports whether a project has a hook of a name.
 func (p Project) HasHook(name string) bool {
 	return slices.ContainsFunc(p.Hooks, func(h Hook) bool { return h.Name == name })
+}
+
+// Version is a version of Kubernetes that a project's program sets.
+type Version struct {
+	What     string // "control plane"
+	Key      string // of the configuration
+	Follows  string // the key whose value counts while Key is not set; "" for the key's default
+	Type     string // the resources whose state says what runs
+	Property string // of these resources' outputs
+	Note     string // what to know before an upgrade; "" for nothing
 }
 
 // Chart is a Helm chart that a project's program releases.

@@ -66,6 +66,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		operators.Command(d),
 		operations.Unlock(d),
 		operations.Repair(d),
+		operations.Upgrade(d),
 		operations.State(d),
 		runs.History(d),
 		runs.Show(d),

@@ -60,7 +60,7 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	if err := words.check(c); err != nil {
 		return call{}, err
 	}
-	c.help = len(c.command.Subcommands) > 0
+	c.help = len(c.command.Subcommands) > 0 && c.command.Action == nil
 	c.args = strings.Fields(c.path)
 	for _, flag := range words.flags {
 		c.args = append(c.args, "--"+flag.Names()[0]+"="+flag.value)

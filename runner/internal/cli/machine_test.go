@@ -58,7 +58,7 @@ func leaves(path string, all []*cli.Command) []leaf {
 	var found []leaf
 	for _, command := range all {
 		full := path + command.Name
-		if len(command.Subcommands) == 0 {
+		if len(command.Subcommands) == 0 || command.Action != nil {
 			found = append(found, leaf{full, command})
 		}
 		found = append(found, leaves(full+" ", command.Subcommands)...)

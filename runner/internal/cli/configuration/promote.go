@@ -93,9 +93,8 @@ func runPromote(ctx context.Context, d cmd.Deps, o promoteOptions) error {
 	if err != nil {
 		return err
 	}
-	if project, file, ok := to.FileOf(key); ok {
-		return to.refuse(key, "is set in "+file.File+", which overrides the stack file",
-			fmt.Sprintf("change it there: `runner pulumi %s -s %s -- config set %s VALUE`", project, o.To, key))
+	if err := to.refuseOverridden(key); err != nil {
+		return err
 	}
 	running, err := askCluster(ctx, d, o)
 	if err != nil {

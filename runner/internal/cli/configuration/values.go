@@ -226,6 +226,30 @@ func (c configuration) refuse(key, text, next string) error {
 	return &config.Error{Problems: []config.Problem{c.File.Problem(key, text)}, Next: next}
 }
 
+// refuseOverridden returns an error if a file of a project alone sets a key: it would override the stack file.
+func (c configuration) refuseOverridden(key string) error {
+	project, file, ok := c.FileOf(key)
+	if !ok {
+		return nil
+	}
+	return c.refuse(key, "is set in "+file.File+", which overrides the stack file",
+		fmt.Sprintf("change it there: `runner pulumi %s -s %s -- config set %s VALUE`", project, c.Stack, key))
+}
+
+// Write writes values into the stack file of an environment, all or none, and returns the file.
+func Write(r request.Request, changes ...config.Change) (file string, err error) {
+	c, err := open(r)
+	if err != nil {
+		return "", err
+	}
+	for _, change := range changes {
+		if err := c.refuseOverridden(change.Key); err != nil {
+			return "", err
+		}
+	}
+	return c.File.File, c.write(changes...)
+}
+
 // write changes the stack file atomically.
 func (c configuration) write(changes ...config.Change) error {
 	content, err := c.File.Own().Edit(changes...)

@@ -84,7 +84,7 @@ func Groups() []Group {
 		{"To begin with", []string{"demo", "init", "adopt", "preview", "up"}},
 		{"One environment", []string{
 			"status", "outputs", "plan", "config", "secrets", "check", "doctor", "refresh", "drift", "destroy", "query",
-			"policy", "backup", "kubectl", "pulumi", "hook", "stop", "start",
+			"policy", "upgrade", "backup", "kubectl", "pulumi", "hook", "stop", "start",
 		}},
 		{"All environments", []string{"web", "stacks", "promote", "fleet"}},
 		{"Runs and their failures", []string{
@@ -184,7 +184,10 @@ func Sentence(text string) string {
 // Synopsis returns the usage line of a command.
 func Synopsis(command *cli.Command, path string) string {
 	parts := []string{cmd.Program, path}
-	if len(command.Subcommands) > 0 {
+	switch {
+	case len(command.Subcommands) > 0 && command.Action != nil:
+		parts = append(parts, "[COMMAND]")
+	case len(command.Subcommands) > 0:
 		parts = append(parts, "COMMAND")
 	}
 	if command.ArgsUsage != "" {

@@ -1,0 +1,391 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/projects"
+	"mara/projects/model/operation"
+	"mara/projects/offers"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/configuration"
+	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/environment/session"
+	"mara/runner/internal/guard/query"
+	"mara/runner/internal/kube/kubeapi"
+	"mara/runner/internal/kube/live"
+	"mara/runner/internal/kube/velero"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/run/plan"
+	"mara/runner/internal/workflow/upgrade"
+	"mara/runner/internal/workflow/view"
+)
+
+// Upgrade returns `runner upgrade` with its subcommand plan.
+func Upgrade(d cmd.Deps) *cli.Command {
+	to := &cli.StringFlag{Name: "kubernetes",
+		Usage: "upgrade Kubernetes to `VERSION`, such as 1.36 (default: that of the catalogue)"}
+	return &cli.Command{
+		Name: "upgrade", Usage: "upgrade Kubernetes and charts, step by step",
+		Description: "Upgrades Kubernetes one minor version at a time, the control plane before its nodes, and then the\n" +
+			"charts to the versions of the catalogue. Each step is a change in the stack file and an up of the project and\n" +
+			"of what is deployed after it, which is previewed and confirmed like any other. The steps are found from\n" +
+			"what runs: after a failure or Ctrl-C, run it again, and it continues.\n\n" +
+			"It refuses to begin while something stands against the upgrade: API versions that go, nodes that cannot\n" +
+			"be drained, no backup of the last day. `runner upgrade plan` lists that. --despite-obstacles begins all\n" +
+			"the same.\n\n" +
+			"--probe asks an address of your application ten times a second, stops after a step in which more answers\n" +
+			"failed than --probe-failures allows, and says in the end how many did.\n\n" +
+			"Examples:\n  runner upgrade plan -s prod\n  runner upgrade -s prod --kubernetes 1.36 " +
+			"--probe https://shop.example.com/healthz\n" +
+			"  runner upgrade -s dev --simulate --yes\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
+		Flags: cmd.JoinFlags(
+			[]cli.Flag{
+				to,
+				&cli.StringFlag{Name: "probe", Usage: "ask `URL` ten times a second meanwhile"},
+				&cli.IntFlag{Name: "probe-failures", Usage: "continue with up to `N` answers of the probe that failed"},
+				&cli.BoolFlag{Name: "despite-obstacles", Usage: "begin although something stands against it"},
+			},
+			flagsOf("allow", "auto-approve-if", "diff"), executionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"),
+			showFlags(), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
+		),
+		Action: cmd.Action(d, parseUpgrade, runUpgrade),
+		Subcommands: []*cli.Command{{
+			Name: "plan", Usage: "list what can be upgraded, the steps, and what stands against it",
+			Description: "Lists for each control plane, group of nodes and chart which versions run, by the states; what is\n" +
+				"configured; what the catalogue of this runner has, with which it is tested; and the newest version that\n" +
+				"the cloud offered on the day of the built-in list (`runner doctor` asks the cloud). Then the steps, and\n" +
+				"what stands against them: objects of API versions that go, by the list in Kubernetes' own code; disruption\n" +
+				"budgets that allow no disruption; workloads with one replica; no backup of the last day. The cluster is\n" +
+				"asked, so that it sees what charts and others have made; a simulated cluster is not. It changes nothing.\n\n" +
+				"Examples:\n  runner upgrade plan -s prod\n  runner upgrade plan -s prod --kubernetes 1.36 -o json\n\n" +
+				cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
+			Flags: cmd.JoinFlags([]cli.Flag{to}, cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(),
+				cmd.PulumiFlags(), cmd.BaseFlags()),
+			Action: cmd.Action(d, parseUpgradePlan, runUpgradePlan),
+		}},
+	}
+}
+
+// upgradeOptions are those of an upgrade, whose steps are ups.
+type upgradeOptions struct {
+	options
+	To       string
+	Despite  bool           // begin in spite of obstacles
+	Probe    *upgrade.Probe // nil for none
+	Failures int            // that the probe may have
+}
+
+func parseUpgrade(c *cli.Context, d cmd.Deps, common cmd.Common) (upgradeOptions, error) {
+	up, err := parseOperate(c, d, common, operation.Up)
+	o := upgradeOptions{options: up, To: c.String("kubernetes"), Despite: c.Bool("despite-obstacles"),
+		Failures: c.Int("probe-failures")}
+	if address := c.String("probe"); address != "" && err == nil {
+		u, parseErr := url.Parse(address)
+		if parseErr != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+			return o, failure.Usagef("upgrade",
+				"--probe: it takes an address such as https://shop.example.com/, without a password")
+		}
+		const often, patience = 100 * time.Millisecond, 2 * time.Second
+		o.Probe = &upgrade.Probe{URL: address, Interval: often, Patience: patience}
+	}
+	return o, err
+}
+
+// upgradePlanOptions are those of a plan.
+type upgradePlanOptions struct {
+	cmd.Common
+	To string
+}
+
+func parseUpgradePlan(c *cli.Context, _ cmd.Deps, common cmd.Common) (upgradePlanOptions, error) {
+	return upgradePlanOptions{Common: common, To: c.String("kubernetes")}, nil
+}
+
+// upgradePlan is what was found, and its JSON form.
+type upgradePlan struct {
+	Environment string             `json:"environment"`
+	Provider    string             `json:"provider"`
+	Simulated   bool               `json:"simulated"`
+	To          string             `json:"to,omitempty"` // version of Kubernetes
+	Parts       []upgrade.Part     `json:"parts"`
+	Steps       []upgrade.Step     `json:"steps"`
+	Obstacles   []upgrade.Obstacle `json:"obstacles"`
+
+	deployed []string // projects with resources, in the order of the plan
+}
+
+func runUpgradePlan(ctx context.Context, d cmd.Deps, o upgradePlanOptions) error {
+	found, err := findUpgrade(ctx, d, o.Options, o.To)
+	if err != nil {
+		return err
+	}
+	return o.Show(d, found, found.text(d.Width()))
+}
+
+// findUpgrade finds what can be upgraded in an environment.
+func findUpgrade(ctx context.Context, d cmd.Deps, o session.Options, asked string) (found upgradePlan, err error) {
+	values, err := view.OpenValues(o.Request)
+	if err != nil {
+		return found, err
+	}
+	err = session.Use(d.Deps, o, (*session.Session).Resolve, func(s *session.Session) error {
+		e := upgrade.Environment{Provider: s.Provider.Name, States: map[string][]map[string]any{},
+			Value: func(key string) any {
+				if _, file, ok := values.FileOf(key); ok {
+					entry, _ := file.Lookup(key)
+					return entry.Value
+				}
+				entry, _ := values.File.Lookup(key)
+				return entry.Value
+			}}
+		for _, step := range s.Plan.Steps {
+			e.Projects = append(e.Projects, step.Project)
+		}
+		if newest := offers.Of(e.Provider).Kubernetes.Names; len(newest) > 0 {
+			e.Newest = newest[len(newest)-1]
+		}
+		if err := readStates(ctx, s, &e); err != nil {
+			return err
+		}
+		found = upgradePlan{Environment: s.Settings.Stack.Text, Provider: e.Provider, Simulated: o.Simulation.On,
+			Parts: e.Parts(), Steps: []upgrade.Step{}, Obstacles: []upgrade.Obstacle{}}
+		for _, project := range e.Projects {
+			if len(e.States[project.Name]) > 0 {
+				found.deployed = append(found.deployed, project.Name)
+			}
+		}
+		var err error
+		if found.To, err = upgrade.Target(found.Parts, asked); err != nil {
+			return &failure.Usage{Text: "--kubernetes: " + err.Error(), Next: "`runner upgrade plan` lists what can be upgraded"}
+		}
+		found.Steps = append(found.Steps, upgrade.Steps(found.Parts, found.To)...)
+		if len(found.Steps) > 0 {
+			found.Obstacles = append(found.Obstacles, obstaclesOf(ctx, d, s, e, found.To)...)
+		}
+		return ctx.Err()
+	})
+	return found, err
+}
+
+// readStates reads the states of an environment.
+func readStates(ctx context.Context, s *session.Session, e *upgrade.Environment) error {
+	if !s.States().MayHaveStates() {
+		return nil
+	}
+	states, err := inventory.OfEnvironment(ctx, s)
+	if err != nil {
+		return err
+	}
+	at := query.Environment{Stack: s.Settings.Stack.Text, Provider: e.Provider}
+	for project, state := range states {
+		items, err := query.FromState(at, project, state)
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			if item, ok := item.(map[string]any); ok {
+				e.States[project] = append(e.States[project], item)
+			}
+		}
+	}
+	return nil
+}
+
+// obstaclesOf returns what stands against an upgrade. A cluster that cannot be asked does.
+func obstaclesOf(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.Environment,
+	to string) []upgrade.Obstacle {
+	if s.Options.Simulation.On {
+		return upgrade.Obstacles(e.Items(), e.Items(), to)
+	}
+	objects, backups, err := askCluster(ctx, d, s, e)
+	if err != nil {
+		return append(upgrade.Obstacles(e.Items(), e.Items(), to), upgrade.Obstacle{Stops: true, Where: "cluster",
+			Text: fmt.Sprintf("it cannot be asked what runs in it: %v", err)})
+	}
+	return append(backups, upgrade.Obstacles(append(objects, e.Items()...), objects, to)...)
+}
+
+// askCluster returns the objects in the cluster, and what is to be said about its backups.
+func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.Environment) (items []map[string]any,
+	backups []upgrade.Obstacle, err error) {
+	if err := session.OpenToReveal(ctx, s); err != nil {
+		return nil, nil, err
+	}
+	kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
+	if err == nil && kubeconfig == nil {
+		err = errors.New("the environment has none: it is not deployed")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	const patience = 2 * time.Minute
+	objects, err := live.List(ctx, live.Options{Kubeconfig: kubeconfig, Env: s.Env, Timeout: patience})
+	if err != nil {
+		return nil, nil, err
+	}
+	at := query.Environment{Stack: s.Settings.Stack.Text, Provider: e.Provider}
+	for _, object := range objects {
+		item, err := query.FromObject(at, object)
+		if err != nil {
+			return nil, nil, err
+		}
+		items = append(items, item)
+	}
+	if _, ok := e.States[projects.Backup().Name]; !ok {
+		return items, []upgrade.Obstacle{{Where: "backup", Text: "the environment has no backups; the optional project " +
+			"backup makes them (`runner plan --optional`)"}}, nil
+	}
+	cluster, err := kubeapi.Connect(kubeconfig, s.Env)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := velero.Server{Cluster: cluster, Namespace: projects.Backup().Namespace}.List(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	newest := time.Time{}
+	for _, b := range all {
+		if b.Problem == "" && b.Started.After(newest) {
+			newest = b.Started
+		}
+	}
+	return items, upgrade.BackupObstacle(newest, d.Now()), nil
+}
+
+// stopping returns the obstacles that stop an upgrade.
+func (p upgradePlan) stopping() []upgrade.Obstacle {
+	return slices.DeleteFunc(slices.Clone(p.Obstacles), func(o upgrade.Obstacle) bool { return !o.Stops })
+}
+
+// text describes the plan.
+func (p upgradePlan) text(width int) string {
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "PART", Min: 12}, {Title: "PROJECT"}, {Title: "RUNS"}, {Title: "CONFIGURED"}, {Title: "CATALOGUE"},
+		{Title: "CLOUD"}, {Title: "KEY", Optional: true},
+	}}
+	var notes []string
+	for _, part := range p.Parts {
+		table.Rows = append(table.Rows, []string{
+			part.What, part.Project, cmd.OrDash(strings.Join(part.Running, ", ")), cmd.OrDash(part.Configured),
+			cmd.OrDash(part.Catalogue), cmd.OrDash(part.Newest), part.Key,
+		})
+		if part.Note != "" {
+			notes = append(notes, part.What+": "+part.Note+".")
+		}
+	}
+	var b strings.Builder
+	b.WriteString(table.Text(width))
+	if len(p.Steps) == 0 {
+		b.WriteString("\nNothing of what is deployed is older than the catalogue.\n")
+		return b.String()
+	}
+	b.WriteString("\nSteps, each an up that is previewed and confirmed:\n")
+	for i, step := range p.Steps {
+		fmt.Fprintf(&b, "%3d. %s  (%s)\n", i+1, step.Title, step.Project)
+	}
+	if len(notes) > 0 {
+		b.WriteString("\n")
+		for _, note := range notes {
+			b.WriteString(typeset.Wrap(note, width, 0) + "\n")
+		}
+	}
+	b.WriteString(p.obstacleText(width))
+	return b.String()
+}
+
+// obstacleText lists the obstacles.
+func (p upgradePlan) obstacleText(width int) string {
+	if len(p.Obstacles) == 0 {
+		if p.Simulated {
+			return "\nNothing in the states stands against it. A simulated cluster was not asked.\n"
+		}
+		return "\nNothing stands against it.\n"
+	}
+	var b strings.Builder
+	stops := len(p.stopping())
+	fmt.Fprintf(&b, "\nWhat stands against it: %d to remove first (✗), %d to know.\n", stops, len(p.Obstacles)-stops)
+	for _, o := range p.Obstacles {
+		mark := "-"
+		if o.Stops {
+			mark = "✗"
+		}
+		line := fmt.Sprintf("  %s %s: %s", mark, typeset.Visible(o.Where), typeset.Visible(o.Text))
+		b.WriteString(typeset.Wrap(line, width, 4) + "\n")
+	}
+	return b.String()
+}
+
+func runUpgrade(ctx context.Context, d cmd.Deps, o upgradeOptions) error {
+	if o.Request.Refusal != nil {
+		return o.Request.Refusal // before anything is written
+	}
+	found, err := findUpgrade(ctx, d, o.Request.Options, o.To)
+	if err != nil {
+		return err
+	}
+	_, _ = io.WriteString(d.Stderr, found.text(d.Width()))
+	if len(found.Steps) == 0 {
+		return nil
+	}
+	if stops := found.stopping(); len(stops) > 0 && !o.Despite {
+		return &failure.Environment{Text: fmt.Sprintf("%s against the upgrade", typeset.Counted(len(stops), "obstacle")),
+			Next: "remove what is marked with ✗, and run it again; --despite-obstacles begins all the same"}
+	}
+	result, stop := o.startProbe(ctx)
+	err = o.takeSteps(ctx, d, found, result)
+	if stop(); o.Probe != nil {
+		fmt.Fprintf(d.Stderr, "\n%s\n", result())
+	}
+	return err
+}
+
+// startProbe starts the probe, if one is asked for.
+func (o upgradeOptions) startProbe(ctx context.Context) (result func() upgrade.Result, stop func()) {
+	if o.Probe == nil {
+		return func() upgrade.Result { return upgrade.Result{} }, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { o.Probe.Run(ctx) })
+	return o.Probe.Result, func() { cancel(); work.Wait() }
+}
+
+// takeSteps takes one step after the other, as long as the probe gets answers. A step is an up of its project and of
+// what is deployed and comes after it: an upgrade deploys nothing that was not there.
+func (o upgradeOptions) takeSteps(ctx context.Context, d cmd.Deps, found upgradePlan,
+	result func() upgrade.Result) error {
+	steps := found.Steps
+	for i, step := range steps {
+		fmt.Fprintf(d.Stderr, "\nStep %d of %d: %s\n", i+1, len(steps), step.Title)
+		if len(step.Changes) > 0 {
+			file, err := configuration.Write(o.Request.Options.Request, step.Settings()...)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(d.Stderr, "%s: %s\n", file, step.Words())
+		}
+		up := o.options
+		up.Request.Selection = plan.Selection{Only: found.deployed[slices.Index(found.deployed, step.Project):]}
+		if err := runOperation(ctx, d, up); err != nil {
+			fmt.Fprintf(d.Stderr, "\nnote: the upgrade stopped in step %d of %d; run it again to continue\n", i+1, len(steps))
+			return err
+		}
+		if r := result(); r.Failed > o.Failures {
+			return failure.Advise(fmt.Errorf("step %d of %d is done, but %s", i+1, len(steps), r),
+				"find out why before you continue; --probe-failures allows a number")
+		}
+	}
+	return nil
+}

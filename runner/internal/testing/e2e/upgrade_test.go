@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// TestUpgrade upgrades a cluster by two minor versions and then a chart. A probe whose answers fail stops it after the
+// first step; the next run continues from what runs.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	const stackFile = "config/pulumi/Pulumi.dev.yaml"
+	e.write(stackFile, "config:\n  kubernetes:infra_type: linode\n  lke:k8s_version: \"1.34\" # ours\n  certmgr:chart_version: v1.20.0\n")
+	ran := func(want int, args ...string) result {
+		t.Helper()
+		r := e.run(append(args, "-s", "dev", "--simulate")...)
+		if r.code != want {
+			t.Fatalf("%q: exit code %d, want %d\n%s\n%s", args, r.code, want, r.stdout, r.stderr)
+		}
+		return r
+	}
+	ran(0, "up", "--yes", "--only", "+certmgr")
+
+	var plan struct {
+		To    string
+		Parts []struct {
+			Key     string
+			Running []string
+		}
+		Steps []struct{ Title, Project string }
+	}
+	look := func() {
+		t.Helper()
+		plan.Steps, plan.Parts = nil, nil
+		if err := json.Unmarshal([]byte(ran(0, "upgrade", "plan", "-o", "json").stdout), &plan); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look()
+	var titles []string
+	for _, step := range plan.Steps {
+		titles = append(titles, step.Project+": "+step.Title)
+	}
+	want := "linode-lke: control plane and nodes 1.34 → 1.35, linode-lke: control plane and nodes 1.35 → 1.36, certmgr: chart cert-manager v1.20.0 → v1.21.1"
+	if got := strings.Join(titles, ", "); got != want {
+		t.Errorf("the steps are %s", got)
+	}
+	if out := ran(2, "upgrade", "plan", "--kubernetes", "1.33").stderr; !strings.Contains(out, "cannot go down to 1.33") {
+		t.Error(out)
+	}
+
+	var isDown atomic.Bool
+	isDown.Store(true)
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if isDown.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer shop.Close()
+	out := ran(1, "upgrade", "--yes", "--probe", shop.URL).stderr
+	for _, text := range []string{"Step 1 of 3", "step 1 of 3 is done, but " + shop.URL + " was asked", "503 Service Unavailable"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("it does not say %q:\n%s", text, out)
+		}
+	}
+	content, err := os.ReadFile(filepath.Join(e.root, stackFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(content); !strings.Contains(text, `lke:k8s_version: "1.35" # ours`) || !strings.Contains(text, "v1.20.0") {
+		t.Errorf("after one step:\n%s", text)
+	}
+
+	isDown.Store(false)
+	out = ran(0, "upgrade", "--yes", "--probe", shop.URL).stderr
+	for _, text := range []string{"Step 1 of 2: control plane and nodes 1.35 → 1.36", "Step 2 of 2: chart cert-manager", "; 0 answers failed"} {
+		if !strings.Contains(out, text) {
+			t.Errorf("it does not say %q:\n%s", text, out)
+		}
+	}
+	look()
+	for _, part := range plan.Parts {
+		if version := strings.Join(part.Running, " "); part.Key == "lke:k8s_version" && version != "1.36" || part.Key == "certmgr:chart_version" && version != "v1.21.1" {
+			t.Errorf("%s runs %s", part.Key, version)
+		}
+		if part.Key == "prometheus:chart_version" && len(part.Running) > 0 {
+			t.Error("the upgrade has deployed a project that was not there")
+		}
+	}
+	if len(plan.Steps) != 0 {
+		t.Errorf("steps are left: %v", plan.Steps)
+	}
+}
