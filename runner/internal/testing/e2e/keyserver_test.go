@@ -93,7 +93,7 @@ func TestKeyServer(t *testing.T) {
 	e := reliable(t, inDirectory(t)).with("VAULT_SERVER_URL="+k.address, "VAULT_SERVER_TOKEN="+keyServerToken, "PULUMI_CONFIG_PASSPHRASE=", "FIRST="+firstPassphrase)
 	const stack = "secretsprovider: hashivault://mara\nconfig:\n  a:size: \"1\"\n"
 	e.write("config/pulumi/Pulumi.dev.yaml", stack)
-	e.secrets(0, fileSecret, "set", "c:token", "-")
+	e.setToken(fileSecret)
 	e.succeed("up", "--yes")
 	checkSecrets := func(e *environment) {
 		t.Helper()

@@ -50,12 +50,21 @@ func (e *environment) writeReliable() {
 		"resources:\n  kept: {type: pulumi:index:Stash, properties: {input: \"${size}\"}}\noutputs: {size: \"${kept.output}\"}\n")
 	e.write("b/Pulumi.yaml", "name: b\nruntime: yaml\nresources:\n  a: {type: pulumi:pulumi:StackReference, properties: {name: \"organization/a/${pulumi.stack}\"}}\n"+
 		"  kept: {type: pulumi:index:Stash, properties: {input: \"${a.outputs[\\\"size\\\"]}\"}}\noutputs: {size: \"${kept.output}\"}\n")
-	e.write("c/Pulumi.yaml", "name: c\nruntime: yaml\nconfig: {token: {type: string, secret: true, default: none}}\noutputs: {text: {\"fn::secret\": "+stateSecret+"}}\n")
+	e.write("c/Pulumi.yaml", "name: c\nruntime: yaml\noutputs: {text: {\"fn::secret\": "+stateSecret+"}}\n")
 	e.write("d/Pulumi.yaml", stash("d", ""))
 	e.write("b/hold.sh", holding)
 	if err := os.Chmod(filepath.Join(e.root, "b/hold.sh"), 0o755); err != nil {
 		e.t.Fatal(err)
 	}
+}
+
+// setToken gives c a secret value in its configuration.
+func (e *environment) setToken(value string) {
+	e.t.Helper()
+	if program := e.read("c/Pulumi.yaml"); !strings.Contains(program, "config:") {
+		e.write("c/Pulumi.yaml", program+"config: {token: {type: string, secret: true}}\n")
+	}
+	e.secrets(0, value, "set", "c:token", "-")
 }
 
 // remove deletes files of an environment.
@@ -313,6 +322,7 @@ func testKilledMove(t *testing.T, at place) {
 // testLooks: commands that look at an environment, and `secrets set`, neither wait for its up nor disturb it.
 func testLooks(t *testing.T, at place) {
 	e := reliable(t, at)
+	e.setToken("the first one")
 	e.succeed("up", "--yes")
 	command := e.hold("up", "--yes")
 	for _, args := range [][]string{
@@ -322,7 +332,7 @@ func testLooks(t *testing.T, at place) {
 		e.succeed(args...)
 	}
 	e.said(3, "the environment is locked by", "doctor")
-	e.secrets(0, fileSecret, "set", "c:token", "-")
+	e.setToken(fileSecret)
 	if code := e.release(command); code != 0 {
 		t.Errorf("the up: exit code %d\n%s", code, command.output)
 	}
