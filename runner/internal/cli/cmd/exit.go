@@ -126,11 +126,17 @@ func PrintError(w io.Writer, width int, err error) {
 }
 
 // wrapped fits the lines of a text into a width. The continuation of a line is indented a bit more than the line.
+// Commands between backquotes stay whole: they are to be copied.
 func wrapped(text string, width int) string {
+	const whole = "\u00a0" // a space that no line ends at
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		indent := len(line) - len(strings.TrimLeft(line, " "))
-		lines[i] = typeset.Wrap(line, width, indent+2)
+		parts := strings.Split(line, "`")
+		for j := 1; j < len(parts)-1; j += 2 {
+			parts[j] = strings.ReplaceAll(parts[j], " ", whole)
+		}
+		lines[i] = strings.ReplaceAll(typeset.Wrap(strings.Join(parts, "`"), width, indent+2), whole, " ")
 	}
 	return strings.Join(lines, "\n")
 }

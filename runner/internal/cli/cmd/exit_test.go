@@ -96,6 +96,10 @@ func TestPrintError(t *testing.T) {
 			"error: one\ntwo\n"},
 		{"long lines", &failure.Environment{Text: "2 problems:\n  the first one, which needs more than a line here\n  b", Next: "look at /a/very/long/path/which/is/not/broken/at/all now"},
 			"error: 2 problems:\n  the first one, which needs more than a\n    line here\n  b\nhint: look at\n  /a/very/long/path/which/is/not/broken/at/all\n  now\n"},
+		{"a command", errors.New("the key is missing; set it with `runner config set a b` or else"),
+			"error: the key is missing; set it with\n  `runner config set a b` or else\n"},
+		{"a command that is longer than a line", errors.New("see `runner config set aaaaaaaaaaaaaaa bbbbbbbbbbbbbbbb` or an odd ` here"),
+			"error: see\n  `runner config set aaaaaaaaaaaaaaa bbbbbbbbbbbbbbbb`\n  or an odd ` here\n"},
 		{"a password in a URL", errors.New("no route to postgres://me:hunter2@db"),
 			"error: no route to postgres://me:***@db\n"},
 	} {
