@@ -289,7 +289,7 @@ func followLong(ctx context.Context, root string, s *server, name string) error 
 	return run.end(10)
 }
 
-// measureWebHour measures the memory of the pages while a run goes on for an hour: its page, its log and the page of
+// measureWebHour measures the memory of the pages during a run of an hour: its page, its log and the page of
 // the fleet are open. Each second it creates a resource and writes twenty lines, until there are a thousand resources;
 // then it writes lines only, as a long wait does.
 func measureWebHour(ctx context.Context, o options, w io.Writer) error {

@@ -2,7 +2,6 @@ package operations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -143,12 +142,11 @@ func findUpgrade(ctx context.Context, d cmd.Deps, o session.Options, asked strin
 	err = session.Use(d.Deps, o, (*session.Session).Resolve, func(s *session.Session) error {
 		e := upgrade.Environment{Provider: s.Provider.Name, States: map[string][]map[string]any{},
 			Value: func(key string) any {
-				if _, file, ok := values.FileOf(key); ok {
-					entry, _ := file.Lookup(key)
-					return entry.Value
+				declared, _ := values.Key(key)
+				if layers := values.Layers(declared); len(layers) > 0 {
+					return layers[0].Value
 				}
-				entry, _ := values.File.Lookup(key)
-				return entry.Value
+				return nil
 			}}
 		for _, step := range s.Plan.Steps {
 			e.Projects = append(e.Projects, step.Project)
@@ -220,13 +218,7 @@ func obstaclesOf(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.
 // askCluster returns the objects in the cluster, and what is to be said about its backups.
 func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.Environment) (items []map[string]any,
 	backups []upgrade.Obstacle, err error) {
-	if err := session.OpenToReveal(ctx, s); err != nil {
-		return nil, nil, err
-	}
-	kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, s.Provider.ClusterProject)
-	if err == nil && kubeconfig == nil {
-		err = errors.New("the environment has none: it is not deployed")
-	}
+	kubeconfig, err := cmd.OpenCluster(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}

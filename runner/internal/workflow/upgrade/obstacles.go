@@ -3,7 +3,6 @@ package upgrade
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -102,10 +101,10 @@ func older() map[string]string {
 
 // workload is what runs Pods and can be drained from a node.
 type workload struct {
-	where, namespace, kind string
-	replicas               int
-	labels                 map[string]any
-	budgets                int // disruption budgets that it has
+	where, namespace string
+	replicas         int
+	labels           map[string]any
+	budgets          int // disruption budgets that it has
 }
 
 // drains finds what keeps nodes from being drained, and what does not answer meanwhile.
@@ -162,7 +161,7 @@ func workloadOf(item map[string]any) *workload {
 	if !ok {
 		replicas = 1 // Kubernetes' default
 	}
-	return &workload{where: place(item), namespace: namespaceOf(object), kind: textOf(object["kind"]), labels: labels,
+	return &workload{where: place(item), namespace: namespaceOf(object), labels: labels,
 		replicas: replicas}
 }
 
@@ -193,7 +192,7 @@ func number(value any) (int, bool) {
 
 // selects reports whether labels match a selector. An empty one matches all, as that of a budget does.
 func selects(match, labels map[string]any) bool {
-	for key, value := range maps.All(match) {
+	for key, value := range match {
 		if labels[key] != value {
 			return false
 		}

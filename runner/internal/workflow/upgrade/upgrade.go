@@ -57,7 +57,7 @@ type Environment struct {
 	Provider string
 	Projects []model.Project
 	Newest   string                      // version of Kubernetes that the cloud offers; "" if that is not known
-	Value    func(key string) any        // of the configuration; nil if it is not set
+	Value    func(key string) any        // that counts, such as the default; nil for none
 	States   map[string][]map[string]any // items of the states, by project
 }
 
@@ -80,7 +80,7 @@ func (e Environment) cluster(project model.Project, v model.Version) Part {
 	p := Part{Project: project.Name, What: v.What, Key: v.Key, Newest: e.Newest, Note: v.Note, follows: v.Follows != "",
 		Running: []string{}}
 	p.Catalogue = textOf(defaultOf(project, cmp.Or(v.Follows, v.Key)))
-	p.Configured = textOf(cmp.Or(e.Value(v.Key), followed(e, v), defaultOf(project, cmp.Or(v.Follows, v.Key))))
+	p.Configured = cmp.Or(textOf(e.Value(v.Key)), textOf(e.Value(v.Follows)))
 	for _, item := range e.States[project.Name] {
 		if item["type"] == v.Type {
 			outputs, _ := item["outputs"].(map[string]any)
@@ -90,20 +90,11 @@ func (e Environment) cluster(project model.Project, v model.Version) Part {
 	return p
 }
 
-// followed returns the value of the key that another one follows, or nil.
-func followed(e Environment, v model.Version) any {
-	if v.Follows == "" {
-		return nil
-	}
-	return e.Value(v.Follows)
-}
-
 // release returns the part of a chart.
 func (e Environment) release(project model.Project, chart model.Chart) Part {
 	key := projects.ChartKey(chart.Group, projects.ChartVersion)
 	p := Part{Project: project.Name, What: "chart " + chart.Name, Key: key, chart: true, Running: []string{},
-		Catalogue: textOf(defaultOf(project, key))}
-	p.Configured = textOf(cmp.Or(e.Value(key), defaultOf(project, key)))
+		Catalogue: textOf(defaultOf(project, key)), Configured: textOf(e.Value(key))}
 	for _, item := range e.States[project.Name] {
 		inputs, _ := item["inputs"].(map[string]any)
 		name := textOf(inputs["chart"])

@@ -1,6 +1,7 @@
 package upgrade
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,10 @@ func cloud(set map[string]any, control, nodes, chart string) Environment {
 			}},
 			{Name: "ingress", Keys: []config.Key{{Name: "ingress:chart_version", Default: "2.10.0"}}, Charts: []model.Chart{{Group: "ingress", Name: "nginx"}}},
 		},
-		Newest: "1.37", Value: func(key string) any { return set[key] }, States: states,
+		Newest: "1.37", States: states, Value: func(key string) any {
+			defaults := map[string]any{"c:version": "1.36", "ingress:chart_version": "2.10.0"}
+			return cmp.Or(set[key], defaults[key])
+		},
 	}
 }
 
