@@ -216,10 +216,7 @@ func TestAWS(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			args := []string{"-p", "aws", "--stack=" + test.stack, "--only", "aws-vpc,aws-eks,aws-ecr", "--config", "aws:region=us-east-1"}
-			for _, setting := range test.config {
-				args = append(args, "--config", setting)
-			}
-			for _, r := range plan(t, args...) {
+			for _, r := range plan(t, append(args, settings(test.config)...)...) {
 				if !strings.HasPrefix(r.Type, "aws:") {
 					continue
 				}

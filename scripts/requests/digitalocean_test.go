@@ -221,9 +221,6 @@ func TestDigitalOcean(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			args := []string{"-p", "digitalocean", "--stack=" + test.stack, "--config", "bank-of-anthos:host=shop.example.com",
 				"--config", "dns:domain=example.com", "--only", "+digitalocean-dns,+digitalocean-registry-credentials"}
-			for _, setting := range test.config {
-				args = append(args, "--config", setting)
-			}
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, err := io.ReadAll(r.Body)
 				if err != nil {
@@ -243,7 +240,7 @@ func TestDigitalOcean(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, r := range plan(t, args...) {
+			for _, r := range plan(t, append(args, settings(test.config)...)...) {
 				request := digitalOcean[r.Type]
 				switch {
 				case request != nil:

@@ -160,9 +160,6 @@ func TestLinode(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			args := []string{"-p", "linode", "--stack=" + test.stack, "--only", "+linode-harbor"}
-			for _, setting := range test.config {
-				args = append(args, "--config", setting)
-			}
 			var made []string
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if err := d.invalid(r); err != nil {
@@ -174,7 +171,7 @@ func TestLinode(t *testing.T) {
 			defer server.Close()
 			api := linodego.NewClient(nil)
 			api.SetBaseURL(server.URL)
-			for _, r := range plan(t, args...) {
+			for _, r := range plan(t, append(args, settings(test.config)...)...) {
 				request := linode[r.Type]
 				switch {
 				case request != nil:

@@ -15,6 +15,14 @@ type resource struct {
 	Inputs json.RawMessage `json:"inputs"`
 }
 
+// settings returns flags that set values of the configuration.
+func settings(values []string) (flags []string) {
+	for _, value := range values {
+		flags = append(flags, "--config", value)
+	}
+	return flags
+}
+
 // plan previews an environment on simulated clouds, and returns the resources that it would create.
 func plan(t *testing.T, args ...string) []resource {
 	t.Helper()

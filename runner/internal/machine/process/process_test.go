@@ -95,6 +95,12 @@ func TestKillAfterTheEnd(t *testing.T) {
 	if !lock.IsAlive(child) {
 		t.Fatal("the child has ended with its parent")
 	}
+	killAll(t, command, child)
+}
+
+// killAll kills what a command has started, and waits until its child has ended.
+func killAll(t *testing.T, command *exec.Cmd, child int) {
+	t.Helper()
 	process.Kill(command.Process.Pid)
 	_ = command.Wait()
 	for deadline := time.Now().Add(10 * time.Second); lock.IsAlive(child); time.Sleep(10 * time.Millisecond) {
@@ -118,13 +124,7 @@ func TestKillEndsWhatWasStarted(t *testing.T) {
 			if !lock.IsAlive(child) {
 				t.Fatal("the child does not live")
 			}
-			process.Kill(command.Process.Pid)
-			_ = command.Wait()
-			for deadline := time.Now().Add(10 * time.Second); lock.IsAlive(child); time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("the child lives on")
-				}
-			}
+			killAll(t, command, child)
 		})
 	}
 }
