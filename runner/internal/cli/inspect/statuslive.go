@@ -22,17 +22,12 @@ func (s *environmentStatus) checkLive(ctx context.Context, at *session.Session, 
 	if err != nil {
 		return err
 	}
-	states, err := inventory.States(ctx, at, func(environment string, projects []string) []string {
-		if environment != s.Stack {
-			return nil
-		}
-		return at.Scope().In(environment).Choose(environment, projects)
-	})
+	states, err := inventory.OfEnvironment(ctx, at)
 	if err != nil {
 		return err
 	}
 	wanted := map[string][]live.Object{}
-	for project, state := range states[s.Stack] {
+	for project, state := range states {
 		items, err := query.FromState(query.Environment{Stack: s.Stack, Provider: s.Provider}, project, state)
 		if err != nil {
 			return err
