@@ -209,11 +209,12 @@ func TestDoctorAsksForNoMore(t *testing.T) {
 	changes := append(slices.Clone(always), "stack-locks", "pending", "orphans", "disk")
 	programs := []string{"files", "programs"}
 	docker := []string{"passphrase", "plugins", "docker"}
+	local := []string{"containers"} // of a cluster on this machine
 	kind := []string{"kind-runtime", "kind-nodes", "kind-resources", "kind-limits", "kind-ports"}
 	for args, want := range map[string][]string{
-		"-p kind":                           slices.Concat(changes, programs, docker, kind, []string{"secrets", "kubectl"}),
-		"-p kind destroy":                   slices.Concat(changes, docker, kind[:1]),
-		"-p kind preview":                   slices.Concat(always, programs, docker, kind, []string{"disk", "secrets"}),
+		"-p kind":                           slices.Concat(changes, programs, docker, kind, local, []string{"secrets", "kubectl"}),
+		"-p kind destroy":                   slices.Concat(changes, docker, kind[:1], local),
+		"-p kind preview":                   slices.Concat(always, programs, docker, kind, local, []string{"disk", "secrets"}),
 		"-p linode refresh --only logstore": slices.Concat(changes, docker[:2]),
 		"-p linode up --only logstore":      slices.Concat(changes, programs, docker[:2], []string{"secrets", "kubectl"}),
 		"-p kind --simulate":                slices.Concat(changes, programs),

@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"mara/config"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/environment/power"
+	"mara/runner/internal/machine/containers"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/preflight"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/pulumi/engine"
@@ -42,8 +47,12 @@ func (e *Examination) stateChecks(open func() error) []preflight.Check {
 		{Name: "orphans", Title: "orphans", Group: preflight.State, Limit: backendTime,
 			Look: e.resolved(opened(open, e.orphans))},
 	}
+	if e.Provider.Local && !e.Options.Simulation.On {
+		checks = slices.Insert(checks, 1, preflight.Check{Name: "containers", Title: "containers", Group: preflight.State,
+			Limit: backendTime, Look: e.resolved(opened(open, e.containers))})
+	}
 	if !e.Options.Operation.Writes() {
-		checks = checks[:2] // they change nothing, and Pulumi lets them
+		checks = checks[:len(checks)-3] // they change nothing, and Pulumi lets them
 	}
 	if e.Options.Root == "" {
 		return checks
@@ -97,6 +106,35 @@ func (e *Examination) backend(open func() error) preflight.Look {
 		total := typeset.CountedOf(deployed, len(e.plan.Steps), "project")
 		return preflight.Good(fmt.Sprintf("%s answers; %s %s deployed", where, total, typeset.Are(deployed)))
 	}
+}
+
+// containers looks at the nodes and the registry of an environment whose cluster runs on this machine.
+func (e *Examination) containers(ctx context.Context) []preflight.Finding {
+	if !e.Session.Stacks.IsDeployed(e.Provider.ClusterProject) {
+		return preflight.Unseen("the cluster is not deployed")
+	}
+	hooks := e.Session.Hooks()
+	runtime, err := containers.FindIn(hooks.Env, hooks.Runtime)
+	if err == nil {
+		_, err = runtime.Info(ctx)
+	}
+	if err != nil {
+		return preflight.Unseen("the container runtime does not answer")
+	}
+	found, err := power.Find(ctx, e.Session)
+	if _, isKnown := errors.AsType[*failure.Environment](err); isKnown {
+		gone := findings(err)
+		gone[0].Status = preflight.Warning
+		return gone
+	}
+	if err != nil {
+		return preflight.Unseen(err.Error())
+	}
+	if halted := found.Halted(); len(halted) > 0 {
+		return preflight.Doubtful("containers that do not run: "+strings.Join(halted, ", "),
+			"`"+e.Session.Command("start")+"` starts them, and so does an up")
+	}
+	return preflight.Good("all run")
 }
 
 // runLock looks for another run.

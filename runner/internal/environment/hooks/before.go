@@ -65,7 +65,7 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 	}
 	runtime, err := containers.FindIn(h.Env, h.Runtime)
 	if err == nil {
-		err = kindnodes.Revive(ctx, runtime, name, uid, func(text string) { say(emit, event.Info, "%s", text) })
+		err = kindnodes.Revive(ctx, runtime, name, uid, func(text string) { say(emit, event.Warning, "%s", text) })
 	}
 	if err != nil {
 		say(emit, event.Warning, "starting the nodes of the cluster: %v", err)

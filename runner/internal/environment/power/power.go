@@ -58,6 +58,17 @@ func Find(ctx context.Context, s *session.Session) (Containers, error) {
 	return found, err
 }
 
+// Halted lists the containers that do not run, each with its state.
+func (c Containers) Halted() []string {
+	var halted []string
+	for _, one := range slices.Concat(c.nodes, c.registry) {
+		if one.State != containers.Running {
+			halted = append(halted, fmt.Sprintf("%s (%s)", one.Name, one.State))
+		}
+	}
+	return halted
+}
+
 // Stop stops the containers that run, and returns their names.
 func (c Containers) Stop(ctx context.Context) (names []string, err error) {
 	for _, one := range slices.Concat(c.nodes, c.registry) {

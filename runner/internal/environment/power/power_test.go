@@ -66,3 +66,14 @@ func TestPower(t *testing.T) {
 		})
 	}
 }
+
+func TestHalted(t *testing.T) {
+	t.Parallel()
+	c, _ := environment("", containers.Paused, containers.Stopped)
+	if diff := cmp.Diff([]string{"node (paused)", "registry (stopped)"}, c.Halted()); diff != "" {
+		t.Error(diff)
+	}
+	if c, _ = environment("", containers.Running, containers.Running); len(c.Halted()) > 0 {
+		t.Errorf("halted are %v, though all run", c.Halted())
+	}
+}

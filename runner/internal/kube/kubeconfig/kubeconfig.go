@@ -16,10 +16,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"gopkg.in/yaml.v3"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -299,9 +301,25 @@ func load(file string) (*api.Config, error) {
 	}
 	config, err := clientcmd.Load(content)
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig %s: it is not valid; repair or move it, then run again", file)
+		return nil, fmt.Errorf("reading the kubeconfig %s: it is not valid, %s; repair or move it, then run again", file, fault(content))
 	}
 	return config, nil
+}
+
+// lineOfError matches the line in an error of the YAML parser, whose text may quote a credential.
+var lineOfError = regexp.MustCompile(`line \d+`)
+
+// fault says what is wrong with a kubeconfig that cannot be read, without quoting it.
+func fault(content []byte) string {
+	var document yaml.Node
+	err := yaml.Unmarshal(content, &document)
+	if err == nil {
+		return "for a value is not of the type that a kubeconfig has there"
+	}
+	if line := lineOfError.FindString(err.Error()); line != "" {
+		return "for it is no YAML from " + line + " on"
+	}
+	return "for it is no YAML"
 }
 
 // edit changes a file under its lock. change reports whether to write it.

@@ -268,3 +268,21 @@ func TestFiles(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestBrokenKubeconfig says where a kubeconfig is wrong, and quotes nothing of it.
+func TestBrokenKubeconfig(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"apiVersion: v1\nusers:\n- name: x\n  user: {token: hunter2-hunter2\n": "is not valid, for it is no YAML from line 3 on; repair or move it, then run again",
+		"apiVersion: v1\nusers: hunter2-hunter2\n":                             "is not valid, for a value is not of the type that a kubeconfig has there; repair or move it, then run again",
+	} {
+		file := filepath.Join(t.TempDir(), "config")
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := load(file)
+		if err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}

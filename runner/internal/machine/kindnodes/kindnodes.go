@@ -5,6 +5,7 @@ package kindnodes
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -74,6 +75,18 @@ func (n Nodes) only(wanted func(containers.Container) bool) Nodes {
 
 // Halted returns the stopped and paused nodes.
 func (n Nodes) Halted() Nodes { return append(n.In(containers.Stopped), n.In(containers.Paused)...) }
+
+// Marked reports whether a node bears the mark of a stack, whichever that is.
+func (n Nodes) Marked() bool {
+	return slices.ContainsFunc(n, func(c containers.Container) bool {
+		return slices.ContainsFunc(c.Mounts, func(mount string) bool { return strings.HasPrefix(mount, MarkDir+"/") })
+	})
+}
+
+// Deletion returns a command that deletes the nodes of a cluster. kind need not be installed for it.
+func Deletion(runtime *containers.Runtime, cluster string) string {
+	return fmt.Sprintf("%[1]s rm -f -v $(%[1]s ps -aq -f label=%[2]s=%[3]s)", runtime.Name, ClusterLabel, cluster)
+}
 
 // Bear reports whether a node is marked with the uid of a cluster.
 func (n Nodes) Bear(uid string) bool {

@@ -138,8 +138,8 @@ func (w clusterWork) foreign(nodes nodes) error {
 		made = "another stack has made it"
 	}
 	return fmt.Errorf("there is a cluster %s already, and this stack has not made it (%s): "+
-		"delete it (kind delete cluster --name %s), "+
-		"or give this stack another name", w.args.Name, made, w.args.Name)
+		"choose another stack (-s), or, if nothing in it is needed, delete it (%s)",
+		w.args.Name, made, kindnodes.Deletion(w.Containers, w.args.Name))
 }
 
 // resume starts from the nodes that are there, if any. It removes them only when
@@ -154,6 +154,9 @@ func (w clusterWork) resume(ctx context.Context, nodes nodes, before *ClusterSta
 	var kept ClusterState
 	if before != nil {
 		kept = *before
+	}
+	if halted := nodes.Halted(); len(halted) > 0 {
+		p.GetLogger(ctx).Infof("starting the stopped nodes %s", strings.Join(halted.Names(), ", "))
 	}
 	if err := w.Containers.Resume(ctx, nodes.Nodes...); err != nil {
 		return kept, fmt.Errorf("starting stopped nodes: %w", explain(err))
@@ -177,7 +180,7 @@ func (w clusterWork) resume(ctx context.Context, nodes nodes, before *ClusterSta
 // checkFits holds that a complete cluster is the one that is wanted. The engine
 // has compared the settings of a cluster that it knows.
 func (w clusterWork) checkFits(nodes nodes, signature string, unknown bool) error {
-	next := fmt.Sprintf("to have it made anew, with nothing in it, delete it (kind delete cluster --name %s)", w.args.Name)
+	next := fmt.Sprintf("to have it made anew, with nothing in it, delete it (%s)", kindnodes.Deletion(w.Containers, w.args.Name))
 	missing := slices.DeleteFunc(w.args.nodeNames(), func(name string) bool {
 		return slices.Contains(nodes.kubernetes(), name)
 	})

@@ -3,6 +3,8 @@ package kindprovider
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -184,5 +186,53 @@ func TestInterruptible(t *testing.T) {
 	failure := errors.New("failure")
 	if err := interruptible(t.Context(), func() error { return failure }, nil); !errors.Is(err, failure) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestReason finds the reason in what kubeadm prints, which logs as much as it can.
+func TestReason(t *testing.T) {
+	t.Parallel()
+	const log = "I1123 19:49:53.923067     142 round_trippers.go:632] \"Response\" status=\"\" milliseconds=0\n"
+	for _, test := range []struct{ name, output, want string }{
+		{"kubeadm has failed", "[init] Using Kubernetes version: v1.36.3\n" + log +
+			"error execution phase preflight: [preflight] Some fatal errors occurred:\n\t[ERROR Port-6443]: Port 6443 is in use\n" +
+			"[preflight] If you know what you are doing, you can make a check non-fatal\nk8s.io/kubernetes/cmd/kubeadm/app.x\n\t/src/x.go:1\n",
+			"error execution phase preflight: [preflight] Some fatal errors occurred:; [ERROR Port-6443]: Port 6443 is in use"},
+		{"another failure", log + "error: the cluster does not answer\nTo see the stack trace of this error execute with --v=5 or higher\n",
+			"error: the cluster does not answer"},
+		{"cut off", "[init] Using Kubernetes version: v1.36.3\n[kubelet-check] Waiting for a healthy kubelet\n\n" + log + log,
+			"kubeadm was cut off after: [kubelet-check] Waiting for a healthy kubelet"},
+		{"cut off in its log", log, "kubeadm was cut off"},
+		{"another program", "docker: Error response from daemon: no.\nSee 'docker run --help'.\n",
+			"docker: Error response from daemon: no.\nSee 'docker run --help'.\n"},
+	} {
+		if got := reason(test.output); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestKeptLogs: an error names the directory with the logs, if there are any, and those of an earlier failure go.
+func TestKeptLogs(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	dir, err := logsDirectory("dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "old"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := logsDirectory("dev")
+	left, _ := os.ReadDir(again)
+	if err != nil || again != dir || len(left) > 0 {
+		t.Errorf("%s after %s, with %v: %v", again, dir, left, err)
+	}
+	failure := errors.New("failure")
+	if got := keptLogs(dir).mention(failure); !errors.Is(got, failure) || got.Error() != "failure; the logs of its nodes are in "+dir {
+		t.Errorf("error %v", got)
+	}
+	if keptLogs(dir).mention(nil) != nil || !errors.Is(keptLogs("").mention(failure), failure) {
+		t.Error("logs are mentioned where there are none, or no failure")
 	}
 }

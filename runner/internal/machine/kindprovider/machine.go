@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -134,26 +135,39 @@ func (l Library) provider(ctx context.Context) *cluster.Provider {
 }
 
 // Create implements Clusters. It leaves the user's kubeconfig alone: what kind
-// would write there goes to a file that is thrown away.
+// would write there goes to a file that is thrown away. Nodes of a failed creation
+// stay for the caller to remove; their logs are kept.
 func (l Library) Create(ctx context.Context, config *v1alpha4.Cluster, wait time.Duration) error {
 	dir, err := os.MkdirTemp("", "kind-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	ctx, cancel := limit(ctx, creationLimit+wait)
+	limited, cancel := limit(ctx, creationLimit+wait)
 	defer cancel()
-	return interruptible(ctx, func() error {
-		return plainError(l.provider(ctx).Create(config.Name,
+	var logs keptLogs
+	keep := sync.OnceFunc(func() {
+		if ctx.Err() == nil {
+			logs = l.keepLogs(ctx, config.Name)
+		}
+	})
+	err = interruptible(limited, func() error {
+		return plainError(l.provider(limited).Create(config.Name,
 			cluster.CreateWithV1Alpha4Config(config),
 			cluster.CreateWithWaitForReady(wait),
+			cluster.CreateWithRetain(true),
 			cluster.CreateWithKubeconfigPath(filepath.Join(dir, "kubeconfig")),
 		))
 	}, func(ctx context.Context) { // makes the creation fail; there may be no nodes yet
+		keep()
 		if found, err := kindnodes.Find(ctx, l.runtime, config.Name); err == nil {
 			_ = l.runtime.Remove(ctx, found.Names()...)
 		}
 	})
+	if err != nil {
+		keep()
+	}
+	return logs.mention(err)
 }
 
 // creationLimit is how long kind may take to start the nodes and kubeadm in them, before it waits for ready nodes.
@@ -231,7 +245,42 @@ func plainError(err error) error {
 		return err
 	}
 	words := failed.Command[:min(2, len(failed.Command))]
-	return &containers.ExitError{Command: "kind: " + strings.Join(words, " "), Code: 1, Stderr: string(failed.Output)}
+	return &containers.ExitError{Command: "kind: " + strings.Join(words, " "), Code: 1, Stderr: reason(string(failed.Output))}
+}
+
+// logLine matches a line that a program of Kubernetes logs.
+var logLine = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ `)
+
+// reason returns what the output of a command says about its failure. kubeadm logs as much as it can, and prints a
+// stack trace behind its error: one that was cut off has only lines of its log, of which none is a reason.
+func reason(output string) string {
+	var kept []string
+	logged := false
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "error: ") || strings.HasPrefix(line, "error execution phase ") {
+			text := line
+			for _, detail := range lines[i+1:] {
+				if !strings.HasPrefix(detail, "\t[ERROR ") {
+					break
+				}
+				text += "; " + strings.TrimSpace(detail)
+			}
+			return text
+		}
+		if logLine.MatchString(line) {
+			logged = true
+		} else if strings.TrimSpace(line) != "" {
+			kept = append(kept, line)
+		}
+	}
+	switch {
+	case !logged:
+		return output
+	case len(kept) == 0:
+		return "kubeadm was cut off"
+	}
+	return "kubeadm was cut off after: " + kept[len(kept)-1]
 }
 
 // logger shows kind's progress in the engine's.

@@ -28,6 +28,7 @@ type machine struct {
 	capabilities func(program string) (set uint64, ok bool) // the capability bounding set of a running program
 	setting      func(key string) string                    // of the stack, or its default
 	dockerToo    bool                                       // another check reports problems of docker
+	cluster      string                                     // its name
 	own          func(container containers.Container) bool  // belongs to this environment
 }
 
@@ -74,10 +75,25 @@ func (m machine) kindNodes(ctx context.Context) []Finding {
 	if unseen != nil {
 		return unseen
 	}
-	if findings := append(m.cgroup(info), m.privileges(runtime)...); len(findings) > 0 {
+	findings := append(m.cgroup(info), m.privileges(runtime)...)
+	if findings = append(findings, m.takenName(ctx)...); len(findings) > 0 {
 		return findings
 	}
 	return Good("cgroups and privileges are as nodes need them")
+}
+
+// takenName looks for nodes of the cluster's name that mara has not made: the cluster cannot be created beside them.
+func (m machine) takenName(ctx context.Context) []Finding {
+	runtime, err := m.runtime()
+	if err != nil {
+		return nil
+	}
+	nodes, err := kindnodes.Find(ctx, runtime, m.cluster)
+	if err != nil || len(nodes.Kubernetes()) == 0 || nodes.Marked() {
+		return nil
+	}
+	return Bad(fmt.Sprintf("there is a cluster %s already, which was made without mara", m.cluster),
+		"choose another stack (-s), or, if nothing in it is needed, delete it: "+kindnodes.Deletion(runtime, m.cluster))
 }
 
 // ask finds the runtime and asks its daemon. kindRuntime reports their problems.
@@ -256,7 +272,7 @@ func thisMachine(f Facts) machine {
 		runtime: func() (*containers.Runtime, error) { return containers.FindIn(f.Env, setting("kind:runtime")) },
 		read:    os.ReadFile, free: disk.Free, listen: listen,
 		holder: holderIn("/proc"), capabilities: capabilitiesIn("/proc"),
-		setting: setting, dockerToo: f.dockerToo,
+		setting: setting, dockerToo: f.dockerToo, cluster: cluster,
 		own: func(c containers.Container) bool {
 			return c.Name == registry || c.Labels[kindnodes.ClusterLabel] == cluster
 		},

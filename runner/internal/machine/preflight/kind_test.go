@@ -143,6 +143,28 @@ func TestKindNodes(t *testing.T) {
 	}
 }
 
+// TestTakenName finds a cluster of the environment's name that was made without mara.
+func TestTakenName(t *testing.T) {
+	t.Parallel()
+	node := func(mounts string) string {
+		return `{"Name": "/mara-kind-dev-control-plane", "Mounts": [` + mounts + `],
+			"Config": {"Labels": {"io.x-k8s.kind.cluster": "mara-kind-dev", "io.x-k8s.kind.role": "control-plane"}}}`
+	}
+	m := fakeMachine(t, goodInfo, node(""))
+	m.cluster = "mara-kind-dev"
+	want := Bad("there is a cluster mara-kind-dev already, which was made without mara",
+		"choose another stack (-s), or, if nothing in it is needed, delete it: "+
+			"docker rm -f -v $(docker ps -aq -f label=io.x-k8s.kind.cluster=mara-kind-dev)")
+	if diff := cmp.Diff(want, m.kindNodes(t.Context())); diff != "" {
+		t.Error(diff)
+	}
+	m = fakeMachine(t, goodInfo, node(`{"Destination": "/kind/owner/owner/uid"}`))
+	m.cluster = "mara-kind-dev"
+	if got := brief(m.kindNodes(t.Context())); got != "ok: cgroups and privileges are as nodes need them" {
+		t.Errorf("with a cluster that mara has made: %s", got)
+	}
+}
+
 // TestCapabilities reads those of this process.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()

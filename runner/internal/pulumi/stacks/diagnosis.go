@@ -73,10 +73,18 @@ var diagnoses = sync.OnceValue(func() []diagnosis {
 			`|deployment needs support for the following features`),
 			explain: always(errNewerState)},
 		{kind: "missing plugin", pattern: regexp.MustCompile(`no resource plugin '([^']+)' found` +
-			`|Could not automatically download and install resource plugin '([^']+)'`),
+			`|Could not automatically download and install resource plugin '([^']+)'` +
+			`|the plugin (\S+) is not installed and could not be downloaded`),
 			explain: func(match []string) error {
-				return fmt.Errorf("the plugin %s is not installed and could not be downloaded", match[1]+match[2])
-			}},
+				return fmt.Errorf("the plugin %s is not installed and could not be downloaded", match[1]+match[2]+match[3])
+			},
+			advice: "install it where there is a network (`runner doctor up` shows the command), put it on the PATH, or " +
+				"name a mirror of plugins with PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES"},
+		{kind: "missing chart", pattern: regexp.MustCompile(`(?i)is not a valid chart repository or cannot be reached` +
+			`|failed to (fetch|download|pull|locate) (the )?chart|failed to download "|chart "[^"]*" .{0,60}not found` +
+			`|could not (find|locate|download) (the )?chart`),
+			advice: "the chart cannot be had from here: check the network and its version, or take it from a mirror " +
+				"(kubernetes:mirror, `runner mirror sync`, docs/mirror.md)"},
 
 		{kind: "throttling", transient: true,
 			pattern: regexp.MustCompile(`(?i)throttl|rate exceeded|rate limit|too many requests|TooManyRequests` +

@@ -45,10 +45,15 @@ func TestAdvice(t *testing.T) {
 		"failed to read resource state due to unreachable cluster":                                                                   "unreachable cluster",
 		"Kubernetes cluster unreachable: Get \"https://x\": EOF":                                                                     "unreachable cluster",
 		"values don't meet the specifications of the schema(s) in the following chart(s):\nnginx-ingress:\nfailing loading \"https://raw.githubusercontent.com/nginxinc/kubernetes-json-schema/master/v1.36.1/_definitions.json\": HTTP request failed for x: Get \"x\": dial tcp: lookup raw.githubusercontent.com: no such host": "chart's schema",
-		"dial tcp: lookup api.linode.com: no such host":                           "no such host",
-		"the engine process ended in the middle of the operation: signal: killed": "cut off",
-		"error reading from server: EOF":                                          "cut off",
-		"a chart that does not exist":                                             "",
+		"no resource plugin 'pulumi-resource-aws' found in the workspace at version v6.1.0 or on your $PATH":                                                                                               "missing plugin",
+		"the plugin pulumi-resource-aws is not installed and could not be downloaded":                                                                                                                      "missing plugin",
+		"looks like \"https://charts.jetstack.io\" is not a valid chart repository or cannot be reached: Get \"https://charts.jetstack.io/index.yaml\": dial tcp: lookup charts.jetstack.io: no such host": "missing chart",
+		"failed to download \"oci://ghcr.io/nginx/charts/nginx-ingress\" at version \"2.6.1\"":                                                                                                             "missing chart",
+		"chart \"prometheus\" version \"99.0.0\" not found in https://prometheus-community.github.io/helm-charts repository":                                                                               "missing chart",
+		"dial tcp: lookup api.linode.com: no such host":                                                                                                                                                    "no such host",
+		"the engine process ended in the middle of the operation: signal: killed":                                                                                                                          "cut off",
+		"error reading from server: EOF": "cut off",
+		"a chart that does not exist":    "",
 	} {
 		d, ok := diagnose(text, advised)
 		if d.kind != want || ok != (want != "") {

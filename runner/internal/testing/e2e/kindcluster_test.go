@@ -112,7 +112,8 @@ func TestKindClusterOfOthers(t *testing.T) {
 		Labels: map[string]string{"io.x-k8s.kind.cluster": "mara-dev", "io.x-k8s.kind.role": "control-plane"},
 	})
 	s := newKindStack(t, machine)
-	s.fails(s.up(t.Context()), "there is a cluster mara-dev already", "made without mara", "kind delete cluster --name mara-dev")
+	s.fails(s.up(t.Context()), "there is a cluster mara-dev already", "made without mara", "choose another stack (-s)",
+		"docker rm -f -v $(docker ps -aq -f label=io.x-k8s.kind.cluster=mara-dev)")
 	s.leaves(node)
 
 	// Another stack's is no different.

@@ -295,6 +295,11 @@ func TestDockerRunner(t *testing.T) {
 			if r := e.run("outputs", "kind-registry", "endpoint"); !strings.HasPrefix(r.stdout, "localhost:") {
 				t.Errorf("the registry is at %q\n%s", r.stdout, r.stderr)
 			}
+			runDocker(t, "stop", "mara-test-control-plane")
+			halted := e.run("doctor", "up", "--only", "kind-cluster")
+			if !strings.Contains(halted.stdout, "containers that do not run: mara-test-control-plane (stopped)") {
+				t.Errorf("the doctor does not say that the node does not run:\n%s%s", halted.stdout, halted.stderr)
+			}
 			if r := e.run("destroy", "--yes", "-o", "json"); r.code != 0 {
 				t.Fatalf("destroy: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 			}
