@@ -301,7 +301,8 @@ func load(file string) (*api.Config, error) {
 	}
 	config, err := clientcmd.Load(content)
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig %s: it is not valid, %s; repair or move it, then run again", file, fault(content))
+		return nil, fmt.Errorf("reading the kubeconfig %s: it is not valid, %s; repair or move it, then run again",
+			file, fault(content))
 	}
 	return config, nil
 }

@@ -180,7 +180,8 @@ func (w clusterWork) resume(ctx context.Context, nodes nodes, before *ClusterSta
 // checkFits holds that a complete cluster is the one that is wanted. The engine
 // has compared the settings of a cluster that it knows.
 func (w clusterWork) checkFits(nodes nodes, signature string, unknown bool) error {
-	next := fmt.Sprintf("to have it made anew, with nothing in it, delete it (%s)", kindnodes.Deletion(w.Containers, w.args.Name))
+	next := fmt.Sprintf("to have it made anew, with nothing in it, delete it (%s)",
+		kindnodes.Deletion(w.Containers, w.args.Name))
 	missing := slices.DeleteFunc(w.args.nodeNames(), func(name string) bool {
 		return slices.Contains(nodes.kubernetes(), name)
 	})

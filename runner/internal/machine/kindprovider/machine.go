@@ -245,7 +245,9 @@ func plainError(err error) error {
 		return err
 	}
 	words := failed.Command[:min(2, len(failed.Command))]
-	return &containers.ExitError{Command: "kind: " + strings.Join(words, " "), Code: 1, Stderr: reason(string(failed.Output))}
+	return &containers.ExitError{
+		Command: "kind: " + strings.Join(words, " "), Code: 1, Stderr: reason(string(failed.Output)),
+	}
 }
 
 // logLine matches a line that a program of Kubernetes logs.
