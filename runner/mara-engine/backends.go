@@ -36,6 +36,7 @@ import (
 type logins struct {
 	cmdbackend.LoginManager
 	preview *foresight // of the running command; nil for a command as Pulumi has it
+	args    []string   // of the running command
 	kept    databases
 }
 
@@ -52,7 +53,7 @@ func (l *logins) Current(ctx context.Context, ws pkgworkspace.Context, sink diag
 	b, err := l.kept.open(url, project, func() (backend.Backend, error) {
 		return l.LoginManager.Current(ctx, ws, sink, url, project, setCurrent)
 	})
-	return l.wrap(b), err
+	return l.wrap(b, url), err
 }
 
 // Login implements LoginManager.
@@ -61,10 +62,13 @@ func (l *logins) Login(ctx context.Context, ws pkgworkspace.Context, sink diag.S
 	b, err := l.kept.open(url, project, func() (backend.Backend, error) {
 		return l.LoginManager.Login(ctx, ws, sink, url, project, setCurrent, insecure, color)
 	})
-	return l.wrap(b), err
+	return l.wrap(b, url), err
 }
 
-func (l *logins) wrap(b backend.Backend) backend.Backend {
+func (l *logins) wrap(b backend.Backend, url string) backend.Backend {
+	if b != nil && isList(l.args, url) {
+		return lister{b, url}
+	}
 	if b == nil || l.preview == nil {
 		return b
 	}

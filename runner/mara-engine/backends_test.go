@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/pkg/v3/backend"
@@ -66,14 +67,14 @@ func TestWrappedBackends(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := (&logins{}).wrap(test.backend); got != test.backend {
+			if got := (&logins{}).wrap(test.backend, ""); got != test.backend {
 				t.Errorf("without foresight: %T", got)
 			}
 			f, err := newForesight(&wire.Preview{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			wrapped := (&logins{preview: f}).wrap(test.backend)
+			wrapped := (&logins{preview: f}).wrap(test.backend, "")
 			stack, err := wrapped.GetStack(t.Context(), nil)
 			if err != nil || stack.Backend() != wrapped {
 				t.Fatalf("the stack leads to %v, %v", stack, err)
@@ -95,7 +96,7 @@ func TestWrappedBackends(t *testing.T) {
 			}
 		})
 	}
-	if got := (&logins{preview: &foresight{}}).wrap(nil); got != nil {
+	if got := (&logins{preview: &foresight{}}).wrap(nil, ""); got != nil {
 		t.Errorf("no backend: %v", got)
 	}
 }
@@ -192,5 +193,37 @@ func TestComponents(t *testing.T) {
 				t.Errorf("%v, %v, %d reads", err, failed, reads)
 			}
 		})
+	}
+}
+
+// TestLister: only a list of the stacks in a database is ours, and of what is there only states count.
+func TestLister(t *testing.T) {
+	t.Parallel()
+	b := &backend.MockBackend{}
+	for _, test := range []struct {
+		args, address string
+		want          bool
+	}{
+		{"stack ls --all --json", "postgres://h/d", true},
+		{"stack ls --all --json", "s3://bucket", false},
+		{"stack export", "postgres://h/d", false},
+		{"stack", "postgres://h/d", false},
+	} {
+		wrapped := (&logins{args: strings.Fields(test.args)}).wrap(b, test.address)
+		if _, is := wrapped.(lister); is != test.want {
+			t.Errorf("%s at %s gets a %T", test.args, test.address, wrapped)
+		}
+	}
+	for path, want := range map[string]string{
+		"vpc/dev.json": "vpc dev", "vpc/dev.json.gz": "vpc dev", "vpc/dev.json.zst": "vpc dev", "vpc/a.b.json": "vpc a.b",
+		"vpc/dev.json.bak": "", "vpc/dev.json.gz.bak": "", "vpc/dev.tags": "", "dev.json": "", "vpc/x/dev.json": "",
+	} {
+		got := ""
+		if state, ok := stateAt(path, nil); ok {
+			got = state.project + " " + state.stack
+		}
+		if got != want {
+			t.Errorf("%s is the state of %q, want %q", path, got, want)
+		}
 	}
 }

@@ -48,7 +48,7 @@ func main() {
 	lookBeside()
 	settleHome()
 	go endWithParent(os.Args[1:])
-	hookLogins() // they also keep a list of stacks in a database from waiting for itself
+	hookLogins().args = os.Args[1:]
 	os.Exit(execute(os.Args[1:]))
 }
 
@@ -163,6 +163,7 @@ func serve(request wire.Request, encoder *json.Encoder, asked *questions, previe
 	if len(request.Keys) > 0 {
 		keepKeys(request.Keys)
 	}
+	previews.args = request.Args
 	code, found := runPreview(request, previews, func() int { return run(request, asked) })
 	output.release()
 	return replies.send(wire.Reply{Exit: &code, Found: found})

@@ -419,10 +419,7 @@ func testBackendGoesAway(t *testing.T, at place) {
 
 // testManyStacks: a backend that has more stacks than it lists at once is listed as a whole.
 func testManyStacks(t *testing.T, at place) {
-	many := 1100
-	if at.kind == cutConnections {
-		many = 150 // it has no pages, and Pulumi's list asks for each stack about all of its project
-	}
+	const many = 1100
 	e := reliable(t, at)
 	e.succeed("up", "--yes")
 	var names []string
