@@ -204,7 +204,7 @@ func TestLister(t *testing.T) {
 		args, address string
 		want          bool
 	}{
-		{"stack ls --all --json", "postgres://h/d", true},
+		{"--non-interactive stack ls --all --json", "postgres://h/d", true},
 		{"stack ls --all --json", "s3://bucket", false},
 		{"stack export", "postgres://h/d", false},
 		{"stack", "postgres://h/d", false},

@@ -28,7 +28,8 @@ type lister struct {
 
 // isList reports whether a command lists the stacks of a backend in PostgreSQL.
 func isList(args []string, address string) bool {
-	return len(args) > 1 && args[0] == "stack" && args[1] == "ls" && strings.HasPrefix(address, "postgres://")
+	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	return slices.Equal(words, []string{"stack", "ls"}) && strings.HasPrefix(address, "postgres://")
 }
 
 // ListStacks implements Backend. What the runner does not ask for, and layouts without projects, are left to Pulumi.
