@@ -47,7 +47,7 @@ func (l lister) ListStacks(ctx context.Context, filter backend.ListStacksFilter,
 	for _, state := range states {
 		reference, err := l.ParseStackReference("organization/" + state.project + "/" + state.stack)
 		if err != nil {
-			continue // a file of another name, which Pulumi leaves out as well
+			continue // a file of another name, which Pulumi skips as well
 		}
 		checkpoint, _, _, err := stack.UnmarshalVersionedCheckpointToLatestCheckpoint(
 			encoding.Compress(encoding.JSON, encoding.DetectCompression(state.content)), state.content)
