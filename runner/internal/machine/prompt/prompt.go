@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/AlecAivazis/survey/v2"
 	"github.com/AlecAivazis/survey/v2/terminal"
@@ -47,6 +48,11 @@ func (t Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 	return ask[bool](ctx, t, &survey.Confirm{Message: question})
 }
 
+// sayPlainly replaces the sentence about an answer that is not valid, which survey has for all programs.
+var sayPlainly = sync.OnceFunc(func() {
+	survey.ErrorTemplate = "{{color .Icon.Format}}{{.Icon.Text}} This answer is not valid: {{.Error.Error}}{{color \"reset\"}}\n"
+})
+
 // ask waits for the answer or the end of ctx: a question must not keep the runner
 // from ending. A read of a terminal cannot be cancelled, so at the end of ctx ask
 // abandons it, and restores the state of the terminal.
@@ -59,6 +65,7 @@ func ask[T any](ctx context.Context, t Terminal, question survey.Prompt, options
 	}
 	_ = terminal.NewRuneReader(terminal.Stdio{In: t.in, Out: t.out, Err: t.err}).SetTermMode()
 	options = append(options, survey.WithStdio(t.in, t.out, t.err))
+	sayPlainly()
 	answer, answered := new(T), make(chan error, 1)
 	go func() { answered <- survey.AskOne(question, answer, options...) }()
 	select {

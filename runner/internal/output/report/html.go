@@ -34,6 +34,7 @@ type Page struct {
 	Failures []FailedRows
 	Path     []Row // the critical one
 	PathTime string
+	Next     string      // the command that continues with what is left; "" if there is none
 	Graph    graph.Graph // of the plan
 }
 
@@ -88,7 +89,7 @@ func NewPage(s *event.Summary, d Details) Page {
 	data := Page{
 		Summary: s, Title: title(s), Duration: event.FormatDuration(s.Duration()), Words: s.Changes.Words(s.Operation),
 		Head: template.HTML(graph.Head(graph.Style + style)), Style: template.CSS(graph.Style + style),
-		Ticks: scale.ticks(), Shares: shares(s),
+		Ticks: scale.ticks(), Shares: shares(s), Next: continuation(s),
 	}
 	for _, step := range s.Steps {
 		row := scale.row(step)
@@ -104,6 +105,19 @@ func NewPage(s *event.Summary, d Details) Page {
 		data.Graph = data.graph(path)
 	}
 	return data
+}
+
+// continuation returns the command that continues a run which has changed something and did not come to its end.
+func continuation(s *event.Summary) string {
+	unfinished := s.Outcome() == event.Failed || s.Outcome() == event.Interrupted || s.Outcome() == event.Cancelled
+	if s.Fleet || !s.Operation.Writes() || !unfinished {
+		return ""
+	}
+	command := fmt.Sprintf("runner %s -s %s --resume", s.Operation, s.Stack)
+	if s.Simulated {
+		command += " --simulate"
+	}
+	return command
 }
 
 // Picture returns the picture of the plan.

@@ -31,8 +31,11 @@ func Names() []string {
 	}
 }
 
-// Get returns a schema as JSON text with a line end.
+// Get returns a schema as JSON text with a line end. That of mara.yaml has the file's name, too.
 func Get(name string) ([]byte, error) {
+	if name == "mara" || name == "mara.yaml" {
+		name = "project"
+	}
 	if name == Config {
 		return providers.StackSchema(providers.Keys())
 	}

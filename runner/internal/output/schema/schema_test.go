@@ -313,6 +313,10 @@ func TestSchemaSaysItsVersion(t *testing.T) {
 
 func TestUnknownSchema(t *testing.T) {
 	t.Parallel()
+	project, err := schema.Get("project")
+	if byFile, sameErr := schema.Get("mara"); err != nil || sameErr != nil || string(byFile) != string(project) {
+		t.Errorf("the schema of mara.yaml by the file's name: %v, %v", err, sameErr)
+	}
 	if _, err := schema.Get("../schema.go"); !errors.Is(err, schema.ErrUnknown) || !strings.Contains(err.Error(), "events, summary, plan, status, history, doctor") {
 		t.Errorf("got %v", err)
 	}
