@@ -72,7 +72,8 @@ func listCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the backups of a cluster, the newest first",
 		Description: "Asks the cluster. PROBLEM says why a backup is not complete.\n\n" +
-			"Example:\n  runner backup list -s prod\n\n" +
+			"Examples:\n  runner backup list -s prod\n  runner backup list -s prod -o json\n" +
+			"  runner backup list -s prod -p linode\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: flags(), Action: cmd.Action(d, parse, runList),
 	}
@@ -111,7 +112,9 @@ func nowCommand(d cmd.Deps) *cli.Command {
 		Description: "Refuses to make a backup while there are volumes that are directories of a node, as kind's and k3s' " +
 			"default class makes them: Velero skips them, and still calls the backup complete. It fails if a volume is not " +
 			"in the backup.\n\n" +
-			"Examples:\n  runner backup now -s prod\n  runner backup now before-upgrade -s prod --namespace shop\n\n" +
+			"Examples:\n  runner backup now -s prod\n" +
+			"  runner backup now before-upgrade -s prod --namespace shop\n" +
+			"  runner backup now -s prod --timeout 2h --without-node-volumes\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: flags(append(workFlags(), &cli.BoolFlag{
 			Name: "without-node-volumes", Usage: "make the backup without the volumes that are directories of a node",
@@ -155,7 +158,9 @@ func restoreCommand(d cmd.Deps) *cli.Command {
 		Name: "restore", Usage: "restore a backup, and wait for its end", ArgsUsage: "NAME",
 		Description: "Makes the objects and volumes that are missing. It changes nothing that is there: to go back to a " +
 			"backup, delete the namespace first.\n\n" +
-			"Examples:\n  runner backup restore velero-daily-20261125030000 -s prod --namespace shop\n\n" +
+			"Examples:\n  runner backup restore velero-daily-20261125030000 -s prod --namespace shop\n" +
+			"  runner backup restore before-upgrade -s prod\n" +
+			"  runner backup restore before-upgrade -s prod --timeout 2h\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: flags(workFlags()...), Action: cmd.Action(d, parse, runRestore),
 	}

@@ -26,7 +26,8 @@ func Eject(d cmd.Deps) *cli.Command {
 		Description: "Writes the Pulumi YAML program of the application into a directory below the root, and lists it " +
 			"in mara.yaml as a project in the application's place. Its resources have the same URNs, so a preview " +
 			"shows no change. It overwrites nothing.\n\n" +
-			"Example:\n  runner eject shop\n\n" +
+			"Examples:\n  runner eject shop\n  runner eject shop --directory apps/shop\n" +
+			"  runner eject shop -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags([]cli.Flag{&cli.StringFlag{
 			Name: "directory", Usage: "`DIR` below the root for the project; default: the name of the application",

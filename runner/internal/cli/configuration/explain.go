@@ -21,7 +21,9 @@ func explainCommand(d cmd.Deps) *cli.Command {
 		Description: "Shows the value, its origin and what it overrides; the key's meaning, default and allowed " +
 			"values; and the projects that read it. What differs between clusters that are there already (provider " +
 			"cluster) is asked from the cluster, and shown with the evidence.\n\n" +
-			"Example:\n  runner config explain eks:k8s_version -s dev\n\n" +
+			"Examples:\n  runner config explain eks:k8s_version -s dev\n" +
+			"  runner config explain kind:http_port -s dev -p kind\n" +
+			"  runner config explain eks:k8s_version -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parseKey, runExplain),
@@ -136,7 +138,8 @@ func referenceCommand(d cmd.Deps) *cli.Command {
 		Description: "The page is Markdown. With a mara.yaml it describes the projects listed there, including " +
 			"your own: what the section config of their Pulumi.yaml declares, and what mara.yaml adds. -p limits it " +
 			"to one provider.\n\n" +
-			"Examples:\n  runner config reference > docs/projects.md\n  runner config reference -p kind\n\n" +
+			"Examples:\n  runner config reference > docs/projects.md\n  runner config reference -p kind\n" +
+			"  runner config reference -s dev\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, cmd.ParseKnown, runReference),
@@ -172,7 +175,8 @@ func schemaCommand(d cmd.Deps) *cli.Command {
 			"limits and meaning. Editors with a YAML language server complete and check a stack file whose first " +
 			"line names the schema:\n\n" +
 			"  # yaml-language-server: $schema=stack.schema.json\n\n" +
-			"Example:\n  runner config schema > config/pulumi/stack.schema.json\n\n" +
+			"Examples:\n  runner config schema > config/pulumi/stack.schema.json\n" +
+			"  runner config schema --root ../platform\n  runner config schema --no-color\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("json"), cmd.RootFlags(), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, cmd.ParseKnown, runSchema),

@@ -39,7 +39,7 @@ func Fetch(d cmd.Deps) *cli.Command {
 			".runner. Tags and branches are fetched again each time: run this to update a branch. No other command " +
 			"fetches; all commands use the stored revisions. It runs the git command with the credentials you have " +
 			"set up, and never asks for any.\n\n" +
-			"Examples:\n  runner fetch\n  runner fetch -o json\n\n" +
+			"Examples:\n  runner fetch\n  runner fetch -o json\n  runner fetch --root ../platform\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, parseFetch, runFetch),

@@ -22,7 +22,8 @@ func listCommand(d cmd.Deps) *cli.Command {
 		Name: "list", Usage: "list the configuration: every value and its origin",
 		Description: "Shows the keys that are set or missing. --all adds the keys at their defaults that the " +
 			"projects of the environment's provider read. Encrypted values are never shown.\n\n" +
-			"Examples:\n  runner config list -s dev\n  runner config list --all -o json\n\n" +
+			"Examples:\n  runner config list -s dev\n  runner config list --all -o json\n" +
+			"  runner config list -s dev -p kind\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: flags([]cli.Flag{&cli.BoolFlag{Name: "all", Usage: "also show keys at their defaults"}},
 			cmd.OutputFlag("text", "json")),
@@ -64,7 +65,9 @@ func getCommand(d cmd.Deps) *cli.Command {
 		Name: "get", Usage: "print the value of one key, or its default", ArgsUsage: "KEY",
 		Description: "A list or a map is printed as YAML on one line, which `runner config set` accepts. If a key " +
 			"has no value, the exit code is 3.\n\n" +
-			"Example:\n  runner config get eks:k8s_version -s dev\n\n" +
+			"Examples:\n  runner config get eks:k8s_version -s dev\n" +
+			"  runner config get kind:http_port -s dev -p kind\n" +
+			"  runner config get eks:k8s_version -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parseKey, runGet),
@@ -266,7 +269,9 @@ func unsetCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "unset", Usage: "remove one value from the stack file", ArgsUsage: "KEY",
 		Description: "Resets the key to its default. The rest of the file does not change.\n\n" +
-			"Example:\n  runner config unset eks:k8s_version -s dev\n\n" +
+			"Examples:\n  runner config unset eks:k8s_version -s dev\n" +
+			"  runner config unset kind:http_port -s dev\n" +
+			"  runner config unset eks:k8s_version -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags(cmd.OutputFlag("text", "json")),
 		Action: cmd.Action(d, parseKey, runUnset),

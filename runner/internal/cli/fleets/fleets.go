@@ -61,7 +61,8 @@ func listCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the environments, with their labels and waves", ArgsUsage: cmd.FleetArguments,
 		Description: "Only reads the configuration, and reports all problems in it.\n\n" +
-			"Examples:\n  runner fleet list\n  runner fleet list -l stage=prod,region!=us-1\n  runner fleet list 'eu-*' -o " +
+			"Examples:\n  runner fleet list\n  runner fleet list -l stage=prod,region!=us-1\n" +
+			"  runner fleet list 'eu-*' -o " +
 			"json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: flags([]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
@@ -149,7 +150,8 @@ func newCommand(d cmd.Deps) *cli.Command {
 			"new key.\n" +
 			"Layers stay shared. Nothing is deployed; look through the copies for values that must differ, such as labels,\n" +
 			"names and addresses.\n\n" +
-			"Examples:\n  runner fleet new prod-eu-2 --from prod-eu-1\n\n" +
+			"Examples:\n  runner fleet new prod-eu-2 --from prod-eu-1\n  runner fleet new review-17\n" +
+			"  runner fleet new prod-eu-3 --from prod-eu-1 --yes -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{&cli.StringFlag{Name: "from", Usage: "copy the environment `OTHER`"}},

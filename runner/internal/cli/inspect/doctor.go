@@ -27,7 +27,8 @@ func Doctor(d cmd.Deps) *cli.Command {
 			"Pulumi and its plugins, the passphrase, other programs, the cloud account, the backend, locks and " +
 			"leftovers of earlier runs. It reports all problems, each with its remedy. It only reads. Operations " +
 			"run the same checks before they change anything.\n\n" +
-			"Examples:\n  runner doctor -p aws -s dev\n  runner doctor destroy -s dev -o json\n\n" +
+			"Examples:\n  runner doctor -p aws -s dev\n  runner doctor destroy -s dev -o json\n" +
+			"  runner doctor up -p kind --simulate\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(cmd.SelectionFlags(), cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(),
 			cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),

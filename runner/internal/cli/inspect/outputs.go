@@ -24,7 +24,8 @@ func Outputs(d cmd.Deps) *cli.Command {
 		Name: "outputs", Usage: "show the outputs of the projects", ArgsUsage: "[PROJECT [KEY]]",
 		Description: "Shows the outputs of all projects or of PROJECT. With KEY, it prints only the value, for " +
 			"scripts. Secret values are shown as [secret] unless --show-secrets is given.\n\n" +
-			"Examples:\n  runner outputs -s dev\n  runner outputs bank-of-anthos application_url\n\n" +
+			"Examples:\n  runner outputs -s dev\n  runner outputs bank-of-anthos application_url\n" +
+			"  runner outputs -s dev --show-secrets -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),

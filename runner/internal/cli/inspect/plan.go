@@ -166,7 +166,7 @@ func Providers(d cmd.Deps) *cli.Command {
 		Name: "providers", Aliases: []string{"list-providers"}, Usage: "list the providers",
 		Description: "A provider hosts the cluster and the container registry. Choose one with -p. If the root has " +
 			"a mara.yaml, its providers are listed: built-in, modified and your own.\n\n" +
-			"Examples:\n  runner providers\n  runner plan -p linode\n\n" +
+			"Examples:\n  runner providers\n  runner providers -o json\n  runner providers --root ../platform\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, cmd.ParseKnown, runProviders),

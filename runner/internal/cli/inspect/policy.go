@@ -41,7 +41,9 @@ func policyListCommand(d cmd.Deps) *cli.Command {
 		Name: "list", Usage: "list the rules",
 		Description: "Lists the rules of the root and the rules that ship with the runner, and shows which are " +
 			"enabled.\n\n" +
-			"Examples:\n  runner policy list\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+			"Examples:\n  runner policy list\n  runner policy list -o json\n" +
+			"  runner policy list --root ../platform\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("table", "json"), cmd.RootFlags(), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, cmd.Parse, runPolicyList),
 	}

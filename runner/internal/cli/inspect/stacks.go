@@ -33,7 +33,8 @@ func Stacks(d cmd.Deps) *cli.Command {
 		Description: "Lists the stacks that are configured here, were deployed from here, or exist in the backend, " +
 			"with provider, number of deployed projects, number of resources, and the last run from here. It only " +
 			"reads, and needs no passphrase. A star marks the default stack, PULUMI_STACK.\n\n" +
-			"Examples:\n  runner stacks\n  runner stacks --simulate -o json\n\n" +
+			"Examples:\n  runner stacks\n  runner stacks --simulate -o json\n" +
+			"  runner stacks --root ../platform\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"), cmd.RootFlags(),

@@ -186,7 +186,8 @@ func checkCommand(d cmd.Deps) *cli.Command {
 		Description: "Runs the programs on simulated clouds with the mirror as kubernetes:mirror, renders the " +
 			"charts in the mirror, and looks there for every image that they name. It needs the mirror and no " +
 			"internet. Charts and images that the configuration takes from elsewhere are listed.\n\n" +
-			"Examples:\n  runner mirror check registry.example.com/mirror -p kind\n  runner mirror check -s dev\n\n" +
+			"Examples:\n  runner mirror check registry.example.com/mirror -p kind\n" +
+			"  runner mirror check -s dev\n  runner mirror check -s dev --skip bank-of-anthos -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(),
 			cmd.BaseFlags()),

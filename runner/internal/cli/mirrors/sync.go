@@ -27,7 +27,7 @@ func syncCommand(d cmd.Deps) *cli.Command {
 			"references are removed from the schemas of charts. The logins are those of `docker login`. With -o " +
 			"json there is one line for each chart and image.\n\n" +
 			"Examples:\n  runner mirror sync registry.example.com/mirror -p kind\n" +
-			"  runner mirror sync -s dev --dry-run\n\n" +
+			"  runner mirror sync -s dev --dry-run\n  runner mirror sync -s dev --only ingress-controller\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),

@@ -23,7 +23,8 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"that would change, never their values. --save-plan writes every step of every project to a file,\n" +
 				"with values but without secrets, for `runner up --plan` and for other programs. A sheet of prices\n" +
 				"gives the least that the environment costs.\n\n" +
-				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n  runner preview -s dev --exit-code",
+				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n" +
+				"  runner preview -s dev --exit-code",
 			flags: []string{
 				"exit-code", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "why",
 				"secret", "generate-secrets", "simulate-cluster",
@@ -54,7 +55,8 @@ func Commands(d cmd.Deps) []*cli.Command {
 			use: "bring the state in line with what really exists",
 			description: "Skips projects that were never deployed. With --preview-only the state stays as it is, as with\n" +
 				"`runner drift`.\n\n" +
-				"Examples:\n  runner refresh -s dev\n  runner refresh -s dev --preview-only --exit-code",
+				"Examples:\n  runner refresh -s dev\n  runner refresh -s dev --preview-only --exit-code\n" +
+				"  runner refresh -s dev --only kubeconfig+",
 			flags: []string{"exit-code", "preview-only"},
 			codes: []int{cmd.ExitChanges},
 		}),
@@ -68,7 +70,8 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"change, as a dry run. Deleted objects, and fields that the manifest sets and others have changed,\n" +
 				"are shown and counted, with the command that repairs the release: refresh and up do not see them.\n" +
 				"A simulated cluster has none.\n\n" +
-				"Examples:\n  runner drift -s dev\n  runner drift -s dev --deep --exit-code",
+				"Examples:\n  runner drift -s dev\n  runner drift -s dev --deep --exit-code\n" +
+				"  runner drift -s dev --only bank-of-anthos -o json",
 			flags: []string{"exit-code", "deep"},
 			codes: []int{cmd.ExitChanges},
 		}),
@@ -81,7 +84,9 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"volumes: any that were not created here are listed, and stop it. So does a cluster that does not\n" +
 				"answer, or refuses to with 401 or 403; --leave-behind continues. Stacks whose project was renamed,\n" +
 				"or removed from mara.yaml, stay, and a warning lists them; --orphans destroys them.\n\n" +
-				"Examples:\n  runner destroy -s dev --yes\n  runner destroy -s dev --only kubeconfig+ --remove-stacks",
+				"Examples:\n  runner destroy -s dev --yes\n" +
+				"  runner destroy -s dev --only kubeconfig+ --remove-stacks\n" +
+				"  runner destroy -s dev --resume",
 			aliases: []string{"down"},
 			flags:   []string{"allow", "remove-stacks", "force-forget", "leave-behind", "orphans"},
 		}),

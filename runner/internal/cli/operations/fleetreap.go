@@ -32,7 +32,8 @@ func FleetReap(d cmd.Deps) *cli.Command {
 		"as in a cron job, it needs --yes. A protected environment is never destroyed. An environment that\n" +
 		"another run has locked is a failure, as is one whose states have no dates, unless --unknown-age\n" +
 		"says what to do with it. Without names or labels it looks at all environments.\n\n" +
-		"Examples:\n  runner fleet reap --yes\n  runner fleet reap 'review-*'\n\n" +
+		"Examples:\n  runner fleet reap --yes\n  runner fleet reap 'review-*'\n" +
+		"  runner fleet reap -l stage=review -o json --yes\n\n" +
 		cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
 	command.Action = cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (reapOptions, error) {
 		o, err := parseRollout(c, d, common, operation.Destroy)

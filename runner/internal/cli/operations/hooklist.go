@@ -18,7 +18,8 @@ func hookListCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "list", Usage: "list the hooks of an environment",
 		Description: "Shows the hooks of each project and of the run: when they run, and for which operations.\n\n" +
-			"Example:\n  runner hook list -s dev\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
+			"Examples:\n  runner hook list -s dev\n  runner hook list -s dev -p kind\n" +
+			"  runner hook list -s dev -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).Resolve, runHookList)),
 	}

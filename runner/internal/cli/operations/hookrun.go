@@ -23,7 +23,8 @@ func hookRunCommand(d cmd.Deps) *cli.Command {
 		Name: "run", Usage: "run the hooks of a project again", ArgsUsage: "PROJECT [HOOK]",
 		Description: "Runs one hook of a project, or all that follow a successful up. PROJECT is \"run\" for the hooks\n" +
 			"of the run. A command runs as after a successful up, with the current outputs. Nothing is deployed.\n\n" +
-			"Examples:\n  runner hook run kind-cluster kubeconfig -s dev\n  runner hook run shop smoke\n\n" +
+			"Examples:\n  runner hook run kind-cluster kubeconfig -s dev\n  runner hook run shop smoke\n" +
+			"  runner hook run kind-cluster -s dev --simulate\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
 		Action: cmd.Action(d, parseHookRun, cmd.InSession((*session.Session).Resolve, runHookRun)),

@@ -29,7 +29,8 @@ func Repair(d cmd.Deps) *cli.Command {
 			"A state that was cut off while it was written, as on a full disk, is replaced with the one before it; the\n" +
 			"broken one is kept in .runner/backups as well.\n\n" +
 			"Other creations are forgotten, and have to be deleted by hand if they exist: look for them first.\n\n" +
-			"Examples:\n  runner repair -s dev\n  runner repair -s dev --import main=vpc-0a1b2c3d\n\n" +
+			"Examples:\n  runner repair -s dev\n  runner repair -s dev --import main=vpc-0a1b2c3d\n" +
+			"  runner repair -s dev --forget main\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{

@@ -41,7 +41,7 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 			description: "Environments are previewed side by side; nothing changes.",
 			flags:       []string{"exit-code", "affected", "why", "on-missing-output"},
 			codes:       []int{cmd.ExitChanges},
-		}, "-l stage=prod", "--affected"),
+		}, "-l stage=prod", "--affected", "'prod-*' --exit-code"),
 		rolloutCommand(d, operation.Up, spec{
 			use: "roll out to many environments, in waves",
 			description: "Environments are brought up in the waves of config/rollout.yaml. A wave begins when the waves\n" +
@@ -56,19 +56,19 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 			use:         "bring the states of many environments in line with what exists",
 			description: "Environments are refreshed side by side.",
 			flags:       []string{"exit-code"}, codes: []int{cmd.ExitChanges},
-		}, "-l region=eu"),
+		}, "-l region=eu", "--all", "'prod-*' --resume"),
 		rolloutCommand(d, operation.Drift, spec{
 			use:         "show where many environments differ from their states",
 			description: "Environments are compared side by side; nothing changes.",
 			flags:       []string{"exit-code", "deep"}, codes: []int{cmd.ExitChanges},
-		}, "--all --exit-code"),
+		}, "--all --exit-code", "-l stage=prod -o json", "'prod-*' --deep"),
 		rolloutCommand(d, operation.Destroy, spec{
 			use: "destroy many environments, the waves backwards",
 			description: "The last wave goes first. It asks for the number of environments; without a terminal it needs\n" +
 				"--yes. A protected environment is destroyed only if --allow names it. Nothing is deleted if one of\n" +
 				"the environments is protected, has protected resources, or cannot be read.",
 			flags: []string{"allow", "remove-stacks", "force-forget", "leave-behind"},
-		}, "'review-*' --yes"),
+		}, "'review-*' --yes", "-l stage=test", "'review-*' --resume"),
 		FleetReap(d),
 	}
 }

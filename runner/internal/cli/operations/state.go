@@ -43,7 +43,8 @@ func stateMove(d cmd.Deps) *cli.Command {
 			"where another one is configured already. States of Pulumi Cloud are not moved: it encrypts them\n" +
 			"with keys of its own.\n\n" +
 			"Examples:\n  runner state move -s dev --to s3://acme-environments/state\n" +
-			"  runner state move --all --to file:///srv/state --yes\n\n" +
+			"  runner state move --all --to file:///srv/state --yes\n" +
+			"  runner state move -s dev --from file:///srv/state --to s3://acme-environments/state\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{

@@ -26,7 +26,7 @@ func Unlock(d cmd.Deps) *cli.Command {
 			"backend, and Pulumi's, with their age, and removes them after confirmation. Locks whose holders\n" +
 			"may still work, as those of another machine, take --force: first make sure that nothing is\n" +
 			"working on the environment any more.\n\n" +
-			"Example:\n  runner unlock -s dev\n\n" +
+			"Examples:\n  runner unlock -s dev\n  runner unlock -s dev --yes\n  runner unlock -s dev --force\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),

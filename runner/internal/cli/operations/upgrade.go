@@ -68,7 +68,9 @@ func Upgrade(d cmd.Deps) *cli.Command {
 				"what stands against them: objects of API versions that go, by the list in Kubernetes' own code; disruption\n" +
 				"budgets that allow no disruption; workloads with one replica; no backup of the last day. The cluster is\n" +
 				"asked, so that it sees what charts and others have made; a simulated cluster is not. It changes nothing.\n\n" +
-				"Examples:\n  runner upgrade plan -s prod\n  runner upgrade plan -s prod --kubernetes 1.36 -o json\n\n" +
+				"Examples:\n  runner upgrade plan -s prod\n" +
+				"  runner upgrade plan -s prod --kubernetes 1.36 -o json\n" +
+				"  runner upgrade plan -s dev --simulate\n\n" +
 				cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 			Flags: cmd.JoinFlags([]cli.Flag{to}, cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(),
 				cmd.PulumiFlags(), cmd.BaseFlags()),

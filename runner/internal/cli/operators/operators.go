@@ -190,7 +190,8 @@ func statusCommand(d cmd.Deps) *cli.Command {
 		Description: "Lists the Stacks in order, prerequisites first, with their states: ready, reconciling, " +
 			"waiting for another Stack, stalled with the cause, deleting, or unseen until the operator has observed " +
 			"the current version.\n\n" +
-			"Examples:\n  runner operator status -s dev\n  runner operator status -s dev -n envs -o json\n\n" +
+			"Examples:\n  runner operator status -s dev\n  runner operator status -s dev -n envs -o json\n" +
+			"  runner operator status -s dev --kubeconfig management.yaml\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  flags(),
 		Action: action(d, work.show),
@@ -224,6 +225,8 @@ func waitCommand(d cmd.Deps) *cli.Command {
 			"The operator looks for new commits once a minute. Until then Stacks show the result of the previous " +
 			"commit: after a push, name the commit with --commit.\n\n" +
 			"Examples:\n  runner operator wait -s dev --timeout 1h\n" +
+			"  runner operator wait -s dev --commit 3f2a9c1\n" +
+			"  runner operator wait -s dev -n envs -o json\n" +
 			"  runner operator wait -s dev --commit $(git rev-parse HEAD)\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: flags(timeoutFlag(), &cli.StringFlag{Name: "commit",
@@ -244,7 +247,8 @@ func adoptCommand(d cmd.Deps) *cli.Command {
 			"environment: they only preview, and fail if they find changes. When no Stack has found any, they are " +
 			"switched to updates; nothing changes in the environment. With --back the Stacks are deleted and all " +
 			"resources stay: the runner works on the environment again.\n\n" +
-			"Examples:\n  runner operator adopt -s dev\n  runner operator adopt -s dev --back --yes\n\n" +
+			"Examples:\n  runner operator adopt -s dev\n  runner operator adopt -s dev --back --yes\n" +
+			"  runner operator adopt -s dev -n envs --timeout 1h\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: flags(append(cmd.ConfirmFlags(), timeoutFlag(),
 			&cli.BoolFlag{Name: "back", Usage: "take the environment back: delete the Stacks, and destroy nothing"})...),
@@ -276,7 +280,8 @@ func deleteCommand(d cmd.Deps) *cli.Command {
 			"deletes what they needed; the operator itself has no order. A Stack that was exported with --destroy " +
 			"destroys its resources. A stalled Stack ends the command, so that its prerequisites stay; the same " +
 			"command continues. First take the Stacks out of Flux or Argo CD, which would create them again.\n\n" +
-			"Examples:\n  runner operator delete -s dev --timeout 2h\n  runner operator delete -s dev --yes\n\n" +
+			"Examples:\n  runner operator delete -s dev --timeout 2h\n" +
+			"  runner operator delete -s dev --yes\n  runner operator delete -s dev -n envs\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags:  flags(append(cmd.ConfirmFlags(), timeoutFlag())...),
 		Action: action(d, work.remove),

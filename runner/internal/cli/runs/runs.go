@@ -68,7 +68,7 @@ func Show(d cmd.Deps) *cli.Command {
 		Name: "show", Usage: "show a past run", ArgsUsage: "[RUN]",
 		Description: "Prints the events and summary of RUN, or of the last run. A prefix of the ID is enough. -o " +
 			"json prints the events as JSON.\n\n" +
-			"Example:\n  runner show 20261120-19\n\n" +
+			"Examples:\n  runner show 20261120-19\n  runner show\n  runner show 20261120-19 -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), flags(), cmd.BaseFlags()),
 		Action: cmd.Action(d, parse, runShow),
@@ -104,7 +104,8 @@ func Report(d cmd.Deps) *cli.Command {
 		Description: "Without RUN, it reports on the last run. The HTML page is a single file that needs no " +
 			"network.\n\n" +
 			"--open opens the page that the run has left in a browser, and prints its path.\n\n" +
-			"Examples:\n  runner report > run.html\n  runner report --open\n  runner report -o junit > run.xml\n\n" +
+			"Examples:\n  runner report > run.html\n  runner report --open\n" +
+			"  runner report -o junit > run.xml\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag(formats...),
@@ -163,7 +164,8 @@ func History(d cmd.Deps) *cli.Command {
 		Name: "history", Usage: "list past runs",
 		Description: "Lists the newest runs first, with operation, environment, result, start, duration and user. " +
 			"--simulate lists simulated runs, -s only the runs of one stack.\n\n" +
-			"Example:\n  runner history -s dev\n\n" +
+			"Examples:\n  runner history -s dev\n  runner history --limit 5\n" +
+			"  runner history --simulate -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"),

@@ -34,7 +34,8 @@ func Support(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 			"write anything, outputs are not included, and values of environment variables for tokens, keys and " +
 			"passwords are masked once more. It does contain names of projects, hosts and users: look through it " +
 			"before you send it. The runner sends nothing.\n\n" +
-			"Examples:\n  runner support -s dev\n  runner support --runs 1 --file /tmp/bundle.tar.gz\n\n" +
+			"Examples:\n  runner support -s dev\n  runner support --runs 1 --file /tmp/bundle.tar.gz\n" +
+			"  runner support -s dev --simulate\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{

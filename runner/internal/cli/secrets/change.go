@@ -27,6 +27,7 @@ func setCommand(d cmd.Deps) *cli.Command {
 			". A variable may also be set in config/pulumi/environment. Nothing else in the file changes.\n\n" +
 			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
 			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
+			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev\n" +
 			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev",
 	}, cmd.OutputFlag("text", "json"), runSet)
 }
@@ -78,7 +79,9 @@ func generateCommand(d cmd.Deps) *cli.Command {
 		Name: "generate", Usage: "generate strong values for missing secrets", ArgsUsage: "[KEY...]",
 		Description: "Without KEY, it generates all missing secrets that can be generated. Existing values are " +
 			"kept; `runner secrets rotate` replaces them.\n\n" +
-			"Examples:\n  runner secrets generate -s dev\n  runner secrets generate prometheus:admin_password -s dev",
+			"Examples:\n  runner secrets generate -s dev\n" +
+			"  runner secrets generate prometheus:admin_password -s dev\n" +
+			"  runner secrets generate -s dev --yes -o json",
 	}, cmd.OutputFlag("text", "json"), runGenerate)
 }
 
@@ -109,7 +112,9 @@ func rotateCommand(d cmd.Deps) *cli.Command {
 		Name: "rotate", Usage: "replace values with newly generated ones", ArgsUsage: "KEY...",
 		Description: "The next `runner up` deploys the new values. A database that reads its password only on its " +
 			"first start keeps the old password: `runner secrets list` shows which secrets that concerns.\n\n" +
-			"Example:\n  runner secrets rotate bank-of-anthos:jwt_private_key -s dev",
+			"Examples:\n  runner secrets rotate bank-of-anthos:jwt_private_key -s dev\n" +
+			"  runner secrets rotate prometheus:admin_password -s dev --yes\n" +
+			"  runner secrets rotate bank-of-anthos:jwt_private_key prometheus:admin_password -s dev",
 	}, cmd.OutputFlag("text", "json"), runRotate)
 }
 
@@ -142,7 +147,10 @@ func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 func removeCommand(d cmd.Deps) *cli.Command {
 	return subcommand(d, &cli.Command{
 		Name: "remove", Usage: "remove secrets from the file", ArgsUsage: "KEY...",
-		Description: "This needs no passphrase.\n\nExample:\n  runner secrets remove harbor:admin_password -s dev",
+		Description: "This needs no passphrase.\n\nExamples:\n" +
+			"  runner secrets remove harbor:admin_password -s dev\n" +
+			"  runner secrets remove harbor:admin_password -s dev --yes\n" +
+			"  runner secrets remove shop:token shop:key -s dev",
 	}, cmd.OutputFlag("text", "json"), runRemove)
 }
 

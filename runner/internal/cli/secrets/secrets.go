@@ -148,7 +148,8 @@ func listCommand(d cmd.Deps) *cli.Command {
 		Name: "list", Usage: "list the secrets, without their values",
 		Description: "Lists the secrets of the provider's projects, or of all projects if the stack has no " +
 			"provider, and unused secrets in the file. It needs no passphrase.\n\n" +
-			"Examples:\n  runner secrets list -s dev\n  runner secrets list -s dev -o json",
+			"Examples:\n  runner secrets list -s dev\n  runner secrets list -s dev -o json\n" +
+			"  runner secrets list -s dev -p linode",
 	}, cmd.OutputFlag("table", "json"), runList)
 }
 
@@ -216,7 +217,8 @@ func exportCommand(d cmd.Deps) *cli.Command {
 		Description: "Writes YAML, one KEY: VALUE per line, for a password manager or another environment. Only " +
 			"you can read the file; an existing one is replaced only after confirmation, or with --yes. Delete it " +
 			"when you are done.\n\n" +
-			"Example:\n  runner secrets export --to-file /run/user/1000/dev.yaml -s dev",
+			"Examples:\n  runner secrets export --to-file /run/user/1000/dev.yaml -s dev\n" +
+			"  runner secrets export --yes -s dev\n  runner secrets export --yes -s dev -o json",
 	}, cmd.JoinFlags([]cli.Flag{&cli.StringFlag{Name: "to-file", Usage: "write to `FILE`"}},
 		cmd.OutputFlag("text", "json")), runExport)
 }

@@ -28,7 +28,8 @@ func Completion(d cmd.Deps, all func() []*cli.Command) *cli.Command {
 			"  zsh   source <(runner completion zsh)\n" +
 			"  fish  runner completion fish | source\n" +
 			"  PowerShell  runner completion powershell | Out-String | Invoke-Expression\n\n" +
-			"Example:\n  runner completion bash > /etc/bash_completion.d/runner\n\n" +
+			"Examples:\n  runner completion bash > /etc/bash_completion.d/runner\n" +
+			"  runner completion zsh > ~/.zfunc/_runner\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage),
 		Action: func(c *cli.Context) error { return runCompletion(c, d, all()) },
 	}

@@ -28,7 +28,8 @@ func Env(d cmd.Deps) *cli.Command {
 			"For simulated clouds, use `runner pulumi --simulate`: they only exist while the runner runs.\n\n" +
 			"--shell direnv prints what an .envrc takes: direnv then follows the files that the variables come from.\n\n" +
 			"Examples:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n" +
-			"  echo 'eval \"$(runner env -s dev --shell direnv)\"' > .envrc && direnv allow\n\n" +
+			"  echo 'eval \"$(runner env -s dev --shell direnv)\"' > .envrc && direnv allow\n" +
+			"  runner env -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags([]cli.Flag{&cli.GenericFlag{
 			Name: "shell", Value: &cmd.Choice{Allowed: []string{"posix", shellDirenv}, Value: "posix"},

@@ -23,7 +23,9 @@ func Kubectl(d cmd.Deps) *cli.Command {
 		Name: "kubectl", Usage: "run kubectl on the cluster of an environment", ArgsUsage: "-- ARGS...",
 		Description: "Runs kubectl with the kubeconfig that the environment's cluster project exports. Your own " +
 			"kubeconfig is neither read nor changed, so that it does not matter which context is current.\n\n" +
-			"Examples:\n  runner kubectl -s dev -- get pods -A\n  runner kubectl -s prod -- logs -n shop deploy/shop\n\n" +
+			"Examples:\n  runner kubectl -s dev -- get pods -A\n" +
+			"  runner kubectl -s prod -- logs -n shop deploy/shop\n" +
+			"  runner kubectl -s dev -p kind -- top nodes\n\n" +
 			"Exit codes: those of kubectl, and\n" + cmd.ExitText(cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
 		Action: cmd.Action(d, parseKubectl, runKubectl),

@@ -32,7 +32,8 @@ func powerCommand(d cmd.Deps, name, usage, description string,
 	do func(power.Containers, context.Context) ([]string, error)) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: usage,
-		Description: description + "\n\nExample:\n  runner " + name + " -s dev\n\n" +
+		Description: description + "\n\nExamples:\n  runner " + name + " -s dev\n  runner " + name + " -p kind\n" +
+			"  runner " + name + " -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
 		Action: cmd.Action(d, func(_ *cli.Context, _ cmd.Deps, o cmd.Common) (cmd.Common, error) { return o, nil },

@@ -29,7 +29,7 @@ func Schema(d cmd.Deps) *cli.Command {
 			"policy check -o json`.\n\n" +
 			"With --install, the schema of mara.yaml is written next to it, and its first line names it, so that editors " +
 			"complete and check the file.\n\n" +
-			"Examples:\n  runner schema events\n  runner schema project --install\n\n" +
+			"Examples:\n  runner schema events\n  runner schema project --install\n  runner schema config\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{&cli.BoolFlag{Name: "install", Usage: "have editors check mara.yaml with the schema `project`"}},

@@ -22,7 +22,7 @@ func Version(d cmd.Deps) *cli.Command {
 		Name: "version", Usage: "print the versions of the runner and of its embedded Pulumi",
 		Description: "The runner uses the embedded Pulumi unless --pulumi names another one. Only --check uses the " +
 			"network.\n\n" +
-			"Examples:\n  runner version -o json\n  runner version --check\n\n" +
+			"Examples:\n  runner version -o json\n  runner version --check\n  runner version\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{

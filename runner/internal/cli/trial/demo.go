@@ -27,7 +27,7 @@ func Demo(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 			"simulated.\n\n" +
 			"The demo uses a temporary directory, and removes it at the end, also after Ctrl-C. With --keep it " +
 			"stays, with the states, logs and reports of the runs.\n\n" +
-			"Examples:\n  runner demo\n  runner demo --keep\n\n" +
+			"Examples:\n  runner demo\n  runner demo --keep\n  runner demo --pulumi ~/.pulumi/bin/pulumi\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{&cli.BoolFlag{Name: "keep", Usage: "keep the directory"}},

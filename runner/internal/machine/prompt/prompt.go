@@ -50,7 +50,8 @@ func (t Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 
 // sayPlainly replaces the sentence about an answer that is not valid, which survey has for all programs.
 var sayPlainly = sync.OnceFunc(func() {
-	survey.ErrorTemplate = "{{color .Icon.Format}}{{.Icon.Text}} This answer is not valid: {{.Error.Error}}{{color \"reset\"}}\n"
+	survey.ErrorTemplate = `{{color .Icon.Format}}{{.Icon.Text}} This answer is not valid: {{.Error.Error}}{{color "reset"}}` +
+		"\n"
 })
 
 // ask waits for the answer or the end of ctx: a question must not keep the runner
