@@ -32,7 +32,7 @@ mkdir "$tools"
 
 # build PLATFORM OUTPUT PACKAGE builds a program for a release.
 build() {
-  CGO_ENABLED=0 GOOS=${1%/*} GOARCH=${1#*/} go build -buildvcs=false -trimpath \
+  CGO_ENABLED=0 GOOS=${1%/*} GOARCH=${1#*/} go build -buildvcs=false -trimpath -tags=disable_grpc_modules \
     -ldflags "-s -w -buildid= -X main.version=$version -X main.releases=$RELEASES" -o "$2" "$3"
 }
 

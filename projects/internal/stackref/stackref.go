@@ -10,6 +10,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/contain"
+	"mara/projects/internal/stackref/stackoutputs"
 	"mara/projects/model"
 	"mara/projects/monitor"
 )
@@ -19,7 +20,7 @@ type Reference struct {
 	project model.Project
 	stack   string
 	preview bool
-	source  *pulumi.StackReference
+	source  stackoutputs.Reader
 	err     error // why there is none: what comes instead of every output
 }
 
@@ -31,7 +32,7 @@ func New(ctx *pulumi.Context, project string) *Reference {
 		return &Reference{err: fmt.Errorf("stack reference to %q: there is no such project in the catalogue", project)}
 	}
 	name := fmt.Sprintf("%s/%s/%s", ctx.Organization(), project, ctx.Stack())
-	source, err := pulumi.NewStackReference(ctx, name, nil)
+	source, err := stackoutputs.New(ctx, name)
 	if err != nil {
 		err = fmt.Errorf("stack reference to %q: %w", name, err)
 	}
@@ -102,18 +103,18 @@ func (r *Reference) StringList(name string) pulumi.StringArrayOutput {
 // Output returns an output of any type. A secret stays secret. During a preview a missing
 // output is unknown, unless the preview of its project found that it will not exist; otherwise
 // it is an error.
-func (r *Reference) Output(name string) pulumi.AnyOutput {
+func (r *Reference) Output(name string) pulumi.Output {
 	if r.err != nil {
 		return pulumi.Bool(false).ToBoolOutput().ApplyT(contain.Try(func(bool) (any, error) {
 			return nil, r.err
-		})).(pulumi.AnyOutput)
+		}))
 	}
 	if _, ok := r.project.Output(name); !ok {
 		panic(fmt.Sprintf("project %s declares no output %q in the catalogue", r.project.Name, name))
 	}
-	// GetOutput already makes a missing output unknown during a preview, so
+	// The reader already makes a missing output unknown during a preview, so
 	// the function below does not run then; and it keeps secrets secret.
-	output := r.source.GetOutput(pulumi.String(name))
+	output := r.source.Output(name)
 	if r.preview {
 		output = r.checkForeseen(name, output)
 	}
@@ -122,13 +123,13 @@ func (r *Reference) Output(name string) pulumi.AnyOutput {
 			return nil, r.missing(name)
 		}
 		return value, nil
-	})).(pulumi.AnyOutput)
+	}))
 }
 
 // checkForeseen returns the output, or an error if the preview of its project has
 // found that the project will not export it.
-func (r *Reference) checkForeseen(name string, output pulumi.AnyOutput) pulumi.AnyOutput {
-	checked := pulumi.Unsecret(r.source.Outputs.ApplyT(contain.Try(func(outputs map[string]any) (bool, error) {
+func (r *Reference) checkForeseen(name string, output pulumi.Output) pulumi.Output {
+	checked := pulumi.Unsecret(r.source.All().ApplyT(contain.Try(func(outputs map[string]any) (bool, error) {
 		names, foreseen := outputs[monitor.ForeseenNames].([]any)
 		if foreseen && !slices.Contains(names, any(name)) {
 			return false, r.missing(name)
@@ -137,7 +138,7 @@ func (r *Reference) checkForeseen(name string, output pulumi.AnyOutput) pulumi.A
 	})))
 	return pulumi.All(checked, output).ApplyT(contain.Try(func(both []any) (any, error) {
 		return both[1], nil
-	})).(pulumi.AnyOutput)
+	}))
 }
 
 // Has reports whether the output exists now. A program asks where it cannot go
@@ -146,11 +147,11 @@ func (r *Reference) Has(name string) (bool, error) {
 	if r.err != nil {
 		return false, r.err
 	}
-	details, err := r.source.GetOutputDetails(name)
+	has, err := r.source.Has(name)
 	if err != nil {
 		return false, fmt.Errorf("reading output %q of project %q: %w", name, r.project.Name, err)
 	}
-	return details.Value != nil || details.SecretValue != nil, nil
+	return has, nil
 }
 
 func (r *Reference) missing(name string) error {

@@ -35,6 +35,9 @@ const (
 	meetingGap  = 300 * time.Millisecond
 	// dropTime limits the release of a lock, also after an interruption.
 	dropTime = 30 * time.Second
+	// releaseTries limits the wait between tries to release a lock, which doubles: a backend that refuses requests for
+	// some seconds must not fail a run that has done its work.
+	releaseTries = 2 * time.Second
 )
 
 // Directory stores the objects of shared locks in a directory that several machines may share. New
@@ -77,10 +80,16 @@ type shared struct {
 func (l *shared) release() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
 	defer cancel()
-	if err := l.store.Delete(ctx, l.key); err != nil {
-		return fmt.Errorf("releasing the lock in the backend: %w", err)
+	var err error
+	for wait := releaseTries / 4; ; wait *= 2 {
+		if err = l.store.Delete(ctx, l.key); err == nil {
+			return nil
+		}
+		if wait > releaseTries {
+			return fmt.Errorf("releasing the lock in the backend: %w", err)
+		}
+		time.Sleep(wait)
 	}
-	return nil
 }
 
 // try takes the lock if it is free, and removes objects of runs that died on this machine.

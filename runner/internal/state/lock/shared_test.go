@@ -23,6 +23,7 @@ type objects struct {
 	mu     sync.Mutex
 	all    map[string][]byte
 	broken error // of the next Put
+	refuse int   // how many deletions fail
 }
 
 func (o *objects) List(context.Context) (map[string][]byte, error) {
@@ -46,6 +47,10 @@ func (o *objects) Put(_ context.Context, key string, content []byte) error {
 func (o *objects) Delete(_ context.Context, key string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.refuse > 0 {
+		o.refuse--
+		return errors.New("too many requests")
+	}
 	delete(o.all, key)
 	return nil
 }
@@ -133,6 +138,28 @@ func TestSharedOwners(t *testing.T) {
 			}
 			if l.Previous.Run != "other" || len(store.all) != 1 {
 				t.Errorf("took over from %+v; left %v", l.Previous, store.all)
+			}
+		})
+	}
+}
+
+// TestSharedIsReleasedInTheEnd: a backend that refuses some requests does not fail a run that has done its work.
+func TestSharedIsReleasedInTheEnd(t *testing.T) {
+	t.Parallel()
+	for refused, want := range map[int]string{0: "", 3: "", 4: "releasing the lock in the backend: too many requests"} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &objects{}
+			l, err := lock.AcquireShared(t.Context(), store, wanting("mine"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			store.refuse = refused
+			got := ""
+			if err := l.Release(); err != nil {
+				got = err.Error()
+			}
+			if got != want || (len(store.all) == 0) != (want == "") {
+				t.Errorf("%d refused deletions: %q, left %v", refused, got, store.all)
 			}
 		})
 	}
