@@ -31,7 +31,7 @@ const (
 	dockerNode     = "mara-test-node:make-believe"
 	dockerSlow     = "mara-test-node:slow"
 	dockerRegistry = "mara-test-registry:make-believe"
-	nodeProgram    = "../kindprovider/testdata/node/main.go"
+	nodeProgram    = "../../machine/kindprovider/testdata/node/main.go"
 )
 
 // newDockerStack creates a stack on this machine's docker. Whatever a test leaves in
@@ -217,6 +217,15 @@ func TestDockerFailures(t *testing.T) {
 	s.fails(s.up(t.Context()), "mara-test.invalid/node:1 is not on this machine and could not be pulled")
 
 	s.cluster.NodeImage = pulumi.String(dockerNode)
+	cache := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	s.cluster.Mounts = pulumi.MapArray{pulumi.Map{"hostPath": pulumi.String("/dev/null"), "containerPath": pulumi.String("/kind/fails")}}
+	kept := filepath.Join(cache, "mara/kind/mara-test")
+	s.fails(s.up(t.Context()), "error execution phase preflight: this cluster is meant to fail; the logs of its nodes are in "+kept)
+	if log, err := os.ReadFile(filepath.Join(kept, "mara-test-control-plane/serial.log")); err != nil || !strings.Contains(string(log), "Multi-User") {
+		t.Errorf("the log of the node: %v\n%s", err, log)
+	}
+	s.cluster.Mounts = nil
 	s.works(s.up(t.Context()), "Cluster create")
 	other := newKindStackOn(t, kindprovider.OpenMachine)
 	other.cluster = s.cluster

@@ -204,8 +204,8 @@ func (r *realKind) checkDeprovision(content []byte) {
 	}
 }
 
-// realBeside stands up a second environment with a worker, loses the worker, and
-// destroys it again. Nothing of that touches the first one.
+// realBeside stands up a second environment with a worker, loses the worker, which only
+// another cluster makes up for, and destroys it again. Nothing of that touches the first one.
 func realBeside(r *realKind) {
 	before := kindtest.DockerTraces(r.t, r.docker)
 	other := newRealKind(r.t, "testb")
@@ -224,7 +224,11 @@ func realBeside(r *realKind) {
 		r.t.Errorf("drift without the worker: exit code %d\n%s%s", drift.code, drift.stdout, drift.stderr)
 	}
 	other.operate("refresh")
-	other.up()
+	up := []string{"up", "-p", "kind", "--only", realProjects}
+	if refused := other.run(append(up, "--yes", "-o", "json")...); refused.code != 1 || !strings.Contains(refused.stdout, "workers changes") {
+		r.t.Errorf("an up that replaces the cluster: exit code %d\n%s%s", refused.code, refused.stdout, refused.stderr)
+	}
+	other.operate(append(up, "--allow", "cluster")...)
 	other.ready()
 	if diff := cmp.Diff(want, other.containersOf()); diff != "" {
 		r.t.Errorf("containers after the worker was lost (-want +got):\n%s", diff)

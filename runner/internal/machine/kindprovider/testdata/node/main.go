@@ -88,6 +88,11 @@ func kubeadm(args []string) error {
 	if args[0] != "init" {
 		return nil
 	}
+	if _, err := os.Stat("/kind/fails"); err == nil { // as the real one does, with its log
+		fmt.Fprintln(os.Stderr, "error execution phase preflight: this cluster is meant to fail")
+		fmt.Fprintln(os.Stderr, `I1126 12:00:00.000001     142 round_trippers.go:632] "Response" status=""`)
+		os.Exit(1)
+	}
 	if _, err := os.Stat("/kind/slow"); err == nil { // an image that never comes up
 		return boot(nil)
 	}
