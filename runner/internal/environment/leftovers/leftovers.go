@@ -27,6 +27,10 @@ const (
 	requestInterval = time.Second
 )
 
+// endingTime is how long a resumed run waits for the engines of a killed one, which put their states in order after their
+// runner is gone.
+const endingTime = 10 * time.Second
+
 // removeTime is how long removing locks after a run may take, even if it was
 // interrupted.
 const removeTime = 30 * time.Second
@@ -56,6 +60,7 @@ type Lock struct {
 	Project string
 	Holder  string // who, and since when
 	Dead    bool   // it is certain that its process ran on this machine and is gone
+	ending  bool   // it is certain that the run at its time was on this machine and is gone
 	key     string // in the store; "" where there is none
 }
 
@@ -89,7 +94,7 @@ func (f Finder) Locks(ctx context.Context, projects []string) ([]Lock, error) {
 	}
 	var all []Lock
 	for _, l := range locks {
-		all = append(all, Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l), key: l.Key})
+		all = append(all, Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l), ending: f.Terms.IsOver(l.Created), key: l.Key})
 	}
 	return all, nil
 }
@@ -136,7 +141,7 @@ func (f Finder) Find(ctx context.Context, op operation.Operation, p plan.Plan, r
 	if !op.Writes() {
 		return found, nil // Pulumi lets it work beside locks and pending operations
 	}
-	locks, err := f.awaitLocks(ctx, p)
+	locks, err := f.awaitLocks(ctx, p, resume)
 	if err != nil {
 		return found, err
 	}
@@ -194,20 +199,24 @@ func (f Finder) identifyInto(ctx context.Context, found *Found, blocking []stack
 
 // awaitLocks waits until all processes that hold locks have ended or the time is
 // up, and returns the remaining locks. Engines of a killed run may still be
-// finishing their states.
-func (f Finder) awaitLocks(ctx context.Context, p plan.Plan) ([]Lock, error) {
-	deadline, waited := time.Now().Add(f.Wait), false
+// finishing their states: a resumed run waits for them in any case.
+func (f Finder) awaitLocks(ctx context.Context, p plan.Plan, resume bool) ([]Lock, error) {
+	began, waited := time.Now(), false
 	for {
 		locks, err := f.Locks(ctx, p.Names())
 		_, held := Dead(locks)
-		if err != nil || len(held) == 0 || !time.Now().Before(deadline) {
+		wait := f.Wait
+		if lasting := slices.ContainsFunc(held, func(l Lock) bool { return !l.ending }); resume && !lasting {
+			wait = max(wait, endingTime)
+		}
+		if err != nil || len(held) == 0 || time.Since(began) >= wait {
 			if err == nil && waited { // another process may have created or removed stacks
 				err = f.Stacks.List(ctx)
 			}
 			return locks, err
 		}
 		if !waited {
-			f.Waiting(fmt.Sprintf("waiting up to %s: %s", f.Wait, held[0]))
+			f.Waiting(fmt.Sprintf("waiting up to %s: %s", wait, held[0]))
 			waited = true
 		}
 		pause := requestInterval

@@ -209,7 +209,7 @@ func TestFindWaits(t *testing.T) {
 				t.Fatalf("without a wait: %v", err)
 			}
 			f.Wait = time.Minute
-			if locks, err := f.awaitLocks(t.Context(), p); err != nil || len(locks) > 0 {
+			if locks, err := f.awaitLocks(t.Context(), p, false); err != nil || len(locks) > 0 {
 				t.Errorf("after a wait: %v, %v", locks, err)
 			}
 			if want := "waiting up to 1m0s: certmgr is locked by " + test.who; !strings.HasPrefix(messages.String(), want) || strings.Count(messages.String(), "waiting") != 1 {
@@ -219,6 +219,29 @@ func TestFindWaits(t *testing.T) {
 				t.Errorf("the stacks were listed %d times, want %d", *asked, test.asked)
 			}
 		})
+	}
+}
+
+// TestResumeWaitsForEngines: the engines of a killed run still hold locks for a moment.
+func TestResumeWaitsForEngines(t *testing.T) {
+	t.Parallel()
+	f, messages, _ := waiting(t, 0)
+	f.States.Path = t.TempDir()
+	f.LockStore, f.Terms = keeps(f.States.LockFiles()), lock.Terms(filepath.Join(t.TempDir(), "terms.json"))
+	killed := lock.Self("up", "killed", time.Now().Add(-time.Minute))
+	killed.PID = 1 << 30 // no process has this number
+	if err := f.Terms.Begin(killed); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(f.States.Path, ".pulumi/locks/organization/certmgr/dev/a.json")
+	put(t, file, fmt.Sprintf(`{"pid":%d,"username":%q,"hostname":%q,"timestamp":%q}`, os.Getpid(), killed.User, killed.Host, time.Now().Format(time.RFC3339)))
+	p := plan.Plan{Steps: []plan.Step{{Project: model.Project{Name: "certmgr"}}}}
+	if locks, err := f.awaitLocks(t.Context(), p, false); err != nil || len(locks) != 1 || messages.Len() > 0 {
+		t.Errorf("without --resume: %v, %v; printed %q", locks, err, messages)
+	}
+	time.AfterFunc(2*lockInterval, func() { _ = os.Remove(file) })
+	if locks, err := f.awaitLocks(t.Context(), p, true); err != nil || len(locks) > 0 || !strings.HasPrefix(messages.String(), "waiting up to 10s: certmgr is locked by ") {
+		t.Errorf("with --resume: %v, %v; printed %q", locks, err, messages)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,25 +194,36 @@ type stateResource struct {
 	Project             string `json:"-"`
 }
 
-// state returns the resources in all state files.
-func (e *environment) state() []stateResource {
+// stateFiles returns the contents of all state files by path.
+func (e *environment) stateFiles() map[string]string {
 	e.t.Helper()
 	files, err := filepath.Glob(filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks/*/dev.json"))
 	if err != nil || len(files) == 0 {
 		e.t.Fatalf("no state files: %v", err)
 	}
-	var found []stateResource
+	contents := map[string]string{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			e.t.Fatal(err)
 		}
+		contents[file] = string(content)
+	}
+	return contents
+}
+
+// state returns the resources in all state files, in the order of the projects' names.
+func (e *environment) state() []stateResource {
+	e.t.Helper()
+	contents := e.stateFiles()
+	var found []stateResource
+	for _, file := range slices.Sorted(maps.Keys(contents)) {
 		var state struct {
 			Checkpoint struct {
 				Latest struct{ Resources []stateResource }
 			}
 		}
-		if err := json.Unmarshal(content, &state); err != nil {
+		if err := json.Unmarshal([]byte(contents[file]), &state); err != nil {
 			e.t.Fatal(err)
 		}
 		for _, resource := range state.Checkpoint.Latest.Resources {

@@ -2,13 +2,12 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/run/event"
 )
@@ -80,7 +79,7 @@ func TestReplacedClusterAsks(t *testing.T) {
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
 	e.simulate(0, "up", "--only", "+secrets")
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n  kind:http_port: 8090\n")
-	before := e.stateResources()
+	before := e.stateFiles()
 	const question = "This deletes or replaces the cluster kind:index:Cluster cluster with everything in it: secrets (4 objects). Type"
 	for _, test := range []struct {
 		answer string
@@ -92,7 +91,7 @@ func TestReplacedClusterAsks(t *testing.T) {
 		if !strings.Contains(screen, question) {
 			t.Errorf("the question is missing:\n%s", screen)
 		}
-		if same := cmp.Equal(before, e.stateResources()); same != (test.code != 0) {
+		if same := maps.Equal(before, e.stateFiles()); same != (test.code != 0) {
 			t.Errorf("after the answer %q the states are the same: %t", test.answer, same)
 		}
 	}
