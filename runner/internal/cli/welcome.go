@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
@@ -39,7 +38,7 @@ func lookAround(d cmd.Deps) (what string, next []suggestion) {
 		if len(stacks) > 1 {
 			chosen = " -s " + stacks[0]
 		}
-		what := fmt.Sprintf("This root has %s: %s", typeset.Counted(len(stacks), "environment"), several(stacks))
+		what := fmt.Sprintf("This root has %s: %s", typeset.Counted(len(stacks), "environment"), typeset.Few(stacks, 6))
 		return what, []suggestion{
 			{"status" + chosen, "shows what is deployed"}, {"preview" + chosen, "shows what up would change"},
 			{"web", "shows all environments and runs in the browser"},
@@ -62,13 +61,4 @@ func countedProjects(n int) string {
 		return "1 Pulumi project was"
 	}
 	return fmt.Sprintf("%d Pulumi projects were", n)
-}
-
-// several lists the first names.
-func several(names []string) string {
-	const most = 6
-	if more := len(names) - most; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
-	}
-	return strings.Join(names, ", ")
 }

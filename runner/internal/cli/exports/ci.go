@@ -192,6 +192,11 @@ func (e environment) addTo(p *pipeline) error {
 	if passphrase {
 		p.Secrets = append(p.Secrets, encryption.PassphraseVariable)
 	}
+	for _, project := range e.Provider.Own() {
+		if encryption.HasPassphrase(e.Env, project.Name) {
+			p.Secrets = append(p.Secrets, encryption.PassphraseVariableOf(project.Name))
+		}
+	}
 	if e.Settings.Managed() {
 		p.Secrets = append(p.Secrets, "PULUMI_ACCESS_TOKEN")
 	}

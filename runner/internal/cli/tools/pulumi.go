@@ -140,6 +140,9 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 		return "", err
 	}
 	s.Env[config.StackVariable] = checkouts.Stack(project)
+	if project.Own != nil && project.Own.StackFiles != "" {
+		maps.Copy(s.Env, encryption.ProjectEnv(s.Env, project.Name))
+	}
 	return dir, s.AttachPrograms()
 }
 

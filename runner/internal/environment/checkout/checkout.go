@@ -27,6 +27,7 @@ type Maker struct {
 	Settings config.Settings
 	Files    Files
 	States   statefiles.Directory
+	Env      map[string]string      // of Pulumi
 	Plugins  map[string]string      // directories of resource providers next to the runner
 	TempDir  func() (string, error) // makes a directory that the caller removes later
 }
@@ -40,7 +41,11 @@ func (m Maker) Own(all []model.Project, copies encryption.Copies) (func(project 
 		if err != nil {
 			return nil, err
 		}
-		found[project.Name] = stacks.Directory{Path: project.Own.Dir, StackFile: content}
+		directory := stacks.Directory{Path: project.Own.Dir, StackFile: content}
+		if project.Own.StackFiles != "" {
+			directory.Env = encryption.ProjectEnv(m.Env, project.Name)
+		}
+		found[project.Name] = directory
 	}
 	return func(project string) (stacks.Directory, bool) {
 		directory, ok := found[project]

@@ -17,6 +17,7 @@ import (
 	"mara/projects/model"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/event"
@@ -86,11 +87,7 @@ func RefuseProvider(stack, before, asked string, deployed []string) error {
 	if len(deployed) == 0 {
 		return nil
 	}
-	const few = 4
-	names := strings.Join(deployed[:min(few, len(deployed))], ", ")
-	if more := len(deployed) - few; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
+	names := typeset.Few(deployed, 4)
 	return &failure.Environment{
 		Text: fmt.Sprintf("the stack %q is deployed with the provider %s (%s), and %s was asked for; a stack never "+
 			"changes its provider while something is deployed",

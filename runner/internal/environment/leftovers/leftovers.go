@@ -27,8 +27,8 @@ const (
 	requestInterval = time.Second
 )
 
-// endingTime is how long a resumed run waits for the engines of a killed one, which put their states in order after their
-// runner is gone.
+// endingTime is how long a resumed run waits for the engines of a killed one, which put their states
+// in order after their runner is gone.
 const endingTime = 10 * time.Second
 
 // removeTime is how long removing locks after a run may take, even if it was
@@ -94,7 +94,9 @@ func (f Finder) Locks(ctx context.Context, projects []string) ([]Lock, error) {
 	}
 	var all []Lock
 	for _, l := range locks {
-		all = append(all, Lock{Project: l.Project, Holder: l.String(), Dead: f.isDead(l), ending: f.Terms.IsOver(l.Created), key: l.Key})
+		all = append(all, Lock{
+			Project: l.Project, Holder: l.String(), Dead: f.isDead(l), ending: f.Terms.IsOver(l.Created), key: l.Key,
+		})
 	}
 	return all, nil
 }

@@ -19,6 +19,7 @@ import (
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/repo/catalogue"
 	"mara/runner/internal/run/plan"
+	"mara/runner/internal/secrets/encryption"
 	"mara/runner/internal/secrets/vault"
 	"mara/runner/internal/state/lock"
 	"mara/runner/internal/state/scope"
@@ -151,7 +152,8 @@ func (s *Session) openVault() {
 	var keys []config.Key
 	var secrets []model.Secret
 	files := s.Checkouts().Files
-	beside, covered := files.InPlan(s.Plan)
+	inPlan, covered := files.InPlan(s.Plan)
+	beside := inPlan
 	elsewhere := map[string]vault.Elsewhere{}
 	for _, step := range s.Plan.Steps {
 		keys = append(keys, step.Project.Keys...)
@@ -171,6 +173,11 @@ func (s *Session) openVault() {
 	if err == nil {
 		// The stack files of other projects may have another passphrase.
 		beside, _ = files.InPlan(selected)
+		for project, file := range inPlan { // an unselected project with one of its own may be read
+			if encryption.HasPassphrase(s.Env, project) {
+				beside[project] = file
+			}
+		}
 	}
 	skipped := slices.DeleteFunc(s.Provider.Projects(), func(project model.Project) bool { // built-in, and not in the plan
 		return project.Own != nil || slices.Contains(s.Plan.Names(), project.Name)

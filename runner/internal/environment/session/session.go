@@ -310,7 +310,7 @@ func (s *Session) States() statefiles.Directory {
 // Checkouts makes directories for plain Pulumi to work in.
 func (s *Session) Checkouts() checkout.Maker {
 	return checkout.Maker{Settings: s.Settings, Files: checkout.Files{Root: s.Settings.Root,
-		Stack: s.Settings.Stack.Text}, States: s.States(), Plugins: s.pulumi.plugins, TempDir: s.TempDir}
+		Stack: s.Settings.Stack.Text}, States: s.States(), Env: s.Env, Plugins: s.pulumi.plugins, TempDir: s.TempDir}
 }
 
 // Leftovers finds what earlier runs have left on the stacks.

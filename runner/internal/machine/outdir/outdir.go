@@ -18,6 +18,7 @@ import (
 
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
 )
 
 // Marker is the file with the digests of a directory's files.
@@ -153,10 +154,10 @@ func readMarker(dir, command string) (map[string]string, error) {
 func refuse(dir, command string, foreign, changed []string) error {
 	var problems []string
 	if len(foreign) > 0 {
-		problems = append(problems, fmt.Sprintf("has files that `%s` did not write: %s", command, some(foreign)))
+		problems = append(problems, fmt.Sprintf("has files that `%s` did not write: %s", command, typeset.Few(foreign, 5)))
 	}
 	if len(changed) > 0 {
-		problems = append(problems, "has files that were changed by hand: "+some(changed))
+		problems = append(problems, "has files that were changed by hand: "+typeset.Few(changed, 5))
 	}
 	if len(problems) == 0 {
 		return nil
@@ -165,15 +166,6 @@ func refuse(dir, command string, foreign, changed []string) error {
 		Text: dir + " " + strings.Join(problems, ", and "),
 		Next: "choose another directory, or move them away; nothing was written",
 	}
-}
-
-// some joins the first few names.
-func some(names []string) string {
-	const most = 5
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }
 
 // WriteFile writes one file in a format with # comments. Its first line has the command

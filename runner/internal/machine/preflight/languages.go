@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/blang/semver"
+
+	"mara/runner/internal/machine/typeset"
 )
 
 // Program is the program of an own project.
@@ -61,7 +63,7 @@ func (o LanguageOptions) look(context.Context) []Finding {
 	}
 	var findings []Finding
 	for _, runtime := range slices.Sorted(maps.Keys(projects)) {
-		names := strings.Join(projects[runtime], ", ")
+		names := typeset.Few(projects[runtime], 5)
 		findings = append(findings, o.lookAt(runtime, names, needsTools[runtime])...)
 	}
 	return findings

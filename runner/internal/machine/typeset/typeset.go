@@ -80,6 +80,14 @@ func Counted(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
+// Few joins the first names of a list with commas, and counts the others: "a, b and 3 more".
+func Few(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
 // CountedOf returns a share with its noun: "1 of 3 projects".
 func CountedOf(n, all int, word string) string { return fmt.Sprintf("%d of %s", n, Counted(all, word)) }
 

@@ -101,7 +101,7 @@ func (e *Set) restore(ctx context.Context, project string, env map[string]string
 	if err != nil {
 		return err
 	}
-	merged := maps.Clone(e.options.Env)
+	merged := e.environOf(project)
 	maps.Copy(merged, env)
 	_, err = e.execute(ctx, dir, bytes.NewReader(state), merged, "stack", "import", "--stack", e.qualified(project))
 	return err

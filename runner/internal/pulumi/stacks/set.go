@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -249,11 +250,21 @@ func (c copies) execute(ctx context.Context, dir string, stdin io.Reader, env ma
 	return "", c.explain(err, stderr)
 }
 
+// environOf returns the process environment of commands on a project, as a copy.
+func (c copies) environOf(project string) map[string]string {
+	env := map[string]string{}
+	maps.Copy(env, c.options.Env)
+	if directory, ok := c.dirOf(project); ok {
+		maps.Copy(env, directory.Env)
+	}
+	return env
+}
+
 // runOn runs one Pulumi command on a project's stack, in its working copy.
 func (c copies) runOn(ctx context.Context, project string, args ...string) (string, error) {
 	dir, err := c.workingCopy(project)
 	if err != nil {
 		return "", err
 	}
-	return c.run(ctx, dir, append(args, "--stack", c.qualified(project))...)
+	return c.execute(ctx, dir, nil, c.environOf(project), append(args, "--stack", c.qualified(project))...)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
-	"mara/runner/internal/pulumi/pulumicli/wire"
 	"mara/runner/internal/run/fingerprint"
 )
 
@@ -186,16 +185,6 @@ func (e *Set) Recall(project string, outputs map[string]any) {
 // questionsFile is the file in a working copy to which the engine writes what the
 // program has asked of its cloud.
 const questionsFile = "questions.json"
-
-// environOf returns the process environment of an operation on a project.
-func (c copies) environOf(dir string) map[string]string {
-	env := maps.Clone(c.options.Env)
-	if env == nil {
-		env = map[string]string{}
-	}
-	env[wire.QuestionsVariable] = filepath.Join(dir, questionsFile)
-	return env
-}
 
 // questions returns what the program has asked in the operation that has just
 // ended; known is false for an engine that does not report questions.

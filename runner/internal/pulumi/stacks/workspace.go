@@ -18,6 +18,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/projects"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
 // copies are the working copies of the projects of an environment, in which
@@ -26,8 +27,9 @@ type copies struct{ options Options }
 
 // Directory is a project that has a directory of its own, with a Pulumi.yaml.
 type Directory struct {
-	Path      string // absolute
-	StackFile []byte // content of the copy of its stack file
+	Path      string            // absolute
+	StackFile []byte            // content of the copy of its stack file
+	Env       map[string]string // of its commands alone, for example its own passphrase
 }
 
 // place is where Pulumi works on a project's stack.
@@ -49,7 +51,8 @@ func (e *Set) placeOf(ctx context.Context, project string, command Command, even
 		return place{}, err
 	}
 	p := place{stackFile: filepath.Join(dir, e.stackFileName(project))}
-	env := e.environOf(dir)
+	env := e.environOf(project)
+	env[wire.QuestionsVariable] = filepath.Join(dir, questionsFile)
 	if directory, ok := e.dirOf(project); ok {
 		dir = directory.Path
 	}

@@ -72,7 +72,8 @@ func TestFullDiskIsReportedOnceAndEventsGoOnAfterwards(t *testing.T) {
 	t.Parallel()
 	disk := &smallDisk{space: 200}
 	warnings := 0
-	j := Journal{events: &appendFile{f: disk}, logs: newLogs(t.TempDir()), warn: func(event.Event) { warnings++ }}
+	j := Journal{events: &appendFile{f: disk}, logs: newLogs(t.TempDir()), said: map[string]int{},
+		warn: func(event.Event) { warnings++ }}
 	for range 10 {
 		j.Emit(event.Event{Type: event.StepLog, Message: "something that takes space"})
 	}

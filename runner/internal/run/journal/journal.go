@@ -44,7 +44,12 @@ type Journal struct {
 	events  *appendFile
 	logs    logs
 	summary event.Summary
+	said    map[string]int // bytes of messages by project
 }
+
+// maxSaid is how many bytes of messages of one project are recorded. A program in a loop must not fill the disk on
+// which states are written.
+const maxSaid = 64 << 20
 
 // Options are the inputs of Create.
 type Options struct {
@@ -81,7 +86,9 @@ func Create(o Options) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the journal: %w", err)
 	}
-	return &Journal{id: o.ID, dir: dir, warn: o.Warn, events: &appendFile{f: f}, logs: newLogs(logDir)}, nil
+	return &Journal{
+		id: o.ID, dir: dir, warn: o.Warn, events: &appendFile{f: f}, logs: newLogs(logDir), said: map[string]int{},
+	}, nil
 }
 
 // NewID returns an id that sorts by time and is short enough to type:
@@ -106,9 +113,20 @@ func (j *Journal) ID() string { return j.id }
 // Dir returns the directory of the run.
 func (j *Journal) Dir() string { return j.dir }
 
-// Emit appends an event.
+// Emit appends an event. Of a project that says too much it records how it ends, and that the rest is missing.
 func (j *Journal) Emit(e event.Event) {
 	j.summary.Apply(e)
+	if e.Type == event.StepLog && e.Severity != event.Error {
+		before := j.said[e.Project]
+		j.said[e.Project] = before + len(e.Message)
+		switch {
+		case before > maxSaid:
+			return
+		case before+len(e.Message) > maxSaid:
+			e.Message = fmt.Sprintf("more than %d MiB of messages: the others are not recorded", maxSaid>>20)
+			e.Severity = event.Warning
+		}
+	}
 	line, err := event.Marshal(e)
 	if err == nil {
 		err = j.events.append(line)

@@ -425,3 +425,41 @@ func kinds(t *testing.T, dir string) string {
 	}
 	return out
 }
+
+// TestManyMessages: a program in a loop does not fill the disk, and its errors are recorded all the same.
+func TestManyMessages(t *testing.T) {
+	t.Parallel()
+	said := func(severity event.Severity, text string) event.Event {
+		return event.Event{Time: start, Type: event.StepLog, Project: "loop", Severity: severity, Message: text}
+	}
+	events := []event.Event{
+		{Time: start, Type: event.RunStarted, Projects: []event.Project{{Name: "loop"}}},
+		{Time: start, Type: event.StepStarted, Project: "loop"},
+	}
+	for range 200 {
+		events = append(events, said(event.Info, strings.Repeat("x", 1<<20)))
+	}
+	events = append(events, said(event.Error, "the reason"), said(event.Info, "the end"))
+	run := write(t, t.TempDir(), start, events)
+	size := int64(0)
+	if err := filepath.WalkDir(run.Dir, func(path string, entry fs.DirEntry, err error) error {
+		if info, problem := entry.Info(); problem == nil {
+			size += info.Size()
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if size > 140<<20 {
+		t.Errorf("200 MiB of messages take %d MiB", size>>20)
+	}
+	log, err := os.ReadFile(filepath.Join(run.Dir, "logs", "loop.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{"more than 64 MiB of messages: the others are not recorded": 1, "the reason": 1, "the end": 0} {
+		if got := strings.Count(string(log), text); got != want {
+			t.Errorf("the log says %q %d times", text, got)
+		}
+	}
+}

@@ -33,7 +33,7 @@ func beside(t *testing.T, passphrase, secret string) config.StackFile {
 func TestPrepareBeside(t *testing.T) {
 	t.Parallel()
 	o := places(t)
-	o.ProjectStackFiles, o.ProjectsEncrypt = []config.StackFile{beside(t, right, "hunter2")}, true
+	o.ProjectStackFiles, o.ProjectsEncrypt = map[string]config.StackFile{"app": beside(t, right, "hunter2")}, true
 	if copies := prepare(t, o); !slices.Contains(copies.Known, "hunter2") {
 		t.Errorf("the values known are %q", copies.Known)
 	}
@@ -44,7 +44,7 @@ func TestPrepareBeside(t *testing.T) {
 		[]string{"app/Pulumi.dev.yaml"}) {
 		t.Errorf("opened %v, %v", verified.Opened, err)
 	}
-	o.ProjectStackFiles = append(o.ProjectStackFiles, beside(t, "another", "hunter3"))
+	o.ProjectStackFiles["shop"] = beside(t, "another", "hunter3")
 	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrPassphrase) ||
 		!strings.Contains(err.Error(), "app/Pulumi.dev.yaml") {
 		t.Errorf("a file with another passphrase: %v", err)
@@ -60,16 +60,52 @@ func TestPrepareBeside(t *testing.T) {
 func TestAnotherPassphraseBeside(t *testing.T) {
 	t.Parallel()
 	o := places(t)
-	o.ProjectStackFiles = []config.StackFile{beside(t, "another", "hunter3")}
+	o.ProjectStackFiles = map[string]config.StackFile{"shop": beside(t, "another", "hunter3")}
 	_, err := encryption.Prepare(o)
-	for _, want := range []string{"app/Pulumi.dev.yaml", "--skip", "`pulumi stack change-secrets-provider passphrase`"} {
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "set PULUMI") {
+	for _, want := range []string{"app/Pulumi.dev.yaml", "set PULUMI_CONFIG_PASSPHRASE_SHOP to it", "--skip", "`pulumi stack change-secrets-provider passphrase`"} {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "set PULUMI_CONFIG_PASSPHRASE or") {
 			t.Errorf("the error does not say %q: %v", want, err)
 		}
 	}
-	o.ProjectStackFiles = append([]config.StackFile{beside(t, right, "hunter2")}, o.ProjectStackFiles...)
+	o.ProjectStackFiles["app"] = beside(t, right, "hunter2")
 	if _, err := encryption.Verify(o); err == nil || !strings.Contains(err.Error(), "--skip") {
 		t.Errorf("Verify: %v", err)
+	}
+}
+
+// TestPassphraseOfProject: a variable has the passphrase of one project's file, in front of the environment's.
+func TestPassphraseOfProject(t *testing.T) {
+	t.Parallel()
+	o := places(t)
+	o.Keys = &encryption.Keyring{}
+	o.ProjectStackFiles = map[string]config.StackFile{"own-shop": beside(t, "another", "hunter3")}
+	o.Env["PULUMI_CONFIG_PASSPHRASE_OWN_SHOP"] = "another"
+	if copies := prepare(t, o); !slices.Contains(copies.Known, "hunter3") || !slices.Contains(copies.Known, "another") {
+		t.Errorf("the values known are %q", copies.Known)
+	}
+	if keys := o.Keys.Keys(); len(keys) != 2 {
+		t.Errorf("%d keys are given to the engine", len(keys))
+	}
+	if verified, err := encryption.Verify(o); err != nil || !slices.Contains(verified.Opened, "app/Pulumi.dev.yaml") {
+		t.Errorf("opened %v, %v", verified.Opened, err)
+	}
+	if env := encryption.ProjectEnv(o.Env, "own-shop"); env[encryption.PassphraseVariable] != "another" {
+		t.Errorf("commands on the project get %v", env)
+	}
+	o.Env["PULUMI_CONFIG_PASSPHRASE_OWN_SHOP"] = "wrong"
+	if _, err := encryption.Prepare(o); !errors.Is(err, encryption.ErrPassphrase) ||
+		!strings.Contains(err.Error(), "app/Pulumi.dev.yaml was encrypted with another one than that in PULUMI_CONFIG_PASSPHRASE_OWN_SHOP") {
+		t.Errorf("a wrong passphrase: %v", err)
+	}
+	// Nothing else is encrypted: no other passphrase is asked for.
+	o.Env, o.ProjectsEncrypt = map[string]string{"PULUMI_CONFIG_PASSPHRASE_OWN_SHOP": "another"}, true
+	prepare(t, o)
+	schemes, err := encryption.SchemesOf(o)
+	if _, needed := schemes.Passphrase(o); err != nil || needed {
+		t.Errorf("another passphrase is needed: %t, %v", needed, err)
+	}
+	if env := encryption.ProjectEnv(map[string]string{"PULUMI_CONFIG_PASSPHRASE_FILE": "/x"}, "file"); env != nil {
+		t.Errorf("Pulumi's own variable is taken for a project's: %v", env)
 	}
 }
 
@@ -79,7 +115,7 @@ func TestPrepareCovered(t *testing.T) {
 	t.Parallel()
 	o := places(t)
 	o.Env, o.ProjectsEncrypt = nil, true
-	o.ProjectStackFiles = []config.StackFile{{File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: " +
+	o.ProjectStackFiles = map[string]config.StackFile{"app": {File: "app/Pulumi.dev.yaml", Content: []byte("secretsprovider: " +
 		"awskms://a\nencryptedkey: x\n")}}
 	prepare(t, o)
 	schemes, err := encryption.SchemesOf(o)
@@ -103,7 +139,7 @@ func TestSimulateBeside(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := places(t)
-			o.ProjectStackFiles, o.Simulate = []config.StackFile{file}, &encryption.ThrowAway{File: o.SaltFile + ".secrets"}
+			o.ProjectStackFiles, o.Simulate = map[string]config.StackFile{"app": file}, &encryption.ThrowAway{File: o.SaltFile + ".secrets"}
 			copies := prepare(t, o)
 			content, err := copies.Over(file)
 			if err != nil {

@@ -3,6 +3,7 @@ package encryption
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,17 +25,18 @@ type Options struct {
 	SaltFile string           // stores the salt if no stack file has one
 	// DeployedSalt is the salt of the deployed states. It is used if no file has a salt, as
 	// in a fresh checkout.
-	DeployedSalt      string
-	Provider          string             // kubernetes:infra_type of both copies
-	Env               map[string]string  // has the passphrase
-	Managed           bool               // the backend encrypts by itself (Pulumi Cloud)
-	Own               []string           // keys of secrets that own projects read from the shared file
-	ProjectStackFiles []config.StackFile // stack files in the directories of own projects
-	ProjectsEncrypt   bool               // every project has such a file with a scheme: the shared files encrypt nothing
-	Without           []string           // projects of the catalogue without a namespace
-	Skipped           []model.Project    // projects that this environment skips
-	Simulate          *ThrowAway         // generated values of a simulation; nil outside of simulations
-	Keys              *Keyring           // caches keys; may be nil
+	DeployedSalt string
+	Provider     string            // kubernetes:infra_type of both copies
+	Env          map[string]string // has the passphrase
+	Managed      bool              // the backend encrypts by itself (Pulumi Cloud)
+	Own          []string          // keys of secrets that own projects read from the shared file
+	// ProjectStackFiles are the stack files in the directories of own projects, by project.
+	ProjectStackFiles map[string]config.StackFile
+	ProjectsEncrypt   bool            // every project has such a file with a scheme: the shared files encrypt nothing
+	Without           []string        // projects of the catalogue without a namespace
+	Skipped           []model.Project // projects that this environment skips
+	Simulate          *ThrowAway      // generated values of a simulation; nil outside of simulations
+	Keys              *Keyring        // caches keys; may be nil
 }
 
 // Copies are the working copies of the stack files, which Pulumi reads.
@@ -153,16 +155,18 @@ func (p *preparation) usesPassphrase(file stackFile) bool {
 
 // needsPassphrase reports whether the passphrase encrypts one of the files.
 func (p *preparation) needsPassphrase() bool {
-	return p.usesPassphrase(p.stack) || p.usesPassphrase(p.secrets) || len(p.besideSalts()) > 0
+	return p.usesPassphrase(p.stack) || p.usesPassphrase(p.secrets) ||
+		slices.ContainsFunc(p.besideSalts(), func(file saltedFile) bool { return !HasPassphrase(p.Env, file.project) })
 }
 
-// besideSalts returns the stack files in directories of own projects that are encrypted with the
+// besideSalts returns the stack files in directories of own projects that are encrypted with a
 // passphrase and their own salts.
 func (p *preparation) besideSalts() []saltedFile {
 	var salted []saltedFile
-	for _, file := range p.ProjectStackFiles {
+	for _, project := range slices.Sorted(maps.Keys(p.ProjectStackFiles)) {
+		file := p.ProjectStackFiles[project]
 		if parsed, err := parse(file); err == nil && p.saltOf(parsed) != "" { // the checks of the configuration report errors
-			salted = append(salted, saltedFile{file.File, p.saltOf(parsed), len(parsed.secureKeys()) > 0})
+			salted = append(salted, saltedFile{project, file.File, p.saltOf(parsed), len(parsed.secureKeys()) > 0})
 		}
 	}
 	return salted
@@ -170,6 +174,7 @@ func (p *preparation) besideSalts() []saltedFile {
 
 // saltedFile is a file with a salt.
 type saltedFile struct {
+	project    string // "" for a file of the environment
 	path, salt string
 	secrets    bool // has encrypted values
 }
@@ -181,7 +186,8 @@ func (p *preparation) unlock() error {
 	}
 	known := []string{p.saltOf(p.stack), p.saltOf(p.secrets)}
 	for _, file := range p.besideSalts() {
-		if !file.secrets || slices.Contains(known, file.salt) { // a key takes a moment to derive
+		idle := !file.secrets && !HasPassphrase(p.Env, file.project) // a key takes a moment to derive
+		if idle || slices.Contains(known, file.salt) {
 			continue
 		}
 		err := p.openBeside(file, p.stackKey != nil)
@@ -238,7 +244,11 @@ func (p *preparation) saltOf(file stackFile) string {
 }
 
 func (p *preparation) open(salt, path string) (*Key, error) {
-	key, err := p.Keys.Open(p.passphrase, salt)
+	return p.openWith(p.passphrase, salt, path)
+}
+
+func (p *preparation) openWith(passphrase, salt, path string) (*Key, error) {
+	key, err := p.Keys.Open(passphrase, salt)
 	if err != nil {
 		return nil, wrongKey(err, path)
 	}
@@ -246,15 +256,24 @@ func (p *preparation) open(salt, path string) (*Key, error) {
 	return key, nil
 }
 
-// openBeside opens a stack file in the directory of an own project. The passphrase is another
-// one than the file's if it has opened the files of the environment.
+// openBeside opens a stack file in the directory of an own project, with the project's passphrase if it has one.
+// The passphrase of the environment is not the file's if it has opened other files.
 func (p *preparation) openBeside(file saltedFile, openedOthers bool) error {
+	variable := PassphraseVariableOf(file.project)
+	if HasPassphrase(p.Env, file.project) {
+		own := p.Env[variable]
+		p.result.Known = append(p.result.Known, own)
+		_, err := p.openWith(own, file.salt, file.path)
+		if errors.Is(err, ErrPassphrase) {
+			err = fmt.Errorf("%w: %s was encrypted with another one than that in %s", ErrPassphrase, file.path, variable)
+		}
+		return err
+	}
 	_, err := p.open(file.salt, file.path)
-	if openedOthers && file.path != p.Secrets.File && errors.Is(err, ErrPassphrase) {
-		err = fmt.Errorf("%w: %s was encrypted with another one than the other files of the environment; skip its "+
-			"project with --skip, or run `pulumi stack change-secrets-provider passphrase` in its directory to give it "+
-			"the same one",
-			ErrPassphrase, file.path)
+	if openedOthers && file.project != "" && errors.Is(err, ErrPassphrase) {
+		err = fmt.Errorf("%w: %s was encrypted with another one than the other files of the environment; set %s to it, "+
+			"skip its project with --skip, or run `pulumi stack change-secrets-provider passphrase` in its directory to "+
+			"give it the same one", ErrPassphrase, file.path, variable)
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 )
@@ -132,6 +133,34 @@ const (
 	PassphraseVariable     = "PULUMI_CONFIG_PASSPHRASE"
 	PassphraseFileVariable = "PULUMI_CONFIG_PASSPHRASE_FILE"
 )
+
+// PassphraseVariableOf returns the variable with the passphrase of a project's own stack file, if
+// it differs from the environment's: PULUMI_CONFIG_PASSPHRASE_SHOP.
+func PassphraseVariableOf(project string) string {
+	return PassphraseVariable + "_" + strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return unicode.ToUpper(r)
+		}
+		return '_'
+	}, project)
+}
+
+// HasPassphrase reports whether the variable with a project's own passphrase is set. A project
+// called file has none, because its variable is Pulumi's.
+func HasPassphrase(env map[string]string, project string) bool {
+	variable := PassphraseVariableOf(project)
+	_, set := env[variable]
+	return set && project != "" && variable != PassphraseFileVariable
+}
+
+// ProjectEnv returns what Pulumi's commands on a project need instead of the environment's
+// passphrase: nothing, or the project's own.
+func ProjectEnv(env map[string]string, project string) map[string]string {
+	if !HasPassphrase(env, project) {
+		return nil
+	}
+	return map[string]string{PassphraseVariable: env[PassphraseVariableOf(project)]}
+}
 
 // Passphrase reads the passphrase from environment variables, by Pulumi's rules; ok is false
 // if none is set. A passphrase may be empty.

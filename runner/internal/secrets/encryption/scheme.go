@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"mara/config"
 )
@@ -37,7 +39,7 @@ func (s Scheme) Header() config.Header {
 type Schemes struct {
 	Stack    Scheme   // of the shared stack file
 	Secrets  Scheme   // of the secrets project's file; by default that of the shared file
-	Projects []Scheme // of stack files in directories of own projects
+	Projects []Scheme // of stack files in directories of own projects that have no passphrase of their own
 }
 
 // SchemesOf reads the schemes of an environment. If no stack file has a salt, it reads the
@@ -67,12 +69,12 @@ func SchemesOf(o Options) (Schemes, error) {
 		secrets.Salt, secrets.File = stack.Salt, stack.File
 	}
 	schemes := Schemes{Stack: stack, Secrets: secrets}
-	for _, file := range o.ProjectStackFiles {
-		scheme, err := schemeOf(file)
+	for _, project := range slices.Sorted(maps.Keys(o.ProjectStackFiles)) {
+		scheme, err := schemeOf(o.ProjectStackFiles[project])
 		if err != nil {
 			return Schemes{}, err
 		}
-		if scheme != (Scheme{}) {
+		if scheme != (Scheme{}) && (scheme.Salt == "" || !HasPassphrase(o.Env, project)) {
 			schemes.Projects = append(schemes.Projects, scheme)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -152,12 +151,11 @@ func (v *Vault) options() encryption.Options {
 		Managed:      v.Settings.Managed(),
 		Without:      v.Without,
 		Skipped:      v.Skipped,
+
+		ProjectStackFiles: v.ProjectStackFiles,
 	}
 	o.ProjectsEncrypt = v.ProjectsEncrypt &&
 		len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
-	for _, project := range slices.Sorted(maps.Keys(v.ProjectStackFiles)) {
-		o.ProjectStackFiles = append(o.ProjectStackFiles, v.ProjectStackFiles[project])
-	}
 	for _, secret := range v.Secrets {
 		if secret.Own {
 			o.Own = append(o.Own, secret.Key)

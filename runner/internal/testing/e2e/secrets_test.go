@@ -174,24 +174,65 @@ func TestAnotherPassphraseElsewhere(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
-	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
-	e.write("mara.yaml", "projects:\n  - path: net\n  - {path: shop, stackFile: own}\n")
-	for _, name := range []string{"net", "shop"} {
-		e.write(name+"/Pulumi.yaml", "name: "+name+"\nruntime: yaml\noutputs: {text: hello}\n")
-	}
-	key, err := encryption.NewKey("another passphrase")
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := key.Encrypt("hunter2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.write("shop/Pulumi.dev.yaml", "encryptionsalt: "+key.Salt()+"\nconfig: {shop:token: {secure: '"+value+"'}}\n")
+	e.writeSealedShop()
 	for _, operation := range []string{"preview", "up", "refresh", "destroy"} {
 		e.said(0, "1 succeeded", operation, "-s", "dev", "--only", "net", "--yes")
 	}
-	e.said(0, "1 succeeded", "up", "-s", "dev", "--skip", "shop", "--yes")
-	e.said(3, "shop/Pulumi.dev.yaml was encrypted with another one than the other files of the environment; skip its project with --skip, or run "+
+	e.said(0, "1 succeeded", "up", "-s", "dev", "--skip", "shop", "--skip", "front", "--yes")
+	e.said(3, "shop/Pulumi.dev.yaml was encrypted with another one than the other files of the environment; set PULUMI_CONFIG_PASSPHRASE_SHOP to it, skip its project with --skip, or run "+
 		"`pulumi stack change-secrets-provider passphrase` in its directory", "up", "-s", "dev", "--yes")
+}
+
+// writeSealedShop writes a project shop whose stack file has another passphrase, "another passphrase", and a project
+// net. Each reads a secret output of the other kind: front reads shop, and shop reads net.
+func (e *environment) writeSealedShop() {
+	e.t.Helper()
+	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
+	e.write("mara.yaml", "projects:\n  - path: net\n  - {path: shop, stackFile: own, reads: net}\n  - {path: front, reads: shop}\n")
+	e.write("net/Pulumi.yaml", "name: net\nruntime: yaml\noutputs: {text: {'fn::secret': hello}}\n")
+	e.write("shop/Pulumi.yaml", "name: shop\nruntime: yaml\nconfig: {token: {type: string, secret: true}}\n"+
+		"resources:\n  net: {type: 'pulumi:pulumi:StackReference', properties: {name: organization/net/dev}}\n"+
+		"outputs: {text: '${net.outputs[\"text\"]} ${token}'}\n")
+	e.write("front/Pulumi.yaml", "name: front\nruntime: yaml\n"+
+		"resources:\n  shop: {type: 'pulumi:pulumi:StackReference', properties: {name: organization/shop/dev}}\n"+
+		"outputs: {text: '${shop.outputs[\"text\"]}!'}\n")
+	key, err := encryption.NewKey("another passphrase")
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	value, err := key.Encrypt("hunter2")
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.write("shop/Pulumi.dev.yaml", "encryptionsalt: "+key.Salt()+"\nconfig: {shop:token: {secure: '"+value+"'}}\n")
+}
+
+// TestPassphraseOfAProject: with a passphrase of its own, a project takes part like the others, and its readers get
+// its secret outputs.
+func TestPassphraseOfAProject(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse", "PULUMI_CONFIG_PASSPHRASE_SHOP=another passphrase")
+	e.writeSealedShop()
+	sealed := e.read("shop/Pulumi.dev.yaml")
+	for _, operation := range []string{"preview", "up", "refresh", "drift"} {
+		e.said(0, "3 succeeded", operation, "-s", "dev", "--yes")
+	}
+	e.said(0, "hello hunter2!", "outputs", "front", "-s", "dev", "--show-secrets")
+	e.said(0, "1 succeeded", "up", "-s", "dev", "--only", "front", "--force", "--yes")
+	e.said(0, "hunter2", "pulumi", "shop", "-s", "dev", "--", "config", "get", "token")
+	e.said(0, "1 unchanged", "pulumi", "shop", "-s", "dev", "--", "preview")
+	e.said(0, "passphrase: it opens shop/Pulumi.dev.yaml", "doctor", "-s", "dev")
+	state := e.read(".runner/state/.pulumi/stacks/shop/dev.json")
+	salt := strings.TrimPrefix(strings.SplitN(sealed, "\n", 2)[0], "encryptionsalt: ")
+	if !strings.Contains(state, salt) {
+		t.Error("the state is not encrypted like the stack file")
+	}
+	for _, secret := range []string{"hunter2", "another passphrase"} {
+		e.checkNowhere(secret)
+	}
+	if e.read("shop/Pulumi.dev.yaml") != sealed {
+		t.Error("the stack file has changed")
+	}
+	e.said(0, "3 succeeded", "destroy", "-s", "dev", "--yes", "--remove-stacks")
 }

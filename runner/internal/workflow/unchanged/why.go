@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/fingerprint"
 	"mara/runner/internal/run/plan"
@@ -67,11 +68,7 @@ func (u *Projects) reasons(record fingerprint.Record, recorded bool, changed []s
 
 // namePart returns the words for a part that has changed, with the names of what has changed in it.
 func namePart(part string, names []string) string {
-	const most = 3
-	shown := strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
+	shown := typeset.Few(names, 3)
 	project, isOutput := strings.CutPrefix(part, fingerprint.OutputsPart)
 	switch {
 	case isOutput && len(names) == 1:
@@ -115,16 +112,13 @@ func (u *Projects) Explain(ctx context.Context, step plan.Step, emit func(event.
 
 // nameVariables returns the words for variables that have changed.
 func nameVariables(names []string) string {
-	const most = 5
-	switch {
-	case len(names) == 0:
+	switch len(names) {
+	case 0:
 		return "a secret environment variable"
-	case len(names) == 1:
+	case 1:
 		return "the environment variable " + names[0]
-	case len(names) > most:
-		return fmt.Sprintf("the environment variables %s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 	}
-	return "the environment variables " + strings.Join(names, ", ")
+	return "the environment variables " + typeset.Few(names, 5)
 }
 
 // ChangedSince returns what has changed for a project since it was last done. A project
