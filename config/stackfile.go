@@ -122,7 +122,7 @@ func decodeDocument(file string, data []byte) (*yaml.Node, error) {
 		return nil, syntaxError(file, data, err)
 	}
 	if err := decoder.Decode(&second); err == nil {
-		text := "a second YAML document begins here; a stack file is one document"
+		text := "a second YAML document begins here; write one document"
 		return nil, &Error{Problems: []Problem{{File: file, Line: second.Line, Text: text}}}
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxError(file, data, err)

@@ -6,7 +6,7 @@ import (
 )
 
 // withRegistry is the condition of projects that need a registry.
-const withRegistry = `.config["cluster:registry"] // "" != ""`
+const withRegistry = `(.config["cluster:registry"] // "") != ""`
 
 // cluster returns projects.ExistingCluster with its plan, checks and questions.
 func cluster() layout {

@@ -392,7 +392,7 @@ func TestInstallVerifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func() (string, error) {
-		command := exec.Command("sh", script, "--releases", server.URL+"/o/r/releases")
+		command := exec.Command("sh", script, "--releases", server.URL+"/o/r/releases", "--prefix", filepath.Join(home, ".local"))
 		command.Env = []string{"HOME=" + home, "PATH=" + tools + ":" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "MARA_SIGNER=https://github.com/o/r"}
 		output, err := command.CombinedOutput()
 		return string(output), err

@@ -10,6 +10,6 @@ if [ -n "$unformatted" ]; then
 fi
 scripts/tidy.sh -diff
 make lint
-make test
+make test-all
 make race
 scripts/cross.sh

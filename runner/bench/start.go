@@ -13,8 +13,11 @@ import (
 // emptyProgram is the least that a Go program can be.
 const emptyProgram = "package main\n\nfunc main() {}\n"
 
+// completedEnvironments is how many environments the measured completions know.
+const completedEnvironments = 80
+
 // measureStart compares what answers without any work with a program that does
-// nothing at all.
+// nothing at all. The completions are those of a fleet.
 func measureStart(ctx context.Context, o options, w io.Writer) error {
 	dir, err := os.MkdirTemp("", "bench-*")
 	if err != nil {
@@ -25,7 +28,14 @@ func measureStart(ctx context.Context, o options, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	fleet := &environment{options: o, root: dir}
+	if err := fleet.writeFleet(completedEnvironments); err != nil {
+		return err
+	}
 	runner := filepath.Join(o.bin, "runner")
+	complete := func(words ...string) []string {
+		return append([]string{runner, "completion", "bash", "--", "--root", dir}, words...)
+	}
 	fmt.Fprintln(w, "\n(g) Start")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, call := range []struct {
@@ -35,6 +45,9 @@ func measureStart(ctx context.Context, o options, w io.Writer) error {
 		{"an empty Go program", []string{empty}},
 		{"runner --help", []string{runner, "--help"}},
 		{"runner plan -p " + o.provider, []string{runner, "plan", "-p", o.provider}},
+		{"TAB after runner up -s", complete("up", "-s", "")},
+		{"TAB after runner up --selector", complete("fleet", "up", "--selector", "")},
+		{"TAB after runner config set", complete("config", "set", "")},
 	} {
 		times, err := repeat(ctx, 3*o.rounds, func() (measured, error) {
 			return timed(exec.CommandContext(ctx, call.args[0], call.args[1:]...))

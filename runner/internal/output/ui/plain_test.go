@@ -153,3 +153,23 @@ func TestPlainOfFleets(t *testing.T) {
 		t.Errorf("no reason in\n%s", text)
 	}
 }
+
+// TestPlainOfWaves: the end of a wave is a row of the table only if it says more than that the wave is over.
+func TestPlainOfWaves(t *testing.T) {
+	t.Parallel()
+	const wave = event.WavePrefix + "test"
+	for reason, shown := range map[string]bool{event.WaveDone: false, event.WaveUnwaited: false, "eu failed": true} {
+		text := plain([]event.Event{
+			{Type: event.RunStarted, Operation: "up", Provider: "fleet", Stack: "fleet", Fleet: true,
+				Projects: []event.Project{{Name: "eu", Title: "Wave test"}, {Name: wave, Title: "End of wave test"}}},
+			{Type: event.StepStarted, Project: "eu"},
+			{Type: event.StepFinished, Project: "eu", Result: event.Succeeded},
+			{Type: event.StepFinished, Project: wave, Result: event.Skipped, Reason: reason},
+			{Type: event.RunFinished, Result: event.Succeeded},
+		}, ui.Options{})
+		_, table, _ := strings.Cut(text, "RESULT")
+		if got := strings.Contains(table, wave); got != shown {
+			t.Errorf("%s: a row %t, want %t:\n%s", reason, got, shown, text)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/needs"
 	"mara/providers"
+	"mara/runner/internal/machine/typeset"
 )
 
 // builder builds the catalogue of a mara.yaml and collects problems.
@@ -359,6 +360,9 @@ func (l *list) unknown(word config.Word, key string) {
 	known := providers.Provider{Steps: l.steps}.Projects()
 	if meant := projects.Resolve(known, word.Text); len(meant) > 1 {
 		hint = "; it may be " + strings.Join(meant, " or ")
+	}
+	if hint == "" && len(l.steps) > 0 {
+		hint = "; it has " + typeset.Few(l.names(), 6)
 	}
 	l.problem(word.Line, "%s names %q, which is not a project of %s%s", key, word.Text, l.provider, hint)
 }

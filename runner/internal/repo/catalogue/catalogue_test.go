@@ -213,6 +213,8 @@ func TestRefused(t *testing.T) {
 		{"cycle", "projects:\n- {path: net, reads: db}\n- {path: db, after: net}", "mara.yaml:2: projects form a cycle: net -> db -> net"},
 		{"itself", "projects:\n- {path: net, reads: net}", "mara.yaml:2: projects form a cycle: net -> net"},
 		{"unknown project", "projects:\n- path: net\n- path: db\n  reads: [nett]", `mara.yaml:4: reads names "nett", which is not a project of own; did you mean "net"?`},
+		{"no word like it", "projects:\n- path: net\n- path: db\n  reads: [shop]", `mara.yaml:4: reads names "shop", which is not a project of own; it has net, db`},
+		{"git without ref", "projects:\n- git: https://example.com/acme/infra.git\n  path: net", "mara.yaml:2: projects[0] has git and no ref; write ref: with a tag, a branch or a commit"},
 		{"a title of two", "projects:\n- {path: net, title: T}\n- {path: db, title: T}\n- {path: certmgr, reads: t}", `mara.yaml:4: reads names "t", which is not a project of own; it may be net or db`},
 		{"two of one name", "projects:\n- path: net\n- path: ./net", `mara.yaml:3: the project "net" is there twice; the first time is line 2`},
 		{"name of a built-in one", "providers: {kind: {}}\nprojects:\n- path: certmgr", `mara.yaml:3: the project "certmgr" has the name of a built-in one of kind; give it another name, or say  replaces: certmgr`},
@@ -296,8 +298,10 @@ func TestLeftOut(t *testing.T) {
 		`.provider == "own" and (.stack | test("^prod"))`: "",
 		`.config["none"]`:                                 `map[net:when .config["none"]]`,
 		`empty`:                                           "map[net:when empty]",
-		`.stack | .x`:                                     `mara.yaml:2: when of net: expected an object but got: string ("production")`,
-		`def f: f; f`:                                     "mara.yaml:2: when of net: takes longer than 1s",
+		`.config["net:size"]`: `mara.yaml:2: when of net: it gives small, and must give true or false: ` +
+			"compare it, as in `.config[\"net:size\"] == \"...\"`",
+		`.stack | .x`: `mara.yaml:2: when of net: expected an object but got: string ("production")`,
+		`def f: f; f`: "mara.yaml:2: when of net: takes longer than 1s",
 	} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()

@@ -101,6 +101,9 @@ func (b *builder) directory(declared config.MaraProject) (dir, shown string, ok 
 	place := declared.Path
 	dir, shown = filepath.FromSlash(place.Text), filepath.ToSlash(filepath.Clean(place.Text))
 	if declared.Git.Text != "" {
+		if declared.Ref.Text == "" {
+			return "", "", false // another check reports it
+		}
 		source := gitsource.Source{URL: declared.Git.Text, Ref: declared.Ref.Text}
 		if _, ok := source.Commit(b.root); !ok {
 			b.problem(declared.Git.Line, "the project is in %s, which is not here yet; fetch it with `runner fetch`", source)

@@ -155,7 +155,7 @@ func input(p providers.Provider, stack string, file config.StackFile) map[string
 }
 
 // evaluate reports whether the first result of an expression is true; nothing,
-// null and false are not.
+// null and false are not. A text or a number is an error: "false" would count as true.
 func evaluate(text string, input any) (bool, error) {
 	code, err := compile(text)
 	if err != nil {
@@ -170,5 +170,9 @@ func evaluate(text string, input any) (bool, error) {
 		}
 		return false, fmt.Errorf("%s", strings.TrimSpace(err.Error()))
 	}
-	return ok && value != nil && value != false, nil
+	holds, isBool := value.(bool)
+	if ok && value != nil && !isBool {
+		return false, fmt.Errorf("it gives %v, and must give true or false: compare it, as in `%s == \"...\"`", value, text)
+	}
+	return holds, nil
 }

@@ -34,6 +34,7 @@ func (e *environment) files() map[string]string {
 // writes is all that changes, and what is deployed goes on as it was.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := example(t, "existing")
 	if err := os.RemoveAll(filepath.Join(e.root, "config")); err != nil { // such a repository has none
 		t.Fatal(err)

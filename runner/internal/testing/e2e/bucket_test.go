@@ -14,6 +14,7 @@ import (
 // both are waited for.
 func TestBucket(t *testing.T) {
 	t.Parallel()
+	long(t)
 	testPulumiLocks(t, inBucket(newBucket(t), "some/directory"))
 }
 

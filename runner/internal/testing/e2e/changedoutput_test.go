@@ -49,6 +49,7 @@ func newChangedOutput(e *environment) changedOutput {
 // resource. Preview, exit code, question, protection, rule and saved plan know it.
 func TestChangedOutput(t *testing.T) {
 	t.Parallel()
+	long(t)
 	t.Run("YAML", func(t *testing.T) {
 		t.Parallel()
 		c := newChangedOutput(newEnvironment(t, embedded))

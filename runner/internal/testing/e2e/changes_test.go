@@ -24,6 +24,7 @@ type edit struct {
 // Then it deletes things behind Pulumi's back.
 func TestChanges(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for provider, test := range map[string]struct {
 		edits []edit
 		lost  map[string]string // projects by records of the simulated clouds, below the stack's directory; * stands for anything

@@ -28,6 +28,7 @@ const (
 // of them once, and no lock.
 func TestChaosOfBackends(t *testing.T) {
 	t.Parallel()
+	long(t)
 	cases, first := number(t, casesVariable, fewAtBackends), uint64(number(t, seedVariable, firstSeed))
 	campaign := &campaign{met: map[string]int{}}
 	t.Cleanup(func() {

@@ -22,6 +22,7 @@ const failWave = "failing wave"
 // program is edited: it runs in every environment, also in environments that were done.
 func TestChaosOfRollouts(t *testing.T) {
 	t.Parallel()
+	long(t)
 	cases, first := number(t, casesVariable, fewRollouts), uint64(number(t, seedVariable, firstSeed))
 	whole := newEditedFleet(t)
 	whole.version("edited")

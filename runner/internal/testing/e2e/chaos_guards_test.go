@@ -72,6 +72,7 @@ func (c guardedCase) String() string {
 // or its objection is met, the resumed run ends as an undisturbed one does.
 func TestChaosOfGuards(t *testing.T) {
 	t.Parallel()
+	long(t)
 	cases, first := number(t, casesVariable, fewGuarded), uint64(number(t, seedVariable, firstSeed))
 	campaign := &campaign{references: map[string]*reference{}, met: map[string]int{}}
 	t.Cleanup(func() { fmt.Printf("chaos of guards: met: %v\n", campaign.met) })

@@ -25,6 +25,7 @@ func emulated(t *testing.T) (*environment, *cloudtest.Cloud) {
 // credentials are bad is a problem.
 func TestDoctorAndFaultsOfClouds(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for provider, title := range map[string]string{"linode": "Linode", "digitalocean": "DigitalOcean"} {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
@@ -61,6 +62,7 @@ func TestDoctorAndFaultsOfClouds(t *testing.T) {
 // offer is a problem, for what is deployed a warning; a list that fails costs one sentence, and no token is said.
 func TestDoctorAndOffersOfClouds(t *testing.T) {
 	t.Parallel()
+	long(t)
 	const onLinode, onDigitalOcean = "config:\n  kubernetes:infra_type: linode\n", "config:\n  kubernetes:infra_type: digitalocean\n"
 	for _, test := range []struct {
 		name, config string
@@ -138,6 +140,7 @@ func TestFirstRunWithoutRegions(t *testing.T) {
 // TestTryFindsWhatIsLeft: a trial that fails asks the cloud what is left, and asks again where that fails.
 func TestTryFindsWhatIsLeft(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e, c := emulated(t)
 	c.Add("/v4/lke/clusters", map[string]any{"label": "mara-another"})
 	c.Set(t, cloudtest.Fault{Path: "/v4/lke/clusters", Status: 503, Body: "<html>hello", Times: 1})

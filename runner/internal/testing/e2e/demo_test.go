@@ -11,6 +11,7 @@ import (
 // real places. It is quick, and leaves nothing behind.
 func TestDemo(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, embedded)
 	e.env = append(e.env, "PULUMI_BACKEND_URL=s3://no-such-bucket", "RUNNER_PROVIDER=aws")
 	command := e.command("demo")

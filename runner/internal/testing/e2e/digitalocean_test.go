@@ -100,6 +100,7 @@ func TestDoctorAsksDigitalOcean(t *testing.T) {
 // changes when they do.
 func TestDigitalOcean(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, embedded)
 	stack := "config:\n  kubernetes:infra_type: digitalocean\n  docr:registry: example\n  bank-of-anthos:host: bank.example.com\n  dns:domain: example.com\n"
 	const older = "  doks:k8s_version: 1.35.6-do.1\n"

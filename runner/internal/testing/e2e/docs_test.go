@@ -18,6 +18,7 @@ import (
 // terminal is answered by variables. The output that a block shows is compared with the real one.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
+	long(t)
 	pages, err := docs.Pages(filepath.Join("..", "..", "..", ".."))
 	if err != nil {
 		t.Fatal(err)

@@ -56,6 +56,7 @@ func TestDoctorOfASimulation(t *testing.T) {
 // call credentials bad.
 func TestDoctorAsksTheCloud(t *testing.T) {
 	t.Parallel()
+	long(t)
 	refuse := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", map[bool]string{true: "application/json", false: "text/xml"}[body[0] == '{'])

@@ -200,6 +200,7 @@ func (e emulatedCloud) start() (cmd *exec.Cmd, output *strings.Builder) {
 // by hand, destroy.
 func TestLifeOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	long(t)
 	recordOnEmulatedCloud(t, "up, and its kubeconfig", "nothing to do", "what the cloud offers, asked by doctor", "another number of nodes",
 		"Kubernetes goes up by one minor version", "refresh and up after the cluster was deleted by hand",
 		"up after the cluster was deleted by hand, without a refresh", "destroy")
@@ -267,6 +268,7 @@ func testLifeOnAnEmulatedCloud(t *testing.T, at place) {
 // cluster is removing.
 func TestLoadBalancersOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	long(t)
 	recordOnEmulatedCloud(t, "destroy refuses a cluster with a load balancer", "destroy waits until the cluster has removed it")
 	const balancer = "load balancer of service default/shop"
 	e := onEmulatedCloud(t, inDirectory(t))
@@ -286,6 +288,7 @@ func TestLoadBalancersOnAnEmulatedCloud(t *testing.T) {
 // resumes, and no cluster is created twice.
 func TestTroubleOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	long(t)
 	recordOnEmulatedCloud(t, "a quota, and up again", "throttled for a while", "an error of the cloud, and up again", "a page of a proxy, and up again")
 	const limit = "Account Limit reached. Please open a support ticket."
 	for _, test := range []struct {
@@ -320,6 +323,7 @@ func TestTroubleOnAnEmulatedCloud(t *testing.T) {
 // is deployed, and nothing of a list that fails.
 func TestOffersOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	long(t)
 	const warning = `offers of Linode: lke:node_type is \"g6-standard-6\", which Linode does not offer in us-ord; did you mean \"g6-standard-2\"?`
 	e := onEmulatedCloud(t, inDirectory(t))
 	file := e.read("config/pulumi/Pulumi.dev.yaml")
@@ -339,6 +343,7 @@ func TestOffersOnAnEmulatedCloud(t *testing.T) {
 // and says why. Then the cluster takes a minute.
 func TestSilenceOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	long(t)
 	recordOnEmulatedCloud(t, "throttled until the runner has asked the cloud for the reason, and has said it", "not ready for a minute")
 	e := onEmulatedCloud(t, inDirectory(t))
 	e.cloud.ReadyAfter(time.Minute) // once it was made
@@ -369,6 +374,7 @@ func TestSilenceOnAnEmulatedCloud(t *testing.T) {
 // either way, and the next up does not make it again.
 func TestInterruptsOnAnEmulatedCloud(t *testing.T) {
 	t.Parallel()
+	long(t)
 	recordOnEmulatedCloud(t, "Ctrl-C once while the cluster is made, and up again", "Ctrl-C twice, and up again")
 	for name, test := range map[string]func(*testing.T, place){
 		"once": interruptedOnAnEmulatedCloud(3*time.Second, 1), "twice": interruptedOnAnEmulatedCloud(10*time.Minute, 2),

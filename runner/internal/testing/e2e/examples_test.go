@@ -25,6 +25,7 @@ func example(t *testing.T, name string) *environment {
 // hooks run.
 func TestOwnProjects(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := example(t, "own")
 	tools := t.TempDir()
 	for _, name := range []string{"sh", "grep"} {
@@ -85,6 +86,7 @@ func TestOwnProjects(t *testing.T) {
 // projects is in Go.
 func TestOwnProjectsAmongOthers(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := example(t, "mixed")
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("Go is not installed, which runs the project banner")

@@ -176,6 +176,7 @@ func (e *environment) checkModes(want map[string]os.FileMode) {
 // confirmed it leaves nothing at all, afterwards the configuration and no secret.
 func TestInterruptedFirstRun(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for i, run := range firstRuns(t) {
 		replies := run.configuration
 		if last := i == 2; last { // these questions are the same for all

@@ -291,6 +291,7 @@ func TestFleetRepairsSidecars(t *testing.T) {
 // second, and the commands that it names repair what it leaves.
 func TestFleetIsKilled(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newFleet(t)
 	e.fleet(0, "up", "test")
 	cmd := e.command("fleet", "up", "--all", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json", "--simulate-slow", "kind:index:Cluster=10m")
@@ -483,6 +484,7 @@ func (e *environment) said(want int, text string, args ...string) {
 // TestFleetTellsWhatRan: the record of an environment is what ran there, for each project, with its outcome.
 func TestFleetTellsWhatRan(t *testing.T) {
 	t.Parallel()
+	long(t)
 	testFleetTellsWhatRan(t, inDirectory(t))
 }
 

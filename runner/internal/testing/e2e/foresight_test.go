@@ -123,6 +123,7 @@ func (e *environment) checkNewName() {
 // previews of its readers read, and what guards judge.
 func TestForeseenValues(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newReaders(t, embedded)
 	e.checkNewName()
 	e.checkPlannedProgram()
@@ -232,6 +233,7 @@ outputs:
 // the states, and says so over any number of hops.
 func TestPartialWithStockEngine(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newReaders(t, stock)
 	e.simulate(0, "up")
 	events := e.simulate(0, "preview", "--config", "greeting:name=team-b")

@@ -82,6 +82,7 @@ func serveFakeHost() {
 // project after the other, and again only when they have changed.
 func TestInstall(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, embedded)
 	tools := t.TempDir()
 	e.env = append(e.env, "PATH="+tools, "PULUMI_CONFIG_PASSPHRASE=secret", "FAKE_HOST_LOG="+filepath.Join(tools, "log"))

@@ -43,6 +43,7 @@ func (e *environment) with(variables ...string) *environment {
 // the other way round.
 func TestSecretsForPlainPulumi(t *testing.T) {
 	t.Parallel()
+	long(t)
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
 		e = e.with("PULUMI_CONFIG_PASSPHRASE=" + firstPassphrase)
 		e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: kind\n")
@@ -113,6 +114,7 @@ func TestSecretsAtATerminal(t *testing.T) {
 // TestKeyService encrypts with a key service, named in the stack file by hand.
 func TestKeyService(t *testing.T) {
 	t.Parallel()
+	long(t)
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
 		v := newVault(t, e)
 		e.write("config/pulumi/Pulumi.dev.yaml", "secretsprovider: hashivault://mara\nconfig:\n  kubernetes:infra_type: kind\n")
@@ -175,6 +177,7 @@ func (e *environment) checkState(project string) {
 // TestChangeProviderIsKilled does it with the stock CLI.
 func TestChangeProvider(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, embedded)
 	v := newVault(t, e)
 	e = e.with("FIRST="+firstPassphrase, "SECOND="+secondPassphrase)
@@ -245,6 +248,7 @@ func everyFileBelow(t *testing.T, root string) map[string][]byte {
 // works on the environment until the same command has resumed it.
 func TestChangeProviderIsKilled(t *testing.T) {
 	t.Parallel()
+	long(t)
 	projects := []string{"certmgr", "logstore"}
 	before := newEnvironment(t, embedded)
 	before.encrypt(projects)

@@ -14,6 +14,7 @@ import (
 // hosts beside it: one in YAML, and one in Go that reads it.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
+	long(t)
 	l := newLanguages(t)
 	l.e.write("greeting/Pulumi.yaml", `name: greeting
 runtime: yaml

@@ -33,6 +33,9 @@ func TestLifecycle(t *testing.T) {
 	for provider, size := range plans {
 		t.Run(provider, func(t *testing.T) {
 			t.Parallel()
+			if provider != "kind" && provider != "linode" {
+				long(t)
+			}
 			e := newEnvironment(t, embedded)
 			if provider == "cluster" { // without a registry there are no projects for images
 				e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: cluster\n  cluster:registry: registry.example.com/team\n")
@@ -46,6 +49,7 @@ func TestLifecycle(t *testing.T) {
 // with a fault.
 func TestLifecycleWithTheStockCLI(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, stock)
 	part := []string{"-p", "kind", "--only", few}
 	fault := "kubernetes:helm.sh/v3:Release"

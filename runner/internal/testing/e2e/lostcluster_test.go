@@ -27,6 +27,7 @@ func findingsOf(events []event.Event, rule string) string {
 // --allow empties it first and makes everything anew in the same run.
 func TestReplacedCluster(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, test := range []struct {
 		provider, project, token, before, after, because string
 	}{
@@ -118,6 +119,7 @@ func TestLostNodes(t *testing.T) {
 // before and after a refresh has found it out. A preview changes nothing.
 func TestLostCluster(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, provider := range []string{"kind", "linode"} {
 		for _, refreshed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, refreshed %t", provider, refreshed), func(t *testing.T) {

@@ -26,3 +26,12 @@ func TestMain(m *testing.M) {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(m.Run())
 }
+
+// long marks a test that takes many seconds and whose subject has shorter tests, too. `make test` runs with -short and
+// skips it; `make test-all`, as in continuous integration, runs it.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes long: make test-all runs it")
+	}
+}

@@ -284,6 +284,7 @@ outputs: {x: '${ref.outputs["dsn"]}'}
 // `runner check`, with its file and line.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
+	long(t)
 	const least, leastByCheck = 195, 178
 	named, byCheck, made := 0, 0, 0
 	for _, m := range mistakes {

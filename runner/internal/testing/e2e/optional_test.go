@@ -34,6 +34,7 @@ func withMore() map[string]string {
 // them. A project that is no longer named is an orphan.
 func TestOptionalProjects(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, p := range providers.All() {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()

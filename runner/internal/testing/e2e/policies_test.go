@@ -108,6 +108,7 @@ func TestCosts(t *testing.T) {
 // partial, and refuses when something has changed.
 func TestPlanIsKept(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, embedded)
 	const only = "kind-cluster,kind-registry,kubeconfig,certmgr,logstore"
 	file := filepath.Join(e.root, "plan.json")

@@ -126,6 +126,7 @@ func postgres(t *testing.T, connections int) database {
 // connections than a runner may hold.
 func TestStatesInPostgres(t *testing.T) {
 	t.Parallel()
+	long(t)
 	server := postgres(t, postgresConnections)
 	life{place: place{backend: server.backend}, again: server.backend + "&table=again", needle: "needle-of-the-database"}.test(t)
 	recordBackend(t, "make test", server.versions(), lifeParts()...)

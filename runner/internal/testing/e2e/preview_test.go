@@ -14,6 +14,7 @@ import (
 // nothing changes, and when something does.
 func TestPreviewOfTheWholeEnvironment(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, embedded)
 	first := finished(e.simulate(5, "preview", "-p", "kind", "--exit-code"))
 	if unknown := first["kind-cluster"].Unknown; len(unknown) > 0 {

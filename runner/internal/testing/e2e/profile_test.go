@@ -13,6 +13,7 @@ import (
 // have something left.
 func TestFrugality(t *testing.T) {
 	t.Parallel()
+	long(t)
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
 		e.simulate(0, "up", "-p", "kind", "--only", few)
 		tests := []struct {

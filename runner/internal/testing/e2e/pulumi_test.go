@@ -17,6 +17,7 @@ import (
 // simulated environment, also commands that execute its program.
 func TestPulumiOnSimulatedClouds(t *testing.T) {
 	t.Parallel()
+	long(t)
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
 		e.simulate(0, "up", "-p", "kind", "--only", few)
 		for _, call := range []struct {

@@ -64,6 +64,7 @@ func reliabilityCases() []reliabilityCase {
 // tries some cases at one of the servers each; scripts/chaos.sh tries all of them everywhere.
 func TestReliability(t *testing.T) {
 	t.Parallel()
+	long(t)
 	all := os.Getenv(casesVariable) != ""
 	for _, kind := range []string{inS3, inPostgres, inFiles} {
 		t.Run(kind, func(t *testing.T) {

@@ -43,6 +43,7 @@ func dirOf(t *testing.T, dir string) map[string]string {
 // objects from a plan.
 func TestRender(t *testing.T) {
 	t.Parallel()
+	long(t)
 	host := registryOf(t, generatedCharts(t))
 	e := newEnvironment(t, embedded)
 	e.write("config/pulumi/Pulumi.dev.yaml", repositories(host)+"  "+config.InfraType+": linode\n")

@@ -16,6 +16,7 @@ import (
 // TestUnlockAndRepair kills the runner and Pulumi while they create something.
 func TestUnlockAndRepair(t *testing.T) {
 	t.Parallel()
+	long(t)
 	eachEngine(t, []string{embedded, stock}, func(t *testing.T, e *environment) {
 		e.simulate(0, "up", "-p", "kind", "--only", "+certmgr")
 		issuer := e.record("cert-manager.io.v1.ClusterIssuer/mara.json")
@@ -55,6 +56,7 @@ func TestUnlockAndRepair(t *testing.T) {
 // TestRepairForgets forgets what was never created.
 func TestRepairForgets(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, embedded)
 	e.simulate(0, "up", "-p", "kind", "--only", "+kubeconfig")
 	e.crash()

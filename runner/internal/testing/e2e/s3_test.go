@@ -93,6 +93,7 @@ func (b *bucket) left(dir string) []string {
 // TestStatesInS3 takes a fleet with its states in S3 through its life, while the server refuses requests now and then.
 func TestStatesInS3(t *testing.T) {
 	t.Parallel()
+	long(t)
 	bucket := newBucket(t)
 	life{place: inBucket(bucket, "some/directory"), again: bucket.backend("again"), needle: keyOfTheBucket}.test(t)
 	if left := bucket.left("some/directory/.mara/locks"); len(left) > 0 {

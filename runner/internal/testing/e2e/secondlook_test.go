@@ -25,6 +25,7 @@ func previewedAgain(events []event.Event) []string {
 // when the run is resumed.
 func TestSecondLookStopsALoss(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newReaders(t, stock)
 	e.simulate(0, "up")
 	before := e.read(".runner/simulated/state/.pulumi/stacks/app/dev.json")
@@ -61,6 +62,7 @@ func TestSecondLookStopsALoss(t *testing.T) {
 // ones. Only the second preview shows that, and the protection stops it.
 func TestSecondLookStopsADeletion(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newReaders(t, stock)
 	e.write("hearing/Pulumi.yaml", e.read("hearing/Pulumi.yaml")+"config:\n  keepAt: {type: string, default: team-a}\n")
 	e.simulate(0, "up")
@@ -88,6 +90,7 @@ func TestSecondLookStopsADeletion(t *testing.T) {
 // project show the replacement, the project is previewed again, and nothing of it is changed.
 func TestSecondLookSparesTheProtected(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, stock)
 	e.write("mara.yaml", "projects:\n  - path: greeting\n  - {path: app, reads: greeting}\n")
 	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
@@ -183,6 +186,7 @@ def deny: resources("aws:ecr/repository:Repository") | select((.inputs.name // "
 // is not made, and the resumed run shows it in its table.
 func TestSecondLookAsks(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, mode := range []string{"plain", "live"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()

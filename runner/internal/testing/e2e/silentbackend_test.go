@@ -58,6 +58,7 @@ func (s *shared) String() string {
 // leaves no process, also where the runner is killed.
 func TestSilentBackend(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, backend := range silence(t) {
 		name, _, _ := strings.Cut(backend, ":")
 		for _, test := range []struct {

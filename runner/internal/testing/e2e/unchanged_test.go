@@ -111,6 +111,7 @@ func TestUnchanged(t *testing.T) {
 // everything with an engine that does not tell what programs ask.
 func TestUnchangedButAsks(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, embedded)
 	up := func(e *environment, args ...string) []event.Event {
 		return e.simulate(0, "up", append([]string{"-p", "aws", "--only", "aws-vpc,aws-eks"}, args...)...)
@@ -162,6 +163,8 @@ func TestUnchangedOwn(t *testing.T) {
 	expectRun(t, "a file that the program names", up(), "a", "b", "c")
 	program("a", "variables:\n  text:\n    fn::readFile: ../shared.txt\noutputs:\n  text: ${text}\n# changed\n")
 	expectRun(t, "a program with the same outputs", up(), "a")
+	program("a", "variables:\n  text:\n    fn::readFile: ../shared.txt\noutputs:\n  text: ${text}\n  extra: 1\n# changed\n")
+	expectRun(t, "an output that is not read", up(), "a")
 	e.env = append(e.env, "SOME_VARIABLE=1")
 	changed := up()
 	expectRun(t, "a variable of the environment", changed, "a", "b", "c")

@@ -15,6 +15,7 @@ func stash(name, more string) string {
 // stack of another repository in the same backend stays.
 func TestUnclaimedStacks(t *testing.T) {
 	t.Parallel()
+	long(t)
 	testUnclaimedStacks(t, inDirectory(t))
 }
 

@@ -15,6 +15,7 @@ import (
 // first step; the next run continues from what runs.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := newEnvironment(t, embedded)
 	const stackFile = "config/pulumi/Pulumi.dev.yaml"
 	e.write(stackFile, "config:\n  kubernetes:infra_type: linode\n  lke:k8s_version: \"1.34\" # ours\n  certmgr:chart_version: v1.20.0\n")

@@ -10,6 +10,7 @@ import (
 // it removes what mara.yaml says of references, and has the runner learn it from a preview.
 func TestWhy(t *testing.T) {
 	t.Parallel()
+	long(t)
 	e := example(t, "own")
 	reasons := func(args ...string) string {
 		t.Helper()

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 
+	"mara/config"
 	"mara/runner/internal/environment/doctor"
 	"mara/runner/internal/environment/identity"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/pulumi/dependencies"
 	"mara/runner/internal/pulumi/engine"
 	"mara/runner/internal/repo/request"
@@ -32,6 +34,11 @@ func (r Request) open(ctx context.Context, s *session.Session) error {
 	}
 	if r.Refusal != nil {
 		return r.Refusal
+	}
+	if len(s.Plan.Steps) == 0 && !r.Removal.Orphans {
+		return &failure.Environment{
+			Text: "there are no projects in " + config.MaraFile, Next: "`runner adopt --update` adds those below this directory",
+		}
 	}
 	if err := identity.CheckBackend(s, r.NewBackend); err != nil {
 		return err
