@@ -43,7 +43,11 @@ func (e *Error) Error() string {
 		return e.Problems[0].String()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d problems in the configuration:", len(e.Problems))
+	fmt.Fprintf(&b, "%d problems", len(e.Problems))
+	if !slices.ContainsFunc(e.Problems, func(p Problem) bool { return p.File == "" }) { // such as a missing flag
+		b.WriteString(" in the configuration")
+	}
+	b.WriteByte(':')
 	for _, problem := range e.Problems {
 		b.WriteString("\n  " + problem.String())
 	}

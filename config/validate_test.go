@@ -156,7 +156,7 @@ func TestJoin(t *testing.T) {
 	if err := Join(nil, flag); !errors.Is(err, flag) {
 		t.Errorf("one is %v", err)
 	}
-	if err := Join(flag, nil, two, two); err == nil || err.Error() != "3 problems in the configuration:\n  --stack: no stack; name it\n  a\n  b; mend them" {
+	if err := Join(flag, nil, two, two); err == nil || err.Error() != "3 problems:\n  --stack: no stack; name it\n  a\n  b; mend them" {
 		t.Errorf("several are %v", err)
 	}
 }

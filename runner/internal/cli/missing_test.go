@@ -26,24 +26,24 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 		code       int
 	}{
 		{"nothing at all", "up", nil, nil, []string{
-			"error: 3 problems in the configuration:", "  no directory with config/pulumi here (", "  --stack: no stack is named; name it with -s NAME, or with PULUMI_STACK=NAME in config/pulumi/environment",
+			"error: 3 problems:", "  no directory with config/pulumi here (", "  --stack: no stack is named; name it with -s NAME, or with PULUMI_STACK=NAME in config/pulumi/environment",
 			"  --provider: no provider is named; known: " + knownProviders + "; name it with -p NAME",
 		}, cmd.ExitConfig},
 		{"an empty directory", "up -p aws -s dev", nil, nil, []string{
-			"error: 7 problems in the configuration:", "  no directory with config/pulumi here (",
+			"error: 7 problems:", "  no directory with config/pulumi here (",
 			"config/pulumi/Pulumi.dev.yaml: aws:region is missing: region; AWS_REGION when not set; set it with `runner config set aws:region us-east-1`, for one run with --config aws:region=us-east-1, or as AWS_REGION=us-east-1 in config/pulumi/environment",
 			"config/pulumi/environment: PULUMI_CONFIG_PASSPHRASE is missing: ",
 			"config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing: ", "config/pulumi/secrets/Pulumi.dev.yaml: bank-of-anthos:jwt_private_key is missing: ",
 		}, cmd.ExitConfig},
 		{"an empty directory, and secrets that will be made", "up -p kind -s dev --generate-secrets", nil, nil, []string{
-			"error: 2 problems in the configuration:", "  no directory with config/pulumi here (", "config/pulumi/environment: PULUMI_CONFIG_PASSPHRASE is missing: ",
+			"error: 2 problems:", "  no directory with config/pulumi here (", "config/pulumi/environment: PULUMI_CONFIG_PASSPHRASE is missing: ",
 		}, cmd.ExitConfig},
 		{"an empty directory, and no stack", "up -p aws --secret prometheus:admin_password=env:X", nil, []string{passphrase}, []string{
-			"error: 6 problems in the configuration:", "  no directory with config/pulumi here (", "  --stack: no stack is named",
+			"error: 6 problems:", "  no directory with config/pulumi here (", "  --stack: no stack is named",
 			"config/pulumi/Pulumi.NAME.yaml: aws:region is missing: ", "config/pulumi/secrets/Pulumi.NAME.yaml: bank-of-anthos:jwt_private_key is missing: ",
 		}, cmd.ExitConfig},
 		{"a refresh of nothing", "refresh -p aws -s dev", nil, nil, []string{
-			"error: 2 problems in the configuration:", "  no directory with config/pulumi here (", "aws:region is missing: ",
+			"error: 2 problems:", "  no directory with config/pulumi here (", "aws:region is missing: ",
 		}, cmd.ExitConfig},
 		{"environment file and stack file", "up", map[string]string{"environment": "PULUMI_STACK=dev\nAWS_REGION\n", "Pulumi.dev.yaml": "config: ["}, nil, []string{
 			"error: 2 problems in the configuration:", "  config/pulumi/environment:2: has no =; write NAME=value", "  config/pulumi/Pulumi.dev.yaml:1: is not valid YAML",
@@ -55,11 +55,11 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 			"error: config/pulumi/environment:1: PULUMI_STACK has a $",
 		}, cmd.ExitConfig},
 		{"neither stack nor provider", "up", map[string]string{}, nil, []string{
-			"error: 2 problems in the configuration:", "  --stack: no stack is named", "  --provider: no provider is named",
+			"error: 2 problems:", "  --stack: no stack is named", "  --provider: no provider is named",
 		}, cmd.ExitConfig},
 		{"no stack", "up -p kind", map[string]string{}, nil, []string{"error: --stack: no stack is named", "hint: name it"}, cmd.ExitUsage},
 		{"no provider and wrong values", "up -s dev", map[string]string{"Pulumi.dev.yaml": "config:\n  eks:min_size: x\n"}, nil, []string{
-			"error: 2 problems in the configuration:", "  --provider: no provider is named", "config/pulumi/Pulumi.dev.yaml:2: eks:min_size must be a whole number",
+			"error: 2 problems:", "  --provider: no provider is named", "config/pulumi/Pulumi.dev.yaml:2: eks:min_size must be a whole number",
 		}, cmd.ExitConfig},
 		{"both files broken", "up -s dev", map[string]string{"Pulumi.dev.yaml": "config: [", "secrets/Pulumi.dev.yaml": "config: 3\n"}, nil, []string{
 			"error: 2 problems in the configuration:", "config/pulumi/Pulumi.dev.yaml:1: is not valid YAML", "  config/pulumi/secrets/Pulumi.dev.yaml:1: config must be a map",

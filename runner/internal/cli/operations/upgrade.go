@@ -209,17 +209,17 @@ func obstaclesOf(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.
 	if s.Options.Simulation.On {
 		return upgrade.Obstacles(e.Items(), e.Items(), to)
 	}
-	objects, backups, err := askCluster(ctx, d, s, e)
+	objects, more, err := askCluster(ctx, d, s, e, to)
 	if err != nil {
 		return append(upgrade.Obstacles(e.Items(), e.Items(), to), upgrade.Obstacle{Stops: true, Where: "cluster",
 			Text: fmt.Sprintf("it cannot be asked what runs in it: %v", err)})
 	}
-	return append(backups, upgrade.Obstacles(append(objects, e.Items()...), objects, to)...)
+	return append(more, upgrade.Obstacles(append(objects, e.Items()...), objects, to)...)
 }
 
-// askCluster returns the objects in the cluster, and what is to be said about its backups.
-func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.Environment) (items []map[string]any,
-	backups []upgrade.Obstacle, err error) {
+// askCluster returns the objects in the cluster, and what is to be said about its clients and its backups.
+func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.Environment, to string) (
+	items []map[string]any, more []upgrade.Obstacle, err error) {
 	kubeconfig, err := cmd.OpenCluster(ctx, s)
 	if err != nil {
 		return nil, nil, err
@@ -237,13 +237,20 @@ func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.E
 		}
 		items = append(items, item)
 	}
-	if _, ok := e.States[projects.Backup().Name]; !ok {
-		return items, []upgrade.Obstacle{{Where: "backup", Text: "the environment has no backups; the optional project " +
-			"backup makes them (`runner plan --optional`)"}}, nil
-	}
 	cluster, err := kubeapi.Connect(kubeconfig, s.Env)
 	if err != nil {
 		return nil, nil, err
+	}
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if metrics, err := cluster.Metrics(asking); err == nil {
+		more = upgrade.Requested(metrics, to)
+	} else {
+		more = []upgrade.Obstacle{{Where: "cluster", Text: "which deprecated versions clients request is not known: " + err.Error()}}
+	}
+	if _, ok := e.States[projects.Backup().Name]; !ok {
+		return items, append(more, upgrade.Obstacle{Where: "backup", Text: "the environment has no backups; the optional " +
+			"project backup makes them (`runner plan --optional`)"}), nil
 	}
 	all, err := velero.Server{Cluster: cluster, Namespace: projects.Backup().Namespace}.List(ctx)
 	if err != nil {
@@ -255,7 +262,7 @@ func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.E
 			newest = b.Started
 		}
 	}
-	return items, upgrade.BackupObstacle(newest, d.Now()), nil
+	return items, append(more, upgrade.BackupObstacle(newest, d.Now())...), nil
 }
 
 // stopping returns the obstacles that stop an upgrade.

@@ -157,6 +157,15 @@ func (c *Cluster) Resources(ctx context.Context) ([]Resource, error) {
 	return found, nil
 }
 
+// Metrics returns the metrics of the API server, in the text format of Prometheus.
+func (c *Cluster) Metrics(ctx context.Context) ([]byte, error) {
+	content, err := c.kinds.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the metrics of the API server: %w", err)
+	}
+	return content, nil
+}
+
 // resource returns the resource of a kind. It reads each version of a group once.
 func (c *Cluster) resource(ctx context.Context, kind schema.GroupVersionKind) (Resource, error) {
 	c.mu.Lock()

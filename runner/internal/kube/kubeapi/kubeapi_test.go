@@ -75,6 +75,34 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestMetrics reads the metrics of an API server, and says what it answers where it does not tell them.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	forbidden := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/metrics" || forbidden:
+			http.Error(w, "forbidden", http.StatusForbidden)
+		default:
+			_, _ = w.Write([]byte("up 1\n"))
+		}
+	}))
+	t.Cleanup(server.Close)
+	config := "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n" +
+		"users: [{name: u, user: {}}]\nclusters: [{name: c, cluster: {server: '" + server.URL + "'}}]\n"
+	cluster, err := Connect([]byte(config), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := cluster.Metrics(t.Context()); err != nil || string(got) != "up 1\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	forbidden = true
+	if _, err := cluster.Metrics(t.Context()); err == nil || !strings.Contains(err.Error(), "reading the metrics of the API server: ") {
+		t.Errorf("forbidden: %v", err)
+	}
+}
+
 // TestCreates lets through only the creation of objects of named resources.
 func TestCreates(t *testing.T) {
 	t.Parallel()

@@ -250,3 +250,24 @@ func TestProbeOfSilence(t *testing.T) {
 		t.Errorf("it ends after %s", took)
 	}
 }
+
+// TestRequested reads the API server's count of requests of deprecated versions.
+func TestRequested(t *testing.T) {
+	t.Parallel()
+	const metrics = `# TYPE apiserver_requested_deprecated_apis gauge
+apiserver_requested_deprecated_apis{group="flowcontrol.apiserver.k8s.io",removed_release="1.32",resource="flowschemas",subresource="status",version="v1beta3"} 1
+apiserver_requested_deprecated_apis{group="",removed_release="",resource="componentstatuses",subresource="",version="v1"} 1
+apiserver_requested_deprecated_apis{group="batch",removed_release="1.25",resource="cronjobs",subresource="",version="v1beta1"} 1
+apiserver_request_total{group="batch",removed_release="1.25"} 9
+`
+	for to, want := range map[string]int{"1.24": 0, "1.25": 1, "1.31": 1, "1.32": 2} {
+		found := Requested([]byte(metrics), to)
+		if len(found) != want {
+			t.Errorf("to %s: %v, want %d", to, found, want)
+		}
+		if want > 0 && found[0].Text != "since its API server started, a client has requested cronjobs of batch/v1beta1, "+
+			"which is not served any more from Kubernetes 1.25 on" {
+			t.Errorf("to %s: %q", to, found[0].Text)
+		}
+	}
+}
