@@ -246,7 +246,8 @@ func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.E
 	if metrics, err := cluster.Metrics(asking); err == nil {
 		more = upgrade.Requested(metrics, to)
 	} else {
-		more = []upgrade.Obstacle{{Where: "cluster", Text: "which deprecated versions clients request is not known: " + err.Error()}}
+		more = []upgrade.Obstacle{{Where: "cluster",
+			Text: "which deprecated versions clients request is not known: " + err.Error()}}
 	}
 	if _, ok := e.States[projects.Backup().Name]; !ok {
 		return items, append(more, upgrade.Obstacle{Where: "backup", Text: "the environment has no backups; the optional " +

@@ -142,8 +142,9 @@ func (a *adoption) result() Adoption {
 			return
 		}
 		done[f.Name] = true
-		p := Project{Name: f.Name, Path: f.Path, Stack: a.names[f.Name], Stacks: append([]string{}, slices.Sorted(maps.Keys(a.states[f.Name]))...),
-			Reads: []Edge{}, Closes: closes[f.Name], Perhaps: a.perhaps[f.Name], Computed: a.computed[f.Name]}
+		p := Project{Name: f.Name, Path: f.Path, Stack: a.names[f.Name],
+			Stacks: append([]string{}, slices.Sorted(maps.Keys(a.states[f.Name]))...),
+			Reads:  []Edge{}, Closes: closes[f.Name], Perhaps: a.perhaps[f.Name], Computed: a.computed[f.Name]}
 		for _, other := range a.found { // in a fixed order
 			if i := slices.IndexFunc(kept[f.Name], func(e Edge) bool { return e.Project == other.Name }); i >= 0 {
 				visit(other)
