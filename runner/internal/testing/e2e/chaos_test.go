@@ -30,6 +30,7 @@ const (
 // prints the seed; CHAOS_SEED=N CHAOS_CASES=1 repeats it.
 func TestChaos(t *testing.T) {
 	t.Parallel()
+	long(t)
 	cases, first := number(t, casesVariable, fewCases), uint64(number(t, seedVariable, firstSeed))
 	campaign := &campaign{references: map[string]*reference{}, met: map[string]int{}}
 	t.Cleanup(func() {

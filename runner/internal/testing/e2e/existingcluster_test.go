@@ -12,6 +12,7 @@ import (
 // it has made.
 func TestExistingCluster(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for registry, projects := range map[string]int{"": 11, "  cluster:registry: registry.example.com/team\n": 15} {
 		e := newEnvironment(t, embedded)
 		e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: cluster\n  cluster:context: mine\n"+registry)

@@ -268,6 +268,7 @@ func TestResumedFirstRun(t *testing.T) {
 // values, and a user who sets them gets as far as on a terminal.
 func TestFirstRunWithoutATerminal(t *testing.T) {
 	t.Parallel()
+	long(t)
 	want := []string{
 		"aws:region is missing", "`runner config set aws:region us-east-1`", "--config aws:region=us-east-1", "AWS_REGION=us-east-1 in config/pulumi/environment",
 		"PULUMI_CONFIG_PASSPHRASE is missing", "PULUMI_CONFIG_PASSPHRASE_FILE=FILE",

@@ -197,6 +197,7 @@ func (e *environment) checkNoWorkingCopy() {
 // the address of the state either.
 func TestDirsOfAnyName(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, name := range []string{"a space", "100%", "per%20cent", "sharp#", "what?", "[x]*"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -178,6 +178,7 @@ func TestTimeout(t *testing.T) {
 // what reads its outputs, and nothing else is; --force is remembered.
 func TestResumeKnowsPrograms(t *testing.T) {
 	t.Parallel()
+	long(t)
 	testResumeKnowsPrograms(t, inDirectory(t))
 }
 

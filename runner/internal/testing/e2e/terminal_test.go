@@ -18,6 +18,7 @@ import (
 // continues.
 func TestCtrlCOnATerminal(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, test := range []struct {
 		name    string
 		presses int

@@ -12,6 +12,7 @@ import (
 // both cases nothing is left.
 func TestTry(t *testing.T) {
 	t.Parallel()
+	long(t)
 	for _, test := range []struct {
 		name, provider string
 		args           []string
