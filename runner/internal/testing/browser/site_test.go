@@ -292,7 +292,7 @@ func TestSiteSearch(t *testing.T) {
 	for words, want := range map[string][]string{
 		"import existing stacks": {"mara-yaml/", "examples/existing/"}, "rollback": {"interruption/"}, "parallelism": {"concepts/", "fleets/"},
 		"drift detection": {"output/", "commands/drift/"}, "monorepo": {"mara-yaml/", "configuration/"}, "resume after failure": {"interruption/"},
-		"resume": {"interruption/"}, "upgrade": {"install/"}, "environment variables": {"configuration/", "commands/env/"}, "typescript": {"mara-yaml/", "previews/"},
+		"resume": {"interruption/"}, "upgrade": {"upgrades/"}, "newer release": {"install/"}, "environment variables": {"configuration/", "commands/env/"}, "typescript": {"mara-yaml/", "previews/"},
 		"encrypting secrets": {"configuration/"}, "cancelled run": {"interruption/"}, "previewing costs": {"policies/", "commands/preview/"},
 	} {
 		look(words)
