@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/projects"
 	"mara/projects/application"
 )
 
@@ -31,6 +32,7 @@ func TestPrograms(t *testing.T) {
     before: [./migrate, up]
 `,
 		"smallest": "  hello: {image: \"hello:1\"}\n",
+		"metrics":  "  hello: {image: \"hello:1\", port: 8000, metrics: {path: /stats, port: 9102}}\n",
 		"volume": `  db:
     image: docker.io/library/redis:8
     port: 6379
@@ -122,7 +124,7 @@ func TestPodsAreRestricted(t *testing.T) {
 			}
 		}
 	}
-	if pods != 5 {
+	if pods != 6 {
 		t.Errorf("looked at %d containers", pods)
 	}
 }
@@ -136,4 +138,32 @@ func drops(context map[string]any) (names []string) {
 		names = append(names, text)
 	}
 	return names
+}
+
+// TestMetrics: Prometheus finds the Pods of an application by a label with the name of the port, and may reach that port
+// and no other; the Pod of the command before a rollout has no metrics.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	for metrics, port := range map[string]string{"/metrics": "http", "{path: /stats, port: 8000}": "http", "{path: /stats, port: 9102}": "metrics"} {
+		mara, err := config.ParseMara("mara.yaml", []byte(
+			"applications: {hello: {image: 'hello:1', port: 8000, before: [./migrate], metrics: "+metrics+"}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := application.Program(mara.Applications[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := string(text)
+		if got := strings.Count(program, projects.MetricsLabel+": "+port+"\n"); got != 1 {
+			t.Errorf("%s: %d labels %s in\n%s", metrics, got, port, program)
+		}
+		policy := program[strings.Index(program, "kubernetes.io/metadata.name: "+projects.Prometheus().Namespace):]
+		if !strings.Contains(policy[:min(300, len(policy))], "port: "+port+"\n") {
+			t.Errorf("%s: Prometheus may not reach the port %s:\n%s", metrics, port, policy)
+		}
+		if got := strings.Contains(program, "containerPort: 9102"); got != (port == "metrics") {
+			t.Errorf("%s: a port of its own: %t", metrics, got)
+		}
+	}
 }

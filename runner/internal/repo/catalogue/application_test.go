@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/config"
 	"mara/runner/internal/repo/catalogue"
 )
 
@@ -69,13 +70,41 @@ func TestApplications(t *testing.T) {
 	}
 }
 
+// TestWhereApplications: an application is part of the providers that it names, and of the environments for which its
+// condition is true.
+func TestWhereApplications(t *testing.T) {
+	t.Parallel()
+	known, _, err := loadMara(t, "providers: {kind: , linode: }\napplications:\n"+
+		"  shop: {image: 'shop:1', providers: linode, when: '.stack | startswith(\"prod\")'}\n  cache: {image: 'redis:8', port: 6379}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for provider, has := range map[string]bool{"kind": false, "linode": true} {
+		p, err := known.ByName(provider)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(p.Names(), "shop"); got != has || !slices.Contains(p.Names(), "cache") {
+			t.Errorf("%s has %v", provider, p.Names())
+		}
+		for stack, skipped := range map[string]bool{"dev": has, "prod-eu": false} {
+			reasons, err := catalogue.LeftOut(p, stack, config.StackFile{})
+			if _, got := reasons["shop"]; err != nil || got != skipped {
+				t.Errorf("%s, %s: skipped %v, %v", provider, stack, reasons, err)
+			}
+		}
+	}
+}
+
 // TestApplicationsThatDoNotFit: names that are taken or missing, and providers without a cluster.
 func TestApplicationsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"providers: {kind: }\napplications: {certmgr: {image: 'a:1'}}":              `mara.yaml:2: the project "certmgr" has the name of a built-in one of kind`,
-		"providers: {kind: }\napplications: {shop: {image: 'a:1', connects: shap}}": `mara.yaml:2: applications.shop.connects names "shap", which is no application of this file; did you mean "shop"?`,
-		"applications: {shop: {image: 'a:1'}}":                                      `mara.yaml:1: reads names "kubeconfig", which is not a project of own`,
+		"providers: {kind: }\napplications: {certmgr: {image: 'a:1'}}":                `mara.yaml:2: the project "certmgr" has the name of a built-in one of kind`,
+		"providers: {kind: }\napplications: {shop: {image: 'a:1', connects: shap}}":   `mara.yaml:2: applications.shop.connects names "shap", which is no application of this file; did you mean "shop"?`,
+		"providers: {kind: }\napplications: {shop: {image: 'a:1', providers: aws}}":   `mara.yaml:2: providers names "aws", which is not a provider of this file`,
+		"providers: {kind: }\napplications: {shop: {image: 'a:1', when: '.stack ='}}": `mara.yaml:2: when is not a jq expression: `,
+		"applications: {shop: {image: 'a:1'}}":                                        `mara.yaml:1: reads names "kubeconfig", which is not a project of own`,
 	} {
 		_, _, err := loadMara(t, text)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -68,12 +68,17 @@ func (b *builder) checkProviders() {
 	for _, p := range b.declared() {
 		names = append(names, p.Name.Text)
 	}
+	var words []config.Word
 	for _, project := range b.mara.Projects {
-		for _, word := range project.Providers {
-			if !slices.Contains(names, word.Text) {
-				b.problem(word.Line, "providers names %q, which is not a provider of this file; known: %s%s",
-					word.Text, strings.Join(names, ", "), config.DidYouMean(word.Text, names))
-			}
+		words = append(words, project.Providers...)
+	}
+	for _, application := range b.mara.Applications {
+		words = append(words, application.Where.Providers...)
+	}
+	for _, word := range words {
+		if !slices.Contains(names, word.Text) {
+			b.problem(word.Line, "providers names %q, which is not a provider of this file; known: %s%s",
+				word.Text, strings.Join(names, ", "), config.DidYouMean(word.Text, names))
 		}
 	}
 }
