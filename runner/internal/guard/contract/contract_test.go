@@ -65,34 +65,10 @@ func TestReadProgram(t *testing.T) {
 			{Place: at(22), Stack: "${stackOfDatabase}", Output: "address"},
 			{Place: at(23), Stack: network, Output: "domain"},
 		},
-		MayReadMore: true, // ${network.id}
 	}
 	got, ok := contract.ReadProgram(write(t, map[string]string{"Pulumi.yaml": "name: shop\nruntime: yaml\n", "Main.yaml": program}), "shop")
 	if diff := cmp.Diff(want, got); diff != "" || !ok {
 		t.Error(ok, diff)
-	}
-}
-
-// TestMayReadMore: only a program whose text shows every output that it reads is known to read no others.
-func TestMayReadMore(t *testing.T) {
-	t.Parallel()
-	const reference = "resources:\n  net: {type: 'pulumi:pulumi:StackReference', properties: {name: a/net/dev}}\n"
-	for text, want := range map[string]bool{
-		reference + "outputs: {x: '${net.outputs[\"a\"]}'}\n":                                                      false,
-		reference + "variables: {all: '${net.outputs}', one: '${all.b}'}\noutputs: {x: '${all.a}', y: '${one}'}\n": false,
-		"outputs: {x: {'fn::stackReference': [a/net/dev, a]}}\n":                                                   false,
-		reference + "variables: {all: '${net.outputs}'}\noutputs: {x: '${all}'}\n":                                 true,
-		reference + "outputs: {x: '${net.outputs}'}\n":                                                             true,
-		reference + "outputs: {x: '${net}'}\n":                                                                     true,
-		"outputs: {x: {'fn::stackReference': ['a/net/dev', '${name}']}}\n":                                         true,
-		"outputs: {x: {'fn::invoke': {function: 'pulumi:pulumi:getStackOutputs'}}}\n":                              true,
-		"outputs: {x: {'fn::pulumi:pulumi:getStackOutputs': {}}}\n":                                                true,
-		"components: {}\n": true,
-	} {
-		program, ok := contract.ReadProgram(write(t, map[string]string{"Pulumi.yaml": "name: shop\nruntime: yaml\n" + text}), "shop")
-		if !ok || program.MayReadMore != want {
-			t.Errorf("%t, want %t, of\n%s", program.MayReadMore, want, text)
-		}
 	}
 }
 

@@ -25,8 +25,6 @@ type Place struct {
 type Program struct {
 	Exports Exports
 	Reads   []Read
-	// MayReadMore is false if the program certainly reads no other outputs of stacks than Reads.
-	MayReadMore bool
 }
 
 // Exports are the outputs that a program exports.
@@ -118,20 +116,11 @@ func newProgram(sections map[string]*yaml.Node, file string) Program {
 			p.variables[key.Value] = access
 		}
 	}
-	for key, variable := range pairs(sections["variables"]) {
-		if access, plain := p.variables[key.Value]; plain {
-			p.access(access, variable.Line, false) // where the variable is used shows what is read of it
-		} else {
-			p.walk(variable)
-		}
-	}
-	for _, name := range []string{"resources", "outputs"} {
+	for _, name := range []string{"variables", "resources", "outputs"} {
 		if sections[name] != nil {
 			p.walk(sections[name])
 		}
 	}
-	_, hasComponents := sections["components"]
-	program.MayReadMore = p.more || hasComponents
 	slices.SortStableFunc(p.reads, func(a, b Read) int { return a.Line - b.Line })
 	program.Reads = p.reads
 	return program
@@ -143,20 +132,16 @@ type parser struct {
 	stacks    map[string]string   // the stack names in the program, by reference
 	variables map[string][]string // the variables that are a plain property access
 	reads     []Read
-	more      bool // there may be other reads
 }
 
 // walk collects the reads in a part of the program.
 func (p *parser) walk(node *yaml.Node) {
 	if node.Kind == yaml.ScalarNode {
 		for _, access := range accessesIn(node.Value) {
-			p.access(access, node.Line, true)
+			p.access(access, node.Line)
 		}
-		// Functions of Pulumi itself read stacks, too.
-		p.more = p.more || strings.Contains(node.Value, "pulumi:pulumi:") && node.Value != referenceType
 		return
 	}
-	p.more = p.more || node.Kind == yaml.AliasNode
 	for key, value := range pairs(node) {
 		if strings.EqualFold(key.Value, "fn::stackReference") && len(value.Content) == 2 {
 			p.add(value.Content[0].Value, value.Content[1].Value, value.Content[1].Line)
@@ -168,28 +153,22 @@ func (p *parser) walk(node *yaml.Node) {
 }
 
 // access records an access to an output of a reference, ${reference.outputs["name"]},
-// directly or through variables. A use of all its outputs may read any of them.
-func (p *parser) access(access []string, line int, use bool) {
+// directly or through variables.
+func (p *parser) access(access []string, line int) {
 	for range len(p.variables) + 1 { // variables may refer to other variables, but not in cycles
 		if behind, ok := p.variables[access[0]]; ok {
 			access = slices.Concat(behind, access[1:])
 		}
 	}
-	stack, ok := p.stacks[access[0]]
-	switch {
-	case ok && len(access) > 2 && access[1] == "outputs":
+	if stack, ok := p.stacks[access[0]]; ok && len(access) > 2 && access[1] == "outputs" {
 		p.add(stack, access[2], line)
-	case ok && use:
-		p.more = true
 	}
 }
 
 func (p *parser) add(stack, output string, line int) {
-	if stack == "" || output == "" || strings.Contains(output, "${") {
-		p.more = true
-		return
+	if stack != "" && output != "" && !strings.Contains(output, "${") {
+		p.reads = append(p.reads, Read{Place: Place{File: p.file, Line: line}, Stack: stack, Output: output})
 	}
-	p.reads = append(p.reads, Read{Place: Place{File: p.file, Line: line}, Stack: stack, Output: output})
 }
 
 // pairs yields the keys of a mapping with their values.

@@ -3,7 +3,6 @@ package stacks
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -66,35 +65,6 @@ func (c copies) standingOf(content json.RawMessage) (Standing, error) {
 		}
 	}
 	return standing, nil
-}
-
-// errHidden is the error of a secret that must not be opened.
-var errHidden = errors.New("a secret")
-
-// PlainOutputs returns some of the outputs as text. ok is false if one of them has a secret in it, which is encrypted
-// anew each time.
-func (s Standing) PlainOutputs(names []string) (text string, ok bool) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(s.Outputs), &all); err != nil {
-		return "", false
-	}
-	some := map[string]json.RawMessage{}
-	for _, name := range names {
-		content, exported := all[name]
-		if !exported {
-			continue
-		}
-		var value any
-		if err := json.Unmarshal(content, &value); err != nil {
-			return "", false
-		}
-		if _, err := replaceSecrets(value, func(string) (string, error) { return "", errHidden }); err != nil {
-			return "", false
-		}
-		some[name] = content
-	}
-	content, err := json.Marshal(some)
-	return string(content), err == nil
 }
 
 // Opener decrypts a secret of a state.

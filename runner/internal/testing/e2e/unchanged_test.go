@@ -163,8 +163,6 @@ func TestUnchangedOwn(t *testing.T) {
 	expectRun(t, "a file that the program names", up(), "a", "b", "c")
 	program("a", "variables:\n  text:\n    fn::readFile: ../shared.txt\noutputs:\n  text: ${text}\n# changed\n")
 	expectRun(t, "a program with the same outputs", up(), "a")
-	program("a", "variables:\n  text:\n    fn::readFile: ../shared.txt\noutputs:\n  text: ${text}\n  extra: 1\n# changed\n")
-	expectRun(t, "an output that is not read", up(), "a")
 	e.env = append(e.env, "SOME_VARIABLE=1")
 	changed := up()
 	expectRun(t, "a variable of the environment", changed, "a", "b", "c")

@@ -21,19 +21,6 @@ type Reads struct {
 	Unsure   map[string]bool                       // readers that read a stack whose name is not known before they run
 }
 
-// Outputs returns the names of the outputs of a project that a reader reads. ok is false where the reader may read
-// others, or where no read is known.
-func (r Reads) Outputs(reader, owner string) (names []string, ok bool) {
-	program, inYAML := r.Programs[reader]
-	if !inYAML || program.MayReadMore || r.Unsure[reader] {
-		return nil, false
-	}
-	for _, read := range r.Of[reader][owner] {
-		names = append(names, read.Output)
-	}
-	return names, len(names) > 0
-}
-
 // ReadsOf reads the programs of an environment.
 func ReadsOf(s *session.Session, exports stacks.Exports) Reads {
 	reads := Reads{map[string]contract.Program{}, map[string]map[string][]contract.Read{}, map[string]bool{}}

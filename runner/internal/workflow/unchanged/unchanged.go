@@ -19,7 +19,6 @@ import (
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/secrets/encryption"
-	"mara/runner/internal/workflow/check"
 	"mara/runner/internal/workflow/inputs"
 )
 
@@ -33,8 +32,6 @@ type Projects struct {
 	maySkip bool // unchanged projects are skipped
 	// passphrase reads the passphrase that encrypts the states.
 	passphrase func() (string, error)
-	// reads knows which outputs the programs in Pulumi YAML read.
-	reads func() check.Reads
 	// resumed are the projects that the resumed run has done. They are skipped while they are unchanged, even if any
 	// other up runs them again.
 	resumed []string
@@ -68,7 +65,6 @@ func New(s *session.Session, maySkip bool) *Projects {
 	}
 	return &Projects{
 		session: s, maker: maker, hooks: s.Hooks(), maySkip: maySkip, records: inputs.RecordsOf(s),
-		reads: sync.OnceValue(func() check.Reads { return check.ReadsOf(s, stacks.Exports{Set: s.Stacks}) }),
 		passphrase: sync.OnceValues(func() (string, error) {
 			passphrase, ok, err := encryption.Passphrase(s.Env)
 			if err != nil || !ok {
@@ -152,11 +148,6 @@ func (u *Projects) fingerprint(
 			return nil, nil, err
 		}
 		subject.Outputs[read], outputs[read] = digest, standing.Outputs
-		if names, ok := u.reads().Outputs(step.Project.Name, read); ok {
-			if some, ok := standing.PlainOutputs(names); ok {
-				subject.Outputs[read], outputs[read] = fingerprint.Digest([]byte(some)), some
-			}
-		}
 	}
 	if parts, details, err = u.maker.Look(subject); err != nil {
 		return nil, nil, err
