@@ -46,7 +46,7 @@ func measureStart(ctx context.Context, o options, w io.Writer) error {
 		{"runner --help", []string{runner, "--help"}},
 		{"runner plan -p " + o.provider, []string{runner, "plan", "-p", o.provider}},
 		{"TAB after runner up -s", complete("up", "-s", "")},
-		{"TAB after runner up --selector", complete("fleet", "up", "--selector", "")},
+		{"TAB after runner fleet up --selector", complete("fleet", "up", "--selector", "")},
 		{"TAB after runner config set", complete("config", "set", "")},
 	} {
 		times, err := repeat(ctx, 3*o.rounds, func() (measured, error) {

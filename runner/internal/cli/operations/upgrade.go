@@ -217,6 +217,9 @@ func obstaclesOf(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.
 	return append(more, upgrade.Obstacles(append(objects, e.Items()...), objects, to)...)
 }
 
+// askLimit is how long a cluster may take to answer one question of an upgrade.
+const askLimit = 2 * time.Minute
+
 // askCluster returns the objects in the cluster, and what is to be said about its clients and its backups.
 func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.Environment, to string) (
 	items []map[string]any, more []upgrade.Obstacle, err error) {
@@ -224,8 +227,7 @@ func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.E
 	if err != nil {
 		return nil, nil, err
 	}
-	const patience = 2 * time.Minute
-	objects, err := live.List(ctx, live.Options{Kubeconfig: kubeconfig, Env: s.Env, Timeout: patience})
+	objects, err := live.List(ctx, live.Options{Kubeconfig: kubeconfig, Env: s.Env, Timeout: askLimit})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -241,14 +243,7 @@ func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.E
 	if err != nil {
 		return nil, nil, err
 	}
-	asking, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if metrics, err := cluster.Metrics(asking); err == nil {
-		more = upgrade.Requested(metrics, to)
-	} else {
-		more = []upgrade.Obstacle{{Where: "cluster",
-			Text: "which deprecated versions clients request is not known: " + err.Error()}}
-	}
+	more = requested(ctx, cluster, to)
 	if _, ok := e.States[projects.Backup().Name]; !ok {
 		return items, append(more, upgrade.Obstacle{Where: "backup", Text: "the environment has no backups; the optional " +
 			"project backup makes them (`runner plan --optional`)"}), nil
@@ -264,6 +259,18 @@ func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.E
 		}
 	}
 	return items, append(more, upgrade.BackupObstacle(newest, d.Now())...), nil
+}
+
+// requested returns which deprecated versions the clients of a cluster request.
+func requested(ctx context.Context, cluster *kubeapi.Cluster, to string) []upgrade.Obstacle {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	metrics, err := cluster.Metrics(ctx)
+	if err != nil {
+		return []upgrade.Obstacle{{Where: "cluster",
+			Text: "which deprecated versions clients request is not known: " + err.Error()}}
+	}
+	return upgrade.Requested(metrics, to)
 }
 
 // stopping returns the obstacles that stop an upgrade.

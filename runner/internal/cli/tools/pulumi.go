@@ -140,9 +140,7 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 		return "", err
 	}
 	s.Env[config.StackVariable] = checkouts.Stack(project)
-	if project.Own != nil && project.Own.StackFiles != "" {
-		maps.Copy(s.Env, encryption.ProjectEnv(s.Env, project.Name))
-	}
+	maps.Copy(s.Env, checkouts.PassphraseEnv(project))
 	return dir, s.AttachPrograms()
 }
 

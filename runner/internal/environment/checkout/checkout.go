@@ -41,16 +41,21 @@ func (m Maker) Own(all []model.Project, copies encryption.Copies) (func(project 
 		if err != nil {
 			return nil, err
 		}
-		directory := stacks.Directory{Path: project.Own.Dir, StackFile: content}
-		if project.Own.StackFiles != "" {
-			directory.Env = encryption.ProjectEnv(m.Env, project.Name)
-		}
-		found[project.Name] = directory
+		found[project.Name] = stacks.Directory{Path: project.Own.Dir, StackFile: content, Env: m.PassphraseEnv(project)}
 	}
 	return func(project string) (stacks.Directory, bool) {
 		directory, ok := found[project]
 		return directory, ok
 	}, nil
+}
+
+// PassphraseEnv returns what Pulumi's commands on a project need instead of the environment's passphrase: nothing, or
+// that of the project's own stack file.
+func (m Maker) PassphraseEnv(p model.Project) map[string]string {
+	if p.Own == nil || p.Own.StackFiles == "" || !encryption.HasPassphrase(m.Env, p.Name) {
+		return nil
+	}
+	return map[string]string{encryption.PassphraseVariable: m.Env[encryption.PassphraseVariableOf(p.Name)]}
 }
 
 // stackFileOf returns the copy of the stack file that an own project works on.

@@ -170,6 +170,25 @@ func TestOwn(t *testing.T) {
 	}
 }
 
+// TestPassphraseEnv: only a project with stack files of its own has a passphrase of its own.
+func TestPassphraseEnv(t *testing.T) {
+	t.Parallel()
+	m := maker(t, "")
+	m.Env = map[string]string{encryption.PassphraseVariable: "shared", "PULUMI_CONFIG_PASSPHRASE_SHOP": "another"}
+	want := map[string]string{encryption.PassphraseVariable: "another"}
+	if diff := cmp.Diff(want, m.PassphraseEnv(own(t, m, true))); diff != "" {
+		t.Errorf("a project with its own stack files (-want +got):\n%s", diff)
+	}
+	for name, project := range map[string]model.Project{
+		"on the environment's stack file": own(t, m, false), "built-in": {Name: "shop"},
+		"without a passphrase": {Name: "pay", Own: &model.Own{StackFiles: "pay"}},
+	} {
+		if env := m.PassphraseEnv(project); env != nil {
+			t.Errorf("a project %s gets %v", name, env)
+		}
+	}
+}
+
 // A program that plain Pulumi runs on the user's stack file would have it write a salt
 // into that, where only the secrets have one.
 func TestNeedsCopies(t *testing.T) {

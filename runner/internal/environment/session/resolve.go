@@ -152,12 +152,11 @@ func (s *Session) openVault() {
 	var keys []config.Key
 	var secrets []model.Secret
 	files := s.Checkouts().Files
-	inPlan, covered := files.InPlan(s.Plan)
-	beside := inPlan
+	stackFiles, covered := files.InPlan(s.Plan)
 	elsewhere := map[string]vault.Elsewhere{}
 	for _, step := range s.Plan.Steps {
 		keys = append(keys, step.Project.Keys...)
-		file := beside[step.Project.Name]
+		file := stackFiles[step.Project.Name]
 		if !checkout.SaysHow(file) {
 			secrets = append(secrets, checkout.WithoutOwn(step.Project.Secrets, file)...)
 			continue
@@ -171,13 +170,10 @@ func (s *Session) openVault() {
 	}
 	selected, err := plan.Select(s.Plan, o.Selection) // a wrong selection is refused elsewhere
 	if err == nil {
-		// The stack files of other projects may have another passphrase.
-		beside, _ = files.InPlan(selected)
-		for project, file := range inPlan { // an unselected project with one of its own may be read
-			if encryption.HasPassphrase(s.Env, project) {
-				beside[project] = file
-			}
-		}
+		names := selected.Names()
+		maps.DeleteFunc(stackFiles, func(project string, _ config.StackFile) bool { // its passphrase may not be known
+			return !slices.Contains(names, project) && !encryption.HasPassphrase(s.Env, project)
+		})
 	}
 	skipped := slices.DeleteFunc(s.Provider.Projects(), func(project model.Project) bool { // built-in, and not in the plan
 		return project.Own != nil || slices.Contains(s.Plan.Names(), project.Name)
@@ -186,7 +182,7 @@ func (s *Session) openVault() {
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
 		Provider: s.Provider.InfraType(), Directory: s.Directory, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
 		Without: s.Provider.Without(), Skipped: skipped,
-		ProjectStackFiles: beside, ProjectsEncrypt: covered, Elsewhere: elsewhere,
+		ProjectStackFiles: stackFiles, ProjectsEncrypt: covered, Elsewhere: elsewhere,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
 		Backend: vault.Backend{

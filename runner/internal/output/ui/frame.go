@@ -200,11 +200,7 @@ func (f frame) waiting(s event.Step, room int) string {
 // fitting lists as many names as fit, at least the first, and counts the others.
 func fitting(names []string, room int) string {
 	for n := len(names); ; n-- {
-		text := strings.Join(names[:n], ", ")
-		if rest := len(names) - n; rest > 0 {
-			text += fmt.Sprintf(" and %d more", rest)
-		}
-		if n == 1 || typeset.Cells(text) <= room {
+		if text := typeset.Few(names, n); n == 1 || typeset.Cells(text) <= room {
 			return text
 		}
 	}

@@ -316,7 +316,7 @@ func indented(text string, indent int) string {
 func names(list []string) string {
 	const most = 10
 	if len(list) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:most-1], ", "), len(list)-most+1)
+		return typeset.Few(list, most-1)
 	}
 	if len(list) < 2 {
 		return strings.Join(list, "")

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -163,16 +164,18 @@ func evaluate(text string, input any) (bool, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), whenLimit)
 	defer cancel()
-	value, ok := code.RunWithContext(ctx, input).Next()
-	if err, failed := value.(error); failed {
+	value, _ := code.RunWithContext(ctx, input).Next()
+	switch value := value.(type) {
+	case nil:
+		return false, nil
+	case bool:
+		return value, nil
+	case error:
 		if ctx.Err() != nil {
-			err = fmt.Errorf("takes longer than %s", whenLimit)
+			return false, fmt.Errorf("takes longer than %s", whenLimit)
 		}
-		return false, fmt.Errorf("%s", strings.TrimSpace(err.Error()))
-	}
-	holds, isBool := value.(bool)
-	if ok && value != nil && !isBool {
+		return false, errors.New(strings.TrimSpace(value.Error()))
+	default:
 		return false, fmt.Errorf("it gives %v, and must give true or false: compare it, as in `%s == \"...\"`", value, text)
 	}
-	return holds, nil
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"mara/config"
+	"mara/runner/internal/machine/typeset"
 )
 
 // RolloutFile has the waves, below the root.
@@ -387,12 +388,8 @@ func (d *rolloutDecoder) checkOverlap(waves []Wave, all []Environment) {
 			if len(both) == 0 {
 				continue
 			}
-			more := ""
-			if n := len(both) - 1; n > 0 {
-				more = fmt.Sprintf(" and %d more", n)
-			}
-			d.problem(w.Line, w.Name, "matches %s%s, which wave %s in line %d matches as well; an environment is in one wave",
-				both[0], more, before.Name, before.Line)
+			d.problem(w.Line, w.Name, "matches %s, which wave %s in line %d matches as well; an environment is in one wave",
+				typeset.Few(both, 1), before.Name, before.Line)
 		}
 	}
 }

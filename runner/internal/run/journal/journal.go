@@ -116,16 +116,9 @@ func (j *Journal) Dir() string { return j.dir }
 // Emit appends an event. Of a project that says too much it records how it ends, and that the rest is missing.
 func (j *Journal) Emit(e event.Event) {
 	j.summary.Apply(e)
-	if e.Type == event.StepLog && e.Severity != event.Error {
-		before := j.said[e.Project]
-		j.said[e.Project] = before + len(e.Message)
-		switch {
-		case before > maxSaid:
-			return
-		case before+len(e.Message) > maxSaid:
-			e.Message = fmt.Sprintf("more than %d MiB of messages: the others are not recorded", maxSaid>>20)
-			e.Severity = event.Warning
-		}
+	e, record := j.limit(e)
+	if !record {
+		return
 	}
 	line, err := event.Marshal(e)
 	if err == nil {
@@ -133,6 +126,20 @@ func (j *Journal) Emit(e event.Event) {
 	}
 	j.check(err)
 	j.check(j.logs.write(&j.summary, e))
+}
+
+// limit returns an event as it is recorded, if it is: the message with which a project exceeds its share is replaced.
+func (j *Journal) limit(e event.Event) (limited event.Event, record bool) {
+	if e.Type != event.StepLog || e.Severity == event.Error {
+		return e, true
+	}
+	before := j.said[e.Project]
+	j.said[e.Project] = before + len(e.Message)
+	if before <= maxSaid && j.said[e.Project] > maxSaid {
+		e.Message = fmt.Sprintf("more than %d MiB of messages: the others are not recorded", maxSaid>>20)
+		e.Severity = event.Warning
+	}
+	return e, before <= maxSaid
 }
 
 // check reports the first error, once.

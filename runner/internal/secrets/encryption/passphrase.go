@@ -153,15 +153,6 @@ func HasPassphrase(env map[string]string, project string) bool {
 	return set && project != "" && variable != PassphraseFileVariable
 }
 
-// ProjectEnv returns what Pulumi's commands on a project need instead of the environment's
-// passphrase: nothing, or the project's own.
-func ProjectEnv(env map[string]string, project string) map[string]string {
-	if !HasPassphrase(env, project) {
-		return nil
-	}
-	return map[string]string{PassphraseVariable: env[PassphraseVariableOf(project)]}
-}
-
 // Passphrase reads the passphrase from environment variables, by Pulumi's rules; ok is false
 // if none is set. A passphrase may be empty.
 func Passphrase(env map[string]string) (passphrase string, ok bool, err error) {

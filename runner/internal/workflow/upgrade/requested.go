@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // deprecatedMetric is the API server's count of requests of deprecated API versions, since it started. Source:
@@ -32,7 +34,7 @@ func Requested(metrics []byte, to string) (found []Obstacle) {
 		if removed == "" || Compare(removed, to) > 0 {
 			continue
 		}
-		version := strings.TrimPrefix(labels["group"]+"/"+labels["version"], "/")
+		version := schema.GroupVersion{Group: labels["group"], Version: labels["version"]}.String()
 		resource := strings.TrimSuffix(labels["resource"]+"/"+labels["subresource"], "/")
 		found = append(found, Obstacle{Where: "cluster", Text: fmt.Sprintf(
 			"since its API server started, a client has requested %s of %s, which is not served any more from Kubernetes %s on",
