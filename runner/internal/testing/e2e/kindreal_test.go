@@ -246,6 +246,30 @@ func (r *realKind) clean(args ...string) {
 	})
 }
 
+// realPart is a part of a test of one environment.
+type realPart struct {
+	name string
+	test func(*realKind)
+}
+
+// runParts runs the parts of a test, one after the other, and returns the names of those that ran. It stops at the first
+// that fails.
+func (r *realKind) runParts(t *testing.T, parts []realPart) (ran []string) {
+	for _, part := range parts {
+		skipped := false
+		if !t.Run(part.name, func(t *testing.T) {
+			defer func() { skipped = t.Skipped() }()
+			part.test(r.in(t))
+		}) {
+			t.FailNow()
+		}
+		if !skipped {
+			ran = append(ran, part.name)
+		}
+	}
+	return ran
+}
+
 // TestRealLife takes an environment with Kubernetes in its nodes through its
 // life. The parts follow one another.
 func TestRealLife(t *testing.T) {
@@ -253,13 +277,13 @@ func TestRealLife(t *testing.T) {
 	r.leavesNothing(t)
 	defer r.run("destroy", "--yes", "-o", "json") // a cleanup's context has ended
 	run := realRun{Command: "make e2e-real", Projects: strings.Split(realProjects, ",")}
-	for _, part := range []struct {
-		name string
-		test func(*realKind)
-	}{
+	run.Parts = r.runParts(t, []realPart{
 		{"cancelled while it is created", realCancelled},
 		{"killed while it is created", realKilled},
 		{"up", realUp},
+	})
+	run.Versions = r.versions()
+	run.Parts = append(run.Parts, r.runParts(t, []realPart{
 		{"nothing to do", realNothingToDo},
 		{"a query", realQuery},
 		{"the registry", realRegistry},
@@ -273,21 +297,7 @@ func TestRealLife(t *testing.T) {
 		{"simulations that ask the cluster", realSimulated},
 		{"another environment beside it", realBeside},
 		{"destroy", realDestroy},
-	} {
-		skipped := false
-		if !t.Run(part.name, func(t *testing.T) {
-			defer func() { skipped = t.Skipped() }()
-			part.test(r.in(t))
-		}) {
-			return
-		}
-		if !skipped {
-			run.Parts = append(run.Parts, part.name)
-		}
-		if part.name == "up" {
-			run.Versions = r.versions()
-		}
-	}
+	})...)
 	r.record(t, run)
 }
 

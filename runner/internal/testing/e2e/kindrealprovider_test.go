@@ -33,9 +33,10 @@ var inCluster = []string{
 // controller, of which only a state is there.
 const outside = "kic-image-build,kic-image-push,bank-of-anthos"
 
-// TestProviderLife has Pulumi's own Kubernetes provider deploy the projects of the
-// environment to a real cluster, with charts from a mirror. Their Pods do not run.
-func TestProviderLife(t *testing.T) {
+// newProviderKind stands up a cluster for Pulumi's own Kubernetes provider, with a mirror of the charts. Pods do not run in
+// it: a stand-in says that they are ready.
+func newProviderKind(t *testing.T) *realKind {
+	t.Helper()
 	if os.Getenv("E2E_PROVIDER") == "" || os.Getenv("E2E_CHARTS") == "" {
 		t.Skip("there is no Kubernetes provider and no chart here; `make e2e-provider` says what it needs")
 	}
@@ -49,38 +50,41 @@ func TestProviderLife(t *testing.T) {
 		runDocker(t, "tag", image, mirrored)
 		t.Cleanup(func() { runDocker(t, "image", "rm", mirrored) })
 	}
-	defer r.run("destroy", "--yes", "--force-forget", "-o", "json")
 	r.up()
 	pushCharts(t, fmt.Sprintf("http://localhost:%d/v2/mirror/charts/", r.registry))
-	content, err := os.ReadFile(filepath.Join(r.home, ".kube", "config"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.kubectl("taint node " + r.controlPlane() + " stand-in=elsewhere:NoExecute")
-	startStandIn(t, content)
-	r.pretendImages()
+	startStandIn(t, r.kubeconfigFile())
+	return r
+}
 
-	run := realRun{Command: "make e2e-provider", Projects: append(strings.Split(realProjects, ","), inCluster...), Versions: r.versions()}
-	run.Versions["Pulumi's Kubernetes provider"] = os.Getenv("E2E_PROVIDER_VERSION")
+// providerVersions returns what a test with Pulumi's own Kubernetes provider ran with.
+func (r *realKind) providerVersions() map[string]string {
+	r.t.Helper()
+	all := r.versions()
+	version := os.Getenv("E2E_PROVIDER_VERSION")
 	if built := os.Getenv("E2E_PROVIDER_BUILT"); built != "" {
-		run.Versions["Pulumi's Kubernetes provider"] += " (" + built + ")"
+		version += " (" + built + ")"
 	}
-	for _, part := range []struct {
-		name string
-		test func(*realKind)
-	}{
+	all["Pulumi's Kubernetes provider"] = version
+	return all
+}
+
+// TestProviderLife has Pulumi's own Kubernetes provider deploy the projects of the
+// environment to a real cluster, with charts from a mirror. Their Pods do not run.
+func TestProviderLife(t *testing.T) {
+	r := newProviderKind(t)
+	defer r.run("destroy", "--yes", "--force-forget", "-o", "json")
+	r.pretendImages()
+	run := realRun{Command: "make e2e-provider", Projects: append(strings.Split(realProjects, ","), inCluster...), Versions: r.providerVersions()}
+	run.Parts = r.runParts(t, []realPart{
 		{"up", providerUp},
 		{"nothing to do", providerNothing},
 		{"a changed value", providerChange},
 		{"deleted by hand", providerDeleted},
 		{"destroy what is in the cluster", providerDestroy},
+		{"the cluster is replaced", providerReplaced},
+		{"the cluster was deleted by hand", providerGone},
 		{"the cluster is lost", providerLost},
-	} {
-		if !t.Run(part.name, func(t *testing.T) { part.test(r.in(t)) }) {
-			return
-		}
-		run.Parts = append(run.Parts, part.name)
-	}
+	})
 	r.record(t, run)
 }
 
@@ -176,13 +180,76 @@ func providerDestroy(r *realKind) {
 	}
 }
 
+// someInCluster are projects with objects and a Helm release in the cluster.
+const someInCluster = "secrets,ingress-controller-namespace,certmgr"
+
+// holdsSome holds that everything in the cluster is there, and nothing more to do.
+func (r *realKind) holdsSome() {
+	r.t.Helper()
+	r.kubectl("get --namespace=prometheus secret/prometheus-credentials")
+	r.kubectl("get namespace nginx-ingress")
+	r.eventually("deployed", func() string {
+		return r.ask("get secrets --all-namespaces --selector=owner=helm --output=jsonpath={.items[*].metadata.labels.status}")
+	})
+	if got := changed(r.operate("up", "--only", realProjects+","+someInCluster)); len(got) > 0 {
+		r.t.Errorf("a further up changes %v", got)
+	}
+	r.clean("--only", realProjects+","+someInCluster)
+}
+
+// providerReplaced changes what only another cluster can have. The preview says what goes with the old one; one up
+// empties it, replaces it and makes everything anew.
+func providerReplaced(r *realKind) {
+	r.operate("up", "--only", someInCluster)
+	r.http = freePort(r.t)
+	r.configure()
+	up := []string{"--only", realProjects + "," + someInCluster}
+	found := findingsOf(r.operate(append([]string{"preview"}, up...)...), event.RuleCluster)
+	for _, want := range []string{"because httpPort", "secrets (", "certmgr (", "with 1 Helm release"} {
+		if !strings.Contains(found, want) {
+			r.t.Errorf("the preview does not say %q: %s", want, found)
+		}
+	}
+	if refused := r.run(append([]string{"up", "--yes"}, up...)...); refused.code != 1 || !strings.Contains(refused.stdout+refused.stderr, "the loss of a cluster") {
+		r.t.Fatalf("an up that replaces the cluster: exit code %d\n%s%s", refused.code, refused.stdout, refused.stderr)
+	}
+	r.kubectl("get --namespace=prometheus secret/prometheus-credentials")
+	got := changed(r.operate(append([]string{"up", "--allow", "cluster"}, up...)...))
+	for _, project := range append([]string{"kind-cluster"}, strings.Split(someInCluster, ",")...) {
+		if !slices.Contains(got, project) {
+			r.t.Errorf("it has changed %v, and not %s", got, project)
+		}
+	}
+	r.holdsSome()
+}
+
+// providerGone deletes the cluster by hand, with something in it: an up says so, and makes everything anew, whether a
+// refresh has found it out before or not.
+func providerGone(r *realKind) {
+	for _, refreshed := range []bool{false, true} {
+		r.lose(r.controlPlane())
+		if refreshed {
+			if result := r.run("refresh", "--yes", "--only", realProjects+","+someInCluster); result.code != 1 { // what is in it cannot be read
+				r.t.Errorf("refresh: exit code %d\n%s%s", result.code, result.stdout, result.stderr)
+			}
+		}
+		up := []string{"--only", realProjects + "," + someInCluster}
+		if found := findingsOf(r.operate(append([]string{"preview"}, up...)...), event.RuleCluster); !strings.Contains(found, "the cluster is gone") {
+			r.t.Errorf("the preview says %q", found)
+		}
+		events := r.operate(append([]string{"up"}, up...)...)
+		if text := strings.Join(warnings(events), "\n"); !strings.Contains(text, "the cluster is gone") {
+			r.t.Errorf("up warns of %q", text)
+		}
+		r.holdsSome()
+	}
+}
+
 // providerLost loses a cluster with something in it: each operation says so once,
 // and --force-forget drops what was in it.
 func providerLost(r *realKind) {
-	const few = "secrets,ingress-controller-namespace,certmgr"
-	r.operate("up", "--only", few)
 	r.lose(r.controlPlane())
-	failed := r.run("destroy", "--only", few, "--yes")
+	failed := r.run("destroy", "--only", someInCluster, "--yes")
 	text := failed.stdout + failed.stderr
 	if failed.code != 1 || !strings.Contains(text, "the Kubernetes cluster is unreachable") || !strings.Contains(text, "--force-forget") ||
 		strings.Contains(text, "PULUMI_K8S_DELETE_UNREACHABLE") {

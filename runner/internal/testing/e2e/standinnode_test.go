@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -31,31 +32,50 @@ const standIn = "stand-in"
 // object is one of Kubernetes, as JSON.
 type object = map[string]any
 
-// startStandIn adds the node to a cluster, and keeps it going until the test ends.
-func startStandIn(t *testing.T, kubeconfig []byte) {
+// startStandIn adds the node to the cluster of a kubeconfig, which no other node takes Pods of then, and keeps it going
+// until the test ends. It follows the file to another cluster.
+func startStandIn(t *testing.T, kubeconfig string) {
 	t.Helper()
-	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.Timeout = 10 * time.Second
-	n := &standInNode{ready: map[string]bool{}}
-	if n.client, err = rest.HTTPClientFor(config); err != nil {
-		t.Fatal(err)
-	}
-	if n.base, err = url.Parse(config.Host); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.register(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		n.keepGoing(ctx)
+		var n *standInNode
+		var known []byte
+		for beat := 0; ctx.Err() == nil; beat++ {
+			content, err := os.ReadFile(kubeconfig)
+			if err == nil && !bytes.Equal(content, known) {
+				if joined, err := join(ctx, content); err == nil {
+					n, known = joined, content
+				}
+			}
+			if n != nil {
+				n.keepGoing(ctx, beat)
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(500 * time.Millisecond):
+			}
+		}
 	}()
-	t.Cleanup(func() { cancel(); <-done; n.client.CloseIdleConnections() })
+	t.Cleanup(func() { cancel(); <-done })
+}
+
+// join adds a stand-in to a cluster.
+func join(ctx context.Context, kubeconfig []byte) (*standInNode, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = 10 * time.Second
+	n := &standInNode{ready: map[string]bool{}}
+	if n.client, err = rest.HTTPClientFor(config); err != nil {
+		return nil, err
+	}
+	if n.base, err = url.Parse(config.Host); err != nil {
+		return nil, err
+	}
+	return n, n.register(ctx)
 }
 
 // call asks the API server; content is nil for a question without any.
@@ -96,13 +116,31 @@ const (
 	asMerge = "application/merge-patch+json"
 )
 
-// register makes the node, which has room for everything.
+// register makes the node, which has room for everything, and has the others take no Pods.
 func (n *standInNode) register(ctx context.Context) error {
-	_, err := n.call(ctx, http.MethodPost, "api/v1/nodes", asJSON, object{
-		"metadata": object{"name": standIn, "labels": object{"kubernetes.io/hostname": standIn, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
-	})
+	nodes, err := n.call(ctx, http.MethodGet, "api/v1/nodes", asJSON, nil)
 	if err != nil {
 		return err
+	}
+	known := false
+	for _, node := range list(nodes, "items") {
+		meta, _ := node["metadata"].(object)
+		if meta["name"] == standIn {
+			known = true
+			continue
+		}
+		taint := []object{{"key": standIn, "value": "elsewhere", "effect": "NoExecute"}}
+		if _, err := n.call(ctx, http.MethodPatch, "api/v1/nodes/"+fmt.Sprint(meta["name"]), asMerge, object{"spec": object{"taints": taint}}); err != nil {
+			return err
+		}
+	}
+	if !known {
+		_, err := n.call(ctx, http.MethodPost, "api/v1/nodes", asJSON, object{
+			"metadata": object{"name": standIn, "labels": object{"kubernetes.io/hostname": standIn, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+		})
+		if err != nil {
+			return err
+		}
 	}
 	room := object{"cpu": "64", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "500"}
 	_, err = n.call(ctx, http.MethodPatch, "api/v1/nodes/"+standIn+"/status", asMerge, object{"status": object{
@@ -118,24 +156,18 @@ func nodeCondition(kind, status string) object {
 	return object{"type": kind, "status": status, "reason": "StandIn", "lastHeartbeatTime": now, "lastTransitionTime": now}
 }
 
-// keepGoing looks after the node and its Pods. Whatever fails is tried again.
-func (n *standInNode) keepGoing(ctx context.Context) {
-	for beat := 0; ctx.Err() == nil; beat++ {
-		if beat%20 == 0 {
-			_, _ = n.call(ctx, http.MethodPatch, "api/v1/nodes/"+standIn+"/status", asMerge,
-				object{"status": object{"conditions": []object{nodeCondition("Ready", "True")}}})
-		}
-		if pods, err := n.call(ctx, http.MethodGet, "api/v1/pods?fieldSelector=spec.nodeName%3D"+standIn, asJSON, nil); err == nil {
-			for _, pod := range list(pods, "items") {
-				n.look(ctx, pod)
-			}
-		}
-		n.excuseWebhooks(ctx)
-		select {
-		case <-ctx.Done():
-		case <-time.After(500 * time.Millisecond):
+// keepGoing looks after the node and its Pods, once. What fails is tried again in the next beat.
+func (n *standInNode) keepGoing(ctx context.Context, beat int) {
+	if beat%20 == 0 {
+		_, _ = n.call(ctx, http.MethodPatch, "api/v1/nodes/"+standIn+"/status", asMerge,
+			object{"status": object{"conditions": []object{nodeCondition("Ready", "True")}}})
+	}
+	if pods, err := n.call(ctx, http.MethodGet, "api/v1/pods?fieldSelector=spec.nodeName%3D"+standIn, asJSON, nil); err == nil {
+		for _, pod := range list(pods, "items") {
+			n.look(ctx, pod)
 		}
 	}
+	n.excuseWebhooks(ctx)
 }
 
 // excuseWebhooks has the API server go on without webhooks: their Pods do not run.

@@ -1,0 +1,229 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/providers"
+)
+
+// onExisting is mara.yaml of an environment on a cluster that is there already, with everything optional that it can have.
+const onExisting = `providers:
+  cluster:
+    without: [bank-of-anthos]
+    with: [metrics-server, guardrails, access, dashboard, external-dns, backup]
+applications:
+  shop:
+    image: registry.example.com/shop:1.2.3
+    port: 3000
+    host: shop.example.com
+    replicas: {min: 2, max: 4}
+    secrets: [DATABASE_URL]
+    env: {LOG_LEVEL: info}
+    files: {/etc/shop.conf: "size: 3\n"}
+    before: [./migrate, up]
+    metrics: /metrics
+`
+
+// existing is an environment on the cluster of another one.
+type existing struct {
+	*environment
+	cluster *realKind
+	before  map[string]bool // objects in the cluster before
+}
+
+// newExisting creates an environment on a cluster.
+func newExisting(t *testing.T, cluster *realKind) *existing {
+	t.Helper()
+	e := newEnvironment(t, embedded)
+	for _, variable := range cluster.env {
+		if strings.HasPrefix(variable, "PULUMI_") {
+			e.env = append(e.env, variable)
+		}
+	}
+	e.env = append(e.env, "TOKEN=a-token", "DATABASE_URL=postgres://shop:hunter2@db/shop")
+	e.write("mara.yaml", onExisting)
+	e.write("config/pulumi/Pulumi.dev.yaml", fmt.Sprintf("config:\n  kubernetes:infra_type: cluster\n  kubernetes:mirror: %s\n"+
+		"  cluster:kubeconfig: %s\n  cluster:context: mara-kind-test\n  external-dns:provider: cloudflare\n"+
+		"  external-dns:token_variable: CF_API_TOKEN\n  backup:endpoint: http://%s-registry:5000\n%s", cluster.mirror, cluster.kubeconfigFile(),
+		cluster.cluster(), strings.TrimPrefix(withAll, "\n")))
+	for key, variable := range map[string]string{
+		"external-dns:token": "TOKEN", "backup:access_key": "TOKEN", "backup:secret_key": "TOKEN", "shop:DATABASE_URL": "DATABASE_URL",
+	} {
+		if r := e.run("secrets", "set", key, "env:"+variable); r.code != 0 {
+			t.Fatalf("secrets set %s: exit code %d\n%s%s", key, r.code, r.stdout, r.stderr)
+		}
+	}
+	return &existing{environment: e, cluster: cluster, before: cluster.objects()}
+}
+
+// objects returns everything in a cluster but what comes and goes by itself.
+func (r *realKind) objects() map[string]bool {
+	r.t.Helper()
+	found := map[string]bool{}
+	const passing = "events|leases|pods|nodes|endpoints|endpointslices|replicasets|controllerrevisions"
+	for _, scope := range []string{"true", "false"} {
+		kinds := strings.Fields(r.kubectl("api-resources --verbs=list --output=name --namespaced=" + scope))
+		kinds = slices.DeleteFunc(kinds, func(kind string) bool {
+			name, _, _ := strings.Cut(kind, ".")
+			return slices.Contains(strings.Split(passing, "|"), name)
+		})
+		const columns = " --all-namespaces --ignore-not-found --output=custom-columns=:.kind,:.metadata.namespace,:.metadata.name"
+		for line := range strings.Lines(r.kubectl("get " + strings.Join(kinds, ",") + columns)) {
+			if words := strings.Fields(line); len(words) == 3 {
+				found[strings.Join(words, " ")] = true
+			}
+		}
+	}
+	return found
+}
+
+// up deploys everything, and returns the projects that have changed.
+func (e *existing) up(args ...string) []string {
+	e.t.Helper()
+	r := e.run(append([]string{"up", "--yes", "--generate-secrets", "-o", "json"}, args...)...)
+	if r.code != 0 {
+		e.t.Fatalf("up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	return changed(decode(e.t, r.stdout))
+}
+
+// TestProviderExisting deploys an environment with an application and all optional projects that need no cloud to a
+// cluster that is there already, with Pulumi's own Kubernetes provider, and destroys it without a trace.
+func TestProviderExisting(t *testing.T) {
+	r := newProviderKind(t)
+	defer r.run("destroy", "--yes", "--force-forget", "-o", "json")
+	r.eventually("serviceaccount/default", func() string { return r.ask("get serviceaccount default --output=name") })
+	e := newExisting(t, r)
+	run := realRun{Command: "make e2e-provider", Provider: "cluster", Versions: r.providerVersions()}
+	p, err := providers.ByName("cluster")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range slices.Concat(p.Steps, p.Optional.Steps) {
+		if name := step.Project.Name; name != "bank-of-anthos" && !strings.HasPrefix(name, "kic-image") {
+			run.Projects = append(run.Projects, name)
+		}
+	}
+	part := func(name string, test func(*existing)) realPart {
+		return realPart{name, func(r *realKind) {
+			in, environment := *e, *e.environment
+			environment.t, in.environment, in.cluster = r.t, &environment, r
+			test(&in)
+		}}
+	}
+	run.Parts = r.runParts(t, []realPart{
+		part("what the cluster answers", existingAsked),
+		part("up", existingUp),
+		part("nothing to do", existingNothing),
+		part("what groups may do", existingRoles),
+		part("a new image of an application", existingImage),
+		part("an application that becomes a project of one's own", existingEject),
+		part("destroy without a trace", existingDestroy),
+	})
+	record(t, run)
+}
+
+func existingAsked(e *existing) {
+	for key, want := range map[string]string{
+		"cluster:entry": "node-ports (asked from the cluster", "cluster:distribution": "kind (asked from the cluster",
+		"cluster:small": "true (asked from the cluster",
+	} {
+		if got := e.run("config", "explain", key); got.code != 0 || !strings.Contains(got.stdout, want) {
+			e.t.Errorf("config explain %s does not say %q: %s%s", key, want, got.stdout, got.stderr)
+		}
+	}
+}
+
+func existingUp(e *existing) {
+	got := e.up()
+	for _, name := range []string{"certmgr", "prometheus", "shop", "metrics-server", "guardrails", "access", "dashboard", "external-dns", "backup"} {
+		if !slices.Contains(got, name) {
+			e.t.Errorf("it has changed %v, and not %s", got, name)
+		}
+	}
+	if secret := e.cluster.kubectl("get secrets --namespace=shop --output=jsonpath={.items[*].data.DATABASE_URL}"); secret == "" {
+		e.t.Error("the secret of the application is not in the cluster")
+	}
+	if pods := e.cluster.kubectl("get pods --namespace=shop --selector=app.kubernetes.io/name=shop --field-selector=status.phase=Running --output=name"); len(strings.Fields(pods)) != 2 {
+		e.t.Errorf("the application has the Pods %q, want 2", pods)
+	}
+}
+
+func existingNothing(e *existing) {
+	if got := e.up(); len(got) > 0 {
+		e.t.Errorf("a further up changes %v", got)
+	}
+	e.cluster.eventually("", func() string {
+		if r := e.run("drift", "--exit-code"); r.code != 0 {
+			return fmt.Sprintf("%d: %s%s", r.code, r.stdout, r.stderr)
+		}
+		return ""
+	})
+}
+
+// existingRoles asks the API server what the groups of access:groups may do.
+func existingRoles(e *existing) {
+	for _, may := range []struct{ group, namespace, verb, want string }{
+		{"platform", "default", "delete nodes", "yes"},
+		{"team-a", "team-a", "create deployments.apps", "yes"},
+		{"team-a", "team-a", "get secrets", "yes"},
+		{"team-a", "team-a", "create servicemonitors.monitoring.coreos.com", "yes"},
+		{"team-a", "team-a", "create rolebindings.rbac.authorization.k8s.io", "no"},
+		{"team-a", "team-a", "delete resourcequotas", "no"},
+		{"team-a", "team-a", "create networkpolicies.networking.k8s.io", "no"},
+		{"team-a", "default", "get pods", "no"},
+	} {
+		got := e.cluster.ask(fmt.Sprintf("auth can-i %s --namespace=%s --as=someone --as-group=%s", may.verb, may.namespace, may.group))
+		if answer := strings.Fields(got); len(answer) == 0 || answer[0] != may.want {
+			e.t.Errorf("may %s %s in %s: %q, want %s", may.group, may.verb, may.namespace, got, may.want)
+		}
+	}
+}
+
+func existingImage(e *existing) {
+	if r := e.run("config", "set", "shop:image", "registry.example.com/shop:1.3.0"); r.code != 0 {
+		e.t.Fatalf("config set: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if diff := cmp.Diff([]string{"shop"}, e.up()); diff != "" {
+		e.t.Errorf("what has changed (-want +got):\n%s", diff)
+	}
+	if image := e.cluster.kubectl("get deployments --namespace=shop --output=jsonpath={.items[0].spec.template.spec.containers[0].image}"); !strings.HasSuffix(image, "/shop:1.3.0") {
+		e.t.Errorf("the Deployment has the image %q", image)
+	}
+}
+
+func existingEject(e *existing) {
+	if r := e.run("eject", "shop"); r.code != 0 {
+		e.t.Fatalf("eject: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	if got := e.up(); len(got) > 0 {
+		e.t.Errorf("the own project changes %v", got)
+	}
+}
+
+func existingDestroy(e *existing) {
+	if r := e.run("destroy", "--yes", "-o", "json"); r.code != 0 {
+		e.t.Fatalf("destroy: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	e.cluster.eventually("", func() string {
+		var left []string
+		after := e.cluster.objects()
+		for object := range after {
+			if !e.before[object] {
+				left = append(left, object)
+			}
+		}
+		for object := range e.before {
+			if !after[object] {
+				left = append(left, "lost: "+object)
+			}
+		}
+		slices.Sort(left)
+		return strings.Join(left, "\n")
+	})
+}
