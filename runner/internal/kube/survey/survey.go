@@ -107,6 +107,7 @@ func (e *examination) nodes() {
 	var cpu, memory resource.Quantity
 	workers := 0
 	var architectures []string
+	unknown := false
 	for _, item := range items {
 		n := nodeOf(item)
 		e.all = append(e.all, n)
@@ -116,7 +117,9 @@ func (e *examination) nodes() {
 		workers++
 		cpu.Add(n.cpu)
 		memory.Add(n.memory)
-		if !slices.Contains(architectures, n.arch) {
+		if n.arch == "" {
+			unknown = true // its kubelet has not said
+		} else if !slices.Contains(architectures, n.arch) {
 			architectures = append(architectures, n.arch)
 		}
 	}
@@ -124,14 +127,14 @@ func (e *examination) nodes() {
 	slices.Sort(architectures)
 	gib := float64(memory.Value()) / (1 << 30)
 	e.fact("%s for Pods: %s, %.0f GiB of memory, %s", typeset.Counted(workers, "node"),
-		typeset.Counted(int(cpu.Value()), "processor"), gib, cmp.Or(strings.Join(architectures, " and "), "none ready"))
+		typeset.Counted(int(cpu.Value()), "processor"), gib, cmp.Or(strings.Join(architectures, " and "), "of no known architecture"))
 	small := workers < 3
 	e.answer(projects.SmallKey, small, fmt.Sprintf("%s for Pods", typeset.Counted(workers, "node")))
 	if workers > 0 && (cpu.Value() < 2 || gib < 5.5) {
 		e.doubt("leave projects out with --skip, or add nodes", "the nodes have %s and %.0f GiB of memory; all projects "+
 			"together need 2 processors and 6 GiB", typeset.Counted(int(cpu.Value()), "processor"), gib)
 	}
-	if len(architectures) == 1 && architectures[0] != "amd64" {
+	if len(architectures) == 1 && !unknown && architectures[0] != "amd64" {
 		e.answer("kic:platform", "linux/"+architectures[0], "all nodes are "+architectures[0])
 	}
 }

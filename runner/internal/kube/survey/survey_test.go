@@ -143,6 +143,15 @@ problem: the IngressClass nginx belongs to others -> leave the project ingress-c
 problem: the namespace nginx-ingress belongs to the environment prod, which runs on the same cluster -> name another context for one of the two environments
 problem: the namespace logstore is there already, and this environment has not made it -> leave its project out: ` + "`without`" + ` in mara.yaml, or --skip
 `},
+		{name: "a node whose kubelet has not said its architecture", world: &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
+			nodes: {
+				strings.Replace(clustertest.Worker("a", "azure:///x", ""), "amd64", "arm64", 1),
+				strings.Replace(clustertest.Worker("b", "azure:///x", ""), `"architecture":"amd64"`, "", 1),
+			}, classes: {localPath}, namespaces: {}, services: {}, deployments: {}, definitions: {},
+		}}, want: `cluster:small = true (2 nodes for Pods)
+kubernetes:storage_class = local-path (the default StorageClass, which the cluster chooses for each new volume)
+cluster:entry = load-balancer (its nodes are of a cloud: azure)
+`},
 		{name: "a user who sees nothing", world: &clustertest.World{Version: "v1.34.0", Hidden: []string{nodes, services, namespaces, classes, deployments, definitions, ingress}}, want: `cluster:entry = node-ports (nothing in the cluster gives Services an address)
 problem: the address of a node, at which its ports are reached, is not known -> set cluster:address
 problem: whether the cluster has cert-manager already is not known: its Deployments or definitions may not be listed -> ask its administrators, and set certmgr:install to true or false

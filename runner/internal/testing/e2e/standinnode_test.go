@@ -144,7 +144,7 @@ func (n *standInNode) register(ctx context.Context) error {
 	}
 	room := object{"cpu": "64", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "500"}
 	_, err = n.call(ctx, http.MethodPatch, "api/v1/nodes/"+standIn+"/status", asMerge, object{"status": object{
-		"capacity": room, "allocatable": room,
+		"capacity": room, "allocatable": room, "nodeInfo": object{"architecture": "amd64", "operatingSystem": "linux"},
 		"addresses":  []object{{"type": "InternalIP", "address": "192.0.2.1"}},
 		"conditions": []object{nodeCondition("Ready", "True")},
 	}})
