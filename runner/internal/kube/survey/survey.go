@@ -127,7 +127,8 @@ func (e *examination) nodes() {
 	slices.Sort(architectures)
 	gib := float64(memory.Value()) / (1 << 30)
 	e.fact("%s for Pods: %s, %.0f GiB of memory, %s", typeset.Counted(workers, "node"),
-		typeset.Counted(int(cpu.Value()), "processor"), gib, cmp.Or(strings.Join(architectures, " and "), "of no known architecture"))
+		typeset.Counted(int(cpu.Value()), "processor"), gib,
+		cmp.Or(strings.Join(architectures, " and "), "architecture unknown"))
 	small := workers < 3
 	e.answer(projects.SmallKey, small, fmt.Sprintf("%s for Pods", typeset.Counted(workers, "node")))
 	if workers > 0 && (cpu.Value() < 2 || gib < 5.5) {

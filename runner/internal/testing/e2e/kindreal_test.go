@@ -252,7 +252,7 @@ type realPart struct {
 	test func(*realKind)
 }
 
-// runParts runs the parts of a test, one after the other, and returns the names of those that ran. It stops at the first
+// runParts runs the parts of a test, one after the other, and returns the names of the parts that ran. It stops at the first
 // that fails.
 func (r *realKind) runParts(t *testing.T, parts []realPart) (ran []string) {
 	for _, part := range parts {
