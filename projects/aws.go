@@ -173,6 +173,7 @@ func eksKeys() []config.Key {
 				"role AWSReservedSSO_..."},
 		eksAutoscalerKey(),
 		eksZonesKey(),
+		acmeDNSKey(),
 	}
 }
 
@@ -186,7 +187,8 @@ func eksAutoscalerKey() config.Key {
 // eksZonesKey declares the zones that external-dns may change.
 func eksZonesKey() config.Key {
 	return config.Key{Name: "eks:dns_zones", Kind: config.List, Form: route53Zone, Example: `["Z0123456789ABCDEFGHIJ"]`,
-		Doc: "zones of Route 53, by id, whose records the project external-dns may change"}
+		Doc: "zones of Route 53, by id, whose records the project external-dns may change, and cert-manager if " +
+			"certmgr:acme_dns is route53"}
 }
 
 // EKSPools reads the value of eks:pools.

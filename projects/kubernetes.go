@@ -184,6 +184,8 @@ func CertManager() model.Project {
 				{Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
 					Doc: "leave the custom resource definitions, and so every Certificate, in the cluster after a destroy"},
 				issuerKey(),
+				acmeDNSKey(),
+				eksZonesKey(),
 				{Name: "certmgr:acme_email", Kind: config.String, Form: config.Email, Example: "ops@example.com",
 					Doc: "address that the certificate authority writes to; needed when certmgr:issuer is acme"},
 				{Name: "certmgr:acme_server", Kind: config.String,
@@ -194,6 +196,10 @@ func CertManager() model.Project {
 				installCertKey(),
 			},
 		),
+		Secrets: []model.Secret{{
+			Key: "certmgr:acme_dns_token", Own: true, Optional: true, Prompt: "Token for the records of certmgr:acme_dns",
+			Doc: "token with the right to change the TXT records of the domains; AWS needs none",
+		}},
 		Charts: []model.Chart{{Group: "certmgr", Name: certManagerChart.name}},
 		Rules:  append(chartRules("certmgr", certManagerChart), acmeIssuer),
 		Outputs: []model.Output{
@@ -208,7 +214,18 @@ func issuerKey() config.Key {
 	return config.Key{Name: "certmgr:issuer", Kind: config.String, Default: "self-signed",
 		Allowed: []string{"self-signed", "acme"}, Example: "acme",
 		Doc: "where certificates come from: the cluster itself, " +
-			"or an ACME authority that has to reach it from the internet"}
+			"or an ACME authority that has to reach it from the internet, or finds a record in certmgr:acme_dns"}
+}
+
+// Route53 is the service of certmgr:acme_dns that needs no token: Pods on EKS have rights.
+const Route53 = "route53"
+
+// acmeDNSKey declares who serves the domains of certificates that are proven by records.
+func acmeDNSKey() config.Key {
+	return config.Key{Name: "certmgr:acme_dns", Kind: config.String, Allowed: []string{"cloudflare", "digitalocean", Route53},
+		Example: "cloudflare",
+		Doc: "who serves the domains, to prove by a DNS record that they are yours (DNS-01): for clusters that the internet " +
+			"cannot reach; when not set, the authority asks the ingress controller (HTTP-01)"}
 }
 
 // Prometheus watches the cluster.

@@ -162,9 +162,18 @@ func acmeIssuer(v config.Values) (found []config.Finding) {
 	if v.Text(email) == "" {
 		found = append(found, config.Finding{Key: email, At: issuer, Text: "is not set, but certmgr:issuer is acme"})
 	}
-	if host, ok := InfrastructureByName(v.Text(InfraType)); ok && host.Local {
-		found = append(found, config.Wrong(issuer,
-			"is acme, but an authority on the internet cannot reach a %s cluster: use self-signed", host.Name)...)
+	host, _ := InfrastructureByName(v.Text(InfraType))
+	switch by := v.Text("certmgr:acme_dns"); {
+	case by == "" && host.Local:
+		found = append(found, config.Wrong(issuer, "is acme, but an authority on the internet cannot reach a %s cluster: "+
+			"use self-signed, or set certmgr:acme_dns", host.Name)...)
+	case by == Route53 && host.Account.Region == "":
+		found = append(found, config.Wrong("certmgr:acme_dns", "is %s, which works on EKS only", Route53)...)
+	case by == Route53 && len(v.List("eks:dns_zones")) == 0:
+		found = append(found, config.Wrong("eks:dns_zones", "is not set: cert-manager has no right to change records")...)
+	case by != "" && !v.Bool(InstallCertKey):
+		found = append(found, config.Wrong("certmgr:acme_dns",
+			"is set, but the cluster's own cert-manager is used, which reads its tokens elsewhere")...)
 	}
 	return found
 }

@@ -224,6 +224,7 @@ func declaredConfigurations(t *testing.T, project model.Project) []map[string]st
 				"eks:node_version": "1.35", "eks:cluster_autoscaler": "true", "eks:dns_zones": `["Z0123456789ABCDEFGHIJ"]`,
 				"eks:group_principals": `{"team-a":["arn:aws:iam::123456789012:role/team-a"]}`,
 			},
+			{"eks:dns_zones": `["Z0123456789ABCDEFGHIJ"]`, "certmgr:issuer": "acme", "certmgr:acme_dns": "route53"},
 		},
 		"aws-ecr": {{"ecr:kms_key_arn": key, "ecr:scan_on_push": "false", "ecr:keep_images": "3", "ecr:untagged_days": "2"}},
 		"digitalocean-doks": {{
@@ -251,8 +252,11 @@ func declaredConfigurations(t *testing.T, project model.Project) []map[string]st
 		}},
 		"kind-registry":   {{"kind:runtime": "podman", "kind:registry_port": "5002"}},
 		"kic-image-build": {{"kic:image_origin": "source", "kic:platform": "linux/arm64", "kic:source_target": "alpine-image", "kic:source_tag": "mine"}},
-		"certmgr":         {{"certmgr:issuer": "acme", "certmgr:acme_email": "a@example.com"}},
-		"secrets":         {{projects.WithoutKey: "prometheus"}},
+		"certmgr": {
+			{"certmgr:issuer": "acme", "certmgr:acme_email": "a@example.com"},
+			{"certmgr:issuer": "acme", "certmgr:acme_email": "a@example.com", "certmgr:acme_dns": "cloudflare"},
+		},
+		"secrets": {{projects.WithoutKey: "prometheus"}},
 		"bank-of-anthos": {
 			{
 				"bank-of-anthos:demo_data": "false", "bank-of-anthos:load_generator": "false", "bank-of-anthos:replicas": "3",

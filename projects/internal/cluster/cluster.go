@@ -160,10 +160,11 @@ const Opaque = "Opaque"
 // Secret makes a Secret of a type.
 func (c *Cluster) Secret(
 	ctx *pulumi.Context, name string, namespace pulumi.StringInput, kind string, data pulumi.StringMap,
+	options ...pulumi.ResourceOption,
 ) (*corev1.Secret, error) {
 	return corev1.NewSecret(ctx, name, &corev1.SecretArgs{
 		Metadata: c.Meta(name, namespace), Type: pulumi.String(kind), StringData: data,
-	}, c.Provider())
+	}, append(options, c.Provider())...)
 }
 
 // Object is an object of the cluster as a manifest has it.

@@ -15,8 +15,14 @@ import (
 // it owns a host name; the other kind, self-signed, needs no authority.
 const acme = "acme"
 
+// credentials is the Secret with the token for records.
+const credentials = "acme-dns-token"
+
 // issuer is where certificates come from.
-type issuer struct{ kind, email, server string }
+type issuer struct {
+	kind, email, server string
+	dns, token          string // who serves the domains, to prove by a record that they are ours; the token for that
+}
 
 // Program deploys cert-manager and its issuer.
 func Program(ctx *pulumi.Context) error {
@@ -35,6 +41,15 @@ func Program(ctx *pulumi.Context) error {
 		}
 		// The release is ready only when its webhook answers, which the issuer needs.
 		needs = append(needs, release)
+	}
+	if from.token != "" {
+		secret, err := c.Secret(ctx, credentials, pulumi.String(project.Namespace), cluster.Opaque, pulumi.StringMap{
+			"token": pulumi.ToSecret(pulumi.String(from.token)).(pulumi.StringOutput),
+		}, pulumi.DependsOn(needs))
+		if err != nil {
+			return err
+		}
+		needs = append(needs, secret)
 	}
 	if _, err := c.Declare(ctx, cluster.Object{
 		APIVersion: "cert-manager.io/v1", Kind: "ClusterIssuer", Name: projects.ClusterIssuer,
@@ -61,9 +76,15 @@ func install(ctx *pulumi.Context, c *cluster.Cluster, s *settings.Settings, name
 
 // read takes the issuer from the configuration.
 func read(s *settings.Settings) issuer {
-	return issuer{
+	s.List("eks:dns_zones") // a rule of the project requires them
+	from := issuer{
 		kind: s.String("certmgr:issuer"), email: s.String("certmgr:acme_email"), server: s.String("certmgr:acme_server"),
+		dns: s.String("certmgr:acme_dns"),
 	}
+	if from.kind == acme && from.dns != "" && from.dns != projects.Route53 {
+		from.token = s.Secret(projects.CertManager().Secrets[0])
+	}
+	return from
 }
 
 // spec returns the ClusterIssuer's specification.
@@ -72,12 +93,25 @@ func (i issuer) spec() cluster.Values {
 	if i.kind != acme {
 		return cluster.Values{"selfSigned": cluster.Values{}}
 	}
-	ingress := cluster.Values{"ingressClassName": "nginx"}
 	return cluster.Values{"acme": cluster.Values{
 		"email": i.email, "server": i.server,
 		"privateKeySecretRef": cluster.Values{"name": projects.ClusterIssuer + "-acme-account"},
-		"solvers":             []cluster.Values{{"http01": cluster.Values{"ingress": ingress}}},
+		"solvers":             []cluster.Values{i.solver()},
 	}}
+}
+
+// solver returns how the authority is shown that a domain is ours.
+func (i issuer) solver() cluster.Values {
+	token := cluster.Values{"name": credentials, "key": "token"}
+	switch i.dns {
+	case "":
+		return cluster.Values{"http01": cluster.Values{"ingress": cluster.Values{"ingressClassName": "nginx"}}}
+	case "cloudflare":
+		return cluster.Values{"dns01": cluster.Values{i.dns: cluster.Values{"apiTokenSecretRef": token}}}
+	case projects.Route53: // Pod Identity gives the Pods credentials and a region
+		return cluster.Values{"dns01": cluster.Values{i.dns: cluster.Values{}}}
+	}
+	return cluster.Values{"dns01": cluster.Values{i.dns: cluster.Values{"tokenSecretRef": token}}}
 }
 
 // values returns the chart's values.

@@ -1,6 +1,7 @@
 package certmgr_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -27,6 +28,15 @@ func run(t *testing.T, config map[string]string) programtest.Result {
 	})
 }
 
+// byRecord returns an issuer whose authority finds a record.
+func byRecord(solver map[string]any) map[string]any {
+	return map[string]any{"acme": map[string]any{
+		"email": "ops@example.com", "server": "https://acme-v02.api.letsencrypt.org/directory",
+		"privateKeySecretRef": map[string]any{"name": "mara-acme-account"},
+		"solvers":             []any{map[string]any{"dns01": solver}},
+	}}
+}
+
 func TestIssuer(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -51,13 +61,41 @@ func TestIssuer(t *testing.T) {
 				}},
 			}},
 		},
+		{
+			name: "by a record at Cloudflare, on kind", kind: "acme",
+			config: map[string]string{"kubernetes:infra_type": "kind", "certmgr:acme_dns": "cloudflare"},
+			want:   byRecord(map[string]any{"cloudflare": map[string]any{"apiTokenSecretRef": map[string]any{"name": "acme-dns-token", "key": "token"}}}),
+		},
+		{
+			name: "by a record at DigitalOcean", kind: "acme",
+			config: map[string]string{"kubernetes:infra_type": "digitalocean", "certmgr:acme_dns": "digitalocean"},
+			want:   byRecord(map[string]any{"digitalocean": map[string]any{"tokenSecretRef": map[string]any{"name": "acme-dns-token", "key": "token"}}}),
+		},
+		{
+			name: "by a record at AWS", kind: "acme",
+			config: map[string]string{"kubernetes:infra_type": "aws", "certmgr:acme_dns": "route53", "eks:dns_zones": `["Z0123456789ABCDEFGHIJ"]`},
+			want:   byRecord(map[string]any{"route53": map[string]any{}}),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			dns := tt.config["certmgr:acme_dns"]
+			if dns != "" {
+				tt.config["certmgr:issuer"], tt.config["certmgr:acme_email"] = "acme", "ops@example.com"
+				tt.config["certmgr:acme_dns_token"] = "hidden-token"
+			}
 			result := run(t, tt.config)
 			if result.Err != nil {
 				t.Fatal(result.Err)
+			}
+			if dns != "" && dns != "route53" {
+				secret := result.One(t, "kubernetes:core/v1:Secret", "acme-dns-token")
+				if !secret.IsSecret("stringData") || !result.One(t, issuerType, "mara").DependsOn("kubernetes:core/v1:Secret", "acme-dns-token") {
+					t.Error("the token is plain, or the issuer does not wait for it")
+				}
+			} else if found := result.All("kubernetes:core/v1:Secret"); len(found) > 0 {
+				t.Errorf("%d Secrets", len(found))
 			}
 			issuer := result.One(t, issuerType, "mara")
 			if diff := cmp.Diff(tt.want, issuer.Value("spec")); diff != "" {
@@ -85,15 +123,24 @@ func TestRefusals(t *testing.T) {
 	tests := []struct {
 		name      string
 		infraType string
+		more      map[string]string
 		want      []string
 	}{
-		{"acme without an address", "aws", []string{`"certmgr:acme_email"`, "is not set, but certmgr:issuer is acme"}},
-		{"acme on kind", "kind", []string{`"certmgr:issuer"`, "use self-signed", `"certmgr:acme_email"`}},
+		{"acme without an address", "aws", nil, []string{`"certmgr:acme_email"`, "is not set, but certmgr:issuer is acme"}},
+		{"acme on kind", "kind", nil, []string{`"certmgr:issuer"`, "use self-signed", `"certmgr:acme_email"`}},
+		{"records without a token", "kind", map[string]string{"certmgr:acme_dns": "cloudflare", "certmgr:acme_email": "ops@example.com"},
+			[]string{`secret "certmgr:acme_dns_token"`, "runner secrets set certmgr:acme_dns_token"}},
+		{"AWS elsewhere", "linode", map[string]string{"certmgr:acme_dns": "route53"}, []string{"route53, which works on EKS only"}},
+		{"AWS without zones", "aws", map[string]string{"certmgr:acme_dns": "route53"}, []string{`"eks:dns_zones"`, "no right to change records"}},
+		{"cert-manager of others", "cluster", map[string]string{"certmgr:acme_dns": "cloudflare", "certmgr:install": "false"},
+			[]string{`"certmgr:acme_dns"`, "the cluster's own cert-manager"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			err := run(t, map[string]string{"kubernetes:infra_type": tt.infraType, "certmgr:issuer": "acme"}).Err
+			config := map[string]string{"kubernetes:infra_type": tt.infraType, "certmgr:issuer": "acme"}
+			maps.Copy(config, tt.more)
+			err := run(t, config).Err
 			for _, want := range tt.want {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("error %v, want it to contain %q", err, want)

@@ -74,14 +74,9 @@ func read(ctx *pulumi.Context, s *settings.Settings) options {
 	if o.variable == "" && o.provider == host.Name && hasToken {
 		o.variable = host.Account.Credentials[0].Variable
 	}
-	if o.variable == "" {
-		return o
+	if o.variable != "" {
+		o.token = s.Secret(projects.ExternalDNS().Secrets[0])
 	}
-	if simulated, _ := ctx.GetConfig(projects.SimulatedKey); simulated == "true" {
-		o.token = "simulated"
-		return o
-	}
-	o.token = s.Secret(projects.ExternalDNS().Secrets[0])
 	return o
 }
 

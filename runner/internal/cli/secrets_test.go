@@ -264,6 +264,7 @@ func TestSecretsList(t *testing.T) {
 	want := map[string]string{
 		"prometheus:admin_password": "set", "bank-of-anthos:accounts_db_password": "missing",
 		"bank-of-anthos:ledger_db_password": "plain text", "bank-of-anthos:jwt_private_key": "missing", "harbor:admin_password": "unused",
+		"certmgr:acme_dns_token": "optional",
 	}
 	if diff := cmp.Diff(want, states); diff != "" {
 		t.Error(diff)

@@ -20,6 +20,7 @@ type configuration struct {
 	autoscaled  bool                // by the project cluster-autoscaler
 	groups      map[string][]string // groups in the cluster of IAM users and roles, by ARN
 	zones       []string            // of Route 53, whose records external-dns changes
+	proves      bool                // cert-manager changes records there, too
 	addons      map[string]string   // add-on to version, where not AWS's default
 }
 
@@ -80,6 +81,7 @@ func readConfiguration(cfg *settings.Settings) (configuration, error) {
 		pools:      projects.EKSPools(cfg.Map("eks:pools")), // rules of the project have judged both maps
 		autoscaled: cfg.Bool("eks:cluster_autoscaler"),
 		zones:      cfg.List("eks:dns_zones"),
+		proves:     cfg.String("certmgr:acme_dns") == projects.Route53,
 		addons:     readAddonVersions(cfg),
 	}
 	wanted.groups, _ = projects.Principals(cfg.Map("eks:group_principals"))

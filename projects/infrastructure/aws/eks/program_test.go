@@ -360,6 +360,45 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// TestWorkloads gives rights in zones of Route 53 to what the configuration says, through Pod Identity.
+func TestWorkloads(t *testing.T) {
+	t.Parallel()
+	const zones = `["Z0123456789ABCDEFGHIJ"]`
+	for _, test := range []struct {
+		config map[string]string
+		want   []string // namespace and account
+	}{
+		{nil, nil},
+		{map[string]string{"certmgr:acme_dns": "route53"}, nil}, // a rule of certmgr requires the zones
+		{map[string]string{"eks:dns_zones": zones}, []string{"external-dns external-dns"}},
+		{map[string]string{"eks:dns_zones": zones, "certmgr:acme_dns": "cloudflare"}, []string{"external-dns external-dns"}},
+		{map[string]string{"eks:dns_zones": zones, "certmgr:acme_dns": "route53"}, []string{"cert-manager cert-manager", "external-dns external-dns"}},
+	} {
+		result := run(t, test.config)
+		if result.Err != nil {
+			t.Fatal(result.Err)
+		}
+		var got []string
+		for _, association := range result.All("aws:eks/podIdentityAssociation:PodIdentityAssociation") {
+			if account := fmt.Sprint(association.Value("serviceAccount")); account != "aws-node" && account != "ebs-csi-controller-sa" {
+				got = append(got, fmt.Sprint(association.Value("namespace"), " ", account))
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%v: %s", test.config, diff)
+		}
+		if len(test.want) == 2 {
+			policy := fmt.Sprint(result.One(t, rolePolicyType, "cert-manager").Value("policy"))
+			for _, want := range []string{"hostedzone/Z0123456789ABCDEFGHIJ", `"route53:ChangeResourceRecordSetsRecordTypes":"TXT"`, "change/*"} {
+				if !strings.Contains(policy, want) {
+					t.Errorf("the policy lacks %s: %s", want, policy)
+				}
+			}
+		}
+	}
+}
+
 func TestPartition(t *testing.T) {
 	t.Parallel()
 	result := programtest.Run(t, programtest.Case{

@@ -28,6 +28,9 @@ func (b *builder) makeWorkloads(cluster *eks.Cluster) error {
 	if len(b.zones) > 0 {
 		all = append(all, b.records())
 	}
+	if len(b.zones) > 0 && b.proves {
+		all = append(all, b.proofs())
+	}
 	for _, w := range all {
 		if err := b.makeWorkload(cluster, w); err != nil {
 			return err
@@ -103,4 +106,25 @@ func (b *builder) records() workload {
 		})
 	}
 	return workload{name: "external-dns", namespace: projects.ExternalDNS().Namespace, statements: statements}
+}
+
+// proofs returns the rights of cert-manager: it may change the TXT records of some zones.
+// https://cert-manager.io/docs/configuration/acme/dns01/route53/
+func (b *builder) proofs() workload {
+	statements := []statement{
+		{Effect: "Allow", Resource: "arn:" + b.partition + ":route53:::change/*", Action: []string{"route53:GetChange"}},
+		{Effect: "Allow", Resource: "*", Action: []string{"route53:ListHostedZonesByName"}},
+	}
+	for _, zone := range b.zones {
+		arn := "arn:" + b.partition + ":route53:::hostedzone/" + zone
+		statements = append(statements,
+			statement{Effect: "Allow", Resource: arn, Action: []string{"route53:ListResourceRecordSets"}},
+			statement{
+				Effect: "Allow", Resource: arn, Action: []string{"route53:ChangeResourceRecordSets"},
+				Condition: map[string]map[string]string{
+					"ForAllValues:StringEquals": {"route53:ChangeResourceRecordSetsRecordTypes": "TXT"},
+				},
+			})
+	}
+	return workload{name: "cert-manager", namespace: projects.CertManager().Namespace, statements: statements}
 }

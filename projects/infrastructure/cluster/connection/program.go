@@ -27,7 +27,7 @@ func Program(ctx *pulumi.Context) error {
 	}
 	var text, name string
 	var err error
-	if simulated, _ := ctx.GetConfig(projects.SimulatedKey); simulated == "true" {
+	if cfg.Simulated() {
 		text, name = simulatedKubeconfig(ctx.Stack())
 	} else {
 		content, _ := ctx.GetConfig(project.Secrets[0].Key)

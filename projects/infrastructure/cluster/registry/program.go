@@ -21,7 +21,7 @@ func Program(ctx *pulumi.Context) error {
 		return err
 	}
 	password, _ := ctx.GetConfig(project.Secrets[0].Key)
-	if simulated, _ := ctx.GetConfig(projects.SimulatedKey); simulated != "true" && (user == "") != (password == "") {
+	if !cfg.Simulated() && (user == "") != (password == "") {
 		return errors.New("the registry has half a login: set both cluster:registry_user and, with `runner secrets set`, " +
 			"cluster:registry_password, or neither")
 	}

@@ -56,10 +56,8 @@ func readConfiguration(ctx *pulumi.Context) (configuration, error) {
 	wanted := configuration{
 		project:  cfg.String("harbor:project"),
 		timeout:  time.Duration(cfg.Int("harbor:ready_timeout")) * time.Second,
-		interval: time.Duration(cfg.Int("harbor:poll_interval")) * time.Second,
+		interval: time.Duration(cfg.Int("harbor:poll_interval")) * time.Second, simulated: cfg.Simulated(),
 	}
-	simulated, _ := ctx.GetConfig(projects.SimulatedKey)
-	wanted.simulated = simulated == "true"
 	return wanted, cfg.Err()
 }
 

@@ -163,11 +163,12 @@ type listedSecret struct {
 
 // The states of a secret.
 const (
-	secretSet     = "set"
-	secretMissing = "missing"
-	secretDefault = "default"
-	secretPlain   = "plain text"
-	secretUnused  = "unused" // no project of the provider reads it
+	secretSet      = "set"
+	secretMissing  = "missing"
+	secretDefault  = "default"
+	secretPlain    = "plain text"
+	secretOptional = "optional" // it has no value, and the program does without
+	secretUnused   = "unused"   // no project of the provider reads it
 )
 
 func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error {
@@ -207,6 +208,8 @@ func stateOfSecret(s *session.Session, secret model.Secret) string {
 		return secretPlain
 	case secret.Default != "" && !ok:
 		return secretDefault
+	case secret.Optional && !ok:
+		return secretOptional
 	}
 	return secretMissing
 }

@@ -228,7 +228,7 @@ func (e *Examination) configuration(context.Context) []preflight.Finding {
 // value that it can neither ask for nor generate is a problem.
 func (e *Examination) secrets(context.Context) []preflight.Finding {
 	var found []preflight.Finding
-	if e.plan.ReadsSecrets() {
+	if e.plan.ReadsSecrets(e.Session.Vault.IsSet) {
 		for _, m := range e.Session.Vault.Missing() {
 			finding := preflight.Finding{Status: preflight.Warning, Text: m.Problem().String()}
 			if !e.Options.Interactive && m.Secret.Generate == model.None {

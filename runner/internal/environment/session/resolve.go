@@ -184,12 +184,12 @@ func (s *Session) openVault() {
 		Without: s.Provider.Without(), Skipped: skipped,
 		ProjectStackFiles: stackFiles, ProjectsEncrypt: covered, Elsewhere: elsewhere,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
-		Needed: o.NeedSecrets && err == nil && selected.ReadsSecrets(),
 		Backend: vault.Backend{
 			Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
 			Shared: func(ctx context.Context) (lock.Store, error) { return s.RunLock().KeyChange(ctx) },
 		},
 	})
+	s.Vault.Needed = o.NeedSecrets && err == nil && selected.ReadsSecrets(s.Vault.IsSet)
 	s.OnClose(s.Vault.Close)
 }
 

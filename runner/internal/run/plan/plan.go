@@ -182,11 +182,12 @@ func (p Plan) Project(word string) (model.Project, error) {
 		strings.Join(found, " or "))}
 }
 
-// ReadsSecrets reports whether programs of the plan read secrets: the project
-// that hands them on, or an own project.
-func (p Plan) ReadsSecrets() bool {
+// ReadsSecrets reports whether programs of the plan read secrets: the project that hands them on, or one that has
+// them in its configuration. An optional one counts if isSet says that it has a value.
+func (p Plan) ReadsSecrets(isSet func(key string) bool) bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {
-		return s.Project.Name == projects.SecretsProject || len(s.Project.Secrets) > len(model.InCluster(s.Project))
+		reads := func(secret model.Secret) bool { return secret.Own && (!secret.Optional || isSet(secret.Key)) }
+		return s.Project.Name == projects.SecretsProject || slices.ContainsFunc(s.Project.Secrets, reads)
 	})
 }
 

@@ -86,6 +86,13 @@ func (v *Vault) service(ctx context.Context, scheme encryption.Scheme) (encrypti
 	return encryption.NewService(ctx, o)
 }
 
+// IsSet reports whether a secret has a value, in a file or on the command line.
+func (v *Vault) IsSet(key string) bool {
+	_, here := v.Settings.Secrets.Lookup(key)
+	_, shared := v.Settings.Config.Lookup(key)
+	return here || shared || v.Given.has(key)
+}
+
 // Has reports whether the secrets file has an encrypted value.
 func (v *Vault) Has(key string) bool {
 	entry, ok := v.Settings.Secrets.Lookup(key)
