@@ -17,6 +17,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/cli/access"
 	"mara/runner/internal/cli/backups"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
@@ -59,6 +60,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		fleets.Command(d, append(operations.Rollouts(d), inspect.Check(d))...),
 		operations.Hook(d),
 		secrets.Command(d),
+		access.Command(d),
 		backups.Command(d),
 		mirrors.Command(d),
 		exports.Render(d),

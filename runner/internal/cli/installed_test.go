@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"mara/projects/schemas"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/simulation/simulate"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/scripttest"
@@ -74,6 +76,19 @@ func (i *installed) stacks(resources map[string]int) {
 		entries = append(entries, fmt.Sprintf(`{"name":"organization/%s/dev","resourceCount":%d}`, project, n))
 	}
 	i.write("stacks.json", "["+strings.Join(entries, ",")+"]")
+}
+
+// exportsKubeconfig has the project aws-eks of the environment dev export the kubeconfig of a cluster.
+func (i *installed) exportsKubeconfig(root, kubeconfig string) {
+	i.t.Helper()
+	cmdtest.WriteFile(i.t, layout.Of(root, false).State().Stack("aws-eks", "dev"),
+		`{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
+	i.stacks(map[string]int{"aws-eks": 3})
+	outputs, err := json.Marshal(map[string]string{"kubeconfig": kubeconfig})
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	i.write("shown-aws-eks.json", string(outputs))
 }
 
 // calls returns what the fake was asked, without the directories and the questions for

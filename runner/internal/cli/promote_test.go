@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +9,6 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/livetest"
 )
@@ -26,15 +24,8 @@ func promotable(t *testing.T, imageID string) (root string, promote func(args ..
 	pod := `{"metadata":{"name":"shop-1","namespace":"shop"},"spec":{"containers":[{"name":"shop","image":"ghcr.io/acme/shop:1.2.3"}]},` +
 		`"status":{"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"shop","image":"ghcr.io/acme/shop:1.2.3","imageID":"` + imageID + `"}]}}`
 	kubeconfig := livetest.Serve(t, livetest.Resource{GroupVersion: "v1", Name: "pods", Kind: "Pod", Objects: []string{pod}})
-	cmdtest.WriteFile(t, layout.Of(root, false).State().Stack("aws-eks", "dev"),
-		`{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
 	i := newInstalled(t)
-	i.stacks(map[string]int{"aws-eks": 3})
-	outputs, err := json.Marshal(map[string]string{"kubeconfig": kubeconfig})
-	if err != nil {
-		t.Fatal(err)
-	}
-	i.write("shown-aws-eks.json", string(outputs))
+	i.exportsKubeconfig(root, kubeconfig)
 	return root, func(args ...string) (int, string, string) {
 		d, stdout, stderr := installedDeps(t, root, i)
 		code := Run(context.Background(), d, append([]string{"promote"}, args...))

@@ -84,7 +84,7 @@ func Groups() []Group {
 		{"To begin with", []string{"demo", "init", "adopt", "preview", "up"}},
 		{"One environment", []string{
 			"status", "outputs", "plan", "config", "secrets", "check", "doctor", "refresh", "drift", "destroy", "query",
-			"policy", "upgrade", "backup", "kubectl", "pulumi", "hook", "stop", "start",
+			"policy", "upgrade", "backup", "access", "kubectl", "pulumi", "hook", "stop", "start",
 		}},
 		{"All environments", []string{"web", "stacks", "promote", "fleet"}},
 		{"Runs and their failures", []string{

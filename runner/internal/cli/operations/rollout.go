@@ -70,6 +70,7 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 			flags: []string{"allow", "remove-stacks", "force-forget", "leave-behind"},
 		}, "'review-*' --yes", "-l stage=test", "'review-*' --resume"),
 		FleetReap(d),
+		FleetUpgrade(d),
 	}
 }
 
@@ -110,7 +111,7 @@ func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	o := rolloutOptions{ExitCode: one.ExitCode, Options: rollout.Options{
 		Request: one.Request, View: one.View, Affected: parseAffected(c),
 		AtOnce: c.Int("environments"), Total: c.Int("total"),
-		OutOfOrder: c.Bool("out-of-order"), Reaps: c.Command.Name == rollout.ReapName,
+		OutOfOrder: c.Bool("out-of-order"), Command: c.Command.Name,
 	}}
 	if err != nil {
 		return o, err
@@ -125,7 +126,7 @@ func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 		}
 	}
 	switch {
-	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Request.Rest.Resume && !o.Reaps:
+	case o.Chosen.IsEmpty() && !o.Affected.Asked && !o.Request.Rest.Resume && o.Command != rollout.ReapName:
 		return o, failure.Usagef(cmd.Path(c), "which environments? name them, or use -l SELECTOR or --all")
 	case o.AtOnce < 1 || o.Total < 1:
 		return o, failure.Usagef(cmd.Path(c), "--environments and --total: must be numbers above 0")

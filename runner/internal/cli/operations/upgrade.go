@@ -32,8 +32,6 @@ import (
 
 // Upgrade returns `runner upgrade` with its subcommand plan.
 func Upgrade(d cmd.Deps) *cli.Command {
-	to := &cli.StringFlag{Name: "kubernetes",
-		Usage: "upgrade Kubernetes to `VERSION`, such as 1.36 (default: that of the catalogue)"}
 	return &cli.Command{
 		Name: "upgrade", Usage: "upgrade Kubernetes and charts, step by step",
 		Description: "Upgrades Kubernetes one minor version at a time, the control plane before its nodes, and then the\n" +
@@ -51,10 +49,10 @@ func Upgrade(d cmd.Deps) *cli.Command {
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
-				to,
+				kubernetesFlag(),
 				&cli.StringFlag{Name: "probe", Usage: "ask `URL` ten times a second meanwhile"},
 				&cli.IntFlag{Name: "probe-failures", Usage: "continue with up to `N` answers of the probe that failed"},
-				&cli.BoolFlag{Name: "despite-obstacles", Usage: "begin although something stands against it"},
+				despiteFlag(),
 			},
 			flagsOf("allow", "auto-approve-if", "diff"), executionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"),
 			showFlags(), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
@@ -72,11 +70,20 @@ func Upgrade(d cmd.Deps) *cli.Command {
 				"  runner upgrade plan -s prod --kubernetes 1.36 -o json\n" +
 				"  runner upgrade plan -s dev --simulate\n\n" +
 				cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
-			Flags: cmd.JoinFlags([]cli.Flag{to}, cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(),
+			Flags: cmd.JoinFlags([]cli.Flag{kubernetesFlag()}, cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(),
 				cmd.PulumiFlags(), cmd.BaseFlags()),
 			Action: cmd.Action(d, parseUpgradePlan, runUpgradePlan),
 		}},
 	}
+}
+
+func kubernetesFlag() cli.Flag {
+	return &cli.StringFlag{Name: "kubernetes",
+		Usage: "upgrade Kubernetes to `VERSION`, such as 1.36 (default: that of the catalogue)"}
+}
+
+func despiteFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "despite-obstacles", Usage: "begin although something stands against it"}
 }
 
 // upgradeOptions are those of an upgrade, whose steps are ups.
@@ -326,14 +333,19 @@ func (p upgradePlan) obstacleText(width int) string {
 	stops := len(p.stopping())
 	fmt.Fprintf(&b, "\nWhat stands against it: %d to remove first (✗), %d to know.\n", stops, len(p.Obstacles)-stops)
 	for _, o := range p.Obstacles {
-		mark := "-"
-		if o.Stops {
-			mark = "✗"
-		}
-		line := fmt.Sprintf("  %s %s: %s", mark, typeset.Visible(o.Where), typeset.Visible(o.Text))
-		b.WriteString(typeset.Wrap(line, width, 4) + "\n")
+		b.WriteString(obstacleLine(o, width))
 	}
 	return b.String()
+}
+
+// obstacleLine describes an obstacle, with a cross if it stops the upgrade.
+func obstacleLine(o upgrade.Obstacle, width int) string {
+	mark := "-"
+	if o.Stops {
+		mark = "✗"
+	}
+	line := fmt.Sprintf("  %s %s: %s", mark, typeset.Visible(o.Where), typeset.Visible(o.Text))
+	return typeset.Wrap(line, width, 4) + "\n"
 }
 
 func runUpgrade(ctx context.Context, d cmd.Deps, o upgradeOptions) error {
@@ -371,6 +383,11 @@ func (o upgradeOptions) startProbe(ctx context.Context) (result func() upgrade.R
 	return o.Probe.Result, func() { cancel(); work.Wait() }
 }
 
+// after lists what is deployed, from the project of a step on.
+func (p upgradePlan) after(step upgrade.Step) []string {
+	return p.deployed[slices.Index(p.deployed, step.Project):]
+}
+
 // takeSteps takes one step after the other, as long as the probe gets answers. A step is an up of its project and of
 // what is deployed and comes after it: an upgrade deploys nothing that was not there.
 func (o upgradeOptions) takeSteps(ctx context.Context, d cmd.Deps, found upgradePlan,
@@ -386,7 +403,7 @@ func (o upgradeOptions) takeSteps(ctx context.Context, d cmd.Deps, found upgrade
 			fmt.Fprintf(d.Stderr, "%s: %s\n", file, step.Words())
 		}
 		up := o.options
-		up.Request.Selection = plan.Selection{Only: found.deployed[slices.Index(found.deployed, step.Project):]}
+		up.Request.Selection = plan.Selection{Only: found.after(step)}
 		if err := runOperation(ctx, d, up); err != nil {
 			fmt.Fprintf(d.Stderr, "\nnote: the upgrade stopped in step %d of %d; run it again to continue\n", i+1, len(steps))
 			return err

@@ -49,7 +49,8 @@ func Connect(content []byte, env map[string]string) (*Cluster, error) {
 	return ConnectToCreate(content, env)
 }
 
-// ConnectToCreate makes clients that may also create objects of these resources, such as backups.velero.io.
+// ConnectToCreate makes clients that may also create objects of these resources, such as backups.velero.io, or token of
+// the core API.
 func ConnectToCreate(content []byte, env map[string]string, resources ...string) (*Cluster, error) {
 	config, err := kubeconfig.Config(content, env)
 	if err != nil {
@@ -101,8 +102,12 @@ func (o onlyDryRuns) RoundTrip(r *http.Request) (*http.Response, error) {
 // mayCreate reports whether a request creates an object that may be created.
 func (o onlyDryRuns) mayCreate(r *http.Request) bool {
 	return r.Method == http.MethodPost && slices.ContainsFunc(o.created, func(name string) bool {
-		resource, group, _ := strings.Cut(name, ".")
-		return strings.Contains(r.URL.Path, "/apis/"+group+"/") && strings.HasSuffix(r.URL.Path, "/"+resource)
+		resource, group, hasGroup := strings.Cut(name, ".")
+		of := "/api/v1/"
+		if hasGroup {
+			of = "/apis/" + group + "/"
+		}
+		return strings.Contains(r.URL.Path, of) && strings.HasSuffix(r.URL.Path, "/"+resource)
 	})
 }
 

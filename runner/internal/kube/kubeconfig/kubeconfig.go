@@ -290,6 +290,23 @@ func single(content []byte, name string) (*api.Config, error) {
 	return result, nil
 }
 
+// WithToken returns a kubeconfig for the cluster of another one's current context, whose user has a token. Cluster, user and
+// context have the name; namespace is the context's.
+func WithToken(cluster []byte, name, namespace, token string) ([]byte, error) {
+	entries, err := single(cluster, name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the cluster's kubeconfig: %w", err)
+	}
+	entries.AuthInfos[name] = &api.AuthInfo{Token: token}
+	entries.Contexts[name].Namespace = namespace
+	entries.CurrentContext = name
+	content, err := clientcmd.Write(*entries)
+	if err != nil {
+		return nil, fmt.Errorf("writing the kubeconfig: %w", err)
+	}
+	return content, nil
+}
+
 func has(config *api.Config, name string) bool {
 	return config.Clusters[name] != nil || config.AuthInfos[name] != nil || config.Contexts[name] != nil
 }

@@ -6,9 +6,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestUpgrade upgrades a cluster by two minor versions and then a chart. A probe whose answers fail stops it after the
@@ -97,5 +100,47 @@ func TestUpgrade(t *testing.T) {
 	}
 	if len(plan.Steps) != 0 {
 		t.Errorf("steps are left: %v", plan.Steps)
+	}
+}
+
+// TestFleetUpgrade upgrades two environments in waves: production begins when all steps of the test have succeeded. An
+// upgrade of production alone is refused until the test is up to date.
+func TestFleetUpgrade(t *testing.T) {
+	t.Parallel()
+	long(t)
+	e := emptyEnvironment(t)
+	for _, name := range []string{"test", "prod"} {
+		e.write("config/environments/"+name+".yaml", "values:\n  runner:\n    provider: linode\n    labels: {stage: "+name+"}\n"+
+			"  pulumiConfig:\n    lke:k8s_version: \"1.35\"\n    certmgr:chart_version: v1.20.0\n")
+	}
+	e.write("config/rollout.yaml", "waves:\n  - {name: test, match: {stage: test}}\n  - {name: prod, match: {stage: prod}}\n")
+	e.fleet(0, "up", "--all", "--only", "+certmgr")
+
+	events := e.fleet(0, "upgrade", "--all")
+	if got := order(events); !slices.Equal(got, []string{"test succeeded", "wave:test skipped", "prod succeeded"}) {
+		t.Errorf("order %q", got)
+	}
+	var steps []string
+	for _, event := range events {
+		if strings.HasPrefix(event.Message, "step ") {
+			steps = append(steps, event.Project+" "+event.Message)
+		}
+	}
+	want := []string{
+		"test step 1 of 2: control plane and nodes 1.35 → 1.36", "test step 2 of 2: chart cert-manager v1.20.0 → v1.21.1",
+		"prod step 1 of 2: control plane and nodes 1.35 → 1.36", "prod step 2 of 2: chart cert-manager v1.20.0 → v1.21.1",
+	}
+	if diff := cmp.Diff(want, steps); diff != "" {
+		t.Errorf("the steps differ (-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"test", "prod"} {
+		r := e.run("config", "get", "lke:k8s_version", "-s", name)
+		if r.code != 0 || strings.TrimSpace(r.stdout) != "1.36" {
+			t.Errorf("%s is configured to have %q: %s", name, r.stdout, r.stderr)
+		}
+	}
+	again := e.run("fleet", "upgrade", "--all", "--simulate", "--yes")
+	if again.code != 0 || strings.Count(again.stderr, "nothing of what is deployed is older than the catalogue") != 2 {
+		t.Errorf("again: %d\n%s%s", again.code, again.stdout, again.stderr)
 	}
 }

@@ -22,7 +22,7 @@ import (
 // are gone: it is protected, has resources that Pulumi refuses to delete, or cannot be read. `fleet reap` destroys
 // each environment for itself.
 func (r *rollout) lookBeforeDestroy(ctx context.Context) error {
-	if !r.Operation.Destroys() || r.o.Reaps {
+	if !r.Operation.Destroys() || r.o.Command == ReapName {
 		return nil
 	}
 	environments := environmentsIn(r.steps)

@@ -80,7 +80,7 @@ func (r *rollout) each(ctx context.Context, w fleet.Wave, do func(ctx context.Co
 }
 
 func (r *rollout) hasNoDrift(ctx context.Context, stack string, emit func(event.Event)) error {
-	p, err := r.operate(ctx, operation.Drift, stack, func(e event.Event) {
+	p, err := r.operate(ctx, r.request(operation.Drift, stack), func(e event.Event) {
 		if e.Type == event.RunWarning || e.Type == event.StepLog {
 			emit(e)
 		}

@@ -35,11 +35,23 @@ type Options struct {
 	Total      int  // projects in all of them
 	OutOfOrder bool // earlier waves need not have succeeded
 	SkipGates  []fleet.GateKind
-	Reaps      bool // destroys what is past its time
+	Command    string // below fleet: the operation, or one of the names below
+	// Steps are the ups that an environment gets, one after the other; it gets one of the selection if it has none.
+	Steps map[string][]Step
 }
 
-// ReapName is the name of the command below fleet that destroys what is past its time.
-const ReapName = "reap"
+// Step is one of several ups of an environment.
+type Step struct {
+	Title string
+	Only  []string     // projects
+	Begin func() error // is called before the up
+}
+
+// The names of commands below fleet that are no operations.
+const (
+	ReapName    = "reap"    // destroys what is past its time
+	UpgradeName = "upgrade" // ups in steps
+)
 
 // rollout is one rollout.
 type rollout struct {
@@ -83,14 +95,6 @@ func Run(ctx context.Context, d session.Deps, o Options) (summary event.Summary,
 		err = &failure.Reported{Err: err}
 	}
 	return r.run.Summary, err
-}
-
-// command returns the name of the command below fleet.
-func (r *rollout) command() string {
-	if r.o.Reaps {
-		return ReapName
-	}
-	return string(r.Operation)
 }
 
 // prepare chooses the environments and orders them.
@@ -207,8 +211,12 @@ func (r *rollout) emit(e event.Event) {
 
 func (r *rollout) next(summary *event.Summary) []string {
 	suffix := r.Simulation.Flag()
-	if summary.Outcome() != event.Succeeded {
-		return []string{"runner fleet " + r.command() + suffix + " --resume   # continues with what is left"}
+	switch {
+	case summary.Outcome() == event.Succeeded:
+	case r.o.Command == UpgradeName:
+		return []string{"runner fleet upgrade " + strings.Join(r.o.Chosen.Words(), " ") + suffix + "   # continues with the steps that are left"}
+	default:
+		return []string{"runner fleet " + r.o.Command + suffix + " --resume   # continues with what is left"}
 	}
 	return []string{"runner fleet status" + suffix}
 }

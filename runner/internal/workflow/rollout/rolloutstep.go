@@ -27,9 +27,37 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	if !fleet.IsEnvironment(step.Project.Name) {
 		return r.endWave(ctx, step.Project.Name, emit)
 	}
-	p, err := r.operate(ctx, r.Operation, step.Project.Name, emit)
+	stack := step.Project.Name
+	steps := r.o.Steps[stack]
+	if len(steps) == 0 {
+		return r.perform(ctx, r.request(r.Operation, stack), emit)
+	}
+	var outcome executor.Outcome
+	for i, one := range steps {
+		if r.isStopping() {
+			return outcome, interrupt.ErrInterrupted
+		}
+		emit(event.Event{Type: event.StepLog, Severity: event.Info,
+			Message: fmt.Sprintf("step %d of %d: %s", i+1, len(steps), one.Title)})
+		if err := one.Begin(); err != nil {
+			return outcome, err
+		}
+		request := r.request(r.Operation, stack)
+		request.Selection = plan.Selection{Only: one.Only}
+		done, err := r.perform(ctx, request, emit)
+		outcome.Changes = outcome.Changes.Plus(done.Changes)
+		if err != nil {
+			return outcome, fmt.Errorf("step %d of %d, %s: %w", i+1, len(steps), one.Title, err)
+		}
+	}
+	return outcome, nil
+}
+
+// perform carries out a request in its environment, and notes the run.
+func (r *rollout) perform(ctx context.Context, one operate.Request, emit func(event.Event)) (executor.Outcome, error) {
+	p, err := r.operate(ctx, one, emit)
 	if p.summary.Run != "" {
-		r.ran.Store(step.Project.Name, p.summary.Run)
+		r.ran.Store(one.Stack.Text, p.summary.Run)
 	}
 	outcome := executor.Outcome{Changes: p.summary.Changes}
 	if since := p.unchanged(); err == nil && since != "" {
@@ -38,11 +66,9 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	return outcome, err
 }
 
-// operate runs an operation on one environment, as the command for one does.
-func (r *rollout) operate(ctx context.Context, op operation.Operation, stack string,
-	emit func(event.Event)) (*part, error) {
-	p := &part{emit: emit, stop: r.stop, room: r.room, operation: op}
-	one := r.request(op, stack)
+// operate carries out a request in its environment, as the command for one does.
+func (r *rollout) operate(ctx context.Context, one operate.Request, emit func(event.Event)) (*part, error) {
+	p := &part{emit: emit, stop: r.stop, room: r.room, operation: one.Operation}
 	one.Rollout = &operate.Rollout{ID: r.run.ID(), Resumes: r.resumes, Stop: r.stop, Enter: p.enter}
 	one.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) {
 		emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: text})
@@ -151,17 +177,17 @@ func (r *rollout) approve(ctx context.Context) error {
 		if r.Operation.Deploys() && r.Simulation.On {
 			return nil
 		}
-		return prompt.NoTerminal("fleet " + r.command())
+		return prompt.NoTerminal("fleet " + r.o.Command)
 	}
 	fmt.Fprintf(
-		r.d.Stderr, "%s of %s: %s\n", r.Operation, typeset.Counted(len(environments), "environment"),
+		r.d.Stderr, "%s of %s: %s\n", r.o.Command, typeset.Counted(len(environments), "environment"),
 		strings.Join(environments, ", "),
 	)
 	if r.Operation.Destroys() {
 		answer, err := terminal.Text(ctx, "This destroys everything in them. Type their number to continue:")
 		return prompt.Agreed(answer == fmt.Sprint(len(environments)), err)
 	}
-	return prompt.Agreed(terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.Operation)))
+	return prompt.Agreed(terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.o.Command)))
 }
 
 func (r *rollout) durations() map[string]time.Duration {

@@ -1,0 +1,135 @@
+package operations
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/configuration"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/parallel"
+	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/workflow/rollout"
+)
+
+// FleetUpgrade returns `runner fleet upgrade`.
+func FleetUpgrade(d cmd.Deps) *cli.Command {
+	command := rolloutCommand(d, operation.Up, spec{
+		use: "upgrade Kubernetes and charts of many environments, in waves", flags: []string{"allow", "out-of-order", "skip-gate"},
+	})
+	command.Name = rollout.UpgradeName
+	command.Description = "Finds the steps of each environment, as `runner upgrade plan` does, and takes them in the waves of\n" +
+		"config/rollout.yaml: a wave begins when all steps of the waves before it have succeeded, have soaked and\n" +
+		"their gates hold. It refuses to begin while something stands against the upgrade of one of the\n" +
+		"environments. Each step writes the stack file of its environment. The steps are found from what runs:\n" +
+		"after a failure, run it again, and it continues.\n\n" +
+		"Examples:\n  runner fleet upgrade -l stage=test --yes\n  runner fleet upgrade --all --kubernetes 1.36\n" +
+		"  runner fleet upgrade 'prod-*' --skip-gate ask\n\n" +
+		cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
+	command.Flags = append([]cli.Flag{kubernetesFlag(), despiteFlag()}, slices.DeleteFunc(command.Flags, isNoFlagOfSteps)...)
+	command.Action = cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (fleetUpgradeOptions, error) {
+		o, err := parseRollout(c, d, common, operation.Up)
+		return fleetUpgradeOptions{o, c.String("kubernetes"), c.Bool("despite-obstacles")}, err
+	}, runFleetUpgrade)
+	return command
+}
+
+// isNoFlagOfSteps reports whether a flag of rollouts chooses what the steps of an upgrade choose themselves.
+func isNoFlagOfSteps(f cli.Flag) bool {
+	return slices.Contains([]string{"only", "skip", "from", "until", "config", "resume", newBackendName}, f.Names()[0])
+}
+
+type fleetUpgradeOptions struct {
+	rolloutOptions
+	To      string // version of Kubernetes
+	Despite bool   // begin in spite of obstacles
+}
+
+func runFleetUpgrade(ctx context.Context, d cmd.Deps, o fleetUpgradeOptions) error {
+	all, _, err := o.Request.Fleet()
+	if err != nil {
+		return err
+	}
+	chosen, err := fleet.Select(all, o.Chosen)
+	if err != nil {
+		return err
+	}
+	plans, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (upgradePlan, error) {
+		options := o.Request.Options
+		options.Request = options.Of(e.Stack)
+		found, err := findUpgrade(ctx, d, options, o.To)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", e.Stack, err)
+		}
+		return found, err
+	})
+	if err != nil {
+		return err
+	}
+	o.Steps = map[string][]rollout.Step{}
+	var stopped []string
+	for _, found := range plans {
+		fmt.Fprint(d.Stderr, found.summary(d.Width()))
+		if len(found.stopping()) > 0 {
+			stopped = append(stopped, found.Environment)
+		}
+		if steps := o.stepsOf(found); len(steps) > 0 {
+			o.Steps[found.Environment] = steps
+		}
+	}
+	switch {
+	case len(stopped) > 0 && !o.Despite:
+		return &failure.Environment{
+			Text: fmt.Sprintf("obstacles against the upgrade of %s: %s", typeset.Counted(len(stopped), "environment"),
+				strings.Join(stopped, ", ")),
+			Next: "remove what is marked with ✗, and run it again; --despite-obstacles begins all the same",
+		}
+	case len(o.Steps) == 0:
+		return nil
+	}
+	rest := o.rolloutOptions
+	rest.Chosen = fleet.Selection{}
+	for _, e := range chosen {
+		if len(o.Steps[e.Stack]) > 0 {
+			rest.Chosen.Names = append(rest.Chosen.Names, e.Stack)
+		}
+	}
+	return runRollout(ctx, d, rest)
+}
+
+// stepsOf returns the ups of an environment, each of which begins with its change in the stack file.
+func (o fleetUpgradeOptions) stepsOf(found upgradePlan) (steps []rollout.Step) {
+	of := o.Request.Options.Of(found.Environment)
+	for _, step := range found.Steps {
+		steps = append(steps, rollout.Step{Title: step.Title, Only: found.after(step), Begin: func() error {
+			if len(step.Changes) == 0 {
+				return nil
+			}
+			_, err := configuration.Write(of, step.Settings()...)
+			return err
+		}})
+	}
+	return steps
+}
+
+// summary describes the plan of one of many environments.
+func (p upgradePlan) summary(width int) string {
+	if len(p.Steps) == 0 {
+		return p.Environment + ": nothing of what is deployed is older than the catalogue\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", p.Environment, typeset.Counted(len(p.Steps), "step"))
+	for i, step := range p.Steps {
+		fmt.Fprintf(&b, "%3d. %s  (%s)\n", i+1, step.Title, step.Project)
+	}
+	for _, o := range p.Obstacles {
+		b.WriteString(obstacleLine(o, width))
+	}
+	return b.String()
+}
