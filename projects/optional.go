@@ -154,7 +154,7 @@ func (g Group) May() string {
 	case AdminRole:
 		return "everything in the whole cluster"
 	case DeveloperRole:
-		return "read and change everything but roles, quotas and network policies in " + strings.Join(g.Namespaces, ", ") +
+		return "read and change everything but roles and quotas in " + strings.Join(g.Namespaces, ", ") +
 			", Secrets included"
 	}
 	return "read everything in the whole cluster but Secrets"

@@ -59,7 +59,7 @@ func withGroups(t *testing.T, isAllowed func(group, resource string) bool) func(
 // TestAccess shows what groups may do, and fails where it is not what their roles give.
 func TestAccess(t *testing.T) {
 	t.Parallel()
-	const rights = "rolebindings resourcequotas networkpolicies"
+	const rights = "rolebindings resourcequotas"
 	asGiven := func(group, resource string) bool {
 		return group == "team-a shop" && !strings.Contains(rights, resource) || group == "audit " && resource == "deployments"
 	}

@@ -46,7 +46,7 @@ func Powers() []Power {
 		{"read Secrets", "get", "", "secrets", []string{admin, developer}},
 		{"give rights", "create", rbac, "rolebindings", []string{admin}},
 		{"change quotas", "update", "", "resourcequotas", []string{admin}},
-		{"change policies", "update", network, "networkpolicies", []string{admin}},
+		{"change policies", "update", network, "networkpolicies", []string{admin, developer}},
 	}
 }
 

@@ -56,7 +56,7 @@ func TestAsk(t *testing.T) {
 		reads := about["verb"] == "get" && resource != "secrets"
 		given := map[string]bool{
 			"platform": true,
-			"team":     namespace == "shop" && !slices.Contains([]string{"rolebindings", "resourcequotas", "networkpolicies"}, resource),
+			"team":     namespace == "shop" && !slices.Contains([]string{"rolebindings", "resourcequotas"}, resource),
 			"audit":    reads,
 			"more":     reads || resource == "secrets", // another binding gives it Secrets
 			"less":     false,
@@ -82,7 +82,7 @@ func TestAsk(t *testing.T) {
 	}
 	want := map[string]string{
 		"platform ": "read, change, start Pods, read Secrets, give rights, change quotas, change policies",
-		"team shop": "read, change, start Pods, read Secrets", "team ": "", "audit ": "read", "more ": "read, read Secrets", "less ": "",
+		"team shop": "read, change, start Pods, read Secrets, change policies", "team ": "", "audit ": "read", "more ": "read, read Secrets", "less ": "",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -63,6 +63,15 @@ func startStandIn(t *testing.T, kubeconfig string) {
 
 // join adds a stand-in to a cluster.
 func join(ctx context.Context, kubeconfig []byte) (*standInNode, error) {
+	n, err := connect(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	return n, n.register(ctx)
+}
+
+// connect makes a client of a cluster.
+func connect(kubeconfig []byte) (*standInNode, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
 		return nil, err
@@ -72,10 +81,8 @@ func join(ctx context.Context, kubeconfig []byte) (*standInNode, error) {
 	if n.client, err = rest.HTTPClientFor(config); err != nil {
 		return nil, err
 	}
-	if n.base, err = url.Parse(config.Host); err != nil {
-		return nil, err
-	}
-	return n, n.register(ctx)
+	n.base, err = url.Parse(config.Host)
+	return n, err
 }
 
 // call asks the API server; content is nil for a question without any.
