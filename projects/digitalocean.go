@@ -10,6 +10,9 @@ import (
 	"mara/projects/offers"
 )
 
+// recordsAtDO is the name of the service in certmgr:acme_dns, as cert-manager names it.
+const recordsAtDO = "digitalocean"
+
 // DigitalOcean hosts the cluster in DOKS and the registry in its own container
 // registry, which the cluster needs credentials to pull from. It can keep the
 // application's name in its DNS.

@@ -222,10 +222,10 @@ const Route53 = "route53"
 
 // acmeDNSKey declares who serves the domains of certificates that are proven by records.
 func acmeDNSKey() config.Key {
-	return config.Key{Name: "certmgr:acme_dns", Kind: config.String, Allowed: []string{"cloudflare", "digitalocean", Route53},
-		Example: "cloudflare",
-		Doc: "who serves the domains, to prove by a DNS record that they are yours (DNS-01): for clusters that the internet " +
-			"cannot reach; when not set, the authority asks the ingress controller (HTTP-01)"}
+	return config.Key{Name: "certmgr:acme_dns", Kind: config.String, Example: "cloudflare",
+		Allowed: []string{"cloudflare", recordsAtDO, Route53},
+		Doc: "who serves the domains, to prove by a DNS record that they are yours (DNS-01): for clusters that the " +
+			"internet cannot reach; when not set, the authority asks the ingress controller (HTTP-01)"}
 }
 
 // Prometheus watches the cluster.

@@ -246,6 +246,7 @@ func Backup() model.Project {
 		Name: "backup", Path: "kubernetes/backup", Title: "Backup", Namespace: "velero", Estimate: 90 * time.Second,
 		Needs:   "a bucket of S3 or a service like it, and a key for it",
 		Summary: "Velero: scheduled backups of objects and volumes into a bucket, encrypted",
+		Settled: []string{"kubernetes:helm:template"}, // the definitions in a chart of a certain version
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			chartKeys("backup", veleroChart),

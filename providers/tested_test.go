@@ -67,7 +67,7 @@ func tested(runs map[string]realRun) []byte {
 			line = "| %s | in every test run | %s | %s |\n"
 		}
 		fmt.Fprintf(&b, "## %s\n\n%s", provider.Name, head)
-		for _, step := range provider.Steps {
+		for _, step := range slices.Concat(provider.Steps, provider.Optional.Steps) {
 			project := step.Project.Name
 			fmt.Fprintf(&b, line, project, ran(emulated, provider.Name, project), ran(forReal, provider.Name, project))
 		}

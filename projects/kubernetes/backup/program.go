@@ -48,9 +48,14 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.Release(ctx, cluster.Chart{
-		Release: release, Chart: "velero", Group: "backup", Namespace: namespace, Values: values(c, o),
-	}, pulumi.DependsOn([]pulumi.Resource{key, repository})); err != nil {
+	chart := cluster.Chart{
+		Release: release, Chart: "velero", Group: "backup", Namespace: namespace, Values: values(c, o), SkipCRDs: true,
+	}
+	definitions, err := c.Definitions(ctx, chart, false)
+	if err != nil {
+		return err
+	}
+	if _, err := c.Release(ctx, chart, pulumi.DependsOn(append(definitions, key, repository))); err != nil {
 		return err
 	}
 	ctx.Export("schedule", pulumi.String(release+"-"+schedule))
@@ -123,7 +128,8 @@ func values(c *cluster.Cluster, o options) cluster.Values {
 				"name": "default", "provider": "aws", "bucket": o.bucket, "prefix": o.prefix, "default": true, "config": location,
 			}},
 		},
-		"schedules": cluster.Values{schedule: o.schedule()},
+		"upgradeCRDs": false, // the program has them
+		"schedules":   cluster.Values{schedule: o.schedule()},
 	}
 }
 

@@ -44,6 +44,7 @@ func Program(ctx *pulumi.Context) error {
 	}
 	if _, err := c.Release(ctx, cluster.Chart{
 		Release: "external-dns", Chart: "external-dns", Group: "external-dns", Namespace: namespace, Values: values(c, o),
+		SkipCRDs: true, // of a kind that is no source of its
 	}, pulumi.DependsOn(needs)); err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-// Package access has the command that says what groups of people may do in a cluster, and makes kubeconfigs that expire.
+// Package access has the command that says what groups of people may do in a cluster, and makes kubeconfigs that
+// expire.
 package access
 
 import (

@@ -21,7 +21,8 @@ import (
 // FleetUpgrade returns `runner fleet upgrade`.
 func FleetUpgrade(d cmd.Deps) *cli.Command {
 	command := rolloutCommand(d, operation.Up, spec{
-		use: "upgrade Kubernetes and charts of many environments, in waves", flags: []string{"allow", "out-of-order", "skip-gate"},
+		use:   "upgrade Kubernetes and charts of many environments, in waves",
+		flags: []string{"allow", "out-of-order", "skip-gate"},
 	})
 	command.Name = rollout.UpgradeName
 	command.Description = "Finds the steps of each environment, as `runner upgrade plan` does, and takes them in the waves of\n" +
@@ -32,7 +33,8 @@ func FleetUpgrade(d cmd.Deps) *cli.Command {
 		"Examples:\n  runner fleet upgrade -l stage=test --yes\n  runner fleet upgrade --all --kubernetes 1.36\n" +
 		"  runner fleet upgrade 'prod-*' --skip-gate ask\n\n" +
 		cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted)
-	command.Flags = append([]cli.Flag{kubernetesFlag(), despiteFlag()}, slices.DeleteFunc(command.Flags, isNoFlagOfSteps)...)
+	command.Flags = slices.DeleteFunc(command.Flags, isNoFlagOfSteps)
+	command.Flags = append([]cli.Flag{kubernetesFlag(), despiteFlag()}, command.Flags...)
 	command.Action = cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (fleetUpgradeOptions, error) {
 		o, err := parseRollout(c, d, common, operation.Up)
 		return fleetUpgradeOptions{o, c.String("kubernetes"), c.Bool("despite-obstacles")}, err

@@ -70,8 +70,8 @@ func Upgrade(d cmd.Deps) *cli.Command {
 				"  runner upgrade plan -s prod --kubernetes 1.36 -o json\n" +
 				"  runner upgrade plan -s dev --simulate\n\n" +
 				cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
-			Flags: cmd.JoinFlags([]cli.Flag{kubernetesFlag()}, cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.SimulationFlags(),
-				cmd.PulumiFlags(), cmd.BaseFlags()),
+			Flags: cmd.JoinFlags([]cli.Flag{kubernetesFlag()}, cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(),
+				cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
 			Action: cmd.Action(d, parseUpgradePlan, runUpgradePlan),
 		}},
 	}

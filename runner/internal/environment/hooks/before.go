@@ -124,25 +124,32 @@ func (h Hooks) emptyCluster(ctx context.Context, project string,
 	return err
 }
 
-// podsLimit bounds the questions about Pods.
-const podsLimit = 10 * time.Second
+// failedLimit bounds the questions about a failure.
+const failedLimit = 10 * time.Second
 
-// Failed follows a step that has failed. If it has waited in vain for Pods, it
-// tells which are not ready, and why. That it cannot is no failure of its own.
+// Failed follows a step that has failed. If it has waited in vain for Pods, it tells which are not ready, and why; if
+// for Namespaces to go, what keeps them. That it cannot is no failure of its own.
 func (h Hooks) Failed(ctx context.Context, step plan.Step, failure error, emit func(event.Event)) {
 	var late *stacks.NotReadyError
-	if h.Simulated || ctx.Err() != nil || step.Project.Namespace == "" || !errors.As(failure, &late) {
+	var stuck *stacks.StuckError
+	isLate := errors.As(failure, &late) && step.Project.Namespace != ""
+	isStuck := errors.As(failure, &stuck)
+	if h.Simulated || ctx.Err() != nil || !isLate && !isStuck {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, podsLimit)
+	ctx, cancel := context.WithTimeout(ctx, failedLimit)
 	defer cancel()
 	var lines []string
 	cluster, err := h.connect(ctx, h.Provider.ClusterProject)
-	if err == nil && cluster != nil {
+	switch {
+	case err != nil || cluster == nil:
+	case isStuck:
+		lines, err = examine.Leaving(ctx, cluster, stuck.Namespaces)
+	default:
 		lines, err = examine.Pods(ctx, cluster, step.Project.Namespace)
 	}
 	if err != nil {
-		h.Log.Debug("asking for Pods", "namespace", step.Project.Namespace, "error", h.Masker.Mask(err.Error()))
+		h.Log.Debug("asking why a step has failed", "project", step.Project.Name, "error", h.Masker.Mask(err.Error()))
 	}
 	for _, line := range lines {
 		say(emit, event.Error, "%s", line)

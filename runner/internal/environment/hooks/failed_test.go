@@ -18,11 +18,12 @@ import (
 	"mara/runner/internal/run/plan"
 )
 
-// TestFailedTellsOfPods: a step that has waited in vain tells for what, as far as
+// TestFailedTellsWhy: a step that has waited in vain tells for what, as far as
 // the cluster says it.
-func TestFailedTellsOfPods(t *testing.T) {
+func TestFailedTellsWhy(t *testing.T) {
 	t.Parallel()
 	late := fmt.Errorf("prometheus: %w", &stacks.NotReadyError{Cause: errors.New("timed out")})
+	stuck := fmt.Errorf("prometheus: %w", &stacks.StuckError{Cause: errors.New("timed out"), Namespaces: []string{"prometheus"}})
 	for _, test := range []struct {
 		name, namespace string
 		failure         error
@@ -32,6 +33,9 @@ func TestFailedTellsOfPods(t *testing.T) {
 	}{
 		{name: "late", namespace: "prometheus", failure: late, status: http.StatusOK, want: []string{
 			"step.log error Pod prometheus/server-0 is not ready: container server: ImagePullBackOff: no pull with [secret]",
+		}},
+		{name: "stuck", failure: stuck, status: http.StatusOK, want: []string{
+			"step.log error Namespace prometheus is still there: SomeFinalizersRemain: of [secret]",
 		}},
 		{name: "another failure", namespace: "prometheus", failure: errors.New("no such chart")},
 		{name: "no namespace", failure: late},
@@ -49,6 +53,11 @@ func TestFailedTellsOfPods(t *testing.T) {
 				if strings.HasSuffix(r.URL.Path, "/pods") {
 					fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": {"name": "server-0"}, "status": {"containerStatuses": [
 						{"name": "server", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no pull with %s"}}}]}}]}`, clusterToken)
+					return
+				}
+				if strings.HasSuffix(r.URL.Path, "/namespaces") {
+					fmt.Fprintf(w, `{"apiVersion": "v1", "kind": "NamespaceList", "items": [{"metadata": {"name": "prometheus", "deletionTimestamp": "2026-11-27T10:00:00Z"},
+						"status": {"conditions": [{"type": "NamespaceFinalizersRemaining", "status": "True", "reason": "SomeFinalizersRemain", "message": "of %s"}]}}]}`, clusterToken)
 					return
 				}
 				fmt.Fprint(w, `{"apiVersion": "v1", "kind": "EventList", "items": []}`)

@@ -15,7 +15,12 @@ import (
 // servePods starts an API server with these Pods and events in the namespace shop.
 func servePods(t *testing.T, pods, events []string) *kubeapi.Cluster {
 	t.Helper()
-	answers := map[string][]string{"/api/v1/namespaces/shop/pods": pods, "/api/v1/namespaces/shop/events": events}
+	return serveLists(t, map[string][]string{"/api/v1/namespaces/shop/pods": pods, "/api/v1/namespaces/shop/events": events})
+}
+
+// serveLists starts an API server with these objects by the path of their list.
+func serveLists(t *testing.T, answers map[string][]string) *kubeapi.Cluster {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		items, ok := answers[r.URL.Path]
 		if !ok || r.Method != http.MethodGet {

@@ -60,8 +60,8 @@ type Row struct {
 	Differs []string `json:"differs,omitempty"`
 }
 
-// Ask asks the API server what groups may do where they have their role. Of developers it asks about the whole cluster as
-// well, where their role gives them nothing.
+// Ask asks the API server what groups may do where they have their role. Of developers it asks about the whole cluster
+// as well, where their role gives them nothing.
 func Ask(ctx context.Context, c *kubeapi.Cluster, groups []projects.Group) ([]Row, error) {
 	var rows []Row
 	type question struct {
@@ -118,9 +118,10 @@ func may(ctx context.Context, c *kubeapi.Cluster, row Row, power Power) (bool, e
 // Shortest is the shortest time for which the API server issues tokens.
 const Shortest = 10 * time.Minute
 
-// Token has the API server issue a token of the account of a group. The token expires, as the API server decides, at the
-// time that is returned.
-func Token(ctx context.Context, c *kubeapi.Cluster, namespace, group string, valid time.Duration) (string, time.Time, error) {
+// Token has the API server issue a token of the account of a group. The token expires, as the API server decides, at
+// the time that is returned.
+func Token(ctx context.Context, c *kubeapi.Cluster, namespace, group string, valid time.Duration) (
+	token string, expires time.Time, err error) {
 	seconds := int64(valid.Seconds())
 	request := authenticationv1.TokenRequest{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "authentication.k8s.io/v1", Kind: "TokenRequest"},
@@ -128,7 +129,7 @@ func Token(ctx context.Context, c *kubeapi.Cluster, namespace, group string, val
 		Spec:       authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds},
 	}
 	accounts := schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}
-	err := create(ctx, c, accounts, namespace, &request, "token")
+	err = create(ctx, c, accounts, namespace, &request, "token")
 	switch {
 	case apierrors.IsNotFound(err):
 		err = fmt.Errorf("the cluster has no ServiceAccount %s/%s; `runner up` makes it", namespace, group)
@@ -175,12 +176,12 @@ func Differences(rows []Row) []string {
 			}
 		}
 		if len(more) > 0 {
-			lines = append(lines, fmt.Sprintf("%s may %s %s, which the role %s does not give: another binding of the cluster does",
-				row.Group, strings.Join(more, ", "), where, row.Role))
+			lines = append(lines, fmt.Sprintf("%s may %s %s, which the role %s does not give: another binding of the "+
+				"cluster does", row.Group, strings.Join(more, ", "), where, row.Role))
 		}
 		if len(less) > 0 {
-			lines = append(lines, fmt.Sprintf("%s may not %s %s, which the role %s gives: the project access is not deployed as configured",
-				row.Group, strings.Join(less, ", "), where, row.Role))
+			lines = append(lines, fmt.Sprintf("%s may not %s %s, which the role %s gives: the project access is not "+
+				"deployed as configured", row.Group, strings.Join(less, ", "), where, row.Role))
 		}
 	}
 	return lines

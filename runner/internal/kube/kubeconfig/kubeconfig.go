@@ -290,8 +290,8 @@ func single(content []byte, name string) (*api.Config, error) {
 	return result, nil
 }
 
-// WithToken returns a kubeconfig for the cluster of another one's current context, whose user has a token. Cluster, user and
-// context have the name; namespace is the context's.
+// WithToken returns a kubeconfig for the cluster of another one's current context, whose user has a token. Cluster,
+// user and context have the name; namespace is the context's.
 func WithToken(cluster []byte, name, namespace, token string) ([]byte, error) {
 	entries, err := single(cluster, name)
 	if err != nil {

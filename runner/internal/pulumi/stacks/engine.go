@@ -41,6 +41,7 @@ type engineEvents struct {
 	unreachable unreachable
 	failed      []string      // resources whose action failed
 	notReady    bool          // something in a cluster did not become ready in time
+	stuck       []string      // Namespaces that did not go in time
 	outputs     *stackOutputs // of the stack itself
 
 	mask  func(string) string // hides secrets in steps; nil keeps no steps
@@ -207,6 +208,9 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 	if severity == event.Error {
 		e.errors = append(e.errors, message)
 		e.notReady = e.notReady || isNotReady(resource.Type, message)
+		if resource.Type == namespaceType && tooLate.MatchString(message) {
+			e.stuck = append(e.stuck, resource.Name)
+		}
 	}
 	if found := (event.Diagnostic{Severity: severity, Message: message,
 		Resource: resource}); severity == event.Warning && !slices.Contains(e.warnings, found) {

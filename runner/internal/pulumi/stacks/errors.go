@@ -115,6 +115,19 @@ func (e *NotReadyError) Error() string { return e.Cause.Error() }
 // Unwrap returns the cause.
 func (e *NotReadyError) Unwrap() error { return e.Cause }
 
+// StuckError says that a destroy has waited in vain for Namespaces to go.
+type StuckError struct {
+	Cause      error
+	Namespaces []string
+}
+
+func (e *StuckError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *StuckError) Unwrap() error { return e.Cause }
+
+const namespaceType = "kubernetes:core/v1:Namespace"
+
 var (
 	// awaited are the types of resources for whose Pods the Kubernetes provider
 	// waits.

@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -10,7 +11,7 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// TestNotReady: Pods are looked at where a resource has waited for them.
+// TestNotReady: Pods are looked at where a resource has waited for them, and Namespaces that do not go.
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	const (
@@ -23,13 +24,16 @@ func TestNotReady(t *testing.T) {
 		name, urn, message string
 		operation          operation.Operation
 		want               bool
+		stuck              []string
 	}{
-		{"a release", release, late, operation.Up, true},
+		{"a release", release, late, operation.Up, true, nil},
 		{"a Deployment", deployment, "4 errors occurred:\n\t* resource bank/frontend was successfully created, but the Kubernetes API server reported that it failed to fully initialize " +
-			"or become live: 'frontend' timed out waiting to be Ready\n\t* [MinimumReplicasUnavailable] Deployment does not have minimum availability.\n\n", operation.Up, true},
-		{"a release in a destroy", release, late, operation.Destroy, false},
-		{"a chart that is not there", release, "could not download chart: not found", operation.Up, false},
-		{"a Secret", secretURN, "context deadline exceeded", operation.Up, false},
+			"or become live: 'frontend' timed out waiting to be Ready\n\t* [MinimumReplicasUnavailable] Deployment does not have minimum availability.\n\n", operation.Up, true, nil},
+		{"a release in a destroy", release, late, operation.Destroy, false, nil},
+		{"a Namespace that does not go", "urn:pulumi:dev::vpc::kubernetes:core/v1:Namespace::shop", "timed out waiting for the condition", operation.Destroy, false, []string{"shop"}},
+		{"a Namespace that does not come", "urn:pulumi:dev::vpc::kubernetes:core/v1:Namespace::shop", "timed out waiting for the condition", operation.Up, false, nil},
+		{"a chart that is not there", release, "could not download chart: not found", operation.Up, false, nil},
+		{"a Secret", secretURN, "context deadline exceeded", operation.Up, false, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -38,6 +42,10 @@ func TestNotReady(t *testing.T) {
 			var notReady *NotReadyError
 			if got := errors.As(err, &notReady); got != test.want {
 				t.Errorf("%v for %v", got, err)
+			}
+			var stuck *StuckError
+			if errors.As(err, &stuck) != (test.stuck != nil) || stuck != nil && !slices.Equal(stuck.Namespaces, test.stuck) {
+				t.Errorf("stuck is %v for %v", stuck, err)
 			}
 		})
 	}

@@ -145,6 +145,9 @@ func (w work) verdict(ctx context.Context, err error) error {
 	if w.engine.notReady && w.Operation.Deploys() && ctx.Err() == nil {
 		err = &NotReadyError{err}
 	}
+	if len(w.engine.stuck) > 0 && w.Operation.Destroys() && ctx.Err() == nil {
+		err = &StuckError{err, w.engine.stuck}
+	}
 	if gone && w.Operation.Destroys() && ctx.Err() == nil {
 		return w.withoutCluster(ctx, err)
 	}

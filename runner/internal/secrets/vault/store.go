@@ -87,10 +87,10 @@ func (v *Vault) service(ctx context.Context, scheme encryption.Scheme) (encrypti
 }
 
 // IsSet reports whether a secret has a value, in a file or on the command line.
-func (v *Vault) IsSet(key string) bool {
-	_, here := v.Settings.Secrets.Lookup(key)
-	_, shared := v.Settings.Config.Lookup(key)
-	return here || shared || v.Given.has(key)
+func (o Options) IsSet(key string) bool {
+	_, here := o.Settings.Secrets.Lookup(key)
+	_, shared := o.Settings.Config.Lookup(key)
+	return here || shared || o.Given.has(key)
 }
 
 // Has reports whether the secrets file has an encrypted value.

@@ -214,7 +214,8 @@ func (r *rollout) next(summary *event.Summary) []string {
 	switch {
 	case summary.Outcome() == event.Succeeded:
 	case r.o.Command == UpgradeName:
-		return []string{"runner fleet upgrade " + strings.Join(r.o.Chosen.Words(), " ") + suffix + "   # continues with the steps that are left"}
+		again := "runner fleet upgrade " + strings.Join(r.o.Chosen.Words(), " ") + suffix
+		return []string{again + "   # continues with the steps that are left"}
 	default:
 		return []string{"runner fleet " + r.o.Command + suffix + " --resume   # continues with what is left"}
 	}

@@ -20,8 +20,23 @@ func (k definedKind) name() string { return k.plural + "." + k.group }
 // definedKinds lists, by chart, what is in the crds/ directories whose definitions
 // the programs take over.
 // https://github.com/nginx/kubernetes-ingress/tree/v5.5.4/config/crd/bases
+// https://github.com/vmware-tanzu/helm-charts/tree/velero-12.1.0/charts/velero/crds
 func definedKinds() map[string][]definedKind {
-	return map[string][]definedKind{"nginx-ingress": {
+	return map[string][]definedKind{"velero": {
+		{"velero.io", "v1", "BackupRepository", "backuprepositories"},
+		{"velero.io", "v1", "Backup", "backups"},
+		{"velero.io", "v1", "BackupStorageLocation", "backupstoragelocations"},
+		{"velero.io", "v1", "DeleteBackupRequest", "deletebackuprequests"},
+		{"velero.io", "v1", "DownloadRequest", "downloadrequests"},
+		{"velero.io", "v1", "PodVolumeBackup", "podvolumebackups"},
+		{"velero.io", "v1", "PodVolumeRestore", "podvolumerestores"},
+		{"velero.io", "v1", "Restore", "restores"},
+		{"velero.io", "v1", "Schedule", "schedules"},
+		{"velero.io", "v1", "ServerStatusRequest", "serverstatusrequests"},
+		{"velero.io", "v1", "VolumeSnapshotLocation", "volumesnapshotlocations"},
+		{"velero.io", "v2alpha1", "DataDownload", "datadownloads"},
+		{"velero.io", "v2alpha1", "DataUpload", "datauploads"},
+	}, "nginx-ingress": {
 		{"appprotect.f5.com", "v1beta1", "APLogConf", "aplogconfs"},
 		{"appprotect.f5.com", "v1beta1", "APPolicy", "appolicies"},
 		{"appprotect.f5.com", "v1beta1", "APSignatures", "apsignatures"},
