@@ -167,6 +167,11 @@ func (c *Cluster) Secret(
 	}, append(options, c.Provider())...)
 }
 
+// Hidden returns a text that the state keeps encrypted, for the data of a Secret.
+func Hidden(text string) pulumi.StringOutput {
+	return pulumi.ToSecret(pulumi.String(text)).(pulumi.StringOutput)
+}
+
 // Object is an object of the cluster as a manifest has it.
 type Object struct {
 	APIVersion, Kind, Name string

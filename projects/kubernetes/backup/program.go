@@ -38,13 +38,14 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := c.Secret(ctx, bucketSecret, namespace, cluster.Opaque, pulumi.StringMap{"cloud": hidden(o.credentials())})
+	key, err := c.Secret(ctx, bucketSecret, namespace, cluster.Opaque,
+		pulumi.StringMap{"cloud": cluster.Hidden(o.credentials())})
 	if err != nil {
 		return err
 	}
 	// Another password would make the backups that are there unreadable.
 	repository, err := c.Secret(ctx, repositorySecret, namespace, cluster.Opaque,
-		pulumi.StringMap{"repository-password": hidden(o.password)})
+		pulumi.StringMap{"repository-password": cluster.Hidden(o.password)})
 	if err != nil {
 		return err
 	}
@@ -82,11 +83,6 @@ func read(ctx *pulumi.Context, s *settings.Settings) options {
 		namespaces: s.List("backup:namespaces"),
 		accessKey:  s.Secret(secrets[0]), secretKey: s.Secret(secrets[1]), password: s.Secret(secrets[2]),
 	}
-}
-
-// hidden returns a secret string.
-func hidden(text string) pulumi.StringOutput {
-	return pulumi.ToSecret(pulumi.String(text)).(pulumi.StringOutput)
 }
 
 // credentials returns the key of the bucket in AWS' format.

@@ -44,7 +44,7 @@ func Program(ctx *pulumi.Context) error {
 	}
 	if from.token != "" {
 		secret, err := c.Secret(ctx, credentials, pulumi.String(project.Namespace), cluster.Opaque, pulumi.StringMap{
-			"token": pulumi.ToSecret(pulumi.String(from.token)).(pulumi.StringOutput),
+			"token": cluster.Hidden(from.token),
 		}, pulumi.DependsOn(needs))
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ func Program(ctx *pulumi.Context) error {
 	var needs []pulumi.Resource
 	if o.variable != "" {
 		secret, err := c.Secret(ctx, credentials, namespace, cluster.Opaque, pulumi.StringMap{
-			"token": pulumi.ToSecret(pulumi.String(o.token)).(pulumi.StringOutput),
+			"token": cluster.Hidden(o.token),
 		})
 		if err != nil {
 			return err

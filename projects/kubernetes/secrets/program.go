@@ -87,7 +87,7 @@ func create(ctx *pulumi.Context, c *cluster.Cluster, b bundle) (*corev1.Secret, 
 	}
 	data := pulumi.StringMap{}
 	for key, value := range b.data {
-		data[key] = pulumi.ToSecret(pulumi.String(value)).(pulumi.StringOutput)
+		data[key] = cluster.Hidden(value)
 	}
 	return c.Secret(ctx, projects.CredentialsName(b.namespace), namespace, cluster.Opaque, data)
 }

@@ -101,11 +101,16 @@ func (b *builder) records() workload {
 	}}
 	for _, zone := range b.zones {
 		statements = append(statements, statement{
-			Effect: "Allow", Resource: "arn:" + b.partition + ":route53:::hostedzone/" + zone,
+			Effect: "Allow", Resource: b.zoneARN(zone),
 			Action: []string{"route53:ChangeResourceRecordSets"},
 		})
 	}
 	return workload{name: "external-dns", namespace: projects.ExternalDNS().Namespace, statements: statements}
+}
+
+// zoneARN returns the ARN of a zone of Route 53.
+func (b *builder) zoneARN(id string) string {
+	return "arn:" + b.partition + ":route53:::hostedzone/" + id
 }
 
 // proofs returns the rights of cert-manager: it may change the TXT records of some zones.
@@ -116,7 +121,7 @@ func (b *builder) proofs() workload {
 		{Effect: "Allow", Resource: "*", Action: []string{"route53:ListHostedZonesByName"}},
 	}
 	for _, zone := range b.zones {
-		arn := "arn:" + b.partition + ":route53:::hostedzone/" + zone
+		arn := b.zoneARN(zone)
 		statements = append(statements,
 			statement{Effect: "Allow", Resource: arn, Action: []string{"route53:ListResourceRecordSets"}},
 			statement{

@@ -127,8 +127,8 @@ func prerequisites(ctx *pulumi.Context, c *cluster.Cluster, chart cluster.Chart,
 	}
 	if o.plus {
 		// https://docs.nginx.com/nginx-ingress-controller/install/license-secret/
-		token := pulumi.ToSecret(pulumi.String(o.license)).(pulumi.StringOutput)
-		secret, err := c.Secret(ctx, license, chart.Namespace, "nginx.com/license", pulumi.StringMap{"license.jwt": token})
+		token := pulumi.StringMap{"license.jwt": cluster.Hidden(o.license)}
+		secret, err := c.Secret(ctx, license, chart.Namespace, "nginx.com/license", token)
 		if err != nil {
 			return nil, err
 		}

@@ -63,11 +63,7 @@ func unknownAgeFlag() cli.Flag {
 }
 
 func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
-	all, _, err := o.Request.Fleet()
-	if err != nil {
-		return err
-	}
-	chosen, err := fleet.Select(all, o.Chosen)
+	chosen, err := o.choose()
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
@@ -54,11 +53,7 @@ type fleetUpgradeOptions struct {
 }
 
 func runFleetUpgrade(ctx context.Context, d cmd.Deps, o fleetUpgradeOptions) error {
-	all, _, err := o.Request.Fleet()
-	if err != nil {
-		return err
-	}
-	chosen, err := fleet.Select(all, o.Chosen)
+	chosen, err := o.choose()
 	if err != nil {
 		return err
 	}
@@ -110,10 +105,7 @@ func (o fleetUpgradeOptions) stepsOf(found upgradePlan) (steps []rollout.Step) {
 	of := o.Request.Options.Of(found.Environment)
 	for _, step := range found.Steps {
 		steps = append(steps, rollout.Step{Title: step.Title, Only: found.after(step), Begin: func() error {
-			if len(step.Changes) == 0 {
-				return nil
-			}
-			_, err := configuration.Write(of, step.Settings()...)
+			_, err := writeStep(of, step)
 			return err
 		}})
 	}

@@ -134,6 +134,15 @@ func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	return o, nil
 }
 
+// choose returns the chosen environments of the fleet.
+func (o rolloutOptions) choose() ([]fleet.Environment, error) {
+	all, _, err := o.Request.Fleet()
+	if err != nil {
+		return nil, err
+	}
+	return fleet.Select(all, o.Chosen)
+}
+
 func runRollout(ctx context.Context, d cmd.Deps, o rolloutOptions) (err error) {
 	if o.Request.Guards, err = loadGuards(ctx, d, o.Request); err != nil {
 		return err

@@ -25,6 +25,7 @@ import (
 	"mara/runner/internal/kube/velero"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/workflow/upgrade"
 	"mara/runner/internal/workflow/view"
@@ -388,6 +389,15 @@ func (p upgradePlan) after(step upgrade.Step) []string {
 	return p.deployed[slices.Index(p.deployed, step.Project):]
 }
 
+// writeStep writes the changes of a step into the stack file of an environment, and returns the file; "" if the step
+// has none.
+func writeStep(r request.Request, step upgrade.Step) (file string, err error) {
+	if len(step.Changes) == 0 {
+		return "", nil
+	}
+	return configuration.Write(r, step.Settings()...)
+}
+
 // takeSteps takes one step after the other, as long as the probe gets answers. A step is an up of its project and of
 // what is deployed and comes after it: an upgrade deploys nothing that was not there.
 func (o upgradeOptions) takeSteps(ctx context.Context, d cmd.Deps, found upgradePlan,
@@ -395,11 +405,11 @@ func (o upgradeOptions) takeSteps(ctx context.Context, d cmd.Deps, found upgrade
 	steps := found.Steps
 	for i, step := range steps {
 		fmt.Fprintf(d.Stderr, "\nStep %d of %d: %s\n", i+1, len(steps), step.Title)
-		if len(step.Changes) > 0 {
-			file, err := configuration.Write(o.Request.Options.Request, step.Settings()...)
-			if err != nil {
-				return err
-			}
+		file, err := writeStep(o.Request.Options.Request, step)
+		if err != nil {
+			return err
+		}
+		if file != "" {
 			fmt.Fprintf(d.Stderr, "%s: %s\n", file, step.Words())
 		}
 		up := o.options
