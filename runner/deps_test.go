@@ -24,6 +24,18 @@ func TestNoCloudSDK(t *testing.T) {
 	}
 }
 
+// TestNoTypesOfKubernetes holds that the programs declare objects of Kubernetes by their manifests: the types that the SDK
+// has for them take minutes to compile.
+func TestNoTypesOfKubernetes(t *testing.T) {
+	t.Parallel()
+	const sdk = "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
+	for _, linked := range list(t, "-deps", "../projects/pulumi-language-mara") {
+		if strings.HasPrefix(linked, sdk) && linked != sdk && linked != sdk+"/utilities" {
+			t.Errorf("the programs link %s", linked)
+		}
+	}
+}
+
 // TestOnlyCloudAsksClouds: what asks clouds is in providers/cloud. The provider that stands in for a cloud's own in
 // tests does what that one does.
 func TestOnlyCloudAsksClouds(t *testing.T) {

@@ -2,6 +2,9 @@
 // one explicit provider made from the kubeconfig project's output, the labels
 // that every object carries, and Helm releases configured the same way
 // everywhere. Nothing here ever looks at the user's own kubectl context.
+//
+// Objects are declared by their manifests, and not with the Kubernetes SDK's types for them: a package that mentions
+// those compiles eight thousand functions for their sake, which takes seven seconds, and the SDK's own packages a minute.
 package cluster
 
 import (
@@ -11,11 +14,11 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
-	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/utilities"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
+	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
 	"mara/projects/model"
@@ -123,16 +126,6 @@ func (c *Cluster) Replicas(key string, cloud int) int {
 // Provider returns the option that every Kubernetes resource needs.
 func (c *Cluster) Provider() pulumi.ResourceOption { return pulumi.Provider(c.provider) }
 
-// Meta returns the metadata of an object: its explicit name, its namespace ("" for a kind
-// without one), the common labels and any others, given as key, value.
-func (c *Cluster) Meta(name string, namespace pulumi.StringInput, labels ...string) *metav1.ObjectMetaArgs {
-	meta := &metav1.ObjectMetaArgs{Name: pulumi.String(name), Labels: c.Labels(labels...)}
-	if namespace != nil {
-		meta.Namespace = namespace.ToStringOutput().ToStringPtrOutput()
-	}
-	return meta
-}
-
 // Labels returns the common labels and any others, given as key, value.
 func (c *Cluster) Labels(extra ...string) pulumi.StringMap {
 	labels := maps.Clone(c.labels)
@@ -146,12 +139,14 @@ func (c *Cluster) Labels(extra ...string) pulumi.StringMap {
 // it. Destroying it takes everything inside along, such as the volume claims that
 // charts leave behind.
 func (c *Cluster) Namespace(ctx *pulumi.Context, name string) (pulumi.StringOutput, error) {
-	meta := c.Meta(name, nil, "pod-security.kubernetes.io/"+c.onInsecure, c.podSecurity(name))
-	made, err := corev1.NewNamespace(ctx, name, &corev1.NamespaceArgs{Metadata: meta}, c.Provider())
+	made, err := c.Declare(ctx, Object{
+		APIVersion: "v1", Kind: "Namespace", Name: name,
+		Labels: []string{"pod-security.kubernetes.io/" + c.onInsecure, c.podSecurity(name)},
+	})
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}
-	return made.Metadata.Name().Elem(), nil
+	return made.Name(), nil
 }
 
 // Opaque is the type of a Secret that holds anything.
@@ -161,10 +156,16 @@ const Opaque = "Opaque"
 func (c *Cluster) Secret(
 	ctx *pulumi.Context, name string, namespace pulumi.StringInput, kind string, data pulumi.StringMap,
 	options ...pulumi.ResourceOption,
-) (*corev1.Secret, error) {
-	return corev1.NewSecret(ctx, name, &corev1.SecretArgs{
-		Metadata: c.Meta(name, namespace), Type: pulumi.String(kind), StringData: data,
-	}, append(options, c.Provider())...)
+) (*Declared, error) {
+	return c.Declare(ctx, Object{
+		APIVersion: "v1", Kind: "Secret", Name: name, Namespace: namespace,
+		Fields: Values{"type": kind, "stringData": pulumi.ToSecret(data)},
+	}, append(options, HideSecretData())...)
+}
+
+// HideSecretData keeps encrypted in the state what the API server says of a Secret.
+func HideSecretData() pulumi.ResourceOption {
+	return pulumi.AdditionalSecretOutputs([]string{"data", "stringData"})
 }
 
 // Hidden returns a text that the state keeps encrypted, for the data of a Secret.
@@ -186,7 +187,31 @@ type Object struct {
 type Declared struct {
 	pulumi.CustomResourceState
 
-	Metadata metav1.ObjectMetaOutput `pulumi:"metadata"`
+	Metadata pulumi.MapOutput `pulumi:"metadata"`
+}
+
+// Name returns the object's name, which is known once the object is there.
+func (d *Declared) Name() pulumi.StringOutput {
+	return d.Metadata.ApplyT(contain.Value(func(metadata map[string]any) string {
+		name, _ := metadata["name"].(string)
+		return name
+	})).(pulumi.StringOutput)
+}
+
+// Found is an object that a program reads.
+type Found struct {
+	pulumi.CustomResourceState
+
+	Data   pulumi.StringMapOutput `pulumi:"data"`
+	Status pulumi.MapOutput       `pulumi:"status"`
+}
+
+// Read reads an object of a core kind; id is NAMESPACE/NAME.
+func (c *Cluster) Read(
+	ctx *pulumi.Context, kind, name string, id pulumi.IDInput, opts ...pulumi.ResourceOption,
+) (*Found, error) {
+	found := &Found{}
+	return found, ctx.ReadResource(token("v1", kind), name, id, nil, found, append(opts, c.Provider())...)
 }
 
 // Declare declares an object with the common labels.
@@ -195,18 +220,25 @@ func (c *Cluster) Declare(ctx *pulumi.Context, o Object, opts ...pulumi.Resource
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", o.Kind, o.Name, err)
 	}
-	meta := c.Meta(o.Name, o.Namespace, o.Labels...)
+	meta := pulumi.Map{"name": pulumi.String(o.Name), "labels": c.Labels(o.Labels...)}
+	if o.Namespace != nil {
+		meta["namespace"] = o.Namespace
+	}
 	if o.Annotations != nil {
-		meta.Annotations = o.Annotations
+		meta["annotations"] = o.Annotations
 	}
 	fields["apiVersion"], fields["kind"], fields["metadata"] = pulumi.String(o.APIVersion), pulumi.String(o.Kind), meta
-	token := "kubernetes:" + o.APIVersion + ":" + o.Kind
-	if !strings.Contains(o.APIVersion, "/") {
-		token = "kubernetes:core/" + o.APIVersion + ":" + o.Kind
-	}
 	declared := &Declared{}
-	name := cmp.Or(o.Resource, o.Name)
-	return declared, ctx.RegisterResource(token, name, fields, declared, append(opts, c.Provider())...)
+	return declared, ctx.RegisterResource(token(o.APIVersion, o.Kind), cmp.Or(o.Resource, o.Name), fields, declared,
+		utilities.PkgResourceDefaultOpts(append(opts, c.Provider()))...)
+}
+
+// token returns Pulumi's type of an object.
+func token(apiVersion, kind string) string {
+	if !strings.Contains(apiVersion, "/") {
+		apiVersion = "core/" + apiVersion
+	}
+	return "kubernetes:" + apiVersion + ":" + kind
 }
 
 // Image returns the name to pull an image by: as given, or with the mirror in place of its own

@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
-	apiextensionsv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apiextensions/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -60,7 +59,7 @@ func (c *Cluster) adopter(ctx *pulumi.Context) (*kubernetes.Provider, error) {
 // definition declares one definition as the chart has it.
 func (c *Cluster) definition(
 	ctx *pulumi.Context, object map[string]any, opts ...pulumi.ResourceOption,
-) (*apiextensionsv1.CustomResourceDefinition, error) {
+) (*Declared, error) {
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
 	if name == "" {
@@ -70,12 +69,12 @@ func (c *Cluster) definition(
 	// Whoever has put it there before, Helm or an earlier environment, may have
 	// left another version.
 	metadata["annotations"] = with(metadata["annotations"], map[string]string{"pulumi.com/patchForce": "true"})
-	var definition apiextensionsv1.CustomResourceDefinition
+	definition := &Declared{}
 	// The schemas in it have names that the SDK's own arguments spell differently.
 	err := ctx.RegisterResource(
 		"kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
-		name, kubernetes.UntypedArgs(object), &definition, opts...)
-	return &definition, err
+		name, kubernetes.UntypedArgs(object), definition, opts...)
+	return definition, err
 }
 
 // with adds texts to a map of an object's metadata, which may be missing.

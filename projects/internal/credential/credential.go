@@ -6,7 +6,6 @@ package credential
 import (
 	"fmt"
 
-	"mara/projects/internal/contain"
 	"mara/projects/password"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -29,18 +28,20 @@ func Password(ctx *pulumi.Context, name string, length int) (pulumi.StringOutput
 	// The value is fresh in every run; a stash keeps the first one as its
 	// output, and ignoring changes of the input keeps a run that changes
 	// nothing free of changes.
-	stash, err := pulumi.NewStash(ctx, name, &pulumi.StashArgs{Input: pulumi.ToSecret(pulumi.String(fresh))},
+	kept := &stash{}
+	err = ctx.RegisterResource("pulumi:index:Stash", name,
+		pulumi.Map{"input": pulumi.ToSecret(pulumi.String(fresh))}, kept,
 		pulumi.IgnoreChanges([]string{"input"}),
 		pulumi.AdditionalSecretOutputs([]string{"input", "output"}))
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}
-	kept := stash.Output.ApplyT(contain.Try(func(value any) (string, error) {
-		text, ok := value.(string)
-		if !ok {
-			return "", fmt.Errorf("the stash %s holds a %T, not text", name, value)
-		}
-		return text, nil
-	})).(pulumi.StringOutput)
-	return pulumi.ToSecret(kept).(pulumi.StringOutput), nil
+	return pulumi.ToSecret(kept.Output).(pulumi.StringOutput), nil
+}
+
+// stash is Pulumi's Stash with a text in it. The SDK's own type holds anything: package stackoutputs says what that costs.
+type stash struct {
+	pulumi.CustomResourceState
+
+	Output pulumi.StringOutput `pulumi:"output"`
 }

@@ -5,7 +5,6 @@
 package logstore
 
 import (
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -73,7 +72,7 @@ func read(s *settings.Settings) size {
 // what OpenSearch Dashboards encrypts its sessions with.
 func account(
 	ctx *pulumi.Context, c *cluster.Cluster, namespace pulumi.StringOutput, password pulumi.StringOutput,
-) (*corev1.Secret, error) {
+) (*cluster.Declared, error) {
 	cookie, err := credential.Password(ctx, "dashboards-cookie", 32)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -44,7 +43,7 @@ func Program(ctx *pulumi.Context) error {
 		if err != nil {
 			return fmt.Errorf("namespace %s: %w", b.namespace, err)
 		}
-		names[b.namespace] = secret.Metadata.Name().Elem()
+		names[b.namespace] = secret.Name()
 	}
 	ctx.Export("secrets", names)
 	return nil
@@ -80,7 +79,7 @@ func consumers(infraType string, without []string) []model.Project {
 }
 
 // create makes the namespace and its Secret.
-func create(ctx *pulumi.Context, c *cluster.Cluster, b bundle) (*corev1.Secret, error) {
+func create(ctx *pulumi.Context, c *cluster.Cluster, b bundle) (*cluster.Declared, error) {
 	namespace, err := c.Namespace(ctx, b.namespace)
 	if err != nil {
 		return nil, err

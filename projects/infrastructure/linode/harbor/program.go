@@ -20,7 +20,6 @@ import (
 	"encoding/base64"
 	"fmt"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -78,8 +77,7 @@ func adminPassword(ctx *pulumi.Context, kubernetes *cluster.Cluster) (pulumi.Str
 	id := name.ApplyT(contain.Value(func(name string) pulumi.ID {
 		return pulumi.ID(project.Namespace + "/" + name)
 	})).(pulumi.IDOutput)
-	secret, err := corev1.GetSecret(ctx, "credentials", id, nil,
-		kubernetes.Provider(), pulumi.AdditionalSecretOutputs([]string{"data", "stringData"}))
+	secret, err := kubernetes.Read(ctx, "Secret", "credentials", id, cluster.HideSecretData())
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}

@@ -53,7 +53,7 @@ func (a *application) configuration() error {
 	if err != nil {
 		return err
 	}
-	a.account = account.Metadata.Name().Elem()
+	a.account = account.Name()
 	return nil
 }
 

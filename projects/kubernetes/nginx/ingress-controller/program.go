@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 
-	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -161,14 +160,12 @@ func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helm.Release) err
 	id := deployed.Namespace().ApplyT(contain.Value(func(namespace string) pulumi.ID {
 		return pulumi.ID(namespace + "/" + service)
 	})).(pulumi.IDOutput)
-	balancer, err := corev1.GetService(ctx, service, id, nil, c.Provider())
+	balancer, err := c.Read(ctx, "Service", service, id)
 	if err != nil {
 		return fmt.Errorf("reading the load balancer's address: %w", err)
 	}
-	hostname := balancer.Status.ApplyT(contain.Value(func(status *corev1.ServiceStatus) string {
-		return address(status).hostname
-	}))
-	ip := balancer.Status.ApplyT(contain.Value(func(status *corev1.ServiceStatus) string { return address(status).ip }))
+	hostname := entry(balancer, "hostname")
+	ip := entry(balancer, "ip")
 	ctx.Export("hostname", hostname)
 	ctx.Export("ip", ip)
 	ctx.Export("address", pulumi.All(hostname, ip).ApplyT(contain.Value(func(found []any) string {
@@ -180,22 +177,17 @@ func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helm.Release) err
 	return nil
 }
 
-// entry is one way to reach a load balancer.
-type entry struct{ hostname, ip string }
-
-// address takes the first entry of a load balancer's status: AWS gives a host
-// name, Linode an IP address and a host name.
-func address(status *corev1.ServiceStatus) entry {
-	if status == nil || status.LoadBalancer == nil || len(status.LoadBalancer.Ingress) == 0 {
-		return entry{}
-	}
-	first := status.LoadBalancer.Ingress[0]
-	return entry{hostname: value(first.Hostname), ip: value(first.Ip)}
-}
-
-func value(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
+// entry returns a field of the first entry of a load balancer's status, if it has one: AWS gives a host name, Linode an
+// IP address and a host name.
+func entry(balancer *cluster.Found, field string) pulumi.StringOutput {
+	return balancer.Status.ApplyT(contain.Value(func(status map[string]any) string {
+		of, _ := status["loadBalancer"].(map[string]any)
+		entries, _ := of["ingress"].([]any)
+		if len(entries) == 0 {
+			return ""
+		}
+		first, _ := entries[0].(map[string]any)
+		text, _ := first[field].(string)
+		return text
+	})).(pulumi.StringOutput)
 }
