@@ -212,7 +212,7 @@ func inCluster(ctx context.Context, d cmd.Deps, o options, work func(context.Con
 		if err != nil {
 			return err
 		}
-		api, err := kubeapi.ConnectToCreate(content, s.Env, grants.Creates()...)
+		api, err := kubeapi.ConnectToChange(content, s.Env, grants.Changes()...)
 		if err != nil {
 			return err
 		}

@@ -199,7 +199,7 @@ func inCluster(ctx context.Context, d cmd.Deps, o options, work func(context.Con
 		if err != nil {
 			return err
 		}
-		cluster, err := kubeapi.ConnectToCreate(kubeconfig, s.Env, velero.Creates()...)
+		cluster, err := kubeapi.ConnectToChange(kubeconfig, s.Env, velero.Changes()...)
 		if err != nil {
 			return err
 		}

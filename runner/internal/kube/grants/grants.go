@@ -23,9 +23,9 @@ import (
 	"mara/runner/internal/machine/parallel"
 )
 
-// Creates lists the resources that this package has the API server create objects of. None of them is stored.
-func Creates() []string {
-	return []string{"subjectaccessreviews.authorization.k8s.io", "token"}
+// Changes lists the objects that this package has the API server create. None of them is stored.
+func Changes() []string {
+	return []string{"create subjectaccessreviews.authorization.k8s.io", "create token"}
 }
 
 // Power is something that a group may be able to do.

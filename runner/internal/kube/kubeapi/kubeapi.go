@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -46,17 +47,17 @@ func New(objects dynamic.Interface, kinds discovery.DiscoveryInterfaceWithContex
 // Connect makes clients of the cluster of a kubeconfig. env is added to the environment
 // of a command in it that gets a token.
 func Connect(content []byte, env map[string]string) (*Cluster, error) {
-	return ConnectToCreate(content, env)
+	return ConnectToChange(content, env)
 }
 
-// ConnectToCreate makes clients that may also create objects of these resources, such as backups.velero.io, or token of
-// the core API.
-func ConnectToCreate(content []byte, env map[string]string, resources ...string) (*Cluster, error) {
+// ConnectToChange makes clients that may also make these changes, such as "create backups.velero.io", "delete
+// restores.velero.io", or "create token" of the core API.
+func ConnectToChange(content []byte, env map[string]string, changes ...string) (*Cluster, error) {
 	config, err := kubeconfig.Config(content, env)
 	if err != nil {
 		return nil, err
 	}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return onlyDryRuns{next, resources} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return onlyDryRuns{next, changes} })
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
@@ -84,30 +85,35 @@ func aboutSelf() []string {
 // onlyDryRuns refuses requests that would change something.
 type onlyDryRuns struct {
 	next    http.RoundTripper
-	created []string // resources whose objects may be created
+	changes []string // that may be made nevertheless
 }
 
 // RoundTrip implements http.RoundTripper.
 func (o onlyDryRuns) RoundTrip(r *http.Request) (*http.Response, error) {
-	isQuestion := r.Method == http.MethodPost && slices.ContainsFunc(aboutSelf(), func(path string) bool {
-		return strings.HasSuffix(r.URL.Path, path) // the server may be below a path
+	isQuestion := r.Method == http.MethodPost && slices.ContainsFunc(aboutSelf(), func(question string) bool {
+		return strings.HasSuffix(r.URL.Path, question) // the server may be below a path
 	})
 	isDryRun := slices.Equal(r.URL.Query()["dryRun"], []string{metav1.DryRunAll})
-	if r.Method != http.MethodGet && !isQuestion && !isDryRun && !o.mayCreate(r) {
+	if r.Method != http.MethodGet && !isQuestion && !isDryRun && !o.allows(r) {
 		return nil, fmt.Errorf("%s %s would change the cluster, and is not sent", r.Method, r.URL.Path)
 	}
 	return o.next.RoundTrip(r)
 }
 
-// mayCreate reports whether a request creates an object that may be created.
-func (o onlyDryRuns) mayCreate(r *http.Request) bool {
-	return r.Method == http.MethodPost && slices.ContainsFunc(o.created, func(name string) bool {
+// allows reports whether a request makes a change that may be made.
+func (o onlyDryRuns) allows(r *http.Request) bool {
+	return slices.ContainsFunc(o.changes, func(change string) bool {
+		verb, name, _ := strings.Cut(change, " ")
 		resource, group, hasGroup := strings.Cut(name, ".")
-		of := "/api/v1/"
+		of, collection := "/api/v1/", r.URL.Path
 		if hasGroup {
 			of = "/apis/" + group + "/"
 		}
-		return strings.Contains(r.URL.Path, of) && strings.HasSuffix(r.URL.Path, "/"+resource)
+		method := http.MethodPost
+		if verb == "delete" { // an object, never all of them
+			method, collection = http.MethodDelete, path.Dir(r.URL.Path)
+		}
+		return r.Method == method && strings.Contains(collection, of) && strings.HasSuffix(collection, "/"+resource)
 	})
 }
 

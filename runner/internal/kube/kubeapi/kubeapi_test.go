@@ -103,16 +103,18 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestCreates lets through only the creation of objects of named resources.
-func TestCreates(t *testing.T) {
+// TestChanges lets through only the changes that are named: an object of a resource is created, or one is deleted.
+func TestChanges(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(server.Close)
-	client := http.Client{Transport: onlyDryRuns{http.DefaultTransport, []string{"backups.velero.io"}}}
+	client := http.Client{Transport: onlyDryRuns{http.DefaultTransport, []string{"create backups.velero.io", "delete restores.velero.io"}}}
 	for request, sent := range map[string]bool{
 		"POST /apis/velero.io/v1/namespaces/velero/backups": true, "POST /apis/velero.io/v1/namespaces/velero/restores": false,
 		"DELETE /apis/velero.io/v1/namespaces/velero/backups": false, "POST /apis/other.io/v1/namespaces/velero/backups": false,
 		"PUT /apis/velero.io/v1/namespaces/velero/backups/a": false, "POST /api/v1/namespaces/velero/pods": false,
+		"DELETE /apis/velero.io/v1/namespaces/velero/restores/a": true, "DELETE /apis/velero.io/v1/namespaces/velero/restores": false,
+		"DELETE /apis/velero.io/v1/namespaces/velero/backups/a": false, "DELETE /api/v1/namespaces/restores": false,
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, nil)

@@ -21,8 +21,10 @@ import (
 	"mara/runner/internal/kube/kubeapi"
 )
 
-// Creates lists the resources that this package creates objects of.
-func Creates() []string { return []string{"backups.velero.io", "restores.velero.io"} }
+// Changes lists the changes that this package makes in a cluster.
+func Changes() []string {
+	return []string{"create backups.velero.io", "create restores.velero.io", "delete restores.velero.io"}
+}
 
 // Server is the Velero of a cluster.
 type Server struct {
@@ -181,7 +183,8 @@ func (s Server) Lost(ctx context.Context, backup string) ([]string, error) {
 }
 
 // Restore restores a backup, or some of its namespaces, and returns when it has ended. It changes no object
-// that is there.
+// that is there. A restore that is complete is not kept in the cluster: only a running Velero can remove it, so that the
+// namespace of a Velero that is destroyed would stay. One that is not complete is kept with its log.
 func (s Server) Restore(ctx context.Context, name, backup string, namespaces []string) error {
 	spec := map[string]any{"backupName": backup, "existingResourcePolicy": "none"}
 	if len(namespaces) > 0 {
@@ -191,7 +194,14 @@ func (s Server) Restore(ctx context.Context, name, backup string, namespaces []s
 	if err != nil {
 		return err
 	}
-	return ended("the restore of "+backup, w)
+	if err := ended("the restore of "+backup, w); err != nil {
+		return err
+	}
+	restores := s.Cluster.Objects.Resource(resource("restores")).Namespace(s.Namespace)
+	if err := restores.Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("the backup is restored; removing %s, which is done: %w", name, err)
+	}
+	return nil
 }
 
 // make creates a Backup or Restore, and waits for its end.

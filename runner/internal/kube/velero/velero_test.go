@@ -28,6 +28,7 @@ type fake struct {
 
 	mu      sync.Mutex
 	created []map[string]any
+	deleted []string // paths
 }
 
 // ServeHTTP implements http.Handler. It fails the test for unexpected requests.
@@ -51,6 +52,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isWork && r.Method == http.MethodGet && len(f.created) > 0 && len(f.phases) > 0:
 		fmt.Fprintf(w, `{"apiVersion":"velero.io/v1","kind":"Backup","metadata":{"name":"b"},"status":{"phase":%q%s}}`, f.phases[0], f.extra)
 		f.phases = f.phases[1:]
+	case isWork && r.Method == http.MethodDelete:
+		f.deleted = append(f.deleted, r.URL.Path)
+		fmt.Fprint(w, `{"apiVersion":"v1","kind":"Status","status":"Success"}`)
 	default:
 		f.t.Errorf("unexpected %s %s", r.Method, r.URL)
 		w.WriteHeader(http.StatusNotFound)
@@ -63,9 +67,9 @@ func serve(t *testing.T, f *fake) velero.Server {
 	f.t = t
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	cluster, err := kubeapi.ConnectToCreate([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
+	cluster, err := kubeapi.ConnectToChange([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
 		`"clusters":[{"name":"c","cluster":{"server":%q}}],"users":[{"name":"u","user":{"token":"t"}}],"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`,
-		server.URL)), nil, velero.Creates()...)
+		server.URL)), nil, velero.Changes()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +129,7 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// TestRestore changes nothing that is there.
+// TestRestore changes nothing that is there, and removes what is done: only a running Velero can.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	f := &fake{phases: []string{"InProgress", "Completed"}}
@@ -134,6 +138,13 @@ func TestRestore(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]any{"backupName": "b", "existingResourcePolicy": "none"}, f.created[0]["spec"]); diff != "" {
 		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{namespaced + "restores/b-again"}, f.deleted); diff != "" {
+		t.Error(diff)
+	}
+	f = &fake{phases: []string{"PartiallyFailed"}}
+	if err := serve(t, f).Restore(t.Context(), "b-again", "b", nil); err == nil || len(f.deleted) > 0 {
+		t.Errorf("a restore that is not complete: %v, deleted: %v", err, f.deleted)
 	}
 }
 
