@@ -60,6 +60,12 @@ func (p Provider) findKey(name string) (config.Key, bool) {
 	return config.Key{}, false
 }
 
+// Reads reports whether one of the provider's projects declares a key.
+func (p Provider) Reads(key string) bool {
+	_, ok := p.findKey(key)
+	return ok
+}
+
 // Value returns the configured value of a key, or its default. It returns nil if the project
 // that reads it is skipped.
 func (p Provider) Value(file config.StackFile, name string) any {

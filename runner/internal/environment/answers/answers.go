@@ -3,6 +3,7 @@ package answers
 
 import (
 	"context"
+	"slices"
 
 	"mara/config"
 	"mara/projects"
@@ -34,7 +35,12 @@ func Ask(
 		return nil, nil
 	}
 	found, err := surveyor.Survey(ctx, cloud.Question{Stack: stack, Projects: p.Projects(), Settings: p.Values(file)})
-	return found.Answers, err
+	return read(p, found.Answers), err
+}
+
+// read leaves out the answers that no project of the provider reads: mara.yaml may have it do without them.
+func read(p providers.Provider, found []config.Answer) []config.Answer {
+	return slices.DeleteFunc(found, func(a config.Answer) bool { return !p.Reads(a.Key) })
 }
 
 // Simulated returns the answers of a simulated cluster.
@@ -43,9 +49,9 @@ func Simulated(p providers.Provider) []config.Answer {
 		return nil
 	}
 	const why = "it is simulated"
-	return []config.Answer{
+	return read(p, []config.Answer{
 		{Key: projects.EntryKey, Value: projects.LoadBalancer, Why: why},
 		{Key: projects.SmallKey, Value: false, Why: why},
 		{Key: projects.DistributionKey, Value: "simulated", Why: why},
-	}
+	})
 }
