@@ -1,12 +1,13 @@
 # mara: what can be done here. `make demo` and `make test` need Go, git and, the first time, the network.
+SHORT = -short # with SHORT= the tests that take long run as well
 .PHONY: build tools demo demo-fleet test test-all chaos bench race lint fmt golden e2e e2e-real e2e-provider e2e-cloud e2e-operator node-image image dist dist-test docs docs-serve docs-test web-test pictures verify
 
 build:  ; scripts/build.sh
 tools:  ; scripts/tools.sh
 demo:   ; scripts/build.sh kind && scripts/demo.sh
 demo-fleet: build ; scripts/demo-fleet.sh
-test: build tools ; go test -short -timeout 60m ./... && scripts/requests.sh && cd scripts/release && go test ./...
-test-all: test e2e
+test: build tools ; go test $(SHORT) -timeout 60m ./... && scripts/requests.sh && cd scripts/release && go test ./...
+test-all: ; $(MAKE) test SHORT=
 chaos: build tools ; scripts/chaos.sh
 bench: build tools ; scripts/bench.sh $(if $(ONLY),-only $(ONLY))
 race:   ; scripts/race.sh

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // long marks a test that takes many seconds and whose subject has shorter tests, too. `make test` runs with -short and
-// skips it; `make test-all`, as in continuous integration, runs it.
+// skips it; `make test-all` and continuous integration run it.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
