@@ -208,11 +208,7 @@ func inCluster(ctx context.Context, d cmd.Deps, o options, work func(context.Con
 		case len(groups) == 0:
 			return &failure.Environment{Text: "access:groups has no group", Next: "list groups there, each with its role"}
 		}
-		content, err := cmd.OpenCluster(ctx, s)
-		if err != nil {
-			return err
-		}
-		api, err := kubeapi.ConnectToChange(content, s.Env, grants.Changes()...)
+		api, content, err := cmd.ConnectCluster(ctx, s, grants.Changes()...)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/kube/velero"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
@@ -195,11 +194,7 @@ func inCluster(ctx context.Context, d cmd.Deps, o options, work func(context.Con
 		defer cancel()
 	}
 	return session.Use(d.Deps, o.Options, (*session.Session).Resolve, func(s *session.Session) error {
-		kubeconfig, err := cmd.OpenCluster(ctx, s)
-		if err != nil {
-			return err
-		}
-		cluster, err := kubeapi.ConnectToChange(kubeconfig, s.Env, velero.Changes()...)
+		cluster, _, err := cmd.ConnectCluster(ctx, s, velero.Changes()...)
 		if err != nil {
 			return err
 		}

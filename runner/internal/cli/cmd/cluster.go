@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -32,4 +33,16 @@ func OpenCluster(ctx context.Context, s *session.Session) ([]byte, error) {
 		}}
 	}
 	return kubeconfig, err
+}
+
+// ConnectCluster opens the stacks as OpenCluster does, and makes clients of the cluster that may make these changes.
+func ConnectCluster(
+	ctx context.Context, s *session.Session, changes ...string,
+) (cluster *kubeapi.Cluster, kubeconfig []byte, err error) {
+	kubeconfig, err = OpenCluster(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	cluster, err = kubeapi.ConnectToChange(kubeconfig, s.Env, changes...)
+	return cluster, kubeconfig, err
 }

@@ -15,7 +15,6 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/kube/examine"
-	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/gitsource"
@@ -162,15 +161,11 @@ func askCluster(ctx context.Context, d cmd.Deps, o promoteOptions) (found examin
 	options := o.Options
 	options.Request = o.Of(o.From)
 	err = session.Use(d.Deps, options, (*session.Session).Resolve, func(s *session.Session) error {
-		kubeconfig, err := cmd.OpenCluster(ctx, s)
-		if err != nil {
-			return fmt.Errorf("%s: %w", o.From, err)
+		cluster, _, err := cmd.ConnectCluster(ctx, s)
+		if err == nil {
+			found, err = examine.RunningImage(ctx, cluster, o.Application)
 		}
-		cluster, err := kubeapi.Connect(kubeconfig, s.Env)
 		if err != nil {
-			return err
-		}
-		if found, err = examine.RunningImage(ctx, cluster, o.Application); err != nil {
 			return fmt.Errorf("%s: %w", o.From, err)
 		}
 		return nil

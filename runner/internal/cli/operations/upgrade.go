@@ -231,7 +231,7 @@ const askLimit = 2 * time.Minute
 // askCluster returns the objects in the cluster, and what is to be said about its clients and its backups.
 func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.Environment, to string) (
 	items []map[string]any, more []upgrade.Obstacle, err error) {
-	kubeconfig, err := cmd.OpenCluster(ctx, s)
+	cluster, kubeconfig, err := cmd.ConnectCluster(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -246,10 +246,6 @@ func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.E
 			return nil, nil, err
 		}
 		items = append(items, item)
-	}
-	cluster, err := kubeapi.Connect(kubeconfig, s.Env)
-	if err != nil {
-		return nil, nil, err
 	}
 	more = requested(ctx, cluster, to)
 	if _, ok := e.States[projects.Backup().Name]; !ok {
