@@ -39,8 +39,8 @@ type existing struct {
 	before  map[string]bool // objects in the cluster before
 }
 
-// newExisting creates an environment on a cluster.
-func newExisting(t *testing.T, cluster *realKind) *existing {
+// newExisting creates an environment on a cluster, with a mara.yaml, more of its stack's configuration, and secrets.
+func newExisting(t *testing.T, cluster *realKind, mara, more string, secrets map[string]string) *existing {
 	t.Helper()
 	e := newEnvironment(t, embedded)
 	for _, variable := range cluster.env {
@@ -48,20 +48,33 @@ func newExisting(t *testing.T, cluster *realKind) *existing {
 			e.env = append(e.env, variable)
 		}
 	}
-	e.env = append(e.env, "TOKEN=a-token", "DATABASE_URL=postgres://shop:hunter2@db/shop")
-	e.write("mara.yaml", onExisting)
-	e.write("config/pulumi/Pulumi.dev.yaml", fmt.Sprintf("config:\n  kubernetes:infra_type: cluster\n  kubernetes:mirror: %s\n"+
-		"  cluster:kubeconfig: %s\n  cluster:context: mara-kind-test\n  external-dns:provider: cloudflare\n"+
-		"  external-dns:token_variable: CF_API_TOKEN\n  backup:endpoint: http://%s-registry:5000\n%s", cluster.mirror, cluster.kubeconfigFile(),
-		cluster.cluster(), strings.TrimPrefix(withAll, "\n")))
-	for key, variable := range map[string]string{
-		"external-dns:token": "TOKEN", "backup:access_key": "TOKEN", "backup:secret_key": "TOKEN", "shop:DATABASE_URL": "DATABASE_URL",
-	} {
-		if r := e.run("secrets", "set", key, "env:"+variable); r.code != 0 {
+	e.write("mara.yaml", mara)
+	e.write("config/pulumi/Pulumi.dev.yaml", fmt.Sprintf("config:\n  kubernetes:infra_type: cluster\n"+
+		"  cluster:kubeconfig: %s\n  cluster:context: mara-kind-test\n%s", cluster.kubeconfigFile(), more))
+	for key, value := range secrets {
+		e.env = append(e.env, "VALUE="+value)
+		if r := e.run("secrets", "set", key, "env:VALUE"); r.code != 0 {
 			t.Fatalf("secrets set %s: exit code %d\n%s%s", key, r.code, r.stdout, r.stderr)
 		}
 	}
 	return &existing{environment: e, cluster: cluster, before: cluster.objects()}
+}
+
+// newEverything creates an environment that has everything.
+func newEverything(t *testing.T, cluster *realKind) *existing {
+	t.Helper()
+	more := fmt.Sprintf("  kubernetes:mirror: %s\n  external-dns:provider: cloudflare\n  external-dns:token_variable: CF_API_TOKEN\n"+
+		"  backup:endpoint: http://%s-registry:5000\n%s", cluster.mirror, cluster.cluster(), strings.TrimPrefix(withAll, "\n"))
+	return newExisting(t, cluster, onExisting, more, map[string]string{
+		"external-dns:token": "a-token", "backup:access_key": "a-token", "backup:secret_key": "a-token", "shop:DATABASE_URL": shopSecret,
+	})
+}
+
+// in returns the environment for a part of the test.
+func (e *existing) in(cluster *realKind) *existing {
+	in, environment := *e, *e.environment
+	environment.t, in.environment, in.cluster = cluster.t, &environment, cluster
+	return &in
 }
 
 // objects returns everything in a cluster but what comes and goes by itself.
@@ -101,7 +114,7 @@ func TestProviderExisting(t *testing.T) {
 	r := newProviderKind(t)
 	defer r.run("destroy", "--yes", "--force-forget", "-o", "json")
 	r.eventually("serviceaccount/default", func() string { return r.ask("get serviceaccount default --output=name") })
-	e := newExisting(t, r)
+	e := newEverything(t, r)
 	run := realRun{Command: "make e2e-provider", Provider: "cluster", Versions: r.providerVersions()}
 	p, err := providers.ByName("cluster")
 	if err != nil {
@@ -113,11 +126,7 @@ func TestProviderExisting(t *testing.T) {
 		}
 	}
 	part := func(name string, test func(*existing)) realPart {
-		return realPart{name, func(r *realKind) {
-			in, environment := *e, *e.environment
-			environment.t, in.environment, in.cluster = r.t, &environment, r
-			test(&in)
-		}}
+		return realPart{name, func(r *realKind) { test(e.in(r)) }}
 	}
 	run.Parts = r.runParts(t, []realPart{
 		part("what the cluster answers", existingAsked),
@@ -245,6 +254,12 @@ func existingEject(e *existing) {
 func existingDestroy(e *existing) {
 	// Nothing runs that would serve this API, and without its answer the API server removes no namespace.
 	e.cluster.kubectl("delete apiservice v1beta1.metrics.k8s.io")
+	e.destroy()
+}
+
+// destroy leaves the cluster as it was before.
+func (e *existing) destroy() {
+	e.t.Helper()
 	if r := e.run("destroy", "--yes", "-o", "json"); r.code != 0 {
 		e.t.Fatalf("destroy: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 	}

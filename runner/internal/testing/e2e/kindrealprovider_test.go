@@ -33,9 +33,8 @@ var inCluster = []string{
 // controller, of which only a state is there.
 const outside = "kic-image-build,kic-image-push,bank-of-anthos"
 
-// newProviderKind stands up a cluster for Pulumi's own Kubernetes provider, with a mirror of the charts. Pods do not run in
-// it: a stand-in says that they are ready.
-func newProviderKind(t *testing.T) *realKind {
+// newBareProviderKind creates an environment without a cluster, for Pulumi's own Kubernetes provider.
+func newBareProviderKind(t *testing.T) *realKind {
 	t.Helper()
 	if os.Getenv("E2E_PROVIDER") == "" || os.Getenv("E2E_CHARTS") == "" {
 		t.Skip("there is no Kubernetes provider and no chart here; `make e2e-provider` says what it needs")
@@ -43,17 +42,31 @@ func newProviderKind(t *testing.T) *realKind {
 	r := newRealKind(t, "test")
 	r.installProvider()
 	r.leavesNothing(t)
+	return r
+}
+
+// newProviderKind stands up a cluster for Pulumi's own Kubernetes provider, with a mirror of the charts. Pods do not run in
+// it: a stand-in says that they are ready.
+func newProviderKind(t *testing.T) *realKind {
+	t.Helper()
+	r := newBareProviderKind(t)
 	r.mirror = fmt.Sprintf("localhost:%d/mirror", r.registry)
 	r.configure()
-	for _, image := range []string{r.images.node, r.images.registry} { // the mirror is made of these: they are not pulled from it
-		mirrored := r.mirror + "/library/" + image
-		runDocker(t, "tag", image, mirrored)
-		t.Cleanup(func() { runDocker(t, "image", "rm", mirrored) })
-	}
+	r.pullFromMirror()
 	r.up()
 	pushCharts(t, fmt.Sprintf("http://localhost:%d/v2/mirror/charts/", r.registry))
 	startStandIn(t, r.kubeconfigFile())
 	return r
+}
+
+// pullFromMirror has the images of the cluster, which the mirror is made of, where they would be pulled from it.
+func (r *realKind) pullFromMirror() {
+	r.t.Helper()
+	for _, image := range []string{r.images.node, r.images.registry} {
+		mirrored := r.mirror + "/library/" + image
+		runDocker(r.t, "tag", image, mirrored)
+		r.t.Cleanup(func() { runDocker(r.t, "image", "rm", mirrored) })
+	}
 }
 
 // providerVersions returns what a test with Pulumi's own Kubernetes provider ran with.
