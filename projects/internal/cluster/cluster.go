@@ -4,7 +4,8 @@
 // everywhere. Nothing here ever looks at the user's own kubectl context.
 //
 // Objects are declared by their manifests, and not with the Kubernetes SDK's types for them: a package that mentions
-// those compiles eight thousand functions for their sake, which takes seven seconds, and the SDK's own packages a minute.
+// those compiles eight thousand functions for their sake, which takes seven seconds, and the SDK's own packages a
+// minute.
 package cluster
 
 import (

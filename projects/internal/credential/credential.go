@@ -39,7 +39,8 @@ func Password(ctx *pulumi.Context, name string, length int) (pulumi.StringOutput
 	return pulumi.ToSecret(kept.Output).(pulumi.StringOutput), nil
 }
 
-// stash is Pulumi's Stash with a text in it. The SDK's own type holds anything: package stackoutputs says what that costs.
+// stash is Pulumi's Stash with a text in it. The SDK's own type holds anything: package stackoutputs says what that
+// costs.
 type stash struct {
 	pulumi.CustomResourceState
 

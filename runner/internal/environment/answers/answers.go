@@ -38,7 +38,7 @@ func Ask(
 	return read(p, found.Answers), err
 }
 
-// read leaves out the answers that no project of the provider reads: mara.yaml may have it do without them.
+// read omits the answers that no project of the provider reads: mara.yaml may have it do without them.
 func read(p providers.Provider, found []config.Answer) []config.Answer {
 	return slices.DeleteFunc(found, func(a config.Answer) bool { return !p.Reads(a.Key) })
 }

@@ -183,8 +183,8 @@ func (s Server) Lost(ctx context.Context, backup string) ([]string, error) {
 }
 
 // Restore restores a backup, or some of its namespaces, and returns when it has ended. It changes no object
-// that is there. A restore that is complete is not kept in the cluster: only a running Velero can remove it, so that the
-// namespace of a Velero that is destroyed would stay. One that is not complete is kept with its log.
+// that is there. A restore that is complete is not kept in the cluster: only a running Velero can remove it, so that
+// the namespace of a Velero that is destroyed would stay. One that is not complete is kept with its log.
 func (s Server) Restore(ctx context.Context, name, backup string, namespaces []string) error {
 	spec := map[string]any{"backupName": backup, "existingResourcePolicy": "none"}
 	if len(namespaces) > 0 {

@@ -1,5 +1,5 @@
-// Program shop is an application for tests on real clusters: it answers with its version and with what it was given, and
-// ends as it should.
+// Program shop is an application for tests on real clusters: it answers with its version and with what it was given,
+// and ends as it should.
 package main
 
 import (
