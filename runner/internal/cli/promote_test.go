@@ -2,11 +2,19 @@ package cli
 
 import (
 	"context"
+	"io"
+	"log"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
@@ -81,6 +89,38 @@ func TestPromote(t *testing.T) {
 	}
 }
 
+// TestPromoteImage writes a new image with the digest that its registry has for the tag.
+func TestPromoteImage(t *testing.T) {
+	t.Parallel()
+	root, promote := promotable(t, "")
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	image := strings.TrimPrefix(server.URL, "http://") + "/acme/shop:1.3.0"
+	pushed, err := random.Index(64, 1, 2) // for several architectures
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := pushed.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := name.ParseReference(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remote.WriteIndex(ref, pushed); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := promote("shop", "--image", image, "--to", "prod")
+	if code != cmd.ExitDone || !strings.Contains(stdout, "as its registry has it") {
+		t.Fatalf("%d\n%s%s", code, stdout, stderr)
+	}
+	content, err := os.ReadFile(filepath.Join(root, promotedFile))
+	if want := "shop:image: " + image + "@" + digest.String(); err != nil || !strings.Contains(string(content), want) {
+		t.Errorf("%v, want %q:\n%s", err, want, content)
+	}
+}
+
 // TestPromoteRefuses images that cannot be pulled elsewhere, and names that are not there.
 func TestPromoteRefuses(t *testing.T) {
 	t.Parallel()
@@ -93,6 +133,9 @@ func TestPromoteRefuses(t *testing.T) {
 		"shpo --from dev --to prod":                      {cmd.ExitUsage, `did you mean "shop"?`},
 		"shop --from dev --to prd":                       {cmd.ExitUsage, `no environment "prd"; did you mean "prod"?`},
 		"shop --from dev --to dev":                       {cmd.ExitUsage, "both dev"},
+		"shop --from dev --image shop:1 --to prod":       {cmd.ExitUsage, "choose one"},
+		"shop --image localhost:1/shop:1 --to prod":      {cmd.ExitFailed, "localhost:1/shop:1: "},
+		"shop --image shop:1":                            {cmd.ExitUsage, "name two environments"},
 		"shop --from dev":                                {cmd.ExitUsage, "name two environments"},
 		"--from dev --to prod":                           {cmd.ExitUsage, "which application?"},
 		"shop --from prod --to dev":                      {cmd.ExitConfig, "linode-lke is not deployed"},

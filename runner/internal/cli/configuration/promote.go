@@ -3,6 +3,7 @@ package configuration
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,9 +13,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/kube/examine"
+	"mara/runner/internal/kube/mirror"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/gitsource"
@@ -24,19 +27,22 @@ import (
 // Promote returns `runner promote`.
 func Promote(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "promote", Usage: "give an environment the image that an application runs in another one",
+		Name: "promote", Usage: "give an environment the image that an application runs in another one, by its digest",
 		ArgsUsage: "APPLICATION",
 		Description: "Asks the cluster of --from which image the ready Pods of the application run, by its digest and not " +
-			"by its tag, and writes it into the stack file of --to. Nothing is deployed: review the change, and deploy " +
+			"by its tag, and writes it into the stack file of --to. With --image, it asks the registry for the digest of a " +
+			"new image instead. Nothing is deployed: review the change, and deploy " +
 			"it with `runner up`, or roll it out. --patch prints the change, for `git apply`, and writes nothing; --git-commit " +
 			"commits it.\n\n" +
 			"It refuses an image without a digest of a registry, and Pods that run several images.\n\n" +
-			"Examples:\n  runner promote shop --from stage --to prod\n" +
+			"Examples:\n  runner promote shop --image ghcr.io/acme/shop:1.2.3 --to dev\n" +
+			"  runner promote shop --from stage --to prod\n" +
 			"  runner promote shop --from stage --to prod --patch > shop.patch\n" +
 			"  runner promote shop --from stage --to prod --git-commit\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags([]cli.Flag{
 			&cli.StringFlag{Name: "from", Usage: "take the image that runs in the environment `STACK`"},
+			&cli.StringFlag{Name: "image", Usage: "take `IMAGE` by the digest that its registry has for it, instead of --from"},
 			&cli.StringFlag{Name: "to", Usage: "change the configuration of the environment `STACK`"},
 			&cli.BoolFlag{Name: "patch", Usage: "print the change as a patch, and write nothing"},
 			&cli.BoolFlag{Name: "git-commit", Usage: "commit the change with git"},
@@ -48,20 +54,22 @@ func Promote(d cmd.Deps) *cli.Command {
 // promoteOptions are the options of promote.
 type promoteOptions struct {
 	cmd.Common
-	Application, From, To string
-	Patch, Commit         bool
+	Application, From, Image, To string // one of From and Image is set
+	Patch, Commit                bool
 }
 
 func parsePromote(c *cli.Context, _ cmd.Deps, common cmd.Common) (promoteOptions, error) {
 	o := promoteOptions{
-		Common: common, Application: c.Args().First(), From: c.String("from"), To: c.String("to"), Patch: c.Bool("patch"),
-		Commit: c.Bool("git-commit"),
+		Common: common, Application: c.Args().First(), From: c.String("from"), Image: c.String("image"), To: c.String("to"),
+		Patch: c.Bool("patch"), Commit: c.Bool("git-commit"),
 	}
 	switch {
 	case o.Application == "":
 		return o, failure.Usagef(cmd.Path(c), "which application? They are below applications in %s", config.MaraFile)
-	case o.From == "" || o.To == "":
-		return o, failure.Usagef(cmd.Path(c), "name two environments: --from STACK --to STACK")
+	case o.From != "" && o.Image != "":
+		return o, failure.Usagef(cmd.Path(c), "--from and --image: choose one")
+	case o.From+o.Image == "" || o.To == "":
+		return o, failure.Usagef(cmd.Path(c), "name two environments: --from STACK --to STACK, or --image IMAGE --to STACK")
 	case o.From == o.To:
 		return o, failure.Usagef(cmd.Path(c), "--from and --to are both %s", o.From)
 	case o.Patch && o.Commit:
@@ -73,13 +81,13 @@ func parsePromote(c *cli.Context, _ cmd.Deps, common cmd.Common) (promoteOptions
 // promoted is the JSON form of a promotion.
 type promoted struct {
 	Application string `json:"application"`
-	From        string `json:"from"`
+	From        string `json:"from,omitempty"` // "" if the registry was asked
 	To          string `json:"to"`
 	File        string `json:"file"`
 	Key         string `json:"key"`
 	Image       string `json:"image"`
 	Was         string `json:"was"`  // "" if it was not set
-	Pods        int    `json:"pods"` // that run it
+	Pods        int    `json:"pods"` // of From that run it
 	Changed     bool   `json:"changed"`
 }
 
@@ -95,7 +103,11 @@ func runPromote(ctx context.Context, d cmd.Deps, o promoteOptions) error {
 	if err := to.refuseOverridden(key); err != nil {
 		return err
 	}
-	running, err := askCluster(ctx, d, o)
+	ask := askCluster
+	if o.Image != "" {
+		ask = askRegistry
+	}
+	running, err := ask(ctx, d, o)
 	if err != nil {
 		return err
 	}
@@ -149,7 +161,7 @@ func (o promoteOptions) key() (string, error) {
 		return "", err
 	}
 	for _, stack := range []string{o.From, o.To} {
-		if !slices.Contains(known, stack) {
+		if stack != "" && !slices.Contains(known, stack) {
 			return "", failure.Usagef("promote", "no environment %q%s", stack, config.DidYouMean(stack, known))
 		}
 	}
@@ -173,9 +185,25 @@ func askCluster(ctx context.Context, d cmd.Deps, o promoteOptions) (found examin
 	return found, err
 }
 
+// askRegistry returns the image of --image, with the digest that its registry has for it.
+func askRegistry(ctx context.Context, _ cmd.Deps, o promoteOptions) (found examine.Running, err error) {
+	network := mirror.NewNetwork(cloud.Proxy(o.Sources.File.Merge(o.Sources.Process)), "")
+	defer func() { err = errors.Join(err, network.Close()) }()
+	digest, err := network.Digest(ctx, o.Image)
+	if err != nil {
+		return found, fmt.Errorf("%s: %w", o.Image, err)
+	}
+	name, _, _ := strings.Cut(o.Image, "@")
+	return examine.Running{Image: name, Digest: digest}, nil
+}
+
 // commit commits the stack file alone.
 func (o promoteOptions) commit(ctx context.Context, done promoted) error {
-	message := fmt.Sprintf("Promote %s from %s to %s\n\n%s\n", done.Application, done.From, done.To, done.Image)
+	from := ""
+	if done.From != "" {
+		from = " from " + done.From
+	}
+	message := fmt.Sprintf("Promote %s%s to %s\n\n%s\n", done.Application, from, done.To, done.Image)
 	for _, args := range [][]string{
 		{"add", "--", done.File}, {"commit", "--quiet", "-m", message, "--", done.File},
 	} {
@@ -195,7 +223,11 @@ func (p promoted) text(committed bool) string {
 	if committed {
 		what = "committed"
 	}
-	return fmt.Sprintf("%s: %s is %s now (was %s), as %s of %s run it: %s\n"+
+	says := "as its registry has it"
+	if p.From != "" {
+		says = fmt.Sprintf("as %s of %s run it", typeset.Counted(p.Pods, "Pod"), p.From)
+	}
+	return fmt.Sprintf("%s: %s is %s now (was %s), %s: %s\n"+
 		"Nothing is deployed yet: `runner preview -s %s`, then `runner up -s %s`.\n", p.File, p.Key, p.Image,
-		cmp.Or(p.Was, "not set"), typeset.Counted(p.Pods, "Pod"), p.From, what, p.To, p.To)
+		cmp.Or(p.Was, "not set"), says, what, p.To, p.To)
 }
