@@ -129,6 +129,7 @@ func TestValues(t *testing.T) {
 				"controller kind": "daemonset", "controller hostPort enable": true, "controller service type": "NodePort",
 				"controller config entries external-status-address": "localhost",
 				"controller serviceAccount":                         nil, "controller service annotations": nil,
+				"controller lifecycle": nil,
 			},
 		},
 		{
@@ -139,6 +140,8 @@ func TestValues(t *testing.T) {
 				"controller podDisruptionBudget enabled":                                           true,
 				"controller config entries external-status-address":                                nil,
 				"controller hostPort": nil,
+				// Balancers notice late that a pod ends.
+				"controller lifecycle preStop sleep seconds": 30.0, "controller terminationGracePeriodSeconds": 60.0,
 			},
 		},
 		{

@@ -90,7 +90,9 @@ func exposure(c *cluster.Cluster, o options) cluster.Values {
 	}
 	replicas := c.Replicas("nginx:replicas", 2)
 	service := cluster.Values{"type": "LoadBalancer", "externalTrafficPolicy": "Local"}
+	leaving := balancerNotices
 	if _, ok := c.NodePorts(); ok {
+		leaving = nodesNotice
 		// Every node has to answer, also those without a pod of the controller.
 		service = cluster.Values{
 			"type": "NodePort", "externalTrafficPolicy": "Cluster",
@@ -110,8 +112,18 @@ func exposure(c *cluster.Cluster, o options) cluster.Values {
 		"service":             service,
 		"podDisruptionBudget": cluster.Values{"enabled": replicas > 1, "maxUnavailable": 1},
 		"affinity":            spread(),
+		// A pod that ends keeps answering until no new connections arrive. The kubelet waits, not the image.
+		"lifecycle": cluster.Values{"preStop": cluster.Values{"sleep": cluster.Values{"seconds": leaving}}},
+		// The chart's 30 seconds to end the connections come after that.
+		"terminationGracePeriodSeconds": leaving + 30,
 	}
 }
+
+// How long new connections may arrive at a pod that ends, in seconds.
+const (
+	nodesNotice     = 5  // kube-proxy changes its rules
+	balancerNotices = 30 // three health checks of a load balancer fail, 10 s apart on AWS, the slowest
+)
 
 // spread prefers different nodes for the controller's pods.
 func spread() cluster.Values {

@@ -105,6 +105,7 @@ type workload struct {
 	replicas         int
 	labels           map[string]any
 	budgets          int // disruption budgets that it has
+	onHost           bool
 }
 
 // drains finds what keeps nodes from being drained, and what does not answer meanwhile.
@@ -143,6 +144,11 @@ func drains(items []map[string]any) (found []Obstacle) {
 			found = append(found, Obstacle{Where: w.where,
 				Text: "has one replica, and does not answer while its node is drained"})
 		}
+		if w.onHost {
+			found = append(found, Obstacle{Where: w.where,
+				Text: "has ports of its nodes: a new Pod begins when the old one on its node has ended, " +
+					"and nothing answers there meanwhile"})
+		}
 	}
 	return found
 }
@@ -150,19 +156,44 @@ func drains(items []map[string]any) (found []Obstacle) {
 // workloadOf returns the workload of an item, or nil.
 func workloadOf(item map[string]any) *workload {
 	object, _ := item["object"].(map[string]any)
-	if object["kind"] != "Deployment" && object["kind"] != "StatefulSet" {
+	if !slices.Contains([]any{"Deployment", "StatefulSet", "DaemonSet"}, object["kind"]) {
 		return nil
 	}
 	spec, _ := object["spec"].(map[string]any)
 	template, _ := spec["template"].(map[string]any)
+	pod, _ := template["spec"].(map[string]any)
 	metadata, _ := template["metadata"].(map[string]any)
 	labels, _ := metadata["labels"].(map[string]any)
 	replicas, ok := number(spec["replicas"])
-	if !ok {
+	switch {
+	case object["kind"] == "DaemonSet":
+		replicas = onEachNode
+	case !ok:
 		replicas = 1 // Kubernetes' default
 	}
 	return &workload{where: place(item), namespace: namespaceOf(object), labels: labels,
-		replicas: replicas}
+		replicas: replicas, onHost: hasHostPorts(pod)}
+}
+
+// onEachNode stands for the replicas of a DaemonSet, as many as there are nodes.
+const onEachNode = 0
+
+// hasHostPorts reports whether a Pod takes ports of its node. Pods in the network of the host do not count: they serve
+// the node itself.
+func hasHostPorts(pod map[string]any) bool {
+	if inHost, _ := pod["hostNetwork"].(bool); inHost {
+		return false
+	}
+	containers, _ := pod["containers"].([]any)
+	return slices.ContainsFunc(containers, func(container any) bool {
+		c, _ := container.(map[string]any)
+		ports, _ := c["ports"].([]any)
+		return slices.ContainsFunc(ports, func(port any) bool {
+			p, _ := port.(map[string]any)
+			n, ok := number(p["hostPort"])
+			return ok && n > 0
+		})
+	})
 }
 
 // forbids returns why a budget allows no disruption of so many replicas, or "".

@@ -132,6 +132,12 @@ func deployment(namespace, name string, replicas any) map[string]any {
 		"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": name}}}})
 }
 
+// daemons returns a DaemonSet with a port, of its nodes or not.
+func daemons(name string, port map[string]any, hostNetwork bool) map[string]any {
+	pod := map[string]any{"containers": []any{map[string]any{"ports": []any{port}}}, "hostNetwork": hostNetwork}
+	return object("DaemonSet", "apps/v1", "n", name, map[string]any{"template": map[string]any{"spec": pod}})
+}
+
 func budget(namespace, name, app string, spec map[string]any) map[string]any {
 	spec["selector"] = map[string]any{"matchLabels": map[string]any{"app": app}}
 	return object("PodDisruptionBudget", "policy/v1", namespace, name, spec)
@@ -153,6 +159,8 @@ func TestObstacles(t *testing.T) {
 		"two replicas":                       {[]map[string]any{deployment("n", "a", 2.0)}, "1.36", ""},
 		"one replica":                        {[]map[string]any{deployment("n", "a", 1.0)}, "1.36", "p/Deployment a: has one replica, and does not answer while its node is drained"},
 		"one replica by default":             {[]map[string]any{deployment("n", "a", nil)}, "1.36", "p/Deployment a: has one replica, and does not answer while its node is drained"},
+		"ports of the nodes":                 {[]map[string]any{daemons("a", map[string]any{"hostPort": 80.0}, false)}, "1.36", "p/DaemonSet a: has ports of its nodes: a new Pod begins when the old one on its node has ended, and nothing answers there meanwhile"},
+		"ports of its own":                   {[]map[string]any{daemons("a", map[string]any{"containerPort": 80.0}, false), daemons("b", map[string]any{"hostPort": 80.0}, true)}, "1.36", ""},
 		"a budget of one":                    {[]map[string]any{deployment("n", "a", 2.0), budget("n", "b", "a", map[string]any{"maxUnavailable": 1.0})}, "1.36", ""},
 		"a budget of nothing":                {[]map[string]any{deployment("n", "a", 2.0), budget("n", "b", "a", map[string]any{"maxUnavailable": 0.0})}, "1.36", "!p/PodDisruptionBudget b: maxUnavailable is 0, so that no Pod of p/Deployment a may be evicted and no node drained"},
 		"a budget of all":                    {[]map[string]any{deployment("n", "a", 2.0), budget("n", "b", "a", map[string]any{"minAvailable": 2.0})}, "1.36", "!p/PodDisruptionBudget b: minAvailable is 2 of 2, so that no Pod of p/Deployment a may be evicted and no node drained"},
