@@ -7,6 +7,9 @@
 #   VELERO    a directory with Velero's programs, for backups: velero, velero-helper, velero-restore-helper, cp-plugin and
 #             velero-plugin-for-aws; without it no backup is made. VELERO_BUILT says how they were built, for the record.
 #             CHARTS then has Velero's chart 12.0.3 as well, in a directory of another name
+#   INGRESS   an archive of the image of the ingress controller, as docker save writes it; without it that controller is not
+#             tested. INGRESS_BUILT says how the image was built, for the record, if it is not the released one. CHARTS then
+#             has the controller's chart 2.6.3 as well, in a directory of another name
 # It ends with 3, and says why, where something is missing. RECORD=1 writes what has passed into docs/tested.json.
 set -eu
 cd "$(dirname "$0")/.."
@@ -21,4 +24,5 @@ lacks() {
 [ -n "${CHARTS:-}" ] || lacks "CHARTS names no directory with charts: helm pull --untar those of docs/mirror.md into one"
 export E2E_PROVIDER="$provider" E2E_PROVIDER_VERSION="${version#v}" E2E_PROVIDER_BUILT="${BUILT:-}" E2E_CHARTS="$CHARTS"
 export E2E_VELERO="${VELERO:-}" E2E_VELERO_BUILT="${VELERO_BUILT:-}"
+export E2E_INGRESS="${INGRESS:-}" E2E_INGRESS_BUILT="${INGRESS_BUILT:-}"
 exec scripts/e2e-real.sh -test.v -test.run='^TestProvider' "$@"

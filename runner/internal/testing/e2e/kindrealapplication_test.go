@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -36,16 +37,10 @@ const onlyShop = bare + `applications:
     env: {LOG_LEVEL: info}
     files: {/etc/shop.conf: "size: 3\n"}
     before: [/shop, migrate]
-    patch: .workload.options.customTimeouts.update = "1m"
+    patch: .before.options.customTimeouts.create = "1m"
 `
 
 const shopSecret = "postgres://shop:hunter2@db/shop"
-
-// shop is an application whose Pods run, in an environment on a cluster with two workers.
-type shop struct {
-	*existing
-	pushed map[string]string // digests of the images' indexes, by version
-}
 
 // TestProviderApplication deploys an application of ten lines to a real cluster, where its Pods run: it answers all the
 // while that images change and nodes are drained, and what runs can be promoted by its digest.
@@ -57,28 +52,20 @@ func TestProviderApplication(t *testing.T) {
 	r.up()
 	r.ready()
 	r.connectPods()
-	s := &shop{pushed: map[string]string{}}
-	for _, version := range []string{"1", "2"} {
-		s.pushed[version] = r.pushShop(version)
-	}
-	s.existing = newExisting(t, r, fmt.Sprintf(onlyShop, r.shopImage("1")), "", map[string]string{"shop:DATABASE_URL": shopSecret})
+	r.pushShop("1")
+	digest := r.pushShop("2")
+	e := newExisting(t, r, fmt.Sprintf(onlyShop, r.shopImage("1")), "", map[string]string{"shop:DATABASE_URL": shopSecret})
 	run := realRun{Command: "make e2e-provider", Provider: "cluster", Projects: []string{"secrets", "kubeconfig", "cluster-connection"},
 		Versions: r.providerVersions()}
-	part := func(name string, test func(*shop)) realPart {
-		return realPart{name, func(r *realKind) {
-			in := *s
-			in.existing = s.existing.in(r)
-			test(&in)
-		}}
-	}
 	run.Parts = r.runParts(t, []realPart{
-		part("an application answers, with its variables, files and secrets", shopAnswers),
-		part("a new image, and no answer fails", shopRollsOut),
-		part("promoted by the digest of the index", shopPromoted),
-		part("nodes are drained, and no answer fails", shopDrained),
-		part("an image that does not start", shopFails),
-		part("an image without a registry is not promoted", shopLoaded),
-		part("destroy without a trace", func(s *shop) { s.destroy() }),
+		e.part("an application answers, with its variables, files and secrets", shopAnswers),
+		e.part("a new image, and no answer fails", shopRollsOut),
+		e.part("promoted by the digest of the index", func(e *existing) { shopPromoted(e, digest) }),
+		e.part("the cluster's identity: another address of it, and another cluster", shopIdentity),
+		e.part("nodes are drained, and no answer fails", shopDrained),
+		e.part("an image that does not start", shopFails),
+		e.part("an image without a registry is not promoted", shopLoaded),
+		e.part("destroy without a trace", (*existing).destroy),
 	})
 	record(t, run)
 }
@@ -120,12 +107,11 @@ func (r *realKind) shopImage(version string) string {
 func (r *realKind) pushShop(version string) string {
 	r.t.Helper()
 	image := r.shopImage(version)
-	files := map[string]kindtest.File{"shop": kindtest.Program(r.t, "testdata/shop/main.go"), "version": {Content: []byte(version)}}
-	kindtest.Image(r.t, image+"-amd64", []string{"/shop"}, files)
+	makeShop(r.t, image+"-amd64", version)
 	runDocker(r.t, "push", image+"-amd64")
 	repository := fmt.Sprintf("http://localhost:%d/v2/shop/manifests/", r.registry)
 	const single = "application/vnd.docker.distribution.manifest.v2+json"
-	manifest := fetch(r.t, repository+version+"-amd64", single)
+	_, manifest := send(r.t, http.MethodGet, repository+version+"-amd64", single, nil)
 	const several = "application/vnd.docker.distribution.manifest.list.v2+json"
 	index, err := json.Marshal(object{"schemaVersion": 2, "mediaType": several, "manifests": []object{{
 		"mediaType": single, "digest": fmt.Sprintf("sha256:%x", sha256.Sum256(manifest)), "size": len(manifest),
@@ -134,27 +120,16 @@ func (r *realKind) pushShop(version string) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return send(r.t, http.MethodPut, repository+version, several, index).Get("Docker-Content-Digest")
+	header, _ := send(r.t, http.MethodPut, repository+version, several, index)
+	return header.Get("Docker-Content-Digest")
 }
 
-// fetch returns the content at an address.
-func fetch(t *testing.T, address, kind string) []byte {
+// makeShop makes an image of the application.
+func makeShop(t *testing.T, image, version string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Accept", kind)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	content, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s %v", address, response.Status, err)
-	}
-	return content
+	kindtest.Image(t, image, []string{"/shop"}, map[string]kindtest.File{
+		"shop": kindtest.Program(t, "testdata/shop/main.go"), "version": {Content: []byte(version)},
+	})
 }
 
 // expose gives an application a port on all nodes: its own Service is for the cluster.
@@ -182,125 +157,168 @@ func get(address string) string {
 	return string(content)
 }
 
-// answers holds that the application answers with a version.
-func (s *shop) answers(version string) {
-	s.t.Helper()
+// answers holds that the application answers with a version at an address.
+func (e *existing) answers(address, version string) {
+	e.t.Helper()
 	want := fmt.Sprintf("version %s, level info, secret %x, file size: 3\n", version, sha256.Sum256([]byte(shopSecret)))
-	s.cluster.eventually(want, func() string { return get(s.cluster.outside("shop")) })
+	e.cluster.eventually(want, func() string { return get(address) })
 }
 
-// probe asks the application ten times a second while something happens, at least a thousand times, and holds that no
-// answer has failed.
-func (s *shop) probe(meanwhile func()) {
-	s.t.Helper()
+// probe asks an address ten times a second while something happens, at least a thousand times, and holds that no answer
+// has failed.
+func (e *existing) probe(address string, meanwhile func()) {
+	e.t.Helper()
 	const enough = 1000
-	probe := &upgrade.Probe{URL: s.cluster.outside("shop"), Interval: 100 * time.Millisecond, Patience: 2 * time.Second}
-	ctx, cancel := context.WithCancel(s.t.Context())
-	var asking sync.WaitGroup
-	asking.Go(func() { probe.Run(ctx) })
-	defer func() { cancel(); asking.Wait() }()
-	meanwhile()
-	for probe.Result().Asked < enough {
-		time.Sleep(time.Second)
-	}
-	cancel()
-	asking.Wait()
-	if result := probe.Result(); result.Failed > 0 || result.Asked < enough {
-		s.t.Error(result)
-	} else {
-		s.t.Log(result)
+	probe := &upgrade.Probe{URL: address, Interval: 100 * time.Millisecond, Patience: 2 * time.Second}
+	func() {
+		ctx, cancel := context.WithCancel(e.t.Context())
+		var asking sync.WaitGroup
+		defer asking.Wait()
+		defer cancel()
+		asking.Go(func() { probe.Run(ctx) })
+		meanwhile()
+		for probe.Result().Asked < enough {
+			time.Sleep(time.Second)
+		}
+	}()
+	result := probe.Result()
+	e.t.Log(result)
+	if result.Failed > 0 {
+		e.t.Error("answers failed")
 	}
 }
 
-func shopAnswers(s *shop) {
-	if got := s.up(); !slices.Contains(got, "shop") {
-		s.t.Errorf("it has changed %v, and not shop", got)
+// shop returns where the application of the test answers.
+func (e *existing) shop() string { return e.cluster.outside("shop") }
+
+func shopAnswers(e *existing) {
+	if got := e.up(); !slices.Contains(got, "shop") {
+		e.t.Errorf("it has changed %v, and not shop", got)
 	}
-	s.cluster.expose("shop")
-	s.answers("1")
-	if log := s.cluster.kubectl("logs --namespace=shop --selector=job-name --tail=-1"); !strings.Contains(log, "migrate done") {
-		s.t.Errorf("the Job before the rollout says %q", log)
+	e.cluster.expose("shop")
+	e.answers(e.shop(), "1")
+	if log := e.cluster.kubectl("logs --namespace=shop --selector=job-name --tail=-1"); !strings.Contains(log, "migrate done") {
+		e.t.Errorf("the Job before the rollout says %q", log)
 	}
-	nodes := strings.Fields(s.cluster.kubectl("get pods --namespace=shop --selector=app.kubernetes.io/name=shop --output=jsonpath={.items[*].spec.nodeName}"))
+	nodes := strings.Fields(e.cluster.kubectl("get pods --namespace=shop --selector=app.kubernetes.io/name=shop --output=jsonpath={.items[*].spec.nodeName}"))
 	slices.Sort(nodes)
 	if nodes = slices.Compact(nodes); len(nodes) != 2 {
-		s.t.Errorf("both Pods are on %v", nodes)
+		e.t.Errorf("both Pods are on %v", nodes)
 	}
-	if got := s.up(); len(got) > 0 {
-		s.t.Errorf("a further up changes %v", got)
-	}
-}
-
-func (s *shop) image(image string) {
-	s.t.Helper()
-	if r := s.run("config", "set", "shop:image", image); r.code != 0 {
-		s.t.Fatalf("config set: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	if got := e.up(); len(got) > 0 {
+		e.t.Errorf("a further up changes %v", got)
 	}
 }
 
-func shopRollsOut(s *shop) {
-	s.image(s.cluster.shopImage("2"))
-	s.probe(func() {
-		if got := s.up(); !slices.Equal(got, []string{"shop"}) {
-			s.t.Errorf("it has changed %v", got)
+func shopRollsOut(e *existing) {
+	e.set("shop:image", e.cluster.shopImage("2"))
+	e.probe(e.shop(), func() {
+		if got := e.up(); !slices.Equal(got, []string{"shop"}) {
+			e.t.Errorf("it has changed %v", got)
 		}
-		s.answers("2")
+		e.answers(e.shop(), "2")
 	})
 }
 
 // shopPromoted gives another environment what runs here, and deploys it by its digest, which is the same image.
-func shopPromoted(s *shop) {
-	s.write("config/pulumi/Pulumi.prod.yaml", "config:\n  kubernetes:infra_type: cluster\n")
-	r := s.run("promote", "shop", "--from", "dev", "--to", "prod")
-	content, err := os.ReadFile(filepath.Join(s.root, "config/pulumi/Pulumi.prod.yaml"))
-	want := "shop:image: " + s.cluster.shopImage("2") + "@" + s.pushed["2"]
+func shopPromoted(e *existing, digest string) {
+	e.write("config/pulumi/Pulumi.prod.yaml", "config:\n  kubernetes:infra_type: cluster\n")
+	r := e.run("promote", "shop", "--from", "dev", "--to", "prod")
+	content, err := os.ReadFile(filepath.Join(e.root, "config/pulumi/Pulumi.prod.yaml"))
+	want := "shop:image: " + e.cluster.shopImage("2") + "@" + digest
 	if err != nil || r.code != 0 || !strings.Contains(string(content), want) {
-		s.t.Fatalf("promote: exit code %d, want %q (%v)\n%s%s%s", r.code, want, err, content, r.stdout, r.stderr)
+		e.t.Fatalf("promote: exit code %d, want %q (%v)\n%s%s%s", r.code, want, err, content, r.stdout, r.stderr)
 	}
-	s.image(strings.TrimPrefix(want, "shop:image: "))
-	s.up()
-	s.answers("2")
+	e.set("shop:image", strings.TrimPrefix(want, "shop:image: "))
+	e.up()
+	e.answers(e.shop(), "2")
 }
 
-// shopDrained drains one worker after the other, as an upgrade of nodes does.
-func shopDrained(s *shop) {
-	s.probe(func() {
-		for _, worker := range []string{"-worker", "-worker2"} {
-			node := s.cluster.cluster() + worker
-			s.cluster.kubectl("drain " + node + " --ignore-daemonsets --delete-emptydir-data --timeout=5m")
-			s.cluster.kubectl("rollout status deployment/shop --namespace=shop --timeout=5m")
-			s.cluster.kubectl("uncordon " + node)
+// shopIdentity reaches the cluster at another address: with its identity, nothing is replaced. With the identity of
+// another cluster, nothing is done.
+func shopIdentity(e *existing) {
+	const key = "cluster:identity"
+	e.set(key, "another")
+	if r := e.run("up", "--yes"); r.code == 0 || !strings.Contains(r.stdout+r.stderr, "it is another cluster") {
+		e.t.Fatalf("an up of another cluster: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	e.set(key, e.cluster.kubectl("get namespace kube-system --output=jsonpath={.metadata.uid}"))
+	before := e.cluster.kubectl("get deployment shop --namespace=shop --output=jsonpath={.metadata.uid}")
+	e.probe(e.shop(), func() {
+		e.connects()
+		content, err := os.ReadFile(e.cluster.kubeconfigFile())
+		if err != nil {
+			e.t.Fatal(err)
 		}
+		node := e.cluster.kubectl("get node " + e.cluster.controlPlane() + " --output=jsonpath={.status.addresses[0].address}")
+		moved := regexp.MustCompile(`https://127\.0\.0\.1:\d+`).ReplaceAll(content, []byte("https://"+node+":6443"))
+		e.write("moved.yaml", string(moved))
+		e.set("cluster:kubeconfig", filepath.Join(e.root, "moved.yaml"))
+		e.connects()
 	})
-	s.answers("2")
+	if after := e.cluster.kubectl("get deployment shop --namespace=shop --output=jsonpath={.metadata.uid}"); after != before {
+		e.t.Error("the Deployment was replaced")
+	}
+}
+
+// connects holds that an up changes the connection of the application to the cluster, and nothing else.
+func (e *existing) connects() {
+	e.t.Helper()
+	r := e.run("up", "--yes", "-o", "json")
+	if r.code != 0 {
+		e.t.Fatalf("up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	changes := finished(decode(e.t, r.stdout))["shop"].Changes
+	if changes == nil || changes.Update != 1 || changes.Create+changes.Replace+changes.Delete > 0 {
+		e.t.Errorf("it has changed %v", changes)
+	}
+}
+
+// drainWorkers drains one worker after the other, as an upgrade of nodes does, and waits each time for workloads.
+func (r *realKind) drainWorkers(workloads ...string) {
+	r.t.Helper()
+	for _, worker := range []string{"-worker", "-worker2"} {
+		node := r.cluster() + worker
+		r.kubectl("drain " + node + " --ignore-daemonsets --delete-emptydir-data --timeout=5m")
+		for _, workload := range workloads {
+			r.kubectl("rollout status " + workload + " --timeout=5m")
+		}
+		r.kubectl("uncordon " + node)
+	}
+}
+
+func shopDrained(e *existing) {
+	e.probe(e.shop(), func() {
+		e.cluster.drainWorkers("deployment/shop --namespace=shop")
+	})
+	e.answers(e.shop(), "2")
 }
 
 // shopFails rolls out an image that does not exist: the Pods that answer stay, and the run says why it failed.
-func shopFails(s *shop) {
-	before := s.cluster.kubectl("get deployment shop --namespace=shop --output=jsonpath={.spec.template.spec.containers[0].image}")
-	s.image(s.cluster.shopImage("none"))
-	s.probe(func() {
-		if r := s.run("up", "--yes"); r.code != 1 || !strings.Contains(r.stdout+r.stderr, "shop:none") {
-			s.t.Errorf("up: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+func shopFails(e *existing) {
+	before := e.cluster.kubectl("get deployment shop --namespace=shop --output=jsonpath={.spec.template.spec.containers[0].image}")
+	e.set("shop:image", e.cluster.shopImage("none"))
+	e.probe(e.shop(), func() {
+		if r := e.run("up", "--yes"); r.code != 1 || !strings.Contains(r.stdout+r.stderr, "shop:none") {
+			e.t.Errorf("up: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 		}
-		s.image(before)
-		s.up()
+		e.set("shop:image", before)
+		e.up()
 	})
-	s.answers("2")
+	e.answers(e.shop(), "2")
 }
 
 // shopLoaded runs an image that was loaded into the nodes: no registry has it.
-func shopLoaded(s *shop) {
+func shopLoaded(e *existing) {
 	const image = "shop-loaded:1"
-	files := map[string]kindtest.File{"shop": kindtest.Program(s.t, "testdata/shop/main.go"), "version": {Content: []byte("loaded")}}
-	kindtest.Image(s.t, image, []string{"/shop"}, files)
-	s.cluster.preload = "[" + image + "]"
-	s.cluster.configure()
-	s.cluster.up()
-	s.image(image)
-	s.up()
-	s.answers("loaded")
-	if r := s.run("promote", "shop", "--from", "dev", "--to", "prod"); r.code != 1 || !strings.Contains(r.stderr, "push it to a registry") {
-		s.t.Errorf("promote: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	makeShop(e.t, image, "loaded")
+	e.cluster.preload = "[" + image + "]"
+	e.cluster.configure()
+	e.cluster.up()
+	e.set("shop:image", image)
+	e.up()
+	e.answers(e.shop(), "loaded")
+	if r := e.run("promote", "shop", "--from", "dev", "--to", "prod"); r.code != 1 || !strings.Contains(r.stderr, "push it to a registry") {
+		e.t.Errorf("promote: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }

@@ -70,11 +70,21 @@ func newEverything(t *testing.T, cluster *realKind) *existing {
 	})
 }
 
-// in returns the environment for a part of the test.
-func (e *existing) in(cluster *realKind) *existing {
-	in, environment := *e, *e.environment
-	environment.t, in.environment, in.cluster = cluster.t, &environment, cluster
-	return &in
+// part returns a part of the test, with the environment for it.
+func (e *existing) part(name string, test func(*existing)) realPart {
+	return realPart{name, func(r *realKind) {
+		in, environment := *e, *e.environment
+		environment.t, in.environment, in.cluster = r.t, &environment, r
+		test(&in)
+	}}
+}
+
+// set sets a key of the stack's configuration.
+func (e *existing) set(key, value string) {
+	e.t.Helper()
+	if r := e.run("config", "set", key, value); r.code != 0 {
+		e.t.Fatalf("config set %s: exit code %d\n%s%s", key, r.code, r.stdout, r.stderr)
+	}
 }
 
 // objects returns everything in a cluster but what comes and goes by itself.
@@ -125,18 +135,15 @@ func TestProviderExisting(t *testing.T) {
 			run.Projects = append(run.Projects, name)
 		}
 	}
-	part := func(name string, test func(*existing)) realPart {
-		return realPart{name, func(r *realKind) { test(e.in(r)) }}
-	}
 	run.Parts = r.runParts(t, []realPart{
-		part("what the cluster answers", existingAsked),
-		part("up", existingUp),
-		part("nothing to do", existingNothing),
-		part("what groups may do", existingRoles),
-		part("a kubeconfig that expires", existingKubeconfig),
-		part("a new image of an application", existingImage),
-		part("an application that becomes a project of one's own", existingEject),
-		part("destroy without a trace", existingDestroy),
+		e.part("what the cluster answers", existingAsked),
+		e.part("up", existingUp),
+		e.part("nothing to do", existingNothing),
+		e.part("what groups may do", existingRoles),
+		e.part("a kubeconfig that expires", existingKubeconfig),
+		e.part("a new image of an application", existingImage),
+		e.part("an application that becomes a project of one's own", existingEject),
+		e.part("destroy without a trace", existingDestroy),
 	})
 	record(t, run)
 }
@@ -231,9 +238,7 @@ func existingKubeconfig(e *existing) {
 }
 
 func existingImage(e *existing) {
-	if r := e.run("config", "set", "shop:image", "registry.example.com/shop:1.3.0"); r.code != 0 {
-		e.t.Fatalf("config set: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
-	}
+	e.set("shop:image", "registry.example.com/shop:1.3.0")
 	if diff := cmp.Diff([]string{"shop"}, e.up()); diff != "" {
 		e.t.Errorf("what has changed (-want +got):\n%s", diff)
 	}

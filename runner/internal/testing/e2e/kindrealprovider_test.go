@@ -50,23 +50,24 @@ func newBareProviderKind(t *testing.T) *realKind {
 func newProviderKind(t *testing.T) *realKind {
 	t.Helper()
 	r := newBareProviderKind(t)
-	r.mirror = fmt.Sprintf("localhost:%d/mirror", r.registry)
-	r.configure()
-	r.pullFromMirror()
-	r.up()
-	pushCharts(t, fmt.Sprintf("http://localhost:%d/v2/mirror/charts/", r.registry))
+	r.upFromMirror()
 	startStandIn(t, r.kubeconfigFile())
 	return r
 }
 
-// pullFromMirror has the images of the cluster, which the mirror is made of, where they would be pulled from it.
-func (r *realKind) pullFromMirror() {
+// upFromMirror stands up a cluster whose registry is a mirror with the charts. The images of the cluster, which the
+// mirror is made of, are where they would be pulled from it.
+func (r *realKind) upFromMirror() {
 	r.t.Helper()
+	r.mirror = fmt.Sprintf("localhost:%d/mirror", r.registry)
+	r.configure()
 	for _, image := range []string{r.images.node, r.images.registry} {
 		mirrored := r.mirror + "/library/" + image
 		runDocker(r.t, "tag", image, mirrored)
 		r.t.Cleanup(func() { runDocker(r.t, "image", "rm", mirrored) })
 	}
+	r.up()
+	pushCharts(r.t, fmt.Sprintf("http://localhost:%d/v2/mirror/charts/", r.registry))
 }
 
 // providerVersions returns what a test with Pulumi's own Kubernetes provider ran with.
@@ -341,7 +342,7 @@ func pushChart(t *testing.T, repository, tag string, config, archive []byte) {
 		return map[string]any{"mediaType": kind, "digest": fmt.Sprintf("sha256:%x", sha256.Sum256(content)), "size": len(content)}
 	}
 	for _, blob := range [][]byte{config, archive} {
-		begun := send(t, http.MethodPost, repository+"/blobs/uploads/", "", nil)
+		begun, _ := send(t, http.MethodPost, repository+"/blobs/uploads/", "", nil)
 		place, err := url.Parse(begun.Get("Location"))
 		if err != nil {
 			t.Fatal(err)
@@ -363,14 +364,19 @@ func pushChart(t *testing.T, repository, tag string, config, archive []byte) {
 	send(t, http.MethodPut, repository+"/manifests/"+tag, manifestType, manifest)
 }
 
-// send sends a request that has to succeed, and returns the header of the answer.
-func send(t *testing.T, method, address, kind string, content []byte) http.Header {
+// send sends a request that has to succeed, and returns the header and the content of the answer. kind is that of the
+// content, or of the answer if there is none.
+func send(t *testing.T, method, address, kind string, content []byte) (http.Header, []byte) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, address, bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kind != "" {
+	switch {
+	case kind == "":
+	case content == nil:
+		request.Header.Set("Accept", kind)
+	default:
 		request.Header.Set("Content-Type", kind)
 	}
 	response, err := http.DefaultClient.Do(request)
@@ -378,8 +384,9 @@ func send(t *testing.T, method, address, kind string, content []byte) http.Heade
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if text, _ := io.ReadAll(response.Body); response.StatusCode >= 300 {
-		t.Fatalf("%s %s: %s: %s", method, address, response.Status, text)
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode >= 300 {
+		t.Fatalf("%s %s: %s: %s %v", method, address, response.Status, answer, err)
 	}
-	return response.Header
+	return response.Header, answer
 }
