@@ -23,6 +23,7 @@ const (
 	HTTPSNodePort   = "cluster:https_node_port"
 	DistributionKey = "cluster:distribution"
 	InstallCertKey  = "certmgr:install"
+	IdentityKey     = "cluster:identity"
 )
 
 // clusterRegistry is the key that names the registry of an existing cluster.
@@ -115,8 +116,12 @@ func clusterRegistryKey() config.Key {
 			"without one the controller's public image is taken as it is"}
 }
 
-// existingKeys declares what programs read of a cluster that is there already.
-func existingKeys() []config.Key { return []config.Key{smallKey()} }
+// identityKey declares which cluster it is.
+func identityKey() config.Key {
+	return config.Key{Name: IdentityKey, Kind: config.String, Example: "5b0c6f4e-5c0e-4a8e-9d0a-0c2b7f1d3e55",
+		Doc: "UID of the cluster's namespace kube-system (provider cluster): an up of another cluster is refused, and " +
+			"objects stay where only the address or the certificate of the cluster changes; not compared when not set"}
+}
 
 // entryKeys declares how the ingress controller of an existing cluster is reached.
 func entryKeys() []config.Key {

@@ -34,7 +34,7 @@ func registryCredentials(provider string, estimate time.Duration, summary string
 		Name: provider + "-registry-credentials", Path: "infrastructure/" + provider + "/container-registry-credentials",
 		Title: "Registry Credentials", Estimate: estimate,
 		Summary: summary,
-		Keys:    []config.Key{infraTypeKey()},
+		Keys:    connectionKeys(),
 		Outputs: []model.Output{
 			{Name: "secret_name", Doc: "name of the Secret"},
 			{Name: "secret_namespace", Doc: "namespace of the Secret"},

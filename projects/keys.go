@@ -70,9 +70,10 @@ func podSecurityKey() config.Key {
 }
 
 // kubernetesKeys declares what every program that deploys to the cluster reads.
-func kubernetesKeys() []config.Key {
-	return append([]config.Key{infraTypeKey(), mirrorKey()}, existingKeys()...)
-}
+func kubernetesKeys() []config.Key { return append(connectionKeys(), mirrorKey(), smallKey()) }
+
+// connectionKeys declares what every program that connects to the cluster reads.
+func connectionKeys() []config.Key { return []config.Key{infraTypeKey(), identityKey()} }
 
 // storageClassKey declares the StorageClass of every volume.
 func storageClassKey() config.Key {

@@ -22,11 +22,12 @@ func Kubeconfig() model.Project {
 	return model.Project{
 		Name: "kubeconfig", Path: "infrastructure/kubeconfig", Title: "Kubeconfig", Estimate: 2 * time.Second,
 		Summary: "the kubeconfig of the provider's cluster, in one form for all providers",
-		Keys:    []config.Key{infraTypeKey()},
+		Keys:    connectionKeys(),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, as YAML text"},
 			{Name: "cluster_name", Doc: "name of the cluster"},
 			{Name: "context", Doc: "name of the kubeconfig's current context"},
+			{Name: "identity", Optional: true, Doc: "the configured cluster:identity, if there is one"},
 		},
 	}
 }
@@ -42,7 +43,7 @@ func Secrets() model.Project {
 	return model.Project{
 		Name: SecretsProject, Path: "kubernetes/secrets", Title: "Secrets", Estimate: 5 * time.Second,
 		Summary: "namespaces and Kubernetes Secrets with the passwords and keys that other projects need",
-		Keys:    []config.Key{infraTypeKey()},
+		Keys:    connectionKeys(),
 		Outputs: []model.Output{{Name: "secrets", Doc: "namespace to the name of its Secret"}},
 	}
 }
@@ -54,7 +55,7 @@ func IngressControllerNamespace() model.Project {
 		Name: "ingress-controller-namespace", Path: "kubernetes/nginx/ingress-controller-namespace",
 		Title: "K8S Ingress NS", Namespace: "nginx-ingress", Estimate: 3 * time.Second,
 		Summary: "the namespace of the ingress controller",
-		Keys:    []config.Key{infraTypeKey(), podSecurityKey()},
+		Keys:    append(connectionKeys(), podSecurityKey()),
 		Outputs: []model.Output{{Name: "namespace", Doc: "name of the namespace"}},
 	}
 }

@@ -103,7 +103,7 @@ func LinodeHarbor() model.Project {
 		Title: "Harbor", Namespace: "harbor", Estimate: 4 * time.Minute,
 		Summary: "the registry Harbor on a machine of its own, with a trusted certificate",
 		Keys: []config.Key{
-			infraTypeKey(),
+			infraTypeKey(), identityKey(),
 			linodeRegionKey(),
 			{Name: "harbor:version", Kind: config.String, Form: config.Version, Default: "2.15.1", Example: "2.14.3",
 				Doc: "version of Harbor; changing it makes a new machine, and its images are pushed again"},

@@ -42,6 +42,7 @@ func clusterQuestions() []Question {
 	return append([]Question{
 		{Key: "cluster:kubeconfig", Text: "Kubeconfig file", List: Kubeconfigs},
 		{Key: "cluster:context", Text: "Context of the cluster", List: Contexts},
+		{Key: projects.IdentityKey, Text: "Cluster of the environment, by its UID (empty: not compared)", List: Identities},
 		{Key: "cluster:registry", Text: "Registry of your own (empty: none)"},
 		{Key: "bank-of-anthos:host", Text: "Host name of the demo application (empty: the cluster's address)"},
 	}, certificateQuestions()...)

@@ -18,6 +18,7 @@ const (
 	NodeTypes          List = "node types"
 	Kubeconfigs        List = "kubeconfig files"
 	Contexts           List = "contexts"
+	Identities         List = "clusters"
 )
 
 // Question asks for one configuration value. Its key declares kind, limits, default and

@@ -166,8 +166,11 @@ func (p program) resources() fields {
 			"properties": fields{"name": "${pulumi.organization}/kubeconfig/${pulumi.stack}"},
 		},
 		"cluster": fields{
-			"type":       "pulumi:providers:kubernetes",
-			"properties": fields{"kubeconfig": `${kubeconfig.outputs["kubeconfig"]}`, "enableServerSideApply": true},
+			"type": "pulumi:providers:kubernetes",
+			"properties": fields{
+				"kubeconfig": `${kubeconfig.outputs["kubeconfig"]}`, "enableServerSideApply": true,
+				"clusterIdentifier": `${kubeconfig.outputs["identity"]}`, // null if there is none
+			},
 		},
 		"namespace": resource("core/v1:Namespace", fields{"metadata": fields{
 			"name": p.name(), "labels": p.namespaceLabels(),

@@ -70,6 +70,7 @@ func (p Project) Directory() string {
 type Output struct {
 	Name      string
 	Secret    bool
+	Optional  bool // not always exported
 	Highlight bool // shown at the end of a successful up: what a user goes on with
 	Doc       string
 }

@@ -101,6 +101,29 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// TestIdentityIsEverywhere: on a cluster that is there already, no program has a provider without the configured identity,
+// which would replace everything when the cluster gets another address. Others ignore it.
+func TestIdentityIsEverywhere(t *testing.T) {
+	t.Parallel()
+	const identity = "5b0c6f4e-5c0e-4a8e-9d0a-0c2b7f1d3e55"
+	more := variants(t)
+	for _, provider := range providers.Complete() {
+		host, _ := projects.InfrastructureByName(provider.Name)
+		for _, step := range provider.Steps {
+			for _, variant := range append(more[step.Project.Name], nil) {
+				settings := configuration(t, step.Project, provider.Name)
+				maps.Copy(settings, variant)
+				settings[projects.IdentityKey] = identity
+				for _, r := range run(t, step.Project, settings).Resources {
+					if got := r.Value("clusterIdentifier"); r.Type == "pulumi:providers:kubernetes" && (got == identity) != (host.Existing != nil) {
+						t.Errorf("%s on %s: the provider %s has the identity %v", step.Project.Name, provider.Name, r.Name, got)
+					}
+				}
+			}
+		}
+	}
+}
+
 // variants returns, by project, configurations that make programs read keys that they
 // otherwise ignore.
 func variants(t *testing.T) map[string][]map[string]string {

@@ -45,6 +45,7 @@ func says(t *testing.T, program string) string {
 
 // TestBuildOnce: Go is asked when the sources have changed, and only then.
 func TestBuildOnce(t *testing.T) {
+	t.Setenv("GOFLAGS", "") // with flags of their own, Go is asked each time
 	b, source := builder{t.TempDir()}, module(t)
 	first, err := b.build(t.Context(), source)
 	if err != nil || says(t, first) != "one" {

@@ -33,6 +33,27 @@ func run(t *testing.T, infraType, project, kubeconfig string) programtest.Result
 	})
 }
 
+// TestIdentity: the identity of a cluster that is there already is an output as long as it is configured.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	for infraType, project := range map[string]string{"cluster": "cluster-connection", "kind": "kind-cluster"} {
+		for _, identity := range []string{"", "5b0c6f4e-5c0e-4a8e-9d0a-0c2b7f1d3e55"} {
+			result := programtest.Run(t, programtest.Case{
+				Project: projects.Kubeconfig(),
+				Program: Program,
+				Config:  map[string]string{"kubernetes:infra_type": infraType, "cluster:identity": identity},
+				Stacks: map[string]resource.PropertyMap{project: {
+					"kubeconfig": resource.MakeSecret(resource.NewProperty(sample)), "cluster_name": resource.NewProperty("dev"),
+				}},
+			})
+			export, exported := result.Exports["identity"]
+			if want := infraType == "cluster" && identity != ""; result.Err != nil || exported != want || want && export.Value != identity {
+				t.Errorf("%s, %q: exported %v %v, %v", infraType, identity, exported, export, result.Err)
+			}
+		}
+	}
+}
+
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ infraType, project, in string }{

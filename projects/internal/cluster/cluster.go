@@ -35,12 +35,13 @@ type Cluster struct {
 	mirror     string
 	onInsecure string // what namespaces do with Pods below their level: enforce or warn
 	kubeconfig pulumi.StringOutput
+	identity   string // of a cluster that is there already; "" if it is not configured
 	provider   *kubernetes.Provider
 	labels     map[string]string
 }
 
 // Connect makes the provider for the cluster. The project has to declare
-// kubernetes:infra_type; it declares kubernetes:mirror when it deploys images
+// kubernetes:infra_type and cluster:identity; it declares kubernetes:mirror when it deploys images
 // or charts. Problems in the settings are returned here, all at once.
 func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	infrastructure := s.Infrastructure()
@@ -49,6 +50,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 		images = strings.Trim(s.String(projects.Mirror), "/")
 	}
 	small := s.Declares(projects.SmallKey) && s.Bool(projects.SmallKey)
+	identity := s.String(projects.IdentityKey)
 	onInsecure := "enforce"
 	if s.Declares(projects.PodSecurity) {
 		onInsecure = s.String(projects.PodSecurity)
@@ -57,11 +59,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 		return nil, err
 	}
 	kubeconfig := stackref.New(ctx, projects.Kubeconfig().Name).String("kubeconfig") // a secret output
-	provider, err := kubernetes.NewProvider(ctx, "cluster", providerArgs(kubeconfig))
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the cluster: %w", err)
-	}
-	return &Cluster{
+	c := &Cluster{
 		Infrastructure: infrastructure,
 
 		settings:   s,
@@ -69,19 +67,24 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 		mirror:     images,
 		onInsecure: onInsecure,
 		kubeconfig: kubeconfig,
-		provider:   provider,
+		identity:   identity,
 		labels: map[string]string{
 			"app.kubernetes.io/managed-by": "mara",
 			"mara.dev/project":             labelValue(ctx.Project()),
 			"mara.dev/stack":               labelValue(ctx.Stack()),
 		},
-	}, nil
+	}
+	var err error
+	if c.provider, err = kubernetes.NewProvider(ctx, "cluster", c.providerArgs()); err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
+	return c, nil
 }
 
 // providerArgs returns the arguments of every provider for the objects of the cluster.
-func providerArgs(kubeconfig pulumi.StringOutput) *kubernetes.ProviderArgs {
-	return &kubernetes.ProviderArgs{
-		Kubeconfig:            kubeconfig,
+func (c *Cluster) providerArgs() *kubernetes.ProviderArgs {
+	args := &kubernetes.ProviderArgs{
+		Kubeconfig:            c.kubeconfig,
 		EnableServerSideApply: pulumi.Bool(true),
 		// Names are explicit, so a changed ConfigMap or Secret has to be updated
 		// in place: a replacement would take it away from running pods.
@@ -90,6 +93,10 @@ func providerArgs(kubeconfig pulumi.StringOutput) *kubernetes.ProviderArgs {
 		// Most charts have hooks; Pulumi's warning about them says nothing the user can act on.
 		SuppressHelmHookWarnings: pulumi.Bool(true),
 	}
+	if c.identity != "" && c.Infrastructure.Existing != nil {
+		args.ClusterIdentifier = pulumi.String(c.identity)
+	}
+	return args
 }
 
 // Local reports whether the cluster runs on the user's own machine.
@@ -207,12 +214,15 @@ type Found struct {
 	Status pulumi.MapOutput       `pulumi:"status"`
 }
 
-// Read reads an object of a core kind; id is NAMESPACE/NAME.
+// Read reads an object of a core kind as a resource.
 func (c *Cluster) Read(
-	ctx *pulumi.Context, kind, name string, id pulumi.IDInput, opts ...pulumi.ResourceOption,
+	ctx *pulumi.Context, kind, resource string, namespace, name pulumi.StringInput, opts ...pulumi.ResourceOption,
 ) (*Found, error) {
+	id := pulumi.Sprintf("%s/%s", namespace, name).ApplyT(contain.Value(func(id string) pulumi.ID {
+		return pulumi.ID(id)
+	})).(pulumi.IDOutput)
 	found := &Found{}
-	return found, ctx.ReadResource(token("v1", kind), name, id, nil, found, append(opts, c.Provider())...)
+	return found, ctx.ReadResource(token("v1", kind), resource, id, nil, found, append(opts, c.Provider())...)
 }
 
 // Declare declares an object with the common labels.

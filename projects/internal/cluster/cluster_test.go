@@ -79,6 +79,25 @@ func TestConnect(t *testing.T) {
 	}
 }
 
+// TestIdentity: the provider of a cluster that is there already has its identity, if one is configured.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	const identity = "5b0c6f4e-5c0e-4a8e-9d0a-0c2b7f1d3e55"
+	for _, tt := range []struct {
+		infraType, identity string
+		want                any
+	}{{"cluster", identity, identity}, {"cluster", "", nil}, {"kind", identity, nil}} {
+		config := map[string]string{"kubernetes:infra_type": tt.infraType}
+		if tt.identity != "" {
+			config["cluster:identity"] = tt.identity
+		}
+		provider := run(t, config, false).One(t, "pulumi:providers:kubernetes", "cluster")
+		if got := provider.Value("clusterIdentifier"); got != tt.want {
+			t.Errorf("%s, %q: clusterIdentifier is %v", tt.infraType, tt.identity, got)
+		}
+	}
+}
+
 func TestPreviewBeforeTheClusterExists(t *testing.T) {
 	t.Parallel()
 	result := run(t, map[string]string{"kubernetes:infra_type": "kind"}, true)

@@ -47,7 +47,7 @@ func (c *Cluster) Definitions(ctx *pulumi.Context, chart Chart, keep bool) ([]pu
 // adopter returns a provider that takes over existing objects: definitions that outlived a
 // destroy still exist when the environment comes back.
 func (c *Cluster) adopter(ctx *pulumi.Context) (*kubernetes.Provider, error) {
-	args := providerArgs(c.kubeconfig)
+	args := c.providerArgs()
 	args.UpsertExistingObjects = pulumi.Bool(true)
 	provider, err := kubernetes.NewProvider(ctx, "definitions", args)
 	if err != nil {

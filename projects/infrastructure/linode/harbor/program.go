@@ -74,10 +74,8 @@ func adminPassword(ctx *pulumi.Context, kubernetes *cluster.Cluster) (pulumi.Str
 		// as unknown as the name.
 		return pulumi.ToSecret(name).(pulumi.StringOutput), nil
 	}
-	id := name.ApplyT(contain.Value(func(name string) pulumi.ID {
-		return pulumi.ID(project.Namespace + "/" + name)
-	})).(pulumi.IDOutput)
-	secret, err := kubernetes.Read(ctx, "Secret", "credentials", id, cluster.HideSecretData())
+	namespace := pulumi.String(project.Namespace)
+	secret, err := kubernetes.Read(ctx, "Secret", "credentials", namespace, name, cluster.HideSecretData())
 	if err != nil {
 		return pulumi.StringOutput{}, err
 	}

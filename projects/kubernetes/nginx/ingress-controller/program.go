@@ -157,10 +157,7 @@ func export(ctx *pulumi.Context, c *cluster.Cluster, deployed *helm.Release) err
 		ctx.Export("ip", pulumi.String(ip))
 		return nil
 	}
-	id := deployed.Namespace().ApplyT(contain.Value(func(namespace string) pulumi.ID {
-		return pulumi.ID(namespace + "/" + service)
-	})).(pulumi.IDOutput)
-	balancer, err := c.Read(ctx, "Service", service, id)
+	balancer, err := c.Read(ctx, "Service", service, deployed.Namespace(), pulumi.String(service))
 	if err != nil {
 		return fmt.Errorf("reading the load balancer's address: %w", err)
 	}

@@ -48,7 +48,7 @@ func (e Exports) words() string {
 func Check(owner string, reads []Read, exports Exports) []Missing {
 	var missing []Missing
 	for _, read := range reads {
-		if !slices.Contains(exports.Names, read.Output) {
+		if !slices.Contains(exports.Names, read.Output) && !slices.Contains(exports.Optional, read.Output) {
 			missing = append(missing, Missing{Read: read, Owner: owner, Exports: exports})
 		}
 	}

@@ -150,3 +150,13 @@ func TestMissing(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestOptionalOutputs: an output that may be there or not is not missing.
+func TestOptionalOutputs(t *testing.T) {
+	t.Parallel()
+	reads := []contract.Read{{Output: "always"}, {Output: "sometimes"}, {Output: "never"}}
+	missing := contract.Check("owner", reads, contract.Exports{Names: []string{"always"}, Optional: []string{"sometimes"}})
+	if len(missing) != 1 || missing[0].Output != "never" {
+		t.Errorf("%v", missing)
+	}
+}

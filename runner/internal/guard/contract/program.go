@@ -30,7 +30,8 @@ type Program struct {
 // Exports are the outputs that a program exports.
 type Exports struct {
 	Place
-	Names []string
+	Names    []string
+	Optional []string // that may be there or not, which a reader expects
 }
 
 // Read is a place in a program that reads an output of a stack.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -61,6 +62,7 @@ func (c client) Choices(ctx context.Context, list providers.List) ([]cloud.Choic
 	lists := cloud.Lists{
 		providers.Kubeconfigs: func(context.Context) ([]cloud.Choice, error) { return c.kubeconfigs(), nil },
 		providers.Contexts:    func(context.Context) ([]cloud.Choice, error) { return c.contexts() },
+		providers.Identities:  c.identities,
 	}
 	return lists.Choices(ctx, list, func(err error) error { return err })
 }
@@ -92,6 +94,30 @@ func (c client) contexts() ([]cloud.Choice, error) {
 		choices = append(choices, cloud.Choice{Value: name, Note: "cluster " + clusters[i]})
 	}
 	return choices, nil
+}
+
+// identities lists the cluster that the context leads to.
+func (c client) identities(ctx context.Context) ([]cloud.Choice, error) {
+	s, err := c.connect()
+	if err != nil {
+		return nil, err
+	}
+	uid, err := s.identity(ctx)
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	return []cloud.Choice{{Value: uid, Note: "that of context " + c.access.Context}}, nil
+}
+
+// identity returns the UID of the namespace kube-system, which no other cluster has, and which stays when the cluster
+// is upgraded or gets another address.
+func (s server) identity(ctx context.Context) (string, error) {
+	system, err := s.objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).
+		Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	return string(system.GetUID()), nil
 }
 
 // server is the API server of a cluster.

@@ -34,7 +34,8 @@ func (c client) Survey(ctx context.Context, q cloud.Question) (cloud.Survey, err
 	}
 	e := &examination{server: s, ctx: ctx, question: q, version: version.GitVersion}
 	for _, step := range []func(){
-		e.nodes, e.distribution, e.storage, e.namespaces, e.entry, e.certManager, e.prometheus, e.ingressClasses, e.taken,
+		e.identify, e.nodes, e.distribution, e.storage, e.namespaces, e.entry, e.certManager, e.prometheus,
+		e.ingressClasses, e.taken,
 	} {
 		step()
 	}
@@ -95,6 +96,27 @@ func (e *examination) list(group, version, name, selector string) (items []unstr
 		return nil, false
 	}
 	return found.Items, true
+}
+
+// identify compares the cluster with the one that the configuration names.
+func (e *examination) identify() {
+	wanted := e.question.Settings.Text(projects.IdentityKey)
+	if wanted == "" {
+		return
+	}
+	uid, err := e.identity(e.ctx)
+	switch {
+	case err != nil:
+		e.problem("have an administrator let the user of the kubeconfig read the namespace kube-system, or unset "+
+			projects.IdentityKey, "whether it is the cluster %s is not known: %v", wanted, err)
+	case uid != wanted:
+		e.problem("correct cluster:kubeconfig or cluster:context; only if everything shall be deleted in the other "+
+			"cluster and created in this one, set "+projects.IdentityKey+" to "+uid,
+			"it is another cluster: %s is %s, and the UID of its namespace kube-system is %s", projects.IdentityKey,
+			wanted, uid)
+	default:
+		e.fact("identity: %s, as configured", uid)
+	}
 }
 
 // nodes reads the nodes: capacity, architectures, and whether there are enough to run several of everything.

@@ -173,6 +173,48 @@ doubt: the Services may not be listed: whether there are load balancers is not k
 	}
 }
 
+// TestIdentity: a cluster is compared with the configured one, and one that does not say which it is is refused.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	const uid, other = "5b0c6f4e-5c0e-4a8e-9d0a-0c2b7f1d3e55", "00000000-5c0e-4a8e-9d0a-0c2b7f1d3e55"
+	world := func(hidden ...string) *clustertest.World {
+		return &clustertest.World{Version: "v1.34.0", Hidden: hidden, Objects: map[string][]string{
+			nodes: {clustertest.Worker("a", "azure:///x", "")}, services: {}, classes: {localPath}, deployments: {}, definitions: {},
+			namespaces: {fmt.Sprintf(`{"metadata":{"name":"kube-system","uid":%q}}`, uid)},
+		}}
+	}
+	for _, tt := range []struct {
+		name, configured string
+		world            *clustertest.World
+		fact, problem    string
+	}{
+		{name: "none is configured", world: world()},
+		{name: "the same", configured: uid, world: world(), fact: "identity: " + uid + ", as configured"},
+		{name: "another", configured: other, world: world(), problem: "another cluster: cluster:identity is " + other +
+			", and the UID of its namespace kube-system is " + uid},
+		{name: "it does not say", configured: uid, world: world(namespaces + "/kube-system"), problem: "is not known"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			content := ""
+			if tt.configured != "" {
+				content = "  cluster:identity: " + tt.configured + "\n"
+			}
+			found := survey(t, tt.world, content, false)
+			if got := strings.Join(found.Facts, "\n"); !strings.Contains(got, tt.fact) || tt.fact == "" && strings.Contains(got, "identity") {
+				t.Errorf("facts:\n%s", got)
+			}
+			if got := fmt.Sprint(found.Problems); !strings.Contains(got, tt.problem) || tt.problem == "" && len(found.Problems) > 0 {
+				t.Errorf("problems: %s", got)
+			}
+		})
+	}
+	choices, err := served(t, world()).Choices(t.Context(), providers.Identities)
+	if diff := cmp.Diff([]cloud.Choice{{Value: uid, Note: "that of context mine"}}, choices); err != nil || diff != "" {
+		t.Errorf("%v: %s", err, diff)
+	}
+}
+
 // TestRights: an administrator is asked about once; for others, what is missing is listed with the projects that need it.
 func TestRights(t *testing.T) {
 	t.Parallel()

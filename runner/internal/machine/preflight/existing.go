@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/projects"
 	"mara/projects/model"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/typeset"
@@ -33,10 +34,14 @@ func existingCluster(f Facts) Check {
 		found, err := surveyor.Survey(ctx, cloud.Question{
 			Stack: f.Stack, Projects: all, Settings: f.Provider.Values(f.Config), Rights: true,
 		})
-		if err != nil {
-			return Unseen("not asked: the account shows why")
+		if err == nil {
+			return surveyFindings(found)
 		}
-		return surveyFindings(found)
+		if f.configured(projects.IdentityKey) != "" {
+			return Bad("it was not asked whether it is the cluster of "+projects.IdentityKey,
+				"name its kubeconfig as a file in cluster:kubeconfig, or unset "+projects.IdentityKey)
+		}
+		return Unseen("not asked: the account shows why")
 	}
 	return Check{Title: "cluster", Group: Cloud, Limit: 2*cloud.Patience + time.Second, Look: look}
 }

@@ -173,6 +173,15 @@ func TestProviderReplacement(t *testing.T) {
 	if got := diff(map[string]any{"server": "a"}, map[string]any{"server": "b"}); !cmp.Equal(got, []string{"server"}) {
 		t.Errorf("another cluster: replaces %v", got)
 	}
+	if got := diff(map[string]any{"server": "a", "identity": "x"}, map[string]any{"server": "b", "identity": "x"}); len(got) > 0 {
+		t.Errorf("the same cluster at another address: replaces %v", got)
+	}
+	if got := diff(map[string]any{"server": "a"}, map[string]any{"server": "a", "identity": "x"}); len(got) > 0 {
+		t.Errorf("a cluster whose identity is named now: replaces %v", got)
+	}
+	if got := diff(map[string]any{"server": "a", "identity": "x"}, map[string]any{"server": "a", "identity": "y"}); len(got) == 0 {
+		t.Error("another cluster at the same address replaces nothing")
+	}
 	unknown := resource.MakeComputed(resource.NewStringProperty(""))
 	if got := diff(map[string]any{"server": "a"}, map[string]any{"server": unknown}); len(got) > 0 {
 		t.Errorf("a cluster not known yet: replaces %v", got)

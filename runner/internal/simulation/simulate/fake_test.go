@@ -92,7 +92,7 @@ const fakeSchema = `{
 
 const clusterSchema = `{
   "name": "cluster", "version": "4.5.6",
-  "provider": {"inputProperties": {"server": {"type": "string"}, "forget": {"type": "boolean"}}},
+  "provider": {"inputProperties": {"server": {"type": "string"}, "forget": {"type": "boolean"}, "identity": {"type": "string"}}},
   "types": {
     "cluster:v1:meta": {"type": "object", "properties": {"name": {"type": "string"}, "group": {"type": "string"}}}
   },
@@ -209,8 +209,9 @@ func fakeCluster() simulate.Package {
 				return simulate.Scope{}, errors.New("no server given")
 			}
 			forget, _ := config["forget"].(bool)
+			identity, _ := config["identity"].(string)
 			return simulate.Scope{
-				Name: server, Needs: "server/" + server, Unreachable: "cluster unreachable: " + server, Forgiving: forget,
+				Name: server, Identity: identity, Needs: "server/" + server, Unreachable: "cluster unreachable: " + server, Forgiving: forget,
 			}, nil
 		},
 	}

@@ -87,10 +87,18 @@ func (s *server) DiffConfig(_ context.Context, req *pulumirpc.DiffRequest) (*pul
 	was, wasErr := s.scope(before)
 	is, isErr := s.scope(after)
 	var replaceOn []string
-	if wasErr == nil && isErr == nil && was.Name != is.Name && !after.ContainsUnknowns() {
+	if wasErr == nil && isErr == nil && is.isAnother(was) && !after.ContainsUnknowns() {
 		replaceOn = names(plainMap(after))
 	}
 	return compare(before, after, replaceOn).response(false), nil
+}
+
+// isAnother reports whether a provider that has reached one scope reaches another one now.
+func (s Scope) isAnother(was Scope) bool {
+	if was.Identity != "" && s.Identity != "" {
+		return was.Identity != s.Identity
+	}
+	return was.Name != s.Name
 }
 
 // Configure remembers the configuration for the connection.

@@ -77,6 +77,7 @@ func WaysToSchema(pkg string) string {
 // as one Kubernetes cluster.
 type Scope struct {
 	Name        string // keeps the records of different scopes apart
+	Identity    string // decides, where it was and is set, whether it is the same scope; "" if the configuration has none
 	Needs       string // fact that holds while the scope is reachable; empty means always
 	Unreachable string // error while it is not
 	Forgiving   bool   // what cannot be reached counts as deleted

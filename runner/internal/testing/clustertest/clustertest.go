@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -96,19 +97,30 @@ func (w *World) answer(t *testing.T, r *http.Request) (int, any) {
 	case slices.Contains(w.Hidden, r.URL.Path):
 		return failure(http.StatusForbidden, "Forbidden")
 	}
-	texts, ok := w.Objects[r.URL.Path]
-	if !ok {
-		return failure(http.StatusNotFound, "NotFound")
+	if texts, ok := w.Objects[r.URL.Path]; ok {
+		return http.StatusOK, values{"apiVersion": "v1", "kind": "ObjectList", "metadata": values{},
+			"items": objects(t, texts)}
 	}
-	items := []any{}
+	list, name := path.Split(r.URL.Path)
+	for _, object := range objects(t, w.Objects[path.Clean(list)]) {
+		if metadata, _ := object["metadata"].(values); metadata["name"] == name {
+			return http.StatusOK, object
+		}
+	}
+	return failure(http.StatusNotFound, "NotFound")
+}
+
+// objects reads objects.
+func objects(t *testing.T, texts []string) []values {
+	read := []values{}
 	for _, text := range texts {
 		object := values{"apiVersion": "v1", "kind": "Object"}
 		if err := json.Unmarshal([]byte(text), &object); err != nil {
 			t.Error(err)
 		}
-		items = append(items, object)
+		read = append(read, object)
 	}
-	return http.StatusOK, values{"apiVersion": "v1", "kind": "ObjectList", "metadata": values{}, "items": items}
+	return read
 }
 
 // Asked returns the access reviews so far: verb, resource and namespace of each.

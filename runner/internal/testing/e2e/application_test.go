@@ -61,6 +61,12 @@ func TestApplication(t *testing.T) {
 	if strings.Join(rollout, " ") != "shop" {
 		t.Errorf("a new image changes %v", rollout)
 	}
+	// A configured identity changes the connection to the cluster, and nothing else.
+	for name, step := range finished(e.simulate(0, "preview", "--only", part, "--config", "cluster:identity=5b0c6f4e")) {
+		if c := step.Changes; c != nil && (c.Create+c.Replace+c.Delete > 0 || c.Update > 1) || name == "shop" && (c == nil || c.Update != 1) {
+			t.Errorf("an identity changes %s: %v", name, c)
+		}
+	}
 	if got := e.run("eject", "shop"); got.code != 0 || !strings.Contains(got.stdout, "The project shop is in shop") {
 		t.Fatalf("eject: %d %s%s", got.code, got.stdout, got.stderr)
 	}
@@ -70,6 +76,16 @@ func TestApplication(t *testing.T) {
 	}
 	if again := changed(e.simulate(0, "preview", "--only", part)); len(again) > 0 {
 		t.Errorf("a preview of the own project changes %v", again)
+	}
+	// Environments that are deployed without the line for an identity do not change by it.
+	program, err := os.ReadFile(filepath.Join(e.root, "shop/Pulumi.yaml"))
+	before, after, ok := strings.Cut(string(program), "      clusterIdentifier: ${kubeconfig.outputs[\"identity\"]}\n")
+	if err != nil || !ok {
+		t.Fatalf("no identity in the program: %v\n%s", err, program)
+	}
+	e.write("shop/Pulumi.yaml", before+after)
+	if again := changed(e.simulate(0, "preview", "--only", part)); len(again) > 0 {
+		t.Errorf("without a line for an identity, a preview changes %v", again)
 	}
 	if twice := e.run("eject", "shop"); twice.code != 2 || !strings.Contains(twice.stderr, `mara.yaml has no application "shop"`) {
 		t.Errorf("eject again: %d %s", twice.code, twice.stderr)

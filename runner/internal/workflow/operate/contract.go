@@ -122,7 +122,7 @@ func (c *outputContract) exportsBefore(
 		return exports, false, nil
 	case !slices.Contains(c.selected, owner):
 		names, known, err := c.stacks.DeployedNames(ctx, owner)
-		return contract.Exports{Names: names, Place: c.place(project)}, known, err
+		return c.exports(project, names), known, err
 	case inYAML:
 		return program.Exports, true, nil
 	case project.Own == nil:
@@ -189,7 +189,18 @@ func (c *outputContract) exportsNow(
 		names, known, err = c.stacks.DeployedNames(ctx, owner)
 	}
 	project, _ := c.project(owner)
-	return contract.Exports{Names: names, Place: c.place(project)}, known, err
+	return c.exports(project, names), known, err
+}
+
+// exports returns what a project exports, given the outputs that it has.
+func (c *outputContract) exports(project model.Project, names []string) contract.Exports {
+	exports := contract.Exports{Names: names, Place: c.place(project)}
+	for _, output := range project.Outputs {
+		if output.Optional {
+			exports.Optional = append(exports.Optional, output.Name)
+		}
+	}
+	return exports
 }
 
 // explain adds the existing outputs, and their place, to the error of a program that

@@ -65,10 +65,11 @@ func reachable(server string) string { return clusterFact + server }
 // the only cluster of the environment, or else one that no program has made.
 func clusterScope(config map[string]any, facts func(prefix string) []string) (simulate.Scope, error) {
 	forget, _ := config["deleteUnreachable"].(bool)
+	identity, _ := config["clusterIdentifier"].(string)
 	kubeconfig, _ := config["kubeconfig"].(string)
 	if kubeconfig == "" {
 		if made := facts(clusterFact); len(made) == 1 {
-			return scopeOf(strings.TrimPrefix(made[0], clusterFact), forget)
+			return scopeOf(strings.TrimPrefix(made[0], clusterFact), identity, forget)
 		}
 		return simulate.Scope{Name: "current-context"}, nil
 	}
@@ -77,22 +78,23 @@ func clusterScope(config map[string]any, facts func(prefix string) []string) (si
 	if err != nil {
 		return simulate.Scope{}, fmt.Errorf("the kubeconfig of a simulated provider: %w", err)
 	}
-	return scopeOf(server, forget)
+	return scopeOf(server, identity, forget)
 }
 
 // scopeOf returns the scope of a cluster, which is gone as soon as its cluster is.
-func scopeOf(server string, forget bool) (simulate.Scope, error) {
+func scopeOf(server, identity string, forget bool) (simulate.Scope, error) {
 	host, err := url.Parse(server)
 	if err != nil || !strings.HasSuffix(host.Hostname(), nowhere) {
 		return simulate.Scope{}, errors.New(
 			"the kubeconfig is not one of a simulated cluster; a simulation touches nothing else")
 	}
 	if at, _ := hostAt(host.Hostname()); at.existing {
-		return simulate.Scope{Name: host.Hostname()}, nil
+		return simulate.Scope{Name: host.Hostname(), Identity: identity}, nil
 	}
 	return simulate.Scope{
-		Name:  host.Hostname(),
-		Needs: reachable(server),
+		Name:     host.Hostname(),
+		Identity: identity,
+		Needs:    reachable(server),
 		Unreachable: fmt.Sprintf(
 			"configured Kubernetes cluster is unreachable: dial tcp: lookup %s: no such host", host.Hostname()),
 		Forgiving: forget,
