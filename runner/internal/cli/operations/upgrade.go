@@ -380,6 +380,24 @@ func (o upgradeOptions) startProbe(ctx context.Context) (result func() upgrade.R
 	return o.Probe.Result, func() { cancel(); work.Wait() }
 }
 
+// settling is how long the probe goes on after a step: Pods that the step has replaced end in the background. Those of
+// the ingress controller take 30 seconds for it behind a load balancer.
+const settling = 40 * time.Second
+
+// settle waits until the probe has seen the end of a step. A simulated one ends at once.
+func (o upgradeOptions) settle(ctx context.Context, d cmd.Deps) error {
+	if o.Probe == nil || o.Request.Options.Simulation.On {
+		return nil
+	}
+	fmt.Fprintf(d.Stderr, "\nThe probe asks for %s more, while Pods of before end.\n", settling)
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(settling):
+		return nil
+	}
+}
+
 // after lists what is deployed, from the project of a step on.
 func (p upgradePlan) after(step upgrade.Step) []string {
 	return p.deployed[slices.Index(p.deployed, step.Project):]
@@ -412,6 +430,9 @@ func (o upgradeOptions) takeSteps(ctx context.Context, d cmd.Deps, found upgrade
 		up.Request.Selection = plan.Selection{Only: found.after(step)}
 		if err := runOperation(ctx, d, up); err != nil {
 			fmt.Fprintf(d.Stderr, "\nnote: the upgrade stopped in step %d of %d; run it again to continue\n", i+1, len(steps))
+			return err
+		}
+		if err := o.settle(ctx, d); err != nil {
 			return err
 		}
 		if r := result(); r.Failed > o.Failures {

@@ -37,7 +37,7 @@ const onlyShop = bare + `applications:
     env: {LOG_LEVEL: info}
     files: {/etc/shop.conf: "size: 3\n"}
     before: [/shop, migrate]
-    patch: .before.options.customTimeouts.create = "1m"
+    patch: .before.properties.spec.activeDeadlineSeconds = 60
 `
 
 const shopSecret = "postgres://shop:hunter2@db/shop"

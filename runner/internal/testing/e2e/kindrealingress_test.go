@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,8 +27,7 @@ import (
 // behindIngress is mara.yaml of an environment with an application behind the ingress controller.
 const behindIngress = `providers:
   cluster:
-    without: [bank-of-anthos, kic-image-build, kic-image-push, cluster-registry, cluster-registry-credentials,
-      logstore, logagent, certmgr, prometheus, observability]
+    without: [bank-of-anthos, logstore, logagent, certmgr, prometheus, observability]
 applications:
   shop:
     image: %s
@@ -112,6 +112,12 @@ func (e *existing) upgradeUnder(address string) {
 		e.t.Fatalf("upgrade: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	e.t.Log(lastLines(r.stderr))
+	// It has seen the end of the Pods that were replaced.
+	_, text, _ := strings.Cut(r.stderr, "was asked ")
+	count, _, _ := strings.Cut(text, " ")
+	if asked, err := strconv.Atoi(count); err != nil || asked < 300 {
+		e.t.Errorf("the probe has asked %q times", count)
+	}
 	if r := e.run("upgrade", "--yes"); r.code != 0 || !strings.Contains(r.stderr, "Nothing of what is deployed") {
 		e.t.Errorf("a further upgrade: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
