@@ -115,7 +115,7 @@ func (s server) identity(ctx context.Context) (string, error) {
 	system, err := s.objects.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).
 		Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("asked for the namespace %s: %w", metav1.NamespaceSystem, err)
 	}
 	return string(system.GetUID()), nil
 }

@@ -32,12 +32,15 @@ func TestExistingCluster(t *testing.T) {
 	}
 }
 
+const surveyedUID = "5b0c6f4e-5c0e-4a8e-9d0a-0c2b7f1d3e55"
+
 // surveyed returns a cluster with one node, others' cert-manager, and a user who may not make definitions.
 func surveyed() *clustertest.World {
 	return &clustertest.World{
 		Version: "v1.33.1+k3s1",
 		Objects: map[string][]string{
-			"/api/v1/nodes": {clustertest.Worker("a", "k3s://a", "")}, "/api/v1/namespaces": {}, "/api/v1/services": {},
+			"/api/v1/nodes": {clustertest.Worker("a", "k3s://a", "")}, "/api/v1/services": {},
+			"/api/v1/namespaces":                                      {`{"metadata":{"name":"kube-system","uid":"` + surveyedUID + `"}}`},
 			"/apis/storage.k8s.io/v1/storageclasses":                  {`{"metadata":{"name":"local-path","annotations":{"storageclass.kubernetes.io/is-default-class":"true"}}}`},
 			"/apis/apps/v1/deployments":                               {`{"metadata":{"name":"cert-manager","namespace":"tls"}}`},
 			"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": {`{"metadata":{"name":"certificates.cert-manager.io"}}`},
@@ -90,7 +93,7 @@ func TestFirstRunOnAnExistingCluster(t *testing.T) {
 	first := e.sit("up", "-p", "cluster")
 	first.answer(
 		typed("Create one?", ""), typed("Name of the stack", ""), chosen("Kubeconfig file", "\r"), chosen("Context of the cluster", "mine\r"),
-		typed("Registry of your own", ""), typed("Host name of the demo application", "bank.example.com"), chosen("Where certificates", "\r"),
+		chosen("Cluster of the environment, by its UID", "\r"), typed("Registry of your own", ""), typed("Host name of the demo application", "bank.example.com"), chosen("Where certificates", "\r"),
 		typed("Write this", ""),
 	)
 	screen := first.end(3)
@@ -101,6 +104,6 @@ func TestFirstRunOnAnExistingCluster(t *testing.T) {
 	}
 	e.checkWritten(map[string]string{"Pulumi.dev.yaml": "# Configuration of the stack dev. Every key is in Pulumi.stackname.yaml.example.\n" +
 		"config:\n  kubernetes:infra_type: cluster\n  cluster:kubeconfig: " + file +
-		"\n  cluster:context: mine\n  bank-of-anthos:host: bank.example.com\n  certmgr:issuer: self-signed\n"})
+		"\n  cluster:context: mine\n  cluster:identity: " + surveyedUID + "\n  bank-of-anthos:host: bank.example.com\n  certmgr:issuer: self-signed\n"})
 	searchFor(t, map[string]string{"the token": "hidden-token"}, everyFileBelow(t, e.root))
 }
