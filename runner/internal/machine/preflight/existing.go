@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -38,8 +39,8 @@ func existingCluster(f Facts) Check {
 			return surveyFindings(found)
 		}
 		if f.configured(projects.IdentityKey) != "" {
-			return Bad("it was not asked whether it is the cluster of "+projects.IdentityKey,
-				"name its kubeconfig as a file in cluster:kubeconfig, or unset "+projects.IdentityKey)
+			return Bad(fmt.Sprintf("whether it is the cluster of %s is not known: %v", projects.IdentityKey, err),
+				"have it answer, or unset "+projects.IdentityKey)
 		}
 		return Unseen("not asked: the account shows why")
 	}

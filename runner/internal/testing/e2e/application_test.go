@@ -107,6 +107,7 @@ func TestApplicationInPlaces(t *testing.T) {
 		{"config explain shop:LOG_LEVEL -s dev", "variable of shop"},
 		{"config set shop:image ghcr.io/me/shop:2.0.0 -s dev", "shop:image"},
 		{"config get shop:image -s dev", "ghcr.io/me/shop:2.0.0"},
+		{"mirror list -s dev --only shop", "ghcr.io/me/shop:2.0.0"},
 		{"check", ""},
 	} {
 		got := e.run(strings.Fields(step.command)...)

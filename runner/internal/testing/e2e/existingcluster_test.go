@@ -56,8 +56,9 @@ func surveyed() *clustertest.World {
 func TestSurvey(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, embedded)
+	kubeconfig := surveyed().Serve(t)
 	e.write("config/pulumi/Pulumi.dev.yaml", fmt.Sprintf("config:\n  kubernetes:infra_type: cluster\n  cluster:context: mine\n  cluster:kubeconfig: %s\n"+
-		"  cluster:small: false\n", surveyed().Serve(t)))
+		"  cluster:small: false\n", kubeconfig))
 	for key, want := range map[string]string{
 		"cluster:entry":            "load-balancer (asked from the cluster: k3s gives Services the addresses of its nodes)",
 		"cluster:distribution":     "k3s (asked from the cluster: its version is v1.33.1+k3s1)",
@@ -80,6 +81,24 @@ func TestSurvey(t *testing.T) {
 	}
 	if strings.Contains(got.stdout+got.stderr, "hidden-token") {
 		t.Error("the doctor shows a token")
+	}
+	// Another cluster, and one that cannot be asked, are refused where the configuration has an identity.
+	for more, want := range map[string]string{
+		"":                              "identity: " + surveyedUID + ", as configured",
+		"  cluster:identity: another\n": "it is another cluster: cluster:identity is another, and the UID of its namespace kube-system is " + surveyedUID,
+		"  cluster:kubeconfig: ''\n":    "whether it is the cluster of cluster:identity is not known: the cluster was not asked: its kubeconfig is a secret, or not named",
+	} {
+		configuration := map[string]string{"context": "mine", "kubeconfig": kubeconfig, "identity": surveyedUID}
+		text := "config:\n  kubernetes:infra_type: cluster\n" + more
+		for name, value := range configuration {
+			if !strings.Contains(more, "cluster:"+name) {
+				text += "  cluster:" + name + ": " + value + "\n"
+			}
+		}
+		e.write("config/pulumi/Pulumi.dev.yaml", text)
+		if got := e.run("doctor", "up", "-s", "dev"); got.code == 0 || !strings.Contains(strings.Join(strings.Fields(got.stdout+got.stderr), " "), want) {
+			t.Errorf("%q: %d\n%s%s", more, got.code, got.stdout, got.stderr)
+		}
 	}
 }
 
