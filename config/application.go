@@ -107,7 +107,7 @@ func (d applicationDecoder) application(key string, name Word, node *yaml.Node) 
 	}
 	d.fields(key, node,
 		field{"image", d.formed(&a.Image, Image.Matches, Image.Title)},
-		field{"port", d.between(&a.Port, 1, 65535)},
+		field{"port", d.upTo(&a.Port, 65535)},
 		field{"host", d.formed(&a.Host, Host.Matches, Host.Title)},
 		field{"replicas", func(key string, node *yaml.Node) { a.Scale = d.scale(key, node) }},
 		field{"size", func(key string, node *yaml.Node) { a.Size = d.size(key, node) }},
@@ -121,7 +121,7 @@ func (d applicationDecoder) application(key string, name Word, node *yaml.Node) 
 		field{"before", func(key string, node *yaml.Node) { a.Run.Before = d.command(key, node) }},
 		field{"stop", d.duration(&a.Stop)},
 		field{"connects", func(key string, node *yaml.Node) { a.Connects = d.connections(key, node) }},
-		field{"user", d.between(&a.User, 1, 1<<31-1)},
+		field{"user", d.upTo(&a.User, 1<<31-1)},
 		field{"pull", d.formed(&a.Pull, objectName.MatchString, "the name of a Secret")},
 		field{"metrics", func(key string, node *yaml.Node) { a.Metrics = d.metrics(key, node) }},
 		field{"when", d.word(&a.Where.When)},
@@ -171,14 +171,14 @@ func (d applicationDecoder) formed(to *Word, fits func(string) bool, title strin
 	}
 }
 
-// between reads a whole number.
-func (d applicationDecoder) between(to *int, least, most int) func(string, *yaml.Node) {
+// upTo reads a whole number from 1 on.
+func (d applicationDecoder) upTo(to *int, most int) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
-		if number, ok := d.scalarOf(key, node).(int); ok && number >= least && number <= most {
+		if number, ok := d.scalarOf(key, node).(int); ok && number >= 1 && number <= most {
 			*to = number
 			return
 		}
-		d.problem(node.Line, key, "must be a whole number from %d to %d, not %s", least, most, describeNode(node))
+		d.problem(node.Line, key, "must be a whole number from 1 to %d, not %s", most, describeNode(node))
 	}
 }
 
@@ -186,13 +186,13 @@ func (d applicationDecoder) between(to *int, least, most int) func(string, *yaml
 func (d applicationDecoder) scale(key string, node *yaml.Node) Scale {
 	var s Scale
 	if node.Kind == yaml.ScalarNode {
-		d.between(&s.Replicas, 1, 1000)(key, node)
+		d.upTo(&s.Replicas, 1000)(key, node)
 		return s
 	}
 	s.Min, s.CPU = 2, 70
 	d.fields(key, node,
-		field{"min", d.between(&s.Min, 1, 1000)}, field{"max", d.between(&s.Max, 1, 1000)},
-		field{"cpu", d.between(&s.CPU, 1, 100)})
+		field{"min", d.upTo(&s.Min, 1000)}, field{"max", d.upTo(&s.Max, 1000)},
+		field{"cpu", d.upTo(&s.CPU, 100)})
 	if s.Max < s.Min {
 		d.problem(node.Line, key, "has max %d, which is less than min %d", s.Max, s.Min)
 	}
@@ -308,7 +308,7 @@ func (d applicationDecoder) metrics(key string, node *yaml.Node) Metrics {
 	if node.Kind == yaml.ScalarNode {
 		read(key, node)
 	} else {
-		d.fields(key, node, field{"path", read}, field{"port", d.between(&m.Port, 1, 65535)})
+		d.fields(key, node, field{"path", read}, field{"port", d.upTo(&m.Port, 65535)})
 	}
 	if at.Text != "" {
 		m.Path = at.Text

@@ -146,7 +146,7 @@ func unreported(err error) error {
 	if !isA[*failure.Reported](err) {
 		return err
 	}
-	switch err := err.(type) {
+	switch err := err.(type) { //nolint:errorlint // it walks through the errors itself
 	case interface{ Unwrap() []error }:
 		var rest []error
 		for _, part := range err.Unwrap() {

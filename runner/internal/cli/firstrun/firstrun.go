@@ -316,7 +316,7 @@ func lookFirst(hint string) string {
 // asksAll reports whether all questions are asked, and not only those about missing values: about a new environment,
 // unless the command line of `runner init` says everything that is needed.
 func (f *firstRun) asksAll() bool {
-	return f.isNew() && !(f.isInit && f.given.Stack.IsSet() && f.given.Provider.IsSet())
+	return f.isNew() && (!f.isInit || !f.given.Stack.IsSet() || !f.given.Provider.IsSet())
 }
 
 // clouds returns the clients that lists come from. A simulation asks no cloud.

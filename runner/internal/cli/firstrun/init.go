@@ -108,7 +108,7 @@ func runInit(ctx context.Context, d cmd.Deps, o initOptions) error {
 	if err := f.checkWritable(); err != nil {
 		return err
 	}
-	if asks && len(o.set)+len(o.with) == 0 && !(o.Stack.IsSet() && o.Provider.IsSet()) {
+	if asks && len(o.set)+len(o.with) == 0 && (!o.Stack.IsSet() || !o.Provider.IsSet()) {
 		err = f.complete(ctx)
 	} else {
 		err = f.completeFrom(ctx, o, asks)

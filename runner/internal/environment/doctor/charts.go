@@ -55,7 +55,7 @@ func (e *Examination) chartOf(chart model.Chart) groupedChart {
 func (e *Examination) lookForCharts(ctx context.Context, charts []groupedChart) []preflight.Finding {
 	cache := layout.Of(e.Session.Settings.Root, false).Charts()
 	source, release := e.Session.Deps.Charts(e.environ(), cache)
-	defer release()
+	defer func() { _ = release() }() // it only closes idle connections
 	ctx, cancel := context.WithTimeout(ctx, chartsTime)
 	defer cancel()
 	found, _ := parallel.Each(ctx, charts, func(ctx context.Context, chart groupedChart) ([]preflight.Finding, error) {

@@ -60,15 +60,15 @@ func (c client) Account(ctx context.Context) (cloud.Account, error) {
 // Choices implements cloud.Client.
 func (c client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
 	lists := cloud.Lists{
-		providers.Kubeconfigs: func(context.Context) ([]cloud.Choice, error) { return c.kubeconfigs(), nil },
-		providers.Contexts:    func(context.Context) ([]cloud.Choice, error) { return c.contexts() },
+		providers.Kubeconfigs: c.kubeconfigs,
+		providers.Contexts:    c.contexts,
 		providers.Identities:  c.identities,
 	}
 	return lists.Choices(ctx, list, func(err error) error { return err })
 }
 
 // kubeconfigs lists the kubeconfig files that kubectl reads.
-func (c client) kubeconfigs() []cloud.Choice {
+func (c client) kubeconfigs(context.Context) ([]cloud.Choice, error) {
 	var choices []cloud.Choice
 	for _, file := range kubeconfig.Files(c.access.Env["KUBECONFIG"], c.access.Env["HOME"]) {
 		absolute, err := filepath.Abs(file)
@@ -76,11 +76,11 @@ func (c client) kubeconfigs() []cloud.Choice {
 			choices = append(choices, cloud.Choice{Value: absolute})
 		}
 	}
-	return choices
+	return choices, nil
 }
 
 // contexts lists the contexts of the kubeconfig.
-func (c client) contexts() ([]cloud.Choice, error) {
+func (c client) contexts(context.Context) ([]cloud.Choice, error) {
 	content, err := os.ReadFile(c.access.Kubeconfig)
 	if err != nil {
 		return nil, &cloud.Error{Text: fmt.Sprintf("the kubeconfig cannot be read: %v", err), Err: err}

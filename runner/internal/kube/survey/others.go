@@ -83,31 +83,32 @@ func (e *examination) certManager() {
 	served := slices.ContainsFunc(definitions, func(item unstructured.Unstructured) bool {
 		return item.GetName() == "certificates.cert-manager.io"
 	})
-	for _, deployment := range running {
-		if e.ours[deployment.GetNamespace()] {
-			e.answer(projects.InstallCertKey, true, "this environment has installed it")
-			return
-		}
-		e.foreign = true
-		version := deployment.GetLabels()["app.kubernetes.io/version"]
-		what := strings.TrimSpace("cert-manager " + version)
-		e.answer(projects.InstallCertKey, false, what+" runs in the namespace "+deployment.GetNamespace())
-		switch {
-		case isSet && install:
-			e.problem("unset "+projects.InstallCertKey+", which uses the one that is there",
-				"%s runs in the namespace %s, and a second one would take over its definitions", what, deployment.GetNamespace())
-		case !served:
-			e.problem("repair it first", "%s runs in the namespace %s, but the cluster has no definition of Certificates",
-				what, deployment.GetNamespace())
-		default:
-			e.fact("certificates: %s in the namespace %s, which others have installed, is used", what,
-				deployment.GetNamespace())
+	if len(running) == 0 {
+		if isSet && !install {
+			e.problem("unset "+projects.InstallCertKey, "%s is false, but no cert-manager runs in the cluster",
+				projects.InstallCertKey)
 		}
 		return
 	}
-	if isSet && !install {
-		e.problem("unset "+projects.InstallCertKey, "%s is false, but no cert-manager runs in the cluster",
-			projects.InstallCertKey)
+	deployment := running[0]
+	if e.ours[deployment.GetNamespace()] {
+		e.answer(projects.InstallCertKey, true, "this environment has installed it")
+		return
+	}
+	e.foreign = true
+	version := deployment.GetLabels()["app.kubernetes.io/version"]
+	what := strings.TrimSpace("cert-manager " + version)
+	e.answer(projects.InstallCertKey, false, what+" runs in the namespace "+deployment.GetNamespace())
+	switch {
+	case isSet && install:
+		e.problem("unset "+projects.InstallCertKey+", which uses the one that is there",
+			"%s runs in the namespace %s, and a second one would take over its definitions", what, deployment.GetNamespace())
+	case !served:
+		e.problem("repair it first", "%s runs in the namespace %s, but the cluster has no definition of Certificates",
+			what, deployment.GetNamespace())
+	default:
+		e.fact("certificates: %s in the namespace %s, which others have installed, is used", what,
+			deployment.GetNamespace())
 	}
 }
 

@@ -72,7 +72,7 @@ func (p *parser) ternary() result {
 	r := p.either()
 	switch {
 	case !p.continues():
-	case p.peek().is("?") && !(p.at+1 < len(p.tokens) && p.tokens[p.at+1].is(")", ",", ";")):
+	case p.peek().is("?") && (p.at+1 >= len(p.tokens) || !p.tokens[p.at+1].is(")", ",", ";")):
 		p.at++
 		if p.accept(":") { // Kotlin's default
 			return either(r, p.ternary())
@@ -403,7 +403,7 @@ func (p *parser) call(names []string, receiver result, name string) result {
 		return r
 	}
 	if p.depth < maxDepth {
-		if file, fn := p.functionNamed(p.f, name); fn != nil && !(file == p.f && fn.start == at) {
+		if file, fn := p.functionNamed(p.f, name); fn != nil && (file != p.f || fn.start != at) {
 			return p.returned(file, fn, args)
 		}
 	}

@@ -42,7 +42,7 @@ func (s *search) inFile(f *source, name string, at int, in frame, property bool)
 				continue
 			}
 			inner := f.functionAt(a.at)
-			if inner != scope && !(property && scope == nil) || scope == in.function && a.at > at {
+			if inner != scope && (!property || scope != nil) || scope == in.function && a.at > at {
 				continue
 			}
 			where := frame{function: inner, bound: s.boundIn(in, inner), depth: in.depth}

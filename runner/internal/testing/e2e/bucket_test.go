@@ -30,15 +30,12 @@ func testPulumiLocks(t *testing.T, at place) {
 
 	// A user runs Pulumi itself, as soon as the run has looked for that.
 	const locks = ".pulumi/locks/organization/"
-	pulumi := func(host string) []byte {
-		content, err := json.Marshal(map[string]any{"pid": 1 << 30, "username": "ann", "hostname": host, "timestamp": "2026-01-02T03:04:05Z"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return content
+	pulumi, err := json.Marshal(map[string]any{"pid": 1 << 30, "username": "ann", "hostname": "elsewhere", "timestamp": "2026-01-02T03:04:05Z"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	put(locks+"a/dev/theirs.json", pulumi("elsewhere"))
-	put(locks+"a/prod/another.json", pulumi("elsewhere"))
+	put(locks+"a/dev/theirs.json", pulumi)
+	put(locks+"a/prod/another.json", pulumi)
 	one.write("a/go", "")
 	if err := running.Wait(); err == nil {
 		t.Error("a run works on a stack that is locked")
@@ -68,14 +65,14 @@ func testPulumiLocks(t *testing.T, at place) {
 		t.Fatal(err)
 	}
 	running = one.begin("--force", "--lock-timeout", "2m")
-	put(locks+"a/dev/theirs.json", pulumi("elsewhere"))
+	put(locks+"a/dev/theirs.json", pulumi)
 	time.AfterFunc(10*time.Second, func() { remove(locks + "a/dev/theirs.json") })
 	one.write("a/go", "")
 	if err := running.Wait(); err != nil {
 		t.Errorf("locked out on the way: %v", err)
 	}
 
-	put(locks+"a/dev/theirs.json", pulumi("elsewhere"))
+	put(locks+"a/dev/theirs.json", pulumi)
 	if r := two.run("unlock", "--yes", "--force"); r.code != 0 || !strings.Contains(r.stdout, "unlocked a") {
 		t.Errorf("unlock --force: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}

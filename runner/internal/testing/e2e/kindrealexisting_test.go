@@ -109,9 +109,9 @@ func (r *realKind) objects() map[string]bool {
 }
 
 // up deploys everything, and returns the projects that have changed.
-func (e *existing) up(args ...string) []string {
+func (e *existing) up() []string {
 	e.t.Helper()
-	r := e.run(append([]string{"up", "--yes", "--generate-secrets", "-o", "json"}, args...)...)
+	r := e.run("up", "--yes", "--generate-secrets", "-o", "json")
 	if r.code != 0 {
 		e.t.Fatalf("up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 	}

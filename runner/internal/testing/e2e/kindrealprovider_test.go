@@ -218,7 +218,7 @@ func providerReplaced(r *realKind) {
 	r.http = freePort(r.t)
 	r.configure()
 	up := []string{"--only", realProjects + "," + someInCluster}
-	found := findingsOf(r.operate(append([]string{"preview"}, up...)...), event.RuleCluster)
+	found := clusterFindings(r.operate(append([]string{"preview"}, up...)...))
 	for _, want := range []string{"because httpPort", "secrets (", "certmgr (", "with 1 Helm release"} {
 		if !strings.Contains(found, want) {
 			r.t.Errorf("the preview does not say %q: %s", want, found)
@@ -248,7 +248,7 @@ func providerGone(r *realKind) {
 			}
 		}
 		up := []string{"--only", realProjects + "," + someInCluster}
-		if found := findingsOf(r.operate(append([]string{"preview"}, up...)...), event.RuleCluster); !strings.Contains(found, "the cluster is gone") {
+		if found := clusterFindings(r.operate(append([]string{"preview"}, up...)...)); !strings.Contains(found, "the cluster is gone") {
 			r.t.Errorf("the preview says %q", found)
 		}
 		events := r.operate(append([]string{"up"}, up...)...)

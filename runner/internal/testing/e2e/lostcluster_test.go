@@ -12,11 +12,11 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// findingsOf returns the messages of a guard's findings.
-func findingsOf(events []event.Event, rule string) string {
+// clusterFindings returns the messages of the findings about a cluster that goes.
+func clusterFindings(events []event.Event) string {
 	var texts []string
 	for _, e := range events {
-		if e.Finding != nil && e.Finding.Rule == rule {
+		if e.Finding != nil && e.Finding.Rule == event.RuleCluster {
 			texts = append(texts, e.Finding.Message)
 		}
 	}
@@ -47,7 +47,7 @@ func TestReplacedCluster(t *testing.T) {
 			configure(test.before)
 			e.simulate(0, "up")
 			configure(test.after)
-			found := findingsOf(e.simulate(0, "preview"), event.RuleCluster)
+			found := clusterFindings(e.simulate(0, "preview"))
 			for _, want := range []string{
 				"the cluster " + test.token, "because " + test.because, "secrets (", "with 1 Helm release", "of them with data",
 			} {
@@ -105,7 +105,7 @@ func TestLostNodes(t *testing.T) {
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: linode\n  lke:node_type: g6-standard-2\n")
 	e.simulate(0, "up", "--only", "linode-lke")
 	change := []string{"--only", "linode-lke", "--config", "lke:node_type=g6-standard-4"}
-	if found := findingsOf(e.simulate(0, "preview", change...), event.RuleCluster); !strings.Contains(found, "pools[0]: g6-standard-2 -> g6-standard-4") {
+	if found := clusterFindings(e.simulate(0, "preview", change...)); !strings.Contains(found, "pools[0]: g6-standard-2 -> g6-standard-4") {
 		t.Errorf("the preview says %q", found)
 	}
 	r := e.run(append([]string{"up", "--simulate", "--yes"}, change...)...)
@@ -132,7 +132,7 @@ func TestLostCluster(t *testing.T) {
 					e.simulate(1, "refresh") // what is in the cluster cannot be read
 				}
 				for range 2 {
-					found := findingsOf(e.simulate(0, "preview"), event.RuleCluster)
+					found := clusterFindings(e.simulate(0, "preview"))
 					if !strings.Contains(found, "the cluster is gone") || !strings.Contains(found, "secrets (") {
 						t.Errorf("the preview says %q", found)
 					}

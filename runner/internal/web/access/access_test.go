@@ -148,7 +148,7 @@ func TestAddressesAreNotMarkup(t *testing.T) {
 
 func TestTokensCannotBeGuessed(t *testing.T) {
 	t.Parallel()
-	if NewToken() == NewToken() || len(NewToken()) < 40 {
+	if one, another := NewToken(), NewToken(); one == another || len(one) < 40 {
 		t.Error("tokens can be guessed")
 	}
 }

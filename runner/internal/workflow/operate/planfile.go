@@ -24,7 +24,7 @@ func (f planFile) check(ctx context.Context) error {
 	refuse := func(format string, args ...any) *failure.Environment {
 		return &failure.Environment{
 			Text: "--plan: " + fmt.Sprintf(format, args...) + "; nothing was changed",
-			Next: "make a new plan with `" + next{f.job}.preview() + "`",
+			Next: "make a new plan with `" + next(f).preview() + "`",
 		}
 	}
 	switch {

@@ -80,7 +80,7 @@ func (g judge) assess(ctx context.Context, found *assessment, emit func(event.Ev
 	if denied := policy.Denied(findings); len(denied) > 0 {
 		return &forbiddenError{deniedText(denied), exceptionAdvice}
 	}
-	found.plan = planFile{g.job}.save(ctx, emit)
+	found.plan = planFile(g).save(ctx, emit)
 	return nil
 }
 

@@ -127,9 +127,9 @@ func written(kind, version, as string) map[string]any {
 	return o
 }
 
-func deployment(namespace, name string, replicas any) map[string]any {
-	return object("Deployment", "apps/v1", namespace, name, map[string]any{"replicas": replicas,
-		"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": name}}}})
+func deployment(replicas any) map[string]any {
+	return object("Deployment", "apps/v1", "n", "a", map[string]any{"replicas": replicas,
+		"template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "a"}}}})
 }
 
 // daemons returns a DaemonSet with a port, of its nodes or not.
@@ -156,18 +156,18 @@ func TestObstacles(t *testing.T) {
 		"one that a controller still writes": {[]map[string]any{written("CronJob", "batch/v1", "batch/v1beta1")}, "1.36", "!p/CronJob x: old-controller writes it as batch/v1beta1, which is not served any more from Kubernetes 1.25 on"},
 		"one that is written as today":       {[]map[string]any{written("CronJob", "batch/v1", "batch/v1")}, "1.36", ""},
 		"a kind of an operator":              {[]map[string]any{object("Widget", "example.com/v1beta1", "", "x", nil)}, "1.36", ""},
-		"two replicas":                       {[]map[string]any{deployment("n", "a", 2.0)}, "1.36", ""},
-		"one replica":                        {[]map[string]any{deployment("n", "a", 1.0)}, "1.36", "p/Deployment a: has one replica, and does not answer while its node is drained"},
-		"one replica by default":             {[]map[string]any{deployment("n", "a", nil)}, "1.36", "p/Deployment a: has one replica, and does not answer while its node is drained"},
+		"two replicas":                       {[]map[string]any{deployment(2.0)}, "1.36", ""},
+		"one replica":                        {[]map[string]any{deployment(1.0)}, "1.36", "p/Deployment a: has one replica, and does not answer while its node is drained"},
+		"one replica by default":             {[]map[string]any{deployment(nil)}, "1.36", "p/Deployment a: has one replica, and does not answer while its node is drained"},
 		"ports of the nodes":                 {[]map[string]any{daemons("a", map[string]any{"hostPort": 80.0}, false)}, "1.36", "p/DaemonSet a: has ports of its nodes: a new Pod begins when the old one on its node has ended, and nothing answers there meanwhile"},
 		"ports of its own":                   {[]map[string]any{daemons("a", map[string]any{"containerPort": 80.0}, false), daemons("b", map[string]any{"hostPort": 80.0}, true)}, "1.36", ""},
-		"a budget of one":                    {[]map[string]any{deployment("n", "a", 2.0), budget("n", "b", "a", map[string]any{"maxUnavailable": 1.0})}, "1.36", ""},
-		"a budget of nothing":                {[]map[string]any{deployment("n", "a", 2.0), budget("n", "b", "a", map[string]any{"maxUnavailable": 0.0})}, "1.36", "!p/PodDisruptionBudget b: maxUnavailable is 0, so that no Pod of p/Deployment a may be evicted and no node drained"},
-		"a budget of all":                    {[]map[string]any{deployment("n", "a", 2.0), budget("n", "b", "a", map[string]any{"minAvailable": 2.0})}, "1.36", "!p/PodDisruptionBudget b: minAvailable is 2 of 2, so that no Pod of p/Deployment a may be evicted and no node drained"},
-		"a budget in percent":                {[]map[string]any{deployment("n", "a", 2.0), budget("n", "b", "a", map[string]any{"minAvailable": "100%"})}, "1.36", "!p/PodDisruptionBudget b: minAvailable is 100% of 2, so that no Pod of p/Deployment a may be evicted and no node drained"},
-		"a budget of others":                 {[]map[string]any{deployment("n", "a", 2.0), budget("n", "b", "c", map[string]any{"maxUnavailable": 0.0}), budget("m", "b", "a", map[string]any{"maxUnavailable": 0.0})}, "1.36", ""},
-		"two budgets":                        {[]map[string]any{deployment("n", "a", 2.0), budget("n", "b", "a", map[string]any{"maxUnavailable": 1.0}), budget("n", "c", "a", map[string]any{"maxUnavailable": 1.0})}, "1.36", "!p/Deployment a: has 2 disruption budgets; Kubernetes never evicts such a Pod"},
-		"what stops comes first, and once":   {[]map[string]any{deployment("n", "a", 1.0), object("PodSecurityPolicy", "policy/v1beta1", "", "z", nil), object("PodSecurityPolicy", "policy/v1beta1", "", "z", nil)}, "1.36", "!p/PodSecurityPolicy z: PodSecurityPolicy of policy/v1beta1 is not served any more from Kubernetes 1.25 on; p/Deployment a: has one replica, and does not answer while its node is drained"},
+		"a budget of one":                    {[]map[string]any{deployment(2.0), budget("n", "b", "a", map[string]any{"maxUnavailable": 1.0})}, "1.36", ""},
+		"a budget of nothing":                {[]map[string]any{deployment(2.0), budget("n", "b", "a", map[string]any{"maxUnavailable": 0.0})}, "1.36", "!p/PodDisruptionBudget b: maxUnavailable is 0, so that no Pod of p/Deployment a may be evicted and no node drained"},
+		"a budget of all":                    {[]map[string]any{deployment(2.0), budget("n", "b", "a", map[string]any{"minAvailable": 2.0})}, "1.36", "!p/PodDisruptionBudget b: minAvailable is 2 of 2, so that no Pod of p/Deployment a may be evicted and no node drained"},
+		"a budget in percent":                {[]map[string]any{deployment(2.0), budget("n", "b", "a", map[string]any{"minAvailable": "100%"})}, "1.36", "!p/PodDisruptionBudget b: minAvailable is 100% of 2, so that no Pod of p/Deployment a may be evicted and no node drained"},
+		"a budget of others":                 {[]map[string]any{deployment(2.0), budget("n", "b", "c", map[string]any{"maxUnavailable": 0.0}), budget("m", "b", "a", map[string]any{"maxUnavailable": 0.0})}, "1.36", ""},
+		"two budgets":                        {[]map[string]any{deployment(2.0), budget("n", "b", "a", map[string]any{"maxUnavailable": 1.0}), budget("n", "c", "a", map[string]any{"maxUnavailable": 1.0})}, "1.36", "!p/Deployment a: has 2 disruption budgets; Kubernetes never evicts such a Pod"},
+		"what stops comes first, and once":   {[]map[string]any{deployment(1.0), object("PodSecurityPolicy", "policy/v1beta1", "", "z", nil), object("PodSecurityPolicy", "policy/v1beta1", "", "z", nil)}, "1.36", "!p/PodSecurityPolicy z: PodSecurityPolicy of policy/v1beta1 is not served any more from Kubernetes 1.25 on; p/Deployment a: has one replica, and does not answer while its node is drained"},
 	} {
 		var got []string
 		for _, o := range Obstacles(test.items, test.items, test.to) {

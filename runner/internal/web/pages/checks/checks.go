@@ -35,15 +35,14 @@ func show(r *page.Visit) (page.Content, error) {
 	data := checksPage{Command: r.Command("fleet", "drift"), Rules: r.Command("policy", "check"),
 		Costs: r.Command("fleet", "costs")}
 	for _, e := range r.Fleet.Environments {
-		switch {
-		case e.Drift == nil:
+		if e.Drift == nil {
 			data.Never = append(data.Never, e.Name)
-		default:
-			if e.Drift.Void {
-				data.Void++
-			}
-			data.Rows = append(data.Rows, e)
+			continue
 		}
+		if e.Drift.Void {
+			data.Void++
+		}
+		data.Rows = append(data.Rows, e)
 	}
 	slices.SortStableFunc(data.Rows, func(a, b view.Environment) int {
 		return weight(b) - weight(a)
