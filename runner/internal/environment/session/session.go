@@ -11,6 +11,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"mara/config"
@@ -60,12 +61,19 @@ type Session struct {
 
 	pulumi  processes
 	tell    atomic.Pointer[func(warning string)]
-	closers []func() error
+	closers closers
+}
+
+// closers are what Close calls. Checks that run at the same time add to them.
+type closers struct {
+	mu  sync.Mutex
+	all []func() error
 }
 
 // processes are what runs for Pulumi in a session.
 type processes struct {
 	plugins  map[string]string // resource providers beside the runner, with their directories
+	starting sync.Mutex        // guards engine
 	engine   engine.Engine     // nil until it is started
 	programs *programhost.Host // nil until they are started
 }
@@ -92,16 +100,23 @@ func Use(d Deps, o Options, open, do func(*Session) error) (err error) {
 
 // Close ends what the session has started, unlocks, and removes working copies.
 func (s *Session) Close() error {
+	s.closers.mu.Lock()
+	all := s.closers.all
+	s.closers.all = nil
+	s.closers.mu.Unlock()
 	var errs []error
-	for _, closer := range slices.Backward(s.closers) {
+	for _, closer := range slices.Backward(all) {
 		errs = append(errs, closer())
 	}
-	s.closers = nil
 	return errors.Join(errs...)
 }
 
 // OnClose has Close call a function, the last one first.
-func (s *Session) OnClose(closer func() error) { s.closers = append(s.closers, closer) }
+func (s *Session) OnClose(closer func() error) {
+	s.closers.mu.Lock()
+	defer s.closers.mu.Unlock()
+	s.closers.all = append(s.closers.all, closer)
+}
 
 // OnWarning passes on what comes up while a run goes on.
 func (s *Session) OnWarning(tell func(text string)) { s.tell.Store(&tell) }
@@ -114,6 +129,8 @@ func (s *Session) warn(text string) {
 
 // Engine starts when it is first needed, and warms up in the background.
 func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
+	s.pulumi.starting.Lock()
+	defer s.pulumi.starting.Unlock()
 	if s.pulumi.engine != nil {
 		return s.pulumi.engine, nil
 	}
