@@ -19,9 +19,8 @@ import (
 	"mara/runner/internal/state/statefiles"
 )
 
-// Held is an environment whose lock this process holds until the session
-// closes. Only its holder gets a work directory below the root, where files of runs
-// that were killed are removed.
+// Held is an environment whose lock this process holds until the session closes. Only its holder gets a work directory
+// below the root, where files of runs that were killed are removed.
 type Held struct {
 	RunID     string
 	Owner     lock.Owner
@@ -30,8 +29,7 @@ type Held struct {
 	session   *Session
 }
 
-// Lock locks the environment for one run. Other runs see the work in their
-// message.
+// Lock locks the environment for one run. Other runs see the work in their message.
 func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	id := journal.NewID(s.Deps.Now())
 	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}

@@ -67,10 +67,9 @@ func (d Deps) ProgramHost() (string, error) {
 	return path, nil
 }
 
-// findPlugins finds the resource providers that come with the runner, by name:
-// Pulumi can neither download them nor guess where they are. One that is not
-// there may be on the PATH, where Pulumi looks by itself; that it is nowhere is
-// a matter of the preflight checks. Simulated clouds do without.
+// findPlugins finds the resource providers that come with the runner, by name: Pulumi can neither download them nor
+// guess where they are. One that is not there may be on the PATH, where Pulumi looks by itself; that it is nowhere is a
+// matter of the preflight checks. Simulated clouds do without.
 func findPlugins(provider providers.Provider, directories []string) map[string]string {
 	found := map[string]string{}
 	for _, name := range provider.BundledPlugins {
@@ -83,10 +82,9 @@ func findPlugins(provider providers.Provider, directories []string) map[string]s
 	return found
 }
 
-// linkHosts leads simulations to the language hosts of this machine. Simulations
-// ignore the PATH, where resource providers may be, and have a Pulumi home of
-// their own, with links to the hosts and nothing else. An installed Pulumi finds
-// its hosts beside itself.
+// linkHosts leads simulations to the language hosts of this machine. Simulations ignore the PATH, where resource
+// providers may be, and have a Pulumi home of their own, with links to the hosts and nothing else. An installed Pulumi
+// finds its hosts beside itself.
 func linkHosts(s *Session) error {
 	found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi)
 	if err != nil || !found.Embedded {
@@ -148,8 +146,7 @@ func link(to, path string) error {
 	return os.Rename(made, path)
 }
 
-// locator returns how to ask the environment's cloud for resources by their names;
-// nil where it cannot be asked.
+// locator returns how to ask the environment's cloud for resources by their names; nil where it cannot be asked.
 func locator(s *Session) func(ctx context.Context, types []string) (cloud.Located, error) {
 	if s.Options.Simulation.On {
 		return func(context.Context, []string) (cloud.Located, error) {
@@ -189,8 +186,7 @@ func locate(ctx context.Context, s *Session, types []string) (cloud.Located, err
 // Shared are the engine and the program hosts that sessions of one process have in
 // common, so that all use the same warm workers. Each session has keys of its own.
 type Shared struct {
-	// Interrupt kills the engine when the user interrupts for the third time; nil for
-	// none.
+	// Interrupt kills the engine when the user interrupts for the third time; nil for none.
 	Interrupt *interrupt.Levels
 
 	mu     sync.Mutex // guards what follows
@@ -211,8 +207,7 @@ func (p *Shared) Close() error {
 	return errors.Join(errs...)
 }
 
-// engine returns an engine for one more session. The first call starts the
-// workers.
+// engine returns an engine for one more session. The first call starts the workers.
 func (p *Shared) engine(ctx context.Context, o engine.Options) (engine.Engine, func() error, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

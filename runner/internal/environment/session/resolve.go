@@ -224,8 +224,7 @@ func (s *Session) ResolveToOperate() error {
 	return err
 }
 
-// Validate holds the configuration against what the projects declare. A
-// simulation makes up what is missing.
+// Validate holds the configuration against what the projects declare. A simulation makes up what is missing.
 func (s *Session) Validate() error {
 	file := s.Settings.Config
 	if _, ok := file.Lookup(projects.SimulatedKey); ok {
@@ -263,9 +262,8 @@ func withoutInvalid(found []config.Problem, invalid error) []config.Problem {
 	})
 }
 
-// NarrowProvider reduces a provider to the needs of the selected projects. It
-// returns the whole provider if the selection is wrong; another check reports
-// that.
+// NarrowProvider reduces a provider to the needs of the selected projects. It returns the whole provider if the
+// selection is wrong; another check reports that.
 func NarrowProvider(p providers.Provider, selection plan.Selection) providers.Provider {
 	selected, err := plan.New(p)
 	if err == nil {
@@ -277,9 +275,8 @@ func NarrowProvider(p providers.Provider, selection plan.Selection) providers.Pr
 	return p.Narrow(selected.Names())
 }
 
-// unresolved adds to an error without which there are no settings what is certain
-// nevertheless: that the stack and the provider are missing, and in a directory
-// without configuration all that the provider needs.
+// unresolved adds to an error without which there are no settings what is certain nevertheless: that the stack and the
+// provider are missing, and in a directory without configuration all that the provider needs.
 func (s *Session) unresolved(first error) error {
 	o := s.Options
 	errs := []error{first}
@@ -300,8 +297,7 @@ func (s *Session) unresolved(first error) error {
 	return config.Join(errs...)
 }
 
-// missingAll returns an error that lists all that an environment of a provider
-// needs if it has no file at all.
+// missingAll returns an error that lists all that an environment of a provider needs if it has no file at all.
 func (s *Session) missingAll(stack string, provider providers.Provider) error {
 	stack = cmp.Or(stack, "NAME")
 	var err error
@@ -319,13 +315,11 @@ func (s *Session) missingAll(stack string, provider providers.Provider) error {
 	return config.WithProblems(s.Settings.Config.Validate(nil, missing), s.Vault.Problems())
 }
 
-// SecretsOf returns the values of variables whose names end in a word for a
-// secret.
+// SecretsOf returns the values of variables whose names end in a word for a secret.
 func SecretsOf(env map[string]string) []string { return secretsOf(env, strings.HasSuffix) }
 
-// PossibleSecretsOf returns also the values of variables that have such a word
-// anywhere in their names, to mask output for others. The path of a file or a
-// socket is no secret.
+// PossibleSecretsOf returns also the values of variables that have such a word anywhere in their names, to mask output
+// for others. The path of a file or a socket is no secret.
 func PossibleSecretsOf(env map[string]string) []string {
 	return secretsOf(env, func(name, word string) bool {
 		return strings.Contains(name, word) && !strings.HasSuffix(name, "_FILE") && !strings.HasSuffix(name, "_SOCK")
@@ -344,9 +338,8 @@ func secretsOf(env map[string]string, isNamedBy func(name, word string) bool) []
 	return secrets
 }
 
-// Scope returns the stacks of the environment: those of its provider's projects,
-// including the projects that a condition skips here. As long as no provider is known
-// they are those of all projects that the root knows.
+// Scope returns the stacks of the environment: those of its provider's projects, including the projects that a
+// condition skips here. As long as no provider is known they are those of all projects that the root knows.
 func (s *Session) Scope() scope.Scope {
 	known := s.Options.Known()
 	names := append([]string{}, s.Provider.Names()...)

@@ -101,21 +101,21 @@ func Use(d Deps, o Options, open, do func(*Session) error) (err error) {
 // Close ends what the session has started, unlocks, and removes working copies.
 func (s *Session) Close() error {
 	s.closers.mu.Lock()
-	all := s.closers.all
+	closers := s.closers.all
 	s.closers.all = nil
 	s.closers.mu.Unlock()
-	var errs []error
-	for _, closer := range slices.Backward(all) {
-		errs = append(errs, closer())
+	var err error
+	for _, closer := range slices.Backward(closers) {
+		err = errors.Join(err, closer())
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // OnClose has Close call a function, the last one first.
 func (s *Session) OnClose(closer func() error) {
 	s.closers.mu.Lock()
-	defer s.closers.mu.Unlock()
 	s.closers.all = append(s.closers.all, closer)
+	s.closers.mu.Unlock()
 }
 
 // OnWarning passes on what comes up while a run goes on.
