@@ -19,8 +19,7 @@ import (
 // Program exports the kubeconfig, the cluster's name and the context's name.
 func Program(ctx *pulumi.Context) error {
 	s := settings.New(ctx, projects.Kubeconfig())
-	infrastructure := s.Infrastructure()
-	project, identity := infrastructure.ClusterProject, s.String(projects.IdentityKey)
+	project, identity := s.Infrastructure().ClusterProject, s.ClusterIdentity()
 	if err := s.Err(); err != nil {
 		return err
 	}
@@ -31,7 +30,7 @@ func Program(ctx *pulumi.Context) error {
 
 	ctx.Export("kubeconfig", pulumi.ToSecret(text))
 	ctx.Export("cluster_name", ref.String("cluster_name"))
-	if infrastructure.Existing != nil && identity != "" { // the programs of applications read it, and take null for none
+	if identity != "" { // the programs of applications read it, and take null for none
 		ctx.Export("identity", pulumi.String(identity))
 	}
 	// Only the name of the context leaves the secret.

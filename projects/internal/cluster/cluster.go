@@ -50,7 +50,7 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 		images = strings.Trim(s.String(projects.Mirror), "/")
 	}
 	small := s.Declares(projects.SmallKey) && s.Bool(projects.SmallKey)
-	identity := s.String(projects.IdentityKey)
+	identity := s.ClusterIdentity()
 	onInsecure := "enforce"
 	if s.Declares(projects.PodSecurity) {
 		onInsecure = s.String(projects.PodSecurity)
@@ -93,7 +93,7 @@ func (c *Cluster) providerArgs() *kubernetes.ProviderArgs {
 		// Most charts have hooks; Pulumi's warning about them says nothing the user can act on.
 		SuppressHelmHookWarnings: pulumi.Bool(true),
 	}
-	if c.identity != "" && c.Infrastructure.Existing != nil {
+	if c.identity != "" {
 		args.ClusterIdentifier = pulumi.String(c.identity)
 	}
 	return args

@@ -93,6 +93,15 @@ func (s *Settings) Infrastructure() model.Infrastructure {
 	return infrastructure
 }
 
+// ClusterIdentity returns the configured identity of a cluster that is there already; "" if there is none.
+func (s *Settings) ClusterIdentity() string {
+	identity := s.String(projects.IdentityKey)
+	if s.Infrastructure().Existing == nil {
+		return ""
+	}
+	return identity
+}
+
 // Int reads a whole number.
 func (s *Settings) Int(name string) int {
 	switch value := s.take(name, config.Int).(type) {
