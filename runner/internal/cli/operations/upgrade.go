@@ -24,6 +24,7 @@ import (
 	"mara/runner/internal/kube/live"
 	"mara/runner/internal/kube/velero"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/plan"
@@ -380,8 +381,8 @@ func (o upgradeOptions) startProbe(ctx context.Context) (result func() upgrade.R
 	return o.Probe.Result, func() { cancel(); work.Wait() }
 }
 
-// settling is how long the probe goes on after a step: Pods that the step has replaced end in the background. Those of
-// the ingress controller take 30 seconds for it behind a load balancer.
+// settling is how long the probe continues after a step: replaced Pods end in the background. With a load balancer,
+// Pods of the ingress controller take 30 seconds.
 const settling = 40 * time.Second
 
 // settle waits until the probe has seen the end of a step. A simulated one ends at once.
@@ -389,13 +390,8 @@ func (o upgradeOptions) settle(ctx context.Context, d cmd.Deps) error {
 	if o.Probe == nil || o.Request.Options.Simulation.On {
 		return nil
 	}
-	fmt.Fprintf(d.Stderr, "\nThe probe asks for %s more, while Pods of before end.\n", settling)
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(settling):
-		return nil
-	}
+	fmt.Fprintf(d.Stderr, "\nThe probe continues for %s, while the replaced Pods end.\n", settling)
+	return interrupt.Sleep(ctx, settling)
 }
 
 // after lists what is deployed, from the project of a step on.
