@@ -134,17 +134,23 @@ func (r *realKind) up() []string {
 }
 
 // operate runs an operation that has to succeed.
-func (r *realKind) operate(args ...string) []event.Event {
-	r.t.Helper()
-	result := r.run(append(args, "--yes", "-o", "json")...)
+func (e *environment) operate(args ...string) []event.Event {
+	e.t.Helper()
+	result := e.run(append(args, "--yes", "-o", "json")...)
 	if result.code != 0 {
-		r.t.Fatalf("%s: exit code %d\n%s%s", strings.Join(args, " "), result.code, lastLines(result.stdout), result.stderr)
+		e.t.Fatalf("%s: exit code %d\n%s%s", strings.Join(args, " "), result.code, lastLines(result.stdout), result.stderr)
 	}
-	return decode(r.t, result.stdout)
+	return decode(e.t, result.stdout)
 }
 
 func (r *realKind) cluster() string      { return "mara-" + r.stack }
 func (r *realKind) controlPlane() string { return r.cluster() + "-control-plane" }
+
+// address returns the address of the control plane's node.
+func (r *realKind) address() string {
+	r.t.Helper()
+	return r.kubectl("get node " + r.controlPlane() + " --output=jsonpath={.status.addresses[0].address}")
+}
 
 // onNode runs a command on the control plane that has to succeed.
 func (r *realKind) onNode(command ...string) string {

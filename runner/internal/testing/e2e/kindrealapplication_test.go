@@ -142,8 +142,7 @@ func (r *realKind) expose(application string) {
 func (r *realKind) outside(application string) string {
 	r.t.Helper()
 	port := r.kubectl("get service outside --namespace=" + application + " --output=jsonpath={.spec.ports[0].nodePort}")
-	node := r.kubectl("get node " + r.controlPlane() + " --output=jsonpath={.status.addresses[0].address}")
-	return "http://" + node + ":" + port + "/"
+	return "http://" + r.address() + ":" + port + "/"
 }
 
 // get returns what an address answers, or why it does not.
@@ -250,8 +249,7 @@ func shopIdentity(e *existing) {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		node := e.cluster.kubectl("get node " + e.cluster.controlPlane() + " --output=jsonpath={.status.addresses[0].address}")
-		moved := regexp.MustCompile(`https://127\.0\.0\.1:\d+`).ReplaceAll(content, []byte("https://"+node+":6443"))
+		moved := regexp.MustCompile(`https://127\.0\.0\.1:\d+`).ReplaceAll(content, []byte("https://"+e.cluster.address()+":6443"))
 		e.write("moved.yaml", string(moved))
 		e.set("cluster:kubeconfig", filepath.Join(e.root, "moved.yaml"))
 		e.connects()
@@ -264,11 +262,7 @@ func shopIdentity(e *existing) {
 // connects holds that an up changes the connection of the application to the cluster, and nothing else.
 func (e *existing) connects() {
 	e.t.Helper()
-	r := e.run("up", "--yes", "-o", "json")
-	if r.code != 0 {
-		e.t.Fatalf("up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
-	}
-	changes := finished(decode(e.t, r.stdout))["shop"].Changes
+	changes := finished(e.operate("up"))["shop"].Changes
 	if changes == nil || changes.Update != 1 || changes.Create+changes.Replace+changes.Delete > 0 {
 		e.t.Errorf("it has changed %v", changes)
 	}

@@ -67,7 +67,7 @@ func TestProviderBackup(t *testing.T) {
 		e.part("a backup", backupMade),
 		e.part("a namespace that is deleted is restored, with the data in its volume", backupRestored),
 		e.part("an older chart is upgraded, under the probe", backupUpgraded),
-		e.part("destroy without a trace", func(e *existing) { e.destroy() }),
+		e.part("destroy without a trace", (*existing).destroy),
 	})
 	record(t, run)
 }

@@ -111,11 +111,7 @@ func (r *realKind) objects() map[string]bool {
 // up deploys everything, and returns the projects that have changed.
 func (e *existing) up() []string {
 	e.t.Helper()
-	r := e.run("up", "--yes", "--generate-secrets", "-o", "json")
-	if r.code != 0 {
-		e.t.Fatalf("up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
-	}
-	return changed(decode(e.t, r.stdout))
+	return changed(e.operate("up", "--generate-secrets"))
 }
 
 // TestProviderExisting deploys an environment with an application and all optional projects that need no cloud to a
@@ -265,9 +261,7 @@ func existingDestroy(e *existing) {
 // destroy leaves the cluster as it was before.
 func (e *existing) destroy() {
 	e.t.Helper()
-	if r := e.run("destroy", "--yes", "-o", "json"); r.code != 0 {
-		e.t.Fatalf("destroy: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
-	}
+	e.operate("destroy")
 	e.cluster.eventually("", func() string {
 		var left []string
 		after := e.cluster.objects()

@@ -2,9 +2,6 @@ package e2e
 
 import (
 	"cmp"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -136,15 +133,9 @@ func (e *existing) spread() {
 // certify gives the application's Ingress a certificate: cert-manager, which would, is not there.
 func (e *existing) certify() {
 	e.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{shopHost}, NotAfter: time.Now().Add(24 * time.Hour)}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	certificate, key := selfSigned(e.t, &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{shopHost}, NotAfter: time.Now().Add(24 * time.Hour),
+	})
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		e.t.Fatal(err)
@@ -170,8 +161,7 @@ stringData:
 // control plane's node, with a connection for each request.
 func (r *realKind) front(t *testing.T) string {
 	t.Helper()
-	node := r.kubectl("get node " + r.controlPlane() + " --output=jsonpath={.status.addresses[0].address}")
-	way := &url.URL{Scheme: "https", Host: node + ":30443"}
+	way := &url.URL{Scheme: "https", Host: r.address() + ":30443"}
 	server := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
 			request.SetURL(way)

@@ -161,23 +161,29 @@ func (r *realOperator) operatorImage(dir, bundle string) {
 	r.t.Cleanup(func() { _ = exec.Command("docker", "image", "rm", "--force", operatorImage).Run() })
 }
 
+// selfSigned makes a key, and a certificate that it has signed itself.
+func selfSigned(t *testing.T, about *x509.Certificate) (certificate []byte, key *ecdsa.PrivateKey) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err = x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificate, key
+}
+
 // serveRepository serves the repository of the environment by https, the only way
 // beside ssh that the operator takes. It returns a file with the certificate.
 func (r *realOperator) serveRepository() string {
 	r.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	about := &x509.Certificate{
+	signed, key := selfSigned(r.t, &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 		IPAddresses: []net.IP{net.ParseIP(dockersAddress)}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	signed, err := x509.CreateCertificate(rand.Reader, about, about, &key.PublicKey, key)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	})
 	served := r.t.TempDir()
 	r.repository = filepath.Join(served, "acme", "infra.git")
 	runProgram(r.t, "git", "init", "--quiet", "--bare", "--initial-branch=main", r.repository)
