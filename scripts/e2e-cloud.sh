@@ -6,7 +6,7 @@
 # It ends with 3, and says why, where something is missing. RECORD=1 writes what has passed into docs/tested.json.
 set -eu
 cd "$(dirname "$0")/.."
-version=$(go list -m -f '{{.Version}}' github.com/pulumi/pulumi-linode/sdk/v4)
+version=$(go list -m -f '{{.Version}}' github.com/pulumi/pulumi-linode/sdk/v5)
 lacks() {
   echo "Linode's provider cannot be tested here: $*" >&2
   exit 3

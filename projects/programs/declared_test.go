@@ -143,6 +143,9 @@ func urnOf(project string, res programtest.Resource) string {
 // full returns everything that decides whether a deployed resource changes.
 func full(t *testing.T, res programtest.Resource) string {
 	t.Helper()
+	if len(res.Dependencies) == 0 {
+		res.Dependencies = nil // some versions of the SDK say none with an empty list
+	}
 	slices.Sort(res.Dependencies)
 	for _, on := range res.PropertyDependencies {
 		slices.Sort(on)

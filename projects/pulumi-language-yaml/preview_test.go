@@ -32,7 +32,7 @@ func (engineMonitor) SupportsFeature(_ context.Context, request *pulumirpc.Suppo
 	return &pulumirpc.SupportsFeatureResponse{HasSupport: request.GetId() == "secrets"}, nil
 }
 
-func (engineMonitor) Invoke(context.Context, *pulumirpc.ResourceInvokeRequest) (*pulumirpc.InvokeResponse, error) {
+func (engineMonitor) Invoke(context.Context, *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse, error) {
 	return nil, status.Error(codes.InvalidArgument, "no such function")
 }
 

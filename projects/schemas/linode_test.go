@@ -3,7 +3,7 @@ package schemas_test
 import (
 	"testing"
 
-	linodesdk "github.com/pulumi/pulumi-linode/sdk/v4/go/linode"
+	linodesdk "github.com/pulumi/pulumi-linode/sdk/v5/go/linode"
 )
 
 func TestLinode(t *testing.T) {

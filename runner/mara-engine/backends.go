@@ -58,9 +58,10 @@ func (l *logins) Current(ctx context.Context, ws pkgworkspace.Context, sink diag
 
 // Login implements LoginManager.
 func (l *logins) Login(ctx context.Context, ws pkgworkspace.Context, sink diag.Sink, url string,
-	project *workspace.Project, setCurrent bool, insecure bool, color colors.Colorization) (backend.Backend, error) {
+	project *workspace.Project, setCurrent bool, insecure bool, color colors.Colorization,
+	options ...cmdbackend.LoginOption) (backend.Backend, error) {
 	b, err := l.kept.open(url, project, func() (backend.Backend, error) {
-		return l.LoginManager.Login(ctx, ws, sink, url, project, setCurrent, insecure, color)
+		return l.LoginManager.Login(ctx, ws, sink, url, project, setCurrent, insecure, color, options...)
 	})
 	return l.wrap(b, url), err
 }

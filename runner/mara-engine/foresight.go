@@ -163,7 +163,7 @@ func (r reader) readResource(ctx context.Context,
 
 // invoke does the same for the function that reads a stack.
 func (r reader) invoke(ctx context.Context,
-	request *pulumirpc.ResourceInvokeRequest) (*pulumirpc.InvokeResponse, error) {
+	request *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse, error) {
 	response, err := r.engine.Invoke(ctx, request)
 	if err != nil || request.GetTok() != readStackOutputs || len(response.GetFailures()) > 0 {
 		return response, err

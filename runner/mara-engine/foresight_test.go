@@ -43,10 +43,10 @@ func (m engineMonitor) ReadResource(_ context.Context, request *pulumirpc.ReadRe
 	return &pulumirpc.ReadResourceResponse{Urn: "urn", Properties: properties}, err
 }
 
-func (m engineMonitor) Invoke(_ context.Context, request *pulumirpc.ResourceInvokeRequest) (*pulumirpc.InvokeResponse, error) {
+func (m engineMonitor) Invoke(_ context.Context, request *pulumirpc.ResourceInvokeRequest) (*pulumirpc.ResourceInvokeResponse, error) {
 	name := request.GetArgs().GetFields()["name"].GetStringValue()
 	properties, err := plugin.MarshalProperties(m.reference(name), keepAll)
-	return &pulumirpc.InvokeResponse{Return: properties}, err
+	return &pulumirpc.ResourceInvokeResponse{Return: properties}, err
 }
 
 func (engineMonitor) RegisterResourceOutputs(context.Context, *pulumirpc.RegisterResourceOutputsRequest) (*emptypb.Empty, error) {

@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	root := fleetRoot(t, faulty())
 	stdout, stderr, code := runFleet(t, root, "check --simulate")
-	want := `config/pulumi/Pulumi.dev.yaml:3: warning: aws:region is "us-est-1", which was not offered on 2025-07-18; did you mean "us-east-1"? (in dev)
+	want := `config/pulumi/Pulumi.dev.yaml:3: warning: aws:region is "us-est-1", which was not offered on 2026-08-07; did you mean "us-east-1"? (in dev)
 config/pulumi/Pulumi.dev.yaml:4: warning: lke:node_count is read by no project of aws; linode-lke reads it (in dev)
 config/pulumi/Pulumi.k2.yaml: warning: k2 and k1 want the same ports of this machine (443, 5001): only one of the two can run on it (in k2)
 config/pulumi/environment:2: warning: RUNNER_CUSTOM_SETTING is no variable of the runner

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/pulumi/pulumi-linode/sdk/v4/go/linode"
+	"github.com/pulumi/pulumi-linode/sdk/v5/go/linode"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects/infrastructure/linode/internal/environment"

@@ -5,7 +5,7 @@ package lke
 import (
 	"strings"
 
-	"github.com/pulumi/pulumi-linode/sdk/v4/go/linode"
+	"github.com/pulumi/pulumi-linode/sdk/v5/go/linode"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"

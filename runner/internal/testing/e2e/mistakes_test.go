@@ -102,7 +102,7 @@ var mistakes = []mistake{
 
 	// regions
 	{name: "a zone for a region", config: "kubernetes:infra_type: aws\n  aws:region: us-east-1a", want: inFile + `3: aws:region is "us-east-1a", which is not a region such as us-east-1; did you mean us-east-1?`},
-	{name: "a region with a typing error", config: "kubernetes:infra_type: aws\n  aws:region: us-est-1", want: inFile + `3: aws:region is "us-est-1", which was not offered on 2025-07-18; did you mean "us-east-1"?`},
+	{name: "a region with a typing error", config: "kubernetes:infra_type: aws\n  aws:region: us-est-1", want: inFile + `3: aws:region is "us-est-1", which was not offered on 2026-08-07; did you mean "us-east-1"?`},
 	{name: "no region", config: "kubernetes:infra_type: aws", want: "aws:region is missing"},
 
 	// Linode

@@ -347,7 +347,11 @@ func TestFunctions(t *testing.T) {
 			if err != nil || len(resp.GetFailures()) > 0 {
 				t.Errorf("%s: %v, %v", function.Token, err, resp.GetFailures())
 			}
-			if id := e.unpack(resp.GetReturn())["id"]; !id.IsString() || id.StringValue() == "" {
+			id := e.unpack(resp.GetReturn())["id"]
+			if function.Token == "aws:eks/getClusterVersions:getClusterVersions" { // its schema has no id
+				id = resource.NewProperty("none")
+			}
+			if !id.IsString() || id.StringValue() == "" {
 				t.Errorf("%s has the id %v", function.Token, id)
 			}
 		}

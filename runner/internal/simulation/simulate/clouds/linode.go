@@ -216,7 +216,7 @@ func checkPools(o simulate.Object) []simulate.Problem {
 func linodeInstance(o simulate.Object) map[string]any {
 	address := o.IPv4("address")
 	return map[string]any{
-		"backups":         map[string]any{"available": false, "enabled": o.Value("backupsEnabled") == true},
+		"backups":         []any{map[string]any{"available": false, "enabled": o.Value("backupsEnabled") == true}},
 		"booted":          o.Value("booted") != false,
 		"bootConfigLabel": "My " + o.TextOr("label", o.Name()) + " Disk Profile",
 		"hasUserData":     len(o.List("metadatas")) > 0,
@@ -224,7 +224,7 @@ func linodeInstance(o simulate.Object) map[string]any {
 		"ipAddress":       address,
 		"ipv4s":           []any{address},
 		"ipv6":            fmt.Sprintf("2001:db8::%s/128", o.Hex("ipv6", 4)),
-		"specs":           map[string]any{"disk": 81920, "memory": 4096, "vcpus": 2, "transfer": 4000, "gpus": 0},
+		"specs":           []any{map[string]any{"disk": 81920, "memory": 4096, "vcpus": 2, "transfer": 4000, "gpus": 0}},
 	}
 }
 
@@ -255,7 +255,7 @@ func linodeRegion(id, country, label string) map[string]any {
 	return map[string]any{
 		"id": id, "country": country, "label": label, "siteType": "core", "status": "ok",
 		"capabilities": []any{"Linodes", "Kubernetes", "NodeBalancers", "Block Storage"},
-		"resolvers":    []any{}, "placementGroupLimits": []any{},
+		"resolvers":    []any{}, "placementGroupLimits": []any{}, "monitors": map[string]any{},
 	}
 }
 

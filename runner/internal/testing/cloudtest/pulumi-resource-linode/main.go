@@ -21,7 +21,7 @@ import (
 const poll = 100 * time.Millisecond
 
 func main() {
-	err := p.RunProvider(context.Background(), "linode", "4.39.0", cancel.Wrap(p.Provider{
+	err := p.RunProvider(context.Background(), "linode", "5.9.0", cancel.Wrap(p.Provider{
 		Check:  check,
 		Diff:   diff,
 		Create: create,
