@@ -119,7 +119,8 @@ func (c *Cloud) newCluster(body object) object {
 	}
 	delete(body, "node_pools")
 	of.setControlPlane(body["control_plane"])
-	body["id"], body["status"], body["tier"], body["created"], body["updated"] = of.id, "ready", "standard", now, now
+	// There is no tier: version 4 of the API does not say it, and Pulumi's provider refuses a cluster that has one there.
+	body["id"], body["status"], body["created"], body["updated"] = of.id, "ready", now, now
 	c.resources[clusters] = append(c.resources[clusters], body)
 	c.made[fmt.Sprint(of.id)] = of
 	return body

@@ -43,7 +43,7 @@ func digitaloceanResources() []simulate.Resource {
 		{
 			Token:   "digitalocean:index/kubernetesCluster:KubernetesCluster",
 			Latency: seconds(300, 60, 30), ID: func(o simulate.Object) string { return uuid(o, "id") },
-			ReplaceOn: []string{"region", "vpcUuid", "clusterSubnet", "serviceSubnet", "nodePool.size"},
+			ReplaceOn: []string{"region", "vpcUuid", "workerSubnetUuid", "clusterSubnet", "serviceSubnet", "nodePool.size"},
 			Check:     every(wellFormed("version", doksVersion.MatchString, "is not a version such as 1.36.2-do.0"), checkPool),
 			Renews:    doksRenews,
 			Refuses:   doksRefuses(),

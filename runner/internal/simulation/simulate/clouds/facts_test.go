@@ -27,12 +27,12 @@ type facts struct {
 }
 
 // unsaid are replacements that the schema of a real provider does not mention, because the provider
-// decides on them in code: plan modifiers of https://github.com/linode/terraform-provider-linode/tree/v2.39.0/linode.
+// decides on them in code: plan modifiers of https://github.com/linode/terraform-provider-linode/tree/v3.8.0/linode.
 var unsaid = map[string][]string{
 	"linode:index/lkeNodePool:LkeNodePool":   {"clusterId", "type"},
 	"linode:index/sshKey:SshKey":             {"sshKey"},
 	"linode:index/token:Token":               {"expiry", "scopes"},
-	"linode:index/nodeBalancer:NodeBalancer": {"firewallId", "region"},
+	"linode:index/nodeBalancer:NodeBalancer": {"firewallId", "region", "vpcs"},
 }
 
 // without are types of which the facts say nothing.

@@ -34,7 +34,7 @@ func linode() simulate.Package {
 		Defaults: func(o simulate.Object) map[string]any {
 			return map[string]any{
 				"created": simulate.Epoch, "updated": simulate.Epoch, "label": o.Name(), "region": "us-ord",
-				"username": "SIMULATED", "tier": "standard", "diskEncryption": "disabled",
+				"username": "SIMULATED", "diskEncryption": "disabled",
 			}
 		},
 	}
@@ -79,7 +79,7 @@ func linodeResources() []simulate.Resource {
 			// Another region is none of these: it moves the machine, which gets another address.
 			ReplaceOn: slices.Concat([]string{
 				"image", "rootPass", "authorizedKeys", "authorizedUsers", "stackscriptId", "stackscriptData",
-				"backupId", "diskEncryption", "firewallId", "ipv4s", "metadatas.userData",
+				"backupId", "diskEncryption", "firewallId", "interfaceGeneration", "ipv4s", "metadatas.userData", "networkHelper",
 			}, below("disks", "authorizedKeys", "authorizedUsers", "filesystem", "image", "readOnly", "rootPass",
 				"stackscriptData", "stackscriptId")),
 		},
@@ -107,7 +107,7 @@ func linodeResources() []simulate.Resource {
 		},
 		{
 			Token:   "linode:index/nodeBalancer:NodeBalancer",
-			Latency: seconds(5, 2, 2), ID: numeric, ReplaceOn: []string{"region", "firewallId"},
+			Latency: seconds(5, 2, 2), ID: numeric, ReplaceOn: []string{"region", "firewallId", "vpcs"},
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{
 					"hostname": "nb-" + o.Hex("name", 8) + ".simulated" + nowhere, "ipv4": o.IPv4("address"),
