@@ -247,6 +247,13 @@ func TestClusterProjectsShareOneContract(t *testing.T) {
 // TestInfrastructures: what an infrastructure names is declared.
 func TestInfrastructures(t *testing.T) {
 	t.Parallel()
+	var names []string
+	for _, infrastructure := range Infrastructures() {
+		names = append(names, infrastructure.Name)
+	}
+	if !slices.Equal(names, infraTypes) {
+		t.Errorf("infraTypes are %v, the infrastructures %v", infraTypes, names)
+	}
 	for _, infrastructure := range Infrastructures() {
 		registry, ok := ByName(infrastructure.Registry.Project)
 		if !ok || !Serves(registry, infrastructure.Name) {

@@ -18,14 +18,8 @@ func InfrastructureByName(name string) (model.Infrastructure, bool) {
 	return model.Find(Infrastructures(), func(i model.Infrastructure) bool { return i.Name == name })
 }
 
-// infraTypes lists the names of the providers.
-func infraTypes() []string {
-	var names []string
-	for _, i := range Infrastructures() {
-		names = append(names, i.Name)
-	}
-	return names
-}
+// infraTypes are the names of the infrastructures. A list of its own, because each project's keys need it.
+var infraTypes = []string{"aws", "digitalocean", "linode", "kind", "cluster"}
 
 // registryCredentials declares the project that lets a provider's cluster pull from its
 // registry.
@@ -81,7 +75,7 @@ func CredentialVariable(key string) string {
 // given provider: the directories infrastructure/<provider> belong to that provider
 // alone, everything else to all.
 func Serves(p model.Project, provider string) bool {
-	for _, other := range infraTypes() {
+	for _, other := range infraTypes {
 		if strings.HasPrefix(p.Path, "infrastructure/"+other+"/") {
 			return other == provider
 		}

@@ -49,7 +49,7 @@ func CredentialsName(namespace string) string { return namespace + "-credentials
 
 // infraTypeKey declares the provider of the stack.
 func infraTypeKey() config.Key {
-	return config.Key{Name: InfraType, Kind: config.String, Required: true, Allowed: infraTypes(), Example: "kind",
+	return config.Key{Name: InfraType, Kind: config.String, Required: true, Allowed: infraTypes, Example: "kind",
 		Doc: "provider that hosts the cluster; set once, a stack never changes provider"}
 }
 

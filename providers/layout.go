@@ -156,7 +156,7 @@ func (l layout) steps(nodes []node) []Step {
 		if i < 0 {
 			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.Name, n.name))
 		}
-		edges := needs.Needs{Reads: n.reads, After: n.after}
+		edges := needs.Needs{Reads: slices.Clone(n.reads), After: slices.Clone(n.after)}
 		steps = append(steps, Step{Project: catalogue[i], When: l.when[n.name], Needs: edges})
 	}
 	return steps

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"mara/config"
 	"mara/projects"
@@ -54,11 +55,12 @@ func (o Optional) Find(name string) (Step, bool) {
 // With returns the provider with optional projects, which come before the application. It skips needs that the
 // provider lacks, and names of other projects.
 func (p Provider) With(names ...string) Provider {
+	application := projects.BankOfAnthos().Name
 	for _, step := range p.Optional.Steps {
 		if !slices.Contains(names, step.Project.Name) || slices.Contains(p.Names(), step.Project.Name) {
 			continue
 		}
-		at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Project.Name == projects.BankOfAnthos().Name })
+		at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Project.Name == application })
 		if at < 0 {
 			at = len(p.Steps)
 		}
@@ -149,8 +151,11 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
-// layouts returns the providers, in the order in which they are shown.
-func layouts() []layout { return []layout{aws(), digitalocean(), linode(), kind(), cluster()} }
+// layouts are the providers, in the order in which they are shown, made once: each command of the runner names
+// them.
+var layouts = sync.OnceValue(func() []layout {
+	return []layout{aws(), digitalocean(), linode(), kind(), cluster()}
+})
 
 // All returns the providers.
 func All() []Provider {
