@@ -12,12 +12,11 @@ import (
 )
 
 // deviations are what Pulumi's provider sends although the description does not have it. Each is nothing, in other words: no
-// list is meant, or no revision.
+// list is meant, or no logs.
 var deviations = map[string]func(body map[string]any) bool{
-	"an empty revision_id, where the description has revision-id": func(body map[string]any) bool {
+	"no audit logs, which are newer than the description": func(body map[string]any) bool {
 		controlPlane, _ := body["control_plane"].(map[string]any)
-		acl, _ := controlPlane["acl"].(map[string]any)
-		return without(acl, "revision_id", "")
+		return without(controlPlane, "audit_logs_enabled", false)
 	},
 	"no taints, where the description wants one at least": func(body map[string]any) (found bool) {
 		pools, _ := body["node_pools"].([]any)

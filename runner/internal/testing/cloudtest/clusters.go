@@ -102,6 +102,9 @@ func (c *Cloud) cluster(r *http.Request) (status int, answer any, ok bool) {
 	case of == nil:
 		return http.StatusNotFound, nil, true
 	case r.Method == http.MethodDelete && part == "":
+		for _, pool := range of.pools {
+			c.empty(pool)
+		}
 		delete(c.made, id)
 		return 0, nil, false // the list knows how
 	}
@@ -156,12 +159,7 @@ func (c *Cloud) fill(pool object) {
 			pool[name] = none
 		}
 	}
-	old, _ := pool["nodes"].([]object)
-	for _, node := range old {
-		c.nextID++
-		c.events = append(c.events, object{"id": c.nextID, "action": "linode_delete", "status": "finished", "created": now,
-			"entity": object{"id": node["instance_id"], "type": "linode"}})
-	}
+	c.empty(pool)
 	count, _ := pool["count"].(float64)
 	var nodes []object
 	for range int(count) {
@@ -170,6 +168,16 @@ func (c *Cloud) fill(pool object) {
 		nodes = append(nodes, object{"id": id, "instance_id": c.nextID, "status": "ready"})
 	}
 	pool["nodes"] = nodes
+}
+
+// empty deletes the nodes of a pool. The events of it are what Pulumi's provider waits for.
+func (c *Cloud) empty(pool object) {
+	old, _ := pool["nodes"].([]object)
+	for _, node := range old {
+		c.nextID++
+		c.events = append(c.events, object{"id": c.nextID, "action": "linode_delete", "status": "finished", "created": now,
+			"entity": object{"id": node["instance_id"], "type": "linode"}})
+	}
 }
 
 // partOf answers a request to a cluster, or to what is below it.
