@@ -43,6 +43,6 @@ func ConnectCluster(
 	if err != nil {
 		return nil, nil, err
 	}
-	cluster, err = kubeapi.ConnectToChange(kubeconfig, s.Env, changes...)
+	cluster, err = kubeapi.Connect(kubeconfig, s.Env, changes...)
 	return cluster, kubeconfig, err
 }

@@ -31,7 +31,7 @@ func connect(t *testing.T, path string, answer func(body map[string]any) (code i
 		fmt.Fprint(w, text)
 	}))
 	t.Cleanup(server.Close)
-	c, err := kubeapi.ConnectToChange([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
+	c, err := kubeapi.Connect([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
 		`"clusters":[{"name":"c","cluster":{"server":%q}}],"users":[{"name":"u","user":{"token":"t"}}],"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`,
 		server.URL)), nil, grants.Changes()...)
 	if err != nil {

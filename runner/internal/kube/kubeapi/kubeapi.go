@@ -45,14 +45,9 @@ func New(objects dynamic.Interface, kinds discovery.DiscoveryInterfaceWithContex
 }
 
 // Connect makes clients of the cluster of a kubeconfig. env is added to the environment
-// of a command in it that gets a token.
-func Connect(content []byte, env map[string]string) (*Cluster, error) {
-	return ConnectToChange(content, env)
-}
-
-// ConnectToChange makes clients that may also make these changes, such as "create backups.velero.io", "delete
-// restores.velero.io", or "create token" of the core API.
-func ConnectToChange(content []byte, env map[string]string, changes ...string) (*Cluster, error) {
+// of a command in it that gets a token. The clients may make these changes, such as "create backups.velero.io",
+// "delete restores.velero.io", or "create token" of the core API.
+func Connect(content []byte, env map[string]string, changes ...string) (*Cluster, error) {
 	config, err := kubeconfig.Config(content, env)
 	if err != nil {
 		return nil, err

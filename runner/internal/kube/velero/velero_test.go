@@ -67,7 +67,7 @@ func serve(t *testing.T, f *fake) velero.Server {
 	f.t = t
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)
-	cluster, err := kubeapi.ConnectToChange([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
+	cluster, err := kubeapi.Connect([]byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c",`+
 		`"clusters":[{"name":"c","cluster":{"server":%q}}],"users":[{"name":"u","user":{"token":"t"}}],"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`,
 		server.URL)), nil, velero.Changes()...)
 	if err != nil {
