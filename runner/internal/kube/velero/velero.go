@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"mara/runner/internal/kube/kubeapi"
+	"mara/runner/internal/machine/interrupt"
 )
 
 // Changes lists the changes that this package makes in a cluster.
@@ -52,12 +53,12 @@ type work struct {
 		IncludedNamespaces []string `json:"includedNamespaces"`
 	} `json:"spec"`
 	Status struct {
-		Phase            string       `json:"phase"`
-		StartTimestamp   *metav1.Time `json:"startTimestamp"`
-		Expiration       *metav1.Time `json:"expiration"`
-		FailureReason    string       `json:"failureReason"`
-		ValidationErrors []string     `json:"validationErrors"`
-		Errors           int          `json:"errors"`
+		Phase            string      `json:"phase"`
+		StartTimestamp   metav1.Time `json:"startTimestamp"`
+		Expiration       metav1.Time `json:"expiration"`
+		FailureReason    string      `json:"failureReason"`
+		ValidationErrors []string    `json:"validationErrors"`
+		Errors           int         `json:"errors"`
 	} `json:"status"`
 }
 
@@ -68,16 +69,12 @@ func resource(name string) schema.GroupVersionResource {
 
 // List lists the backups, the newest first.
 func (s Server) List(ctx context.Context) ([]Backup, error) {
-	found, err := s.list(ctx, "backups", metav1.ListOptions{})
+	found, err := list[work](ctx, s, "backups", "")
 	if err != nil {
 		return nil, err
 	}
 	backups := []Backup{}
-	for _, item := range found {
-		var w work
-		if err := decode(item, &w); err != nil {
-			return nil, err
-		}
+	for _, w := range found {
 		backups = append(backups, backupOf(w))
 	}
 	slices.SortFunc(backups, func(a, b Backup) int {
@@ -90,16 +87,10 @@ func (s Server) List(ctx context.Context) ([]Backup, error) {
 func backupOf(w work) Backup {
 	b := Backup{
 		Name: w.Name, Phase: cmp.Or(w.Status.Phase, "New"), Schedule: w.Labels["velero.io/schedule-name"],
-		Problem: w.problem(),
+		Problem: w.problem(), Started: w.Status.StartTimestamp.Time, Expires: w.Status.Expiration.Time,
 	}
 	if !slices.Contains(w.Spec.IncludedNamespaces, "*") {
 		b.Namespaces = w.Spec.IncludedNamespaces
-	}
-	if w.Status.StartTimestamp != nil {
-		b.Started = w.Status.StartTimestamp.Time
-	}
-	if w.Status.Expiration != nil {
-		b.Expires = w.Status.Expiration.Time
 	}
 	return b
 }
@@ -141,10 +132,7 @@ func (s Server) Skipped(ctx context.Context, namespaces []string) ([]string, err
 // Back makes a backup, and returns it when it has ended.
 func (s Server) Back(ctx context.Context, name string, namespaces []string) (Backup, error) {
 	spec := map[string]any{"storageLocation": "default", "defaultVolumesToFsBackup": true}
-	if len(namespaces) > 0 {
-		spec["includedNamespaces"] = anyOf(namespaces)
-	}
-	w, err := s.make(ctx, "backups", "Backup", name, spec)
+	w, err := s.make(ctx, "Backup", name, namespaces, spec)
 	if err != nil {
 		return Backup{}, err
 	}
@@ -153,25 +141,22 @@ func (s Server) Back(ctx context.Context, name string, namespaces []string) (Bac
 
 // Lost lists the volumes of Pods that a backup should have and that are not complete in it.
 func (s Server) Lost(ctx context.Context, backup string) ([]string, error) {
-	found, err := s.list(ctx, "podvolumebackups", metav1.ListOptions{LabelSelector: "velero.io/backup-name=" + backup})
+	type volumeBackup struct {
+		Spec struct {
+			Pod    metav1.ObjectMeta `json:"pod"` // its namespace and name
+			Volume string            `json:"volume"`
+		} `json:"spec"`
+		Status struct {
+			Phase   string `json:"phase"`
+			Message string `json:"message"`
+		} `json:"status"`
+	}
+	found, err := list[volumeBackup](ctx, s, "podvolumebackups", "velero.io/backup-name="+backup)
 	if err != nil {
 		return nil, err
 	}
 	var lost []string
-	for _, item := range found {
-		var volume struct {
-			Spec struct {
-				Pod    metav1.ObjectMeta `json:"pod"` // its namespace and name
-				Volume string            `json:"volume"`
-			} `json:"spec"`
-			Status struct {
-				Phase   string `json:"phase"`
-				Message string `json:"message"`
-			} `json:"status"`
-		}
-		if err := decode(item, &volume); err != nil {
-			return nil, err
-		}
+	for _, volume := range found {
 		if volume.Status.Phase != "Completed" {
 			text := fmt.Sprintf("%s/%s %s: %s %s", volume.Spec.Pod.Namespace, volume.Spec.Pod.Name, volume.Spec.Volume,
 				volume.Status.Phase, volume.Status.Message)
@@ -187,10 +172,7 @@ func (s Server) Lost(ctx context.Context, backup string) ([]string, error) {
 // the namespace of a Velero that is destroyed would stay. One that is not complete is kept with its log.
 func (s Server) Restore(ctx context.Context, name, backup string, namespaces []string) error {
 	spec := map[string]any{"backupName": backup, "existingResourcePolicy": "none"}
-	if len(namespaces) > 0 {
-		spec["includedNamespaces"] = anyOf(namespaces)
-	}
-	w, err := s.make(ctx, "restores", "Restore", name, spec)
+	w, err := s.make(ctx, "Restore", name, namespaces, spec)
 	if err != nil {
 		return err
 	}
@@ -204,9 +186,17 @@ func (s Server) Restore(ctx context.Context, name, backup string, namespaces []s
 	return nil
 }
 
-// make creates a Backup or Restore, and waits for its end.
-func (s Server) make(ctx context.Context, plural, kind, name string, spec map[string]any) (w work, err error) {
-	client := s.Cluster.Objects.Resource(resource(plural)).Namespace(s.Namespace)
+// make creates a Backup or Restore of namespaces, or of all, and waits for its end.
+func (s Server) make(ctx context.Context, kind, name string, namespaces []string, spec map[string]any) (
+	w work, err error) {
+	var included []any
+	for _, namespace := range namespaces {
+		included = append(included, namespace)
+	}
+	if len(included) > 0 {
+		spec["includedNamespaces"] = included
+	}
+	client := s.Cluster.Objects.Resource(resource(strings.ToLower(kind) + "s")).Namespace(s.Namespace)
 	created, err := client.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "velero.io/v1", "kind": kind, "spec": spec,
 		"metadata": map[string]any{"name": name, "namespace": s.Namespace},
@@ -225,10 +215,8 @@ func (s Server) make(ctx context.Context, plural, kind, name string, spec map[st
 		default:
 			return w, nil
 		}
-		select {
-		case <-ctx.Done():
-			return w, fmt.Errorf("waiting for %s, which continues in the cluster: %w", name, context.Cause(ctx))
-		case <-time.After(s.Interval):
+		if err := interrupt.Sleep(ctx, s.Interval); err != nil {
+			return w, fmt.Errorf("waiting for %s, which continues in the cluster: %w", name, err)
 		}
 		if created, err = client.Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return w, fmt.Errorf("reading %s: %w", name, err)
@@ -247,18 +235,21 @@ func ended(what string, w work) error {
 	return fmt.Errorf("%s is %s", what, w.Status.Phase)
 }
 
-// list lists objects of Velero.
-func (s Server) list(ctx context.Context, kind string, options metav1.ListOptions) ([]map[string]any, error) {
-	found, err := s.Cluster.Objects.Resource(resource(kind)).Namespace(s.Namespace).List(ctx, options)
+// list lists objects of Velero whose labels match the selector. T is Go's type of them.
+func list[T any](ctx context.Context, s Server, kind, selector string) ([]T, error) {
+	found, err := s.Cluster.Objects.Resource(resource(kind)).Namespace(s.Namespace).
+		List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if apierrors.IsNotFound(err) {
 		return nil, errors.New("the cluster has no Velero: name backup in `with` of mara.yaml, and run `runner up`")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", kind, err)
 	}
-	var objects []map[string]any
-	for _, item := range found.Items {
-		objects = append(objects, item.Object)
+	objects := make([]T, len(found.Items))
+	for i, item := range found.Items {
+		if err := decode(item.Object, &objects[i]); err != nil {
+			return nil, err
+		}
 	}
 	return objects, nil
 }
@@ -269,13 +260,4 @@ func decode(object map[string]any, into any) error {
 		return fmt.Errorf("reading what Velero says: %w", err)
 	}
 	return nil
-}
-
-// anyOf returns strings as values of an object.
-func anyOf(texts []string) []any {
-	var values []any
-	for _, text := range texts {
-		values = append(values, text)
-	}
-	return values
 }
