@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -107,9 +108,9 @@ func (c cluster) all(ctx context.Context) ([][][]byte, error) {
 // it reads only the metadata.
 func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte, version string, err error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		page, of, err := c.page(ctx, r, options)
-		if version == "" { // the other pages have the version of the first
-			version = of
+		page, err := c.page(ctx, r, options)
+		if list, ok := page.(metav1.ListInterface); ok && err == nil {
+			version = cmp.Or(version, list.GetResourceVersion()) // the other pages have the version of the first
 		}
 		return page, err
 	})
@@ -128,17 +129,9 @@ func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte
 	return objects, version, err
 }
 
-func (c cluster) page(ctx context.Context, r kubeapi.Resource, o metav1.ListOptions) (runtime.Object, string, error) {
+func (c cluster) page(ctx context.Context, r kubeapi.Resource, o metav1.ListOptions) (runtime.Object, error) {
 	if isSecrets(r) {
-		page, err := c.Metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, o)
-		if err != nil {
-			return nil, "", err
-		}
-		return page, page.GetResourceVersion(), nil
+		return c.Metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, o)
 	}
-	page, err := c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, o)
-	if err != nil {
-		return nil, "", err
-	}
-	return page, page.GetResourceVersion(), nil
+	return c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).List(ctx, o)
 }
