@@ -134,12 +134,7 @@ func (e Entries) Remove(ctx context.Context) (removed []Place, err error) {
 // Current returns the kubeconfig of the cluster as Merge has left it. ok is false if the entries are gone, or if
 // another context is current although UseContext is set, or none is.
 func (e Entries) Current() (content []byte, ok bool) {
-	var known []loaded
-	for _, file := range e.Files {
-		if config, err := load(file); err == nil { // an unreadable file has no entries
-			known = append(known, loaded{file, config})
-		}
-	}
+	known, _ := e.loadAll() // an unreadable file has no entries
 	current := currentOf(known)
 	for _, name := range e.names() {
 		for _, file := range known {
@@ -169,20 +164,17 @@ type loaded struct {
 	config *api.Config
 }
 
-// loadAll reads the files that exist.
-func (e Entries) loadAll() ([]loaded, error) {
-	var known []loaded
+// loadAll reads the files that exist, and returns the first error with the files that could be read.
+func (e Entries) loadAll() (known []loaded, first error) {
 	for _, file := range e.Files {
 		config, err := load(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		if err == nil {
+			known = append(known, loaded{file, config})
+		} else if first == nil && !errors.Is(err, fs.ErrNotExist) {
+			first = err
 		}
-		if err != nil {
-			return nil, err
-		}
-		known = append(known, loaded{file, config})
 	}
-	return known, nil
+	return known, first
 }
 
 // nameIn returns the name for entries of a cluster: the first that no other root has for another cluster.
