@@ -42,20 +42,26 @@ type Watcher struct {
 
 // Wait waits until all Stacks are ready, or one is stalled.
 func (w Watcher) Wait(ctx context.Context) error {
-	seen := map[string]State{}
+	return w.until(ctx, map[string]State{}, func(states []State) ([]State, error) {
+		if len(states) == 0 {
+			return nil, ErrNoStacks
+		}
+		return slices.DeleteFunc(states, func(s State) bool { return s.Phase == Ready }), nil
+	})
+}
+
+// until waits until left, which selects the Stacks to wait for, selects none, or one of them is stalled.
+func (w Watcher) until(ctx context.Context, seen map[string]State, left func([]State) ([]State, error)) error {
 	for {
 		states, err := w.look(ctx, seen)
-		if err != nil {
-			return err
+		if err == nil {
+			states, err = left(states)
 		}
-		if len(states) == 0 {
-			return ErrNoStacks
+		if err != nil || len(states) == 0 {
+			return err
 		}
 		if stalled := stuck(states); len(stalled) > 0 {
 			return &StalledError{stalled}
-		}
-		if !slices.ContainsFunc(states, func(s State) bool { return s.Phase != Ready }) {
-			return nil
 		}
 		if err := w.Sleep(ctx, w.Every); err != nil {
 			return err
@@ -141,12 +147,8 @@ func (w Watcher) patch(ctx context.Context, states []State, patch string) error 
 
 // gone waits until Stacks are gone.
 func (w Watcher) gone(ctx context.Context, names []string, seen map[string]State) error {
-	for {
-		states, err := w.look(ctx, seen)
-		if err != nil {
-			return err
-		}
-		left := slices.DeleteFunc(slices.Clone(states), func(s State) bool { return !slices.Contains(names, s.Name) })
+	return w.until(ctx, seen, func(states []State) ([]State, error) {
+		left := slices.DeleteFunc(states, func(s State) bool { return !slices.Contains(names, s.Name) })
 		for _, name := range names {
 			s, known := seen[name]
 			if known && s.Phase != "gone" && !slices.ContainsFunc(left, func(s State) bool { return s.Name == name }) {
@@ -155,16 +157,8 @@ func (w Watcher) gone(ctx context.Context, names []string, seen map[string]State
 				w.Tell(s)
 			}
 		}
-		if len(left) == 0 {
-			return nil
-		}
-		if stalled := stuck(left); len(stalled) > 0 {
-			return &StalledError{stalled}
-		}
-		if err := w.Sleep(ctx, w.Every); err != nil {
-			return err
-		}
-	}
+		return left, nil
+	})
 }
 
 // maxTries is how often a request is made until an answer comes.
