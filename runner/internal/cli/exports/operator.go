@@ -302,11 +302,7 @@ func (e environment) describe(o operatorOptions) (pko.Environment, error) {
 		if p.Own == nil || o.readsFromGit(p) {
 			continue
 		}
-		read := pko.ReadProgram
-		if p.Own.Generated {
-			read = pko.ReadApplication
-		}
-		if described.Programs[p.Name], err = read(p.Own.Dir); err != nil {
+		if described.Programs[p.Name], err = pko.ReadProgram(p.Own.Dir, p.Own.Generated); err != nil {
 			problems = append(problems, fmt.Errorf("%s cannot be a Program: %w; say with --repo or --flux where it is", p.Name,
 				err))
 			described.Programs[p.Name] = map[string]any{} // one problem is enough
@@ -432,7 +428,7 @@ func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDo
 		document.programs = append(document.programs, program.Metadata.Name)
 	}
 	for _, left := range x.Skipped {
-		document.Skipped[left.Project] = left.Why
+		document.Skipped[left.Project] = left.Text
 	}
 	return document
 }

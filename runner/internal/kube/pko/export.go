@@ -71,8 +71,8 @@ const ProjectsInImage = "/opt/mara/projects"
 type Exported struct {
 	Stacks   []Stack
 	Programs []Program
-	Skipped  []Skipped
-	Notes    []Note
+	Skipped  []Note // projects that the operator cannot run, with the reason
+	Notes    []Note // how the operator runs projects differently
 }
 
 // Program is a project in Pulumi YAML inside of an object.
@@ -83,10 +83,7 @@ type Program struct {
 	Program    map[string]any `json:"program"`
 }
 
-// Skipped is a project that the operator cannot run, with the reason.
-type Skipped struct{ Project, Why string }
-
-// Note describes how the operator runs a project differently.
+// Note says something of a project.
 type Note struct{ Project, Text string }
 
 // impossible has the reasons why some built-in projects cannot run in a Pod.
@@ -105,14 +102,14 @@ func Export(e Environment, o Options) (Exported, error) {
 	for _, step := range e.Plan.Steps {
 		p := step.Project
 		for _, name := range step.All() {
-			if i := slices.IndexFunc(x.Skipped, func(l Skipped) bool { return l.Project == name }); i >= 0 {
+			if i := slices.IndexFunc(x.Skipped, func(l Note) bool { return l.Project == name }); i >= 0 {
 				needed[p.Name] = append(needed[p.Name], needed[name]...) // the order goes on through it
 				continue
 			}
 			needed[p.Name] = append(needed[p.Name], name)
 		}
 		if why := impossible[p.Name]; why != "" {
-			x.Skipped = append(x.Skipped, Skipped{p.Name, why})
+			x.Skipped = append(x.Skipped, Note{p.Name, why})
 			continue
 		}
 		stack := e.stack(step, o)

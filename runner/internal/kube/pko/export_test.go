@@ -321,7 +321,7 @@ func TestReadProgram(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := pko.ReadProgram(dir)
+			got, err := pko.ReadProgram(dir, false)
 			if test.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), test.fails) {
 					t.Errorf("error %v", err)
@@ -343,7 +343,7 @@ func TestReadApplication(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := pko.ReadApplication(dir)
+	got, err := pko.ReadProgram(dir, true)
 	want := map[string]any{"configuration": map[string]any{"TOKEN": map[string]any{"type": "String"}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)

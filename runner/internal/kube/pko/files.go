@@ -117,23 +117,16 @@ func (x Exported) readme(e Environment, o Options) []byte {
 	} else {
 		line("Deleting a Stack destroys nothing. `--destroy` exports Stacks that destroy their resources.")
 	}
-	x.lists(&b, e)
+	list := func(heading string, notes []Note) {
+		for i, note := range notes {
+			if i == 0 {
+				line("\n## %s\n", heading)
+			}
+			line("- %s: %s", note.Project, note.Text)
+		}
+	}
+	list(fmt.Sprintf("Skipped\n\nDeploy these projects first, with `runner up -s %s --only PROJECT` on the same backend.",
+		e.Name), x.Skipped)
+	list("Different", x.Notes)
 	return []byte(b.String())
-}
-
-// lists adds the skipped projects and the differences.
-func (x Exported) lists(b *strings.Builder, e Environment) {
-	if len(x.Skipped) > 0 {
-		fmt.Fprintf(b, "\n## Skipped\n\nDeploy these projects first, with `runner up -s %s --only PROJECT` on the same "+
-			"backend.\n\n", e.Name)
-		for _, left := range x.Skipped {
-			fmt.Fprintf(b, "- %s: %s\n", left.Project, left.Why)
-		}
-	}
-	if len(x.Notes) > 0 {
-		b.WriteString("\n## Different\n\n")
-		for _, note := range x.Notes {
-			fmt.Fprintf(b, "- %s: %s\n", note.Project, note.Text)
-		}
-	}
 }

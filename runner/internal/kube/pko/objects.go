@@ -110,14 +110,9 @@ type Template struct {
 }
 
 // ReadProgram reads a project in Pulumi YAML as the content of a Program. The error names
-// what a Program cannot contain.
-func ReadProgram(dir string) (map[string]any, error) { return readProgram(dir, false) }
-
-// ReadApplication reads the program of an application. Its secret values come from Secrets alone, and so are secret
-// although a Program cannot declare it.
-func ReadApplication(dir string) (map[string]any, error) { return readProgram(dir, true) }
-
-func readProgram(dir string, takesSecrets bool) (map[string]any, error) {
+// what a Program cannot contain. The secret values of an application come from Secrets alone, and so are secret
+// although a Program cannot declare it: it takes secrets.
+func ReadProgram(dir string, takesSecrets bool) (map[string]any, error) {
 	program := map[string]any{}
 	for _, file := range []string{"Pulumi.yaml", "Main.yaml"} {
 		content, err := os.ReadFile(filepath.Join(dir, file))
