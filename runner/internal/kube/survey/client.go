@@ -3,11 +3,12 @@
 package survey
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,9 +44,7 @@ func (c client) Account(ctx context.Context) (cloud.Account, error) {
 	if err != nil {
 		return cloud.Account{}, err
 	}
-	review := object("authentication.k8s.io/v1", "SelfSubjectReview", nil)
-	created, err := s.objects.Resource(schema.GroupVersionResource{Group: "authentication.k8s.io", Version: "v1",
-		Resource: "selfsubjectreviews"}).Create(ctx, review, createOptions)
+	answer, err := s.review(ctx, "authentication.k8s.io", "SelfSubjectReview", nil)
 	if apierrors.IsNotFound(err) { // before Kubernetes 1.28
 		_, err := s.kinds.ServerVersion()
 		return cloud.Account{Name: "context " + c.access.Context}, c.explain(ctx, err)
@@ -53,7 +52,7 @@ func (c client) Account(ctx context.Context) (cloud.Account, error) {
 	if err != nil {
 		return cloud.Account{}, c.explain(ctx, err)
 	}
-	name, _, _ := unstructured.NestedString(created.Object, "status", "userInfo", "username")
+	name, _, _ := unstructured.NestedString(answer.Object, "status", "userInfo", "username")
 	return cloud.Account{Name: fmt.Sprintf("%s in context %s", name, c.access.Context)}, nil
 }
 
@@ -167,7 +166,7 @@ func (c client) explain(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return cmpLate(name, context.Cause(ctx))
+		return cmp.Or(cloud.Late(name, context.Cause(ctx)), context.Cause(ctx))
 	case apierrors.IsUnauthorized(err):
 		return &cloud.Error{Text: name + " refuses the credentials", Err: err,
 			Next: "log in again; kubectl has the same answer with this context"}
@@ -178,22 +177,13 @@ func (c client) explain(ctx context.Context, err error) error {
 		Next: "check that kubectl has an answer with this context, from this machine"}
 }
 
-// cmpLate returns the error for a cluster that did not answer in time, or the cause of the interruption.
-func cmpLate(name string, cause error) error {
-	if late := cloud.Late(name, cause); late != nil {
-		return late
-	}
-	return cause
-}
-
-// isMissing reports whether the cluster does not have a kind, or an object.
-func isMissing(err error) bool { return apierrors.IsNotFound(err) || errors.Is(err, kubeapi.ErrNoKind) }
-
-// object makes an object without a name.
-func object(apiVersion, kind string, spec map[string]any) *unstructured.Unstructured {
-	made := map[string]any{"apiVersion": apiVersion, "kind": kind}
+// review sends a question to the API server as an object to create, and returns the answer.
+func (s server) review(ctx context.Context, group, kind string, spec map[string]any) (
+	*unstructured.Unstructured, error) {
+	question := map[string]any{"apiVersion": group + "/v1", "kind": kind}
 	if spec != nil {
-		made["spec"] = spec
+		question["spec"] = spec
 	}
-	return &unstructured.Unstructured{Object: made}
+	resource := schema.GroupVersionResource{Group: group, Version: "v1", Resource: strings.ToLower(kind) + "s"}
+	return s.objects.Resource(resource).Create(ctx, &unstructured.Unstructured{Object: question}, metav1.CreateOptions{})
 }

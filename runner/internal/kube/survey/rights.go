@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"mara/projects"
 	"mara/projects/model"
@@ -97,11 +96,8 @@ func (e *examination) may(ctx context.Context, verb string, access model.Access)
 	if access.Namespace != "" {
 		attributes["namespace"] = access.Namespace
 	}
-	review := object("authorization.k8s.io/v1", "SelfSubjectAccessReview",
+	answer, err := e.review(ctx, "authorization.k8s.io", "SelfSubjectAccessReview",
 		map[string]any{"resourceAttributes": attributes})
-	answer, err := e.objects.Resource(schema.GroupVersionResource{
-		Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews",
-	}).Create(ctx, review, createOptions)
 	if err != nil {
 		return false, err
 	}

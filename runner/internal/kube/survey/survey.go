@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,9 +19,6 @@ import (
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/typeset"
 )
-
-// createOptions are those of questions that are sent as objects.
-var createOptions = metav1.CreateOptions{}
 
 // Survey implements cloud.Surveyor.
 func (c client) Survey(ctx context.Context, q cloud.Question) (cloud.Survey, error) {
@@ -61,11 +59,11 @@ type examination struct {
 
 // node is what counts of a node.
 type node struct {
-	name, provider, arch, image      string
-	labels, annotations              map[string]string
-	external, internal               string
-	controlPlane, ready, schedulable bool
-	cpu, memory                      resource.Quantity
+	name, provider, arch, image string
+	labels, annotations         map[string]string
+	external, internal          string
+	ready, schedulable          bool
+	cpu, memory                 resource.Quantity
 }
 
 func (e *examination) fact(format string, args ...any) {
@@ -90,7 +88,7 @@ func (e *examination) list(group, version, name, selector string) (items []unstr
 	found, err := e.objects.Resource(schema.GroupVersionResource{Group: group, Version: version, Resource: name}).
 		List(e.ctx, metav1.ListOptions{LabelSelector: selector})
 	switch {
-	case isMissing(err):
+	case apierrors.IsNotFound(err):
 		return nil, true
 	case err != nil:
 		return nil, false
@@ -173,10 +171,6 @@ func nodeOf(item unstructured.Unstructured) node {
 		labels: item.GetLabels(), annotations: item.GetAnnotations(),
 		arch: text("status", "nodeInfo", "architecture"), image: text("status", "nodeInfo", "osImage"), schedulable: true,
 	}
-	for _, role := range []string{"control-plane", "master"} {
-		_, isRole := n.labels["node-role.kubernetes.io/"+role]
-		n.controlPlane = n.controlPlane || isRole
-	}
 	if unschedulable, _, _ := unstructured.NestedBool(item.Object, "spec", "unschedulable"); unschedulable {
 		n.schedulable = false
 	}
@@ -233,10 +227,7 @@ func (e *examination) storage() {
 		}
 	}
 	slices.Sort(names)
-	has := cmp.Or("it has "+strings.Join(names, ", "), "it has none")
-	if len(names) == 0 {
-		has = "it has none"
-	}
+	has := "it has " + cmp.Or(strings.Join(names, ", "), "none")
 	switch {
 	case class != "" && !slices.Contains(names, class):
 		e.problem("set "+projects.StorageClass+" to one of them", "there is no StorageClass %q; %s%s", class, has,
