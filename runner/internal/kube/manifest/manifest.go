@@ -10,6 +10,7 @@ import (
 	"maps"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
@@ -20,10 +21,8 @@ type Object map[string]any
 // Of returns the object of a resource of Pulumi's Kubernetes provider, whose type names
 // the kind. The object shares the inputs.
 func Of(token string, inputs map[string]any) Object {
-	object := Object(maps.Clone(inputs))
-	if object == nil {
-		object = Object{}
-	}
+	object := Object{}
+	maps.Copy(object, inputs)
 	version, kind, _ := strings.Cut(strings.TrimPrefix(token, "kubernetes:"), ":")
 	object["apiVersion"], object["kind"] = strings.TrimPrefix(version, "core/"), kind
 	return object
@@ -70,12 +69,7 @@ func (o Object) Parts() []Object {
 
 // Text returns the string at a path of keys, or "".
 func (o Object) Text(path ...string) string {
-	var at any = map[string]any(o)
-	for _, key := range path {
-		inside, _ := at.(map[string]any)
-		at = inside[key]
-	}
-	found, _ := at.(string)
+	found, _, _ := unstructured.NestedString(o, path...)
 	return found
 }
 

@@ -56,11 +56,10 @@ func render(archive []byte, release Release, cluster Kubernetes) (map[string]str
 	if err != nil {
 		return nil, err
 	}
-	for _, definition := range loaded.CRDObjects() {
-		if release.SkipCRDs {
-			break
+	if !release.SkipCRDs {
+		for _, definition := range loaded.CRDObjects() {
+			files[definition.Filename] = string(definition.File.Data)
 		}
-		files[definition.Filename] = string(definition.File.Data)
 	}
 	return files, nil
 }

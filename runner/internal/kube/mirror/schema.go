@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -96,7 +98,8 @@ func withoutRemote(schema any) (any, bool) {
 	switch typed := schema.(type) {
 	case map[string]any:
 		if reference, ok := typed["$ref"].(string); ok && isRemote(reference) {
-			return description(typed), true
+			maps.DeleteFunc(typed, func(key string, _ any) bool { return !slices.Contains(descriptive(), key) })
+			return typed, true
 		}
 		for key, value := range typed {
 			replaced, differs := withoutRemote(value)
@@ -117,12 +120,5 @@ func isRemote(reference string) bool {
 	return !strings.HasPrefix(reference, "#") && !strings.Contains(reference, "://json-schema.org/")
 }
 
-func description(schema map[string]any) map[string]any {
-	described := map[string]any{}
-	for _, key := range []string{"title", "description", "default", "examples"} {
-		if value, ok := schema[key]; ok {
-			described[key] = value
-		}
-	}
-	return described
-}
+// descriptive lists the keys of a schema that do not validate.
+func descriptive() []string { return []string{"title", "description", "default", "examples"} }

@@ -143,10 +143,8 @@ func complete(f found, scopes scopes) manifest.Object {
 	object := maps.Clone(f.object)
 	maps.DeleteFunc(object, func(name string, _ any) bool { return strings.HasPrefix(name, "__") })
 	given, _ := object["metadata"].(map[string]any)
-	metadata := maps.Clone(given)
-	if metadata == nil {
-		metadata = map[string]any{}
-	}
+	metadata := map[string]any{}
+	maps.Copy(metadata, given)
 	if annotations, ok := metadata["annotations"].(map[string]any); ok {
 		annotations = maps.Clone(annotations)
 		maps.DeleteFunc(annotations, func(name string, _ any) bool { return strings.HasPrefix(name, "pulumi.com/") })
