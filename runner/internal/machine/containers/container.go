@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -126,12 +127,13 @@ func (r *Runtime) findEach(ctx context.Context, names []string) ([]Container, er
 
 // Find finds a container by its name.
 func (r *Runtime) Find(ctx context.Context, name string) (Container, bool, error) {
-	found, err := r.inspect(ctx, name)
-	if missing(err) || err == nil && len(found) == 0 {
-		return Container{}, false, nil
-	}
-	if err != nil {
-		return Container{}, false, err
+	return first(r.inspect(ctx, name))
+}
+
+// first returns the first of what was found, if there is one. That it is missing is no error.
+func first[T any](found []T, err error) (one T, ok bool, _ error) {
+	if err != nil || len(found) == 0 {
+		return one, false, unlessMissing(err)
 	}
 	return found[0], true, nil
 }
@@ -179,13 +181,10 @@ func (r *Runtime) Create(ctx context.Context, s Spec) (string, error) {
 
 func (p Port) publish() string {
 	host := strconv.Itoa(p.Host)
-	switch {
-	case p.Address == "":
-		return host + ":" + p.Container
-	case strings.Contains(p.Address, ":"):
-		return "[" + p.Address + "]:" + host + ":" + p.Container
+	if p.Address != "" {
+		host = net.JoinHostPort(p.Address, host)
 	}
-	return p.Address + ":" + host + ":" + p.Container
+	return host + ":" + p.Container
 }
 
 // Stop stops containers. They keep their disks.
@@ -259,10 +258,7 @@ func everywhere(address string) bool { return address == "" || address == "0.0.0
 // HasImage reports whether an image is on this machine.
 func (r *Runtime) HasImage(ctx context.Context, image string) (bool, error) {
 	err := r.silent(ctx, "image", "inspect", "--format", "{{.Id}}", image)
-	if missing(err) {
-		return false, nil
-	}
-	return err == nil, err
+	return err == nil, unlessMissing(err)
 }
 
 // Pull downloads an image from its registry.
@@ -283,14 +279,7 @@ type Network struct {
 
 // FindNetwork finds a network by its name.
 func (r *Runtime) FindNetwork(ctx context.Context, name string) (Network, bool, error) {
-	found, err := ask[[]Network](ctx, r, "network", "inspect", name)
-	if missing(err) || err == nil && len(found) == 0 {
-		return Network{}, false, nil
-	}
-	if err != nil {
-		return Network{}, false, err
-	}
-	return found[0], true, nil
+	return first(ask[[]Network](ctx, r, "network", "inspect", name))
 }
 
 // RemoveNetwork removes a network; a missing one is no error.

@@ -174,12 +174,16 @@ func (e *ExitError) reason() string {
 	return ""
 }
 
-func says(err error, phrases ...string) bool {
-	var exit *ExitError
-	if !errors.As(err, &exit) {
-		return false
+// stderrOf returns what a failed command has written, in small letters; "" for another error.
+func stderrOf(err error) string {
+	if exit, ok := errors.AsType[*ExitError](err); ok {
+		return strings.ToLower(exit.Stderr)
 	}
-	text := strings.ToLower(exit.Stderr)
+	return ""
+}
+
+func says(err error, phrases ...string) bool {
+	text := stderrOf(err)
 	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
 }
 
@@ -220,9 +224,7 @@ func PortTaken(err error) string {
 	if !says(err, "port is already allocated", "address already in use", "ports are not available") {
 		return ""
 	}
-	var exit *ExitError
-	errors.As(err, &exit)
-	if match := portInError.FindStringSubmatch(strings.ToLower(exit.Stderr)); match != nil {
+	if match := portInError.FindStringSubmatch(stderrOf(err)); match != nil {
 		return strings.Join(match[1:], "") // one group has matched
 	}
 	return "unknown"
