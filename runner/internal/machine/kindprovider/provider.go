@@ -121,10 +121,9 @@ func (s *server) Configure(ctx context.Context, req *pulumirpc.ConfigureRequest)
 // resource is deleted before its replacement is created.
 func diff[I any](before, after I) p.DiffResponse {
 	response := p.DiffResponse{DeleteBeforeReplace: true, DetailedDiff: map[string]p.PropertyDiff{}}
-	was, is := reflect.ValueOf(before), reflect.ValueOf(after)
-	for i := range was.NumField() {
-		field := was.Type().Field(i)
-		a, b := was.Field(i), is.Field(i)
+	is := reflect.ValueOf(after)
+	for field, a := range reflect.ValueOf(before).Fields() {
+		b := is.FieldByIndex(field.Index)
 		if isEmpty(a) && isEmpty(b) || reflect.DeepEqual(a.Interface(), b.Interface()) {
 			continue // an empty list or map is the same as none
 		}
@@ -178,12 +177,14 @@ func isEmpty(value reflect.Value) bool {
 // incomplete returns the error of a resource that exists, but not as it should: the
 // state keeps it, and the next run repairs it. It is nil without causes.
 func incomplete(causes ...error) error {
-	if len(causes) == 0 {
-		return nil
-	}
 	var explained []error
 	for _, cause := range causes {
-		explained = append(explained, explain(cause))
+		if cause != nil {
+			explained = append(explained, explain(cause))
+		}
+	}
+	if explained == nil {
+		return nil
 	}
 	return &incompleteError{explained}
 }

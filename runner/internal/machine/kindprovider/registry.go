@@ -129,10 +129,7 @@ func (w registryWork) make(ctx context.Context) (RegistryState, error) {
 	if err = w.await(ctx); err == nil {
 		err = w.wire(ctx)
 	}
-	if err != nil {
-		err = incomplete(err)
-	}
-	return w.args.state(id), err
+	return w.args.state(id), incomplete(err)
 }
 
 // create starts the container, after it has removed one that does not fit. It
