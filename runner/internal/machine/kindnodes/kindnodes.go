@@ -76,11 +76,17 @@ func (n Nodes) only(wanted func(containers.Container) bool) Nodes {
 // Halted returns the stopped and paused nodes.
 func (n Nodes) Halted() Nodes { return append(n.In(containers.Stopped), n.In(containers.Paused)...) }
 
-// Marked reports whether a node bears the mark of a stack, whichever that is.
-func (n Nodes) Marked() bool {
-	return slices.ContainsFunc(n, func(c containers.Container) bool {
-		return slices.ContainsFunc(c.Mounts, func(mount string) bool { return strings.HasPrefix(mount, MarkDir+"/") })
-	})
+// Marks lists the marks of the nodes: OWNER/UID.
+func (n Nodes) Marks() []string {
+	var marks []string
+	for _, c := range n {
+		for _, mount := range c.Mounts {
+			if mark, ok := strings.CutPrefix(mount, MarkDir+"/"); ok {
+				marks = append(marks, mark)
+			}
+		}
+	}
+	return marks
 }
 
 // Deletion returns a command that deletes the nodes of a cluster. kind need not be installed for it.
@@ -90,12 +96,7 @@ func Deletion(runtime *containers.Runtime, cluster string) string {
 
 // Bear reports whether a node is marked with the uid of a cluster.
 func (n Nodes) Bear(uid string) bool {
-	return slices.ContainsFunc(n, func(c containers.Container) bool {
-		return slices.ContainsFunc(c.Mounts, func(mount string) bool {
-			rest, ok := strings.CutPrefix(mount, MarkDir+"/")
-			return ok && path.Base(rest) == uid
-		})
-	})
+	return slices.ContainsFunc(n.Marks(), func(mark string) bool { return path.Base(mark) == uid })
 }
 
 // Kubectl runs kubectl as administrator on the first control plane, and returns its

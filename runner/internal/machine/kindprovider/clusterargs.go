@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"regexp"
-	"strings"
 
 	p "github.com/pulumi/pulumi-go-provider"
 	"github.com/pulumi/pulumi-go-provider/infer"
@@ -124,20 +123,6 @@ func known(req infer.CheckRequest, property string) bool {
 type mark struct{ owner, uid string }
 
 func (m mark) path() string { return path.Join(kindnodes.MarkDir, m.owner, m.uid) }
-
-// readMark finds a mark among the mounts of a container.
-func readMark(mounts []string) (mark, bool) {
-	for _, mount := range mounts {
-		rest, ok := strings.CutPrefix(mount, kindnodes.MarkDir+"/")
-		if !ok {
-			continue
-		}
-		if owner, uid, ok := strings.Cut(rest, "/"); ok {
-			return mark{owner, uid}, true
-		}
-	}
-	return mark{}, false
-}
 
 // config returns the configuration of the cluster for kind.
 func (c ClusterArgs) config(m mark) *v1alpha4.Cluster {

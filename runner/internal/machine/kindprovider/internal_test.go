@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	p "github.com/pulumi/pulumi-go-provider"
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+
+	"mara/runner/internal/machine/kindnodes"
 )
 
 func clusterArgs() ClusterArgs {
@@ -62,11 +64,13 @@ func TestConfig(t *testing.T) {
 func TestMark(t *testing.T) {
 	t.Parallel()
 	want := mark{"owner", "uid"}
-	if got, ok := readMark([]string{"/var", want.path()}); !ok || got != want {
-		t.Errorf("read %+v, %t", got, ok)
+	marked := kindnodes.Nodes{{Mounts: []string{"/var", want.path()}}}
+	if got := marked.Marks(); len(got) != 1 || got[0] != "owner/uid" {
+		t.Errorf("read %q", got)
 	}
-	if got, ok := readMark([]string{"/var", "/kind/owner"}); ok {
-		t.Errorf("read %+v where there is none", got)
+	unmarked := kindnodes.Nodes{{Mounts: []string{"/var", "/kind/owner"}}}
+	if got := unmarked.Marks(); len(got) > 0 {
+		t.Errorf("read %q where there is none", got)
 	}
 }
 

@@ -27,9 +27,9 @@ type nodes struct {
 func (b Backend) nodesOf(ctx context.Context, cluster string) (nodes, error) {
 	all, err := kindnodes.Find(ctx, b.Containers, cluster)
 	found := nodes{Nodes: all}
-	for _, c := range all {
-		if m, ok := readMark(c.Mounts); ok {
-			found.mark = m
+	for _, text := range all.Marks() {
+		if owner, uid, ok := strings.Cut(text, "/"); ok {
+			found.mark = mark{owner, uid}
 		}
 	}
 	return found, explain(err)
@@ -187,10 +187,7 @@ func (w clusterWork) finish(ctx context.Context, n nodes, before *ClusterState) 
 	if err == nil {
 		err = w.preload(ctx, n)
 	}
-	if err != nil {
-		err = incomplete(err)
-	}
-	return state, err
+	return state, incomplete(err)
 }
 
 // hostsDir is where containerd looks for the mirrors of registries.

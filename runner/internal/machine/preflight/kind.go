@@ -89,7 +89,7 @@ func (m machine) takenName(ctx context.Context) []Finding {
 		return nil
 	}
 	nodes, err := kindnodes.Find(ctx, runtime, m.cluster)
-	if err != nil || len(nodes.Kubernetes()) == 0 || nodes.Marked() {
+	if err != nil || len(nodes.Kubernetes()) == 0 || len(nodes.Marks()) > 0 {
 		return nil
 	}
 	return Bad(fmt.Sprintf("there is a cluster %s already, which was made without mara", m.cluster),
