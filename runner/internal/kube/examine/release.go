@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +23,7 @@ import (
 
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/kube/manifest"
+	"mara/runner/internal/machine/parallel"
 )
 
 // fieldManager names the dry runs in the API server's log.
@@ -56,21 +56,15 @@ func Release(ctx context.Context, c *kubeapi.Cluster, namespace, name string) ([
 	if err != nil {
 		return nil, fmt.Errorf("release %s/%s: %w", namespace, name, err)
 	}
-	found := make([]Difference, len(objects))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, object := range objects {
-		group.Go(func() (err error) {
-			found[i], err = compare(ctx, c, namespace, object)
-			if err != nil {
-				err = fmt.Errorf("release %s/%s: %s: %w", namespace, name, object, err)
-			}
-			return err
-		})
-	}
-	err = group.Wait()
-	found = slices.DeleteFunc(found, Difference.isNone)
-	return found, err
+	found, err := parallel.Limited(ctx, atOnce, objects, func(ctx context.Context, object manifest.Object) (
+		Difference, error) {
+		found, err := compare(ctx, c, namespace, object)
+		if err != nil {
+			err = fmt.Errorf("release %s/%s: %s: %w", namespace, name, object, err)
+		}
+		return found, err
+	})
+	return slices.DeleteFunc(found, Difference.isNone), err
 }
 
 func (d Difference) isNone() bool { return !d.Missing && len(d.Fields) == 0 && d.Unknown == "" }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
+	"mara/runner/internal/machine/parallel"
 )
 
 // atOnce bounds the checks that run at the same time: they mostly wait.
@@ -14,18 +14,12 @@ const atOnce = 8
 // Run runs the checks, several at once, and reports their findings in the order of
 // the checks. It returns the cause of ctx if that ends before.
 func Run(ctx context.Context, checks []Check) (Report, error) {
-	results := make([]Result, len(checks))
-	var all errgroup.Group
-	all.SetLimit(atOnce)
-	for i, check := range checks {
-		all.Go(func() error {
-			if ctx.Err() == nil {
-				results[i] = check.result(ctx)
-			}
-			return nil
-		})
-	}
-	_ = all.Wait() // its error is nil
+	results, _ := parallel.Limited(ctx, atOnce, checks, func(ctx context.Context, check Check) (r Result, _ error) {
+		if ctx.Err() == nil {
+			r = check.result(ctx)
+		}
+		return r, nil
+	})
 	if ctx.Err() != nil {
 		return Report{}, context.Cause(ctx)
 	}
