@@ -1,8 +1,6 @@
 package preflight
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,10 +66,8 @@ func (m machine) port(key, address string, port int, taken []containers.Containe
 	}
 	err := m.listen(address, port)
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, errNotAllowed): // the runtime may have the permission
 		return nil
-	case errors.Is(err, errNotAllowed):
-		return nil // the runtime may have the permission
 	case errors.Is(err, errNotOurs):
 		return Doubtful(address+" is no address of this machine",
 			"if the containers run elsewhere, it has to be one of that machine")
@@ -135,13 +131,9 @@ func listening(proc string, port int) map[string]bool {
 	const state, listens = 3, "0A"
 	inodes := map[string]bool{}
 	for _, table := range []string{"net/tcp", "net/tcp6"} {
-		content, err := os.ReadFile(filepath.Join(proc, table))
-		if err != nil {
-			continue
-		}
-		lines := bufio.NewScanner(bytes.NewReader(content))
-		for lines.Scan() {
-			fields := strings.Fields(lines.Text())
+		content, _ := os.ReadFile(filepath.Join(proc, table)) // other systems have none
+		for line := range strings.Lines(string(content)) {
+			fields := strings.Fields(line)
 			if len(fields) > 9 && fields[state] == listens && strings.HasSuffix(fields[1], fmt.Sprintf(":%04X", port)) {
 				inodes[fields[9]] = true
 			}

@@ -2,12 +2,13 @@ package typeset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Patch returns the change of a text file as a unified diff with one hunk, which `git apply` takes.
 func Patch(file, before, after string) string {
-	old, changed := lines(before), lines(after)
+	old, changed := slices.Collect(strings.Lines(before)), slices.Collect(strings.Lines(after))
 	start := 0
 	for start < min(len(old), len(changed)) && old[start] == changed[start] {
 		start++
@@ -49,13 +50,4 @@ func span(from, to int) string {
 		return fmt.Sprintf("%d,0", from)
 	}
 	return fmt.Sprintf("%d,%d", from+1, to-from)
-}
-
-// lines splits a text into lines, which keep their ends.
-func lines(text string) []string {
-	var all []string
-	for line := range strings.Lines(text) {
-		all = append(all, line)
-	}
-	return all
 }
