@@ -240,8 +240,8 @@ func (l Library) Load(ctx context.Context, name, archive string) error {
 // plainError puts a command's own words in the place of kind's error, which has
 // only the long command line.
 func plainError(err error) error {
-	var failed *exec.RunError
-	if !errors.As(err, &failed) || len(failed.Command) == 0 {
+	failed, ok := errors.AsType[*exec.RunError](err)
+	if !ok || len(failed.Command) == 0 {
 		return err
 	}
 	words := failed.Command[:min(2, len(failed.Command))]

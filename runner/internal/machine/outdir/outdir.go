@@ -6,7 +6,6 @@ package outdir
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -76,10 +75,7 @@ func fill(dir, command string, files map[string][]byte) error {
 	return os.Chmod(dir, 0o755)
 }
 
-func digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
+func digest(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
 // check returns an error for a directory with files that command did not write, or that
 // changed since.

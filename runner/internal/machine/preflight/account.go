@@ -68,11 +68,11 @@ func clockFindings(ahead time.Duration) []Finding {
 func (f Facts) configured(key string) string { return f.Config.Text(key).Text }
 
 func (f Facts) accountError(err error) []Finding {
-	var failed *cloud.Error
-	if !errors.As(err, &failed) {
+	failed, ok := errors.AsType[*cloud.Error](err)
+	switch {
+	case !ok:
 		return Doubtful(err.Error(), "")
-	}
-	if failed.Unsure || f.fetchesCredentials() {
+	case failed.Unsure || f.fetchesCredentials():
 		return Doubtful(failed.Text, failed.Next)
 	}
 	return Bad(failed.Text, failed.Next)

@@ -119,31 +119,18 @@ const (
 
 // Ask asks for a string until it is valid.
 func (t Terminal) Ask(ctx context.Context, q Question) (string, error) {
-	check := q.Check
-	if q.Back && check != nil {
-		check = func(answer string) error {
-			if answer == Back {
-				return nil
-			}
-			return q.Check(answer)
+	valid := survey.WithValidator(func(answer any) error {
+		text, ok := answer.(string)
+		if text = strings.TrimSpace(text); !ok || q.Check == nil || q.Back && text == Back {
+			return nil
 		}
-	}
-	answer, err := ask[string](ctx, t, &survey.Input{Message: q.Text, Help: q.Help, Default: q.Default}, valid(check))
+		return q.Check(text)
+	})
+	answer, err := ask[string](ctx, t, &survey.Input{Message: q.Text, Help: q.Help, Default: q.Default}, valid)
 	if answer = strings.TrimSpace(answer); err == nil && q.Back && answer == Back {
 		return "", ErrBack
 	}
 	return answer, err
-}
-
-// valid makes survey validate answers.
-func valid(check func(string) error) survey.AskOpt {
-	return survey.WithValidator(func(answer any) error {
-		text, ok := answer.(string)
-		if !ok || check == nil {
-			return nil
-		}
-		return check(strings.TrimSpace(text))
-	})
 }
 
 // Agree asks a question whose default answer is yes.

@@ -78,8 +78,8 @@ func Verified(proxy func(*http.Request) (*url.URL, error)) func(ctx context.Cont
 
 // IsCertificate reports whether an error is about a certificate.
 func IsCertificate(err error) bool {
-	var failed *tls.CertificateVerificationError
-	return errors.As(err, &failed)
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
 }
 
 func through(proxy func(*http.Request) (*url.URL, error),
@@ -89,24 +89,22 @@ func through(proxy func(*http.Request) (*url.URL, error),
 		Transport:     &http.Transport{Proxy: proxy, DisableKeepAlives: true, TLSClientConfig: config},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return func(ctx context.Context, address string) error { return ask(ctx, &client, address) }
-}
-
-func ask(ctx context.Context, client *http.Client, address string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return err
+	return func(ctx context.Context, address string) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return Bare(err)
+		}
+		defer response.Body.Close()
+		_, _ = io.CopyN(io.Discard, response.Body, 1<<16) // whether it can be read does not matter
+		if response.StatusCode >= http.StatusInternalServerError || response.StatusCode == http.StatusNotFound {
+			return fmt.Errorf("HTTP %s", response.Status)
+		}
+		return nil
 	}
-	response, err := client.Do(request)
-	if err != nil {
-		return Bare(err)
-	}
-	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, 1<<16) // whether it can be read does not matter
-	if response.StatusCode >= http.StatusInternalServerError || response.StatusCode == http.StatusNotFound {
-		return fmt.Errorf("HTTP %s", response.Status)
-	}
-	return nil
 }
 
 // Bare strips the address from the error of a request.
