@@ -141,12 +141,14 @@ func SimulationFlags() []cli.Flag {
 
 // OutputFlag returns a flag that chooses one of the formats; the first is the default.
 func OutputFlag(formats ...string) []cli.Flag {
-	return []cli.Flag{&cli.GenericFlag{
-		Name:    "output",
-		Aliases: []string{"o"},
-		Value:   &Choice{Allowed: formats, Value: formats[0]},
-		Usage:   "print as `FORMAT`: " + strings.Join(formats, ", "),
-	}}
+	flag := ChoiceFlag("output", "print as `FORMAT`: "+strings.Join(formats, ", "), formats...)
+	flag.Aliases = []string{"o"}
+	return []cli.Flag{flag}
+}
+
+// ChoiceFlag returns a flag that takes one of the allowed values; the first is the default.
+func ChoiceFlag(name, usage string, allowed ...string) *cli.GenericFlag {
+	return &cli.GenericFlag{Name: name, Usage: usage, Value: &Choice{Allowed: allowed, Value: allowed[0]}}
 }
 
 // Choice is the value of a flag with a fixed set of values.

@@ -129,8 +129,14 @@ func flagsOf(names ...string) []cli.Flag {
 			Name: "leave-behind", Usage: "destroy a cluster also if it may leave load balancers and volumes behind in its cloud",
 		},
 		&cli.BoolFlag{Name: "generate-secrets", Usage: "generate the secrets that are missing, and store them encrypted"},
-		maxMonthlyFlag(),
-		onMissingOutputFlag(),
+		&cli.Float64Flag{
+			Name:        "max-monthly",
+			Usage:       "forbid what costs more than `AMOUNT` a month, or what has no known price: see --unknown-costs",
+			DefaultText: "no limit",
+		},
+		cmd.ChoiceFlag(operate.MissingOutputFlag,
+			"if a program reads an output that does not exist, which Pulumi takes for null, `DO`: error, warn",
+			operate.MissingOutputError, operate.MissingOutputWarn),
 		&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
 		&cli.StringFlag{Name: "plan", Usage: "carry out `FILE`, a plan of `runner preview --save-plan`, and nothing else"},
 		&cli.StringFlag{
@@ -151,9 +157,15 @@ func flagsOf(names ...string) []cli.Flag {
 		&cli.StringSliceFlag{
 			Name: "skip-gate", Usage: "do not wait for gates of this `KIND`: drift, answers, run, ask; may be repeated",
 		},
-		unknownAgeFlag(),
-		unknownCostsFlag(),
-		unknownProgramsFlag(),
+		cmd.ChoiceFlag("unknown-age",
+			"`WHAT` to do with environments whose states have no dates: refuse (a failure), keep, destroy",
+			refuseUnknown, keepUnknown, destroyUnknown),
+		cmd.ChoiceFlag("unknown-costs",
+			"with --max-monthly: `WHAT` to do where a price is not known: deny, or allow, which counts what has a price",
+			denyUnknownCosts, allowUnknownCosts),
+		cmd.ChoiceFlag("unknown-programs",
+			"with --plan: `WHAT` to do with a program that cannot be compared with the planned one: deny, or allow",
+			denyUnknownPrograms, allowUnknownPrograms),
 	}
 	var found []cli.Flag
 	for _, name := range names {

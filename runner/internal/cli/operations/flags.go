@@ -19,7 +19,6 @@ import (
 )
 
 func executionFlags() []cli.Flag {
-	policies := executor.Policies()
 	return []cli.Flag{
 		&cli.IntFlag{
 			Name: "parallel", Value: cmd.DefaultParallel,
@@ -28,8 +27,9 @@ func executionFlags() []cli.Flag {
 		&cli.IntFlag{
 			Name: "parallel-resources", Usage: "work on up to `N` resources of a project at once", DefaultText: "as Pulumi does",
 		},
-		&cli.GenericFlag{Name: "on-error", Value: &cmd.Choice{Allowed: policies, Value: policies[0]},
-			Usage: "when a project fails, follow `POLICY`: stop starts nothing new, continue runs what does not depend on it"},
+		cmd.ChoiceFlag("on-error",
+			"when a project fails, follow `POLICY`: stop starts nothing new, continue runs what does not depend on it",
+			executor.Policies()...),
 		&cli.IntFlag{
 			Name: "retry",
 			Usage: "retry a project up to `N` times if its error is known to be transient: " + strings.Join(
@@ -89,15 +89,10 @@ func parseRest(c *cli.Context) (operate.Rest, error) {
 }
 
 func showFlags() []cli.Flag {
-	modes, orders := ui.Modes(), ui.LogOrders()
+	modes, orders := ui.Modes(), append([]string{autoOrder}, ui.LogOrders()...)
 	return []cli.Flag{
-		&cli.GenericFlag{
-			Name: "ui", Value: &cmd.Choice{Allowed: modes, Value: modes[0]},
-			Usage: "show the run as `MODE`: " + strings.Join(modes, ", "),
-		},
-		&cli.GenericFlag{Name: "log-order",
-			Value: &cmd.Choice{Allowed: append([]string{autoOrder}, orders...), Value: autoOrder},
-			Usage: "print diagnostics in `ORDER`: " + autoOrder + ", " + strings.Join(orders, ", ")},
+		cmd.ChoiceFlag("ui", "show the run as `MODE`: "+strings.Join(modes, ", "), modes...),
+		cmd.ChoiceFlag("log-order", "print diagnostics in `ORDER`: "+strings.Join(orders, ", "), orders...),
 		&cli.StringFlag{
 			Name: "report", Usage: "write a report of the run to `FILE`: .html, .md, .json, .xml (JUnit), .sarif or .csv",
 		},

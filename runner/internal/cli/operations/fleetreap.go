@@ -54,14 +54,6 @@ const (
 	destroyUnknown = "destroy"
 )
 
-func unknownAgeFlag() cli.Flag {
-	return &cli.GenericFlag{
-		Name:  "unknown-age",
-		Value: &cmd.Choice{Allowed: []string{refuseUnknown, keepUnknown, destroyUnknown}, Value: refuseUnknown},
-		Usage: "`WHAT` to do with environments whose states have no dates: refuse (a failure), keep, destroy",
-	}
-}
-
 func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	chosen, err := o.choose()
 	if err != nil {

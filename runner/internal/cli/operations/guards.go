@@ -15,37 +15,11 @@ import (
 	"mara/runner/internal/workflow/operate"
 )
 
-func onMissingOutputFlag() cli.Flag {
-	return &cli.GenericFlag{
-		Name: operate.MissingOutputFlag,
-		Value: &cmd.Choice{
-			Allowed: []string{operate.MissingOutputError, operate.MissingOutputWarn}, Value: operate.MissingOutputError,
-		},
-		Usage: "if a program reads an output that does not exist, which Pulumi takes for null, `DO`: error, warn",
-	}
-}
-
 // The values of --unknown-costs.
 const (
 	denyUnknownCosts  = "deny"
 	allowUnknownCosts = "allow"
 )
-
-func maxMonthlyFlag() cli.Flag {
-	return &cli.Float64Flag{
-		Name:        "max-monthly",
-		Usage:       "forbid what costs more than `AMOUNT` a month, or what has no known price: see --unknown-costs",
-		DefaultText: "no limit",
-	}
-}
-
-func unknownCostsFlag() cli.Flag {
-	return &cli.GenericFlag{
-		Name:  "unknown-costs",
-		Value: &cmd.Choice{Allowed: []string{denyUnknownCosts, allowUnknownCosts}, Value: denyUnknownCosts},
-		Usage: "with --max-monthly: `WHAT` to do where a price is not known: deny, or allow, which counts what has a price",
-	}
-}
 
 // parseGuards reads the limit of what an environment may cost, and the policy packs. A limit of 0 is one, too.
 func parseGuards(c *cli.Context, d cmd.Deps) (g operate.Guards, err error) {
@@ -108,16 +82,6 @@ const (
 	denyUnknownPrograms  = "deny"
 	allowUnknownPrograms = "allow"
 )
-
-func unknownProgramsFlag() cli.Flag {
-	return &cli.GenericFlag{
-		Name: "unknown-programs",
-		Value: &cmd.Choice{
-			Allowed: []string{denyUnknownPrograms, allowUnknownPrograms}, Value: denyUnknownPrograms,
-		},
-		Usage: "with --plan: `WHAT` to do with a program that cannot be compared with the planned one: deny, or allow",
-	}
-}
 
 // planFlag and digestFlag name a plan and its content.
 const (

@@ -31,10 +31,9 @@ func Env(d cmd.Deps) *cli.Command {
 			"  echo 'eval \"$(runner env -s dev --shell direnv)\"' > .envrc && direnv allow\n" +
 			"  runner env -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: cmd.JoinFlags([]cli.Flag{&cli.GenericFlag{
-			Name: "shell", Value: &cmd.Choice{Allowed: []string{"posix", shellDirenv}, Value: "posix"},
-			Usage: "print statements for `SHELL`: posix, " + shellDirenv,
-		}}, cmd.OutputFlag("shell", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
+		Flags: cmd.JoinFlags([]cli.Flag{
+			cmd.ChoiceFlag("shell", "print statements for `SHELL`: posix, "+shellDirenv, "posix", shellDirenv),
+		}, cmd.OutputFlag("shell", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
 		Action: cmd.CommonAction(d, parseEnv, runEnv),
 	}
 }
