@@ -107,8 +107,7 @@ func EnvironmentFlags() []cli.Flag {
 	last := len(names) - 1
 	either := strings.Join(names[:last], ", ") + " or " + names[last]
 	return JoinFlags(RootFlags(), []cli.Flag{
-		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: CommonCategory,
-			Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
+		StackFlag("use the stack `NAME` (default: PULUMI_STACK)"),
 		&cli.StringFlag{Name: "provider", Aliases: []string{"p"}, Category: CommonCategory,
 			Usage: "use the provider `NAME`: " + either + " (default: the one in the stack configuration)"},
 	})
@@ -122,11 +121,20 @@ func ConfirmFlags() []cli.Flag {
 	}
 }
 
+// SimulateFlag returns the flag of commands that read real or simulated environments.
+func SimulateFlag(usage string) cli.Flag {
+	return &cli.BoolFlag{Name: "simulate", Category: CommonCategory, Usage: usage}
+}
+
+// StackFlag returns the flag that chooses a stack.
+func StackFlag(usage string) cli.Flag {
+	return &cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: CommonCategory, Usage: usage}
+}
+
 // SimulationFlags returns the flags of commands that work on real or simulated clouds.
 func SimulationFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "simulate", Category: CommonCategory,
-			Usage: "use simulated clouds, whose state is stored in .runner/simulated"},
+		SimulateFlag("use simulated clouds, whose state is stored in .runner/simulated"),
 		&cli.Float64Flag{Name: "simulate-speed", Value: simulate.DefaultSpeed, Category: CommonCategory,
 			Usage: "run simulated clouds `N` times as fast"},
 		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory,

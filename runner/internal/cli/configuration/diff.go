@@ -29,8 +29,7 @@ func diffCommand(d cmd.Deps) *cli.Command {
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
 				&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are differences"},
-				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
-					Usage: "compare the simulated environments"},
+				cmd.SimulateFlag("compare the simulated environments"),
 			},
 			cmd.OutputFlag("text", "json"), cmd.RootFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),

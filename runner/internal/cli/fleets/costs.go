@@ -24,8 +24,8 @@ func costsCommand(d cmd.Deps) *cli.Command {
 			"asked. An environment that cannot be read hides no other, and ends with exit code 1.\n\n" +
 			"Examples:\n  runner fleet costs\n  runner fleet costs -l stage=prod\n  runner fleet costs dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: cmd.JoinFlags(flags([]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
-			Usage: "estimate the simulated environments"}}), cmd.PulumiFlags()),
+		Flags: cmd.JoinFlags(flags([]cli.Flag{cmd.SimulateFlag("estimate the simulated environments")}),
+			cmd.PulumiFlags()),
 		Action: cmd.Action(d, parse, runCosts),
 	}
 }

@@ -65,8 +65,7 @@ func listCommand(d cmd.Deps) *cli.Command {
 			"  runner fleet list 'eu-*' -o " +
 			"json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: flags([]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
-			Usage: "show the last runs of the simulated environments"}}),
+		Flags:  flags([]cli.Flag{cmd.SimulateFlag("show the last runs of the simulated environments")}),
 		Action: cmd.Action(d, parse, runList),
 	}
 }

@@ -30,11 +30,7 @@ func getCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner fleet get eks:k8s_version\n  runner fleet get bank-of-anthos/application_url -l " +
 			"stage=prod\n  runner fleet get logstore:storage_size -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: flags(
-			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
-				Usage: "show the outputs of the " +
-					"simulated environments"}}, cmd.PulumiFlags(),
-		),
+		Flags:  flags([]cli.Flag{cmd.SimulateFlag("show the outputs of the simulated environments")}, cmd.PulumiFlags()),
 		Action: cmd.Action(d, parseGet, runGet),
 	}
 }

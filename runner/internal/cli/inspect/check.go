@@ -34,7 +34,7 @@ func Check(d cmd.Deps) *cli.Command {
 		Flags: cmd.JoinFlags(
 			cmd.FleetFlags(),
 			[]cli.Flag{
-				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "check the needs of simulated environments"},
+				cmd.SimulateFlag("check the needs of simulated environments"),
 				&cli.BoolFlag{Name: "secrets", Usage: "treat a missing passphrase or missing secrets as errors"},
 			},
 			cmd.OutputFlag("text", "json", "sarif", "github"), cmd.RootFlags(), cmd.BaseFlags(),

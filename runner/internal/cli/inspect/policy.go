@@ -79,9 +79,8 @@ func policyCheckCommand(d cmd.Deps) *cli.Command {
 			[]cli.Flag{
 				&cli.BoolFlag{Name: "live", Usage: "check the objects in the clusters instead of the states"},
 				&cli.DurationFlag{Name: "timeout", Value: 30 * time.Second, Usage: "wait up to `DURATION` for each cluster"},
-				&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory,
-					Usage: "check only the stack `NAME` (default: all)"},
-				&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory, Usage: "check the simulated environments"},
+				cmd.StackFlag("check only the stack `NAME` (default: all)"),
+				cmd.SimulateFlag("check the simulated environments"),
 			},
 			cmd.OutputFlag("table", "json", "sarif"), cmd.RootFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),

@@ -38,8 +38,7 @@ func Stacks(d cmd.Deps) *cli.Command {
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("table", "json"), cmd.RootFlags(),
-			[]cli.Flag{&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
-				Usage: "list the simulated environments"}},
+			[]cli.Flag{cmd.SimulateFlag("list the simulated environments")},
 			cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).ResolveRoot, runStacks)),

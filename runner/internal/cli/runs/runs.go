@@ -28,10 +28,8 @@ import (
 // flags returns the flags that choose the runs of a root or a stack.
 func flags() []cli.Flag {
 	return cmd.JoinFlags(cmd.RootFlags(), []cli.Flag{
-		&cli.StringFlag{Name: "stack", Aliases: []string{"s"}, Category: cmd.CommonCategory,
-			Usage: "use the stack `NAME` (default: PULUMI_STACK)"},
-		&cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
-			Usage: "use simulated clouds, whose state is stored in .runner/simulated"},
+		cmd.StackFlag("use the stack `NAME` (default: PULUMI_STACK)"),
+		cmd.SimulateFlag("use simulated clouds, whose state is stored in .runner/simulated"),
 	})
 }
 
