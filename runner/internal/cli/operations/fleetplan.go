@@ -15,15 +15,9 @@ import (
 	"mara/runner/internal/workflow/rollout"
 )
 
-// lookFlags returns the flags of the commands that show the fleet, after some that only one has.
-func lookFlags(own ...cli.Flag) []cli.Flag {
-	return fleetFlags(own, "table", "json")
-}
-
-// fleetFlags returns the flags of a command that shows the fleet in some forms.
+// fleetFlags returns the flags of a command that shows the fleet in some forms, after some that only this one has.
 func fleetFlags(own []cli.Flag, forms ...string) []cli.Flag {
-	simulate := &cli.BoolFlag{Name: "simulate", Category: cmd.CommonCategory,
-		Usage: "look at the simulated environments"}
+	simulate := cmd.SimulateFlag("look at the simulated environments")
 	return cmd.JoinFlags(
 		cmd.FleetFlags(), own, cmd.OutputFlag(forms...), []cli.Flag{simulate}, cmd.RootFlags(), cmd.BaseFlags(),
 	)
@@ -53,8 +47,9 @@ func FleetPlan(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner fleet plan\n  runner fleet plan --affected --why\n" +
 			"  runner fleet plan --affected=origin/main -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags: lookFlags(
-			append(flagsOf("affected", "why"), &cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"})...,
+		Flags: fleetFlags(
+			append(flagsOf("affected", "why"), &cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"}),
+			"table", "json",
 		),
 		Action: cmd.Action(d, parseFleet, runFleetPlan),
 	}

@@ -34,6 +34,9 @@ type options struct {
 	ExitCode   changesExit
 }
 
+// newBackendName names the flag that lets an environment go to another backend.
+const newBackendName = "new-backend"
+
 // operateFlags returns the flags of all operations, after some that only few have.
 func operateFlags(own []string) []cli.Flag {
 	return cmd.JoinFlags(
@@ -49,7 +52,10 @@ func operateFlags(own []string) []cli.Flag {
 				Name:  "resume-changed",
 				Usage: "like --resume, even if the configuration has changed since; what that changes runs again",
 			},
-			newBackendFlag(),
+			&cli.BoolFlag{
+				Name:  newBackendName,
+				Usage: "work in the configured backend, although the environment was deployed to another; see runner state move",
+			},
 		}, executionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
 		[]cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print to stderr where the time went"}},
 		cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
@@ -63,16 +69,21 @@ type spec struct {
 	codes            []int    // exit codes besides the usual ones
 }
 
-func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command {
+// exitText lists the exit codes.
+func (s spec) exitText() string {
 	codes := append([]int{
 		cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted,
-	}, own.codes...)
+	}, s.codes...)
 	slices.Sort(codes)
+	return cmd.ExitText(codes...)
+}
+
+func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command {
 	return &cli.Command{
 		Name:        string(op),
 		Aliases:     own.aliases,
 		Usage:       own.use,
-		Description: own.description + "\n\n" + cmd.ExitText(codes...),
+		Description: own.description + "\n\n" + own.exitText(),
 		Flags:       operateFlags(own.flags),
 		Action: cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 			return parseOperate(c, d, common, op)

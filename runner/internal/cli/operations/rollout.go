@@ -75,10 +75,6 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 }
 
 func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...string) *cli.Command {
-	codes := append([]int{
-		cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted,
-	}, own.codes...)
-	slices.Sort(codes)
 	text := own.description + " Choose environments by name or\npattern, by labels, or with --all.\n\n" +
 		"The other flags are those of `runner " + string(
 		op,
@@ -92,18 +88,12 @@ func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...st
 	flags := slices.DeleteFunc(operateFlags(own.flags), chooses)
 	return &cli.Command{
 		Name: string(op), Usage: own.use, ArgsUsage: cmd.FleetArguments,
-		Description: text + "\n" + cmd.ExitText(codes...),
+		Description: text + "\n" + own.exitText(),
 		Flags:       cmd.JoinFlags(cmd.FleetFlags(), rolloutFlags(), flags),
-		Action:      rolloutAction(d, op, runRollout),
+		Action: cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (rolloutOptions, error) {
+			return parseRollout(c, d, common, op)
+		}, runRollout),
 	}
-}
-
-func rolloutAction(
-	d cmd.Deps, op operation.Operation, run func(context.Context, cmd.Deps, rolloutOptions) error,
-) cli.ActionFunc {
-	return cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (rolloutOptions, error) {
-		return parseRollout(c, d, common, op)
-	}, run)
 }
 
 func parseRollout(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Operation) (rolloutOptions, error) {
