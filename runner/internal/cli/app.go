@@ -11,8 +11,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -107,8 +105,7 @@ func Run(ctx context.Context, d cmd.Deps, args []string) int {
 
 func execute(ctx context.Context, d cmd.Deps, args []string) error {
 	if len(args) == 0 {
-		_, err := io.WriteString(d.Stdout, welcome(d))
-		return err
+		return d.Print(welcome(d))
 	}
 	all := commands(d)
 	if program := tools.Extension(d, all, args); program != "" {
@@ -119,8 +116,7 @@ func execute(ctx context.Context, d cmd.Deps, args []string) error {
 		return err
 	}
 	if call.help {
-		_, err := fmt.Fprint(d.Stdout, help.Fit(help.Text(all, call.command, call.path, call.everything), d.Width()))
-		return err
+		return d.Print(help.Fit(help.Text(all, call.command, call.path, call.everything), d.Width()))
 	}
 	return newApp(d, all).RunContext(ctx, append([]string{cmd.Program}, call.args...))
 }

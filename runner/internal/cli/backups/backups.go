@@ -80,10 +80,6 @@ func runList(ctx context.Context, d cmd.Deps, o options) error {
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 && o.Output != "json" {
-			_, err := fmt.Fprintln(d.Stdout, "no backups")
-			return err
-		}
 		table := typeset.Table{Columns: []typeset.Column{
 			{Title: "NAME"}, {Title: "PHASE"}, {Title: "STARTED"}, {Title: "NAMESPACES", Min: 12},
 			{Title: "PROBLEM", Min: 12, Wrap: true},
@@ -97,7 +93,11 @@ func runList(ctx context.Context, d cmd.Deps, o options) error {
 				b.Name, b.Phase, started, cmp.Or(strings.Join(b.Namespaces, ", "), "all"), cmd.OrDash(b.Problem),
 			})
 		}
-		return o.Show(d, found, table.Text(d.Width()))
+		text := table.Text(d.Width())
+		if len(found) == 0 {
+			text = "no backups\n"
+		}
+		return o.Show(d, found, text)
 	})
 }
 

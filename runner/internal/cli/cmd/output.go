@@ -36,6 +36,11 @@ func (i Invocation) Show(d Deps, document any, text string) error {
 	if i.Output == "json" {
 		return WriteJSON(d.Stdout, document)
 	}
+	return d.Print(text)
+}
+
+// Print writes text to stdout.
+func (d Deps) Print(text string) error {
 	_, err := io.WriteString(d.Stdout, text)
 	return err
 }

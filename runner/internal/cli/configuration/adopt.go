@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,8 +123,7 @@ func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
 		for _, text := range a.Unsure {
 			fmt.Fprintf(d.Stderr, "not sure: %s\n", text)
 		}
-		_, err = io.WriteString(d.Stdout, a.Text)
-		return err
+		return d.Print(a.Text)
 	}
 	return writeAdopted(d, o, a)
 }
@@ -153,15 +151,11 @@ func update(d cmd.Deps, o adoptOptions, file string, a adopted) error {
 			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}
 		}
 	}
-	switch {
-	case o.Output == "json":
-		return cmd.WriteJSON(d.Stdout, updated{file, append([]adopt.Addition{}, added...), a.Unsure, text})
-	case o.Print:
-		_, err := io.WriteString(d.Stdout, text)
-		return err
+	shown := describeAdditions(file, added)
+	if o.Print {
+		shown = text
 	}
-	_, err = io.WriteString(d.Stdout, describeAdditions(file, added))
-	return err
+	return o.Show(d, updated{file, append([]adopt.Addition{}, added...), a.Unsure, text}, shown)
 }
 
 // describeAdditions lists what was added to a mara.yaml.
@@ -295,8 +289,7 @@ func writeAdopted(d cmd.Deps, o adoptOptions, a adopted) error {
 		b.WriteString("  cd " + shellescape.Quote(o.Given) + "\n")
 	}
 	fmt.Fprintf(&b, "  runner status -s %s\n  runner preview -s %[1]s\n", stack)
-	_, err = io.WriteString(d.Stdout, b.String())
-	return err
+	return d.Print(b.String())
 }
 
 // renameOptions are the options of `runner adopt --rename`.

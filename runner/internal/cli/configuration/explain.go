@@ -164,8 +164,7 @@ func runReference(_ context.Context, d cmd.Deps, o cmd.Common) error {
 		}
 		all, listed = []providers.Provider{p}, p.Projects()
 	}
-	_, err := fmt.Fprint(d.Stdout, string(providers.Reference(referenceHead, all, listed)))
-	return err
+	return d.Print(string(providers.Reference(referenceHead, all, listed)))
 }
 
 func schemaCommand(d cmd.Deps) *cli.Command {
@@ -188,6 +187,5 @@ func runSchema(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.Stdout.Write(text)
-	return err
+	return d.Print(string(text))
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,8 +126,7 @@ func runPromote(ctx context.Context, d cmd.Deps, o promoteOptions) error {
 		return err
 	}
 	if o.Patch {
-		_, err := io.WriteString(d.Stdout, typeset.Patch(filepath.ToSlash(done.File), string(before), string(after)))
-		return err
+		return d.Print(typeset.Patch(filepath.ToSlash(done.File), string(before), string(after)))
 	}
 	if err := request.Write(o.Root, done.File, after); err != nil {
 		return err

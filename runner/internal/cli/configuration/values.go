@@ -99,8 +99,7 @@ func runGet(_ context.Context, d cmd.Deps, o options) error {
 			File: c.File.File, Line: layers[0].Origin.Line, Key: name, Text: "is a secret, and is not shown",
 		}}}
 	}
-	_, err = fmt.Fprintln(d.Stdout, view.Show(layers[0].Value))
-	return err
+	return d.Print(view.Show(layers[0].Value) + "\n")
 }
 
 func setCommand(d cmd.Deps) *cli.Command {

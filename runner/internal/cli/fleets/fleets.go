@@ -203,19 +203,13 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 	if err := writeAll(o.Root, files); err != nil {
 		return err
 	}
-	if o.Output == "json" {
-		names := []string{}
-		for _, file := range files {
-			names = append(names, file.Path)
-		}
-		return cmd.WriteJSON(d.Stdout, map[string]any{"environment": o.Name, "from": o.From, "files": names})
-	}
+	names, text := []string{}, ""
 	for _, file := range files {
-		fmt.Fprintf(d.Stdout, "wrote %s\n", file.Path)
+		names = append(names, file.Path)
+		text += "wrote " + file.Path + "\n"
 	}
-	_, err = fmt.Fprintf(d.Stdout, "\nNext:\n  runner config diff %s %s\n  runner check %s\n", o.From, o.Name,
-		o.Name)
-	return err
+	text += fmt.Sprintf("\nNext:\n  runner config diff %s %s\n  runner check %[2]s\n", o.From, o.Name)
+	return o.Show(d, map[string]any{"environment": o.Name, "from": o.From, "files": names}, text)
 }
 
 func copies(ctx context.Context, d cmd.Deps, o newOptions) (files []vault.NewFile, err error) {

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -70,9 +69,9 @@ func runCheck(ctx context.Context, d cmd.Deps, o checkOptions) error {
 	case "sarif":
 		err = cmd.WriteJSON(d.Stdout, checkLog(d.Version, result))
 	case "github":
-		_, err = io.WriteString(d.Stdout, annotations(result))
+		err = d.Print(annotations(result))
 	default:
-		_, err = io.WriteString(d.Stdout, checkText(result))
+		err = d.Print(checkText(result))
 	}
 	if err == nil && len(result.Problems()) > 0 {
 		err = cmd.Exit(cmd.ExitConfig)

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -47,7 +46,7 @@ func runOutputs(ctx context.Context, d cmd.Deps, o options, s *session.Session) 
 	}
 	switch {
 	case o.Key != "":
-		return writeOutput(d.Stdout, outputs[o.Project], o)
+		return writeOutput(d, outputs[o.Project], o)
 	case o.Output == "json" && o.Project != "":
 		if outputs[o.Project] == nil {
 			outputs[o.Project] = map[string]any{}
@@ -59,7 +58,7 @@ func runOutputs(ctx context.Context, d cmd.Deps, o options, s *session.Session) 
 	if o.Simulation.On {
 		fmt.Fprintf(d.Stdout, "[SIMULATED] %s, stack %s\n\n", s.Provider.Name, s.Settings.Stack.Text)
 	}
-	return writeOutputs(d.Stdout, names, outputs)
+	return writeOutputs(d, names, outputs)
 }
 
 // openToReveal opens the stacks to decrypt outputs, and returns the projects to show. A title or a directory in the
@@ -96,7 +95,7 @@ func outputs(ctx context.Context, s *session.Session, names []string, secrets bo
 	return outputs, nil
 }
 
-func writeOutput(w io.Writer, outputs map[string]any, o options) error {
+func writeOutput(d cmd.Deps, outputs map[string]any, o options) error {
 	value, ok := outputs[o.Key]
 	if !ok {
 		known := slices.Sorted(maps.Keys(outputs))
@@ -106,17 +105,12 @@ func writeOutput(w io.Writer, outputs map[string]any, o options) error {
 		return fmt.Errorf("%s has no output %q among %s%s", o.Project, o.Key, strings.Join(known, ", "),
 			config.DidYouMean(o.Key, known))
 	}
-	if o.Output == "json" {
-		return cmd.WriteJSON(w, value)
-	}
-	_, err := fmt.Fprintln(w, typeset.Value(value))
-	return err
+	return o.Show(d, value, typeset.Value(value)+"\n")
 }
 
-func writeOutputs(w io.Writer, names []string, outputs map[string]map[string]any) error {
+func writeOutputs(d cmd.Deps, names []string, outputs map[string]map[string]any) error {
 	if len(outputs) == 0 {
-		_, err := fmt.Fprintln(w, "no outputs: nothing is deployed")
-		return err
+		return d.Print("no outputs: nothing is deployed\n")
 	}
 	var b strings.Builder
 	for _, name := range names {
@@ -129,6 +123,5 @@ func writeOutputs(w io.Writer, names []string, outputs map[string]map[string]any
 			fmt.Fprintf(&b, "  %s: %s\n", key, text)
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return d.Print(b.String())
 }

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"io"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -135,10 +134,10 @@ func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 	}
 	if options.Format == yamlFormat {
 		text, err := catalogue.Describe(options.Provider)
-		if err == nil {
-			_, err = io.WriteString(d.Stdout, text)
+		if err != nil {
+			return err
 		}
-		return err
+		return d.Print(text)
 	}
 	op := operation.Up
 	if options.Destroy {
@@ -156,8 +155,7 @@ func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(d.Stdout, text)
-	return err
+	return d.Print(text)
 }
 
 // Providers returns `runner providers`.

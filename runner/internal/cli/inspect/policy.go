@@ -159,8 +159,7 @@ func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []enviro
 		if !complete {
 			text = "no findings in the states that could be read\n"
 		}
-		_, err := io.WriteString(d.Stdout, text)
-		return err
+		return d.Print(text)
 	}
 	var rows [][]any
 	for _, f := range findings {
@@ -170,7 +169,7 @@ func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []enviro
 		}
 		rows = append(rows, []any{level, f.Rule, f.Environment, f.Project, f.Type + " " + f.Name, message})
 	}
-	return writeRows(d.Stdout, []string{"level", "rule", "environment", "project", "resource", "finding"}, rows, d.Width())
+	return writeRows(d, []string{"level", "rule", "environment", "project", "resource", "finding"}, rows)
 }
 
 // newLog makes a SARIF log for code scanning.

@@ -156,8 +156,7 @@ func writeQueries(d cmd.Deps, o queryOptions, all []query.Named) error {
 		return writeCSV(d.Stdout, []string{"name", "reads", "summary"}, rows)
 	}
 	table.Rows = cells(rows)
-	_, err := io.WriteString(d.Stdout, table.Text(d.Width()))
-	return err
+	return d.Print(table.Text(d.Width()))
 }
 
 func reads(n query.Named) string {
@@ -192,11 +191,10 @@ func writeResults(d cmd.Deps, o queryOptions, results []any, columns []string) e
 		fmt.Fprint(d.Stdout, "[SIMULATED]\n\n")
 	}
 	if len(results) == 0 {
-		_, err := fmt.Fprintln(d.Stdout, "no results")
-		return err
+		return d.Print("no results\n")
 	}
 	if ok {
-		return writeRows(d.Stdout, titles, rows, d.Width())
+		return writeRows(d, titles, rows)
 	}
 	for _, result := range results {
 		if _, err := fmt.Fprintln(d.Stdout, typeset.Visible(typeset.Value(result))); err != nil {
@@ -206,14 +204,13 @@ func writeResults(d cmd.Deps, o queryOptions, results []any, columns []string) e
 	return nil
 }
 
-func writeRows(w io.Writer, titles []string, rows [][]any, width int) error {
+func writeRows(d cmd.Deps, titles []string, rows [][]any) error {
 	table := typeset.Table{Rows: cells(rows)}
 	for i, title := range titles {
 		table.Columns = append(table.Columns, typeset.Column{Title: strings.ToUpper(title), Min: 10,
 			Wrap: i == len(titles)-1})
 	}
-	_, err := io.WriteString(w, table.Text(width))
-	return err
+	return d.Print(table.Text(d.Width()))
 }
 
 // cells formats the values of a table.

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -110,8 +109,7 @@ func runCompletion(c *cli.Context, d cmd.Deps, all []*cli.Command) error {
 	case !known:
 		return failure.Usagef("completion", "name the shell: bash, zsh, fish or powershell")
 	case c.NArg() == 1:
-		_, err := io.WriteString(d.Stdout, script)
-		return err
+		return d.Print(script)
 	}
 	l := readLine(all, c.Args().Tail())
 	if l.root != "" {

@@ -69,8 +69,7 @@ func runSchema(_ context.Context, d cmd.Deps, o schemaOptions) error {
 	case o.Install:
 		return installSchema(d, o.Root, text)
 	}
-	_, err = d.Stdout.Write(text)
-	return err
+	return d.Print(string(text))
 }
 
 // installSchema writes the schema next to mara.yaml, and the line that names it.
