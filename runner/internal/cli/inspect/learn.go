@@ -1,16 +1,12 @@
 package inspect
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"mara/config"
-	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
@@ -19,23 +15,8 @@ import (
 	"mara/runner/internal/run/journal"
 )
 
-// learnOptions are the options of `runner plan --learn`.
-type learnOptions struct {
-	cmd.Common
-	provider providers.Provider
-}
-
-func parseLearn(_ *cli.Context, _ cmd.Deps, common cmd.Common) (o learnOptions, err error) {
-	o.Common = common
-	named, err := plannedProvider(common)
-	if err != nil {
-		return o, err
-	}
-	o.provider, err = common.ProviderOf(named)
-	return o, err
-}
-
-func runLearn(_ context.Context, d cmd.Deps, o learnOptions) error {
+// runLearn adds to mara.yaml the references that the projects were seen to make.
+func runLearn(d cmd.Deps, o planOptions) error {
 	file := filepath.Join(o.Root, config.MaraFile)
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -1,20 +1,14 @@
 package inspect
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/run/plan"
 )
 
 // optionalDocument is the JSON form of an optional project.
@@ -27,32 +21,13 @@ type optionalDocument struct {
 	Refused   map[string]string `json:"refused,omitempty"`
 }
 
-// parseOptional reads the flags of a list of optional projects.
-func parseOptional(c *cli.Context, common cmd.Common) (planOptions, error) {
-	known := common.Known()
-	o := planOptions{Format: plan.Format(common.Output), Optional: &known}
-	if !slices.Contains([]plan.Format{plan.Tree, plan.Table, plan.JSON}, o.Format) {
-		return o, failure.Usagef(cmd.Path(c), "--optional prints a table or json, not %s", common.Output)
-	}
-	named, err := plannedProvider(common)
-	if err == nil && named.IsSet() {
-		o.Provider, err = common.ProviderOf(named)
-	}
-	return o, err
-}
-
 // showOptional lists the optional projects of a provider, or of all.
 func showOptional(d cmd.Deps, o planOptions) error {
-	of := o.Optional.Providers
-	if o.Provider.Name != "" {
-		of = []providers.Provider{o.Provider}
+	of := o.Known().Providers
+	if o.provider.Name != "" {
+		of = []providers.Provider{o.provider}
 	}
 	documents := optionalOf(of)
-	if o.Format == plan.JSON {
-		encoder := json.NewEncoder(d.Stdout)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(documents)
-	}
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "PROJECT"}, {Title: "PROVIDERS", Min: 12}, {Title: "ON", Min: 4}, {Title: "NEEDS", Min: 20},
 		{Title: "ABOUT", Optional: true},
@@ -74,8 +49,7 @@ func showOptional(d cmd.Deps, o planOptions) error {
 		text += "\n" + strings.Join(notes, "\n") + "\n"
 	}
 	text += "\nTo add them, write below a provider in mara.yaml:  with: [metrics-server, dashboard]\n"
-	_, err := io.WriteString(d.Stdout, text)
-	return err
+	return o.Show(d, documents, text)
 }
 
 // optionalOf returns the optional projects with the providers that may have them.

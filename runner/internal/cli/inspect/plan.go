@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -11,6 +12,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/catalogue"
@@ -46,12 +48,7 @@ func Plan(d cmd.Deps) *cli.Command {
 			},
 			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.BaseFlags(),
 		),
-		Action: func(c *cli.Context) error {
-			if c.Bool("learn") {
-				return cmd.Action(d, parseLearn, runLearn)(c)
-			}
-			return cmd.Action(d, parsePlan, runPlan)(c)
-		},
+		Action: cmd.Action(d, parsePlan, runPlan),
 	}
 }
 
@@ -59,26 +56,27 @@ func Plan(d cmd.Deps) *cli.Command {
 const yamlFormat = "yaml"
 
 type planOptions struct {
-	Provider  providers.Provider
-	Format    plan.Format
-	Destroy   bool
-	Optional  *catalogue.Catalogue // to list its optional projects; nil for the plan
-	Selection plan.Selection
-	Runs      string          // directory of earlier runs, or ""
-	Settings  config.Settings // settings of the named stack, or none
+	cmd.Common
+	provider providers.Provider
+	Format   plan.Format
+	Destroy  bool
+	Learn    bool
+	Optional bool            // list the optional projects instead of the plan, without a provider those of all
+	Runs     string          // directory of earlier runs, or ""
+	Settings config.Settings // settings of the named stack, or none
 }
 
 func parsePlan(c *cli.Context, _ cmd.Deps, common cmd.Common) (planOptions, error) {
-	if c.Bool("optional") {
-		return parseOptional(c, common)
+	o := planOptions{Common: common, Format: plan.Format(common.Output)}
+	o.Destroy, o.Learn, o.Selection = c.Bool("destroy"), c.Bool("learn"), cmd.ParseSelection(c)
+	o.Optional = c.Bool("optional") && !o.Learn
+	if o.Optional && !slices.Contains([]plan.Format{plan.Tree, plan.Table, plan.JSON}, o.Format) {
+		return o, failure.Usagef(cmd.Path(c), "--optional prints a table or json, not %s", common.Output)
 	}
 	named, err := plannedProvider(common)
-	if err != nil {
-		return planOptions{}, err
+	if err == nil && (named.IsSet() || !o.Optional) {
+		o.provider, err = common.ProviderOf(named)
 	}
-	provider, err := common.ProviderOf(named)
-	o := planOptions{Provider: provider, Format: plan.Format(common.Output), Destroy: c.Bool("destroy"),
-		Selection: cmd.ParseSelection(c)}
 	if stack, err := config.ResolveStack(common.Stack, common.Sources); err == nil && common.Root != "" {
 		o.Runs = layout.Of(common.Root, false).Runs()
 		o.Settings = config.Settings{Stack: stack}
@@ -119,21 +117,24 @@ func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimat
 		return declared
 	}
 	known := journal.Durations(o.Runs, journal.DurationQuery{
-		Environment: journal.Environment{Provider: o.Provider.Name, Stack: o.Settings.Stack.Text}, Operation: op,
+		Environment: journal.Environment{Provider: o.provider.Name, Stack: o.Settings.Stack.Text}, Operation: op,
 	})
 	return plan.Estimates{Known: known}.Or(declared)
 }
 
 func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
-	if options.Optional != nil {
+	switch {
+	case options.Learn:
+		return runLearn(d, options)
+	case options.Optional:
 		return showOptional(d, options)
 	}
-	p, err := plan.New(options.Provider)
+	p, err := plan.New(options.provider)
 	if err != nil {
 		return err
 	}
 	if options.Format == yamlFormat {
-		text, err := catalogue.Describe(options.Provider)
+		text, err := catalogue.Describe(options.provider)
 		if err != nil {
 			return err
 		}
@@ -143,7 +144,7 @@ func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 	if options.Destroy {
 		p, op = p.Reverse(), operation.Destroy
 	} else if options.Settings.Stack.IsSet() { // the configuration may exclude projects
-		if p, err = session.WithoutUnwanted(p, options.Provider, options.Settings); err != nil {
+		if p, err = session.WithoutUnwanted(p, options.provider, options.Settings); err != nil {
 			return err
 		}
 	}
