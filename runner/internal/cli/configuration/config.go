@@ -3,6 +3,11 @@
 package configuration
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
@@ -64,6 +69,39 @@ func (c configuration) check(name string) error {
 	}
 	if wrong := config.Unknown(c.Declared, name); wrong != "" {
 		return &failure.Usage{Text: name + " " + wrong, Next: "`runner config list --all` shows all keys"}
+	}
+	return nil
+}
+
+// findApplication finds an application in the mara.yaml of a root.
+func findApplication(root, name string) (config.Application, error) {
+	mara, err := config.ReadMara(root)
+	if err != nil {
+		return config.Application{}, err
+	}
+	var names []string
+	for _, a := range mara.Applications {
+		if a.Name.Text == name {
+			return a, nil
+		}
+		names = append(names, a.Name.Text)
+	}
+	return config.Application{}, &failure.Usage{
+		Text: fmt.Sprintf("%s has no application %q%s", config.MaraFile, name, config.DidYouMean(name, names)),
+		Next: "the applications are: " + cmp.Or(strings.Join(names, ", "), "none"),
+	}
+}
+
+// checkEnvironments refuses environments that a root does not have.
+func checkEnvironments(command, root string, stacks ...string) error {
+	known, err := config.Stacks(root)
+	if err != nil {
+		return err
+	}
+	for _, stack := range stacks {
+		if !slices.Contains(known, stack) {
+			return failure.Usagef(command, "no environment %q%s", stack, config.DidYouMean(stack, known))
+		}
 	}
 	return nil
 }

@@ -3,13 +3,11 @@ package configuration
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
@@ -41,13 +39,9 @@ func runDiff(ctx context.Context, d cmd.Deps, o options) error {
 	if len(o.Args) != 2 {
 		return failure.Usagef("config diff", "name two environments")
 	}
-	known, err := config.Stacks(o.Root)
-	if err != nil {
-		return err
-	}
-	for _, stack := range o.Args {
-		if o.Root != "" && !slices.Contains(known, stack) {
-			return failure.Usagef("config diff", "no environment %q%s", stack, config.DidYouMean(stack, known))
+	if o.Root != "" {
+		if err := checkEnvironments("config diff", o.Root, o.Args...); err != nil {
+			return err
 		}
 	}
 	found, err := view.Compare(ctx, d.Deps, o.Options, o.Args[0], o.Args[1])

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -59,18 +58,9 @@ type ejected struct {
 }
 
 func runEject(_ context.Context, d cmd.Deps, o ejectOptions) error {
-	mara, err := config.ReadMara(o.Root)
+	found, err := findApplication(o.Root, o.Name)
 	if err != nil {
 		return err
-	}
-	var names []string
-	for _, a := range mara.Applications {
-		names = append(names, a.Name.Text)
-	}
-	i := slices.Index(names, o.Name)
-	if i < 0 {
-		text := fmt.Sprintf("%s has no application %q%s", config.MaraFile, o.Name, config.DidYouMean(o.Name, names))
-		return &failure.Usage{Text: text, Next: "the applications are: " + cmp.Or(strings.Join(names, ", "), "none")}
 	}
 	if !filepath.IsLocal(filepath.FromSlash(o.Directory)) {
 		return &failure.Usage{Text: fmt.Sprintf("%s is not below the root", o.Directory), Next: "name another --directory"}
@@ -83,7 +73,7 @@ func runEject(_ context.Context, d cmd.Deps, o ejectOptions) error {
 	if !ok {
 		return fmt.Errorf("the application %s is in no provider of %s", o.Name, config.MaraFile)
 	}
-	program, err := application.Program(mara.Applications[i])
+	program, err := application.Program(found)
 	if err != nil {
 		return err
 	}

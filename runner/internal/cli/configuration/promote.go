@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -141,29 +140,11 @@ func runPromote(ctx context.Context, d cmd.Deps, o promoteOptions) error {
 
 // key returns the configuration key of the application's image.
 func (o promoteOptions) key() (string, error) {
-	mara, err := config.ReadMara(o.Root)
+	found, err := findApplication(o.Root, o.Application)
 	if err != nil {
 		return "", err
 	}
-	var names []string
-	for _, a := range mara.Applications {
-		names = append(names, a.Name.Text)
-	}
-	if !slices.Contains(names, o.Application) {
-		text := fmt.Sprintf("%s has no application %q%s", config.MaraFile, o.Application,
-			config.DidYouMean(o.Application, names))
-		return "", &failure.Usage{Text: text, Next: "the applications are: " + cmp.Or(strings.Join(names, ", "), "none")}
-	}
-	known, err := config.Stacks(o.Root)
-	if err != nil {
-		return "", err
-	}
-	for _, stack := range []string{o.From, o.To} {
-		if stack != "" && !slices.Contains(known, stack) {
-			return "", failure.Usagef("promote", "no environment %q%s", stack, config.DidYouMean(stack, known))
-		}
-	}
-	return config.Application{Name: config.Word{Text: o.Application}}.Key("image"), nil
+	return found.Key("image"), checkEnvironments("promote", o.Root, cmp.Or(o.From, o.To), o.To)
 }
 
 // askCluster returns what runs in the environment of --from.
