@@ -19,7 +19,6 @@ import (
 	"mara/config"
 	"mara/projects/gomodule"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/outdir"
 	"mara/runner/internal/repo/fleet"
@@ -114,16 +113,8 @@ func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 			return err
 		}
 	}
-	requests := []session.Options{o.Options}
-	if names := slices.Concat(o.Waves...); len(names) > 0 {
-		requests = nil
-		for _, name := range names { // as the jobs name them
-			one := o.Options
-			one.Stack = config.Value{Text: name, Origin: config.Origin{Source: config.FromFlag, Name: "-s"}}
-			requests = append(requests, one)
-		}
-	}
-	all, err := resolveAll(d, requests, true)
+	named := config.Origin{Source: config.FromFlag, Name: "-s"} // as the jobs name environments
+	all, err := resolveAll(d, o.Options, o.Waves, named, true)
 	defer func() { err = errors.Join(err, closeAll(all)) }()
 	if err != nil {
 		return err

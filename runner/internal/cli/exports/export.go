@@ -39,12 +39,23 @@ type environment struct {
 
 func (e environment) name() string { return e.Settings.Stack.Text }
 
-// resolveAll resolves environments, which the caller closes. Its error lists the problems of
-// all environments. With stateCounts other machines must be able to reach their backend.
-func resolveAll(d cmd.Deps, requests []session.Options, stateCounts bool) ([]environment, error) {
+// resolveAll resolves the environments of waves, or without waves the one of the options; the caller closes them.
+// origin says where the names come from. Its error lists the problems of all environments. With stateCounts other
+// machines must be able to reach their backend.
+func resolveAll(
+	d cmd.Deps, o session.Options, waves [][]string, origin config.Origin, stateCounts bool,
+) ([]environment, error) {
+	chosen := []config.Value{o.Stack}
+	if names := slices.Concat(waves...); len(names) > 0 {
+		chosen = nil
+		for _, name := range names {
+			chosen = append(chosen, config.Value{Text: name, Origin: origin})
+		}
+	}
 	var all []environment
 	var problems []error
-	for _, o := range requests {
+	for _, stack := range chosen {
+		o.Stack = stack
 		s := session.New(d.Deps, o)
 		all = append(all, environment{s})
 		if err := s.ResolveToOperate(); err != nil {

@@ -19,7 +19,6 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
 	"mara/runner/internal/kube/pko"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/outdir"
@@ -164,19 +163,13 @@ func (o *operatorOptions) check(path string) error {
 }
 
 func runOperator(ctx context.Context, d cmd.Deps, o operatorOptions) (err error) {
-	requests, waves := []session.Options{o.Common.Options}, [][]string(nil)
+	var waves [][]string
 	if !o.Fleet.IsEmpty() {
 		if waves, _, err = wavesOf(o.Request, o.Fleet); err != nil {
 			return err
 		}
-		requests = nil
-		for _, name := range slices.Concat(waves...) {
-			one := o.Common.Options
-			one.Request = o.Of(name)
-			requests = append(requests, one)
-		}
 	}
-	all, err := resolveAll(d, requests, o.Backend == "")
+	all, err := resolveAll(d, o.Common.Options, waves, config.Origin{Source: config.FromFleet}, o.Backend == "")
 	defer func() { err = errors.Join(err, closeAll(all)) }()
 	if err != nil {
 		return err
