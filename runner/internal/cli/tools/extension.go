@@ -5,10 +5,10 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/process"
 )
@@ -22,13 +22,8 @@ func Extension(d cmd.Deps, all []*cli.Command, args []string) (program string) {
 	if slices.ContainsFunc(all, func(c *cli.Command) bool { return c.HasName(args[0]) }) {
 		return ""
 	}
-	path := ""
-	for _, variable := range d.Environ {
-		if value, ok := strings.CutPrefix(variable, "PATH="); ok {
-			path = value
-		}
-	}
-	program, err := process.Find(cmd.Program+"-"+args[0], d.Dir, path)
+	path := config.Sources{Process: d.Environ}.Lookup("PATH")
+	program, err := process.Find(cmd.Program+"-"+args[0], d.Dir, path.Text)
 	if err != nil {
 		return ""
 	}

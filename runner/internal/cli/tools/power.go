@@ -36,11 +36,10 @@ func powerCommand(d cmd.Deps, name, usage, description string,
 			"  runner " + name + " -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, func(_ *cli.Context, _ cmd.Deps, o cmd.Common) (cmd.Common, error) { return o, nil },
-			cmd.InSession((*session.Session).Resolve,
-				func(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
-					return switchPower(ctx, d, o, s, name, do)
-				})),
+		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).Resolve,
+			func(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
+				return switchPower(ctx, d, o, s, name, do)
+			})),
 	}
 }
 
