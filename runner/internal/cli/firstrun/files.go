@@ -45,14 +45,11 @@ func (f *firstRun) confirm(ctx context.Context, files []vault.NewFile, changes [
 		return nil
 	}
 	f.show(files, changes)
-	yes, err := true, error(nil)
-	switch {
-	case f.o.Yes:
-	case f.earlier:
-		yes, err = f.terminal.AgreeOrBack(ctx, "Write this and "+f.before+"?")
-	default:
-		yes, err = f.terminal.Agree(ctx, "Write this and "+f.before+"?")
+	ask := f.agree
+	if f.earlier && !f.o.Yes {
+		ask = f.terminal.AgreeOrBack
 	}
+	yes, err := ask(ctx, "Write this and "+f.before+"?")
 	if err == nil && !yes {
 		err = &prompt.Declined{Text: "not confirmed; nothing was written"}
 	}

@@ -70,7 +70,7 @@ func runFleetUpgrade(ctx context.Context, d cmd.Deps, o fleetUpgradeOptions) err
 		return err
 	}
 	o.Steps = map[string][]rollout.Step{}
-	var stopped []string
+	var stopped, upgraded []string
 	for _, found := range plans {
 		fmt.Fprint(d.Stderr, found.summary(d.Width()))
 		if len(found.stopping()) > 0 {
@@ -78,6 +78,7 @@ func runFleetUpgrade(ctx context.Context, d cmd.Deps, o fleetUpgradeOptions) err
 		}
 		if steps := o.stepsOf(found); len(steps) > 0 {
 			o.Steps[found.Environment] = steps
+			upgraded = append(upgraded, found.Environment)
 		}
 	}
 	switch {
@@ -91,12 +92,7 @@ func runFleetUpgrade(ctx context.Context, d cmd.Deps, o fleetUpgradeOptions) err
 		return nil
 	}
 	rest := o.rolloutOptions
-	rest.Chosen = fleet.Selection{}
-	for _, e := range chosen {
-		if len(o.Steps[e.Stack]) > 0 {
-			rest.Chosen.Names = append(rest.Chosen.Names, e.Stack)
-		}
-	}
+	rest.Chosen = fleet.Selection{Names: upgraded}
 	return runRollout(ctx, d, rest)
 }
 

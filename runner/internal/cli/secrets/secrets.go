@@ -90,11 +90,10 @@ type change struct {
 	Keys  []string `json:"keys"`
 }
 
-// showChange prints the changed keys as JSON, or else the lines.
-func (o options) showChange(d cmd.Deps, s *session.Session, keys []string, lines ...string) error {
-	return o.Show(d, change{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File,
-		Keys: append([]string{}, keys...)},
-		strings.Join(lines, "\n")+"\n")
+// showChange prints the changed keys as JSON, or else the text.
+func (o options) showChange(d cmd.Deps, s *session.Session, keys []string, text string) error {
+	done := change{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File, Keys: append([]string{}, keys...)}
+	return o.Show(d, done, text+"\n")
 }
 
 func byKey(s *session.Session, command string, keys []string) ([]model.Secret, error) {

@@ -83,17 +83,15 @@ func announce(d cmd.Deps, o options) {
 	if o.Simulation.On {
 		mark = "SIMULATED: nothing is created, and nothing costs money.\n\n"
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%sA trial of %s creates these resources, and destroys them after at most two hours:\n\n", mark,
+	fmt.Fprintf(d.Stdout, "%sA trial of %s creates these resources, and destroys them after at most two hours:\n\n", mark,
 		o.Provider.Title)
 	for _, cost := range o.Provider.Trial.Costs {
-		fmt.Fprintf(&b, "  %-36s %6.3f USD an hour\n", cost.What, cost.PerHour)
+		fmt.Fprintf(d.Stdout, "  %-36s %6.3f USD an hour\n", cost.What, cost.PerHour)
 	}
 	total := o.Provider.Trial.Total()
-	fmt.Fprintf(&b, "\nThat costs about %.2f USD an hour, and %.2f USD at the deadline, by list prices, without "+
+	fmt.Fprintf(d.Stdout, "\nThat costs about %.2f USD an hour, and %.2f USD at the deadline, by list prices, without "+
 		"traffic and taxes.\n"+
 		"Prices change. A trial usually takes an hour. At the end everything is destroyed.\n", total, total*deadline.Hours())
-	fmt.Fprint(d.Stdout, b.String())
 }
 
 // walk runs the steps. After a failure it runs only the steps marked always, and ignores
