@@ -11,8 +11,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/providers/cloud"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/kube/mirror"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/output/ui"
 	"mara/runner/internal/repo/adopt"
@@ -241,6 +244,19 @@ func ParseLock(c *cli.Context) (time.Duration, error) {
 
 // DefaultParallel is how many projects run at once by default.
 const DefaultParallel = 4
+
+// Network returns a network that leads to registries and repositories. It keeps charts in a directory; "" for none.
+func (o Common) Network(charts string) mirror.Network {
+	return mirror.NewNetwork(cloud.Proxy(o.Sources.File.Merge(o.Sources.Process)), charts)
+}
+
+// Charts returns the directory where charts are kept, or "" without a root.
+func (o Common) Charts() string {
+	if o.Root == "" {
+		return ""
+	}
+	return layout.Of(o.Root, false).Charts()
+}
 
 // Facts returns the facts that decide how output looks.
 func (o Common) Facts(d Deps) ui.Facts {

@@ -11,11 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/kube/examine"
-	"mara/runner/internal/kube/mirror"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/gitsource"
@@ -166,7 +164,7 @@ func askCluster(ctx context.Context, d cmd.Deps, o promoteOptions) (found examin
 
 // askRegistry returns the image of --image, with the digest that its registry has for it.
 func askRegistry(ctx context.Context, _ cmd.Deps, o promoteOptions) (found examine.Running, err error) {
-	network := mirror.NewNetwork(cloud.Proxy(o.Sources.File.Merge(o.Sources.Process)), "")
+	network := o.Network("")
 	defer func() { err = errors.Join(err, network.Close()) }()
 	digest, err := network.Digest(ctx, o.Image)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/rehearsal"
 	"mara/runner/internal/environment/session"
@@ -21,7 +20,6 @@ import (
 	"mara/runner/internal/kube/mirror"
 	"mara/runner/internal/kube/render"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/outdir"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/plan"
@@ -127,11 +125,7 @@ func readSealer(d cmd.Deps, file string) (*render.Sealer, error) {
 }
 
 func runRender(ctx context.Context, d cmd.Deps, o renderOptions) (err error) {
-	cache := ""
-	if o.Root != "" {
-		cache = layout.Of(o.Root, false).Charts()
-	}
-	charts := mirror.NewNetwork(cloud.Proxy(o.Sources.File.Merge(o.Sources.Process)), cache)
+	charts := o.Network(o.Charts())
 	defer func() { err = errors.Join(err, charts.Close()) }()
 	var about render.About
 	var manifests render.Manifests

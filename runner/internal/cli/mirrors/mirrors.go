@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -15,11 +13,9 @@ import (
 
 	"mara/config"
 	"mara/projects/naming"
-	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/rehearsal"
 	"mara/runner/internal/kube/mirror"
-	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
@@ -60,8 +56,8 @@ func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 }
 
 // needed finds out which charts and images are asked for, of a mirror or, for "", at origins.
-func needed(ctx context.Context, d cmd.Deps, o options, from string, network mirror.Network) (found environment,
-	err error) {
+func needed(ctx context.Context, d cmd.Deps, o options, from string, network mirror.Network) (
+	found document, err error) {
 	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they need.")
 	var needs mirror.Needs
 	s, selected, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{
@@ -70,31 +66,14 @@ func needed(ctx context.Context, d cmd.Deps, o options, from string, network mir
 	})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if err != nil {
-		return environment{}, err
+		return found, err
 	}
 	fmt.Fprintf(d.Stderr, "Fetching and rendering their charts for %s.\n", needs.Kubernetes())
-	found = environment{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text}
-	found.List, err = needs.List(ctx, network, func(project string) bool { return slices.Contains(selected, project) })
-	return found, err
-}
-
-// environment is what an environment needs of a mirror.
-type environment struct {
-	Provider, Stack string
-	mirror.List
-}
-
-// network leads to registries and repositories. Charts are kept below the root.
-func network(o options) mirror.Network {
-	cache := ""
-	if o.Root != "" {
-		cache = layout.Of(o.Root, false).Charts()
-	}
-	return mirror.NewNetwork(proxy(o), cache)
-}
-
-func proxy(o options) func(*http.Request) (*url.URL, error) {
-	return cloud.Proxy(o.Sources.File.Merge(o.Sources.Process))
+	list, err := needs.List(ctx, network, func(project string) bool { return slices.Contains(selected, project) })
+	return document{
+		Version: listVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
+		Charts: append([]mirror.Chart{}, list.Charts...), Images: append([]mirror.Image{}, list.Images...),
+	}, err
 }
 
 func listCommand(d cmd.Deps) *cli.Command {
@@ -118,7 +97,7 @@ func listCommand(d cmd.Deps) *cli.Command {
 // listVersion changes when a field changes its meaning or is removed.
 const listVersion = 1
 
-// document is the list for machines.
+// document is what an environment needs of a mirror, and its JSON form.
 type document struct {
 	Version  int            `json:"version"`
 	Provider string         `json:"provider"`
@@ -128,7 +107,7 @@ type document struct {
 }
 
 func runList(ctx context.Context, d cmd.Deps, o options) (err error) {
-	ways := network(o)
+	ways := o.Network(o.Charts())
 	defer func() { err = errors.Join(err, ways.Close()) }()
 	found, err := needed(ctx, d, o, "", ways)
 	if err != nil {
@@ -142,10 +121,7 @@ func runList(ctx context.Context, d cmd.Deps, o options) (err error) {
 	for i := range found.Charts {
 		found.Charts[i].Repository = event.MaskURLs(found.Charts[i].Repository)
 	}
-	return o.Show(d, document{
-		Version: listVersion, Provider: found.Provider, Stack: found.Stack,
-		Charts: append([]mirror.Chart{}, found.Charts...), Images: append([]mirror.Image{}, found.Images...),
-	}, listText(found, d.Width()))
+	return o.Show(d, found, listText(found, d.Width()))
 }
 
 func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) error {
@@ -162,7 +138,7 @@ func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) er
 	return err
 }
 
-func listText(found environment, width int) string {
+func listText(found document, width int) string {
 	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true},
 		{Title: "PROJECTS", Min: 12, Optional: true}}}
 	for _, chart := range found.Charts {
@@ -197,7 +173,7 @@ func checkCommand(d cmd.Deps) *cli.Command {
 
 func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
 	const noCache = "" // the mirror itself has to have the charts
-	ways := mirror.NewNetwork(proxy(o), noCache)
+	ways := o.Network(noCache)
 	defer func() { err = errors.Join(err, ways.Close()) }()
 	address, err := address(d, o)
 	if err != nil {

@@ -39,7 +39,7 @@ func syncCommand(d cmd.Deps) *cli.Command {
 }
 
 func runSync(ctx context.Context, d cmd.Deps, o options) (err error) {
-	ways := network(o)
+	ways := o.Network(o.Charts())
 	defer func() { err = errors.Join(err, ways.Close()) }()
 	address, err := address(d, o)
 	if err != nil {
@@ -137,9 +137,8 @@ func (c *copying) one(what entry, work func(mirror.Copier) (mirror.Copied, error
 	if c.ctx.Err() != nil {
 		return
 	}
-	var login *mirror.LoginError
 	host, _, _ := strings.Cut(c.to.Address, "/")
-	if errors.As(err, &login) && login.Host == host {
+	if login, ok := errors.AsType[*mirror.LoginError](err); ok && login.Host == host {
 		c.refused = err
 		return
 	}
