@@ -158,8 +158,7 @@ func answer(ctx context.Context, d cmd.Deps, o queryOptions, compiled *query.Que
 
 // longer adds advice to the error of a program that was stopped.
 func longer(err error) error {
-	var limit *query.LimitError
-	if !errors.As(err, &limit) {
+	if _, ok := errors.AsType[*query.LimitError](err); !ok {
 		return err
 	}
 	return failure.Advise(err, "raise --max-time if the program terminates, or use -o ndjson, which does not limit the "+

@@ -56,11 +56,11 @@ func (c *collected) addAll(ctx context.Context, s *session.Session) error {
 		}
 		return own.In(environment).Choose(environment, projects)
 	})
-	var incomplete *inventory.IncompleteError
-	if errors.As(err, &incomplete) && (!only.IsSet() || states[only.Text] == nil) {
+	incomplete, isIncomplete := errors.AsType[*inventory.IncompleteError](err)
+	if isIncomplete && (!only.IsSet() || states[only.Text] == nil) {
 		fmt.Fprintf(c.d.Stderr, "warning: %v\n", incomplete)
 		c.unread = append(c.unread, "some environments")
-	} else if err != nil && incomplete == nil {
+	} else if err != nil && !isIncomplete {
 		return err
 	}
 	if only.IsSet() && states[only.Text] == nil {
