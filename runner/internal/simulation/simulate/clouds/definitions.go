@@ -14,9 +14,6 @@ import (
 // known.
 type definedKind struct{ group, version, kind, plural string }
 
-// name returns the name of the definition.
-func (k definedKind) name() string { return k.plural + "." + k.group }
-
 // definedKinds lists, by chart, what is in the crds/ directories whose definitions
 // the programs take over.
 // https://github.com/nginx/kubernetes-ingress/tree/v5.5.4/config/crd/bases
@@ -137,7 +134,7 @@ func templateChart(jsonOpts string) (string, error) {
 func definitionOf(k definedKind) map[string]any {
 	return map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-		"metadata": map[string]any{"name": k.name()},
+		"metadata": map[string]any{"name": k.plural + "." + k.group},
 		"spec": map[string]any{
 			"group": k.group, "scope": "Namespaced",
 			"names": map[string]any{

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"mara/runner/internal/simulation/simulate"
 )
@@ -107,17 +106,10 @@ func serverOf(kubeconfig, wanted string) (string, error) {
 		return "", errors.New("it cannot be parsed; its text is not shown here because it is secret")
 	}
 	wanted = cmp.Or(wanted, config.CurrentContext)
-	cluster := clusterOf(config, wanted)
-	if cluster == nil || cluster.Server == "" {
-		return "", fmt.Errorf("its context %q leads to no server", wanted)
+	if found := config.Contexts[wanted]; found != nil {
+		if cluster := config.Clusters[found.Cluster]; cluster != nil && cluster.Server != "" {
+			return cluster.Server, nil
+		}
 	}
-	return cluster.Server, nil
-}
-
-func clusterOf(config *clientcmdapi.Config, name string) *clientcmdapi.Cluster {
-	found, ok := config.Contexts[name]
-	if !ok {
-		return nil
-	}
-	return config.Clusters[found.Cluster]
+	return "", fmt.Errorf("its context %q leads to no server", wanted)
 }

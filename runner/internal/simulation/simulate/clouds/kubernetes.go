@@ -86,17 +86,13 @@ func inNamespace(o simulate.Object, name string) []simulate.Requirement {
 
 // metadata returns what an API server adds to the metadata of an object.
 func metadata(o simulate.Object) map[string]any {
-	namespace, name, namespaced := strings.Cut(o.ID, "/")
 	shown := map[string]any{
 		"uid": uuid(o, "uid"), "resourceVersion": fmt.Sprint(o.Pick("version", 1000, 99999)),
-		"creationTimestamp": simulate.Epoch, "generation": 1,
+		"creationTimestamp": simulate.Epoch, "generation": 1, "name": o.ID,
 	}
-	if !namespaced {
-		name = o.ID
-	} else {
-		shown["namespace"] = namespace
+	if namespace, name, namespaced := strings.Cut(o.ID, "/"); namespaced {
+		shown["namespace"], shown["name"] = namespace, name
 	}
-	shown["name"] = name
 	return shown
 }
 
@@ -105,9 +101,9 @@ func apiVersionAndKind(token string) (apiVersion, kind string) {
 	return strings.TrimPrefix(apiVersion, "core/"), kind
 }
 
-// plainKind returns a kind whose objects are ready at once and have no status.
-func plainKind(token string) simulate.Resource {
-	return object(token, simulate.Resource{Latency: seconds(0.5, 0.5, 0.5)})
+// atOnce describes a kind whose objects are ready at once and have no status.
+func atOnce(replaceOn ...string) simulate.Resource {
+	return simulate.Resource{Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: replaceOn}
 }
 
 // kinds returns the built-in kinds.
@@ -136,7 +132,7 @@ func kinds() []simulate.Resource {
 			// first reads one, and no more than its name afterwards.
 			Reread: map[string]any{"__inputs": map[string]any{"spec": nil}},
 		}),
-		plainKind("kubernetes:core/v1:ServiceAccount"),
+		object("kubernetes:core/v1:ServiceAccount", atOnce()),
 		object("kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
 			Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
 			Refuses: keepsSize,
@@ -153,8 +149,8 @@ func kinds() []simulate.Resource {
 				return map[string]any{"status": map[string]any{"phase": "Running", "podIP": address}}
 			},
 		}),
-		plainKind("kubernetes:core/v1:LimitRange"),
-		plainKind("kubernetes:core/v1:ResourceQuota"),
+		object("kubernetes:core/v1:LimitRange", atOnce()),
+		object("kubernetes:core/v1:ResourceQuota", atOnce()),
 		object("kubernetes:apps/v1:Deployment", simulate.Resource{
 			Latency: seconds(45, 30, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
 			Outputs: func(o simulate.Object) map[string]any {
@@ -185,7 +181,7 @@ func kinds() []simulate.Resource {
 				"numberMisscheduled": 0, "updatedNumberScheduled": 3, "observedGeneration": 1,
 			}},
 		}),
-		plainKind("kubernetes:autoscaling/v2:HorizontalPodAutoscaler"),
+		object("kubernetes:autoscaling/v2:HorizontalPodAutoscaler", atOnce()),
 		object("kubernetes:batch/v1:Job", simulate.Resource{
 			Latency: seconds(20, 1, 5), ReplaceOn: []string{"spec.template", "spec.selector", "spec.completions"},
 			Outputs: func(simulate.Object) map[string]any {
@@ -200,28 +196,16 @@ func kinds() []simulate.Resource {
 				return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{loadBalancer(o)}}}}
 			},
 		}),
-		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"spec.controller"},
-		})),
-		plainKind("kubernetes:networking.k8s.io/v1:NetworkPolicy"),
-		plainKind("kubernetes:policy/v1:PodDisruptionBudget"),
-		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", clusterWide(simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5),
-		})),
+		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(atOnce("spec.controller"))),
+		object("kubernetes:networking.k8s.io/v1:NetworkPolicy", atOnce()),
+		object("kubernetes:policy/v1:PodDisruptionBudget", atOnce()),
+		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", clusterWide(atOnce())),
 		// The API server refuses to change whose role it is; the provider replaces the binding.
-		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", clusterWide(simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"roleRef"},
-		})),
-		object("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"roleRef"},
-		}),
-		object("kubernetes:scheduling.k8s.io/v1:PriorityClass", clusterWide(simulate.Resource{
-			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"value", "preemptionPolicy"},
-		})),
-		object("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(simulate.Resource{
-			Latency:   seconds(0.5, 0.5, 0.5),
-			ReplaceOn: []string{"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"},
-		})),
+		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", clusterWide(atOnce("roleRef"))),
+		object("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", atOnce("roleRef")),
+		object("kubernetes:scheduling.k8s.io/v1:PriorityClass", clusterWide(atOnce("value", "preemptionPolicy"))),
+		object("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(
+			atOnce("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"))),
 	}
 }
 

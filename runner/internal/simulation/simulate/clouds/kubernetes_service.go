@@ -8,9 +8,6 @@ import (
 	"mara/runner/internal/simulation/simulate"
 )
 
-// hostOf returns the provider of an object's cluster.
-func hostOf(o simulate.Object) (found host, ok bool) { return hostAt(o.Scope) }
-
 // hostAt returns the provider of the cluster whose API server has an address.
 func hostAt(server string) (found host, ok bool) {
 	for _, host := range hosts() {
@@ -24,7 +21,7 @@ func hostAt(server string) (found host, ok bool) {
 // loadBalancer returns the address of a load balancer, in the form of the cluster's
 // cloud.
 func loadBalancer(o simulate.Object) map[string]any {
-	if host, _ := hostOf(o); host.loadBalancer != nil {
+	if host, _ := hostAt(o.Scope); host.loadBalancer != nil {
 		return host.loadBalancer(o)
 	}
 	return map[string]any{"hostname": "localhost"}
@@ -60,7 +57,7 @@ func serviceFact(o simulate.Object) string { return o.Scope + "/service/" + o.ID
 // load balancers the provider would wait for ten minutes and fail.
 func needsLoadBalancer(o simulate.Object) []simulate.Requirement {
 	skipped := o.Map("metadata.annotations")["pulumi.com/skipAwait"] == "true"
-	host, known := hostOf(o)
+	host, known := hostAt(o.Scope)
 	if o.Text("spec.type") != "LoadBalancer" || o.Text("spec.loadBalancerClass") != "" || skipped ||
 		!known || host.loadBalancer != nil {
 		return nil
