@@ -88,24 +88,14 @@ func (d difference) response(deleteFirst bool) *pulumirpc.DiffResponse {
 	resp.DeleteBeforeReplace = deleteFirst && len(d.replaces) > 0
 	for _, path := range slices.Sorted(maps.Keys(d.kinds)) {
 		resp.Diffs = append(resp.Diffs, topLevel(path))
-		resp.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: wireKind(d.kinds[path]), InputDiff: true}
+		resp.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: wireKinds[d.kinds[path]], InputDiff: true}
 	}
 	resp.Diffs = slices.Compact(resp.Diffs)
 	return resp
 }
 
-func wireKind(kind plugin.DiffKind) pulumirpc.PropertyDiff_Kind {
-	switch kind {
-	case plugin.DiffAdd:
-		return pulumirpc.PropertyDiff_ADD
-	case plugin.DiffAddReplace:
-		return pulumirpc.PropertyDiff_ADD_REPLACE
-	case plugin.DiffDelete:
-		return pulumirpc.PropertyDiff_DELETE
-	case plugin.DiffDeleteReplace:
-		return pulumirpc.PropertyDiff_DELETE_REPLACE
-	case plugin.DiffUpdateReplace:
-		return pulumirpc.PropertyDiff_UPDATE_REPLACE
-	}
-	return pulumirpc.PropertyDiff_UPDATE
+var wireKinds = map[plugin.DiffKind]pulumirpc.PropertyDiff_Kind{
+	plugin.DiffAdd: pulumirpc.PropertyDiff_ADD, plugin.DiffAddReplace: pulumirpc.PropertyDiff_ADD_REPLACE,
+	plugin.DiffDelete: pulumirpc.PropertyDiff_DELETE, plugin.DiffDeleteReplace: pulumirpc.PropertyDiff_DELETE_REPLACE,
+	plugin.DiffUpdate: pulumirpc.PropertyDiff_UPDATE, plugin.DiffUpdateReplace: pulumirpc.PropertyDiff_UPDATE_REPLACE,
 }

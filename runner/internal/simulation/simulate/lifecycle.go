@@ -27,9 +27,10 @@ type target struct {
 }
 
 func (s *server) target(ctx context.Context, urn string, inputs *structpb.Struct) (target, error) {
-	r, err := s.describe(string(resource.URN(urn).Type()))
-	if err != nil {
-		return target{}, err
+	token := string(resource.URN(urn).Type())
+	r, ok := s.types.resource(token)
+	if !ok {
+		return target{}, s.unknown("resource type", token, s.types.resources())
 	}
 	values, err := unmarshal(inputs)
 	if err != nil {

@@ -80,8 +80,9 @@ func (s *server) CheckConfig(_ context.Context, req *pulumirpc.CheckRequest) (*p
 // DiffConfig replaces a provider, and with it all its resources, when it would
 // reach something else than before.
 func (s *server) DiffConfig(_ context.Context, req *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
-	before, after, err := unmarshalBoth(req.GetOldInputs(), req.GetNews())
-	if err != nil {
+	before, errBefore := unmarshal(req.GetOldInputs())
+	after, errAfter := unmarshal(req.GetNews())
+	if err := errors.Join(errBefore, errAfter); err != nil {
 		return nil, err
 	}
 	was, wasErr := s.scope(before)
@@ -155,14 +156,6 @@ func (s *server) object(ctx context.Context, token, urn string, inputs resource.
 	return o
 }
 
-// describe finds the description of a type.
-func (s *server) describe(token string) (described, error) {
-	if d, ok := s.types.resource(token); ok {
-		return d, nil
-	}
-	return described{}, s.unknown("resource type", token, s.types.resources())
-}
-
 // unknown returns the error for what no schema has. Where the schema is a part of the package's, it
 // says how to have the whole.
 func (s *server) unknown(what, token string, known []string) error {
@@ -188,12 +181,6 @@ var complete = plugin.MarshalOptions{KeepUnknowns: true, KeepSecrets: true, Keep
 
 func unmarshal(values *structpb.Struct) (resource.PropertyMap, error) {
 	return plugin.UnmarshalProperties(values, complete)
-}
-
-func unmarshalBoth(a, b *structpb.Struct) (first, second resource.PropertyMap, err error) {
-	first, errFirst := unmarshal(a)
-	second, errSecond := unmarshal(b)
-	return first, second, errors.Join(errFirst, errSecond)
 }
 
 func marshal(values resource.PropertyMap) (*structpb.Struct, error) {
