@@ -70,8 +70,7 @@ type checker struct {
 
 	clusters mirror.Clusters // that the programs declare
 
-	mu    sync.Mutex // protects noted
-	noted map[string]bool
+	noted sync.Map // texts
 }
 
 // check checks a resource of a program, by its type and its inputs.
@@ -175,14 +174,7 @@ func missingNamespace(err error) string {
 }
 
 func (c *checker) note(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.noted[text] {
-		return
+	if _, isKnown := c.noted.LoadOrStore(text, true); !isKnown {
+		c.warn(text)
 	}
-	if c.noted == nil {
-		c.noted = map[string]bool{}
-	}
-	c.noted[text] = true
-	c.warn(text)
 }

@@ -32,7 +32,8 @@ func (f finder) complete(
 	for name, text := range named {
 		used = slices.DeleteFunc(slices.Clone(used), func(u usedPackage) bool { return u.Name == name })
 		// The first schema that has a type describes it: what the user names wins over what is built in.
-		addTo(&all, name, func(schemas [][]byte) [][]byte { return append([][]byte{text}, schemas...) })
+		pkg := packageIn(&all, name)
+		pkg.Schemas = append([][]byte{text}, pkg.Schemas...)
 	}
 	for i, asked := range f.askAll(ctx, used) {
 		name := used[i].Name
@@ -42,25 +43,22 @@ func (f finder) complete(
 				"not checked: the resources of the package %s: %s; --simulate-schema FILE takes its rules from a schema",
 				name, asked.why))
 		}
-		addTo(&all, name, func(schemas [][]byte) [][]byte {
-			if asked.schema == nil {
-				return schemas
-			}
-			return append(slices.Clone(schemas), asked.schema)
-		})
+		if pkg := packageIn(&all, name); asked.schema != nil {
+			pkg.Schemas = append(slices.Clone(pkg.Schemas), asked.schema)
+		}
 	}
 	slices.SortFunc(all, func(a, b simulate.Package) int { return strings.Compare(a.Name, b.Name) })
 	return all, warnings, nil
 }
 
-// addTo changes the schemas of a package, which it adds if it is missing. Without a schema nothing
-// is known of a package.
-func addTo(all *[]simulate.Package, name string, change func(schemas [][]byte) [][]byte) {
+// packageIn returns a package of a list, to which it adds one without a schema if it is missing: nothing
+// is known of it.
+func packageIn(all *[]simulate.Package, name string) *simulate.Package {
 	at := slices.IndexFunc(*all, func(p simulate.Package) bool { return p.Name == name })
 	if at < 0 {
 		*all, at = append(*all, simulate.Package{Name: name}), len(*all)
 	}
-	(*all)[at].Schemas = change((*all)[at].Schemas)
+	return &(*all)[at]
 }
 
 // read reads the files, by the names of the packages that they describe.
