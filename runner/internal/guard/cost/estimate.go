@@ -115,9 +115,7 @@ func (r *rate) tariffIn(region string) *tariff {
 // default.
 func regionOf(step updateplan.Step, defaults Defaults) string {
 	region, _ := step.Inputs["region"].(string)
-	if region == "" {
-		region = step.Region
-	}
+	region = cmp.Or(region, step.Region)
 	if region == "" && defaults != nil {
 		name, _, _ := strings.Cut(step.Type, ":")
 		region = defaults(name)
@@ -269,10 +267,7 @@ func single(ctx context.Context, program *query.Query, input any) (result any, o
 func (e Estimate) Uncounted() []string {
 	var parts []string
 	for _, r := range e.Elsewhere {
-		where := r.Region
-		if where == "" {
-			where = "an unknown region"
-		}
+		where := cmp.Or(r.Region, "an unknown region")
 		parts = append(parts, fmt.Sprintf("no price is known for %s: %s", where, strings.Join(r.Types, ", ")))
 	}
 	parts = append(parts, e.Gaps...)

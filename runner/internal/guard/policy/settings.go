@@ -150,10 +150,8 @@ func (e *exception) check(rules []string) error {
 }
 
 func unknownRule(name string, line int, rules []string) error {
-	if near := config.DidYouMean(name, rules); near != "" {
-		return fmt.Errorf("line %d: there is no rule %q%s", line, name, near)
-	}
-	return fmt.Errorf("line %d: there is no rule %q; there are %s", line, name, strings.Join(rules, ", "))
+	near := cmp.Or(config.DidYouMean(name, rules), "; there are "+strings.Join(rules, ", "))
+	return fmt.Errorf("line %d: there is no rule %q%s", line, name, near)
 }
 
 // readSettings reads SettingsFile below a root, if it exists.

@@ -54,13 +54,11 @@ func newWatch(ctx context.Context, limits Limits) (*watch, context.Context) {
 	limits.Memory = cmp.Or(limits.Memory, defaultMemory)
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &watch{limits: limits, cancel: cancel, done: make(chan struct{}), heap: heapSize(), resumed: time.Now()}
-	w.ended.Add(1)
-	go w.run()
+	w.ended.Go(w.run)
 	return w, ctx
 }
 
 func (w *watch) run() {
-	defer w.ended.Done()
 	ticker := time.NewTicker(min(tick, w.limits.Time))
 	defer ticker.Stop()
 	for {

@@ -4,6 +4,7 @@ package strictyaml
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -65,10 +66,8 @@ func words(text string, keys map[string][]string) string {
 		if len(known) == 0 {
 			return fmt.Sprintf("unknown key %q", found[1])
 		}
-		if near := config.DidYouMean(found[1], known); near != "" {
-			return fmt.Sprintf("unknown key %q%s", found[1], near)
-		}
-		return fmt.Sprintf("unknown key %q; known: %s", found[1], strings.Join(known, ", "))
+		near := cmp.Or(config.DidYouMean(found[1], known), "; known: "+strings.Join(known, ", "))
+		return fmt.Sprintf("unknown key %q%s", found[1], near)
 	}
 	if found := wrongKind.FindStringSubmatch(text); found != nil {
 		return fmt.Sprintf("%s is not %s", given(found[1], found[2]), wanted(found[3]))
