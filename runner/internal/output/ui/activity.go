@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,10 +106,7 @@ func doing(a event.Action) string {
 		event.Create: "creating", event.Update: "updating", event.Replace: "replacing", event.Delete: "deleting",
 		event.Same: "checking", event.Read: "reading", event.Reload: "refreshing", event.Import: "importing",
 	}
-	if word, ok := words[a]; ok {
-		return word
-	}
-	return string(a)
+	return cmp.Or(words[a], string(a))
 }
 
 // short names a resource by the last part of its type, as everybody does: ConfigMap.

@@ -32,7 +32,7 @@ type Live struct {
 	text  *Plain          // renders what stays above the frame
 	above strings.Builder // where it does
 	doing activities
-	now   time.Time // of the last tick
+	now   time.Time // of the last tick; only the painting goroutine sets it
 }
 
 // NewLive starts a live view on the terminal w. The caller must Close it.
@@ -134,10 +134,7 @@ func (l *Live) Suspend(ask func()) {
 // clear writes what stays above the frame, without the frame.
 func (l *Live) clear() {
 	width, height := l.size()
-	l.mu.Lock()
-	now := l.now
-	l.mu.Unlock()
-	text, _ := l.compose(now, width, height)
+	text, _ := l.compose(l.now, width, height)
 	l.screen.paint(text, nil, width)
 }
 

@@ -18,25 +18,21 @@ func (e ending) previewTable() string {
 	}
 	columns := []typeset.Column{{Title: "", Optional: true},
 		{Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}}
-	rows := make([][]string, len(e.summary.Steps))
-	for i, s := range e.summary.Steps {
-		rows[i] = []string{"", s.Name}
-		if isDestructive(s.Changes) {
-			rows[i][0] = destructive
-		}
-	}
-	for _, kind := range kinds() {
-		if kind.of(e.summary.Changes) == 0 {
-			continue
-		}
+	shown := slices.DeleteFunc(kinds(), func(k kind) bool { return k.of(e.summary.Changes) == 0 })
+	for _, kind := range shown {
 		columns = append(columns, typeset.Column{Title: kind.title})
-		for i, s := range e.summary.Steps {
-			rows[i] = append(rows[i], typeset.Dash(kind.of(s.Changes)))
-		}
 	}
 	columns = append(columns, typeset.Column{Title: "PREVIEW", Min: 20, Optional: true, Wrap: true})
-	for i, s := range e.summary.Steps {
-		rows[i] = append(rows[i], completeness(s))
+	var rows [][]string
+	for _, s := range e.summary.Steps {
+		row := []string{"", s.Name}
+		if isDestructive(s.Changes) {
+			row[0] = destructive
+		}
+		for _, kind := range shown {
+			row = append(row, typeset.Dash(kind.of(s.Changes)))
+		}
+		rows = append(rows, append(row, completeness(s)))
 	}
 	return e.heading() + typeset.Table{Columns: columns, Rows: rows,
 		Paint: e.paintPreview(len(columns) - 1)}.Text(e.width) + e.previewNotes()

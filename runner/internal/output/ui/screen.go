@@ -31,7 +31,6 @@ const (
 type screen struct {
 	out   printer
 	frame []string // what is on the screen
-	cells []int    // the widths of its lines
 	width int      // of the terminal when it was painted
 }
 
@@ -52,15 +51,15 @@ func (s *screen) paint(text string, frame []string, width int) {
 	}
 	b.WriteString(wrapLines + endFrame)
 	s.out.write([]byte(b.String()))
-	s.remember(frame, width)
+	s.frame, s.width = frame, width
 }
 
 // home moves the cursor to the first line of the frame. A terminal that has
 // become narrower has wrapped the lines that no longer fit.
 func (s *screen) home(width int) string {
 	rows := 0
-	for _, n := range s.cells {
-		rows += max(1, (n+width-1)/max(1, width))
+	for _, line := range s.frame {
+		rows += max(1, (typeset.Cells(line)+width-1)/max(1, width))
 	}
 	if rows <= 1 {
 		return "\r"
@@ -84,19 +83,10 @@ func (s *screen) writeChanges(b *strings.Builder, frame []string) {
 	}
 }
 
-func (s *screen) remember(frame []string, width int) {
-	s.frame, s.width = frame, width
-	var cells []int
-	for _, line := range frame {
-		cells = append(cells, typeset.Cells(line))
-	}
-	s.cells = cells
-}
-
 // leave ends the frame where it stands.
 func (s *screen) leave() {
 	if len(s.frame) > 0 {
 		s.out.write([]byte("\n"))
 	}
-	s.frame, s.cells = nil, nil
+	s.frame = nil
 }
