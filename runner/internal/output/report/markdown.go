@@ -55,9 +55,7 @@ func markdownOutputs(b *strings.Builder, s *event.Summary) {
 		for _, o := range step.Outputs {
 			changes = append(changes, o.String())
 		}
-		lines := strings.Join(changes, "\n")
-		fence := fenceFor(lines)
-		fmt.Fprintf(b, "\n### Outputs of %s\n\n%s\n%s\n%s\n", inline(step.Name), fence, lines, fence)
+		fmt.Fprintf(b, "\n### Outputs of %s\n\n%s\n", inline(step.Name), fenced(strings.Join(changes, "\n")))
 	}
 }
 
@@ -67,8 +65,7 @@ func markdownFailure(b *strings.Builder, f event.Failure) {
 		if d.Resource != (event.Resource{}) {
 			fmt.Fprintf(b, "\n%s\n", inline(d.Resource.String()))
 		}
-		fence := fenceFor(d.Message)
-		fmt.Fprintf(b, "\n%s\n%s\n%s\n", fence, d.Message, fence)
+		fmt.Fprintf(b, "\n%s\n", fenced(d.Message))
 	}
 }
 
@@ -92,11 +89,11 @@ func inline(text string) string {
 	).Replace(text)
 }
 
-// fenceFor returns a fence longer than any run of backticks in the text.
-func fenceFor(text string) string {
+// fenced puts a text between fences that are longer than any run of backticks in it.
+func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"
 	}
-	return fence
+	return fence + "\n" + text + "\n" + fence
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -127,10 +128,7 @@ func New(o Options, results []Result) Log {
 
 // ruleNames returns the names of the rules that were applied or have found something.
 func ruleNames(o Options, results []Result) []string {
-	var names []string
-	for name := range o.Rules {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(o.Rules))
 	for _, found := range results {
 		names = append(names, found.Rule)
 	}
