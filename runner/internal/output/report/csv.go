@@ -19,9 +19,9 @@ func writeCSV(w io.Writer, s *event.Summary) error {
 	for _, step := range s.Steps {
 		c := step.Changes
 		rows = append(rows, []string{s.Run, string(s.Operation), s.Provider, s.Stack, fmt.Sprint(s.Simulated),
-			step.Name, step.Title, string(result(step)), tame(step.Reason), strings.Join(step.Causes, " "),
+			step.Name, step.Title, string(result(step)), Tame(step.Reason), strings.Join(step.Causes, " "),
 			fmt.Sprint(c.Create), fmt.Sprint(c.Update), fmt.Sprint(c.Replace), fmt.Sprint(c.Delete), fmt.Sprint(c.Same),
-			moment(step.Started), moment(step.Finished), fmt.Sprint(step.DurationMS), tame(step.Error), fmt.Sprint(c.Outputs)})
+			moment(step.Started), moment(step.Finished), fmt.Sprint(step.DurationMS), Tame(step.Error), fmt.Sprint(c.Outputs)})
 	}
 	return csv.NewWriter(w).WriteAll(rows)
 }
@@ -34,9 +34,9 @@ func moment(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// tame keeps a spreadsheet from taking a text that comes from elsewhere for a
+// Tame keeps a spreadsheet from taking a text that comes from elsewhere for a
 // formula.
-func tame(text string) string {
+func Tame(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
 	}

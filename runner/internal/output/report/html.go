@@ -74,7 +74,7 @@ type Share struct {
 func writeHTML(w io.Writer, s *event.Summary, d Details) error {
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"duration": event.FormatDuration,
-		"sign":     sign,
+		"sign":     func(a event.Action) string { return cmp.Or(Sign(a), " ") },
 	}).Parse(page)
 	if err != nil {
 		return fmt.Errorf("parsing the report's template: %w", err)
@@ -227,9 +227,9 @@ func shares(s *event.Summary) []Share {
 	return out
 }
 
-// sign returns the sign that Pulumi prints before a resource for an action.
-func sign(a event.Action) string {
+// Sign returns the sign that Pulumi prints before a resource for an action; "" if there is none.
+func Sign(a event.Action) string {
 	signs := map[event.Action]string{event.Create: "+", event.Import: "+", event.Update: "~", event.Replace: "±",
 		event.Delete: "-"}
-	return cmp.Or(signs[a], " ")
+	return signs[a]
 }

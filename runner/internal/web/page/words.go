@@ -13,6 +13,7 @@ import (
 
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/output/report"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/workflow/view"
 )
@@ -39,8 +40,6 @@ func when(t time.Time) string {
 	}
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
-
-func took(d time.Duration) string { return event.FormatDuration(d) }
 
 // Visible shows characters that are not seen, or that change the order of others, as escapes: names, logs and values
 // come from elsewhere, and must not look like something else.
@@ -119,13 +118,6 @@ func Short(text string, most int) string {
 	return string([]rune(text)[:most-1]) + "…"
 }
 
-// sign returns the sign of an action on a resource.
-func sign(a event.Action) string {
-	signs := map[event.Action]string{event.Create: "+", event.Import: "+", event.Update: "~", event.Replace: "±",
-		event.Delete: "-"}
-	return signs[a]
-}
-
 // firstOf returns the first elements, for a list that may be long.
 func firstOf(most int, all []string) []string { return all[:min(len(all), most)] }
 
@@ -155,9 +147,9 @@ type Advice struct {
 // Functions returns what templates call.
 func (s *Site) Functions() template.FuncMap {
 	return template.FuncMap{
-		"ago": func(t time.Time) string { return s.age(t) }, "when": when, "took": took,
+		"ago": func(t time.Time) string { return s.age(t) }, "when": when, "took": event.FormatDuration,
 		"visible": Visible, "path": url.PathEscape, "query": url.QueryEscape, "counted": typeset.Counted,
-		"class": Class, "link": Link, "command": s.Command, "sign": sign, "value": ShowValue, "short": Short,
+		"class": Class, "link": Link, "command": s.Command, "sign": report.Sign, "value": ShowValue, "short": Short,
 		"join":   func(all []string) string { return strings.Join(all, ", ") },
 		"add":    func(a, b int) int { return a + b },
 		"first":  firstOf,

@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"mara/runner/internal/guard/query"
+	"mara/runner/internal/output/report"
 	"mara/runner/internal/web/page"
 )
 
@@ -146,17 +146,9 @@ func CSV(s *page.Site, w http.ResponseWriter, r *http.Request) {
 	out := csv.NewWriter(w)
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = harmless(cell)
+			row[i] = report.Tame(cell)
 		}
 		_ = out.Write(row) // Flush returns the error
 	}
 	out.Flush()
-}
-
-// harmless quotes a cell that a spreadsheet would take for a formula.
-func harmless(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-		return "'" + cell
-	}
-	return cell
 }
