@@ -74,9 +74,7 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "This page only reads", "nothing can be sent to it")
 	case r.URL.Query().Has("token"):
 		g.exchange(w, r)
-	case g.isOtherSite(r):
-		g.refuseStranger(w, r)
-	case r.URL.Path == "/metrics" && g.hasBearer(r), g.hasCookie(r):
+	case !g.isOtherSite(r) && (r.URL.Path == "/metrics" && g.hasBearer(r) || g.hasCookie(r)):
 		g.next.ServeHTTP(w, r)
 	default:
 		g.refuseStranger(w, r)

@@ -11,6 +11,7 @@ import (
 	"html"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -133,7 +134,7 @@ func (e *exporter) others(s page.Site) error {
 		e.files["badge/e/"+safe(one.Name)+".svg"] = content
 		index.Environments = append(index.Environments, indexed{Environment: one.Name, Provider: one.Provider,
 			Wave: one.Wave, Labels: one.Labels, State: one.State, Reasons: one.Reasons,
-			Page: e.file("/e/" + escape(one.Name)), Badge: "badge/e/" + safe(one.Name) + ".svg"})
+			Page: e.file("/e/" + url.PathEscape(one.Name)), Badge: "badge/e/" + safe(one.Name) + ".svg"})
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -14,9 +14,6 @@ import (
 	"mara/runner/internal/web/pages/compare"
 )
 
-// escape returns a name as a part of an address.
-func escape(name string) string { return url.PathEscape(name) }
-
 // safe returns a name as a part of a path that every file system takes, and that needs no escapes in a link.
 func safe(name string) string {
 	var b strings.Builder

@@ -45,10 +45,9 @@ func (r *Visit) Judge(only string) (j Judged) {
 		words = append(words, "-s", only)
 	}
 	output, err := r.Child.Run(r.Context(), words...)
-	var failed *child.FailedError
 	if jsonErr := json.Unmarshal(output, &j.Findings); jsonErr != nil && err == nil {
 		err = jsonErr
-	} else if jsonErr == nil && errors.As(err, &failed) && failed.Text == "" {
+	} else if failed, ok := errors.AsType[*child.FailedError](err); jsonErr == nil && ok && failed.Text == "" {
 		err = nil // findings that deny make it exit with a code
 	}
 	if err != nil {
@@ -70,10 +69,7 @@ type Bills struct {
 func (r *Visit) Bill(names ...string) (b Bills) {
 	output, err := r.Child.Run(r.Context(), append([]string{"fleet", "costs", "-o", "json", "--"}, names...)...)
 	if jsonErr := json.Unmarshal(output, &b.Environments); jsonErr != nil {
-		b.Error = errors.Join(err, jsonErr).Error()
-		if err != nil {
-			b.Error = err.Error()
-		}
+		b.Error = cmp.Or(err, jsonErr).Error()
 		return b
 	}
 	for _, e := range b.Environments { // each of which says its error

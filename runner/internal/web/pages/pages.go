@@ -234,8 +234,7 @@ func (p *Pages) main(r *http.Request, show page.Show) (page.Content, template.HT
 func failed(err error) page.Content {
 	data := map[string]any{"Text": err.Error(), "Title": "This cannot be shown", "Next": ""}
 	code := http.StatusInternalServerError
-	var f *page.Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*page.Failure](err); ok {
 		code = f.Code
 	}
 	if code == http.StatusNotFound {
