@@ -1,10 +1,8 @@
 package stacks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 )
 
 // Adopt adds to a project's state resources that exist although their creation
@@ -13,27 +11,16 @@ import (
 // --import-pending-creates, only marks the resources: the next up creates them
 // again.
 func (e *Set) Adopt(ctx context.Context, project string, ids map[string]string) error {
-	content, err := e.Export(ctx, project)
-	if err != nil {
-		return err
-	}
-	adopted, err := adopt(content, ids)
-	if err == nil {
-		err = e.restore(ctx, project, nil, adopted)
-	}
-	if err != nil {
-		return fmt.Errorf("adopting resources of %s: %w", project, err)
-	}
-	return nil
+	return e.rewrite(ctx, project, "adopting resources of "+project, func(exported []byte) ([]byte, error) {
+		return adopt(exported, ids)
+	})
 }
 
 // adopt moves creations that were cut off to the resources of an exported state
 // and leaves the rest as it is, to the last digit.
 func adopt(exported []byte, ids map[string]string) ([]byte, error) {
-	decoder := json.NewDecoder(bytes.NewReader(exported))
-	decoder.UseNumber()
 	var state map[string]any
-	if err := decoder.Decode(&state); err != nil {
+	if err := decodeExactly(exported, &state); err != nil {
 		return nil, err
 	}
 	deployment, _ := state["deployment"].(map[string]any)

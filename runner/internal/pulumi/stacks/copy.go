@@ -1,9 +1,7 @@
 package stacks
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 
@@ -79,9 +77,7 @@ func withoutManifest(content []byte) (map[string]any, error) {
 	var exported struct {
 		Deployment map[string]any `json:"deployment"`
 	}
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	if err := decoder.Decode(&exported); err != nil {
+	if err := decodeExactly(content, &exported); err != nil {
 		return nil, fmt.Errorf("pulumi answered with something else than JSON: %w", err)
 	}
 	delete(exported.Deployment, "manifest")

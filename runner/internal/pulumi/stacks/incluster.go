@@ -1,7 +1,6 @@
 package stacks
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -73,27 +72,15 @@ func (w work) targets(ctx context.Context) ([]string, error) {
 // Forget drops everything that is in a cluster from the state of a project, without asking the cluster, which is gone.
 // What exists elsewhere stays, even where it was made of what is dropped.
 func (c InCluster) Forget(ctx context.Context, project string) error {
-	content, err := c.Set.Export(ctx, project)
-	if err != nil {
-		return err
-	}
-	left, err := withoutCluster(content)
-	if err == nil {
-		err = c.Set.restore(ctx, project, nil, left)
-	}
-	if err != nil {
-		return fmt.Errorf("dropping from the state of %s what was in the cluster: %w", project, err)
-	}
-	return nil
+	doing := fmt.Sprintf("dropping from the state of %s what was in the cluster", project)
+	return c.Set.rewrite(ctx, project, doing, withoutCluster)
 }
 
 // withoutCluster returns an exported state without the resources in a cluster, and without the providers that lead to
 // it. It leaves the rest as it is, to the last digit, but for its references to what is dropped.
 func withoutCluster(exported []byte) ([]byte, error) {
-	decoder := json.NewDecoder(bytes.NewReader(exported))
-	decoder.UseNumber()
 	var state map[string]any
-	if err := decoder.Decode(&state); err != nil {
+	if err := decodeExactly(exported, &state); err != nil {
 		return nil, err
 	}
 	deployment, _ := state["deployment"].(map[string]any)

@@ -95,6 +95,29 @@ func (e *Set) Reencrypt(ctx context.Context, project string, to Encryption) (cha
 	return true, nil
 }
 
+// rewrite exports the state of a project, changes it, and imports it again. doing begins the error.
+func (e *Set) rewrite(ctx context.Context, project, doing string, change func([]byte) ([]byte, error)) error {
+	content, err := e.Export(ctx, project)
+	if err != nil {
+		return err
+	}
+	changed, err := change(content)
+	if err == nil {
+		err = e.restore(ctx, project, nil, changed)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+// decodeExactly decodes JSON and keeps numbers as they are written.
+func decodeExactly(content []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
 // restore imports a state, which Pulumi reads from a pipe.
 func (e *Set) restore(ctx context.Context, project string, env map[string]string, state []byte) error {
 	dir, err := e.workingCopy(project)
