@@ -109,8 +109,7 @@ func (i *Installed) Run(ctx context.Context, dir string, stdin io.Reader, stdout
 		return "", "", unknownExit, fmt.Errorf("starting %s: %w", i.path, err)
 	}
 	err := i.wait(ctx, command, args)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.Exited() {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() {
 		return out.String(), errs.String(), exit.ExitCode(), &ExitError{Code: exit.ExitCode()}
 	}
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {

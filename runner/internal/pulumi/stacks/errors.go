@@ -45,7 +45,6 @@ func (w work) summarise(err error) error {
 // text of an Automation API error holds all output; only Pulumi's own error lines
 // are taken from it.
 func (c copies) explain(err error, stderr string) error {
-	var exit *pulumicli.ExitError
 	if stderr == "" {
 		_, stderr, _ = strings.Cut(err.Error(), "\nstderr: ")
 	}
@@ -55,7 +54,7 @@ func (c copies) explain(err error, stderr string) error {
 	if lines := errorLines(stderr); lines != "" {
 		return errors.New(c.options.Masker.Mask(lines))
 	}
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*pulumicli.ExitError](err); ok {
 		return fmt.Errorf("pulumi ended with %w and no message", exit)
 	}
 	message, _, _ := strings.Cut(err.Error(), "\ncode: ")

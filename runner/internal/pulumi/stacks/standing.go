@@ -3,7 +3,6 @@ package stacks
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -158,7 +157,7 @@ func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
 			continue
 		}
 		if found[project], err = c.standingOf(content); err != nil {
-			return nil, fmt.Errorf("reading the state of %s: %w", project, err)
+			return nil, wrapState(project, err)
 		}
 	}
 	return found, nil
