@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -20,24 +21,28 @@ const chunk = 64 << 10
 
 // Follower reads a log as it grows.
 type Follower struct {
-	history *view.History
-	run     journal.Run
-	project string
+	history  *view.History
+	past     *view.Past
+	run      journal.Run
+	project  string
+	projects []string // of the run, that have logs
+	base     string   // address of the run
 }
 
 // Follow returns a follower of the log that an address names.
-func Follow(s *page.Site, r *http.Request) (*Follower, error) {
-	f := &Follower{history: s.Reader.Runs, project: r.PathValue("project")}
+func Follow(s *page.Site, r *http.Request) (f Follower, err error) {
+	f = Follower{history: s.Reader.Runs, project: r.PathValue("project"), base: "/r/"}
 	if strings.HasPrefix(r.URL.Path, "/rollout/") {
-		f.history = s.Reader.Rollouts
+		f.history, f.base = s.Reader.Rollouts, "/rollout/"
 	}
 	id := r.PathValue("run")
-	if f.history.Find(id) == nil {
-		return nil, page.NotFound("no run %q; runs are pruned after a while", page.Visible(id))
+	f.base += url.PathEscape(id)
+	if f.past = f.history.Find(id); f.past == nil {
+		return f, page.NotFound("no run %q; runs are pruned after a while", page.Visible(id))
 	}
 	f.run = f.history.Run(id)
-	names, err := f.run.Logs()
-	if err == nil && !slices.Contains(names, f.project) {
+	f.projects, err = f.run.Logs()
+	if err == nil && !slices.Contains(f.projects, f.project) {
 		err = page.NotFound("run %s has no log of %q yet", id, page.Visible(f.project))
 	}
 	return f, err
@@ -53,7 +58,7 @@ type Added struct {
 
 // Next returns the lines after a place, the place after them, and how the run ended if nothing more comes. A line
 // without its end is not returned before the run has ended.
-func (f *Follower) Next(at feed.Place) (added Added, next feed.Place, result string, err error) {
+func (f Follower) Next(at feed.Place) (added Added, next feed.Place, result string, err error) {
 	past := f.history.Find(f.run.ID)
 	over := past == nil || past.Ended() // before the log is read
 	file, err := f.run.OpenLog(f.project)

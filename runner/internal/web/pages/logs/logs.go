@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -72,35 +71,21 @@ type logData struct {
 
 // show shows the page of a project's log, a part of it.
 func show(r *page.Visit) (page.Content, error) {
-	from, base := r.Reader.Runs, "/r/"
-	if strings.HasPrefix(r.URL.Path, "/rollout/") {
-		from, base = r.Reader.Rollouts, "/rollout/"
-	}
-	id, project := r.PathValue("run"), r.PathValue("project")
-	past := from.Find(id)
-	if past == nil {
-		return page.Content{}, page.NotFound("no run %q; runs are pruned after a while", page.Visible(id))
-	}
-	run := from.Run(id)
-	names, err := run.Logs()
+	f, err := Follow(r.Site, r.Request)
 	if err != nil {
 		return page.Content{}, err
 	}
-	if !slices.Contains(names, project) {
-		return page.Content{}, page.NotFound("run %s has no log of %q yet", id, page.Visible(project))
-	}
-	data := logData{Past: past, Added: Added{Base: base + url.PathEscape(id), Project: project}, Projects: names,
-		Text:   r.Query.Get("q"),
-		Errors: r.Query.Get("errors") != "", Live: !past.Ended()}
-	data.All = base + url.PathEscape(id) + "/text/" + url.PathEscape(project)
-	if err := data.read(run, r); err != nil {
+	data := logData{Past: f.past, Added: Added{Base: f.base, Project: f.project}, Projects: f.projects,
+		Text: r.Query.Get("q"), Errors: r.Query.Get("errors") != "", Live: !f.past.Ended(),
+		All: f.base + "/text/" + url.PathEscape(f.project)}
+	if err := data.read(f.run, r); err != nil {
 		return page.Content{}, err
 	}
 	refresh := 0
 	if data.Follow != "" {
 		refresh = 5
 	}
-	return page.Content{Template: "log.html", Title: page.Visible(project) + ", log", Nav: "runs",
+	return page.Content{Template: "log.html", Title: page.Visible(f.project) + ", log", Nav: "runs",
 		Live: data.Follow != "", Refresh: refresh, Data: &data}, nil
 }
 
@@ -224,28 +209,22 @@ func mark(line, text string) (parts []part) {
 
 // Text answers with a log as plain text, from a byte on.
 func Text(s *page.Site, w http.ResponseWriter, r *http.Request) {
-	run := s.Reader.Runs.Run(r.PathValue("run"))
-	if s.Reader.Runs.Find(run.ID) == nil {
-		http.NotFound(w, r)
-		return
-	}
-	names, err := run.Logs()
-	project := r.PathValue("project")
-	if err != nil || !slices.Contains(names, project) {
-		http.NotFound(w, r)
-		return
-	}
-	f, err := run.OpenLog(project)
+	f, err := Follow(s, r)
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	defer f.Close()
+	file, err := f.run.OpenLog(f.project)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	defer file.Close()
 	from, err := strconv.ParseInt(r.URL.Query().Get("from"), 10, 64)
 	if err != nil || from < 0 {
 		from = 0
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Content-Disposition", `inline; filename="log.txt"`)
-	_, _ = io.Copy(w, io.NewSectionReader(f, from, logPart))
+	_, _ = io.Copy(w, io.NewSectionReader(file, from, logPart))
 }
