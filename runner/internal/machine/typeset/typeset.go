@@ -124,13 +124,17 @@ func Value(value any) string {
 // Visible replaces characters that control a terminal by their escapes in JSON, such as \u001b. It
 // keeps newlines and tabs.
 func Visible(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if !strings.ContainsFunc(text, controls) {
+	return Escaped(strings.ReplaceAll(text, "\r\n", "\n"), controls)
+}
+
+// Escaped replaces some characters by their escapes in JSON.
+func Escaped(text string, is func(rune) bool) string {
+	if !strings.ContainsFunc(text, is) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if controls(r) {
+		if is(r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		} else {
 			b.WriteRune(r)

@@ -43,21 +43,7 @@ func when(t time.Time) string {
 
 // Visible shows characters that are not seen, or that change the order of others, as escapes: names, logs and values
 // come from elsewhere, and must not look like something else.
-func Visible(text any) string {
-	s := fmt.Sprint(text)
-	if !strings.ContainsFunc(s, isHidden) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if isHidden(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func Visible(text any) string { return typeset.Escaped(fmt.Sprint(text), isHidden) }
 
 func isHidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError)
