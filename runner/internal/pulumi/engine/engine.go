@@ -58,7 +58,11 @@ func Start(ctx context.Context, o Options) (e Engine, stop func() error, err err
 	if err != nil {
 		return nil, nil, &failure.Environment{Text: err.Error()}
 	}
-	e, err = found.open(ctx)
+	if found.Embedded {
+		e = pulumicli.NewPool(found.Path)
+	} else {
+		e, err = pulumicli.NewInstalled(ctx, found.Path)
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
@@ -87,13 +91,6 @@ func Beside(e Engine, o Options) Engine {
 type Found struct {
 	Path     string
 	Embedded bool // is mara-engine
-}
-
-func (f Found) open(ctx context.Context) (Engine, error) {
-	if f.Embedded {
-		return pulumicli.NewPool(f.Path), nil
-	}
-	return pulumicli.NewInstalled(ctx, f.Path)
 }
 
 // name is the file name of the embedded engine.

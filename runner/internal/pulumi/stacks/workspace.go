@@ -105,20 +105,14 @@ func (c copies) workingCopy(project string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("preparing the working copy: %w", err)
+	if err = os.MkdirAll(dir, 0o700); err == nil {
+		err = os.WriteFile(filepath.Join(dir, c.stackFileName(project)), c.stackFile(project), 0o600)
 	}
-	// Pulumi.yaml comes last: where it is, the working copy is complete.
-	for _, file := range []struct {
-		name    string
-		content []byte
-	}{
-		{c.stackFileName(project), c.stackFile(project)},
-		{"Pulumi.yaml", settings}, // JSON is YAML
-	} {
-		if err := os.WriteFile(filepath.Join(dir, file.name), file.content, 0o600); err != nil {
-			return "", fmt.Errorf("preparing the working copy: %w", err)
-		}
+	if err == nil { // Pulumi.yaml comes last: where it is, the working copy is complete. JSON is YAML.
+		err = os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), settings, 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("preparing the working copy: %w", err)
 	}
 	return dir, nil
 }
