@@ -44,11 +44,8 @@ func Packages() []simulate.Package {
 
 // seconds returns the times that an operation takes in reality.
 func seconds(create, update, remove float64) simulate.Latency {
-	return simulate.Latency{Create: toDuration(create), Update: toDuration(update), Delete: toDuration(remove)}
-}
-
-func toDuration(seconds float64) time.Duration {
-	return time.Duration(seconds * float64(time.Second))
+	of := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+	return simulate.Latency{Create: of(create), Update: of(update), Delete: of(remove)}
 }
 
 // field makes ids that are one of the inputs.

@@ -177,14 +177,11 @@ func project(r *page.Visit) (page.Content, error) {
 	}
 	data.steps(r)
 	name := r.PathValue("project")
-	for i := range data.Steps {
-		if data.Steps[i].Name == name {
-			data.Project = &data.Steps[i]
-		}
-	}
-	if data.Project == nil {
+	at := slices.IndexFunc(data.Steps, func(s stepRow) bool { return s.Name == name })
+	if at < 0 {
 		return page.Content{}, page.NotFound("%s has no project %q", data.Name, page.Visible(name))
 	}
+	data.Project = &data.Steps[at]
 	return page.Content{Template: "project.html", Title: name + " of " + data.Name, Nav: "fleet", Live: true,
 		Refresh: 10, Data: data}, nil
 }
