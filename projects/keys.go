@@ -72,6 +72,9 @@ func podSecurityKey() config.Key {
 // kubernetesKeys declares what every program that deploys to the cluster reads.
 func kubernetesKeys() []config.Key { return append(connectionKeys(), mirrorKey(), smallKey()) }
 
+// namespaceKeys declares what every program reads that deploys to a namespace which it makes itself.
+func namespaceKeys() []config.Key { return append(kubernetesKeys(), podSecurityKey()) }
+
 // connectionKeys declares what every program that connects to the cluster reads.
 func connectionKeys() []config.Key { return []config.Key{infraTypeKey(), identityKey()} }
 
@@ -105,6 +108,7 @@ func keyOf(project model.Project, name string) config.Key {
 
 // chart holds the defaults of one Helm chart.
 type chart struct {
+	group      string // its keys begin so; see ChartKey
 	name       string
 	version    string
 	repository string // https://... or oci://...
@@ -131,9 +135,23 @@ func ChartKey(group, name string) string {
 	return group + ":" + name
 }
 
+// withCharts returns a project whose program releases charts: their keys come after the common ones and before its own,
+// and their rules before its own.
+func withCharts(p model.Project, common []config.Key, charts ...chart) model.Project {
+	var rules []config.Rule
+	for _, c := range charts {
+		common = append(common, chartKeys(c)...)
+		rules = append(rules, chartRules(c)...)
+		p.Charts = append(p.Charts, model.Chart{Group: c.group, Name: c.name})
+	}
+	p.Keys, p.Rules = append(common, p.Keys...), append(rules, p.Rules...)
+	return p
+}
+
 // chartKeys declares the five keys that each Helm release reads. The program
 // reads them through cluster.Release.
-func chartKeys(group string, defaults chart) []config.Key {
+func chartKeys(defaults chart) []config.Key {
+	group := defaults.group
 	return []config.Key{
 		{Name: ChartKey(group, ChartVersion), Kind: config.String, Form: config.ChartVersion,
 			Default: defaults.version, Example: defaults.version,

@@ -62,7 +62,7 @@ func IngressControllerNamespace() model.Project {
 
 // IngressController declares the entry point of the cluster.
 func IngressController() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "ingress-controller", Path: "kubernetes/nginx/ingress-controller",
 		Title: "Ingress Controller", Namespace: "nginx-ingress", Estimate: 90 * time.Second,
 		Summary: "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
@@ -70,8 +70,6 @@ func IngressController() model.Project {
 		// and the definitions in a chart of a certain version.
 		Settled: []string{"kubernetes:core/v1:Service", "kubernetes:helm:template"},
 		Keys: slices.Concat(
-			kubernetesKeys(),
-			chartKeys("nginx", nginxChart),
 			[]config.Key{
 				plusKey(),
 				keyOf(KICImageBuild(), "kic:jwt_path"),
@@ -90,8 +88,7 @@ func IngressController() model.Project {
 			entryKeys(),
 			registryAddressKeys(),
 		),
-		Charts: []model.Chart{{Group: "nginx", Name: nginxChart.name}},
-		Rules:  append(chartRules("nginx", nginxChart), controllerLicence),
+		Rules: []config.Rule{controllerLicence},
 		Outputs: []model.Output{
 			{Name: "address", Highlight: true,
 				Doc: "host name or IP address that reaches the controller; empty while there is none yet"},
@@ -99,31 +96,21 @@ func IngressController() model.Project {
 			{Name: "ip", Doc: "IP address of the load balancer; empty when it has none"},
 			{Name: "ingress_class", Doc: "IngressClass to name in an Ingress"},
 		},
-	}
+	}, kubernetesKeys(), nginxChart)
 }
 
 // Logstore keeps the logs of everything in the cluster.
 func Logstore() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "logstore", Path: "kubernetes/logstore", Title: "Logstore", Namespace: "logstore", Estimate: 5 * time.Minute,
 		Summary: "OpenSearch and OpenSearch Dashboards, reachable from inside the cluster only",
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			[]config.Key{podSecurityKey()},
-			chartKeys("logstore", openSearchChart),
-			chartKeys("logstore:dashboards", dashboardsChart),
-			[]config.Key{
-				storageClassKey(),
-				storageSizeKey("logstore:storage_size", "size of each node's volume"),
-				replicasKey("logstore:replicas", "number of OpenSearch nodes", 3),
-				{Name: "logstore:heap", Kind: config.String, Form: javaHeap, Example: "2g",
-					Doc: "Java heap of each node; 512m on kind and 1g elsewhere when not set"},
-			},
-		),
-		Charts: []model.Chart{
-			{Group: "logstore", Name: openSearchChart.name}, {Group: "logstore:dashboards", Name: dashboardsChart.name},
+		Keys: []config.Key{
+			storageClassKey(),
+			storageSizeKey("logstore:storage_size", "size of each node's volume"),
+			replicasKey("logstore:replicas", "number of OpenSearch nodes", 3),
+			{Name: "logstore:heap", Kind: config.String, Form: javaHeap, Example: "2g",
+				Doc: "Java heap of each node; 512m on kind and 1g elsewhere when not set"},
 		},
-		Rules: append(chartRules("logstore", openSearchChart), chartRules("logstore:dashboards", dashboardsChart)...),
 		Outputs: []model.Output{
 			{Name: "host", Doc: "host name of OpenSearch inside the cluster"},
 			{Name: "port", Doc: "port of OpenSearch (HTTPS)"},
@@ -131,19 +118,19 @@ func Logstore() model.Project {
 			{Name: "password", Secret: true, Doc: "password of the administrator"},
 			{Name: "dashboards", Highlight: true, Doc: "command that makes OpenSearch Dashboards reachable from this machine"},
 		},
-	}
+	}, namespaceKeys(), openSearchChart, dashboardsChart)
 }
 
 // The charts, and how long their releases may take.
 var (
-	nginxChart         = chart{"nginx-ingress", "2.6.4", "oci://ghcr.io/nginx/charts", 600}
-	openSearchChart    = chart{"opensearch", "3.6.0", openSearchCharts, 900}
-	dashboardsChart    = chart{"opensearch-dashboards", "3.6.0", openSearchCharts, 600}
-	logAgentChart      = chart{"fluent-bit", "0.58.1", "oci://ghcr.io/fluent/helm-charts", 600}
-	certManagerChart   = chart{"cert-manager", "v1.21.1", "oci://quay.io/jetstack/charts", 600}
-	prometheusChart    = chart{"kube-prometheus-stack", "88.5.3", prometheusCharts, 900}
-	prometheusCRDs     = chart{"prometheus-operator-crds", "31.0.1", prometheusCharts, 300}
-	observabilityChart = chart{"opentelemetry-collector", "0.170.0", openTelemetryCharts, 600}
+	nginxChart         = chart{"nginx", "nginx-ingress", "2.6.4", "oci://ghcr.io/nginx/charts", 600}
+	openSearchChart    = chart{"logstore", "opensearch", "3.6.0", openSearchCharts, 900}
+	dashboardsChart    = chart{"logstore:dashboards", "opensearch-dashboards", "3.6.0", openSearchCharts, 600}
+	logAgentChart      = chart{"logagent", "fluent-bit", "0.58.1", "oci://ghcr.io/fluent/helm-charts", 600}
+	certManagerChart   = chart{"certmgr", "cert-manager", "v1.21.1", "oci://quay.io/jetstack/charts", 600}
+	prometheusChart    = chart{"prometheus", "kube-prometheus-stack", "88.5.3", prometheusCharts, 900}
+	prometheusCRDs     = chart{"prometheus:crds", "prometheus-operator-crds", "31.0.1", prometheusCharts, 300}
+	observabilityChart = chart{"observability", "opentelemetry-collector", "0.170.0", openTelemetryCharts, 600}
 )
 
 const (
@@ -155,59 +142,46 @@ const (
 
 // LogAgent ships logs to the logstore.
 func LogAgent() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "logagent", Path: "kubernetes/logagent", Title: "Log Agent", Namespace: "logagent", Estimate: time.Minute,
 		Summary: "Fluent Bit on every node, shipping the logs of all containers and of the kubelet to the logstore",
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			[]config.Key{podSecurityKey()},
-			chartKeys("logagent", logAgentChart),
-		),
-		Charts: []model.Chart{{Group: "logagent", Name: logAgentChart.name}},
-		Rules:  chartRules("logagent", logAgentChart),
 		Outputs: []model.Output{
 			{Name: "destination", Doc: "where the logs go"},
 			{Name: "index_prefix", Doc: "prefix of the daily indices of container logs"},
 		},
-	}
+	}, namespaceKeys(), logAgentChart)
 }
 
 // CertManager issues certificates.
 func CertManager() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "certmgr", Path: "kubernetes/certmgr", Title: "Cert Manager", Namespace: "cert-manager", Estimate: time.Minute,
 		Summary: "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			[]config.Key{podSecurityKey()},
-			chartKeys("certmgr", certManagerChart),
-			[]config.Key{
-				{Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
-					Doc: "leave the custom resource definitions, and so every Certificate, in the cluster after a destroy"},
-				issuerKey(),
-				acmeDNSKey(),
-				eksZonesKey(),
-				{Name: "certmgr:acme_email", Kind: config.String, Form: config.Email, Example: "ops@example.com",
-					Doc: "address that the certificate authority writes to; needed when certmgr:issuer is acme"},
-				{Name: "certmgr:acme_server", Kind: config.String,
-					Default: "https://acme-v02.api.letsencrypt.org/directory",
-					Example: "https://acme-staging-v02.api.letsencrypt.org/directory",
-					Doc:     "directory of the certificate authority when certmgr:issuer is acme"},
-				replicasKey("certmgr:replicas", "number of pods of each component", 2),
-				installCertKey(),
-			},
-		),
+		Keys: []config.Key{
+			{Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
+				Doc: "leave the custom resource definitions, and so every Certificate, in the cluster after a destroy"},
+			issuerKey(),
+			acmeDNSKey(),
+			eksZonesKey(),
+			{Name: "certmgr:acme_email", Kind: config.String, Form: config.Email, Example: "ops@example.com",
+				Doc: "address that the certificate authority writes to; needed when certmgr:issuer is acme"},
+			{Name: "certmgr:acme_server", Kind: config.String,
+				Default: "https://acme-v02.api.letsencrypt.org/directory",
+				Example: "https://acme-staging-v02.api.letsencrypt.org/directory",
+				Doc:     "directory of the certificate authority when certmgr:issuer is acme"},
+			replicasKey("certmgr:replicas", "number of pods of each component", 2),
+			installCertKey(),
+		},
 		Secrets: []model.Secret{{
 			Key: "certmgr:acme_dns_token", Own: true, Optional: true, Prompt: "Token for the records of certmgr:acme_dns",
 			Doc: "token with the right to change the TXT records of the domains; AWS needs none",
 		}},
-		Charts: []model.Chart{{Group: "certmgr", Name: certManagerChart.name}},
-		Rules:  append(chartRules("certmgr", certManagerChart), acmeIssuer),
+		Rules: []config.Rule{acmeIssuer},
 		Outputs: []model.Output{
 			{Name: "cluster_issuer", Doc: "name of the ClusterIssuer"},
 			{Name: "issuer_kind", Doc: "self-signed or acme"},
 		},
-	}
+	}, namespaceKeys(), certManagerChart)
 }
 
 // issuerKey declares where certificates come from.
@@ -231,31 +205,22 @@ func acmeDNSKey() config.Key {
 
 // Prometheus watches the cluster.
 func Prometheus() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "prometheus", Path: "kubernetes/prometheus",
 		Title: "Prometheus", Namespace: "prometheus", Estimate: 3 * time.Minute,
 		Summary: "Prometheus, Alertmanager and Grafana with dashboards, reachable from inside the cluster only",
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			chartKeys("prometheus", prometheusChart),
-			chartKeys("prometheus:crds", prometheusCRDs),
-			[]config.Key{
-				{Name: "prometheus:keep_crds", Kind: config.Bool, Default: false, Example: "true",
-					Doc: "leave the custom resource definitions, and so every ServiceMonitor, in the cluster after a destroy"},
-				storageClassKey(),
-				storageSizeKey("prometheus:storage_size", "size of the volume of each, Prometheus, Alertmanager and Grafana"),
-				{Name: "prometheus:retention", Kind: config.String, Form: prometheusTime, Default: "10d", Example: "30d",
-					Doc: "how long Prometheus keeps metrics"},
-				{Name: "prometheus:retention_size", Kind: config.String, Form: prometheusSize, Default: "8GB", Example: "16GB",
-					Doc: "how much Prometheus keeps at most; below prometheus:storage_size"},
-				replicasKey("prometheus:alertmanager_replicas", "number of Alertmanager pods", 2),
-			},
-		),
-		Charts: []model.Chart{
-			{Group: "prometheus", Name: prometheusChart.name}, {Group: "prometheus:crds", Name: prometheusCRDs.name},
+		Keys: []config.Key{
+			{Name: "prometheus:keep_crds", Kind: config.Bool, Default: false, Example: "true",
+				Doc: "leave the custom resource definitions, and so every ServiceMonitor, in the cluster after a destroy"},
+			storageClassKey(),
+			storageSizeKey("prometheus:storage_size", "size of the volume of each, Prometheus, Alertmanager and Grafana"),
+			{Name: "prometheus:retention", Kind: config.String, Form: prometheusTime, Default: "10d", Example: "30d",
+				Doc: "how long Prometheus keeps metrics"},
+			{Name: "prometheus:retention_size", Kind: config.String, Form: prometheusSize, Default: "8GB", Example: "16GB",
+				Doc: "how much Prometheus keeps at most; below prometheus:storage_size"},
+			replicasKey("prometheus:alertmanager_replicas", "number of Alertmanager pods", 2),
 		},
-		Rules: append(slices.Concat(chartRules("prometheus", prometheusChart), chartRules("prometheus:crds", prometheusCRDs)),
-			retentionFits),
+		Rules: []config.Rule{retentionFits},
 		Secrets: []model.Secret{
 			{Key: "prometheus:admin_password", DataKey: "admin-password", Prompt: "Grafana administrator password",
 				Generate: model.Password, MinLength: 8, Doc: "password of Grafana's user admin"},
@@ -267,34 +232,27 @@ func Prometheus() model.Project {
 			{Name: "prometheus", Doc: "command that makes Prometheus reachable from this machine"},
 			{Name: "alertmanager", Doc: "command that makes Alertmanager reachable from this machine"},
 		},
-	}
+	}, kubernetesKeys(), prometheusChart, prometheusCRDs)
 }
 
 // Observability collects what applications report themselves.
 func Observability() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "observability", Path: "kubernetes/observability",
 		Title: "Observability", Namespace: "observability", Estimate: 90 * time.Second,
 		Summary: "an OpenTelemetry Collector for traces, metrics and logs in OTLP",
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			[]config.Key{podSecurityKey()},
-			chartKeys("observability", observabilityChart),
-			[]config.Key{
-				{Name: "observability:otlp_endpoint", Kind: config.String, Form: config.Web,
-					Example: "https://otlp.example.com:4318",
-					Doc: "OTLP/HTTP address that traces and logs are sent on to; " +
-						"they are only summarised in the collector's log when not set"},
-				replicasKey("observability:replicas", "number of collector pods", 2),
-			},
-		),
-		Charts: []model.Chart{{Group: "observability", Name: observabilityChart.name}},
-		Rules:  chartRules("observability", observabilityChart),
+		Keys: []config.Key{
+			{Name: "observability:otlp_endpoint", Kind: config.String, Form: config.Web,
+				Example: "https://otlp.example.com:4318",
+				Doc: "OTLP/HTTP address that traces and logs are sent on to; " +
+					"they are only summarised in the collector's log when not set"},
+			replicasKey("observability:replicas", "number of collector pods", 2),
+		},
 		Outputs: []model.Output{
 			{Name: "otlp_grpc_endpoint", Doc: "address for OTLP over gRPC inside the cluster"},
 			{Name: "otlp_http_endpoint", Doc: "address for OTLP over HTTP inside the cluster"},
 		},
-	}
+	}, namespaceKeys(), observabilityChart)
 }
 
 // BankOfAnthos declares the demo application.

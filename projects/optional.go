@@ -2,7 +2,6 @@ package projects
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,34 +18,33 @@ func Optional() []model.Project {
 
 // The charts of optional projects, and how long their releases may take.
 var (
-	metricsServerChart = chart{"metrics-server", "3.13.1", "https://kubernetes-sigs.github.io/metrics-server", 300}
-	dashboardChart     = chart{"headlamp", "0.45.0", "oci://ghcr.io/kubernetes-sigs/headlamp/charts", 300}
-	externalDNSChart   = chart{"external-dns", "1.21.1", "https://kubernetes-sigs.github.io/external-dns", 300}
-	veleroChart        = chart{"velero", "12.1.0", "oci://ghcr.io/vmware-tanzu/charts", 600}
-	autoscalerChart    = chart{"cluster-autoscaler", "9.59.0", "https://kubernetes.github.io/autoscaler", 300}
+	metricsServerChart = chart{
+		"metrics-server", "metrics-server", "3.13.1", "https://kubernetes-sigs.github.io/metrics-server", 300,
+	}
+	dashboardChart   = chart{"dashboard", "headlamp", "0.45.0", "oci://ghcr.io/kubernetes-sigs/headlamp/charts", 300}
+	externalDNSChart = chart{
+		"external-dns", "external-dns", "1.21.1", "https://kubernetes-sigs.github.io/external-dns", 300,
+	}
+	veleroChart     = chart{"backup", "velero", "12.1.0", "oci://ghcr.io/vmware-tanzu/charts", 600}
+	autoscalerChart = chart{
+		"cluster-autoscaler", "cluster-autoscaler", "9.59.0", "https://kubernetes.github.io/autoscaler", 300,
+	}
 )
 
 // MetricsServer declares the metrics that autoscaling and `kubectl top` read.
 func MetricsServer() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "metrics-server", Path: "kubernetes/metrics-server", Title: "Metrics Server", Namespace: "metrics-server",
 		Estimate: 45 * time.Second, Needs: "a cluster without a metrics-server", BeforeApplications: true,
 		Summary: "metrics of Pods and nodes, which HorizontalPodAutoscalers and kubectl top read",
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			[]config.Key{podSecurityKey()},
-			chartKeys("metrics-server", metricsServerChart),
-			[]config.Key{
-				replicasKey("metrics-server:replicas", "number of Pods", 2),
-				{Name: "metrics-server:insecure_kubelets", Kind: config.Bool, Example: "true",
-					Doc: "accept certificates of kubelets that no authority of the cluster has signed; " +
-						"true on kind and false elsewhere when not set"},
-			},
-		),
-		Charts:  []model.Chart{{Group: "metrics-server", Name: metricsServerChart.name}},
-		Rules:   chartRules("metrics-server", metricsServerChart),
+		Keys: []config.Key{
+			replicasKey("metrics-server:replicas", "number of Pods", 2),
+			{Name: "metrics-server:insecure_kubelets", Kind: config.Bool, Example: "true",
+				Doc: "accept certificates of kubelets that no authority of the cluster has signed; " +
+					"true on kind and false elsewhere when not set"},
+		},
 		Outputs: []model.Output{{Name: "command", Doc: "command that shows the metrics of the nodes"}},
-	}
+	}, namespaceKeys(), metricsServerChart)
 }
 
 // Guardrails declares namespaces with limits, for teams.
@@ -168,60 +166,47 @@ func accessGroups(v config.Values) []config.Finding {
 
 // Dashboard declares a web page of the cluster.
 func Dashboard() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "dashboard", Path: "kubernetes/dashboard", Title: "Dashboard", Namespace: "dashboard",
 		Estimate: 45 * time.Second, Needs: "a token of each user's own to log in with; access makes accounts for that",
 		Summary: "Headlamp, reachable from inside the cluster only, with the rights of whoever logs in and none of its own",
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			[]config.Key{podSecurityKey()},
-			chartKeys("dashboard", dashboardChart),
-			[]config.Key{replicasKey("dashboard:replicas", "number of Pods", 1)},
-		),
-		Charts:  []model.Chart{{Group: "dashboard", Name: dashboardChart.name}},
-		Rules:   chartRules("dashboard", dashboardChart),
+		Keys:    []config.Key{replicasKey("dashboard:replicas", "number of Pods", 1)},
 		Outputs: []model.Output{{Name: "command", Highlight: true, Doc: "command that makes it reachable from this machine"}},
-	}
+	}, namespaceKeys(), dashboardChart)
 }
 
 // ExternalDNS declares records of DNS that follow Ingresses and Services.
 func ExternalDNS() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "external-dns", Path: "kubernetes/external-dns", Title: "External DNS", Namespace: "external-dns",
 		Estimate: 45 * time.Second, Needs: "domains in external-dns:domains, and rights to change their records",
 		Summary: "DNS records for the hosts of Ingresses and Services",
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			[]config.Key{podSecurityKey()},
-			chartKeys("external-dns", externalDNSChart),
-			[]config.Key{
-				{Name: "external-dns:domains", Kind: config.List, Form: config.Host, Required: true, Example: `["example.com"]`,
-					Simulated: []any{"example.com"},
-					Doc:       "domains whose records it makes, changes and removes; it touches no others"},
-				{Name: "external-dns:policy", Kind: config.String, Default: "sync", Allowed: []string{"sync", "upsert-only"},
-					Example: "upsert-only",
-					Doc:     "sync also removes records whose Ingress is gone; upsert-only keeps them"},
-				{Name: "external-dns:owner", Kind: config.String, Form: objectName, Example: "acme-prod",
-					Doc: "name by which it knows its own records, for ever; the environment's when not set: set it where " +
-						"another repository has an environment of the same name in these domains"},
-				{Name: "external-dns:provider", Kind: config.String, Form: objectName, Example: "cloudflare",
-					Doc: "who serves the domains, as external-dns names it; that of the cluster's cloud when not set"},
-				{Name: "external-dns:token_variable", Kind: config.String, Form: envName, Example: "CF_API_TOKEN",
-					Doc: "environment variable from which external-dns takes the secret external-dns:token; " +
-						"that of the cluster's cloud when not set"},
-				eksZonesKey(),
-			},
-		),
+		Keys: []config.Key{
+			{Name: "external-dns:domains", Kind: config.List, Form: config.Host, Required: true, Example: `["example.com"]`,
+				Simulated: []any{"example.com"},
+				Doc:       "domains whose records it makes, changes and removes; it touches no others"},
+			{Name: "external-dns:policy", Kind: config.String, Default: "sync", Allowed: []string{"sync", "upsert-only"},
+				Example: "upsert-only",
+				Doc:     "sync also removes records whose Ingress is gone; upsert-only keeps them"},
+			{Name: "external-dns:owner", Kind: config.String, Form: objectName, Example: "acme-prod",
+				Doc: "name by which it knows its own records, for ever; the environment's when not set: set it where " +
+					"another repository has an environment of the same name in these domains"},
+			{Name: "external-dns:provider", Kind: config.String, Form: objectName, Example: "cloudflare",
+				Doc: "who serves the domains, as external-dns names it; that of the cluster's cloud when not set"},
+			{Name: "external-dns:token_variable", Kind: config.String, Form: envName, Example: "CF_API_TOKEN",
+				Doc: "environment variable from which external-dns takes the secret external-dns:token; " +
+					"that of the cluster's cloud when not set"},
+			eksZonesKey(),
+		},
 		Secrets: []model.Secret{{
 			Key: "external-dns:token", Own: true, Optional: true, Prompt: "Token for the records of external-dns:domains",
 			Doc: "token with the right to change the records of the domains; AWS needs none",
 		}},
-		Charts: []model.Chart{{Group: "external-dns", Name: externalDNSChart.name}},
-		Rules:  append(chartRules("external-dns", externalDNSChart), recordRights),
+		Rules: []config.Rule{recordRights},
 		Outputs: []model.Output{
 			{Name: "owner", Doc: "name by which it knows its own records; two environments never touch each other's"},
 		},
-	}
+	}, namespaceKeys(), externalDNSChart)
 }
 
 // recordRights requires who serves the domains, and on AWS the zones.
@@ -242,31 +227,27 @@ func recordRights(v config.Values) []config.Finding {
 
 // Backup declares copies of the cluster's objects and volumes in a bucket.
 func Backup() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "backup", Path: "kubernetes/backup", Title: "Backup", Namespace: "velero", Estimate: 90 * time.Second,
 		Needs:   "a bucket of S3 or a service like it, and a key for it",
 		Summary: "Velero: scheduled backups of objects and volumes into a bucket, encrypted",
 		Settled: []string{"kubernetes:helm:template"}, // the definitions in a chart of a certain version
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			chartKeys("backup", veleroChart),
-			[]config.Key{
-				{Name: "backup:bucket", Kind: config.String, Form: bucketName, Required: true, Example: "acme-backups",
-					Simulated: "simulated", Doc: "bucket for the backups; it has to be there already"},
-				{Name: "backup:prefix", Kind: config.String, Form: bucketPrefix, Example: "acme/prod",
-					Doc: "directory in the bucket; the environment's name when not set. Two clusters may not share one"},
-				{Name: "backup:region", Kind: config.String, Default: "us-east-1", Example: "nl-ams",
-					Doc: "region of the bucket"},
-				{Name: "backup:endpoint", Kind: config.String, Form: config.Web, Example: "https://nl-ams-1.linodeobjects.com",
-					Doc: "address of the service that has the bucket; that of S3 when not set"},
-				{Name: "backup:schedule", Kind: config.String, Form: cronTime, Default: "0 3 * * *", Example: "0 */6 * * *",
-					Doc: "when backups are made, as cron writes it, in UTC"},
-				{Name: "backup:keep_days", Kind: config.Int, Default: 30, Min: new(1), Max: new(3650), Example: "90",
-					Doc: "days after which a backup is deleted"},
-				{Name: "backup:namespaces", Kind: config.List, Form: objectName, Example: `["shop", "bank-of-anthos"]`,
-					Doc: "namespaces to back up; all when not set"},
-			},
-		),
+		Keys: []config.Key{
+			{Name: "backup:bucket", Kind: config.String, Form: bucketName, Required: true, Example: "acme-backups",
+				Simulated: "simulated", Doc: "bucket for the backups; it has to be there already"},
+			{Name: "backup:prefix", Kind: config.String, Form: bucketPrefix, Example: "acme/prod",
+				Doc: "directory in the bucket; the environment's name when not set. Two clusters may not share one"},
+			{Name: "backup:region", Kind: config.String, Default: "us-east-1", Example: "nl-ams",
+				Doc: "region of the bucket"},
+			{Name: "backup:endpoint", Kind: config.String, Form: config.Web, Example: "https://nl-ams-1.linodeobjects.com",
+				Doc: "address of the service that has the bucket; that of S3 when not set"},
+			{Name: "backup:schedule", Kind: config.String, Form: cronTime, Default: "0 3 * * *", Example: "0 */6 * * *",
+				Doc: "when backups are made, as cron writes it, in UTC"},
+			{Name: "backup:keep_days", Kind: config.Int, Default: 30, Min: new(1), Max: new(3650), Example: "90",
+				Doc: "days after which a backup is deleted"},
+			{Name: "backup:namespaces", Kind: config.List, Form: objectName, Example: `["shop", "bank-of-anthos"]`,
+				Doc: "namespaces to back up; all when not set"},
+		},
 		Secrets: []model.Secret{
 			{Key: "backup:access_key", Own: true, Prompt: "Access key of the bucket for backups",
 				Doc: "access key of the bucket"},
@@ -277,35 +258,27 @@ func Backup() model.Project {
 				Doc: "password that encrypts the volumes in backups; it can never change, and without it nothing is " +
 					"restored: keep a copy"},
 		},
-		Charts: []model.Chart{{Group: "backup", Name: veleroChart.name}},
-		Rules:  chartRules("backup", veleroChart),
 		Outputs: []model.Output{
 			{Name: "schedule", Doc: "name of the Schedule"},
 			{Name: "location", Highlight: true, Doc: "bucket and directory of the backups"},
 		},
-	}
+	}, kubernetesKeys(), veleroChart)
 }
 
 // ClusterAutoscaler declares what changes the number of EKS' nodes.
 func ClusterAutoscaler() model.Project {
-	return model.Project{
+	return withCharts(model.Project{
 		Name: "cluster-autoscaler", Path: "infrastructure/aws/cluster-autoscaler", Title: "Cluster Autoscaler",
 		Namespace: "cluster-autoscaler", Estimate: 45 * time.Second, Needs: "eks:cluster_autoscaler: true",
 		Summary: "more nodes when Pods find no place, and fewer when nodes are idle",
-		Keys: slices.Concat(
-			kubernetesKeys(),
-			[]config.Key{podSecurityKey()},
-			chartKeys("cluster-autoscaler", autoscalerChart),
-			[]config.Key{
-				{Name: "cluster-autoscaler:version", Kind: config.String, Form: config.Version, Example: "1.36.1",
-					Doc: "version of its image, of the minor version of the cluster; the newest known when not set"},
-				eksAutoscalerKey(),
-			},
-		),
-		Charts:  []model.Chart{{Group: "cluster-autoscaler", Name: autoscalerChart.name}},
-		Rules:   append(chartRules("cluster-autoscaler", autoscalerChart), autoscalerRights),
+		Keys: []config.Key{
+			{Name: "cluster-autoscaler:version", Kind: config.String, Form: config.Version, Example: "1.36.1",
+				Doc: "version of its image, of the minor version of the cluster; the newest known when not set"},
+			eksAutoscalerKey(),
+		},
+		Rules:   []config.Rule{autoscalerRights},
 		Outputs: []model.Output{{Name: "image_tag", Doc: "tag of its image"}},
-	}
+	}, namespaceKeys(), autoscalerChart)
 }
 
 // AutoscalerVersions returns the newest known patch of the cluster autoscaler by the minor version of

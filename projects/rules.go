@@ -211,9 +211,9 @@ func bytesOf(text string) (float64, bool) {
 }
 
 // chartRules returns the rules for the keys that chartKeys declares.
-func chartRules(group string, defaults chart) []config.Rule {
-	version, repository := ChartKey(group, ChartVersion), ChartKey(group, ChartRepository)
-	file := ChartKey(group, ValuesFile)
+func chartRules(defaults chart) []config.Rule {
+	version, repository := ChartKey(defaults.group, ChartVersion), ChartKey(defaults.group, ChartRepository)
+	file := ChartKey(defaults.group, ValuesFile)
 	return []config.Rule{
 		func(v config.Values) []config.Finding {
 			text := v.Text(version)
