@@ -75,10 +75,8 @@ func everywhereSecrets(p model.Project) []model.Access {
 	if p.Name != SecretsProject {
 		return nil
 	}
-	for _, project := range All() {
-		if len(model.InCluster(project)) > 0 && Serves(project, ExistingCluster().Name) {
-			all = append(all, model.AccessTo(project.Namespace, "secrets")...)
-		}
+	for _, project := range WithSecrets(ExistingCluster().Name) {
+		all = append(all, model.AccessTo(project.Namespace, "secrets")...)
 	}
 	return all
 }

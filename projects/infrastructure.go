@@ -1,6 +1,7 @@
 package projects
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -36,23 +37,11 @@ func registryCredentials(provider string, estimate time.Duration, summary string
 	}
 }
 
-// registryDirKeys declares the directories in registries that images are kept in.
-func registryDirKeys() []config.Key {
-	var keys []config.Key
+// registryKeys declares the keys that some registries have for the same purpose.
+func registryKeys(of func(model.Registry) config.Key) (keys []config.Key) {
 	for _, i := range Infrastructures() {
-		if i.Registry.Directory.Name != "" {
-			keys = append(keys, i.Registry.Directory)
-		}
-	}
-	return keys
-}
-
-// registryAddressKeys declares the keys that name registries which an environment may do without.
-func registryAddressKeys() []config.Key {
-	var keys []config.Key
-	for _, i := range Infrastructures() {
-		if i.Registry.Address.Name != "" {
-			keys = append(keys, i.Registry.Address)
+		if key := of(i.Registry); key.Name != "" {
+			keys = append(keys, key)
 		}
 	}
 	return keys
@@ -69,6 +58,13 @@ func CredentialVariable(key string) string {
 		}
 	}
 	return ""
+}
+
+// WithSecrets lists the projects on a provider that need a Kubernetes Secret with values of the user.
+func WithSecrets(provider string) []model.Project {
+	return slices.DeleteFunc(All(), func(p model.Project) bool {
+		return len(model.InCluster(p)) == 0 || !Serves(p, provider)
+	})
 }
 
 // Serves reports whether a project can be part of an environment on the

@@ -86,7 +86,7 @@ func IngressController() model.Project {
 					Doc: "address ranges that may reach the load balancer; all when not set"},
 			},
 			entryKeys(),
-			registryAddressKeys(),
+			registryKeys(func(r model.Registry) config.Key { return r.Address }),
 		),
 		Rules: []config.Rule{controllerLicence},
 		Outputs: []model.Output{

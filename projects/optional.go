@@ -57,7 +57,7 @@ func Guardrails() model.Project {
 			Example: `{team-a: {cpu: "4", memory: 8Gi, pods: 50}}`,
 			Doc: "namespaces to make, with the most that their Pods may request together: cpu, memory and pods; " +
 				"4, 8Gi and 50 when not set. Removing one deletes everything in it"}),
-		Rules:   []config.Rule{guardedNamespaces},
+		Rules:   []config.Rule{entries("guardrails:namespaces", Quotas)},
 		Outputs: []model.Output{{Name: "namespaces", Doc: "names of the namespaces"}},
 	}
 }
@@ -84,12 +84,6 @@ func Quotas(value map[string]any) (quotas []Quota, problems []string) {
 	return quotas, problems
 }
 
-// guardedNamespaces judges the value of guardrails:namespaces.
-func guardedNamespaces(v config.Values) []config.Finding {
-	_, problems := Quotas(v.Map("guardrails:namespaces"))
-	return allWrong("guardrails:namespaces", problems)
-}
-
 // Access declares what groups of people may do in the cluster.
 func Access() model.Project {
 	return model.Project{
@@ -100,7 +94,7 @@ func Access() model.Project {
 			Example: `{platform: {role: admin}, team-a: {role: developer, namespaces: [team-a]}, audit: {role: viewer}}`,
 			Doc: "groups as the cluster's login names them, each with its role: admin of everything, developer of " +
 				"namespaces, or viewer of everything but Secrets"}),
-		Rules: []config.Rule{accessGroups},
+		Rules: []config.Rule{entries("access:groups", Groups)},
 		Outputs: []model.Output{
 			{Name: "groups", Doc: "group to what it may do"},
 			{Name: "accounts", Doc: "group to its ServiceAccount, for kubeconfigs that expire"},
@@ -156,12 +150,6 @@ func (g Group) May() string {
 			", Secrets included"
 	}
 	return "read everything in the whole cluster but Secrets"
-}
-
-// accessGroups judges the value of access:groups.
-func accessGroups(v config.Values) []config.Finding {
-	_, problems := Groups(v.Map("access:groups"))
-	return allWrong("access:groups", problems)
 }
 
 // Dashboard declares a web page of the cluster.
@@ -378,6 +366,14 @@ func (e entry) flag(to *bool) func(any) bool {
 	return func(value any) (ok bool) {
 		*to, ok = value.(bool)
 		return ok
+	}
+}
+
+// entries judges the value of a map by the function that reads its entries.
+func entries[T any](key string, read func(value map[string]any) (all []T, problems []string)) config.Rule {
+	return func(v config.Values) []config.Finding {
+		_, problems := read(v.Map(key))
+		return allWrong(key, problems)
 	}
 }
 

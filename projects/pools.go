@@ -126,8 +126,7 @@ func poolsKey(group, size, more string) config.Key {
 
 // poolRule judges pools of nodes.
 func poolRule(group string, size *config.Form, features ...string) config.Rule {
-	return func(v config.Values) []config.Finding {
-		_, problems := Pools(v.Map(group+":pools"), size, features...)
-		return allWrong(group+":pools", problems)
-	}
+	return entries(group+":pools", func(value map[string]any) ([]Pool, []string) {
+		return Pools(value, size, features...)
+	})
 }

@@ -75,7 +75,8 @@ func KICImagePush() model.Project {
 	return model.Project{
 		Name: "kic-image-push", Path: "utility/kic-image-push", Title: "KIC Image Push", Estimate: time.Minute,
 		Summary: "the ingress controller's image in the environment's registry",
-		Keys:    append([]config.Key{infraTypeKey()}, registryDirKeys()...),
+		Keys: append([]config.Key{infraTypeKey()},
+			registryKeys(func(r model.Registry) config.Key { return r.Directory })...),
 		Settled: []string{"aws:ecr/getAuthorizationToken:getAuthorizationToken"}, // a password, new each time
 		Outputs: []model.Output{
 			{Name: "image_repository", Doc: "repository of the image as the cluster pulls it, without tag"},

@@ -87,11 +87,10 @@ func (p Provider) Without() []string {
 		return nil
 	}
 	var names []string
-	for _, project := range projects.All() {
-		listed := slices.ContainsFunc(p.Steps, func(s Step) bool {
+	for _, project := range projects.WithSecrets(p.InfraType()) {
+		if !slices.ContainsFunc(p.Steps, func(s Step) bool {
 			return s.Project.Name == project.Name && s.Project.Own == nil
-		})
-		if len(model.InCluster(project)) > 0 && projects.Serves(project, p.InfraType()) && !listed {
+		}) {
 			names = append(names, project.Name)
 		}
 	}

@@ -68,14 +68,9 @@ func collect(s *settings.Settings, without []string) ([]bundle, error) {
 // consumers lists the projects of the provider's plan that need a Secret, without
 // the omitted ones.
 func consumers(infraType string, without []string) []model.Project {
-	var found []model.Project
-	for _, project := range projects.All() {
-		isOmitted := slices.Contains(without, project.Name)
-		if len(model.InCluster(project)) > 0 && projects.Serves(project, infraType) && !isOmitted {
-			found = append(found, project)
-		}
-	}
-	return found
+	return slices.DeleteFunc(projects.WithSecrets(infraType), func(p model.Project) bool {
+		return slices.Contains(without, p.Name)
+	})
 }
 
 // create makes the namespace and its Secret.
