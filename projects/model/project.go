@@ -84,6 +84,14 @@ func Find[T any](all []T, match func(T) bool) (found T, ok bool) {
 	return all[i], true
 }
 
+// Map returns what a function makes of each element.
+func Map[T, R any](all []T, of func(T) R) (made []R) {
+	for _, item := range all {
+		made = append(made, of(item))
+	}
+	return made
+}
+
 // Keys returns the keys of all maps, sorted and each once.
 func Keys[V any](all ...map[string]V) []string {
 	var keys []string

@@ -5,14 +5,17 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"mara/projects/model"
 	"mara/providers"
 )
 
@@ -87,6 +90,11 @@ type Located struct {
 	Resources []Resource `json:"resources,omitempty"`
 }
 
+// Describe returns the resources by their names, after the word for their type.
+func (l Located) Describe(words map[string]string) []string {
+	return model.Map(l.Resources, func(r Resource) string { return words[r.Type] + " " + r.Name })
+}
+
 // Locator is a client that finds the resources of an environment by name or tag, to
 // recover resources whose creation was interrupted.
 type Locator interface {
@@ -112,11 +120,22 @@ func AccessTo(p providers.Provider, env map[string]string, value func(key string
 type Lists map[providers.List]func(context.Context) ([]Choice, error)
 
 // Names returns the values of choices.
-func Names(choices []Choice) (names []string) {
-	for _, choice := range choices {
-		names = append(names, choice.Value)
-	}
-	return names
+func Names(choices []Choice) []string {
+	return model.Map(choices, func(choice Choice) string { return choice.Value })
+}
+
+// ByValue sorts choices by their values.
+func ByValue(choices []Choice) []Choice {
+	slices.SortFunc(choices, func(a, b Choice) int { return strings.Compare(a.Value, b.Value) })
+	return choices
+}
+
+// NewestFirst sorts versions: 1.9 is older than 1.10.
+func NewestFirst(choices []Choice) []Choice {
+	slices.SortFunc(choices, func(a, b Choice) int {
+		return cmp.Or(cmp.Compare(len(b.Value), len(a.Value)), strings.Compare(b.Value, a.Value))
+	})
+	return choices
 }
 
 // Choices queries a list; explain turns errors into sentences.

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
+	"mara/projects/model"
 	"mara/providers"
 	"mara/providers/cloud"
 )
@@ -80,11 +81,9 @@ func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var choices []cloud.Choice
-	for _, region := range answer.Regions {
-		choices = append(choices, cloud.Choice{Value: aws.ToString(region.RegionName)})
-	}
-	return byValue(choices), nil
+	return cloud.ByValue(model.Map(answer.Regions, func(region types.Region) cloud.Choice {
+		return cloud.Choice{Value: aws.ToString(region.RegionName)}
+	})), nil
 }
 
 // zones lists the availability zones of the region, without local zones.
@@ -95,11 +94,9 @@ func (c *Client) zones(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var choices []cloud.Choice
-	for _, zone := range answer.AvailabilityZones {
-		choices = append(choices, cloud.Choice{Value: aws.ToString(zone.ZoneName)})
-	}
-	return byValue(choices), nil
+	return cloud.ByValue(model.Map(answer.AvailabilityZones, func(zone types.AvailabilityZone) cloud.Choice {
+		return cloud.Choice{Value: aws.ToString(zone.ZoneName)}
+	})), nil
 }
 
 // versions lists the Kubernetes versions of EKS, the newest first.
@@ -115,7 +112,7 @@ func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
 			choices = append(choices, cloud.Choice{Value: aws.ToString(version.ClusterVersion), Note: supportOf(version)})
 		}
 	}
-	return newestFirst(choices), nil
+	return cloud.NewestFirst(choices), nil
 }
 
 func supportOf(version ekstypes.ClusterVersionInformation) string {
@@ -152,11 +149,9 @@ func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
 		return cmp.Or(cmp.Compare(cpus(a), cpus(b)), cmp.Compare(memory(a), memory(b)),
 			cmp.Compare(a.InstanceType, b.InstanceType))
 	})
-	var choices []cloud.Choice
-	for _, t := range found {
-		choices = append(choices, cloud.Choice{Value: string(t.InstanceType), Note: size(t)})
-	}
-	return choices, nil
+	return model.Map(found, func(t types.InstanceTypeInfo) cloud.Choice {
+		return cloud.Choice{Value: string(t.InstanceType), Note: size(t)}
+	}), nil
 }
 
 // size describes the processors and memory of a type, as far as AWS reports them.
@@ -188,17 +183,4 @@ func memory(t types.InstanceTypeInfo) int64 {
 
 func filter(name string, values ...string) types.Filter {
 	return types.Filter{Name: aws.String(name), Values: values}
-}
-
-func byValue(choices []cloud.Choice) []cloud.Choice {
-	slices.SortFunc(choices, func(a, b cloud.Choice) int { return strings.Compare(a.Value, b.Value) })
-	return choices
-}
-
-// newestFirst sorts versions: 1.9 is older than 1.10.
-func newestFirst(choices []cloud.Choice) []cloud.Choice {
-	slices.SortFunc(choices, func(a, b cloud.Choice) int {
-		return cmp.Or(cmp.Compare(len(b.Value), len(a.Value)), strings.Compare(b.Value, a.Value))
-	})
-	return choices
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/digitalocean/godo"
 
+	"mara/projects/model"
 	"mara/providers"
 	"mara/providers/cloud"
 )
@@ -39,9 +40,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // New makes a client. A missing token is reported by the first question.
 func New(_ context.Context, access cloud.Access) (cloud.Client, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = cloud.Proxy(access.Env)
-	clock := &cloud.Clock{Base: transport}
+	clock := cloud.NewClock(access.Env)
 	token := access.Env["DIGITALOCEAN_TOKEN"]
 	var options []godo.ClientOpt
 	if url := access.Env["DIGITALOCEAN_API_URL"]; url != "" {
@@ -151,12 +150,9 @@ func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var choices []cloud.Choice
-	for _, r := range options.Regions {
-		choices = append(choices, cloud.Choice{Value: r.Slug, Note: r.Name})
-	}
-	slices.SortFunc(choices, func(a, b cloud.Choice) int { return strings.Compare(a.Value, b.Value) })
-	return choices, nil
+	return cloud.ByValue(model.Map(options.Regions, func(r *godo.KubernetesRegion) cloud.Choice {
+		return cloud.Choice{Value: r.Slug, Note: r.Name}
+	})), nil
 }
 
 // versions lists the minor versions of Kubernetes, the newest first, each with

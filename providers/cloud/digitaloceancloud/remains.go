@@ -25,12 +25,7 @@ const (
 // an environment. Load balancers and volumes of the cluster do not name their owner.
 func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
 	located, err := c.Locate(ctx, stack)
-	words := map[string]string{clusterType: "cluster", registryType: "registry"}
-	var remains []string
-	for _, r := range located.Resources {
-		remains = append(remains, words[r.Type]+" "+r.Name)
-	}
-	return remains, err
+	return located.Describe(map[string]string{clusterType: "cluster", registryType: "registry"}), err
 }
 
 // Locate implements cloud.Locator.

@@ -2,7 +2,6 @@
 package linodecloud
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/linode/linodego"
 
+	"mara/projects/model"
 	"mara/providers"
 	"mara/providers/cloud"
 )
@@ -25,9 +25,7 @@ type Client struct {
 
 // New makes a client. The lists need no token.
 func New(_ context.Context, access cloud.Access) (cloud.Client, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = cloud.Proxy(access.Env)
-	clock := &cloud.Clock{Base: transport}
+	clock := cloud.NewClock(access.Env)
 	api := linodego.NewClient(&http.Client{Transport: clock})
 	if url := access.Env["LINODE_URL"]; url != "" {
 		api.SetBaseURL(url)
@@ -132,8 +130,7 @@ func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 			choices = append(choices, cloud.Choice{Value: region.ID, Note: region.Label})
 		}
 	}
-	slices.SortFunc(choices, func(a, b cloud.Choice) int { return strings.Compare(a.Value, b.Value) })
-	return choices, nil
+	return cloud.ByValue(choices), nil
 }
 
 // versions lists the Kubernetes versions of LKE, the newest first.
@@ -142,14 +139,9 @@ func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	var choices []cloud.Choice
-	for _, version := range versions {
-		choices = append(choices, cloud.Choice{Value: version.ID})
-	}
-	slices.SortFunc(choices, func(a, b cloud.Choice) int {
-		return cmp.Or(cmp.Compare(len(b.Value), len(a.Value)), strings.Compare(b.Value, a.Value))
-	})
-	return choices, nil
+	return cloud.NewestFirst(model.Map(versions, func(version linodego.LKEVersion) cloud.Choice {
+		return cloud.Choice{Value: version.ID}
+	})), nil
 }
 
 // nodeTypes lists types that fit the nodes of a cluster, and Harbor's machine.

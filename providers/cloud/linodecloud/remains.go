@@ -24,11 +24,7 @@ const (
 func (c *Client) Remains(ctx context.Context, stack string) ([]string, error) {
 	located, err := c.Locate(ctx, stack)
 	words := map[string]string{clusterType: "cluster", instanceType: "machine", firewallType: "firewall"}
-	var remains []string
-	for _, r := range located.Resources {
-		remains = append(remains, words[r.Type]+" "+r.Name)
-	}
-	return remains, err
+	return located.Describe(words), err
 }
 
 // Locate implements cloud.Locator.
