@@ -1,10 +1,6 @@
 package config
 
-import (
-	"bytes"
-
-	"gopkg.in/yaml.v3"
-)
+import "gopkg.in/yaml.v3"
 
 // Eject returns mara.yaml with a project in the place of an application. Comments stay. The content is valid: see
 // ParseMara.
@@ -37,9 +33,5 @@ func Eject(content []byte, name string, p MaraProject) ([]byte, error) {
 	}
 	list.Style = 0
 	list.Content = append(list.Content, item)
-	var text bytes.Buffer
-	encoder := yaml.NewEncoder(&text)
-	encoder.SetIndent(2)
-	err := encoder.Encode(&document)
-	return text.Bytes(), err
+	return Document{&document}.Bytes()
 }

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // OneContext returns a kubeconfig with one context of another, as YAML text, and the name of the context's cluster. The
@@ -33,10 +34,7 @@ func OneContext(content []byte, file, from, wanted string) (text, cluster string
 	if !hasCluster || !hasUser {
 		return "", "", fmt.Errorf("the context %q of %s names a cluster or a user that is not in it", wanted, from)
 	}
-	var errs []error
-	for _, name := range []string{"certificate-authority"} {
-		errs = append(errs, inline(found.Cluster, name, file))
-	}
+	errs := []error{inline(found.Cluster, "certificate-authority", file)}
 	for _, name := range []string{"client-certificate", "client-key", "tokenFile"} {
 		errs = append(errs, inline(user.User, name, file))
 	}
@@ -84,21 +82,12 @@ type kubeconfigEntry struct {
 
 // names returns the names of the contexts.
 func (c kubeconfigFileContent) names() []string {
-	var names []string
-	for _, context := range c.Contexts {
-		names = append(names, context.Name)
-	}
-	return names
+	return model.Map(c.Contexts, func(context kubeconfigEntry) string { return context.Name })
 }
 
 // find finds an entry by its name.
 func find(entries []kubeconfigEntry, name string) (kubeconfigEntry, bool) {
-	for _, entry := range entries {
-		if entry.Name == name {
-			return entry, true
-		}
-	}
-	return kubeconfigEntry{}, false
+	return model.Find(entries, func(entry kubeconfigEntry) bool { return entry.Name == name })
 }
 
 // inline replaces the name of a file by its content: the file is elsewhere, or absent, where the kubeconfig is used.

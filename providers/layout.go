@@ -62,10 +62,7 @@ func inCluster() []string {
 		"secrets", "ingress-controller-namespace", "ingress-controller", "logstore", "logagent", "certmgr",
 		"prometheus", "observability", "bank-of-anthos",
 	}
-	for _, project := range projects.Optional() {
-		names = append(names, project.Name)
-	}
-	return names
+	return append(names, model.Map(projects.Optional(), func(p model.Project) string { return p.Name })...)
 }
 
 // optional returns the projects that environments on every provider have if mara.yaml names them, in order.

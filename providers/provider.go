@@ -73,11 +73,7 @@ func (p Provider) With(names ...string) Provider {
 
 // Complete returns the provider with all its optional projects.
 func (p Provider) Complete() Provider {
-	var names []string
-	for _, step := range p.Optional.Steps {
-		names = append(names, step.Project.Name)
-	}
-	return p.With(names...)
+	return p.With(model.Map(p.Optional.Steps, Step.name)...)
 }
 
 // Without returns the names of projects with secrets that its cluster could have, but its list
@@ -105,6 +101,8 @@ type Step struct {
 	needs.Needs
 }
 
+func (s Step) name() string { return s.Project.Name }
+
 // Plugin is a Pulumi resource plugin with the projects whose programs use it.
 type Plugin struct {
 	Name     string
@@ -113,20 +111,12 @@ type Plugin struct {
 
 // Names returns the names of its projects, skipped ones included.
 func (p Provider) Names() []string {
-	names := []string{}
-	for _, step := range p.Steps {
-		names = append(names, step.Project.Name)
-	}
-	return names
+	return append([]string{}, model.Map(p.Steps, Step.name)...)
 }
 
 // Projects returns its projects, skipped ones included.
 func (p Provider) Projects() []model.Project {
-	var all []model.Project
-	for _, step := range p.Steps {
-		all = append(all, step.Project)
-	}
-	return all
+	return model.Map(p.Steps, func(s Step) model.Project { return s.Project })
 }
 
 // Own returns the user's own projects, skipped ones included.
@@ -158,29 +148,17 @@ var layouts = sync.OnceValue(func() []layout {
 
 // All returns the providers.
 func All() []Provider {
-	var all []Provider
-	for _, l := range layouts() {
-		all = append(all, l.provider())
-	}
-	return all
+	return model.Map(layouts(), layout.provider)
 }
 
 // Complete returns the providers with all their optional projects.
 func Complete() []Provider {
-	var all []Provider
-	for _, p := range All() {
-		all = append(all, p.Complete())
-	}
-	return all
+	return model.Map(All(), Provider.Complete)
 }
 
 // Names lists the names of the providers.
 func Names() []string {
-	var names []string
-	for _, l := range layouts() {
-		names = append(names, l.Name)
-	}
-	return names
+	return model.Map(layouts(), func(l layout) string { return l.Name })
 }
 
 // ByName finds a provider. The error for an unknown name lists the known ones.

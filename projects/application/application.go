@@ -5,7 +5,6 @@
 package application
 
 import (
-	"bytes"
 	"fmt"
 	"net/netip"
 	"path"
@@ -16,6 +15,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 )
 
 // fields are the fields of an object, in any order.
@@ -35,7 +35,7 @@ func Program(a config.Application) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	document := &yaml.Node{Kind: yaml.MappingNode}
+	document := config.NewDocument()
 	for _, part := range []struct {
 		name  string
 		value any
@@ -51,13 +51,9 @@ func Program(a config.Application) ([]byte, error) {
 		if err := value.Encode(part.value); err != nil {
 			return nil, err
 		}
-		document.Content = append(document.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: part.name}, &value)
+		config.SetChild(document.Root, part.name, &value)
 	}
-	var text bytes.Buffer
-	encoder := yaml.NewEncoder(&text)
-	encoder.SetIndent(2)
-	err = encoder.Encode(document)
-	return text.Bytes(), err
+	return document.Bytes()
 }
 
 // program makes the parts of a program.
@@ -144,18 +140,9 @@ func (p program) selector() fields { return fields{component: p.name()} }
 func resource(kind string, properties fields, dependsOn ...string) fields {
 	options := fields{"provider": "${cluster}"}
 	if len(dependsOn) > 0 {
-		options["dependsOn"] = references(dependsOn)
+		options["dependsOn"] = model.Map(dependsOn, func(name string) string { return "${" + name + "}" })
 	}
 	return fields{"type": "kubernetes:" + kind, "properties": properties, "options": options}
-}
-
-// references returns references to resources.
-func references(names []string) []string {
-	var all []string
-	for _, name := range names {
-		all = append(all, "${"+name+"}")
-	}
-	return all
 }
 
 // resources returns all resources.
@@ -326,10 +313,10 @@ func (p program) container() fields {
 		c["livenessProbe"] = live
 	}
 	if p.Run.Command != nil {
-		c["command"] = literals(p.Run.Command)
+		c["command"] = model.Map(p.Run.Command, literal)
 	}
 	if p.Run.Args != nil {
-		c["args"] = literals(p.Run.Args)
+		c["args"] = model.Map(p.Run.Args, literal)
 	}
 	return c
 }
@@ -389,7 +376,7 @@ func fileKey(i int) string { return fmt.Sprintf("file-%d", i) }
 // before returns the Job that runs before each rollout. A changed Job is a new one: the API server changes none.
 func (p program) before() fields {
 	c := p.base()
-	c["command"] = literals(p.Run.Before)
+	c["command"] = model.Map(p.Run.Before, literal)
 	if p.stateful() { // its volumes belong to the Pods of the StatefulSet
 		c["volumeMounts"] = slices.DeleteFunc(p.mounts(), func(mount fields) bool { return mount["name"] == "data" })
 	}
@@ -477,12 +464,3 @@ func connectsTo(name string) string { return "mara.dev/connects-" + name }
 
 // literal returns a text that Pulumi YAML does not interpolate.
 func literal(text string) string { return strings.ReplaceAll(text, "${", "$${") }
-
-// literals returns texts that Pulumi YAML does not interpolate.
-func literals(texts []string) []string {
-	var all []string
-	for _, text := range texts {
-		all = append(all, literal(text))
-	}
-	return all
-}

@@ -82,11 +82,7 @@ type Export struct {
 
 // Providers returns the names of all providers.
 func Providers() []string {
-	var names []string
-	for _, i := range projects.Infrastructures() {
-		names = append(names, i.Name)
-	}
-	return names
+	return model.Map(projects.Infrastructures(), func(i model.Infrastructure) string { return i.Name })
 }
 
 // Run runs the case. The program's own error is in Result.Err; a Kubernetes
@@ -148,42 +144,28 @@ func (r Result) checkProviders(t *testing.T, preview bool) {
 // One finds the only resource of the type with the logical name.
 func (r Result) One(t *testing.T, typ, name string) Resource {
 	t.Helper()
-	for _, res := range r.Resources {
-		if res.Type == typ && res.Name == name {
-			return res
-		}
+	res, ok := model.Find(r.Resources, func(res Resource) bool { return res.Type == typ && res.Name == name })
+	if !ok {
+		t.Fatalf("no %s %q; declared: %s", typ, name, strings.Join(r.Names(), ", "))
 	}
-	t.Fatalf("no %s %q; declared: %s", typ, name, strings.Join(r.Names(), ", "))
-	return Resource{}
+	return res
 }
 
 // All lists the resources of a type.
 func (r Result) All(typ string) []Resource {
-	var found []Resource
-	for _, res := range r.Resources {
-		if res.Type == typ {
-			found = append(found, res)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(r.Resources), func(res Resource) bool { return res.Type != typ })
 }
 
 // Names lists "type name" of every resource, sorted.
 func (r Result) Names() []string {
-	var names []string
-	for _, res := range r.Resources {
-		names = append(names, res.Type+" "+res.Name)
-	}
+	names := model.Map(r.Resources, func(res Resource) string { return res.Type + " " + res.Name })
 	slices.Sort(names)
 	return names
 }
 
 // References lists the projects whose stacks were referenced, sorted.
 func (r Result) References() []string {
-	var names []string
-	for _, res := range r.All(stackReferenceType) {
-		names = append(names, strings.Split(res.Name, "/")[1])
-	}
+	names := model.Map(r.All(stackReferenceType), func(res Resource) string { return strings.Split(res.Name, "/")[1] })
 	slices.Sort(names)
 	return names
 }
