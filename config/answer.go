@@ -1,7 +1,5 @@
 package config
 
-import "gopkg.in/yaml.v3"
-
 // Answer is what a cluster has answered for a key that is not set.
 type Answer struct {
 	Key   string
@@ -13,18 +11,14 @@ type Answer struct {
 
 // Answered returns the file with answers for keys without a value. The file on disk stays as it is.
 func (f StackFile) Answered(answers []Answer) (StackFile, error) {
-	var missing []Answer
+	var missing []Entry
 	for _, answer := range answers {
 		if entry, ok := f.Lookup(answer.Key); (!ok || entry.Value == nil) && !answer.ShownOnly {
-			missing = append(missing, answer)
+			missing = append(missing, Entry{Key: answer.Key, Value: answer.Value, Why: answer.Why})
 		}
 	}
 	if len(missing) == 0 {
 		return f, nil
-	}
-	document, err := f.Document()
-	if err != nil {
-		return f, err
 	}
 	answered, own := f, f.Own()
 	answered.Entries, answered.own, answered.described = nil, &own, true
@@ -33,14 +27,6 @@ func (f StackFile) Answered(answers []Answer) (StackFile, error) {
 			answered.Entries = append(answered.Entries, entry)
 		}
 	}
-	for _, answer := range missing {
-		answered.Entries = append(answered.Entries, Entry{Key: answer.Key, Value: answer.Value, Why: answer.Why})
-		var value yaml.Node
-		if err := value.Encode(answer.Value); err != nil {
-			return f, err
-		}
-		SetChild(document.Config(), answer.Key, &value)
-	}
-	answered.Content, err = document.Bytes()
-	return answered, err
+	answered.Entries = append(answered.Entries, missing...)
+	return answered.withContent(missing)
 }

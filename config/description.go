@@ -82,19 +82,24 @@ func (f StackFile) Over(d Description) (StackFile, error) {
 	if len(problems) > 0 {
 		return f, problemsError(problems)
 	}
+	return merged.withContent(changed)
+}
+
+// withContent returns the file with some entries in its content, for the copies that Pulumi reads.
+func (f StackFile) withContent(entries []Entry) (StackFile, error) {
 	document, err := f.Document()
 	if err != nil {
 		return f, err
 	}
-	for _, entry := range changed {
+	for _, entry := range entries {
 		var value yaml.Node
 		if err := value.Encode(entry.Value); err != nil {
 			return f, err
 		}
 		SetChild(document.Config(), entry.Key, &value)
 	}
-	merged.Content, err = document.Bytes()
-	return merged, err
+	f.Content, err = document.Bytes()
+	return f, err
 }
 
 // Own returns the file as it is on disk, without layers. Edits go there.

@@ -117,9 +117,8 @@ func (s Sources) process(name string) Value {
 // inFile returns the value of the first name that is set in the environment file.
 func (s Sources) inFile(names ...string) (value Value) {
 	for _, name := range names {
-		if value, ok := s.File.Lookup(name); ok {
-			return value
-		}
+		file, _ := s.File.Lookup(name)
+		value = cmp.Or(value, file)
 	}
 	return value
 }
@@ -127,9 +126,7 @@ func (s Sources) inFile(names ...string) (value Value) {
 // inProcess returns the value of the first name that is set in the process environment.
 func (s Sources) inProcess(names ...string) (value Value) {
 	for _, name := range names {
-		if value := s.process(name); value.IsSet() {
-			return value
-		}
+		value = cmp.Or(value, s.process(name))
 	}
 	return value
 }
@@ -141,8 +138,7 @@ func (s Sources) agreed(names ...string) (Value, error) {
 	value := s.inFile(names...)
 	others := []Value{s.inProcess(names...)}
 	for _, name := range names {
-		other, _ := s.File.Lookup(name)
-		others = append(others, other)
+		others = append(others, s.inFile(name))
 	}
 	for _, other := range others {
 		if value.IsSet() && other.IsSet() && other.Text != value.Text {
