@@ -1,6 +1,8 @@
 package config
 
 import (
+	"cmp"
+	"fmt"
 	"net/netip"
 	"path"
 	"regexp"
@@ -173,13 +175,7 @@ func (d applicationDecoder) formed(to *Word, fits func(string) bool, title strin
 
 // upTo reads a whole number from 1 on.
 func (d applicationDecoder) upTo(to *int, most int) func(string, *yaml.Node) {
-	return func(key string, node *yaml.Node) {
-		if number, ok := d.scalarOf(key, node).(int); ok && number >= 1 && number <= most {
-			*to = number
-			return
-		}
-		d.problem(node.Line, key, "must be a whole number from 1 to %d, not %s", most, describeNode(node))
-	}
+	return d.number(fmt.Sprintf(" from 1 to %d", most), 1, most, func(number int) { *to = number })
 }
 
 // scale reads a number of Pods, or its limits.
@@ -210,23 +206,25 @@ func (d applicationDecoder) size(key string, node *yaml.Node) Size {
 	d.fields(key, node,
 		field{"cpu", d.formed(&cpu, cpuAmount.MatchString, "an amount of processors such as 250m or 2")},
 		field{"memory", d.formed(&memory, Storage.Matches, "a size such as 512Mi")})
-	if cpu.Text != "" {
-		size.CPU = cpu.Text
-	}
-	if memory.Text != "" {
-		size.Memory = memory.Text
-	}
-	return size
+	return Size{CPU: cmp.Or(cpu.Text, size.CPU), Memory: cmp.Or(memory.Text, size.Memory)}
 }
 
 // variables reads environment variables in plain text.
-func (d applicationDecoder) variables(key string, node *yaml.Node) (all []Setting) {
+func (d applicationDecoder) variables(key string, node *yaml.Node) []Setting {
+	return d.settings(key, node, envName.MatchString, "is no name for a variable: write capital letters, digits and _",
+		"a string")
+}
+
+// settings reads texts by their names; wrong is about a name that does not fit, and what says what each text is.
+func (d applicationDecoder) settings(
+	key string, node *yaml.Node, fits func(name string) bool, wrong, what string,
+) (all []Setting) {
 	d.entries(key, node, func(key string, name Word, value *yaml.Node) {
-		if !envName.MatchString(name.Text) {
-			d.problem(name.Line, key, "is no name for a variable: write capital letters, digits and _")
+		if !fits(name.Text) {
+			d.problem(name.Line, key, "%s", wrong)
 		}
 		if value.Kind != yaml.ScalarNode {
-			d.problem(value.Line, key, "must be a string, not %s", nodeKind(value))
+			d.problem(value.Line, key, "must be %s, not %s", what, nodeKind(value))
 			return
 		}
 		all = append(all, Setting{Name: name, Text: value.Value})
@@ -252,23 +250,14 @@ func (d applicationDecoder) secretNames(key string, node *yaml.Node) (names []Wo
 }
 
 // files reads texts by their paths.
-func (d applicationDecoder) files(key string, node *yaml.Node) (all []Setting) {
-	d.entries(key, node, func(key string, name Word, value *yaml.Node) {
-		if !path.IsAbs(name.Text) || path.Clean(name.Text) != name.Text || name.Text == "/" {
-			d.problem(name.Line, key, "is not the path of a file that begins with /")
-		}
-		if value.Kind != yaml.ScalarNode {
-			d.problem(value.Line, key, "must be the text of the file, not %s", nodeKind(value))
-			return
-		}
-		all = append(all, Setting{Name: name, Text: value.Value})
-	})
-	return all
+func (d applicationDecoder) files(key string, node *yaml.Node) []Setting {
+	isFile := func(name string) bool { return path.IsAbs(name) && path.Clean(name) == name && name != "/" }
+	return d.settings(key, node, isFile, "is not the path of a file that begins with /", "the text of the file")
 }
 
 // volume reads a volume.
 func (d applicationDecoder) volume(key string, node *yaml.Node) Volume {
-	v, size := Volume{Size: "1Gi"}, Word{}
+	v, size := Volume{}, Word{}
 	isPath := func(text string) bool { return path.IsAbs(text) && text != "/" }
 	d.fields(key, node,
 		field{"path", d.formed(&v.Path, isPath, "a path that begins with /")},
@@ -277,42 +266,36 @@ func (d applicationDecoder) volume(key string, node *yaml.Node) Volume {
 	if v.Path.Text == "" {
 		d.problem(node.Line, key, "has no path")
 	}
-	if size.Text != "" {
-		v.Size = size.Text
-	}
+	v.Size = cmp.Or(size.Text, "1Gi")
 	return v
 }
 
 // health reads a path, or several.
 func (d applicationDecoder) health(key string, node *yaml.Node, h *Health) {
 	ready, live := Word{}, Word{}
-	isPath := func(text string) bool { return strings.HasPrefix(text, "/") }
-	const title = "a path that begins with /"
 	if node.Kind == yaml.ScalarNode {
-		d.formed(&ready, isPath, title)(key, node)
+		d.urlPath(&ready)(key, node)
 	} else {
-		d.fields(key, node, field{"ready", d.formed(&ready, isPath, title)},
-			field{"live", d.formed(&live, isPath, title)}, field{"start", d.duration(&h.Start)})
+		d.fields(key, node, field{"ready", d.urlPath(&ready)}, field{"live", d.urlPath(&live)},
+			field{"start", d.duration(&h.Start)})
 	}
-	if ready.Text != "" {
-		h.Ready = ready.Text
-	}
-	h.Live = live.Text
+	h.Ready, h.Live = cmp.Or(ready.Text, h.Ready), live.Text
+}
+
+// urlPath reads the path of a URL.
+func (d applicationDecoder) urlPath(to *Word) func(string, *yaml.Node) {
+	return d.formed(to, func(text string) bool { return strings.HasPrefix(text, "/") }, "a path that begins with /")
 }
 
 // metrics reads a path, or a path and a port.
 func (d applicationDecoder) metrics(key string, node *yaml.Node) Metrics {
-	at, m := Word{}, Metrics{Path: "/metrics"}
-	isPath := func(text string) bool { return strings.HasPrefix(text, "/") }
-	read := d.formed(&at, isPath, "a path that begins with /")
+	at, m := Word{}, Metrics{}
 	if node.Kind == yaml.ScalarNode {
-		read(key, node)
+		d.urlPath(&at)(key, node)
 	} else {
-		d.fields(key, node, field{"path", read}, field{"port", d.upTo(&m.Port, 65535)})
+		d.fields(key, node, field{"path", d.urlPath(&at)}, field{"port", d.upTo(&m.Port, 65535)})
 	}
-	if at.Text != "" {
-		m.Path = at.Text
-	}
+	m.Path = cmp.Or(at.Text, "/metrics")
 	return m
 }
 

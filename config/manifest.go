@@ -67,7 +67,9 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 		case "stackConfigDir":
 			d.text(&m.StackConfigDir)("stackConfigDir", value)
 		case "backend":
-			d.backend(value, &m.Backend)
+			if value.Kind == yaml.MappingNode {
+				m.Backend = d.textOf(value, "backend", "url")
+			}
 		case "config":
 			config = value
 		}
@@ -102,25 +104,19 @@ func (d *manifestDecoder) runtime(node *yaml.Node, to *Manifest) {
 		case key.Value == "name":
 			to.Runtime = value.Value
 		case key.Value == "options" && value.Kind == yaml.MappingNode:
-			d.eachPair(value, "runtime.options", func(key, value *yaml.Node) {
-				if key.Value == "binary" {
-					to.Binary = value.Value
-				}
-			})
+			to.Binary = d.textOf(value, "runtime.options", "binary")
 		}
 	})
 }
 
-// backend reads the URL of the project's backend.
-func (d *manifestDecoder) backend(node *yaml.Node, to *string) {
-	if node.Kind != yaml.MappingNode {
-		return
-	}
-	d.eachPair(node, "backend", func(key, value *yaml.Node) {
-		if key.Value == "url" {
-			*to = value.Value
+// textOf returns the text of one key of a map; "" without it.
+func (d *manifestDecoder) textOf(node *yaml.Node, within, name string) (text string) {
+	d.eachPair(node, within, func(key, value *yaml.Node) {
+		if key.Value == name {
+			text = value.Value
 		}
 	})
+	return text
 }
 
 // keys reads the section config. A key without a namespace is the project's. Keys of other
@@ -158,11 +154,7 @@ func (d *manifestDecoder) key(shown, name string, node *yaml.Node) (key Key, sec
 		case "type":
 			typed = value.Value
 		case "items":
-			d.eachPair(value, shown, func(field, value *yaml.Node) {
-				if field.Value == "type" {
-					items = value.Value
-				}
-			})
+			items = d.textOf(value, shown, "type")
 		case "description":
 			key.Doc = strings.Join(strings.Fields(value.Value), " ")
 		case "default", "value":

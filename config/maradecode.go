@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -68,6 +69,13 @@ func (d *maraDecoder) entries(key string, node *yaml.Node, read func(key string,
 	d.eachPair(node, key, func(name, value *yaml.Node) {
 		read(join(key, name.Value), Word{name.Value, name.Line}, value)
 	})
+}
+
+// named reads a map like entries, and appends what it makes of each entry.
+func named[T any](d *maraDecoder, to *[]T, read func(string, Word, *yaml.Node) T) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		d.entries(key, node, func(key string, name Word, value *yaml.Node) { *to = append(*to, read(key, name, value)) })
+	}
 }
 
 func (d *maraDecoder) word(to *Word) func(string, *yaml.Node) {
@@ -140,24 +148,19 @@ func (d *maraDecoder) duration(to *time.Duration) func(string, *yaml.Node) {
 	}
 }
 
-func (d *maraDecoder) number(to *int, least int) func(string, *yaml.Node) {
+// number reads a whole number within limits, which limits says in words.
+func (d *maraDecoder) number(limits string, least, most int, set func(number int)) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
-		if number, ok := d.scalarOf(key, node).(int); ok && number >= least {
-			*to = number
+		if number, ok := d.scalarOf(key, node).(int); ok && number >= least && number <= most {
+			set(number)
 			return
 		}
-		d.problem(node.Line, key, "must be a whole number of %d or more, not %s", least, describeNode(node))
+		d.problem(node.Line, key, "must be a whole number%s, not %s", limits, describeNode(node))
 	}
 }
 
 func (d *maraDecoder) bound(to **int) func(string, *yaml.Node) {
-	return func(key string, node *yaml.Node) {
-		if number, ok := d.scalarOf(key, node).(int); ok {
-			*to = &number
-			return
-		}
-		d.problem(node.Line, key, "must be a whole number, not %s", describeNode(node))
-	}
+	return d.number("", math.MinInt, math.MaxInt, func(number int) { *to = &number })
 }
 
 func (d *maraDecoder) flag(to *bool) func(string, *yaml.Node) {
@@ -181,16 +184,8 @@ func (d *maraDecoder) scalarOf(key string, node *yaml.Node) any {
 func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
 	d.fields("", root,
 		field{"projects", func(key string, node *yaml.Node) { m.Projects = d.projects(key, node) }},
-		field{"providers", func(key string, node *yaml.Node) {
-			d.entries(key, node, func(key string, name Word, value *yaml.Node) {
-				m.Providers = append(m.Providers, d.provider(key, name, value))
-			})
-		}},
-		field{"applications", func(key string, node *yaml.Node) {
-			d.entries(key, node, func(key string, name Word, value *yaml.Node) {
-				m.Applications = append(m.Applications, applicationDecoder{d}.application(key, name, value))
-			})
-		}},
+		field{"providers", named(d, &m.Providers, d.provider)},
+		field{"applications", named(d, &m.Applications, applicationDecoder{d}.application)},
 		field{"hooks", func(key string, node *yaml.Node) { m.Hooks = d.hooks(key, node) }},
 		field{"harmless", func(key string, node *yaml.Node) { m.Harmless = d.types(key, node) }},
 		field{"fingerprint", func(key string, node *yaml.Node) {
@@ -239,13 +234,11 @@ func (d *maraDecoder) provider(key string, name Word, node *yaml.Node) MaraProvi
 		field{"extends", d.word(&p.Extends)},
 		field{"without", d.words(&p.Without)},
 		field{"with", d.words(&p.With)},
-		field{"after", func(key string, node *yaml.Node) {
-			d.entries(key, node, func(key string, name Word, value *yaml.Node) {
-				order := MaraOrder{Project: name}
-				d.words(&order.After)(key, value)
-				p.After = append(p.After, order)
-			})
-		}},
+		field{"after", named(d, &p.After, func(key string, name Word, value *yaml.Node) MaraOrder {
+			order := MaraOrder{Project: name}
+			d.words(&order.After)(key, value)
+			return order
+		})},
 		field{"projects", func(key string, node *yaml.Node) { p.Projects, p.Listed = d.projects(key, node), true }},
 	)
 	return p
@@ -283,7 +276,7 @@ func (d *maraDecoder) project(key string, node *yaml.Node) MaraProject {
 		field{"inputs", d.words(&p.Inputs)},
 		field{"timeout", d.duration(&p.Timeout)},
 		field{"estimate", d.duration(&p.Estimate)},
-		field{"config", func(key string, node *yaml.Node) { p.Config = d.keys(key, node) }},
+		field{"config", named(d, &p.Config, d.key)},
 		field{"hooks", func(key string, node *yaml.Node) { p.Hooks = d.hooks(key, node) }},
 	)
 	if len(d.problems) == before {
@@ -316,21 +309,17 @@ func (d *maraDecoder) checkPlace(key string, p MaraProject) {
 	}
 }
 
-func (d *maraDecoder) keys(key string, node *yaml.Node) []MaraKey {
-	var keys []MaraKey
-	d.entries(key, node, func(key string, name Word, value *yaml.Node) {
-		k := MaraKey{Key: name}
-		d.fields(key, value,
-			field{"allowed", d.texts(&k.Allowed)},
-			field{"min", d.bound(&k.Min)},
-			field{"max", d.bound(&k.Max)},
-			field{"example", d.text(&k.Example)},
-			field{"question", d.text(&k.Question)},
-			field{"generate", d.word(&k.Generate)},
-		)
-		keys = append(keys, k)
-	})
-	return keys
+func (d *maraDecoder) key(key string, name Word, node *yaml.Node) MaraKey {
+	k := MaraKey{Key: name}
+	d.fields(key, node,
+		field{"allowed", d.texts(&k.Allowed)},
+		field{"min", d.bound(&k.Min)},
+		field{"max", d.bound(&k.Max)},
+		field{"example", d.text(&k.Example)},
+		field{"question", d.text(&k.Question)},
+		field{"generate", d.word(&k.Generate)},
+	)
+	return k
 }
 
 func (d *maraDecoder) hooks(key string, node *yaml.Node) []MaraHook {
@@ -357,7 +346,7 @@ func (d *maraDecoder) hook(key string, node *yaml.Node) (hook MaraHook, ok bool)
 		field{"operations", d.words(&h.Operations)},
 		field{"run", func(key string, node *yaml.Node) { h.Run, h.RunLine = d.command(key, node), node.Line }},
 		field{"timeout", d.duration(&h.Timeout)},
-		field{"retry", d.number(&h.Retry, 0)},
+		field{"retry", d.number(" of 0 or more", 0, math.MaxInt, func(number int) { h.Retry = number })},
 		field{"simulate", d.flag(&h.Simulate)},
 	)
 	if len(h.Run) == 0 && len(d.problems) == before {

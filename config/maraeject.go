@@ -29,7 +29,6 @@ func Eject(content []byte, name string, p MaraProject) ([]byte, error) {
 	if list == nil || list.Kind != yaml.SequenceNode {
 		list = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 		SetChild(root, "projects", list)
-		list = Child(root, "projects")
 	}
 	list.Style = 0
 	list.Content = append(list.Content, item)
