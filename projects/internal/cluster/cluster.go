@@ -81,6 +81,16 @@ func Connect(ctx *pulumi.Context, s *settings.Settings) (*Cluster, error) {
 	return c, nil
 }
 
+// ConnectIn connects like Connect, and makes the namespace that the program deploys to.
+func ConnectIn(ctx *pulumi.Context, s *settings.Settings, namespace string) (*Cluster, pulumi.StringOutput, error) {
+	c, err := Connect(ctx, s)
+	if err != nil {
+		return nil, pulumi.StringOutput{}, err
+	}
+	made, err := c.Namespace(ctx, namespace)
+	return c, made, err
+}
+
 // providerArgs returns the arguments of every provider for the objects of the cluster.
 func (c *Cluster) providerArgs() *kubernetes.ProviderArgs {
 	args := &kubernetes.ProviderArgs{
@@ -117,6 +127,15 @@ func (c *Cluster) NodePorts() (address string, ok bool) {
 // StorageClass returns the storage class of volumes; "" means the cluster's default.
 func (c *Cluster) StorageClass() string {
 	return cmp.Or(c.settings.String(projects.StorageClass), c.Infrastructure.StorageClass)
+}
+
+// Claim returns what a volume of a size is claimed with.
+func (c *Cluster) Claim(size string) Values {
+	claim := Values{"accessModes": []string{"ReadWriteOnce"}, "resources": Values{"requests": Values{"storage": size}}}
+	if class := c.StorageClass(); class != "" {
+		claim["storageClassName"] = class
+	}
+	return claim
 }
 
 // Replicas returns the configured number of pods; the default is one in a small cluster

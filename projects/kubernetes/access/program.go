@@ -20,11 +20,7 @@ func Program(ctx *pulumi.Context) error {
 	project := projects.Access()
 	s := settings.New(ctx, project)
 	groups, _ := projects.Groups(s.Map("access:groups")) // a rule of the project has judged them
-	c, err := cluster.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace(ctx, project.Namespace)
+	c, namespace, err := cluster.ConnectIn(ctx, s, project.Namespace)
 	if err != nil {
 		return err
 	}

@@ -30,11 +30,7 @@ func Program(ctx *pulumi.Context) error {
 	project := projects.Backup()
 	s := settings.New(ctx, project)
 	o := read(ctx, s)
-	c, err := cluster.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace(ctx, project.Namespace)
+	c, namespace, err := cluster.ConnectIn(ctx, s, project.Namespace)
 	if err != nil {
 		return err
 	}

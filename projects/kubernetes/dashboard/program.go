@@ -3,6 +3,8 @@
 package dashboard
 
 import (
+	"maps"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects"
@@ -13,11 +15,7 @@ import (
 // Program deploys Headlamp.
 func Program(ctx *pulumi.Context) error {
 	project := projects.Dashboard()
-	c, err := cluster.Connect(ctx, settings.New(ctx, project))
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace(ctx, project.Namespace)
+	c, namespace, err := cluster.ConnectIn(ctx, settings.New(ctx, project), project.Namespace)
 	if err != nil {
 		return err
 	}
@@ -36,9 +34,7 @@ func Program(ctx *pulumi.Context) error {
 func values(c *cluster.Cluster) cluster.Values {
 	replicas := c.Replicas("dashboard:replicas", 1)
 	security := cluster.SecurityContext()
-	for key, value := range cluster.PodSecurityContext() {
-		security[key] = value
-	}
+	maps.Copy(security, cluster.PodSecurityContext())
 	// The chart's default is not empty, so its safe values do not apply.
 	security["runAsUser"], security["runAsGroup"], security["readOnlyRootFilesystem"] = 100, 101, true
 	return cluster.Values{

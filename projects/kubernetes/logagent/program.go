@@ -27,15 +27,11 @@ type destination struct {
 // Program deploys the agent.
 func Program(ctx *pulumi.Context) error {
 	project := projects.LogAgent()
-	c, err := cluster.Connect(ctx, settings.New(ctx, project))
+	c, namespace, err := cluster.ConnectIn(ctx, settings.New(ctx, project), project.Namespace)
 	if err != nil {
 		return err
 	}
 	to := logstore(ctx)
-	namespace, err := c.Namespace(ctx, project.Namespace)
-	if err != nil {
-		return err
-	}
 	account := pulumi.StringMap{"username": to.username, "password": to.password}
 	secret, err := c.Secret(ctx, credentials, namespace, cluster.Opaque, account)
 	if err != nil {

@@ -25,11 +25,7 @@ func Program(ctx *pulumi.Context) error {
 	project := projects.Logstore()
 	s := settings.New(ctx, project)
 	size := read(s)
-	c, err := cluster.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace(ctx, project.Namespace)
+	c, namespace, err := cluster.ConnectIn(ctx, s, project.Namespace)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,7 @@ func Program(ctx *pulumi.Context) error {
 	s := settings.New(ctx, project)
 	const insecureKey = "metrics-server:insecure_kubelets"
 	insecure, isSet := s.Bool(insecureKey), s.IsSet(insecureKey)
-	c, err := cluster.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace(ctx, project.Namespace)
+	c, namespace, err := cluster.ConnectIn(ctx, s, project.Namespace)
 	if err != nil {
 		return err
 	}

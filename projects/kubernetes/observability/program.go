@@ -21,11 +21,7 @@ const service = "otel-collector"
 func Program(ctx *pulumi.Context) error {
 	project := projects.Observability()
 	s := settings.New(ctx, project)
-	c, err := cluster.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace(ctx, project.Namespace)
+	c, namespace, err := cluster.ConnectIn(ctx, s, project.Namespace)
 	if err != nil {
 		return err
 	}

@@ -26,11 +26,7 @@ func Program(ctx *pulumi.Context) error {
 	s := settings.New(ctx, project)
 	version := s.String("cluster-autoscaler:version")
 	s.Bool("eks:cluster_autoscaler") // a rule of the project requires it
-	c, err := cluster.Connect(ctx, s)
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace(ctx, project.Namespace)
+	c, namespace, err := cluster.ConnectIn(ctx, s, project.Namespace)
 	if err != nil {
 		return err
 	}

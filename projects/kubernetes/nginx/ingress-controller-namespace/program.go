@@ -14,11 +14,7 @@ import (
 // Program makes the namespace.
 func Program(ctx *pulumi.Context) error {
 	project := projects.IngressControllerNamespace()
-	c, err := cluster.Connect(ctx, settings.New(ctx, project))
-	if err != nil {
-		return err
-	}
-	namespace, err := c.Namespace(ctx, project.Namespace)
+	_, namespace, err := cluster.ConnectIn(ctx, settings.New(ctx, project), project.Namespace)
 	if err != nil {
 		return err
 	}
