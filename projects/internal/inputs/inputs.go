@@ -19,3 +19,11 @@ func Of(args any) pulumi.Map {
 	}
 	return all
 }
+
+// List returns the input for a list of texts; nil for an empty one.
+func List(texts []string) pulumi.StringArrayInput {
+	if len(texts) == 0 {
+		return nil
+	}
+	return pulumi.ToStringArray(texts)
+}

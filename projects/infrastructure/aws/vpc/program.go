@@ -11,6 +11,7 @@ import (
 	"mara/projects"
 	"mara/projects/infrastructure/aws/internal/environment"
 	"mara/projects/internal/settings"
+	"mara/projects/model"
 )
 
 // Program declares the network.
@@ -145,24 +146,12 @@ func (n *network) tags(name string, others ...string) pulumi.StringMap {
 func (n *network) export() {
 	n.ctx.Export("vpc_id", n.vpc.ID())
 	n.ctx.Export("vpc_cidr", n.vpc.CidrBlock)
-	n.ctx.Export("azs", n.zoneNames())
+	n.ctx.Export("azs", pulumi.ToStringArray(model.Map(n.zones, func(zone zone) string { return zone.name })))
 	n.ctx.Export("public_subnet_ids", ids(n.public))
 	n.ctx.Export("private_subnet_ids", ids(n.private))
 	n.ctx.Export("nat_public_ips", n.natIPs)
 }
 
-func (n *network) zoneNames() pulumi.StringArray {
-	names := make(pulumi.StringArray, len(n.zones))
-	for i, zone := range n.zones {
-		names[i] = pulumi.String(zone.name)
-	}
-	return names
-}
-
 func ids(subnets []*ec2.Subnet) pulumi.StringArray {
-	all := make(pulumi.StringArray, len(subnets))
-	for i, subnet := range subnets {
-		all[i] = subnet.ID()
-	}
-	return all
+	return model.Map(subnets, func(subnet *ec2.Subnet) pulumi.StringInput { return subnet.ID() })
 }

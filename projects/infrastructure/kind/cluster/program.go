@@ -11,6 +11,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/infrastructure/kind/kindsdk"
+	"mara/projects/internal/inputs"
 	"mara/projects/internal/settings"
 	"mara/projects/naming"
 )
@@ -55,7 +56,7 @@ func clusterArgs(ctx *pulumi.Context, cfg *settings.Settings) *kindsdk.ClusterAr
 		ServiceSubnet:    optional(cfg.String("kind:service_subnet")),
 		Mounts:           mounts(cfg),
 		RegistryMirrors:  mirrors(cfg),
-		Preload:          images(cfg.List("kind:preload")),
+		Preload:          inputs.List(cfg.List("kind:preload")),
 		Labels: pulumi.StringMap{
 			"mara.dev/project": pulumi.String(ctx.Project()),
 			"mara.dev/stack":   pulumi.String(naming.Label(ctx.Stack())),
@@ -80,14 +81,6 @@ func optionalPort(port int) pulumi.IntPtrInput {
 	return pulumi.Int(port)
 }
 
-// images returns the input for a list that may be empty.
-func images(names []string) pulumi.StringArrayInput {
-	if len(names) == 0 {
-		return nil
-	}
-	return pulumi.ToStringArray(names)
-}
-
 // mounts returns the inputs for the directories to mount.
 func mounts(cfg *settings.Settings) pulumi.MapArray {
 	var all pulumi.MapArray
@@ -107,9 +100,9 @@ func mirrors(cfg *settings.Settings) pulumi.StringMap {
 	if len(configured) == 0 {
 		return nil
 	}
-	inputs := pulumi.StringMap{}
+	urls := pulumi.StringMap{}
 	for host, target := range configured {
-		inputs[host] = pulumi.String(fmt.Sprint(target))
+		urls[host] = pulumi.String(fmt.Sprint(target))
 	}
-	return inputs
+	return urls
 }
