@@ -17,7 +17,6 @@ import (
 func Program(ctx *pulumi.Context) error {
 	project := projects.Prometheus()
 	s := settings.New(ctx, project)
-	o := read(s)
 	c, err := cluster.Connect(ctx, s)
 	if err != nil {
 		return err
@@ -26,34 +25,19 @@ func Program(ctx *pulumi.Context) error {
 	namespace := pulumi.String(project.Namespace)
 	definitions, err := c.Release(ctx, cluster.Chart{
 		Release: "prometheus-operator-crds", Chart: "prometheus-operator-crds", Group: "prometheus:crds",
-		Namespace: namespace, Values: definitionValues(o),
+		Namespace: namespace, Values: definitionValues(s),
 	})
 	if err != nil {
 		return err
 	}
 	if _, err := c.Release(ctx, cluster.Chart{
 		Release: "prometheus", Chart: "kube-prometheus-stack", Group: "prometheus",
-		Namespace: namespace, Values: values(c, o, credentials),
+		Namespace: namespace, Values: values(c, s, credentials),
 	}, pulumi.DependsOn([]pulumi.Resource{definitions})); err != nil {
 		return err
 	}
 	export(ctx, project.Namespace)
 	return nil
-}
-
-// options is what the configuration says.
-type options struct {
-	keepCRDs                          bool
-	storage, retention, retentionSize string
-}
-
-func read(s *settings.Settings) options {
-	return options{
-		keepCRDs:      s.Bool("prometheus:keep_crds"),
-		storage:       s.String("prometheus:storage_size"),
-		retention:     s.String("prometheus:retention"),
-		retentionSize: s.String("prometheus:retention_size"),
-	}
 }
 
 // export names the Services as the chart names them for a release called

@@ -5,14 +5,18 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/cluster"
+	"mara/projects/internal/settings"
 )
+
+// sizeKey is the key for the size of each volume.
+const sizeKey = "prometheus:storage_size"
 
 // definitionValues returns the values of the chart prometheus-operator-crds, whose definitions
 // are templates: an uninstall deletes them unless a value keeps them. The defaults are in
 // charts/prometheus-operator-crds/values.yaml of
 // https://github.com/prometheus-community/helm-charts/tree/prometheus-operator-crds-31.0.1
-func definitionValues(o options) cluster.Values {
-	if !o.keepCRDs {
+func definitionValues(s *settings.Settings) cluster.Values {
+	if !s.Bool("prometheus:keep_crds") {
 		return nil
 	}
 	return cluster.Values{"crds": cluster.Values{"annotations": cluster.Values{"helm.sh/resource-policy": "keep"}}}
@@ -21,13 +25,13 @@ func definitionValues(o options) cluster.Values {
 // values returns the values of the chart kube-prometheus-stack; its defaults are in
 // charts/kube-prometheus-stack/values.yaml of
 // https://github.com/prometheus-community/helm-charts/tree/kube-prometheus-stack-88.5.3
-func values(c *cluster.Cluster, o options, credentials pulumi.StringOutput) cluster.Values {
+func values(c *cluster.Cluster, s *settings.Settings, credentials pulumi.StringOutput) cluster.Values {
 	off := cluster.Values{"enabled": false}
 	values := cluster.Values{
 		"crds":         off, // a release of their own
-		"grafana":      grafana(c, o, credentials),
-		"prometheus":   prometheus(c, o),
-		"alertmanager": alertmanager(c, o),
+		"grafana":      grafana(c, s, credentials),
+		"prometheus":   prometheus(c, s),
+		"alertmanager": alertmanager(c, s),
 		"prometheusOperator": cluster.Values{
 			"resources": cluster.Values{"requests": cluster.Values{"cpu": "50m", "memory": "128Mi"}},
 		},
@@ -47,8 +51,8 @@ func values(c *cluster.Cluster, o options, credentials pulumi.StringOutput) clus
 
 // grafana takes its account from the Secret, never from the values.
 // https://github.com/grafana-community/helm-charts/blob/main/charts/grafana/values.yaml
-func grafana(c *cluster.Cluster, o options, credentials pulumi.StringOutput) cluster.Values {
-	persistence := cluster.Values{"enabled": true, "size": o.storage}
+func grafana(c *cluster.Cluster, s *settings.Settings, credentials pulumi.StringOutput) cluster.Values {
+	persistence := cluster.Values{"enabled": true, "size": s.String(sizeKey)}
 	if class := c.StorageClass(); class != "" {
 		persistence["storageClassName"] = class
 	}
@@ -69,7 +73,7 @@ func grafana(c *cluster.Cluster, o options, credentials pulumi.StringOutput) clu
 	}
 }
 
-func prometheus(c *cluster.Cluster, o options) cluster.Values {
+func prometheus(c *cluster.Cluster, s *settings.Settings) cluster.Values {
 	requests := cluster.Values{"cpu": "250m", "memory": "1Gi"}
 	if c.Small() {
 		requests = cluster.Values{"cpu": "50m", "memory": "400Mi"}
@@ -77,9 +81,9 @@ func prometheus(c *cluster.Cluster, o options) cluster.Values {
 	return cluster.Values{
 		"service": cluster.Values{"type": "ClusterIP"},
 		"prometheusSpec": cluster.Values{
-			"retention":     o.retention,
-			"retentionSize": o.retentionSize,
-			"storageSpec":   claim(c, o),
+			"retention":     s.String("prometheus:retention"),
+			"retentionSize": s.String("prometheus:retention_size"),
+			"storageSpec":   claim(c, s),
 			"resources":     cluster.Values{"requests": requests},
 			// Take every monitor and rule in every namespace, not only the ones
 			// that carry this release's label.
@@ -95,27 +99,20 @@ func prometheus(c *cluster.Cluster, o options) cluster.Values {
 	}
 }
 
-func alertmanager(c *cluster.Cluster, o options) cluster.Values {
+func alertmanager(c *cluster.Cluster, s *settings.Settings) cluster.Values {
 	return cluster.Values{
 		"service": cluster.Values{"type": "ClusterIP"},
 		"alertmanagerSpec": cluster.Values{
 			"replicas":  c.Replicas("prometheus:alertmanager_replicas", 2),
-			"storage":   claim(c, o),
+			"storage":   claim(c, s),
 			"resources": cluster.Values{"requests": cluster.Values{"cpu": "10m", "memory": "64Mi"}},
 		},
 	}
 }
 
 // claim asks for a volume for each pod.
-func claim(c *cluster.Cluster, o options) cluster.Values {
-	spec := cluster.Values{
-		"accessModes": []string{"ReadWriteOnce"},
-		"resources":   cluster.Values{"requests": cluster.Values{"storage": o.storage}},
-	}
-	if class := c.StorageClass(); class != "" {
-		spec["storageClassName"] = class
-	}
-	return cluster.Values{"volumeClaimTemplate": cluster.Values{"spec": spec}}
+func claim(c *cluster.Cluster, s *settings.Settings) cluster.Values {
+	return cluster.Values{"volumeClaimTemplate": cluster.Values{"spec": c.Claim(s.String(sizeKey))}}
 }
 
 // podMonitors watch what the other projects deploy. They are here because the

@@ -1,20 +1,20 @@
 package eks
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/eks"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/projects"
 	"mara/projects/infrastructure/aws/internal/environment"
+	"mara/projects/model"
 )
 
 // makeAccess lets the configured users and roles administer the cluster. Who
 // creates it may already, and EKS adds its nodes itself.
 func (b *builder) makeAccess(cluster *eks.Cluster) error {
-	for _, arn := range b.admins {
+	for _, arn := range b.cfg.List("eks:admin_principals") {
 		// Colons separate the parts of a resource's URN.
 		name := "admin-" + strings.ReplaceAll(arn, ":", "-")
 		entry, err := eks.NewAccessEntry(b.Context, name, &eks.AccessEntryArgs{
@@ -40,11 +40,12 @@ func (b *builder) makeAccess(cluster *eks.Cluster) error {
 
 // makeGroups puts IAM users and roles into groups of the cluster, whose roles the project access declares.
 func (b *builder) makeGroups(cluster *eks.Cluster) error {
-	for _, arn := range slices.Sorted(maps.Keys(b.groups)) {
+	groups, _ := projects.Principals(b.cfg.Map("eks:group_principals")) // a rule of the project has judged them
+	for _, arn := range model.Keys(groups) {
 		if _, err := eks.NewAccessEntry(b.Context, "group-"+strings.ReplaceAll(arn, ":", "-"), &eks.AccessEntryArgs{
 			ClusterName:      cluster.Name,
 			PrincipalArn:     pulumi.String(arn),
-			KubernetesGroups: pulumi.ToStringArray(b.groups[arn]),
+			KubernetesGroups: pulumi.ToStringArray(groups[arn]),
 			Tags:             environment.Tags(b.Context, b.name),
 		}); err != nil {
 			return err

@@ -63,7 +63,7 @@ func (b *builder) addonArgs(cluster *eks.Cluster, wanted addon) *eks.AddonArgs {
 		ResolveConflictsOnUpdate: pulumi.String("PRESERVE"),
 		Tags:                     environment.Tags(b.Context, wanted.name),
 	}
-	if version := b.addons[wanted.name]; version != "" {
+	if version, _ := b.cfg.Map("eks:addon_versions")[wanted.name].(string); version != "" {
 		args.AddonVersion = pulumi.String(version)
 	}
 	if wanted.configuration != "" {

@@ -1,8 +1,6 @@
 package eks
 
 import (
-	"encoding/json"
-
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/eks"
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/iam"
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/kms"
@@ -19,10 +17,11 @@ const deletionDays = 7
 // makeEncryption declares how Secrets are encrypted, and the cluster role's
 // permission to do it. Without it, EKS encrypts with a key of its own.
 func (b *builder) makeEncryption(cluster role) (eks.ClusterEncryptionConfigPtrInput, []pulumi.Resource, error) {
-	if !b.encryption.on {
+	configured := b.cfg.String("eks:kms_key_arn")
+	if configured == "" && !b.cfg.Bool("eks:encrypt_secrets") {
 		return nil, nil, nil
 	}
-	key, err := b.encryptionKey()
+	key, err := b.encryptionKey(configured)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -41,9 +40,9 @@ func (b *builder) makeEncryption(cluster role) (eks.ClusterEncryptionConfigPtrIn
 }
 
 // encryptionKey returns the configured key, or creates one for the cluster.
-func (b *builder) encryptionKey() (pulumi.StringOutput, error) {
-	if b.encryption.keyARN != "" {
-		return pulumi.String(b.encryption.keyARN).ToStringOutput(), nil
+func (b *builder) encryptionKey(configured string) (pulumi.StringOutput, error) {
+	if configured != "" {
+		return pulumi.String(configured).ToStringOutput(), nil
 	}
 	key, err := kms.NewKey(b.Context, "secrets", &kms.KeyArgs{
 		Description:          pulumi.Sprintf("Kubernetes Secrets of the cluster %s", b.name),
@@ -63,13 +62,9 @@ func (b *builder) encryptionKey() (pulumi.StringOutput, error) {
 
 // encryptionPolicy lets a role use a key.
 func encryptionPolicy(key string) (string, error) {
-	policy, err := json.Marshal(policyDocument{
-		Version: policyVersion,
-		Statement: []statement{{
-			Effect:   "Allow",
-			Action:   []string{"kms:Encrypt", "kms:Decrypt", "kms:ListGrants", "kms:DescribeKey"},
-			Resource: key,
-		}},
+	return document(statement{
+		Effect:   "Allow",
+		Action:   []string{"kms:Encrypt", "kms:Decrypt", "kms:ListGrants", "kms:DescribeKey"},
+		Resource: key,
 	})
-	return string(policy), err
 }

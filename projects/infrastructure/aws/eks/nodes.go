@@ -18,18 +18,17 @@ func (b *builder) makeNodes(
 	if err != nil {
 		return nil, err
 	}
-	group := b.nodes
 	args := b.nodesArgs(cluster, subnets, granted, "nodes")
-	args.AmiType = pulumi.String(group.amiType)
-	args.CapacityType = pulumi.String(group.capacityType)
-	args.InstanceTypes = pulumi.ToStringArray([]string{group.instanceType})
+	args.AmiType = pulumi.String(b.cfg.String("eks:ami_type"))
+	args.CapacityType = pulumi.String(b.cfg.String("eks:capacity_type"))
+	args.InstanceTypes = pulumi.ToStringArray([]string{b.cfg.String("eks:instance_type")})
 	args.ScalingConfig = eks.NodeGroupScalingConfigArgs{
-		MinSize:     pulumi.Int(group.smallest),
-		MaxSize:     pulumi.Int(group.largest),
-		DesiredSize: pulumi.Int(group.desired),
+		MinSize:     pulumi.Int(b.cfg.Int("eks:min_size")),
+		MaxSize:     pulumi.Int(b.cfg.Int("eks:max_size")),
+		DesiredSize: pulumi.Int(b.cfg.Int("eks:desired_capacity")),
 	}
 	options := b.nodesOptions(append(needs, granted.permissions...))
-	for _, pool := range b.pools {
+	for _, pool := range projects.EKSPools(b.cfg.Map("eks:pools")) { // a rule of the project has judged them
 		if err := b.makePool(pool, b.nodesArgs(cluster, subnets, granted, pool.Name), options); err != nil {
 			return nil, err
 		}
@@ -42,8 +41,8 @@ func (b *builder) nodesArgs(
 	cluster *eks.Cluster, subnets pulumi.StringArrayInput, granted role, name string,
 ) *eks.NodeGroupArgs {
 	version := pulumi.StringPtrInput(cluster.Version)
-	if b.nodes.version != "" {
-		version = pulumi.String(b.nodes.version)
+	if own := b.cfg.String("eks:node_version"); own != "" {
+		version = pulumi.String(own)
 	}
 	return &eks.NodeGroupArgs{
 		ClusterName:         cluster.Name,
@@ -51,7 +50,7 @@ func (b *builder) nodesArgs(
 		NodeRoleArn:         granted.arn,
 		SubnetIds:           subnets,
 		Version:             version,
-		DiskSize:            pulumi.Int(b.nodes.diskSize),
+		DiskSize:            pulumi.Int(b.cfg.Int("eks:disk_size")),
 		UpdateConfig:        eks.NodeGroupUpdateConfigArgs{MaxUnavailable: pulumi.Int(1)},
 		Tags:                environment.Tags(b.Context, b.name+"-"+name),
 	}
@@ -61,7 +60,7 @@ func (b *builder) nodesArgs(
 // of nodes, an up does not undo it.
 func (b *builder) nodesOptions(needs []pulumi.Resource) []pulumi.ResourceOption {
 	options := []pulumi.ResourceOption{pulumi.DependsOn(needs)}
-	if b.autoscaled {
+	if b.autoscaled() {
 		options = append(options, pulumi.IgnoreChanges([]string{"scalingConfig.desiredSize"}))
 	}
 	return options

@@ -24,8 +24,8 @@ import (
 
 // Program declares the cluster.
 func Program(ctx *pulumi.Context) error {
-	wanted, err := readConfiguration(settings.New(ctx, projects.AWSEKS()))
-	if err != nil {
+	cfg := settings.New(ctx, projects.AWSEKS())
+	if err := cfg.Err(); err != nil {
 		return err
 	}
 	where, err := locate(ctx)
@@ -36,7 +36,7 @@ func Program(ctx *pulumi.Context) error {
 	subnets := network.StringList("private_subnet_ids").ApplyT(contain.Try(enoughZones)).(pulumi.StringArrayOutput)
 
 	b := &builder{
-		Context: ctx, configuration: wanted, partition: where.partition, name: environment.ClusterName(ctx.Stack()),
+		Context: ctx, cfg: cfg, partition: where.partition, name: environment.ClusterName(ctx.Stack()),
 	}
 	cluster, err := b.makeCluster(subnets)
 	if err != nil {
@@ -51,7 +51,7 @@ func Program(ctx *pulumi.Context) error {
 	if err := b.makeWorkloads(cluster); err != nil {
 		return err
 	}
-	ctx.Export("kubeconfig", kubeconfig(cluster, where.region, wanted.profile))
+	ctx.Export("kubeconfig", kubeconfig(cluster, where.region, cfg.String("aws:profile")))
 	ctx.Export("cluster_name", cluster.Name)
 	ctx.Export("cluster_endpoint", cluster.Endpoint)
 	ctx.Export("cluster_version", cluster.Version)
@@ -62,10 +62,13 @@ func Program(ctx *pulumi.Context) error {
 // builder is what every part of the cluster needs to know.
 type builder struct {
 	*pulumi.Context
-	configuration
+	cfg       *settings.Settings
 	partition string // of AWS: aws, aws-cn, aws-us-gov
 	name      string // of the cluster
 }
+
+// autoscaled reports whether the project cluster-autoscaler decides on the number of nodes.
+func (b *builder) autoscaled() bool { return b.cfg.Bool("eks:cluster_autoscaler") }
 
 // makeWorkers declares the nodes, between the add-ons that they need and the add-ons
 // that need them.

@@ -9,9 +9,6 @@ import (
 	"mara/projects/infrastructure/aws/internal/environment"
 )
 
-// policyVersion is the version of the language that policies are written in.
-const policyVersion = "2012-10-17"
-
 // A policy document of IAM, as far as it is needed here.
 type (
 	policyDocument struct {
@@ -27,23 +24,25 @@ type (
 	}
 )
 
+// document returns a policy of some statements, in the newest version of their language.
+func document(statements ...statement) (string, error) {
+	text, err := json.Marshal(policyDocument{Version: "2012-10-17", Statement: statements})
+	return string(text), err
+}
+
 // trust is who may take on a role.
 type trust struct {
 	service     string
 	tagSessions bool // Pod Identity tags the sessions that it opens
 }
 
-// document returns the role's trust policy.
-func (t trust) document() (string, error) {
+// policy returns the role's trust policy.
+func (t trust) policy() (string, error) {
 	actions := []string{"sts:AssumeRole"}
 	if t.tagSessions {
 		actions = append(actions, "sts:TagSession")
 	}
-	document, err := json.Marshal(policyDocument{
-		Version:   policyVersion,
-		Statement: []statement{{Effect: "Allow", Action: actions, Principal: map[string]string{"Service": t.service}}},
-	})
-	return string(document), err
+	return document(statement{Effect: "Allow", Action: actions, Principal: map[string]string{"Service": t.service}})
 }
 
 // role is an IAM role and its permissions. Whoever works under the role has to
@@ -55,14 +54,14 @@ type role struct {
 
 // makeRole declares a role with policies that AWS manages.
 func (b *builder) makeRole(name string, trusted trust, policies ...string) (role, error) {
-	document, err := trusted.document()
+	trustPolicy, err := trusted.policy()
 	if err != nil {
 		return role{}, err
 	}
 	fullName := environment.RoleName(b.Stack(), name)
 	made, err := iam.NewRole(b.Context, name, &iam.RoleArgs{
 		Name:             pulumi.String(fullName),
-		AssumeRolePolicy: pulumi.String(document),
+		AssumeRolePolicy: pulumi.String(trustPolicy),
 		Tags:             environment.Tags(b.Context, fullName),
 	})
 	if err != nil {

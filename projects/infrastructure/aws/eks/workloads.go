@@ -1,8 +1,6 @@
 package eks
 
 import (
-	"encoding/json"
-
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/eks"
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -22,14 +20,15 @@ type workload struct {
 // of AWS.
 func (b *builder) makeWorkloads(cluster *eks.Cluster) error {
 	var all []workload
-	if b.autoscaled {
+	if b.autoscaled() {
 		all = append(all, b.autoscaler())
 	}
-	if len(b.zones) > 0 {
-		all = append(all, b.records())
-	}
-	if len(b.zones) > 0 && b.proves {
-		all = append(all, b.proofs())
+	proves := b.cfg.String("certmgr:acme_dns") == projects.Route53
+	if zones := b.cfg.List("eks:dns_zones"); len(zones) > 0 {
+		all = append(all, b.records(zones))
+		if proves {
+			all = append(all, b.proofs(zones))
+		}
 	}
 	for _, w := range all {
 		if err := b.makeWorkload(cluster, w); err != nil {
@@ -45,7 +44,7 @@ func (b *builder) makeWorkload(cluster *eks.Cluster, w workload) error {
 	if err != nil {
 		return err
 	}
-	policy, err := json.Marshal(policyDocument{Version: policyVersion, Statement: w.statements})
+	policy, err := document(w.statements...)
 	if err != nil {
 		return err
 	}
@@ -94,12 +93,12 @@ func (b *builder) autoscaler() workload {
 
 // records returns the rights of external-dns: it may change the records of some zones.
 // https://github.com/kubernetes-sigs/external-dns/blob/v0.21.0/docs/tutorials/aws.md
-func (b *builder) records() workload {
+func (b *builder) records(zones []string) workload {
 	statements := []statement{{
 		Effect: "Allow", Resource: "*",
 		Action: []string{"route53:ListHostedZones", "route53:ListResourceRecordSets", "route53:ListTagsForResources"},
 	}}
-	for _, zone := range b.zones {
+	for _, zone := range zones {
 		statements = append(statements, statement{
 			Effect: "Allow", Resource: b.zoneARN(zone),
 			Action: []string{"route53:ChangeResourceRecordSets"},
@@ -115,12 +114,12 @@ func (b *builder) zoneARN(id string) string {
 
 // proofs returns the rights of cert-manager: it may change the TXT records of some zones.
 // https://cert-manager.io/docs/configuration/acme/dns01/route53/
-func (b *builder) proofs() workload {
+func (b *builder) proofs(zones []string) workload {
 	statements := []statement{
 		{Effect: "Allow", Resource: "arn:" + b.partition + ":route53:::change/*", Action: []string{"route53:GetChange"}},
 		{Effect: "Allow", Resource: "*", Action: []string{"route53:ListHostedZonesByName"}},
 	}
-	for _, zone := range b.zones {
+	for _, zone := range zones {
 		arn := b.zoneARN(zone)
 		statements = append(statements,
 			statement{Effect: "Allow", Resource: arn, Action: []string{"route53:ListResourceRecordSets"}},

@@ -10,6 +10,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects/infrastructure/linode/internal/environment"
+	"mara/projects/internal/inputs"
+	"mara/projects/internal/settings"
 )
 
 // installer is the StackScript that turns a bare machine into a Harbor.
@@ -19,11 +21,14 @@ var installer string
 
 // makeMachine declares the machine, the script that sets it up when it first
 // starts, and the firewall, which stands before the script has installed anything.
-func makeMachine(ctx *pulumi.Context, wanted configuration, password pulumi.StringOutput) (*linode.Instance, error) {
+func makeMachine(
+	ctx *pulumi.Context, cfg *settings.Settings, password pulumi.StringOutput,
+) (*linode.Instance, error) {
+	image, keys := pulumi.String(cfg.String("harbor:image")), cfg.List("harbor:ssh_authorized_keys")
 	script, err := linode.NewStackScript(ctx, "installer", &linode.StackScriptArgs{
 		Label:       environment.Label(ctx.Stack(), "harbor"),
 		Description: pulumi.String("Installs Harbor with a certificate of Let's Encrypt"),
-		Images:      pulumi.StringArray{pulumi.String(wanted.image)},
+		Images:      pulumi.StringArray{image},
 		Script:      pulumi.String(installer),
 	})
 	if err != nil {
@@ -33,22 +38,22 @@ func makeMachine(ctx *pulumi.Context, wanted configuration, password pulumi.Stri
 	// region it gets another address, which its certificate is not for: only a new machine has one.
 	machine, err := linode.NewInstance(ctx, "harbor", &linode.InstanceArgs{
 		Label:          environment.Label(ctx.Stack(), "harbor"),
-		Region:         pulumi.String(wanted.region),
-		Type:           pulumi.String(wanted.instanceType),
-		Image:          pulumi.String(wanted.image),
-		AuthorizedKeys: authorizedKeys(wanted.keys),
+		Region:         pulumi.String(cfg.String("lke:region")),
+		Type:           pulumi.String(cfg.String("harbor:instance_type")),
+		Image:          image,
+		AuthorizedKeys: inputs.List(keys),
 		StackscriptId:  environment.Number(script.ID()),
 		StackscriptData: pulumi.StringMap{
 			"harbor_admin_password": password,
-			"harbor_version":        pulumi.String(wanted.version),
-			"harbor_email":          pulumi.String(wanted.email),
+			"harbor_version":        pulumi.String(cfg.String("harbor:version")),
+			"harbor_email":          pulumi.String(cfg.String("harbor:email")),
 		},
 		Tags: environment.Tags(ctx),
 	}, pulumi.DeleteBeforeReplace(true), pulumi.ReplaceOnChanges([]string{"region"}))
 	if err != nil {
 		return nil, err
 	}
-	return machine, makeFirewall(ctx, machine, len(wanted.keys) > 0)
+	return machine, makeFirewall(ctx, machine, len(keys) > 0)
 }
 
 // makeFirewall lets in what the registry needs: HTTPS, and HTTP, over which
@@ -80,14 +85,6 @@ func allow(label, ports string) linode.FirewallInboundArgs {
 		Ipv4s:    pulumi.ToStringArray([]string{"0.0.0.0/0"}),
 		Ipv6s:    pulumi.ToStringArray([]string{"::/0"}),
 	}
-}
-
-// authorizedKeys returns the input for a list that may be empty.
-func authorizedKeys(keys []string) pulumi.StringArrayInput {
-	if len(keys) == 0 {
-		return nil
-	}
-	return pulumi.ToStringArray(keys)
 }
 
 // hostname returns the name of the machine's public address in Linode's DNS.

@@ -35,10 +35,6 @@ const administrator = "admin"
 // Program declares the registry.
 func Program(ctx *pulumi.Context) error {
 	cfg := settings.New(ctx, projects.LinodeHarbor())
-	wanted := readConfiguration(cfg)
-	if err := cfg.Err(); err != nil {
-		return err
-	}
 	kubernetes, err := cluster.Connect(ctx, cfg)
 	if err != nil {
 		return err
@@ -47,7 +43,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	machine, err := makeMachine(ctx, wanted, password)
+	machine, err := makeMachine(ctx, cfg, password)
 	if err != nil {
 		return err
 	}

@@ -93,11 +93,12 @@ func (a *application) components() []component {
 			"POLL_MS": "100", "CACHE_SIZE": "1000", "CACHE_MINUTES": "60", "HISTORY_LIMIT": "100",
 		}, "/healthy", "/healthy"),
 	}
-	if a.loadGenerator {
+	if a.settings.Bool("bank-of-anthos:load_generator") {
 		list = append(list, component{
 			name: "loadgenerator", replicas: 1,
 			env: map[string]string{
-				"FRONTEND_ADDR": "frontend:80", "USERS": strconv.Itoa(a.loadUsers), "LOG_LEVEL": "error",
+				"FRONTEND_ADDR": "frontend:80", "LOG_LEVEL": "error",
+				"USERS": strconv.Itoa(a.settings.Int("bank-of-anthos:load_users")),
 			},
 			cpu: "100m", memory: "512Mi", cpuLimit: "250m", memoryLimit: "1Gi",
 		})
@@ -109,10 +110,10 @@ func (a *application) components() []component {
 // password is for the reader of Bank of Anthos' documentation to type.
 func (a *application) frontend(replicas int) component {
 	env := python(map[string]string{
-		"SCHEME": "http", "BANK_NAME": a.bankName,
+		"SCHEME": "http", "BANK_NAME": a.settings.String("bank-of-anthos:name"),
 		"ENV_PLATFORM": cmp.Or(a.Infrastructure.BankPlatform, "local"), "CYMBAL_LOGO": "false",
 	})
-	if a.demoData {
+	if a.demoData() {
 		env["DEFAULT_USERNAME"] = demoUser
 	}
 	return component{

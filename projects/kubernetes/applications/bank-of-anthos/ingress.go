@@ -33,11 +33,11 @@ func (a *application) publish(controller *stackref.Reference, frontend pulumi.Re
 		return err
 	}
 	loginHint := demoUser
-	if !a.demoData {
+	if !a.demoData() {
 		loginHint = "none: sign up in the application"
 	}
 	a.ctx.Export("host", host)
-	a.ctx.Export("application_url", host.ApplyT(contain.Value(a.url)).(pulumi.StringOutput))
+	a.ctx.Export("application_url", pulumi.Sprintf("https://%s%s", host, a.port()))
 	a.ctx.Export("demo_user", pulumi.String(loginHint))
 	return nil
 }
@@ -48,7 +48,7 @@ func (a *application) publish(controller *stackref.Reference, frontend pulumi.Re
 // https://cert-manager.io/docs/usage/ingress/
 func (a *application) annotations() pulumi.StringMap {
 	annotations := pulumi.StringMap{"cert-manager.io/cluster-issuer": pulumi.String(projects.ClusterIssuer)}
-	if a.acme {
+	if a.settings.String("certmgr:issuer") == "acme" {
 		annotations["acme.cert-manager.io/http01-edit-in-place"] = pulumi.String("true")
 	}
 	return annotations
@@ -58,9 +58,9 @@ func (a *application) annotations() pulumi.StringMap {
 // a load balancer that has just an address gets a name of sslip.io, which resolves any name
 // that contains an address to that address.
 func (a *application) hostOf(controller *stackref.Reference) pulumi.StringOutput {
-	switch {
-	case a.host != "":
-		return pulumi.String(a.host).ToStringOutput()
+	switch host := a.settings.String("bank-of-anthos:host"); {
+	case host != "":
+		return pulumi.String(host).ToStringOutput()
 	case a.Local():
 		return pulumi.String("localhost").ToStringOutput()
 	}
@@ -82,14 +82,15 @@ func balancerHost(hostname, ip string) (string, error) {
 		"run the same command again in a minute, or set bank-of-anthos:host")
 }
 
-// url returns the application's address for a browser. On kind the port may be another one of
-// this machine, and elsewhere one of the nodes.
-func (a *application) url(host string) string {
-	if a.Local() && a.httpsPort != 443 {
-		return fmt.Sprintf("https://%s:%d", host, a.httpsPort)
+// port returns what follows the host in the address for a browser. On kind the port may be another one of this
+// machine, and elsewhere one of the nodes.
+func (a *application) port() string {
+	ofMachine, ofNodes := a.settings.Int("kind:https_port"), a.settings.Int(projects.HTTPSNodePort)
+	if a.Local() && ofMachine != 443 {
+		return fmt.Sprintf(":%d", ofMachine)
 	}
 	if _, ok := a.NodePorts(); ok {
-		return fmt.Sprintf("https://%s:%d", host, a.nodePort)
+		return fmt.Sprintf(":%d", ofNodes)
 	}
-	return "https://" + host
+	return ""
 }

@@ -84,13 +84,7 @@ func (a *application) databases() (map[string]pulumi.Resource, error) {
 // statefulSet runs one database on a volume of its own. The volume goes when the database is destroyed, so that none
 // outlives the cluster.
 func (a *application) statefulSet(db database) cluster.Values {
-	claim := cluster.Values{
-		"accessModes": []string{"ReadWriteOnce"},
-		"resources":   cluster.Values{"requests": cluster.Values{"storage": a.storage}},
-	}
-	if class := a.StorageClass(); class != "" {
-		claim["storageClassName"] = class
-	}
+	claim := a.Claim(a.settings.String("bank-of-anthos:storage_size"))
 	return cluster.Values{"spec": cluster.Values{
 		"serviceName": db.name,
 		"replicas":    1,
@@ -107,7 +101,7 @@ func (a *application) statefulSet(db database) cluster.Values {
 // postgres returns the database's own container.
 func (a *application) postgres(db database) cluster.Values {
 	demoData := "" // the scripts look for an empty text, not for "False"
-	if a.demoData {
+	if a.demoData() {
 		demoData = "True"
 	}
 	// Over TCP: while the database is being filled it answers on its socket only.

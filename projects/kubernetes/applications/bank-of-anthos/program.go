@@ -16,28 +16,18 @@ import (
 // application is what the parts of the program share.
 type application struct {
 	*cluster.Cluster
-	options
 
 	ctx         *pulumi.Context
+	settings    *settings.Settings
 	namespace   pulumi.String
 	credentials pulumi.StringOutput // name of the Secret
 	account     pulumi.StringOutput // name of the ServiceAccount
-}
-
-// options is what the configuration says.
-type options struct {
-	host, bankName, storage string
-	demoData, loadGenerator bool
-	loadUsers, httpsPort    int
-	nodePort                int // for HTTPS, where the cluster is entered by ports of the nodes
-	acme                    bool
 }
 
 // Program deploys the application.
 func Program(ctx *pulumi.Context) error {
 	project := projects.BankOfAnthos()
 	s := settings.New(ctx, project)
-	o := read(s)
 	c, err := cluster.Connect(ctx, s)
 	if err != nil {
 		return err
@@ -45,7 +35,7 @@ func Program(ctx *pulumi.Context) error {
 	secrets := stackref.New(ctx, projects.Secrets().Name)
 	ingress := stackref.New(ctx, projects.IngressController().Name)
 	app := &application{
-		Cluster: c, options: o, ctx: ctx,
+		Cluster: c, ctx: ctx, settings: s,
 		namespace: pulumi.String(project.Namespace), credentials: secrets.Entry("secrets", project.Namespace),
 	}
 	if err := app.configuration(); err != nil {
@@ -62,17 +52,5 @@ func Program(ctx *pulumi.Context) error {
 	return app.publish(ingress, frontend)
 }
 
-// read takes the options from the configuration.
-func read(s *settings.Settings) options {
-	return options{
-		host:          s.String("bank-of-anthos:host"),
-		bankName:      s.String("bank-of-anthos:name"),
-		storage:       s.String("bank-of-anthos:storage_size"),
-		demoData:      s.Bool("bank-of-anthos:demo_data"),
-		loadGenerator: s.Bool("bank-of-anthos:load_generator"),
-		loadUsers:     s.Int("bank-of-anthos:load_users"),
-		httpsPort:     s.Int("kind:https_port"),
-		nodePort:      s.Int(projects.HTTPSNodePort),
-		acme:          s.String("certmgr:issuer") == "acme",
-	}
-}
+// demoData reports whether the databases begin with the demo users.
+func (a *application) demoData() bool { return a.settings.Bool("bank-of-anthos:demo_data") }
