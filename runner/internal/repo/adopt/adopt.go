@@ -66,11 +66,7 @@ func New(root string, found []Found, states States) (Adoption, error) {
 	a := adoption{found: found, states: states, names: patterns(found, states), reads: map[string][]Edge{},
 		perhaps: map[string][]Edge{}, computed: map[string][]string{}}
 	a.tellStacks()
-	var projects []references.Project
-	for _, f := range found {
-		projects = append(projects, project(f))
-	}
-	sources := references.Read(root, projects)
+	sources := references.Read(root, model.Map(found, project))
 	for _, f := range found {
 		if err := a.readStates(f); err != nil {
 			return Adoption{}, err

@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // Addition is what an update adds to a project of mara.yaml.
@@ -179,11 +180,7 @@ func texts(node *yaml.Node) []string {
 	if node.Kind == yaml.ScalarNode {
 		return []string{node.Value}
 	}
-	var all []string
-	for _, item := range node.Content {
-		all = append(all, item.Value)
-	}
-	return all
+	return model.Map(node.Content, func(item *yaml.Node) string { return item.Value })
 }
 
 // has reports whether an entry reads a project, which may be written as a name or a path.

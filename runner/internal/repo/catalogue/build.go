@@ -64,10 +64,7 @@ func (b *builder) declared() []config.MaraProvider {
 
 // checkProviders reports references to undeclared providers.
 func (b *builder) checkProviders() {
-	var names []string
-	for _, p := range b.declared() {
-		names = append(names, p.Name.Text)
-	}
+	names := model.Map(b.declared(), func(p config.MaraProvider) string { return p.Name.Text })
 	var words []config.Word
 	for _, project := range b.mara.Projects {
 		words = append(words, project.Providers...)
@@ -106,10 +103,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 			entries = append(entries, e)
 		}
 	}
-	words := naming(p.Projects())
-	for _, e := range entries {
-		words = append(words, e.project)
-	}
+	words := naming(append(p.Projects(), model.Map(entries, func(e entry) model.Project { return e.project })...))
 	without := words.names(declared.Without)
 	for _, e := range entries {
 		e.Replaces, e.Reads, e.After = words.name(e.Replaces), words.names(e.Reads), words.names(e.After)
@@ -126,11 +120,9 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 		l.use(e, base)
 	}
 	l.leaveOut(without)
-	var orders []config.MaraOrder
-	for _, o := range declared.After {
-		orders = append(orders, config.MaraOrder{Project: words.name(o.Project), After: words.names(o.After)})
-	}
-	l.order(orders)
+	l.order(model.Map(declared.After, func(o config.MaraOrder) config.MaraOrder {
+		return config.MaraOrder{Project: words.name(o.Project), After: words.names(o.After)}
+	}))
 	l.check()
 	p.Steps = l.sorted()
 	p.Questions = questions(p, l.declared)
@@ -145,10 +137,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 // optional returns the names of optional projects in a provider's list with, and reports the other words in it.
 func (b *builder) optional(with []config.Word, p providers.Provider) (names []config.Word) {
 	all := projects.Optional()
-	var known []string
-	for _, project := range all {
-		known = append(known, project.Name)
-	}
+	known := model.Map(all, projectName)
 	for _, word := range with {
 		word := naming(all).name(word)
 		project, ok := model.Find(all, func(o model.Project) bool { return o.Name == word.Text })
@@ -189,13 +178,9 @@ func (n naming) name(word config.Word) config.Word {
 	return word
 }
 
-func (n naming) names(words []config.Word) []config.Word {
-	var names []config.Word
-	for _, word := range words {
-		names = append(names, n.name(word))
-	}
-	return names
-}
+func (n naming) names(words []config.Word) []config.Word { return model.Map(words, n.name) }
+
+func projectName(p model.Project) string { return p.Name }
 
 // base returns the built-in provider that a provider extends, or an empty one.
 func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) {
@@ -242,11 +227,7 @@ func (l *list) find(name string) int {
 }
 
 func (l *list) names() []string {
-	var names []string
-	for _, step := range l.steps {
-		names = append(names, step.Project.Name)
-	}
-	return names
+	return model.Map(l.steps, func(s providers.Step) string { return s.Project.Name })
 }
 
 // use adds a project to the list: it replaces another project or its own entry, or comes last.

@@ -58,11 +58,7 @@ func LoadMara(mara config.Mara, root, path string) (Catalogue, error) {
 
 // Names returns the names of the providers.
 func (c Catalogue) Names() []string {
-	var names []string
-	for _, p := range c.Providers {
-		names = append(names, p.Name)
-	}
-	return names
+	return model.Map(c.Providers, func(p providers.Provider) string { return p.Name })
 }
 
 // Default returns the only provider of mara.yaml, or "" if there are several.

@@ -91,9 +91,7 @@ func describeStep(step providers.Step) describedStep {
 	if p.Own.StackFiles != "" {
 		d.StackFile = config.OwnStackFile
 	}
-	for _, output := range p.Outputs {
-		d.Outputs = append(d.Outputs, output.Name)
-	}
+	d.Outputs = model.Map(p.Outputs, func(output model.Output) string { return output.Name })
 	for _, hook := range p.Hooks {
 		if hook.Command == nil {
 			d.Hooks = append(d.Hooks, hook.Name)

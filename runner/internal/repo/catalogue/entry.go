@@ -49,10 +49,7 @@ func (b *builder) entry(declared config.MaraProject) (entry, bool) {
 func (b *builder) catalogued(name config.Word) (model.Project, bool) {
 	project, ok := projects.ByName(name.Text)
 	if !ok {
-		var names []string
-		for _, known := range projects.All() {
-			names = append(names, known.Name)
-		}
+		names := model.Map(projects.All(), projectName)
 		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  "+
 			"path: DIR",
 			name.Text, config.DidYouMean(name.Text, names))
@@ -226,14 +223,8 @@ func (b *builder) addRules(e *entry) {
 }
 
 func keysOf(p model.Project) []string {
-	var names []string
-	for _, key := range p.Keys {
-		names = append(names, key.Name)
-	}
-	for _, secret := range p.Secrets {
-		names = append(names, secret.Key)
-	}
-	return names
+	return slices.Concat(model.Map(p.Keys, func(key config.Key) string { return key.Name }),
+		model.Map(p.Secrets, func(secret model.Secret) string { return secret.Key }))
 }
 
 func (b *builder) addRule(key *config.Key, rule config.MaraKey) {
@@ -265,11 +256,7 @@ func plain(value any) any {
 	if !ok {
 		return value
 	}
-	var values []any
-	for _, text := range texts {
-		values = append(values, text)
-	}
-	return values
+	return model.Map(texts, func(text string) any { return text })
 }
 
 func (b *builder) addSecretRule(secret *model.Secret, rule config.MaraKey) {

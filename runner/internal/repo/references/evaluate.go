@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mara/projects/model"
 )
 
 // frame is where an expression is evaluated.
@@ -134,9 +136,7 @@ func (p *parser) sum() result {
 			p.at++
 			args := []result{}
 			if p.peek().is("(") {
-				for _, a := range p.arguments() {
-					args = append(args, a.result)
-				}
+				args = model.Map(p.arguments(), func(a argument) result { return a.result })
 			} else {
 				args = append(args, p.operand())
 			}
@@ -395,10 +395,7 @@ func (p *parser) variable(name string) result {
 func (p *parser) call(names []string, receiver result, name string) result {
 	at := p.at
 	args := p.arguments()
-	values := make([]result, len(args))
-	for i, a := range args {
-		values[i] = a.result
-	}
+	values := model.Map(args, func(a argument) result { return a.result })
 	if r, ok := p.known(names, receiver, name, values, args); ok {
 		return r
 	}
@@ -477,11 +474,7 @@ func (p *parser) join(names []string, receiver result, values []result) (result,
 }
 
 func lists(list [][]value) []result {
-	var all []result
-	for _, values := range list {
-		all = append(all, result{values: values})
-	}
-	return all
+	return model.Map(list, func(values []value) result { return result{values: values} })
 }
 
 // joined joins texts by a separator; paths are cleaned.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mara/projects/model"
 )
 
 // settings are the values of a project's configuration that the repository has.
@@ -187,10 +189,9 @@ var yamlExpression = regexp.MustCompile(`\$\{([^}]+)\}`)
 // yamlValues returns the values of an expression of YAML.
 func (s *search) yamlValues(root, node *yaml.Node, depth int) []value {
 	if parts := member(node, "fn::join", "Fn::Join"); parts != nil && len(parts.Content) == 2 {
-		var all []result
-		for _, part := range parts.Content[1].Content {
-			all = append(all, result{values: s.yamlValues(root, part, depth+1)})
-		}
+		all := model.Map(parts.Content[1].Content, func(part *yaml.Node) result {
+			return result{values: s.yamlValues(root, part, depth+1)}
+		})
 		return joined(parts.Content[0].Value, all, false).values
 	}
 	if node.Kind != yaml.ScalarNode || depth > maxDepth {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/projects/model"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 )
@@ -67,10 +68,9 @@ func (r *run) announce() {
 	for _, s := range r.Plan.Steps {
 		list = append(list, event.Project{Name: s.Project.Name, Title: s.Project.Title, Needs: s.Needs})
 	}
-	var excluded []event.Exclusion
-	for _, e := range r.Plan.Excluded {
-		excluded = append(excluded, event.Exclusion{Name: e.Step.Project.Name, Title: e.Step.Project.Title, Reason: e.Reason})
-	}
+	excluded := model.Map(r.Plan.Excluded, func(e plan.Excluded) event.Exclusion {
+		return event.Exclusion{Name: e.Step.Project.Name, Title: e.Step.Project.Title, Reason: e.Reason}
+	})
 	r.Emit(event.Event{
 		Type: event.RunStarted, Format: event.Format, Operation: r.Operation, Provider: r.Plan.Provider,
 		Stack: r.Stack, Simulated: r.Simulated, Parallel: r.Parallel, Projects: list, Excluded: excluded,
@@ -153,18 +153,12 @@ func (r *run) interrupt(reason string) {
 	r.emitStopping(reason)
 }
 
-// emitStopping emits that nothing new starts, and which projects still run.
+// emitStopping emits that nothing new starts, and which projects still run, in plan order.
 func (r *run) emitStopping(reason string) {
-	r.Emit(event.Event{Type: event.RunStopping, Reason: reason, Waiting: r.waiting()})
-}
-
-// waiting returns the running projects in plan order.
-func (r *run) waiting() []string {
-	var names []string
-	for _, position := range slices.Sorted(maps.Keys(r.running)) {
-		names = append(names, r.Plan.Steps[position].Project.Name)
-	}
-	return names
+	waiting := model.Map(slices.Sorted(maps.Keys(r.running)), func(position int) string {
+		return r.Plan.Steps[position].Project.Name
+	})
+	r.Emit(event.Event{Type: event.RunStopping, Reason: reason, Waiting: waiting})
 }
 
 // start starts the goroutine of a step. The goroutine ends before walk returns, because walk

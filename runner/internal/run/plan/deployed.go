@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"mara/projects/model"
 )
 
 // ExcludedError refuses a plan because of projects that it skips. For a
@@ -25,11 +27,9 @@ func (e *ExcludedError) Error() string {
 	if e.Destroy {
 		head, word = "still deployed, but skipped: ", "needs"
 	}
-	var names []string
-	for _, b := range e.Projects {
-		names = append(names, b.Project+" ("+word+" "+strings.Join(b.For, ", ")+")")
-	}
-	return head + strings.Join(names, ", ")
+	return head + strings.Join(model.Map(e.Projects, func(b Blocking) string {
+		return b.Project + " (" + word + " " + strings.Join(b.For, ", ") + ")"
+	}), ", ")
 }
 
 // NextStep says how to select what is missing.

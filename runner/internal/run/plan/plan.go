@@ -78,10 +78,7 @@ func New(p providers.Provider) (Plan, error) {
 // for all steps that needed it. Destroying reads no outputs, so all edges are order only.
 func (p Plan) Reverse() Plan {
 	reversed := Plan{Provider: p.Provider, Title: p.Title, Destroy: !p.Destroy, Estimates: p.Estimates}
-	var excluded []Step
-	for _, e := range p.Excluded {
-		excluded = append(excluded, e.Step)
-	}
+	excluded := model.Map(p.Excluded, func(e Excluded) Step { return e.Step })
 	dependents, outside := dependentsOf(p.Steps), dependentsOf(excluded)
 	for i, step := range slices.Backward(p.Steps) {
 		reversed.Steps = append(reversed.Steps, Step{
@@ -154,20 +151,12 @@ func dependentsOf(steps []Step) map[string][]string {
 
 // Names lists the projects in plan order.
 func (p Plan) Names() []string {
-	var names []string
-	for _, step := range p.Steps {
-		names = append(names, step.Project.Name)
-	}
-	return names
+	return model.Map(p.Steps, func(step Step) string { return step.Project.Name })
 }
 
 // Project finds a project by its name, title or directory.
 func (p Plan) Project(word string) (model.Project, error) {
-	var known []model.Project
-	for _, step := range p.Steps {
-		known = append(known, step.Project)
-	}
-	found := projects.Resolve(known, word)
+	found := projects.Resolve(model.Map(p.Steps, func(step Step) model.Project { return step.Project }), word)
 	switch len(found) {
 	case 0:
 		return model.Project{}, &failure.Usage{

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/typeset"
 )
@@ -88,11 +89,7 @@ func list(names []string) string {
 
 // hooks returns the names of the step's hooks.
 func (s Step) hooks() []string {
-	names := []string{}
-	for _, hook := range s.Hooks {
-		names = append(names, hook.Name)
-	}
-	return names
+	return append([]string{}, model.Map(s.Hooks, func(hook model.Hook) string { return hook.Name })...)
 }
 
 // Document is the JSON form of a plan.
@@ -147,9 +144,9 @@ func renderJSON(p Plan) (string, error) {
 			EstimateMS: p.Estimates.known(path.Projects...).Milliseconds(),
 		},
 	}
-	for _, e := range p.Excluded {
-		document.Excluded = append(document.Excluded, DocumentExcluded{e.Step.Project.Name, e.Reason})
-	}
+	document.Excluded = model.Map(p.Excluded, func(e Excluded) DocumentExcluded {
+		return DocumentExcluded{e.Step.Project.Name, e.Reason}
+	})
 	level := levelOf(p)
 	for _, s := range p.Steps {
 		document.Steps = append(document.Steps, DocumentStep{
