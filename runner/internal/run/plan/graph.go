@@ -6,24 +6,6 @@ import (
 	"strings"
 )
 
-// arrow is an edge of the drawn graph, in the direction of the run.
-type arrow struct {
-	from, to  int  // indexes of steps
-	orderOnly bool // drawn with dashes
-}
-
-// arrows lists the edges, those of the first step first.
-func arrows(p Plan) []arrow {
-	index := indexOf(p.Steps)
-	var all []arrow
-	for i, s := range p.Steps {
-		for _, name := range s.All() {
-			all = append(all, arrow{from: index[name], to: i, orderOnly: !slices.Contains(s.Reads, name)})
-		}
-	}
-	return all
-}
-
 // grouped splits steps into runs of consecutive ones that are alike.
 func grouped(steps []Step, alike func(a, b Step) bool) [][]Step {
 	var groups [][]Step
@@ -36,63 +18,73 @@ func grouped(steps []Step, alike func(a, b Step) bool) [][]Step {
 	return groups
 }
 
-// phases returns the steps of each phase that has some, in the order of the plan.
-func phases(p Plan) [][]Step {
-	return grouped(p.Steps, func(a, b Step) bool { return a.Phase == b.Phase })
+// language is how a language of graphs writes a plan.
+type language struct {
+	begin, end           string
+	beginPhase, endPhase string // around the nodes of a phase; %[1]s is its name
+	node                 func(s Step) string
+	edge                 func(from, to Step, orderOnly bool) string
+}
+
+// draw draws the plan in a language, the edges of the first step first.
+func (l language) draw(p Plan) string {
+	var b strings.Builder
+	b.WriteString(l.begin)
+	for _, steps := range grouped(p.Steps, func(a, b Step) bool { return a.Phase == b.Phase }) {
+		phase := steps[0].Phase
+		if phase != "" {
+			fmt.Fprintf(&b, l.beginPhase, phase)
+		}
+		for _, s := range steps {
+			b.WriteString(l.node(s))
+		}
+		if phase != "" {
+			b.WriteString(l.endPhase)
+		}
+	}
+	index := indexOf(p.Steps)
+	for _, s := range p.Steps {
+		for _, name := range s.All() {
+			b.WriteString(l.edge(p.Steps[index[name]], s, !slices.Contains(s.Reads, name)))
+		}
+	}
+	return b.String() + l.end
 }
 
 // renderDOT draws the plan for Graphviz.
 func renderDOT(p Plan) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "digraph %q {\n  label=%q;\n  labelloc=t;\n  node [shape=box, style=rounded];\n", p.Provider,
-		treeTitle(p))
-	for _, steps := range phases(p) {
-		phase := steps[0].Phase
-		if phase != "" {
-			fmt.Fprintf(&b, "  subgraph %q {\n    label=%q;\n", "cluster_"+string(phase), phase)
-		}
-		for _, s := range steps {
-			fmt.Fprintf(&b, "    %q [label=%q];\n", s.Project.Name, s.label("\n"))
-		}
-		if phase != "" {
-			b.WriteString("  }\n")
-		}
-	}
-	for _, a := range arrows(p) {
-		style := ""
-		if a.orderOnly {
-			style = " [style=dashed]"
-		}
-		fmt.Fprintf(&b, "  %q -> %q%s;\n", p.Steps[a.from].Project.Name, p.Steps[a.to].Project.Name, style)
-	}
-	b.WriteString("}\n")
-	return b.String()
+	return language{
+		begin: fmt.Sprintf("digraph %q {\n  label=%q;\n  labelloc=t;\n  node [shape=box, style=rounded];\n", p.Provider,
+			treeTitle(p)),
+		end:        "}\n",
+		beginPhase: "  subgraph \"cluster_%[1]s\" {\n    label=%[1]q;\n",
+		endPhase:   "  }\n",
+		node:       func(s Step) string { return fmt.Sprintf("    %q [label=%q];\n", s.Project.Name, s.label("\n")) },
+		edge: func(from, to Step, orderOnly bool) string {
+			style := ""
+			if orderOnly {
+				style = " [style=dashed]"
+			}
+			return fmt.Sprintf("  %q -> %q%s;\n", from.Project.Name, to.Project.Name, style)
+		},
+	}.draw(p)
 }
 
 // renderMermaid draws the plan for Mermaid, as Markdown pages show it.
 func renderMermaid(p Plan) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "---\ntitle: %q\n---\nflowchart TD\n", treeTitle(p))
-	for _, steps := range phases(p) {
-		phase := steps[0].Phase
-		if phase != "" {
-			fmt.Fprintf(&b, "  subgraph phase_%s [%s]\n", phase, phase)
-		}
-		for _, s := range steps {
-			fmt.Fprintf(&b, "    p%d[\"%s\"]\n", s.Index, s.label("<br/>"))
-		}
-		if phase != "" {
-			b.WriteString("  end\n")
-		}
-	}
-	for _, a := range arrows(p) {
-		line := "-->"
-		if a.orderOnly {
-			line = "-.->"
-		}
-		fmt.Fprintf(&b, "  p%d %s p%d\n", a.from, line, a.to)
-	}
-	return b.String()
+	return language{
+		begin:      fmt.Sprintf("---\ntitle: %q\n---\nflowchart TD\n", treeTitle(p)),
+		beginPhase: "  subgraph phase_%[1]s [%[1]s]\n",
+		endPhase:   "  end\n",
+		node:       func(s Step) string { return fmt.Sprintf("    p%d[\"%s\"]\n", s.Index, s.label("<br/>")) },
+		edge: func(from, to Step, orderOnly bool) string {
+			line := "-->"
+			if orderOnly {
+				line = "-.->"
+			}
+			return fmt.Sprintf("  p%d %s p%d\n", from.Index, line, to.Index)
+		},
+	}.draw(p)
 }
 
 // label returns the text of a node.
