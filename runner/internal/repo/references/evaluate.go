@@ -84,14 +84,9 @@ func (p *parser) ternary() result {
 			r = either(r, p.ternary())
 		}
 	case p.f.ending == ".py" && p.peek().is("if"):
-		for p.at < len(p.tokens) && !p.peek().is("else") {
-			if p.peek().is(")", "]", "}") {
-				return r
-			}
-			if p.peek().is("(", "[", "{") {
-				p.at = closing(p.tokens, p.at)
-			}
-			p.at++
+		p.skipUntil("else", ")", "]", "}")
+		if p.peek().is(")", "]", "}") {
+			return r
 		}
 		p.at++
 		r = either(r, p.ternary())
@@ -191,13 +186,18 @@ func (p *parser) operand() result {
 
 // skipTo skips the rest of what is in brackets, and the closing one.
 func (p *parser) skipTo(end string) {
-	for p.at < len(p.tokens) && !p.peek().is(end) {
+	p.skipUntil(end)
+	p.at++
+}
+
+// skipUntil skips to the next of some words and signs that is not in further brackets.
+func (p *parser) skipUntil(texts ...string) {
+	for p.at < len(p.tokens) && !p.peek().is(texts...) {
 		if p.peek().is("(", "[", "{") {
 			p.at = closing(p.tokens, p.at)
 		}
 		p.at++
 	}
-	p.at++
 }
 
 // textValue returns the values of a string with its interpolations.
@@ -263,12 +263,7 @@ func (p *parser) arguments() []argument {
 		}
 		a.result = p.ternary()
 		all = append(all, a)
-		for p.at < len(p.tokens) && !p.peek().is(",", ")") {
-			if p.peek().is("(", "[", "{") {
-				p.at = closing(p.tokens, p.at)
-			}
-			p.at++
-		}
+		p.skipUntil(",", ")")
 		p.accept(",")
 	}
 	p.brackets--
@@ -501,18 +496,9 @@ var placeholder = regexp.MustCompile(`\{(\w*)(?::[^}]*)?\}|%[svdq]`)
 func formatted(format result, args []result, named map[string][]value) result {
 	var all []value
 	for _, f := range format.values {
-		values, rest, next := []value{{origins: f.origins, weak: f.weak, hints: f.hints}}, f.text, 0
-		for {
-			at := placeholder.FindStringSubmatchIndex(rest)
-			if at == nil {
-				break
-			}
-			values = combine(values, literal(rest[:at[0]]).values)
-			key := ""
-			if at[2] >= 0 {
-				key = rest[at[2]:at[3]]
-			}
-			replacement := unknownResult.values
+		next, text := 0, f.text
+		f.text = ""
+		all = append(all, replaced(placeholder, text, f, func(key string) []value {
 			index := next
 			if key == "" {
 				next++
@@ -520,16 +506,29 @@ func formatted(format result, args []result, named map[string][]value) result {
 				index = -1
 			}
 			if by, ok := named[key]; ok {
-				replacement = by
-			} else if index >= 0 && index < len(args) {
-				replacement = args[index].values
+				return by
 			}
-			values = combine(values, replacement)
-			rest = rest[at[1]:]
-		}
-		all = append(all, combine(values, literal(rest).values)...)
+			if index >= 0 && index < len(args) {
+				return args[index].values
+			}
+			return unknownResult.values
+		})...)
 	}
 	return result{values: all}
+}
+
+// replaced returns a value followed by a text with the values of the first group in place of each match of a pattern.
+func replaced(pattern *regexp.Regexp, text string, begin value, by func(key string) []value) []value {
+	values := []value{begin}
+	for at := pattern.FindStringSubmatchIndex(text); at != nil; at = pattern.FindStringSubmatchIndex(text) {
+		key := ""
+		if at[2] >= 0 {
+			key = text[at[2]:at[3]]
+		}
+		values = combine(combine(values, literal(text[:at[0]]).values), by(key))
+		text = text[at[1]:]
+	}
+	return combine(values, literal(text).values)
 }
 
 // returned evaluates what a function of the repository returns.

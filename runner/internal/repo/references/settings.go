@@ -1,6 +1,7 @@
 package references
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mara/config"
 	"mara/projects/model"
 )
 
@@ -132,7 +134,7 @@ func (s *search) readStackFile(f *source, values map[string][]value) {
 	for i := 0; i+1 < len(doc.Config.Content); i += 2 {
 		key, node := doc.Config.Content[i], doc.Config.Content[i+1]
 		if node.Kind == yaml.MappingNode {
-			node = member(node, "value", "default")
+			node = cmp.Or(config.Child(node, "value"), config.Child(node, "default"))
 		}
 		if node == nil || node.Kind != yaml.ScalarNode || node.Value == "" {
 			continue
@@ -146,18 +148,6 @@ func (s *search) readStackFile(f *source, values map[string][]value) {
 	}
 }
 
-// member returns a value of a mapping by the first of its keys that is there.
-func member(node *yaml.Node, keys ...string) *yaml.Node {
-	for _, key := range keys {
-		for i := 0; node != nil && i+1 < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
-			if node.Content[i].Value == key {
-				return node.Content[i+1]
-			}
-		}
-	}
-	return nil
-}
-
 // readYAML finds the references of a program in YAML.
 func (s *search) readYAML(f *source) {
 	if !f.mentionsReference() {
@@ -168,17 +158,14 @@ func (s *search) readYAML(f *source) {
 		return
 	}
 	root := doc.Content[0]
-	resources := member(root, "resources")
+	resources := config.Child(root, "resources")
 	for i := 0; resources != nil && i+1 < len(resources.Content); i += 2 {
 		name, r := resources.Content[i], resources.Content[i+1]
-		kind := member(r, "type")
+		kind := config.Child(r, "type")
 		if kind == nil || kind.Value != "pulumi:pulumi:StackReference" && kind.Value != "pulumi:StackReference" {
 			continue
 		}
-		node := member(member(r, "properties"), "name")
-		if node == nil {
-			node = name
-		}
+		node := cmp.Or(config.Child(config.Child(r, "properties"), "name"), name)
 		s.settle(f, kind.Line, s.yamlValues(root, node, 0), "")
 	}
 }
@@ -188,7 +175,8 @@ var yamlExpression = regexp.MustCompile(`\$\{([^}]+)\}`)
 
 // yamlValues returns the values of an expression of YAML.
 func (s *search) yamlValues(root, node *yaml.Node, depth int) []value {
-	if parts := member(node, "fn::join", "Fn::Join"); parts != nil && len(parts.Content) == 2 {
+	parts := cmp.Or(config.Child(node, "fn::join"), config.Child(node, "Fn::Join"))
+	if parts != nil && len(parts.Content) == 2 {
 		all := model.Map(parts.Content[1].Content, func(part *yaml.Node) result {
 			return result{values: s.yamlValues(root, part, depth+1)}
 		})
@@ -197,23 +185,16 @@ func (s *search) yamlValues(root, node *yaml.Node, depth int) []value {
 	if node.Kind != yaml.ScalarNode || depth > maxDepth {
 		return unknownResult.values
 	}
-	values, rest := []value{{}}, node.Value
-	for {
-		at := yamlExpression.FindStringSubmatchIndex(rest)
-		if at == nil {
-			return combine(values, literal(rest).values)
+	return replaced(yamlExpression, node.Value, value{}, func(name string) []value {
+		if variable := config.Child(config.Child(root, "variables"), name); variable != nil {
+			return s.yamlValues(root, variable, depth+1)
 		}
-		values = combine(values, literal(rest[:at[0]]).values)
-		name := rest[at[2]:at[3]]
-		replacement := unknownResult.values
-		if variable := member(member(root, "variables"), name); variable != nil {
-			replacement = s.yamlValues(root, variable, depth+1)
-		} else if name == "pulumi.project" {
-			replacement = literal(s.project.Name).values
-		} else if configured := s.configured(name); len(configured) > 0 {
-			replacement = configured
+		if name == "pulumi.project" {
+			return literal(s.project.Name).values
 		}
-		values = combine(values, replacement)
-		rest = rest[at[1]:]
-	}
+		if configured := s.configured(name); len(configured) > 0 {
+			return configured
+		}
+		return unknownResult.values
+	})
 }
