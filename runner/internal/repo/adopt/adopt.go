@@ -20,11 +20,9 @@ import (
 
 // Found is a project found in the repository.
 type Found struct {
-	Name    string
-	Path    string   // directory below the root, with slashes
-	Dir     string   // the same, absolute
-	Nested  []string // directories of other projects below it, absolute
-	Backend string   // backend in its Pulumi.yaml, or ""
+	references.Project
+	Path    string // directory below the root, with slashes
+	Backend string // backend in its Pulumi.yaml, or ""
 }
 
 // States are the states of stacks, by project and then by stack.
@@ -52,11 +50,7 @@ type Project struct {
 }
 
 // Edge is a project that another one reads, with the evidence.
-type Edge struct {
-	Project   string               `json:"project"`
-	Evidence  string               `json:"evidence"`
-	Certainty references.Certainty `json:"certainty"`
-}
+type Edge = references.Edge
 
 // Deployed is the certainty of an edge that a state has.
 const Deployed references.Certainty = "deployed"
@@ -66,7 +60,7 @@ func New(root string, found []Found, states States) (Adoption, error) {
 	a := adoption{found: found, states: states, names: patterns(found, states), reads: map[string][]Edge{},
 		perhaps: map[string][]Edge{}, computed: map[string][]string{}}
 	a.tellStacks()
-	sources := references.Read(root, model.Map(found, project))
+	sources := references.Read(root, model.Map(found, func(f Found) references.Project { return f.Project }))
 	for _, f := range found {
 		if err := a.readStates(f); err != nil {
 			return Adoption{}, err
@@ -108,10 +102,6 @@ func (a *adoption) tellStacks() {
 				"of `pulumi login`", f.Path, f.Backend)
 		}
 	}
-}
-
-func (a *adoption) isFound(project string) bool {
-	return slices.ContainsFunc(a.found, func(f Found) bool { return f.Name == project })
 }
 
 // knows reports whether an edge is known.

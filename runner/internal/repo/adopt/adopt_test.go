@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/repo/adopt"
+	"mara/runner/internal/repo/references"
 )
 
 // state returns one with references to stacks.
@@ -31,7 +32,7 @@ func state(t *testing.T, references ...string) json.RawMessage {
 func found(names ...string) []adopt.Found {
 	var all []adopt.Found
 	for _, name := range names {
-		all = append(all, adopt.Found{Name: name, Path: name})
+		all = append(all, adopt.Found{Project: references.Project{Name: name}, Path: name})
 	}
 	return all
 }

@@ -41,7 +41,8 @@ func Find(root string) (found []Found, unsure []string, err error) {
 				unsure = append(unsure, fmt.Sprintf("%s is skipped: %s", shown, reason))
 				return nil
 			}
-			found = append(found, Found{Name: manifest.Name, Path: shown, Dir: filepath.Dir(path), Backend: manifest.Backend})
+			project := references.Project{Name: manifest.Name, Dir: filepath.Dir(path)}
+			found = append(found, Found{Project: project, Path: shown, Backend: manifest.Backend})
 		}
 		return nil
 	})

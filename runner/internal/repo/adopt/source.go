@@ -14,19 +14,19 @@ import (
 func (a *adoption) readSources(f Found, sources *references.Repository) {
 	deployed := len(a.states[f.Name]) > 0
 	inStates := len(a.reads[f.Name])
-	read := sources.Of(project(f))
+	read := sources.Of(f.Project)
 	for _, e := range read.Edges {
-		switch evidence := e.Evidence; {
+		switch {
 		case a.knows(f.Name, e.Project):
 		case e.Certainty == references.Doubtful:
 			if !deployed {
-				a.perhaps[f.Name] = append(a.perhaps[f.Name], Edge{e.Project, evidence, e.Certainty})
+				a.perhaps[f.Name] = append(a.perhaps[f.Name], e)
 			}
 		default:
 			if deployed {
-				evidence += "; not in the deployed states"
+				e.Evidence += "; not in the deployed states"
 			}
-			a.add(f.Name, Edge{e.Project, evidence, e.Certainty})
+			a.add(f.Name, e)
 		}
 	}
 	if deployed && inStates >= read.Sites {
@@ -40,11 +40,6 @@ func (a *adoption) readSources(f Found, sources *references.Repository) {
 		a.doubt("%s makes a stack reference with a computed name; if it reads another project here, add that to reads of %s",
 			place, f.Name)
 	}
-}
-
-// project returns a found project for the search in sources.
-func project(f Found) references.Project {
-	return references.Project{Name: f.Name, Dir: f.Dir, Nested: f.Nested}
 }
 
 // readStates adds the edges of a project from the stack references in its states.
@@ -69,7 +64,7 @@ func (a *adoption) refer(f Found, stack, name string) {
 	}
 	project, other := parts[len(parts)-2], parts[len(parts)-1]
 	evidence := fmt.Sprintf("the state of %s has a reference to %s", stack, name)
-	if !a.isFound(project) {
+	if !slices.ContainsFunc(a.found, func(f Found) bool { return f.Name == project }) {
 		a.doubt("%s reads %s, which is not a project here: it has to be deployed before", f.Name, name)
 		return
 	}
@@ -80,7 +75,7 @@ func (a *adoption) refer(f Found, stack, name string) {
 	case known && follows && from != to:
 		a.doubt("%s, stack %s, reads %s, which belongs to another environment: this is not an edge", f.Name, stack, name)
 	default:
-		a.add(f.Name, Edge{project, evidence, Deployed})
+		a.add(f.Name, Edge{Project: project, Evidence: evidence, Certainty: Deployed})
 	}
 }
 

@@ -25,12 +25,9 @@ type Addition struct {
 // other line. What people have removed stays out: an edge whose evidence is there as a comment is not added again.
 func (a Adoption) Update(content []byte) (string, []Addition, error) {
 	seen := map[string][]Edge{}
-	for _, p := range a.Projects {
-		seen[p.Path] = p.Reads
-	}
 	names := map[string]string{}
 	for _, p := range a.Projects {
-		names[p.Path] = p.Name
+		seen[p.Path], names[p.Path] = p.Reads, p.Name
 	}
 	text, added, err := AddReads(content, seen, names)
 	if err != nil {

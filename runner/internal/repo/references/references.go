@@ -36,9 +36,9 @@ const (
 
 // Edge is a project that a reference reads.
 type Edge struct {
-	Project   string
-	Evidence  string
-	Certainty Certainty
+	Project   string    `json:"project"`
+	Evidence  string    `json:"evidence"`
+	Certainty Certainty `json:"certainty"`
 }
 
 // Found is what the sources of one project say.
