@@ -236,41 +236,32 @@ func (p *Plan) add(project model.Project, after []string) {
 // Ends returns the wave that a step ends; ok is false if the step is an
 // environment.
 func (p Plan) Ends(step string) (w Wave, ok bool) {
-	if !strings.HasPrefix(step, event.WavePrefix) {
+	if !event.EndsWave(step) {
 		return Wave{}, false
 	}
 	w, ok = p.Waves[step]
 	return w, ok
 }
 
-// IsEnvironment says of a step that it is an environment.
-func IsEnvironment(step string) bool { return !strings.HasPrefix(step, event.WavePrefix) }
-
 // Limit returns the wave of a step, and how many of its environments may be
 // deployed at once; 0 is no limit.
 func (p Plan) Limit(step plan.Step) (wave string, limit int) {
 	w := p.Waves[step.Project.Name]
-	if !IsEnvironment(step.Project.Name) {
+	if event.EndsWave(step.Project.Name) {
 		return "", 0
 	}
 	return w.Name, w.Parallel.Of(p.inWave[w.Name])
 }
 
-// Tolerance counts the failures that waves allow.
-type Tolerance struct {
-	plan   Plan
-	failed map[string]int
-}
-
-// NewTolerance counts from nothing.
-func (p Plan) NewTolerance() *Tolerance { return &Tolerance{plan: p, failed: map[string]int{}} }
-
-// Allows counts a failure, and reports whether its wave goes on.
-func (t *Tolerance) Allows(step string) bool {
-	w := t.plan.Waves[step]
-	if !IsEnvironment(step) {
-		return false
+// Tolerance returns a function that counts failures of steps, and reports for each whether its wave goes on.
+func (p Plan) Tolerance() func(step string) bool {
+	failed := map[string]int{}
+	return func(step string) bool {
+		if event.EndsWave(step) {
+			return false
+		}
+		w := p.Waves[step]
+		failed[w.Name]++
+		return failed[w.Name] <= w.MaxFailures.AtMost(p.inWave[w.Name])
 	}
-	t.failed[w.Name]++
-	return t.failed[w.Name] <= w.MaxFailures.AtMost(t.plan.inWave[w.Name])
 }

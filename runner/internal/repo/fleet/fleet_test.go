@@ -156,8 +156,8 @@ func TestNewPlan(t *testing.T) {
 	if name, limit := p.Limit(p.Steps[5]); name != "prod" || limit != 1 {
 		t.Errorf("limit %s %d", name, limit)
 	}
-	tolerance := p.NewTolerance()
-	if !tolerance.Allows("eu-1") || tolerance.Allows("eu-2") || tolerance.Allows("test") || tolerance.Allows("wave:canary") {
+	tolerance := p.Tolerance()
+	if !tolerance("eu-1") || tolerance("eu-2") || tolerance("test") || tolerance("wave:canary") {
 		t.Error("wave prod tolerates one failure, the others none")
 	}
 	if _, err := NewPlan(all, Rollout{}, true); err != nil {

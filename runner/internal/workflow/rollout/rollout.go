@@ -186,11 +186,10 @@ func (r *rollout) walk(ctx context.Context) error {
 	stop, release := r.d.Interrupt.Gentle()
 	defer release()
 	r.stop = stop
-	tolerance := r.plan.NewTolerance()
 	_, err := executor.Run(ctx, executor.Options{
 		Plan: r.steps, Operation: r.Operation, Stack: fleet.PlanName, Simulated: r.Simulation.On, Parallel: r.o.AtOnce,
 		Estimates: plan.Estimates{Known: r.durations()}, OnError: r.Execution.OnError,
-		Tolerate: tolerance.Allows, Group: r.plan.Limit,
+		Tolerate: r.plan.Tolerance(), Group: r.plan.Limit,
 		Operator: r, Emit: r.emit, Stop: stop,
 	})
 	return err

@@ -24,7 +24,7 @@ import (
 
 // Operate implements executor.Operator: a step is an environment or a wave's end.
 func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
-	if !fleet.IsEnvironment(step.Project.Name) {
+	if event.EndsWave(step.Project.Name) {
 		return r.endWave(ctx, step.Project.Name, emit)
 	}
 	stack := step.Project.Name
@@ -164,7 +164,7 @@ func hooked(emit func(event.Event), name string, do func() error) error {
 
 // environmentsIn returns the environments that a rollout works on.
 func environmentsIn(p plan.Plan) []string {
-	return slices.DeleteFunc(p.Names(), func(name string) bool { return !fleet.IsEnvironment(name) })
+	return slices.DeleteFunc(p.Names(), event.EndsWave)
 }
 
 func (r *rollout) approve(ctx context.Context) error {
