@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"strings"
 )
 
@@ -57,24 +56,15 @@ const secretSignature = "1b47061264138c4ac30d75fd1eb44270"
 // Changed names what differs in a part since earlier details; nil if there are none to compare.
 func (d Details) Changed(before Details, part string) []string {
 	prefix := part + "\x00"
-	var names []string
 	known := false
-	for key, hint := range before {
-		name, ok := strings.CutPrefix(key, prefix)
-		if !ok {
-			continue
-		}
-		known = true
-		if now, exists := d[key]; !exists || now != hint {
+	for key := range before {
+		known = known || strings.HasPrefix(key, prefix)
+	}
+	var names []string
+	for _, key := range Fingerprint(before).Changes(Fingerprint(d)) {
+		if name, ok := strings.CutPrefix(key, prefix); ok && known {
 			names = append(names, name)
 		}
 	}
-	for key := range d {
-		name, ok := strings.CutPrefix(key, prefix)
-		if _, existed := before[key]; ok && known && !existed {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }

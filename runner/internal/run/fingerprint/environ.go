@@ -28,12 +28,11 @@ var (
 		"SECURITYSESSIONID", "SESSION_MANAGER", "SHLVL", "STAGE_NAME", "STY", "SYSTEMD_EXEC_PID", "TEMP", "TERM", "TMP",
 		"TMPDIR", "TMUX", "TMUX_PANE", "USER", "VIM", "VIMRUNTIME", "VISUAL", "VTE_VERSION", "WAYLAND_DISPLAY", "WINDOWID",
 		"WINDOWPATH", "WORKSPACE_TMP", "WT_PROFILE_ID", "WT_SESSION", "XAUTHORITY",
-	}
-	volatilePrefixes = []string{
-		"ALACRITTY_", "BUILDKITE_", "CI_", "CIRCLE_", "CURSOR_", "DRONE_", "GHOSTTY_", "GITHUB_", "GITLAB_", "GNOME_",
-		"GTK_", "HYPRLAND_", "ITERM_", "JETBRAINS_", "KDE_", "KITTY_", "KONSOLE_", "LC_", "RUNNER_", "SEMAPHORE_", "SSH_",
-		"STARSHIP_", "SYSTEM_", "TEAMCITY_", "TERMINATOR_", "TERMINAL_", "TERMINFO", "TERM_", "TRAVIS_", "VSCODE_",
-		"WARP_", "WEZTERM_", "WOODPECKER_", "XDG_SESSION_", "ZELLIJ", "AGENT_", "ACTIONS_", "BITBUCKET_",
+		"ALACRITTY_*", "BUILDKITE_*", "CI_*", "CIRCLE_*", "CURSOR_*", "DRONE_*", "GHOSTTY_*", "GITHUB_*", "GITLAB_*",
+		"GNOME_*", "GTK_*", "HYPRLAND_*", "ITERM_*", "JETBRAINS_*", "KDE_*", "KITTY_*", "KONSOLE_*", "LC_*",
+		"RUNNER_*", "SEMAPHORE_*", "SSH_*", "STARSHIP_*", "SYSTEM_*", "TEAMCITY_*", "TERMINATOR_*", "TERMINAL_*",
+		"TERMINFO*", "TERM_*", "TRAVIS_*", "VSCODE_*", "WARP_*", "WEZTERM_*", "WOODPECKER_*", "XDG_SESSION_*",
+		"ZELLIJ*", "AGENT_*", "ACTIONS_*", "BITBUCKET_*",
 	}
 	// credentialNames prove who asks and expire within hours. They do not say what is
 	// deployed: the profile, the role, the region and the account do, and count.
@@ -66,7 +65,7 @@ func (b Basis) isVolatile(name string) bool {
 	if slices.Contains(awsKeys, name) {
 		return b.Environ["AWS_SESSION_TOKEN"] != "" && !slices.Contains(b.Declared, "AWS_SESSION_TOKEN")
 	}
-	return slices.Contains(volatileNames, name) || slices.Contains(credentialNames, name) || hasVolatilePrefix(name) ||
+	return matches(volatileNames, name) || slices.Contains(credentialNames, name) ||
 		strings.HasPrefix(name, "GOOGLE_APPLICATION_CREDENTIALS") && b.Environ["GOOGLE_GHA_CREDS_PATH"] != ""
 }
 
@@ -76,10 +75,6 @@ func matches(patterns []string, name string) bool {
 		beginning, isPrefix := strings.CutSuffix(pattern, "*")
 		return name == pattern || isPrefix && strings.HasPrefix(name, beginning)
 	})
-}
-
-func hasVolatilePrefix(name string) bool {
-	return slices.ContainsFunc(volatilePrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // shortestName is the length of the shortest volatile variable that is looked for in

@@ -56,10 +56,6 @@ func (b Basis) named(config map[string]any, source *Source) (*tree, error) {
 	return found, nil
 }
 
-// isInstalled reports whether a directory holds what package managers have installed,
-// which their lock files name.
-func isInstalled(name string) bool { return name == "node_modules" || name == "__pycache__" }
-
 // isKept reports whether a directory is Git's or the runner's own, which change
 // with every command.
 func isKept(path string) bool {

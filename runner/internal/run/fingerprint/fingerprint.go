@@ -50,8 +50,14 @@ type Subject struct {
 	Outputs map[string]string
 }
 
-// common returns the parts that all projects share.
-func (b Basis) common() (map[string][]byte, error) {
+// Maker makes the fingerprints of an environment's projects.
+type Maker struct {
+	basis  Basis
+	common map[string][]byte // the parts that all projects share
+}
+
+// NewMaker looks at what the projects have in common.
+func NewMaker(b Basis) (*Maker, error) {
 	programs, err := stats(b.Programs)
 	if err != nil {
 		return nil, err
@@ -61,22 +67,10 @@ func (b Basis) common() (map[string][]byte, error) {
 		return nil, err
 	}
 	setting, err := json.Marshal(b.Setting)
-	return map[string][]byte{
+	return &Maker{b, map[string][]byte{
 		"programs": programs, "plugins": listings(b.PluginDirs),
 		VariablesPart: environ, "setting": setting,
-	}, err
-}
-
-// Maker makes the fingerprints of an environment's projects.
-type Maker struct {
-	basis  Basis
-	common map[string][]byte
-}
-
-// NewMaker looks at what the projects have in common.
-func NewMaker(b Basis) (*Maker, error) {
-	common, err := b.common()
-	return &Maker{b, common}, err
+	}}, err
 }
 
 // Of computes the fingerprint of a project: a digest of each part.

@@ -87,15 +87,16 @@ func (s Source) addInputs(t *tree) error {
 // that are named, and directories of tools.
 func (s Source) isOutside(path string) bool {
 	name := filepath.Base(path)
-	return slices.Contains(s.Outside, path) || isInstalled(name) || slices.Contains(toolDirs, name)
+	return slices.Contains(s.Outside, path) || slices.Contains(toolDirs, name)
 }
 
-// toolDirs are hidden directories that tools write. Other hidden ones may hold
-// templates that a program reads.
+// toolDirs are directories in which package managers have installed what their lock
+// files name, and hidden ones that tools write. Other hidden ones may hold templates
+// that a program reads.
 var toolDirs = []string{
 	".cache", ".direnv", ".eggs", ".git", ".gradle", ".hg", ".idea", ".ipynb_checkpoints", ".mypy_cache", ".next",
 	".nox", ".npm", ".nuget", ".nyc_output", ".pnpm-store", ".pulumi", ".pytest_cache", ".ruff_cache", ".runner",
-	".svn", ".terraform", ".tox", ".venv", ".vs", ".vscode", ".yarn",
+	".svn", ".terraform", ".tox", ".venv", ".vs", ".vscode", ".yarn", "__pycache__", "node_modules",
 }
 
 // addModule adds the module of a Go program, and all of the repository if
