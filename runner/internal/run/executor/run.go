@@ -166,22 +166,18 @@ func (r *run) emitStopping(reason string) {
 func (r *run) start(ctx context.Context, position int) {
 	r.started[position] = true
 	r.running[position] = struct{}{}
-	w := r.worker(r.Plan.Steps[position])
+	step := r.Plan.Steps[position]
+	limit, own := r.Timeouts[step.Project.Name]
+	if !own {
+		limit = r.Timeout
+	}
+	w := worker{Options: r.Options, step: step, limit: limit}
 	w.emit(event.Event{Type: event.StepStarted})
 	go func() {
 		f := finished{position: position, result: w.aborted()}
 		defer func() { r.done <- f }() // even if the operator ends the goroutine
 		f.result = w.work(ctx)
 	}()
-}
-
-// worker returns the worker of a step.
-func (r *run) worker(step plan.Step) worker {
-	limit, own := r.Timeouts[step.Project.Name]
-	if !own {
-		limit = r.Timeout
-	}
-	return worker{Options: r.Options, step: step, limit: limit}
 }
 
 // finish records the result of a step. After a success it makes the steps ready that only
