@@ -44,11 +44,8 @@ type Options struct {
 type Lock struct {
 	// Previous died holding the lock, and its work may be half done; zero if no run did.
 	Previous Owner
-	release  func() error
+	Release  func() error
 }
-
-// Release releases the lock.
-func (l *Lock) Release() error { return l.release() }
 
 // interval is the time between attempts to take a held lock on this machine.
 const interval = 100 * time.Millisecond
@@ -107,7 +104,7 @@ func tryAcquire(o Options) (*Lock, error) {
 	if err := writeOwner(f, o.Owner); err != nil {
 		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), releaseAndRemove(f))
 	}
-	return &Lock{Previous: previous, release: func() error { return releaseAndRemove(f) }}, nil
+	return &Lock{Previous: previous, Release: func() error { return releaseAndRemove(f) }}, nil
 }
 
 // open opens the file at the path and takes the kernel's lock on it.

@@ -66,7 +66,7 @@ func AcquireShared(ctx context.Context, store Store, o Options) (*Lock, error) {
 	if err := await(ctx, o, sharedInterval, func() (bool, error) { return s.try(ctx, o.Owner) }); err != nil {
 		return nil, err
 	}
-	return &Lock{Previous: s.previous, release: s.release}, nil
+	return &Lock{Previous: s.previous, Release: s.release}, nil
 }
 
 // shared is a lock in a backend.
