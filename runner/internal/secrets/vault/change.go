@@ -204,7 +204,7 @@ func (c *change) newPassphrase(ctx context.Context, noted encryption.Scheme, beg
 // checkOld finds a wrong passphrase before anything changes.
 func (c *change) checkOld(ctx context.Context) error {
 	for _, file := range c.parts() {
-		if file.done() || len(file.content.Ciphertexts()) == 0 {
+		if c.isDone(file) || len(file.content.Ciphertexts()) == 0 {
 			continue
 		}
 		if _, err := c.sealerOf(ctx, file.scheme); err != nil {
@@ -229,7 +229,7 @@ func (c *change) carryOut(ctx context.Context) error {
 		}
 	}
 	for _, part := range c.parts() {
-		if part.done() {
+		if c.isDone(part) {
 			continue
 		}
 		if err := c.reseal(ctx, part); err != nil {
@@ -241,28 +241,26 @@ func (c *change) carryOut(ctx context.Context) error {
 	return remove(c.options().SaltFile) // the stack file has its own now
 }
 
-// part is one of the two files.
+// part is a stack file, with the scheme that it is encrypted with.
 type part struct {
 	content config.StackFile
-	scheme  encryption.Scheme // that it is encrypted with
-	wanted  config.Header
+	scheme  encryption.Scheme
 }
 
 // parts returns the stack file and the secrets file. Both say how they are
 // encrypted, even without a value, since states are encrypted alike.
 func (c *change) parts() []part {
-	header := c.to.Scheme().Header()
-	parts := []part{{content: c.Settings.Config, scheme: c.old.Stack, wanted: header}}
+	parts := []part{{c.Settings.Config, c.old.Stack}}
 	if c.Settings.Secrets.Exists {
-		parts = append(parts, part{content: c.Settings.Secrets, scheme: c.old.Secrets, wanted: header})
+		parts = append(parts, part{c.Settings.Secrets, c.old.Secrets})
 	}
 	return parts
 }
 
-// done reports whether the file has been changed already.
-func (p part) done() bool {
+// isDone reports whether the file has been changed already.
+func (c *change) isDone(p part) bool {
 	header, err := p.content.Header()
-	return err == nil && header == p.wanted
+	return err == nil && header == c.to.Scheme().Header()
 }
 
 // reseal encrypts a file anew and replaces it in one step.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"mara/config"
 	"mara/runner/internal/pulumi/engine"
 	"mara/runner/internal/secrets/encryption"
 )
@@ -36,27 +35,23 @@ func (v *Vault) Learn(ctx context.Context) error {
 	if err != nil || v.Simulated { // which drops them
 		return err
 	}
-	type encrypted struct {
-		file   config.StackFile
-		scheme encryption.Scheme
-	}
-	parts := []encrypted{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}}
+	parts := []part{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}}
 	for _, scheme := range schemes.Projects {
 		for _, file := range v.ProjectStackFiles {
 			if file.File == scheme.File {
-				parts = append(parts, encrypted{file, scheme})
+				parts = append(parts, part{file, scheme})
 			}
 		}
 	}
 	for _, part := range parts {
-		if len(part.file.Ciphertexts()) == 0 || v.options().UsesPassphrase(part.scheme) {
+		if len(part.content.Ciphertexts()) == 0 || v.options().UsesPassphrase(part.scheme) {
 			continue
 		}
 		service, err := v.service(ctx, part.scheme)
 		if err != nil {
 			return v.failedUnless(ctx, err)
 		}
-		values, err := encryption.Reveal(ctx, part.file, service)
+		values, err := encryption.Reveal(ctx, part.content, service)
 		if err != nil {
 			return v.failedUnless(ctx, err)
 		}

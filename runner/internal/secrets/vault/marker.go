@@ -22,16 +22,12 @@ import (
 // .runner/environments/<stack>.change.yaml until it has ended: the new
 // encryption, without the passphrase or anything that it protects.
 
-// markerFile is where the note is; simulations are never changed.
-type markerFile string
+// markerOf returns the file of the note; simulations are never changed.
+func markerOf(s *config.Settings) string { return layout.Of(s.Root, false).KeyChange(s.Stack.Text) }
 
-func markerOf(s *config.Settings) markerFile {
-	return markerFile(layout.Of(s.Root, false).KeyChange(s.Stack.Text))
-}
-
-// read reads the encryption that a change has begun with, if there is one.
-func (f markerFile) read() (scheme encryption.Scheme, begun bool, err error) {
-	content, err := os.ReadFile(string(f))
+// readMarker reads the encryption that a change has begun with, if there is one.
+func readMarker(file string) (scheme encryption.Scheme, begun bool, err error) {
+	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return encryption.Scheme{}, false, nil
 	}
@@ -39,7 +35,7 @@ func (f markerFile) read() (scheme encryption.Scheme, begun bool, err error) {
 		return encryption.Scheme{}, false, failure.RunnerDir(err)
 	}
 	if scheme, begun = parseMarker(content); !begun {
-		return encryption.Scheme{}, false, &failure.Environment{Text: string(f) + " is damaged",
+		return encryption.Scheme{}, false, &failure.Environment{Text: file + " is damaged",
 			Next: "restore it from a backup: it says how a change of the key provider has begun"}
 	}
 	return scheme, true, nil
@@ -49,22 +45,6 @@ func (f markerFile) read() (scheme encryption.Scheme, begun bool, err error) {
 func parseMarker(content []byte) (scheme encryption.Scheme, ok bool) {
 	err := yaml.Unmarshal(content, &scheme)
 	return scheme, err == nil && (scheme.Salt != "" || scheme.Provider != "")
-}
-
-func (f markerFile) write(scheme encryption.Scheme) error {
-	content, err := markerContent(scheme)
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.WriteDeep(string(f), content, 0o600, 0o700); err != nil {
-		return failure.RunnerDir(err)
-	}
-	return nil
-}
-
-func markerContent(scheme encryption.Scheme) ([]byte, error) {
-	content, err := yaml.Marshal(scheme)
-	return append([]byte("# A change of the key provider has begun: this is the new one.\n"), content...), err
 }
 
 // sharedMarker is the key of the note in a backend that others share: the states there are half changed for all of
@@ -99,7 +79,7 @@ func (v *Vault) readShared(ctx context.Context) (lock.Store, error) {
 // begunChange returns the encryption that an unfinished change has begun with, here or, as far as it was read, in
 // another checkout.
 func (v *Vault) begunChange() (scheme encryption.Scheme, begun bool, err error) {
-	if scheme, begun, err = markerOf(v.Settings).read(); err == nil && !begun && v.sharedChange != nil {
+	if scheme, begun, err = readMarker(markerOf(v.Settings)); err == nil && !begun && v.sharedChange != nil {
 		return *v.sharedChange, true, nil
 	}
 	return scheme, begun, err
@@ -107,16 +87,16 @@ func (v *Vault) begunChange() (scheme encryption.Scheme, begun bool, err error) 
 
 // mark notes the new encryption, also for those who share the backend, before the first state changes.
 func (c *change) mark(ctx context.Context) error {
-	scheme := c.to.Scheme()
-	if err := markerOf(c.Settings).write(scheme); err != nil {
+	content, err := yaml.Marshal(c.to.Scheme())
+	if err != nil {
 		return err
+	}
+	content = append([]byte("# A change of the key provider has begun: this is the new one.\n"), content...)
+	if err := atomicfile.WriteDeep(markerOf(c.Settings), content, 0o600, 0o700); err != nil {
+		return failure.RunnerDir(err)
 	}
 	store, err := c.readShared(ctx)
 	if err != nil || store == nil {
-		return err
-	}
-	content, err := markerContent(scheme)
-	if err != nil {
 		return err
 	}
 	return store.Put(ctx, sharedMarker, content)
@@ -132,7 +112,7 @@ func (c *change) unmark(ctx context.Context) error {
 		return err
 	}
 	c.sharedChange = nil
-	return remove(string(markerOf(c.Settings)))
+	return remove(markerOf(c.Settings))
 }
 
 // remove removes a file of the runner's that may be missing.

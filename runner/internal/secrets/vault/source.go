@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -108,10 +107,7 @@ func (s Source) raw(c Console, sources config.Sources) (string, error) {
 	}
 	input := c.Stdin
 	if name, ok := strings.CutPrefix(s.From, "@"); ok {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(c.Dir, name)
-		}
-		file, err := os.Open(name)
+		file, err := os.Open(c.Absolute(name))
 		if err != nil {
 			return "", s.problem("%w", err)
 		}
