@@ -195,7 +195,7 @@ func (o renderOptions) refusePlaceholders(s *session.Session, copies encryption.
 	if o.Sealer == nil {
 		return nil
 	}
-	if copies.Unread() {
+	if copies.Unread {
 		return &failure.Environment{Text: "the secrets cannot be sealed without their passphrase",
 			Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
 	}

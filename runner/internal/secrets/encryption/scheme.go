@@ -70,10 +70,11 @@ func SchemesOf(o Options) (Schemes, error) {
 	}
 	schemes := Schemes{Stack: stack, Secrets: secrets}
 	for _, project := range slices.Sorted(maps.Keys(o.ProjectStackFiles)) {
-		scheme, err := schemeOf(o.ProjectStackFiles[project])
+		parsed, err := parse(o.ProjectStackFiles[project])
 		if err != nil {
 			return Schemes{}, err
 		}
+		scheme := parsed.schemeIn(o.ProjectStackFiles[project].File)
 		if scheme != (Scheme{}) && (scheme.Salt == "" || !HasPassphrase(o.Env, project)) {
 			schemes.Projects = append(schemes.Projects, scheme)
 		}
@@ -95,15 +96,6 @@ func (o Options) shared() (stack, secrets Scheme, err error) {
 		stack = stackFile.schemeIn(o.Stack.File)
 	}
 	return stack, secretsFile.schemeIn(o.Secrets.File), nil
-}
-
-// schemeOf parses the scheme of a file.
-func schemeOf(file config.StackFile) (Scheme, error) {
-	parsed, err := parse(file)
-	if err != nil {
-		return Scheme{}, err
-	}
-	return parsed.schemeIn(file.File), nil
 }
 
 // schemeIn returns the scheme of the file with its path.
