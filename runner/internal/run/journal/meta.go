@@ -94,7 +94,7 @@ func (r Run) Outputs() (Outputs, error) {
 
 // read reads a JSON file of the run, which may be missing.
 func (r Run) read(name string, into any) error {
-	if err := readJSON(filepath.Join(r.Dir, name), into); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := readJSON(r.Dir, name, into); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading run %s: %s: %w", r.ID, name, err)
 	}
 	return nil

@@ -72,8 +72,9 @@ func Summaries(dir string) (iter.Seq2[Run, *event.Summary], error) {
 // Summary returns what the run adds up to. Without a good summary.json, as
 // after a crash or while the run goes on, it is made from the events.
 func (r Run) Summary() (*event.Summary, error) {
-	if s, err := readSummary(r.Dir); err == nil {
-		return s, nil
+	written := &event.Summary{}
+	if err := readJSON(r.Dir, summaryFile, written); err == nil && written.Format == event.SummaryFormat {
+		return written, nil
 	}
 	f, err := r.open()
 	if err != nil {
@@ -87,20 +88,8 @@ func (r Run) Summary() (*event.Summary, error) {
 	return s, nil
 }
 
-// readSummary reads summary.json, if this runner understands it.
-func readSummary(dir string) (*event.Summary, error) {
-	s := &event.Summary{}
-	if err := readJSON(filepath.Join(dir, summaryFile), s); err != nil {
-		return nil, err
-	}
-	if s.Format != event.SummaryFormat {
-		return nil, fmt.Errorf("summary format %d", s.Format)
-	}
-	return s, nil
-}
-
-func readJSON(path string, value any) error {
-	text, err := readRegular(filepath.Dir(path), filepath.Base(path), mostJSON)
+func readJSON(dir, name string, value any) error {
+	text, err := readRegular(dir, name, mostJSON)
 	if err != nil {
 		return err
 	}
