@@ -88,14 +88,9 @@ func (u *Projects) LastRun(ctx context.Context, step plan.Step, emit func(event.
 	if run := u.session.Unchanged[name]; run != "" {
 		return run, nil
 	}
-	parts, details, err := u.fingerprint(ctx, step)
-	if err != nil {
-		u.session.Log.Debug("no fingerprint", "project", name, "error", err)
-		parts = nil
-	}
 	record, recorded := u.records.Load(name)
 	ok := recorded && (record.Run != "" && u.maySkip || record.Done != "" && slices.Contains(u.resumed, name))
-	changed := u.changed(ctx, step, record, parts)
+	parts, details, changed := u.compare(ctx, step, record)
 	if ok && len(changed) == 0 {
 		u.session.Stacks.Recall(name, record.Outputs)
 		return cmp.Or(record.Run, record.Done), nil
@@ -111,6 +106,17 @@ func (u *Projects) LastRun(ctx context.Context, step plan.Step, emit func(event.
 	delete(u.ended, name)
 	u.began[name] = beginning{parts, details, before, digest}
 	return "", u.records.Forget(name)
+}
+
+// compare computes the current fingerprint of a project, nil if it has none, and lists the parts that differ from the
+// record.
+func (u *Projects) compare(ctx context.Context, step plan.Step, record fingerprint.Record) (
+	parts fingerprint.Fingerprint, details fingerprint.Details, changed []string) {
+	parts, details, err := u.fingerprint(ctx, step)
+	if err != nil {
+		u.session.Log.Debug("no fingerprint", "project", step.Project.Name, "error", err)
+	}
+	return parts, details, u.changed(ctx, step, record, parts)
 }
 
 // changed lists the parts that differ from the record.
@@ -221,10 +227,10 @@ func (u *Projects) Done(ctx context.Context, step plan.Step, outcome stacks.Outc
 	if err := u.records.Keep(name, record); err != nil {
 		u.session.Log.Debug("no record", "project", name, "error", err)
 	}
-	if record.Done != "" && isSettled(step, outcome) {
-		record.Run = record.Done
-	} else if record.Done != "" {
-		record.Again = unsettled(step, outcome)
+	if record.Done != "" {
+		if record.Again = unsettled(step, outcome); record.Again == "" {
+			record.Run = record.Done
+		}
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -263,7 +269,7 @@ func (u *Projects) open(salt, ciphertext string) (string, error) {
 	return key.Decrypt(ciphertext)
 }
 
-// unsettled says what a program has asked its cloud that may change at any time.
+// unsettled says what a program has asked its cloud that may change at any time; "" for nothing.
 func unsettled(step plan.Step, outcome stacks.Outcome) string {
 	if outcome.Asked == nil {
 		return "what its program asks is not known"
@@ -274,17 +280,10 @@ func unsettled(step plan.Step, outcome stacks.Outcome) string {
 			asked = append(asked, what)
 		}
 	}
-	return "its program asks " + strings.Join(asked, ", ") + ", whose answer may change"
-}
-
-// isSettled reports whether a program has asked its cloud only for what does not change.
-func isSettled(step plan.Step, outcome stacks.Outcome) bool {
-	if outcome.Asked == nil {
-		return false
+	if len(asked) == 0 {
+		return ""
 	}
-	return !slices.ContainsFunc(
-		outcome.Asked, func(what string) bool { return !slices.Contains(step.Project.Settled, what) },
-	)
+	return "its program asks " + strings.Join(asked, ", ") + ", whose answer may change"
 }
 
 // Keep writes the records of projects that have succeeded, hooks included. A project runs again after a warning of the

@@ -68,25 +68,26 @@ func (u *Projects) reasons(record fingerprint.Record, recorded bool, changed []s
 
 // namePart returns the words for a part that has changed, with the names of what has changed in it.
 func namePart(part string, names []string) string {
-	shown := typeset.Few(names, 3)
 	project, isOutput := strings.CutPrefix(part, fingerprint.OutputsPart)
 	switch {
-	case isOutput && len(names) == 1:
-		return fmt.Sprintf("the output %s of %s", shown, project)
-	case isOutput && len(names) > 1:
-		return fmt.Sprintf("the outputs %s of %s", shown, project)
-	case isOutput:
+	case isOutput && len(names) == 0:
 		return "a secret output of " + project
+	case isOutput:
+		return named("output", names, 3) + " of " + project
 	case len(names) == 0:
 		return cmp.Or(partWords[part], part)
-	case part == "configuration" && len(names) == 1:
-		return "the key " + shown
 	case part == "configuration":
-		return "the keys " + shown
-	case len(names) == 1:
-		return "the file " + shown
+		return named("key", names, 3)
 	}
-	return "the files " + shown
+	return named("file", names, 3)
+}
+
+// named returns names after their noun: "the file a", "the files a, b and 3 more".
+func named(noun string, names []string, most int) string {
+	if len(names) > 1 {
+		noun += "s"
+	}
+	return "the " + noun + " " + typeset.Few(names, most)
 }
 
 // partWords are words for parts of which no more is known.
@@ -102,23 +103,16 @@ func (u *Projects) Explain(ctx context.Context, step plan.Step, emit func(event.
 		return
 	}
 	record, recorded := u.records.Load(step.Project.Name)
-	parts, details, err := u.fingerprint(ctx, step)
-	if err != nil {
-		u.session.Log.Debug("no fingerprint", "project", step.Project.Name, "error", err)
-		parts = nil
-	}
-	emit(u.why(step.Project.Name, record, recorded, u.changed(ctx, step, record, parts), details))
+	_, details, changed := u.compare(ctx, step, record)
+	emit(u.why(step.Project.Name, record, recorded, changed, details))
 }
 
 // nameVariables returns the words for variables that have changed.
 func nameVariables(names []string) string {
-	switch len(names) {
-	case 0:
+	if len(names) == 0 {
 		return "a secret environment variable"
-	case 1:
-		return "the environment variable " + names[0]
 	}
-	return "the environment variables " + typeset.Few(names, 5)
+	return named("environment variable", names, 5)
 }
 
 // ChangedSince returns what has changed for a project since it was last done. A project
@@ -131,12 +125,8 @@ func (u *Projects) ChangedSince(step plan.Step) []string {
 	if !ok || record.Parts == nil {
 		return []string{"what it depended on is not known"}
 	}
-	parts, _, err := u.fingerprint(context.Background(), step)
-	if err != nil {
-		u.session.Log.Debug("no fingerprint", "project", step.Project.Name, "error", err)
-		parts = nil
-	}
-	return u.changed(context.Background(), step, record, parts)
+	_, _, changed := u.compare(context.Background(), step, record)
+	return changed
 }
 
 // ChangedSources returns what has changed in a project's program and configuration since it was last done. It does
