@@ -118,11 +118,17 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	return subject, err
 }
 
-// Parts computes the fingerprint of a project, except for the outputs that it reads.
-func Parts(s *session.Session, maker *fingerprint.Maker, step plan.Step) (fingerprint.Fingerprint, error) {
+// Parts computes the fingerprint of a project, except for the outputs that it reads. Files outside are no part of its
+// program.
+func Parts(
+	s *session.Session, maker *fingerprint.Maker, step plan.Step, outside ...string,
+) (fingerprint.Fingerprint, error) {
 	subject, err := Of(s, step)
 	if err != nil {
 		return nil, err
+	}
+	if subject.Source != nil {
+		subject.Source.Outside = append(subject.Source.Outside, outside...)
 	}
 	return maker.Of(subject)
 }
@@ -186,13 +192,10 @@ const (
 
 // ProgramOnly returns the parts of a project's fingerprint that are about its program; nil for none.
 func ProgramOnly(parts fingerprint.Fingerprint) fingerprint.Fingerprint {
-	if parts == nil {
-		return nil
-	}
 	return OnlyParts(parts, RunnerPart, ProgramPart, FilesPart)
 }
 
-// OnlyParts returns a fingerprint without all other parts.
+// OnlyParts returns a fingerprint without all other parts; nil for none.
 func OnlyParts(parts fingerprint.Fingerprint, names ...string) fingerprint.Fingerprint {
 	own := maps.Clone(parts)
 	maps.DeleteFunc(own, func(part, _ string) bool { return !slices.Contains(names, part) })

@@ -44,7 +44,7 @@ func planFingerprints(
 			unknown[name] = err
 			continue
 		}
-		made, failed := fingerprintOf(s, maker, step, outside)
+		made, failed := inputs.Parts(s, maker, step, outside...)
 		if failed != nil {
 			unknown[name] = failed
 			continue
@@ -52,21 +52,6 @@ func planFingerprints(
 		known[name] = inputs.OnlyParts(made, parts...)
 	}
 	return known, unknown
-}
-
-// fingerprintOf returns the fingerprint of a project, but for the outputs that it reads.
-// Files outside are no part of its program.
-func fingerprintOf(
-	s *session.Session, maker *fingerprint.Maker, step plan.Step, outside []string,
-) (fingerprint.Fingerprint, error) {
-	subject, err := inputs.Of(s, step)
-	if err != nil {
-		return nil, err
-	}
-	if subject.Source != nil {
-		subject.Source.Outside = append(subject.Source.Outside, outside...)
-	}
-	return maker.Of(subject)
 }
 
 // writtenFiles returns the files that this command reads or writes, which may be next to
