@@ -182,22 +182,19 @@ func (t Today) Compare(ctx context.Context, d session.Deps, o session.Options, s
 
 // CompareOpen compares an environment whose settings are resolved. A record that cannot be read is an error.
 func (t Today) CompareOpen(ctx context.Context, s *session.Session) (Verdict, error) {
+	var last Record
 	store, err := s.RunLock().Rolled(ctx)
-	if err != nil {
-		return Verdict{}, unknownRecord(s, err)
+	if err == nil {
+		last, err = read(ctx, s, store)
 	}
-	last, err := read(ctx, s, store)
 	if err != nil {
-		return Verdict{}, unknownRecord(s, err)
+		text := fmt.Sprintf("reading what was rolled out of %s: %v", s.Settings.Stack.Text, err)
+		return Verdict{}, &failure.Environment{Text: text}
 	}
 	if !last.isKnown() {
 		return Verdict{State: NeverRolledOut}, nil
 	}
 	return last.compare(t.presentOf(s)), nil
-}
-
-func unknownRecord(s *session.Session, err error) error {
-	return &failure.Environment{Text: fmt.Sprintf("reading what was rolled out of %s: %v", s.Settings.Stack.Text, err)}
 }
 
 // presentOf describes an environment as it is on the disk.
