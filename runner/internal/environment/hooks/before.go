@@ -65,10 +65,10 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 	}
 	runtime, err := containers.FindIn(h.Env, h.Runtime)
 	if err == nil {
-		err = kindnodes.Revive(ctx, runtime, name, uid, func(text string) { say(emit, event.Warning, "%s", text) })
+		err = kindnodes.Revive(ctx, runtime, name, uid, func(text string) { event.Say(emit, event.Warning, "%s", text) })
 	}
 	if err != nil {
-		say(emit, event.Warning, "starting the nodes of the cluster: %v", err)
+		event.Say(emit, event.Warning, "starting the nodes of the cluster: %v", err)
 	}
 }
 
@@ -106,13 +106,13 @@ func (h Hooks) emptyCluster(ctx context.Context, project string,
 	if err != nil || cluster == nil {
 		return err
 	}
-	err = wait(ctx, cluster, func(text string) { say(emit, event.Info, "%s", text) })
+	err = wait(ctx, cluster, func(text string) { event.Say(emit, event.Info, "%s", text) })
 	var left *examine.LeftError
 	var unknown *examine.UnknownError
 	isLeft, isUnknown := errors.As(err, &left), errors.As(err, &unknown)
 	switch {
 	case (isLeft || isUnknown) && h.LeaveBehind:
-		say(emit, event.Warning, "%v; look for load balancers and volumes in the cloud's own console", err)
+		event.Say(emit, event.Warning, "%v; look for load balancers and volumes in the cloud's own console", err)
 		return nil
 	case isLeft:
 		return fmt.Errorf("%w. Delete these with kubectl and run the same command again; "+
@@ -152,7 +152,7 @@ func (h Hooks) Failed(ctx context.Context, step plan.Step, failure error, emit f
 		h.Log.Debug("asking why a step has failed", "project", step.Project.Name, "error", h.Masker.Mask(err.Error()))
 	}
 	for _, line := range lines {
-		say(emit, event.Error, "%s", line)
+		event.Say(emit, event.Error, "%s", line)
 	}
 }
 
@@ -226,7 +226,7 @@ func tell(namespace, release string, found []examine.Difference, emit func(event
 		})
 	}
 	if changes.Any() {
-		say(emit, event.Info,
+		event.Say(emit, event.Info,
 			"to repair release %[2]s: "+
 				"helm get manifest %[2]s -n %[1]s | kubectl apply -n %[1]s --server-side --force-conflicts -f -",
 			namespace, release)

@@ -69,14 +69,14 @@ func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call exec
 	hook := call.Hook
 	name := shellescape.QuoteCommand(hook.Command)
 	if h.Simulated && !hook.Simulate {
-		say(emit, event.Info, "SIMULATED: not run: %s", name)
+		event.Say(emit, event.Info, "SIMULATED: not run: %s", name)
 		return nil
 	}
 	input := h.input(ctx, op, call)
-	show := func(line string) string { say(emit, event.Info, "%s", line); return line }
+	show := func(line string) string { event.Say(emit, event.Info, "%s", line); return line }
 	if err := h.learnSecrets(ctx, input); err != nil {
-		say(emit, event.Warning, "the output of the hook is not shown: it may have secret outputs, which cannot be read: %s",
-			h.Masker.Mask(err.Error()))
+		event.Say(emit, event.Warning, "the output of the hook is not shown: it may have secret outputs, which cannot be "+
+			"read: %s", h.Masker.Mask(err.Error()))
 		show = func(string) string { return "" }
 	}
 	for attempt := 0; ; attempt++ {
@@ -84,7 +84,7 @@ func (h Hooks) runCommand(ctx context.Context, op operation.Operation, call exec
 		if err == nil || ctx.Err() != nil || attempt >= hook.Retry {
 			return err
 		}
-		say(emit, event.Warning, "hook %s: %v; trying again", hook.Name, err)
+		event.Say(emit, event.Warning, "hook %s: %v; trying again", hook.Name, err)
 		if err := interrupt.Sleep(ctx, retryWait); err != nil {
 			return err
 		}

@@ -128,20 +128,20 @@ func (h Hooks) awaitAnswer(ctx context.Context, project string, emit func(event.
 		return fmt.Errorf("%s has no output application_url", project)
 	}
 	if h.Simulated {
-		say(emit, event.Info, "SIMULATED: nothing answers at %s, and it is not requested", address)
+		event.Say(emit, event.Info, "SIMULATED: nothing answers at %s, and it is not requested", address)
 		return nil
 	}
 	unknown := cloudName
 	if h.Provider.Local {
 		unknown = localName
 	}
-	say(emit, event.Info, "waiting until %s answers", address)
+	event.Say(emit, event.Info, "waiting until %s answers", address)
 	err = reach.Until(ctx, address, reach.Options{Ask: h.request(), Every: askEvery, Limit: askLimit, Unknown: unknown})
 	switch {
 	case err == nil:
-		say(emit, event.Info, "%s answers", address)
+		event.Say(emit, event.Info, "%s answers", address)
 	case ctx.Err() == nil && !h.Provider.Local:
-		say(emit, event.Warning, "%v; perhaps it cannot be reached from this machine", err)
+		event.Say(emit, event.Warning, "%v; perhaps it cannot be reached from this machine", err)
 		return nil
 	}
 	return err

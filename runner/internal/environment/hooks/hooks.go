@@ -63,11 +63,6 @@ func (h Hooks) Hook(op operation.Operation) func(context.Context, executor.HookC
 	}
 }
 
-// say reports something about the step that a hook is for.
-func say(emit func(event.Event), severity event.Severity, format string, args ...any) {
-	emit(event.Event{Type: event.StepLog, Severity: severity, Message: fmt.Sprintf(format, args...)})
-}
-
 // mergeKubeconfig puts the cluster's entries into the user's kubeconfig. It warns if the cluster does not answer.
 func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(event.Event)) error {
 	content, err := h.ClusterKubeconfig(ctx, project)
@@ -85,7 +80,7 @@ func (h Hooks) mergeKubeconfig(ctx context.Context, project string, emit func(ev
 	if merged.Current != merged.Context {
 		current = fmt.Sprintf("%s stays the current one", merged.Current)
 	}
-	say(emit, event.Info, "context %s is in %s; %s", merged.Context, merged.File, current)
+	event.Say(emit, event.Info, "context %s is in %s; %s", merged.Context, merged.File, current)
 	if h.Simulated {
 		return nil
 	}
@@ -140,7 +135,7 @@ func (h Hooks) ClusterKubeconfig(ctx context.Context, project string) ([]byte, e
 func (h Hooks) forgetKubeconfig(ctx context.Context, emit func(event.Event)) error {
 	removed, err := h.entries().Remove(ctx)
 	for _, place := range removed {
-		say(emit, event.Info, "context %s is removed from %s", place.Context, place.File)
+		event.Say(emit, event.Info, "context %s is removed from %s", place.Context, place.File)
 	}
 	return err
 }

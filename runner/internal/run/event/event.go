@@ -12,6 +12,7 @@
 package event
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -270,6 +271,21 @@ func (e Event) Duration() time.Duration {
 // Wait returns how long a step that failed waits until it is tried again.
 func (e Event) Wait() time.Duration {
 	return time.Duration(e.WaitMS) * time.Millisecond
+}
+
+// Say emits a line of a step's log.
+func Say(emit func(Event), severity Severity, format string, args ...any) {
+	emit(Event{Type: StepLog, Severity: severity, Message: fmt.Sprintf(format, args...)})
+}
+
+// WithoutResources passes on the warnings and logs of an operation: its resources are not those of the step that it
+// runs in.
+func WithoutResources(emit func(Event)) func(Event) {
+	return func(e Event) {
+		if e.Type == RunWarning || e.Type == StepLog {
+			emit(e)
+		}
+	}
 }
 
 // Sink receives events. An Emitter calls its sinks one after the other from

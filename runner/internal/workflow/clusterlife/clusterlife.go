@@ -208,11 +208,12 @@ func (c Cluster) Clear(ctx context.Context, contents Contents, emit func(event.E
 	}
 	for _, held := range slices.Backward(contents) {
 		name := held.Step.Project.Name
-		say(emit, "deleting what %s has in the cluster: %s", name, typeset.Counted(held.Objects, "object"))
+		objects := typeset.Counted(held.Objects, "object")
+		event.Say(emit, event.Info, "deleting what %s has in the cluster: %s", name, objects)
 		task := stacks.Task{
 			Operation: operation.Destroy, Step: held.Step, InCluster: true, ParallelResources: c.parallel,
 		}
-		if _, err := c.stacks.Operate(ctx, task, warningsOnly(emit)); err != nil {
+		if _, err := c.stacks.Operate(ctx, task, event.WithoutResources(emit)); err != nil {
 			return fmt.Errorf("deleting what %s has in the cluster, before the cluster is replaced: %w", name, err)
 		}
 	}
@@ -228,20 +229,6 @@ func (c Contents) protected() []string {
 		}
 	}
 	return names
-}
-
-func say(emit func(event.Event), format string, args ...any) {
-	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: fmt.Sprintf(format, args...)})
-}
-
-// warningsOnly passes on the warnings and logs of an operation: its resources are not those of the step that it runs
-// in.
-func warningsOnly(emit func(event.Event)) func(event.Event) {
-	return func(e event.Event) {
-		if e.Type == event.RunWarning || e.Type == event.StepLog {
-			emit(e)
-		}
-	}
 }
 
 // LostIn returns the clusters that a project would replace or delete.

@@ -63,8 +63,7 @@ func (l *secondLook) isDue(project string) bool {
 // check refuses a project whose second preview shows changes that were not approved.
 func (l *secondLook) check(ctx context.Context, now updateplan.Project, emit func(event.Event)) error {
 	first := l.first[now.Name]
-	text := "previewed again with the outputs of " + strings.Join(first.Unknown, ", ")
-	emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: text})
+	event.Say(emit, event.Info, "previewed again with the outputs of %s", strings.Join(first.Unknown, ", "))
 	if err := l.judgeLosses(ctx, first, now, emit); err != nil {
 		return err
 	}

@@ -90,7 +90,6 @@ func (w cloudWatch) listen(ctx context.Context, heard <-chan struct{}, emit func
 			continue
 		}
 		said = failed.Text
-		emit(event.Event{Type: event.StepLog, Severity: event.Warning,
-			Message: failed.Text + "; its provider tries again until it answers, and says nothing"})
+		event.Say(emit, event.Warning, "%s; its provider tries again until it answers, and says nothing", said)
 	}
 }

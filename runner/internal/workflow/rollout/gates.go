@@ -80,11 +80,7 @@ func (r *rollout) each(ctx context.Context, w fleet.Wave, do func(ctx context.Co
 }
 
 func (r *rollout) hasNoDrift(ctx context.Context, stack string, emit func(event.Event)) error {
-	p, err := r.operate(ctx, r.request(operation.Drift, stack), func(e event.Event) {
-		if e.Type == event.RunWarning || e.Type == event.StepLog {
-			emit(e)
-		}
-	})
+	p, err := r.operate(ctx, r.request(operation.Drift, stack), event.WithoutResources(emit))
 	if err != nil {
 		return err
 	}
@@ -154,9 +150,7 @@ func (r *rollout) answers(ctx context.Context, gate fleet.Gate, stack string, em
 		return err
 	}
 	if r.Simulation.On {
-		emit(event.Event{
-			Type: event.StepLog, Severity: event.Info, Message: "SIMULATED: not asked: " + strings.Join(addresses, ", "),
-		})
+		event.Say(emit, event.Info, "SIMULATED: not asked: %s", strings.Join(addresses, ", "))
 		return nil
 	}
 	proxy := cloud.Proxy(r.Sources.File.Merge(r.Sources.Process))

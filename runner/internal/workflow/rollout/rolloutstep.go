@@ -37,8 +37,7 @@ func (r *rollout) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		if r.isStopping() {
 			return outcome, interrupt.ErrInterrupted
 		}
-		emit(event.Event{Type: event.StepLog, Severity: event.Info,
-			Message: fmt.Sprintf("step %d of %d: %s", i+1, len(steps), one.Title)})
+		event.Say(emit, event.Info, "step %d of %d: %s", i+1, len(steps), one.Title)
 		if err := one.Begin(); err != nil {
 			return outcome, err
 		}
@@ -70,12 +69,8 @@ func (r *rollout) perform(ctx context.Context, one operate.Request, emit func(ev
 func (r *rollout) operate(ctx context.Context, one operate.Request, emit func(event.Event)) (*part, error) {
 	p := &part{emit: emit, stop: r.stop, room: r.room, operation: one.Operation}
 	one.Rollout = &operate.Rollout{ID: r.run.ID(), Resumes: r.resumes, Stop: r.stop, Enter: p.enter}
-	one.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) {
-		emit(event.Event{Type: event.StepLog, Severity: event.Warning, Message: text})
-	}}
-	d, view := r.surroundings(p, func(line string) {
-		emit(event.Event{Type: event.StepLog, Severity: event.Info, Message: line})
-	})
+	one.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) { event.Say(emit, event.Warning, "%s", text) }}
+	d, view := r.surroundings(p, func(line string) { event.Say(emit, event.Info, "%s", line) })
 	_, err := operate.Run(ctx, d, one, view)
 	return p, p.err(err)
 }
@@ -253,7 +248,7 @@ func (p *part) Emit(e event.Event) {
 	case event.StepLog:
 		if e.Severity == event.Error || e.Severity == event.Warning {
 			source := strings.TrimSpace(e.Project + " " + e.Resource.String())
-			p.emit(event.Event{Type: event.StepLog, Severity: e.Severity, Message: source + ": " + e.Message})
+			event.Say(p.emit, e.Severity, "%s: %s", source, e.Message)
 		}
 	}
 }
