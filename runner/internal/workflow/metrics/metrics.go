@@ -61,69 +61,61 @@ func Text(f view.Fleet, version string, now time.Time) []byte {
 
 // environment adds what is known of an environment.
 func (s *set) environment(e view.Environment) {
-	protected := "false"
-	if e.Life.Protected != "" {
-		protected = "true"
-	}
-	s.add("mara_environment_info", "An environment.", 1, "environment", e.Name, "provider", e.Provider, "wave",
-		e.Wave,
-		"protected", protected)
+	add := s.about(e)
+	add("mara_environment_info", "An environment.", 1, "provider", e.Provider, "wave", e.Wave,
+		"protected", strconv.FormatBool(e.Life.Protected != ""))
 	for _, state := range view.States() {
-		s.add("mara_environment_state", "1 for the state of the environment, 0 for all others.",
-			truth(e.State == state),
-			"environment", e.Name, "state", string(state))
+		add("mara_environment_state", "1 for the state of the environment, 0 for all others.", truth(e.State == state),
+			"state", string(state))
 	}
-	s.add("mara_collect_errors", "1 if the environment cannot be read.", truth(e.Error != ""), "environment", e.Name)
+	add("mara_collect_errors", "1 if the environment cannot be read.", truth(e.Error != ""))
 	if e.Error == "" {
-		s.add("mara_environment_waiting_changes", "Values and programs that have changed since the last success.",
-			float64(len(e.Verdict.Changes)), "environment", e.Name)
+		add("mara_environment_waiting_changes", "Values and programs that have changed since the last success.",
+			float64(len(e.Verdict.Changes)))
 	}
 	if d := e.Drift; d != nil && !d.Void {
-		s.add("mara_environment_drifted_resources", "Resources that differed at the last comparison.",
-			float64(d.Resources()),
-			"environment", e.Name)
-		s.add("mara_environment_drift_checked_timestamp_seconds",
-			"When the environment was last compared with its cloud.",
-			seconds(d.At), "environment", e.Name)
+		add("mara_environment_drifted_resources", "Resources that differed at the last comparison.", float64(d.Resources()))
+		add("mara_environment_drift_checked_timestamp_seconds",
+			"When the environment was last compared with its cloud.", seconds(d.At))
 	}
 	if c := e.Lately.Costs; c != nil {
-		s.add("mara_environment_monthly_cost_"+currency(c.Currency),
-			"The least that the environment costs a month.", c.Monthly,
-			"environment", e.Name)
+		add("mara_environment_monthly_cost_"+currency(c.Currency),
+			"The least that the environment costs a month.", c.Monthly)
 	}
-	s.add("mara_environment_lock_held", "1 if a run holds the lock of the environment, alive or not.",
-		truth(e.Lock != nil),
-		"environment", e.Name)
+	add("mara_environment_lock_held", "1 if a run holds the lock of the environment, alive or not.", truth(e.Lock != nil))
 	if ends := e.Life.Ends(); !ends.IsZero() {
-		s.add("mara_environment_expires_timestamp_seconds", "When the time of the environment is over.",
-			seconds(ends),
-			"environment", e.Name)
+		add("mara_environment_expires_timestamp_seconds", "When the time of the environment is over.", seconds(ends))
+	}
+}
+
+// about returns a function that adds what is about an environment.
+func (s *set) about(e view.Environment) func(name, help string, value float64, more ...string) {
+	return func(name, help string, value float64, more ...string) {
+		s.add(name, help, value, append([]string{"environment", e.Name}, more...)...)
 	}
 }
 
 // runs adds what the newest runs of an environment say.
 func (s *set) runs(e view.Environment) {
+	add := s.about(e)
 	if run := e.Lately.Success; run != nil {
-		s.add("mara_environment_last_success_timestamp_seconds", "When the last up that succeeded had ended.",
-			seconds(run.Started.Add(run.Duration())), "environment", e.Name)
+		add("mara_environment_last_success_timestamp_seconds", "When the last up that succeeded had ended.",
+			seconds(run.Started.Add(run.Duration())))
 	}
 	for _, run := range []*view.Past{e.Lately.Write, e.Lately.Preview} {
 		if run == nil || !run.Ended() {
 			continue
 		}
-		labels := []string{"environment", e.Name, "operation", string(run.Operation)}
-		s.add("mara_environment_last_run_timestamp_seconds", "When the last run began.", seconds(run.Started),
-			labels...)
-		s.add("mara_environment_last_run_duration_seconds", "How long the last run took.", run.Duration().Seconds(),
-			labels...)
-		s.add("mara_environment_last_run_success", "1 if the last run succeeded.",
-			truth(run.Result == event.Succeeded), labels...)
+		name := string(run.Operation)
+		add("mara_environment_last_run_timestamp_seconds", "When the last run began.", seconds(run.Started), "operation", name)
+		add("mara_environment_last_run_duration_seconds", "How long the last run took.", run.Duration().Seconds(),
+			"operation", name)
+		add("mara_environment_last_run_success", "1 if the last run succeeded.", truth(run.Result == event.Succeeded),
+			"operation", name)
 		if run.Operation == operation.Preview {
 			const help = "What rules found at the last preview."
-			s.add("mara_environment_policy_findings", help, float64(run.Findings.Denied), "environment", e.Name,
-				"level", event.LevelDeny)
-			s.add("mara_environment_policy_findings", help, float64(run.Findings.Warnings), "environment", e.Name,
-				"level", event.LevelWarn)
+			add("mara_environment_policy_findings", help, float64(run.Findings.Denied), "level", event.LevelDeny)
+			add("mara_environment_policy_findings", help, float64(run.Findings.Warnings), "level", event.LevelWarn)
 		}
 	}
 }
@@ -159,16 +151,13 @@ func (s *set) text() string {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s gauge\n", f.name, f.help, f.name)
 		for _, line := range f.samples {
 			b.WriteString(f.name)
-			for i := 0; i+1 < len(line.labels); i += 2 {
-				separator := ","
-				if i == 0 {
-					separator = "{"
-				}
-				fmt.Fprintf(&b, `%s%s="%s"`, separator, line.labels[i],
-					escape.Replace(strings.ToValidUTF8(line.labels[i+1], "?")))
+			var labels []string
+			for label := range slices.Chunk(line.labels, 2) {
+				value := escape.Replace(strings.ToValidUTF8(label[1], "?"))
+				labels = append(labels, fmt.Sprintf(`%s="%s"`, label[0], value))
 			}
-			if len(line.labels) > 0 {
-				b.WriteByte('}')
+			if len(labels) > 0 {
+				b.WriteString("{" + strings.Join(labels, ",") + "}")
 			}
 			b.WriteString(" " + strconv.FormatFloat(line.value, 'f', -1, 64) + "\n")
 		}
