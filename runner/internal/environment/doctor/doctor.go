@@ -49,8 +49,7 @@ func Examine(d session.Deps, o Options) (*Examination, error) {
 	if e.unresolved == nil {
 		e.unresolved = e.Session.Resolve()
 	}
-	var flag *config.FlagError
-	if errors.As(e.unresolved, &flag) &&
+	if flag, ok := errors.AsType[*config.FlagError](e.unresolved); ok &&
 		(flag.Flag == "--stack" && o.Stack.IsSet() || flag.Flag == "--provider" && o.Provider.IsSet()) {
 		return nil, e.unresolved
 	}
@@ -294,8 +293,7 @@ func (e *Examination) programs(context.Context) []preflight.Finding {
 
 // findings returns the problems that an error lists.
 func findings(err error) []preflight.Finding {
-	var wrong *config.Error
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		var found []preflight.Finding
 		for _, p := range wrong.Problems {
 			found = append(found, preflight.Finding{Status: preflight.Problem, Text: p.String()})

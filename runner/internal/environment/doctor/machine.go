@@ -140,8 +140,7 @@ func IsAboutSurroundings(err error) bool {
 
 // numberOf returns the number of problems that an error reports.
 func numberOf(err error) int {
-	var several *ProblemsError
-	if errors.As(err, &several) {
+	if several, ok := errors.AsType[*ProblemsError](err); ok {
 		return several.problems.Counts()[preflight.Problem]
 	}
 	return len(findings(err))

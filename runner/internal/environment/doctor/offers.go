@@ -167,8 +167,7 @@ func (o offers) compare(asked answers) (found []preflight.Finding) {
 
 // reasonOf returns why a cloud gave no answer, and what to do about it.
 func reasonOf(err error) (text, next string) {
-	var failed *cloud.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*cloud.Error](err); ok {
 		return failed.Text, failed.Next
 	}
 	return err.Error(), ""

@@ -49,8 +49,8 @@ func (e *Examination) maraFile(context.Context) []preflight.Finding {
 // broken returns the error of reading the root, if it is about files that isMeant
 // selects; nil otherwise.
 func (e *Examination) broken(isMeant func(config.Problem) bool) error {
-	var wrong *config.Error
-	if !errors.As(e.Options.Broken, &wrong) {
+	wrong, ok := errors.AsType[*config.Error](e.Options.Broken)
+	if !ok {
 		if e.Options.Broken != nil && isMeant(config.Problem{File: config.EnvironmentFile}) {
 			return e.Options.Broken
 		}

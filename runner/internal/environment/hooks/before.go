@@ -107,9 +107,8 @@ func (h Hooks) emptyCluster(ctx context.Context, project string,
 		return err
 	}
 	err = wait(ctx, cluster, func(text string) { event.Say(emit, event.Info, "%s", text) })
-	var left *examine.LeftError
-	var unknown *examine.UnknownError
-	isLeft, isUnknown := errors.As(err, &left), errors.As(err, &unknown)
+	left, isLeft := errors.AsType[*examine.LeftError](err)
+	unknown, isUnknown := errors.AsType[*examine.UnknownError](err)
 	switch {
 	case (isLeft || isUnknown) && h.LeaveBehind:
 		event.Say(emit, event.Warning, "%v; look for load balancers and volumes in the cloud's own console", err)
@@ -130,11 +129,9 @@ const failedLimit = 10 * time.Second
 // Failed follows a step that has failed. If it has waited in vain for Pods, it tells which are not ready, and why; if
 // for Namespaces to go, what keeps them. That it cannot is no failure of its own.
 func (h Hooks) Failed(ctx context.Context, step plan.Step, failure error, emit func(event.Event)) {
-	var late *stacks.NotReadyError
-	var stuck *stacks.StuckError
-	isLate := errors.As(failure, &late) && step.Project.Namespace != ""
-	isStuck := errors.As(failure, &stuck)
-	if h.Simulated || ctx.Err() != nil || !isLate && !isStuck {
+	_, isLate := errors.AsType[*stacks.NotReadyError](failure)
+	stuck, isStuck := errors.AsType[*stacks.StuckError](failure)
+	if h.Simulated || ctx.Err() != nil || (!isLate || step.Project.Namespace == "") && !isStuck {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, failedLimit)

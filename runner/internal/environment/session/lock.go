@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,23 +81,19 @@ func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore
 		return failure.RunnerDir(err)
 	}
 	err = h.session.OpenStacks(ctx, work, copies)
-	var broken *statefiles.BrokenError
-	if !errors.As(err, &broken) || !restore && !statefiles.OnlySidecars(broken.Broken) {
+	broken, ok := errors.AsType[*statefiles.BrokenError](err)
+	if !ok || !restore && !statefiles.OnlySidecars(broken.Broken) {
 		return err
 	}
-	if err := h.restore(h.session.Deps.Stderr, broken.Broken); err != nil {
+	err = h.session.States().Restore(h.session.Deps.Stderr, broken.Broken, h.Backups())
+	if _, isAdvised := errors.AsType[*failure.Environment](err); err != nil && !isAdvised {
+		return failure.RunnerDir(err)
+	}
+	if err != nil {
 		return err
 	}
 	h.Restored = !statefiles.OnlySidecars(broken.Broken)
 	return h.session.OpenStacks(ctx, work, copies)
-}
-
-func (h *Held) restore(w io.Writer, broken []statefiles.Broken) error {
-	err := h.session.States().Restore(w, broken, h.Backups())
-	if _, isAdvised := errors.AsType[*failure.Environment](err); err != nil && !isAdvised {
-		err = failure.RunnerDir(err)
-	}
-	return err
 }
 
 // Backups returns the directory for copies of what the run replaces.

@@ -23,8 +23,7 @@ func (g judge) emitFinding(emit func(event.Event), f event.Finding, text string)
 
 // emitBroken emits a rule that could not be applied, which forbids an up.
 func (g judge) emitBroken(emit func(event.Event), err error) {
-	var broken *policy.RuleError
-	if errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*policy.RuleError](err); ok {
 		f := event.Finding{Rule: broken.Rule, Level: event.LevelDeny, Message: broken.Error(), Line: 1}
 		f.File = InRepository(g.Request.Request, broken.File)
 		g.emitFinding(emit, f, "")

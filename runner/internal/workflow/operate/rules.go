@@ -155,8 +155,7 @@ func (e *forbiddenError) NextStep() string { return e.next }
 
 // forbidden returns the part of an error that no summary shows.
 func forbidden(err error) error {
-	var denied *forbiddenError
-	if errors.As(err, &denied) {
+	if denied, ok := errors.AsType[*forbiddenError](err); ok {
 		return denied
 	}
 	return nil

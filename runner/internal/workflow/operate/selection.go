@@ -121,8 +121,7 @@ func left(p plan.Plan, rest journal.Resumption, op operation.Operation, changed 
 // limitToRest skips what the last run has done, as far as that is current, and what it skipped.
 func (j *job) limitToRest(changed changedFunc) error {
 	rest, err := j.readRest(j.s)
-	var nothing *journal.ResumeError
-	if j.Rollout != nil && errors.As(err, &nothing) {
+	if _, nothing := errors.AsType[*journal.ResumeError](err); nothing && j.Rollout != nil {
 		return nil // the rollout that is resumed has not begun with this environment, or others have worked on it since
 	}
 	if err != nil {

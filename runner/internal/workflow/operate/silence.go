@@ -84,9 +84,8 @@ func (w cloudWatch) listen(ctx context.Context, heard <-chan struct{}, emit func
 			continue
 		case <-time.After(w.after):
 		}
-		err := w.ask(ctx)
-		var failed *cloud.Error
-		if ctx.Err() != nil || !errors.As(err, &failed) || !failed.Unsure || failed.Text == said {
+		failed, ok := errors.AsType[*cloud.Error](w.ask(ctx))
+		if ctx.Err() != nil || !ok || !failed.Unsure || failed.Text == said {
 			continue
 		}
 		said = failed.Text

@@ -303,8 +303,7 @@ func (p *part) unchanged() string {
 // err returns the error that the rollout shows. An error that the run has reported is replaced with the errors of its
 // projects.
 func (p *part) err(err error) error {
-	var reported *failure.Reported
-	if err == nil || !errors.As(err, &reported) {
+	if _, reported := errors.AsType[*failure.Reported](err); !reported {
 		return err
 	}
 	if p.summary.Outcome() == event.Interrupted {
