@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/prompt"
@@ -103,13 +104,11 @@ func (i *Interview) Asked() bool { return len(i.asked) > 0 }
 // next returns the next question; ok is false if there is none.
 func (i *Interview) next() (q providers.Question, ok bool) {
 	if i.First {
-		for _, q := range i.provider.Questions {
-			if i.open(q) {
-				return q, true
-			}
+		if q, ok := model.Find(i.provider.Questions, i.open); ok {
+			return q, true
 		}
 	}
-	if missing := i.missing(); len(missing) > 0 {
+	if missing := i.provider.Missing(i.with(), i.Sources); len(missing) > 0 {
 		return i.question(missing[0]), true
 	}
 	return q, false
@@ -122,20 +121,14 @@ func (i *Interview) open(q providers.Question) bool {
 	return (!set || q.Required) && !answered && !slices.Contains(i.asked, q.Key) && q.When.Met(i.value)
 }
 
-// missing lists the required keys that have neither a value nor an answer.
-func (i *Interview) missing() []config.Key {
-	return i.provider.Missing(i.with(), i.Sources)
-}
-
 // question returns the question for a key; a key without one is asked by its name.
 func (i *Interview) question(key config.Key) providers.Question {
-	for _, q := range i.provider.Questions {
-		if q.Key == key.Name {
-			q.Required = true
-			return q
-		}
+	q, ok := model.Find(i.provider.Questions, func(q providers.Question) bool { return q.Key == key.Name })
+	if !ok {
+		q = providers.Question{Key: key.Name, Text: key.Name}
 	}
-	return providers.Question{Key: key.Name, Text: key.Name, Required: true}
+	q.Required = true
+	return q
 }
 
 // value returns the current value of a key: its answer, its value in the file, or its
@@ -240,11 +233,7 @@ func optionsOf(key config.Key) []prompt.Option {
 	if key.Kind == config.Bool {
 		values = []string{"false", "true"}
 	}
-	var options []prompt.Option
-	for _, value := range values {
-		options = append(options, prompt.Option{Value: value})
-	}
-	return options
+	return withOptions(nil, values...)
 }
 
 // defaultOf returns the default answer: the value of a variable, of another key, or
@@ -413,20 +402,14 @@ func (i *Interview) known(key string) string {
 	return text
 }
 
-// warn reports why a cloud does not answer, and the consequence.
+// warn reports once why a cloud does not answer, and the consequence. It ignores errors after a cancellation by the
+// user.
 func (i *Interview) warn(ctx context.Context, err error) {
-	if err != nil {
-		i.report(ctx, err, "; there is no list to choose from")
-	}
-}
-
-// report prints an error once. It ignores errors after a cancellation by the user.
-func (i *Interview) report(ctx context.Context, err error, consequence string) {
-	if i.cloud.warned == err.Error() || errors.Is(ctx.Err(), context.Canceled) {
+	if err == nil || i.cloud.warned == err.Error() || errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
 	i.cloud.warned = err.Error()
-	i.printf("warning: %s%s", err, consequence)
+	i.printf("warning: %s; there is no list to choose from", err)
 	var next interface{ NextStep() string }
 	if errors.As(err, &next) && next.NextStep() != "" {
 		i.printf("hint: %s", next.NextStep())
