@@ -23,26 +23,22 @@ type Obstacle struct {
 func Obstacles(all, drained []map[string]any, to string) []Obstacle {
 	found := append(removed(all, to), drains(drained)...)
 	slices.SortStableFunc(found, func(a, b Obstacle) int {
-		return cmp.Or(compareBool(b.Stops, a.Stops), strings.Compare(a.Where, b.Where))
+		switch {
+		case a.Stops == b.Stops:
+			return strings.Compare(a.Where, b.Where)
+		case a.Stops:
+			return -1
+		}
+		return 1
 	})
 	return slices.Compact(found)
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // removed finds objects of API versions that the version of Kubernetes does not serve any more. The list is that of
 // Kubernetes' own code, which says of each type when it goes, and of what this program does not know it says nothing.
 func removed(items []map[string]any, to string) (found []Obstacle) {
 	for _, item := range items {
-		object, _ := item["object"].(map[string]any)
+		object := mapOf(item["object"])
 		for version, manager := range versionsOf(object) {
 			kind := schema.FromAPIVersionAndKind(version, textOf(object["kind"]))
 			gone := RemovedIn(kind)
@@ -63,14 +59,13 @@ func removed(items []map[string]any, to string) (found []Obstacle) {
 // versionsOf returns the API versions that an object is declared in or was last written in, with the field manager that
 // has. A cluster answers in whatever version it is asked for, so that only the second says what its writers use.
 func versionsOf(object map[string]any) map[string]string {
-	metadata, _ := object["metadata"].(map[string]any)
-	managed, isLive := metadata["managedFields"].([]any)
+	managed, isLive := mapOf(object["metadata"])["managedFields"].([]any)
 	if !isLive {
 		return map[string]string{textOf(object["apiVersion"]): ""}
 	}
 	versions := map[string]string{}
 	for _, entry := range managed {
-		entry, _ := entry.(map[string]any)
+		entry := mapOf(entry)
 		versions[textOf(entry["apiVersion"])] = textOf(entry["manager"])
 	}
 	return versions
@@ -117,13 +112,12 @@ func drains(items []map[string]any) (found []Obstacle) {
 		}
 	}
 	for _, item := range items {
-		object, _ := item["object"].(map[string]any)
+		object := mapOf(item["object"])
 		if object["kind"] != "PodDisruptionBudget" {
 			continue
 		}
-		spec, _ := object["spec"].(map[string]any)
-		selector, _ := spec["selector"].(map[string]any)
-		match, _ := selector["matchLabels"].(map[string]any)
+		spec := mapOf(object["spec"])
+		match := mapOf(mapOf(spec["selector"])["matchLabels"])
 		for _, w := range workloads {
 			if w.namespace != namespaceOf(object) || !selects(match, w.labels) {
 				continue
@@ -155,15 +149,12 @@ func drains(items []map[string]any) (found []Obstacle) {
 
 // workloadOf returns the workload of an item, or nil.
 func workloadOf(item map[string]any) *workload {
-	object, _ := item["object"].(map[string]any)
+	object := mapOf(item["object"])
 	if !slices.Contains([]any{"Deployment", "StatefulSet", "DaemonSet"}, object["kind"]) {
 		return nil
 	}
-	spec, _ := object["spec"].(map[string]any)
-	template, _ := spec["template"].(map[string]any)
-	pod, _ := template["spec"].(map[string]any)
-	metadata, _ := template["metadata"].(map[string]any)
-	labels, _ := metadata["labels"].(map[string]any)
+	spec := mapOf(object["spec"])
+	template := mapOf(spec["template"])
 	replicas, ok := number(spec["replicas"])
 	switch {
 	case object["kind"] == "DaemonSet":
@@ -171,8 +162,8 @@ func workloadOf(item map[string]any) *workload {
 	case !ok:
 		replicas = 1 // Kubernetes' default
 	}
-	return &workload{where: place(item), namespace: namespaceOf(object), labels: labels,
-		replicas: replicas, onHost: hasHostPorts(pod)}
+	return &workload{where: place(item), namespace: namespaceOf(object), replicas: replicas,
+		labels: mapOf(mapOf(template["metadata"])["labels"]), onHost: hasHostPorts(mapOf(template["spec"]))}
 }
 
 // onEachNode stands for the replicas of a DaemonSet, as many as there are nodes.
@@ -186,11 +177,9 @@ func hasHostPorts(pod map[string]any) bool {
 	}
 	containers, _ := pod["containers"].([]any)
 	return slices.ContainsFunc(containers, func(container any) bool {
-		c, _ := container.(map[string]any)
-		ports, _ := c["ports"].([]any)
+		ports, _ := mapOf(container)["ports"].([]any)
 		return slices.ContainsFunc(ports, func(port any) bool {
-			p, _ := port.(map[string]any)
-			n, ok := number(p["hostPort"])
+			n, ok := number(mapOf(port)["hostPort"])
 			return ok && n > 0
 		})
 	})
@@ -232,15 +221,13 @@ func selects(match, labels map[string]any) bool {
 }
 
 func namespaceOf(object map[string]any) string {
-	metadata, _ := object["metadata"].(map[string]any)
-	return textOf(metadata["namespace"])
+	return textOf(mapOf(object["metadata"])["namespace"])
 }
 
 // place returns where an item is, for people.
 func place(item map[string]any) string {
-	object, _ := item["object"].(map[string]any)
 	name := textOf(item["name"])
-	if object != nil {
+	if object := mapOf(item["object"]); object != nil {
 		name = textOf(object["kind"]) + " " + name
 	}
 	return strings.TrimPrefix(cmp.Or(textOf(item["project"]), textOf(item["namespace"]))+"/"+name, "/")

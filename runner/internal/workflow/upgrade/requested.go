@@ -1,8 +1,6 @@
 package upgrade
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,8 +19,7 @@ var labelOfMetric = regexp.MustCompile(`(\w+)="([^"]*)"`)
 // Requested returns what the metrics of an API server tell of requests for API versions that a version of Kubernetes
 // does not serve any more. They do not say who asked, so that they are something to know: one look with kubectl counts.
 func Requested(metrics []byte, to string) (found []Obstacle) {
-	for lines := bufio.NewScanner(bytes.NewReader(metrics)); lines.Scan(); {
-		line := lines.Text()
+	for line := range strings.Lines(string(metrics)) {
 		if !strings.HasPrefix(line, deprecatedMetric) {
 			continue
 		}

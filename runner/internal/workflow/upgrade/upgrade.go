@@ -83,8 +83,7 @@ func (e Environment) cluster(project model.Project, v model.Version) Part {
 	p.Configured = cmp.Or(textOf(e.Value(v.Key)), textOf(e.Value(v.Follows)))
 	for _, item := range e.States[project.Name] {
 		if item["type"] == v.Type {
-			outputs, _ := item["outputs"].(map[string]any)
-			p.add(minorOf(textOf(outputs[v.Property])))
+			p.add(minorOf(textOf(mapOf(item["outputs"])[v.Property])))
 		}
 	}
 	return p
@@ -96,7 +95,7 @@ func (e Environment) release(project model.Project, chart model.Chart) Part {
 	p := Part{Project: project.Name, What: "chart " + chart.Name, Key: key, chart: true, Running: []string{},
 		Catalogue: textOf(defaultOf(project, key)), Configured: textOf(e.Value(key))}
 	for _, item := range e.States[project.Name] {
-		inputs, _ := item["inputs"].(map[string]any)
+		inputs := mapOf(item["inputs"])
 		name := textOf(inputs["chart"])
 		if item["type"] == "kubernetes:helm.sh/v3:Release" && name[strings.LastIndex(name, "/")+1:] == chart.Name {
 			p.add(textOf(inputs["version"]))
@@ -122,6 +121,11 @@ func defaultOf(project model.Project, name string) any {
 func textOf(value any) string {
 	text, _ := value.(string)
 	return text
+}
+
+func mapOf(value any) map[string]any {
+	values, _ := value.(map[string]any)
+	return values
 }
 
 // minorOf returns major and minor of a version of Kubernetes: "1.36" of "1.36.1-do.3".
@@ -181,7 +185,7 @@ func Target(parts []Part, asked string) (string, error) {
 // are found from what runs, so that an upgrade that was cut off continues.
 func Steps(parts []Part, to string) []Step {
 	var steps []Step
-	for next := range upTo(parts, to) {
+	for _, next := range upTo(parts, to) {
 		steps = append(steps, minorSteps(parts, next)...)
 	}
 	for _, p := range parts {
@@ -195,10 +199,7 @@ func Steps(parts []Part, to string) []Step {
 
 // target returns the version that a chart is upgraded to. One that is configured to be newer stays so.
 func (p Part) target() string {
-	if Compare(p.Configured, p.Catalogue) > 0 {
-		return p.Configured
-	}
-	return p.Catalogue
+	return slices.MaxFunc([]string{p.Catalogue, p.Configured}, Compare)
 }
 
 // change returns the change of the configuration to a version, if it needs one.
@@ -209,23 +210,20 @@ func (p Part) change(version string) []Change {
 	return []Change{{p.Key, version}}
 }
 
-// upTo yields each version of Kubernetes that the cluster goes through.
-func upTo(parts []Part, to string) func(yield func(string) bool) {
+// upTo returns each version of Kubernetes that the cluster goes through.
+func upTo(parts []Part, to string) (versions []string) {
 	oldest := ""
 	for _, p := range parts {
 		if o := p.oldest(); !p.chart && o != "" && (oldest == "" || Compare(o, oldest) < 0) {
 			oldest = o
 		}
 	}
-	return func(yield func(string) bool) {
-		last := numbers(to)
-		for at := numbers(oldest); len(at) == 2 && len(last) == 2 && at[0] == last[0] && at[1] < last[1]; {
-			at[1]++
-			if !yield(fmt.Sprintf("%d.%d", at[0], at[1])) {
-				return
-			}
-		}
+	last := numbers(to)
+	for at := numbers(oldest); len(at) == 2 && len(last) == 2 && at[0] == last[0] && at[1] < last[1]; {
+		at[1]++
+		versions = append(versions, fmt.Sprintf("%d.%d", at[0], at[1]))
 	}
+	return versions
 }
 
 // minorSteps returns the steps to one version of Kubernetes. Nodes are never newer than their control plane, so that
