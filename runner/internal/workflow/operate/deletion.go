@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,33 +18,29 @@ import (
 	"mara/runner/internal/run/plan"
 )
 
-// deployed has the resources in the states of the projects of a run.
-type deployed struct {
-	projects  []string // with resources, in the order of the run
-	resources map[string][]stacks.Resource
+// deployed has the resources in the states of the projects of a run, in its order.
+type deployed []deployedProject
+
+type deployedProject struct {
+	name      string
+	resources []stacks.Resource
 }
 
 // readDeployed reads the states of the projects that an operation works on. A state that
 // cannot be read is an error: what is in it could be lost.
 func readDeployed(ctx context.Context, s *session.Session, p plan.Plan) (deployed, error) {
 	const atOnce = 8 // each may be a request to a bucket
-	found := deployed{resources: map[string][]stacks.Resource{}}
-	var mu sync.Mutex
+	names := slices.DeleteFunc(p.Names(), func(name string) bool { return !s.Stacks.IsDeployed(name) })
+	found := make(deployed, len(names))
 	var readers errgroup.Group
 	readers.SetLimit(atOnce)
-	for _, name := range p.Names() {
-		if !s.Stacks.IsDeployed(name) {
-			continue
-		}
-		found.projects = append(found.projects, name)
+	for i, name := range names {
 		readers.Go(func() error {
 			resources, err := s.Stacks.Resources(ctx, name)
 			if err != nil {
 				return fmt.Errorf("looking for protected resources: %w", err)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			found.resources[name] = resources
+			found[i] = deployedProject{name, resources}
 			return nil
 		})
 	}
@@ -54,10 +50,10 @@ func readDeployed(ctx context.Context, s *session.Session, p plan.Plan) (deploye
 // protected returns the resources that Pulumi refuses to delete, each with its project.
 func (d deployed) protected() []string {
 	var lines []string
-	for _, name := range d.projects {
-		for _, r := range d.resources[name] {
+	for _, project := range d {
+		for _, r := range project.resources {
 			if r.Protected {
-				lines = append(lines, fmt.Sprintf("%s: %s %s (%s)", name, r.Type, r.Name(), r.URN))
+				lines = append(lines, fmt.Sprintf("%s: %s %s (%s)", project.name, r.Type, r.Name(), r.URN))
 			}
 		}
 	}
@@ -77,7 +73,7 @@ func (d deployed) checkDestroy(s *session.Session) error {
 // ProtectedIn returns the resources that Pulumi refuses to delete in the states of some projects of an environment,
 // each with its project.
 func ProtectedIn(states map[string]json.RawMessage, projects []string) ([]string, error) {
-	found := deployed{resources: map[string][]stacks.Resource{}}
+	var found deployed
 	for _, name := range projects {
 		if len(states[name]) == 0 {
 			continue
@@ -86,8 +82,7 @@ func ProtectedIn(states map[string]json.RawMessage, projects []string) ([]string
 		if err != nil {
 			return nil, fmt.Errorf("the state of %s: %w", name, err)
 		}
-		found.projects = append(found.projects, name)
-		found.resources[name] = resources
+		found = append(found, deployedProject{name, resources})
 	}
 	return found.protected(), nil
 }
@@ -132,10 +127,10 @@ func (d deployed) list(w io.Writer, s *session.Session, p plan.Plan) {
 func (d deployed) stateful() [][]string {
 	const most = 20
 	var rows [][]string
-	for _, name := range d.projects {
-		for _, r := range d.resources[name] {
+	for _, project := range d {
+		for _, r := range project.resources {
 			if updateplan.IsStateful(r.Type) {
-				rows = append(rows, []string{"  " + name, r.Type + " " + r.Name(), "holds data"})
+				rows = append(rows, []string{"  " + project.name, r.Type + " " + r.Name(), "holds data"})
 			}
 		}
 	}
