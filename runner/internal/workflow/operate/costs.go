@@ -3,47 +3,36 @@ package operate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/cost"
 	"mara/runner/internal/guard/updateplan"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/workflow/bill"
 )
 
-// estimateCosts adds up what has a price, and emits it with the reasons why the rest is not counted.
+// estimateCosts adds up what has a price.
 func (g judge) estimateCosts(
-	ctx context.Context, prices cost.Sheet, document updateplan.Document, emit func(event.Event),
-) (cost.Estimate, error) {
+	ctx context.Context, prices cost.Sheet, document updateplan.Document,
+) (cost.Estimate, *forbiddenError) {
 	estimate, err := prices.Of(ctx, document, func(name string) string { return bill.DefaultRegion(g.s, name) })
 	if err != nil {
 		return estimate, &forbiddenError{err.Error(), "fix the price in " + cost.File}
 	}
 	estimate.Outside = deployedOutside(g.s, g.w.plan)
-	for _, text := range prices.Unmatched(document) {
-		emit(event.Event{Type: event.RunWarning, Message: text})
-	}
-	emit(event.Event{Type: event.RunCosts, Costs: &estimate.Costs})
 	return estimate, nil
 }
 
 // deployedOutside returns the projects of the environment that are deployed and do not take part in the run, also
 // projects that a condition skips here.
 func deployedOutside(s *session.Session, p plan.Plan) []string {
-	takesPart := map[string]bool{}
-	for _, name := range p.Names() {
-		takesPart[name] = true
-	}
-	var names []string
-	for _, name := range s.Scope().Projects {
-		if !takesPart[name] && s.Stacks.Summary(name).Resources > 0 {
-			names = append(names, name)
-		}
-	}
-	return names
+	takePart := p.Names()
+	return slices.DeleteFunc(s.Scope().Projects, func(name string) bool {
+		return slices.Contains(takePart, name) || s.Stacks.Summary(name).Resources == 0
+	})
 }
 
 // checkCosts forbids what costs more than the limit, and what may do so because a price is not known.

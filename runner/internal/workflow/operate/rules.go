@@ -65,9 +65,14 @@ func (g judge) assess(ctx context.Context, found *assessment, emit func(event.Ev
 	if err != nil {
 		return err
 	}
-	if found.estimate, err = g.estimateCosts(ctx, prices, document, emit); err != nil {
-		return err
+	var refused *forbiddenError
+	if found.estimate, refused = g.estimateCosts(ctx, prices, document); refused != nil {
+		return refused
 	}
+	for _, text := range prices.Unmatched(document) {
+		emit(event.Event{Type: event.RunWarning, Message: text})
+	}
+	emit(event.Event{Type: event.RunCosts, Costs: &found.estimate.Costs})
 	findings, err := g.findings(ctx, document, emit)
 	if err != nil {
 		return err

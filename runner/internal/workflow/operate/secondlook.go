@@ -9,14 +9,12 @@ import (
 	"sync"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/guard/cost"
 	"mara/runner/internal/guard/policy"
 	"mara/runner/internal/guard/updateplan"
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/output/ui"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
-	"mara/runner/internal/workflow/bill"
 )
 
 // secondLook judges projects whose preview was partial when it was approved. Right
@@ -162,12 +160,11 @@ func (l *secondLook) judgeCosts(
 	if err != nil {
 		return err
 	}
-	estimate, err := prices.Of(ctx, document, func(name string) string { return bill.DefaultRegion(l.s, name) })
-	if err != nil {
-		return l.refuse(event.RuleMaxMonthly, project, emit, &secondLookError{err.Error(), "fix the price in " + cost.File})
+	estimate, refused := l.estimateCosts(ctx, prices, document)
+	if refused == nil {
+		refused = l.Guards.checkCosts(estimate)
 	}
-	estimate.Outside = deployedOutside(l.s, l.w.plan)
-	if refused := l.Guards.checkCosts(estimate); refused != nil {
+	if refused != nil {
 		return l.refuse(event.RuleMaxMonthly, project, emit, &secondLookError{refused.what, refused.next})
 	}
 	return nil
@@ -198,9 +195,9 @@ func (l *secondLook) judgeRules(
 }
 
 // refuse emits why a project is refused, and returns it.
-func (l *secondLook) refuse(rule, project string, emit func(event.Event), err *secondLookError) error {
+func (g judge) refuse(rule, project string, emit func(event.Event), err *secondLookError) error {
 	f := event.Finding{Rule: rule, Level: event.LevelDeny, Project: project, Message: err.what}
-	l.emitFinding(emit, f, "")
+	g.emitFinding(emit, f, "")
 	return err
 }
 
