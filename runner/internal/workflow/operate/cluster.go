@@ -25,7 +25,7 @@ type clusterGuard struct {
 }
 
 // lookAtCluster finds out what is in the cluster of a job, and whether the cluster is still there.
-func lookAtCluster(ctx context.Context, j *job) (err error) {
+func (j *job) lookAtCluster(ctx context.Context) (err error) {
 	c, ok := clusterlife.Of(j.s, j.Execution.Resources)
 	if !j.previews() || j.s.Unchanged != nil || !ok || !slices.Contains(j.w.plan.Names(), c.Step.Project.Name) {
 		return nil
@@ -146,9 +146,7 @@ func (g *clusterGuard) check(now updateplan.Project, emit func(event.Event)) err
 		return nil
 	}
 	refused := lost.forbidLater(g.job)
-	g.emitFinding(emit, event.Finding{
-		Rule: event.RuleCluster, Level: event.LevelDeny, Project: now.Name, Message: refused.what,
-	}, "")
+	_ = g.refuse(event.RuleCluster, now.Name, emit, refused)
 	return firstLookError{refused}
 }
 

@@ -62,18 +62,12 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 		return summary, err
 	}
 	j.warnOfOrphans(ctx)
-	if err := j.chooseWork(ctx); err != nil {
-		return summary, err
-	}
-	file := planFile{j}
-	if err := file.check(ctx); err != nil {
-		return summary, err
-	}
-	if err := j.checkOutputs(ctx); err != nil {
-		return summary, err
-	}
-	if err := lookAtCluster(ctx, j); err != nil {
-		return summary, err
+	for _, step := range []func(context.Context) error{
+		j.chooseWork, planFile{j}.check, j.checkOutputs, j.lookAtCluster,
+	} {
+		if err := step(ctx); err != nil {
+			return summary, err
+		}
 	}
 	wasKilled := s.Held.TakenOver || journal.WasCutOff(s.Directory.Runs(), s.Environment())
 	found, err := session.FindLeftovers(ctx, s, j.w.plan, r.Rest.Resume, wasKilled)
