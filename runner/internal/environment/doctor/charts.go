@@ -69,10 +69,7 @@ func (e *Examination) lookForCharts(ctx context.Context, charts []groupedChart) 
 		}
 		return preflight.Doubtful(err.Error(), "the operation fetches it again, and fails without it"), nil
 	})
-	var names []string
-	for _, chart := range charts {
-		names = append(names, chart.Name+" "+chart.Version)
-	}
+	names := model.Map(charts, func(chart groupedChart) string { return chart.Name + " " + chart.Version })
 	if all := slices.Concat(found...); len(all) > 0 {
 		return all
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
@@ -257,10 +258,8 @@ func (m *Move) Setting() string {
 // Removal returns the command that deletes the old states, once they are not needed any
 // more.
 func (m *Move) Removal() string {
-	var names []string
-	for _, project := range m.Projects {
-		names = append(names, project+"/"+m.source.Scope().Stack(project))
-	}
+	scope := m.source.Scope()
+	names := model.Map(m.Projects, func(project string) string { return project + "/" + scope.Stack(project) })
 	backend := strings.ReplaceAll(event.MaskURLs(m.source.Settings.Backend.Text), "'", `'\''`)
 	return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack "+
 		"\"organization/$stack\"; done",

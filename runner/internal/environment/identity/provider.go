@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -40,11 +41,7 @@ func deployedProjects(s *session.Session, summary func(project string) stacks.Su
 
 // knownProjects returns the names of the projects of all providers.
 func knownProjects(s *session.Session) []string {
-	var names []string
-	for _, project := range s.Options.Known().Projects {
-		names = append(names, project.Name)
-	}
-	return names
+	return model.Map(s.Options.Known().Projects, func(project model.Project) string { return project.Name })
 }
 
 // DeployedProjects asks the backend which projects of the environment have resources.
@@ -252,12 +249,8 @@ func mayBeDeployed(s *session.Session, backend string) (bool, error) {
 			Next: "add --new-backend if it is not to matter",
 		}
 	}
-	for _, standing := range standings {
-		if standing.Resources > 0 {
-			return true, nil
-		}
-	}
-	return false, nil
+	hasResources := func(standing stacks.Standing) bool { return standing.Resources > 0 }
+	return slices.ContainsFunc(slices.Collect(maps.Values(standings)), hasResources), nil
 }
 
 // RecordBackend records where the environment is deployed to.

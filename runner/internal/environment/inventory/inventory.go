@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/state/scope"
@@ -78,11 +79,7 @@ type IncompleteError struct{ Causes []error }
 
 // Error lists the causes.
 func (e *IncompleteError) Error() string {
-	var causes []string
-	for _, cause := range e.Causes {
-		causes = append(causes, cause.Error())
-	}
-	return "not all environments can be read: " + strings.Join(causes, "; ")
+	return "not all environments can be read: " + strings.Join(model.Map(e.Causes, error.Error), "; ")
 }
 
 // NextStep names the command that checks the environments.

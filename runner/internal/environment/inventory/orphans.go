@@ -94,10 +94,7 @@ func sortOut(own scope.Scope, states map[string]json.RawMessage, isOurs func(key
 			result.Strangers = append(result.Strangers, project)
 		}
 	}
-	var names []string
-	for _, orphan := range result.Orphans {
-		names = append(names, orphan.Project)
-	}
+	names := model.Map(result.Orphans, func(orphan Orphan) string { return orphan.Project })
 	for i, orphan := range result.Orphans {
 		references, err := adopt.References(states[orphan.Project])
 		if err != nil {
@@ -165,11 +162,7 @@ func (u Unclaimed) Remedy(command func(name string) string) string {
 
 // Text names the orphans.
 func (u Unclaimed) Text() string {
-	var texts []string
-	for _, orphan := range u.Orphans {
-		texts = append(texts, orphan.String())
-	}
-	names := strings.Join(texts, ", ")
+	names := strings.Join(model.Map(u.Orphans, Orphan.String), ", ")
 	if len(u.Orphans) == 1 {
 		return names + " is deployed here, and no project claims it"
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/failure"
@@ -192,11 +193,7 @@ func (f Finder) identifyInto(ctx context.Context, found *Found, blocking []stack
 		found.Warnings = append(found.Warnings, fmt.Sprintf("an earlier run was cut off: %s, and %s", i, fate))
 	}
 	found.Identified = known
-	var all []stacks.Pending
-	for _, i := range unknown {
-		all = append(all, i.Pending)
-	}
-	return all, nil
+	return model.Map(unknown, func(i Identity) stacks.Pending { return i.Pending }), nil
 }
 
 // awaitLocks waits until all processes that hold locks have ended or the time is
@@ -302,10 +299,7 @@ func split[T any](all []T, is func(T) bool) (yes, no []T) {
 
 // List names operations that were cut off.
 func List(pending []stacks.Pending) string {
-	var operations []string
-	for _, p := range pending {
-		operations = append(operations, p.Project+": "+p.String())
-	}
+	operations := model.Map(pending, func(p stacks.Pending) string { return p.Project + ": " + p.String() })
 	return strings.Join(operations, "; ")
 }
 
@@ -333,11 +327,7 @@ type LockedError struct {
 
 // Error lists the locks.
 func (e *LockedError) Error() string {
-	var locks []string
-	for _, l := range e.Locks {
-		locks = append(locks, l.String())
-	}
-	return strings.Join(locks, "; ")
+	return strings.Join(model.Map(e.Locks, Lock.String), "; ")
 }
 
 // NextStep says how to get rid of them.

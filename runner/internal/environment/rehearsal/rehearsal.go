@@ -10,6 +10,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
@@ -106,10 +107,7 @@ func open(ctx context.Context, s *session.Session, o Options) error {
 // run runs the selected programs and the ones that they need. It reports only
 // failures.
 func run(ctx context.Context, s *session.Session, asked plan.Plan, parallel int) error {
-	var needed plan.Selection
-	for _, name := range asked.Names() {
-		needed.Only = append(needed.Only, "+"+name)
-	}
+	needed := plan.Selection{Only: model.Map(asked.Names(), func(name string) string { return "+" + name })}
 	running, err := plan.Select(s.Plan, needed)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/parallel"
@@ -101,14 +102,11 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 		return Result{}, err
 	}
 	found.addError(Configuration, nil, view.Err)
-	var result Result
 	if o.Catalogue == nil && o.Broken != nil { // without mara.yaml, nothing declares the keys
-		for _, e := range view.Chosen {
-			result.Environments = append(result.Environments, Environment{Name: e.Stack})
-		}
-		result.Findings = found.all
-		return result, nil
+		all := model.Map(view.Chosen, func(e fleet.Environment) Environment { return Environment{Name: e.Stack} })
+		return Result{Environments: all, Findings: found.all}, nil
 	}
+	var result Result
 	isBroken := func(e fleet.Environment) bool { return view.Broken[e.Stack] != nil }
 	readable := slices.DeleteFunc(slices.Clone(view.Chosen), isBroken)
 	checked, err := parallel.Each(ctx, readable, func(ctx context.Context, e fleet.Environment) (environment, error) {

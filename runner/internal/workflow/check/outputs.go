@@ -70,11 +70,7 @@ func interpolations(s *session.Session, exports stacks.Exports, project model.Pr
 // DeclaredOutputs returns the names of the outputs that the catalogue or mara.yaml
 // declares for a project.
 func DeclaredOutputs(project model.Project) []string {
-	var names []string
-	for _, output := range project.Outputs {
-		names = append(names, output.Name)
-	}
-	return names
+	return model.Map(project.Outputs, func(output model.Output) string { return output.Name })
 }
 
 // MissingOutputs returns the reads of outputs that do not exist, as far as files tell: where reader and owner are

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/preflight"
 )
@@ -43,10 +44,7 @@ func samePorts(all []environment) (found []Finding) {
 			if len(shared) == 0 {
 				continue
 			}
-			var numbers []string
-			for _, p := range shared {
-				numbers = append(numbers, strconv.Itoa(p.number))
-			}
+			numbers := model.Map(shared, func(p port) string { return strconv.Itoa(p.number) })
 			problem := shared[0].problem
 			problem.Text = fmt.Sprintf("and %s want the same ports of this machine (%s): only one of the two can run on it",
 				other.Name, strings.Join(numbers, ", "))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/hooks"
 	"mara/runner/internal/environment/session"
@@ -101,13 +102,9 @@ func (c Contents) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// projects returns the names of the projects.
-func (c Contents) projects() []string {
-	var names []string
-	for _, held := range c {
-		names = append(names, held.Step.Project.Name)
-	}
-	return names
+// Projects returns the names of the projects.
+func (c Contents) Projects() []string {
+	return model.Map(c, func(held Held) string { return held.Step.Project.Name })
 }
 
 // IsMade reports whether the state of its project has a cluster. known is false if the project makes its cluster of
@@ -184,7 +181,7 @@ func (c Cluster) Forget(ctx context.Context, contents Contents) error {
 			return errors.Join(err, errors.New("the cluster is still in the state of "+c.Step.Project.Name))
 		}
 	}
-	for _, name := range contents.projects() {
+	for _, name := range contents.Projects() {
 		if err := (stacks.InCluster{Set: c.stacks}).Forget(ctx, name); err != nil {
 			return err
 		}
@@ -233,11 +230,5 @@ func (c Contents) protected() []string {
 
 // LostIn returns the clusters that a project would replace or delete.
 func LostIn(project updateplan.Project) []updateplan.Step {
-	var lost []updateplan.Step
-	for _, step := range project.Steps {
-		if step.LosesCluster() {
-			lost = append(lost, step)
-		}
-	}
-	return lost
+	return slices.DeleteFunc(slices.Clone(project.Steps), func(step updateplan.Step) bool { return !step.LosesCluster() })
 }

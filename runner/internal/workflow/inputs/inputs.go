@@ -61,11 +61,7 @@ func BasisOf(s *session.Session) (fingerprint.Basis, error) {
 
 // declaredVariables returns the names of the variables in the environment file.
 func declaredVariables(s *session.Session) []string {
-	var names []string
-	for _, variable := range s.Options.Sources.File.Variables() {
-		names = append(names, variable.Name)
-	}
-	return names
+	return model.Map(s.Options.Sources.File.Variables(), func(v config.Variable) string { return v.Name })
 }
 
 // programFiles returns the programs that take part in running a project.

@@ -107,7 +107,8 @@ func (s *set) runs(e view.Environment) {
 			continue
 		}
 		name := string(run.Operation)
-		add("mara_environment_last_run_timestamp_seconds", "When the last run began.", seconds(run.Started), "operation", name)
+		add("mara_environment_last_run_timestamp_seconds", "When the last run began.", seconds(run.Started),
+			"operation", name)
 		add("mara_environment_last_run_duration_seconds", "How long the last run took.", run.Duration().Seconds(),
 			"operation", name)
 		add("mara_environment_last_run_success", "1 if the last run succeeded.", truth(run.Result == event.Succeeded),

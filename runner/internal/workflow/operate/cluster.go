@@ -118,10 +118,7 @@ func (g *clusterGuard) settleLost(ctx context.Context) error {
 	if g.before.Run == "" { // no preview has shown it
 		g.s.Warnings = append(g.s.Warnings, g.lostText())
 	}
-	changed := []string{g.Step.Project.Name}
-	for _, held := range g.contents {
-		changed = append(changed, held.Step.Project.Name)
-	}
+	changed := append([]string{g.Step.Project.Name}, g.contents.Projects()...)
 	changed = slices.DeleteFunc(changed, func(name string) bool { return !g.s.Stacks.IsDeployed(name) })
 	if err := g.s.Leftovers().BackUp(ctx, changed, g.s.Held.Backups()); err != nil {
 		return err

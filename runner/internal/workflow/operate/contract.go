@@ -102,11 +102,7 @@ func (c *outputContract) missingBefore(ctx context.Context) ([]string, error) {
 }
 
 func describe(missing []contract.Missing) []string {
-	var texts []string
-	for _, m := range missing {
-		texts = append(texts, m.String())
-	}
-	return texts
+	return model.Map(missing, contract.Missing.String)
 }
 
 // exportsBefore returns what a project exports, as far as that is known before any

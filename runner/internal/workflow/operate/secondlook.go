@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/guard/policy"
 	"mara/runner/internal/guard/updateplan"
@@ -98,7 +99,8 @@ func (l *secondLook) judgeLosses(
 	if !l.NeedsApproval() {
 		return nil
 	}
-	losses := strings.Join(lossTexts(added), ", ")
+	texts := model.Map(added, func(step updateplan.Step) string { return step.Op + " of " + step.Type + " " + step.Name })
+	losses := strings.Join(texts, ", ")
 	if agreed, err := l.ask(func(t prompt.Terminal) (bool, error) {
 		return t.Confirm(
 			ctx, fmt.Sprintf("With its new inputs %s needs more than was shown: %s. Continue?", now.Name, losses),
@@ -132,21 +134,9 @@ func addedLosses(first, later updateplan.Project) []updateplan.Step {
 	for _, step := range first.Steps {
 		approved[step.URN] = approved[step.URN] || step.IsLoss()
 	}
-	var added []updateplan.Step
-	for _, step := range later.Steps {
-		if step.IsLoss() && !approved[step.URN] {
-			added = append(added, step)
-		}
-	}
-	return added
-}
-
-func lossTexts(steps []updateplan.Step) []string {
-	var texts []string
-	for _, step := range steps {
-		texts = append(texts, step.Op+" of "+step.Type+" "+step.Name)
-	}
-	return texts
+	return slices.DeleteFunc(slices.Clone(later.Steps), func(step updateplan.Step) bool {
+		return !step.IsLoss() || approved[step.URN]
+	})
 }
 
 // judgeCosts refuses a project with which the environment costs more than the limit.

@@ -252,20 +252,12 @@ func minorSteps(parts []Part, next string) (steps []Step) {
 
 // Settings returns the changes of a step for a stack file.
 func (s Step) Settings() []config.Change {
-	var all []config.Change
-	for _, c := range s.Changes {
-		all = append(all, config.Change{Key: c.Key, Value: c.Value})
-	}
-	return all
+	return model.Map(s.Changes, func(c Change) config.Change { return config.Change{Key: c.Key, Value: c.Value} })
 }
 
 // Words returns the changes of a step for people.
 func (s Step) Words() string {
-	var all []string
-	for _, c := range s.Changes {
-		all = append(all, c.Key+" is "+c.Value+" now")
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(model.Map(s.Changes, func(c Change) string { return c.Key + " is " + c.Value + " now" }), ", ")
 }
 
 // Items returns the items of all states, in the order of the projects' names.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mara/projects/model"
 	"mara/runner/internal/output/report"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/journal"
@@ -242,9 +243,7 @@ func newPast(run journal.Run, s *event.Summary) *Past {
 				break
 			}
 		}
-		for _, step := range f.Steps {
-			cause.Projects = append(cause.Projects, step.Name)
-		}
+		cause.Projects = model.Map(f.Steps, func(step event.Step) string { return step.Name })
 		p.Causes = append(p.Causes, cause)
 	}
 	for _, f := range s.Findings() {
