@@ -40,17 +40,11 @@ func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
 	if err == nil && !s.Options.Simulation.On {
 		checks = append(checks, m.checks()...)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
 	var report preflight.Report
 	var stopped error
-	go func() {
-		defer close(done)
-		report, stopped = preflight.Run(ctx, checks)
-	}()
-	s.OnClose(func() error { cancel(); <-done; return nil })
+	done := inBackground(ctx, s, func(ctx context.Context) { report, stopped = preflight.Run(ctx, checks) })
 	return sync.OnceValue(func() error {
-		<-done
+		done()
 		if stopped != nil {
 			return stopped
 		}
@@ -62,6 +56,15 @@ func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
 		s.Warnings = append(s.Warnings, warnings...)
 		return err
 	})
+}
+
+// inBackground starts work, which is ended when the session closes. The returned function waits until it is done.
+func inBackground(ctx context.Context, s *session.Session, work func(context.Context)) (wait func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() { work(ctx) })
+	s.OnClose(func() error { cancel(); done.Wait(); return nil })
+	return done.Wait
 }
 
 // CheckFirst checks, before the questions of a first run, what an operation needs on

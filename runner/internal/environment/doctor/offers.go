@@ -43,20 +43,14 @@ func StartOffers(ctx context.Context, s *session.Session) (wait func()) {
 	if len(o.wanted) == 0 {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
 	var asked answers
-	go func() {
-		defer close(done)
-		asked, _ = o.ask(ctx)
-	}()
-	s.OnClose(func() error { cancel(); <-done; return nil })
+	done := inBackground(ctx, s, func(ctx context.Context) { asked, _ = o.ask(ctx) })
 	return func() {
 		o.wanted = slices.DeleteFunc(o.wanted, func(w providers.Wanted) bool { return s.Stacks.IsDeployed(w.Project) })
 		if len(o.wanted) == 0 {
 			return // what is deployed may keep what it has
 		}
-		<-done
+		done()
 		for _, finding := range o.compare(asked) {
 			if finding.Status == preflight.Problem {
 				s.Warnings = append(s.Warnings, s.Masker.Mask(o.title()+": "+finding.Text))
@@ -80,10 +74,13 @@ func newOffers(s *session.Session, p plan.Plan, deployed func(project string) bo
 
 func (o offers) title() string { return "offers of " + o.session.Provider.Title }
 
-// answers are the lists of a cloud, and why some could not be had.
-type answers struct {
-	names  map[providers.List][]string
-	failed map[providers.List]error
+// answers are what a cloud has said about its lists.
+type answers map[providers.List]answer
+
+// answer is a list of a cloud, or why it could not be had.
+type answer struct {
+	names []string
+	err   error
 }
 
 // look asks the cloud, and compares.
@@ -112,32 +109,26 @@ func (o offers) ask(ctx context.Context) (asked answers, ok bool) {
 			lists = append(lists, w.List)
 		}
 	}
-	asked = answers{names: map[providers.List][]string{}, failed: map[providers.List]error{}}
+	asked = answers{}
 	each, _ := parallel.Each(asking, lists, func(ctx context.Context, list providers.List) (answer, error) {
 		names, err := catalogue.Offers(ctx, list, o.places)
 		return answer{names, err}, nil
 	})
 	for i, list := range lists {
-		asked.names[list], asked.failed[list] = each[i].names, each[i].err
+		asked[list] = each[i]
 	}
 	return asked, true
 }
 
-// answer is what a cloud has said about one list.
-type answer struct {
-	names []string
-	err   error
-}
-
 // compare returns what is not offered, and what could not be compared: one finding for each reason.
 func (o offers) compare(asked answers) (found []preflight.Finding) {
-	there := slices.Concat(asked.names[providers.Regions], asked.names[providers.Zones])
+	there := slices.Concat(asked[providers.Regions].names, asked[providers.Zones].names)
 	o.places = slices.DeleteFunc(slices.Clone(o.places), func(place string) bool { return !slices.Contains(there, place) })
 	var good, reasons []string
 	left := map[string][]string{} // keys that could not be compared, by the reason
 	next := map[string]string{}
 	for _, w := range o.wanted {
-		if err := asked.failed[w.List]; err != nil {
+		if err := asked[w.List].err; err != nil {
 			reason, remedy := reasonOf(err)
 			if left[reason] == nil {
 				reasons = append(reasons, reason)
@@ -148,11 +139,11 @@ func (o offers) compare(asked answers) (found []preflight.Finding) {
 			next[reason] = remedy
 			continue
 		}
-		if slices.Contains(asked.names[w.List], w.Name) {
+		if slices.Contains(asked[w.List].names, w.Name) {
 			good = append(good, w.Name)
 			continue
 		}
-		found = append(found, o.missing(w, asked.names[w.List]))
+		found = append(found, o.missing(w, asked[w.List].names))
 	}
 	for _, reason := range reasons {
 		keys := left[reason]
