@@ -84,7 +84,7 @@ func Find[T any](all []T, match func(T) bool) (found T, ok bool) {
 	return all[i], true
 }
 
-// Map returns what a function makes of each element.
+// Map returns what a function makes of each element; nil for none.
 func Map[T, R any](all []T, of func(T) R) (made []R) {
 	for _, item := range all {
 		made = append(made, of(item))
