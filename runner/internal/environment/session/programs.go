@@ -166,11 +166,11 @@ func locator(s *Session) func(ctx context.Context, types []string) (cloud.Locate
 
 // locate asks the cloud, if it could have one of the types.
 func locate(ctx context.Context, s *Session, types []string) (cloud.Located, error) {
-	if !slices.ContainsFunc(types, func(name string) bool { return strings.HasPrefix(name, s.Provider.Name+":") }) {
+	if !slices.ContainsFunc(types, func(name string) bool { return strings.HasPrefix(name, s.Provider.InfraType()+":") }) {
 		return cloud.Located{}, nil
 	}
 	access := cloud.AccessTo(s.Provider, s.Env, func(key string) string { return s.Settings.Config.Text(key).Text })
-	client, err := s.Deps.CloudClients(ctx, s.Provider.Name, access)
+	client, err := s.Deps.CloudClients(ctx, s.Provider.InfraType(), access)
 	if err != nil {
 		return cloud.Located{}, err
 	}

@@ -23,7 +23,7 @@ func account(f Facts) Check {
 			text := fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, file, entry.Line)
 			return Unseen(text)
 		}
-		client, err := f.Clouds(ctx, f.Provider.Name, cloud.AccessTo(f.Provider, f.Env, f.configured))
+		client, err := f.Clouds(ctx, f.Provider.InfraType(), cloud.AccessTo(f.Provider, f.Env, f.configured))
 		if err != nil {
 			return f.accountError(err)
 		}

@@ -54,7 +54,9 @@ func TestAccount(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check := account(Facts{Provider: known(t, "aws"), Config: file, Env: map[string]string{"X": "y"}, Clouds: func(_ context.Context, provider string, access cloud.Access) (cloud.Client, error) {
+			extended := known(t, "aws")
+			extended.Name, extended.Extends = "acme", "aws"
+			check := account(Facts{Provider: extended, Config: file, Env: map[string]string{"X": "y"}, Clouds: func(_ context.Context, provider string, access cloud.Access) (cloud.Client, error) {
 				if diff := cmp.Diff(cloud.Access{Env: map[string]string{"X": "y"}, Region: "eu-north-1", Profile: "me"}, access); diff != "" || provider != "aws" {
 					t.Errorf("%s: %s", provider, diff)
 				}
