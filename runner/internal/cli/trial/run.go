@@ -19,6 +19,7 @@ import (
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/output/ui"
 )
 
 type step struct {
@@ -165,7 +166,7 @@ func (t *trial) conclude(ctx context.Context) error {
 	if err := atomicfile.Write(file, []byte(t.markdown()), 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.d.Stdout, "\n%s\nReport: %s\n", t.verdict(), file)
+	fmt.Fprintf(t.d.Stdout, "\n%s\nReport: %s\n", t.verdict(), ui.Decide(t.Facts(t.d)).Link(file))
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

@@ -86,9 +86,10 @@ func Decide(f Facts) Look {
 	return look
 }
 
-// Link returns the path of a file, as a link that terminals open (OSC 8) where they understand control sequences.
+// Link returns the path of a file, as a link that terminals open (OSC 8) where they understand control sequences
+// and the path is absolute.
 func (l Look) Link(path string) string {
-	if !l.Colour {
+	if !l.Colour || !filepath.IsAbs(path) {
 		return path
 	}
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}

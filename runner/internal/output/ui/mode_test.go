@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,5 +57,20 @@ func TestDecide(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestLink links absolute paths on terminals only.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a report.html")
+	linked := "\x1b]8;;file://" + filepath.ToSlash(filepath.Dir(file)) + "/a%20report.html\x1b\\" + file + "\x1b]8;;\x1b\\"
+	for _, test := range []struct {
+		colour     bool
+		path, want string
+	}{{true, file, linked}, {false, file, file}, {true, "report.html", "report.html"}} {
+		if got := (ui.Look{Colour: test.colour}).Link(test.path); got != test.want {
+			t.Errorf("colour %v: %q, want %q", test.colour, got, test.want)
+		}
 	}
 }

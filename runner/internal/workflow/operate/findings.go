@@ -54,7 +54,7 @@ func (j *job) reportRefused(err error) {
 		err := relay.WriteReport(j.view.Report, &shown, report.Details{})
 		relay.Warn(j.d, "the report cannot be written: ", err)
 		if err == nil && !j.view.JSON {
-			fmt.Fprintf(j.view.Stdout, "\nReport: %s\n", j.view.Report)
+			fmt.Fprintf(j.view.Stdout, "\nReport: %s\n", ui.Decide(j.view.Facts).Link(j.view.Report))
 		}
 	}
 	if file := ui.Decide(j.view.Facts).StepSummary; file != "" && !j.view.JSON {
