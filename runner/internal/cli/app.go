@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/access"
 	"mara/runner/internal/cli/backups"
 	"mara/runner/internal/cli/cmd"
@@ -142,15 +143,9 @@ func newApp(d cmd.Deps, all []*cli.Command) *cli.App {
 }
 
 // variablesOf returns the environment variables that commands read.
-func variablesOf(all []*cli.Command) (names []string) {
-	for _, command := range all {
-		for _, flag := range command.Flags {
-			names = append(names, cmd.VariableOf(flag))
-		}
-		names = append(names, variablesOf(command.Subcommands)...)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
+func variablesOf(all []*cli.Command) []string {
+	names := model.Map(cmd.AllFlags(all), cmd.VariableOf)
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 func quiet(command *cli.Command) {

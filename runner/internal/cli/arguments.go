@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 )
@@ -76,12 +77,8 @@ func notAFlag(c call, flag string) error {
 // nearestCommand returns the first word that is a command. An error about a command line that
 // cannot be sorted points to its help.
 func nearestCommand(all []*cli.Command, args []string) string {
-	for _, word := range args {
-		if slices.ContainsFunc(all, func(c *cli.Command) bool { return c.HasName(word) }) {
-			return word
-		}
-	}
-	return ""
+	word, _ := model.Find(args, func(word string) bool { return slices.Contains(cmd.CommandNames(all), word) })
+	return word
 }
 
 // words are the parts of a command line.
@@ -204,10 +201,7 @@ func foreignWords() map[string]string {
 }
 
 func flagSuggestion(given string, flags []cli.Flag) string {
-	var names []string
-	for _, flag := range flags {
-		names = append(names, flag.Names()...)
-	}
+	names := slices.Concat(model.Map(flags, cli.Flag.Names)...)
 	if near := config.Suggest(given, names); near != "" {
 		return "; did you mean " + cmd.Dashed(near) + "?"
 	}

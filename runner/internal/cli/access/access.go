@@ -3,6 +3,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/kube/grants"
@@ -87,10 +89,7 @@ func rowsTable(rows []grants.Row) typeset.Table {
 		table.Columns = append(table.Columns, typeset.Column{Title: strings.ToUpper(power.Name)})
 	}
 	for _, row := range rows {
-		cells := []string{row.Group, row.Role, row.Namespace}
-		if row.Namespace == "" {
-			cells[2] = "(all)"
-		}
+		cells := []string{row.Group, row.Role, cmp.Or(row.Namespace, "(all)")}
 		for _, power := range grants.Powers() {
 			answer := "-"
 			if row.May[power.Name] {
@@ -123,14 +122,12 @@ func kubeconfigCommand(d cmd.Deps) *cli.Command {
 func parseKubeconfig(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 	o, err := parse(c, d, common)
 	switch {
-	case err != nil:
-		return o, err
 	case o.Group == "":
 		return o, failure.Usagef(cmd.Path(c), "which group? `%s access list` shows them", cmd.Program)
 	case o.Valid < grants.Shortest:
 		return o, failure.Usagef(cmd.Path(c), "--for takes %s or more: Kubernetes issues no shorter tokens", grants.Shortest)
 	}
-	return o, nil
+	return o, err
 }
 
 // issued is a kubeconfig that has been made.
@@ -182,12 +179,9 @@ type cluster struct {
 
 // group returns the group of a name.
 func (c cluster) group(name string) (projects.Group, error) {
-	var names []string
-	for _, group := range c.groups {
-		if group.Name == name {
-			return group, nil
-		}
-		names = append(names, group.Name)
+	names := model.Map(c.groups, func(g projects.Group) string { return g.Name })
+	if i := slices.Index(names, name); i >= 0 {
+		return c.groups[i], nil
 	}
 	return projects.Group{}, &failure.Usage{
 		Text: fmt.Sprintf("access:groups has no group %s%s", name, config.DidYouMean(name, names)),

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,11 +171,7 @@ func runRestore(ctx context.Context, d cmd.Deps, o options) error {
 		if err != nil {
 			return err
 		}
-		isThere := false
-		for _, b := range found {
-			isThere = isThere || b.Name == o.Name
-		}
-		if !isThere {
+		if !slices.ContainsFunc(found, func(b velero.Backup) bool { return b.Name == o.Name }) {
 			return &failure.Usage{Text: "there is no backup " + o.Name, Next: "`runner backup list` shows the backups"}
 		}
 		name := o.Name + "-" + time.Now().UTC().Format("20060102-150405")

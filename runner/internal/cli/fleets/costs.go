@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/guard/cost"
 	"mara/runner/internal/machine/failure"
@@ -40,10 +42,7 @@ func runCosts(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if err := reader.ReadFiles(o.Selection); err != nil {
 		return err
 	}
-	var names []string
-	for _, e := range reader.Fleet().Environments {
-		names = append(names, e.Name)
-	}
+	names := model.Map(reader.Fleet().Environments, func(e view.Environment) string { return e.Name })
 	bills := bill.OfAll(ctx, d.Deps, reader.Options(), names, sheet)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -51,10 +50,8 @@ func runCosts(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if err := o.Show(d, bills, costsText(d, bills, o.Simulation.On)); err != nil {
 		return err
 	}
-	for _, b := range bills {
-		if b.Error != "" {
-			return cmd.Exit(cmd.ExitFailed)
-		}
+	if slices.ContainsFunc(bills, func(b bill.Environment) bool { return b.Error != "" }) {
+		return cmd.Exit(cmd.ExitFailed)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
@@ -62,8 +62,7 @@ func listCommand(d cmd.Deps) *cli.Command {
 		Name: "list", Usage: "list the environments, with their labels and waves", ArgsUsage: cmd.FleetArguments,
 		Description: "Only reads the configuration, and reports all problems in it.\n\n" +
 			"Examples:\n  runner fleet list\n  runner fleet list -l stage=prod,region!=us-1\n" +
-			"  runner fleet list 'eu-*' -o " +
-			"json\n\n" +
+			"  runner fleet list 'eu-*' -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  flags([]cli.Flag{cmd.SimulateFlag("show the last runs of the simulated environments")}),
 		Action: cmd.Action(d, parse, runList),
@@ -86,7 +85,6 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	rollout := found.Waves
 	last, err := view.NewestRuns(o.Directory().Runs())
 	if err != nil {
 		return err
@@ -94,7 +92,7 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 	lines := []line{}
 	for _, e := range found.Chosen {
 		l := line{Environment: e.Stack, Provider: e.Provider, Labels: e.Own(), File: e.File}
-		if wave, err := rollout.WaveOf(e); err == nil { // fleet check reports environments without a wave
+		if wave, err := found.Waves.WaveOf(e); err == nil { // fleet check reports environments without a wave
 			l.Wave = wave.Name
 		}
 		if run, ok := last[e.Stack]; ok {
@@ -105,7 +103,7 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 		}
 		lines = append(lines, l)
 	}
-	if err := o.Show(d, lines, linesText(d, lines, len(rollout.Waves) > 0)); err != nil {
+	if err := o.Show(d, lines, linesText(d, lines, len(found.Waves.Waves) > 0)); err != nil {
 		return err
 	}
 	return found.Err
@@ -135,10 +133,7 @@ func linesText(d cmd.Deps, lines []line, waves bool) string {
 }
 
 func labelText(labels map[string]string) string {
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		pairs = append(pairs, name+"="+labels[name])
-	}
+	pairs := model.Map(model.Keys(labels), func(name string) string { return name + "=" + labels[name] })
 	return strings.Join(pairs, ",")
 }
 
@@ -191,9 +186,7 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 	for _, path := range []string{config.DescriptionPath(o.Name), config.StackPath(o.Name),
 		config.SecretsPath(o.Name)} {
 		if _, err := os.Lstat(filepath.Join(o.Root, path)); !errors.Is(err, fs.ErrNotExist) {
-			return &failure.Environment{Text: fmt.Sprintf("%s exists already", path),
-				Next: "choose another name; nothing " +
-					"was changed"}
+			return &failure.Environment{Text: path + " exists already", Next: "choose another name; nothing was changed"}
 		}
 	}
 	files, err := copies(ctx, d, o)
@@ -203,12 +196,9 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 	if err := writeAll(o.Root, files); err != nil {
 		return err
 	}
-	names, text := []string{}, ""
-	for _, file := range files {
-		names = append(names, file.Path)
-		text += "wrote " + file.Path + "\n"
-	}
-	text += fmt.Sprintf("\nNext:\n  runner config diff %s %s\n  runner check %[2]s\n", o.From, o.Name)
+	names := model.Map(files, func(file vault.NewFile) string { return file.Path })
+	text := fmt.Sprintf("wrote %s\n\nNext:\n  runner config diff %s %s\n  runner check %[3]s\n",
+		strings.Join(names, "\nwrote "), o.From, o.Name)
 	return o.Show(d, map[string]any{"environment": o.Name, "from": o.From, "files": names}, text)
 }
 

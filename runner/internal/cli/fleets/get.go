@@ -11,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/guard/query"
@@ -81,10 +82,7 @@ func runGet(ctx context.Context, d cmd.Deps, o options) error {
 // values returns the value of each environment, in the order of stacks.
 func (o options) values(ctx context.Context, d cmd.Deps, stacks []string) ([]found, error) {
 	if strings.Contains(o.Name, ":") {
-		return parallel.Each(ctx, stacks, func(_ context.Context, stack string) (found,
-			error) {
-			return o.configured(stack)
-		})
+		return parallel.Each(ctx, stacks, func(_ context.Context, stack string) (found, error) { return o.configured(stack) })
 	}
 	states, err := inventory.StatesOf(ctx, d.Deps, o.Options, stacks)
 	if err != nil {
@@ -133,9 +131,9 @@ func (o options) configured(stack string) (found, error) {
 		return found{value: config.Redacted(value, nil), text: view.Show(value),
 			origin: fmt.Sprintf("%s:%d", origin.File, origin.Line)}, nil
 	}
-	i := slices.IndexFunc(declared, func(key config.Key) bool { return key.Name == o.Name })
-	if i >= 0 && declared[i].Default != nil {
-		return found{value: declared[i].Default, text: config.Show(declared[i].Default), origin: "default"}, nil
+	key, _ := model.Find(declared, func(key config.Key) bool { return key.Name == o.Name })
+	if key.Default != nil {
+		return found{value: key.Default, text: config.Show(key.Default), origin: "default"}, nil
 	}
 	return found{text: "-"}, nil
 }
