@@ -18,6 +18,7 @@ import (
 
 	"mara/config"
 	"mara/projects/gomodule"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/outdir"
@@ -130,10 +131,7 @@ func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 		notes = append(notes, "note that the pipeline ignores the soaks and gates of "+fleet.RolloutFile+
 			"; `runner fleet up` applies them")
 	}
-	var files []string
-	for _, e := range all {
-		files = append(files, e.files()...)
-	}
+	files := slices.Concat(model.Map(all, environment.files)...)
 	uncommitted, err := uncommittedNotes(ctx, all[0], "the pipeline", files)
 	if err != nil {
 		return err
@@ -162,10 +160,7 @@ func (o *ciOptions) describe(all []environment) ([]string, error) {
 		return nil, err
 	}
 	o.Directory = filepath.ToSlash(dir)
-	var problems []error
-	for _, e := range all {
-		problems = append(problems, e.addTo(&o.pipeline))
-	}
+	problems := model.Map(all, func(e environment) error { return e.addTo(&o.pipeline) })
 	o.Secrets = slices.Compact(slices.Sorted(slices.Values(o.Secrets)))
 	o.Variables = slices.Compact(slices.Sorted(slices.Values(o.Variables)))
 	return o.notes(), errors.Join(problems...)
@@ -277,13 +272,7 @@ func (p pipeline) render(system string) ([]byte, error) {
 		"quote": quote, "inside": path.Join,
 		"join": func(texts []string) string { return strings.Join(texts, " ") },
 		"inc":  func(n int) int { return n + 1 },
-		"list": func(texts []string) string { // in YAML, on one line
-			var quoted []string
-			for _, text := range texts {
-				quoted = append(quoted, quote(text))
-			}
-			return "[" + strings.Join(quoted, ", ") + "]"
-		},
+		"list": func(texts []string) string { return "[" + strings.Join(model.Map(texts, quote), ", ") + "]" }, // one line
 	}
 	// Both systems use braces themselves.
 	t, err := template.New("").Delims("[[", "]]").Funcs(functions).ParseFS(templates, system+".yml")

@@ -47,10 +47,7 @@ func resolveAll(
 ) ([]environment, error) {
 	chosen := []config.Value{o.Stack}
 	if names := slices.Concat(waves...); len(names) > 0 {
-		chosen = nil
-		for _, name := range names {
-			chosen = append(chosen, config.Value{Text: name, Origin: origin})
-		}
+		chosen = model.Map(names, func(name string) config.Value { return config.Value{Text: name, Origin: origin} })
 	}
 	var all []environment
 	var problems []error
@@ -72,13 +69,7 @@ func resolveAll(
 	return all, errors.Join(problems...)
 }
 
-func closeAll(all []environment) error {
-	var errs []error
-	for _, e := range all {
-		errs = append(errs, e.Close())
-	}
-	return errors.Join(errs...)
-}
+func closeAll(all []environment) error { return errors.Join(model.Map(all, environment.Close)...) }
 
 // needsPassphrase reports whether a passphrase encrypts the environment's values.
 func (e environment) needsPassphrase() (bool, error) {
@@ -98,13 +89,8 @@ func (e environment) tokens() []string {
 	if e.Provider.InfraType() == "aws" {
 		return nil
 	}
-	var variables []string
-	for _, c := range e.Provider.Account.Credentials {
-		if c.Variable != "" {
-			variables = append(variables, c.Variable)
-		}
-	}
-	return variables
+	variables := model.Map(e.Provider.Account.Credentials, func(c model.Credential) string { return c.Variable })
+	return slices.DeleteFunc(variables, func(name string) bool { return name == "" })
 }
 
 // wavesOf returns the selected environments of the fleet in the waves of config/rollout.yaml, or
@@ -152,10 +138,7 @@ func namespaceOf(pattern, stack string) string {
 func checkShared(all []operatorDocument) error {
 	owner := map[string]string{}
 	for _, e := range all {
-		var objects []string
-		for _, name := range e.programs {
-			objects = append(objects, "Program "+name)
-		}
+		objects := model.Map(e.programs, func(name string) string { return "Program " + name })
 		for _, name := range e.Stacks {
 			objects = append(objects, "Stack "+name)
 		}
@@ -193,15 +176,12 @@ func uncommittedNotes(ctx context.Context, first environment, reader string, fil
 	}
 	untracked, untrackedErr := ask(within, "ls-files", "--others", "--exclude-standard", "--directory",
 		"--no-empty-directory")
-	var notes []string
-	for _, name := range ignored {
-		notes = append(notes, fmt.Sprintf("commit %s, which %s reads and git ignores: `git add -f %s`, and take it out "+
-			"of .gitignore", name, reader, name))
+	noted := func(names []string, format string) []string {
+		return model.Map(names, func(name string) string { return fmt.Sprintf(format, name, reader) })
 	}
-	for _, name := range untracked {
-		notes = append(notes, fmt.Sprintf("commit %s, which %s reads and git does not have: `git add %s`", name,
-			reader, name))
-	}
+	notes := noted(ignored,
+		"commit %s, which %s reads and git ignores: `git add -f %[1]s`, and take it out of .gitignore")
+	notes = append(notes, noted(untracked, "commit %s, which %s reads and git does not have: `git add %[1]s`")...)
 	return notes, errors.Join(ignoredErr, untrackedErr)
 }
 

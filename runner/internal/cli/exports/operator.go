@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -206,11 +205,8 @@ func runOperator(ctx context.Context, d cmd.Deps, o operatorOptions) (err error)
 			o.Out = filepath.Join(o.Out, all[0].name())
 		}
 	}
-	var read []string
-	for _, e := range all {
-		read = append(read, e.projectFiles(o.readsFromGit)...)
-	}
-	notes, err := uncommittedNotes(ctx, all[0], "the operator", read)
+	read := model.Map(all, func(e environment) []string { return e.projectFiles(o.readsFromGit) })
+	notes, err := uncommittedNotes(ctx, all[0], "the operator", slices.Concat(read...))
 	if err != nil {
 		return err
 	}
@@ -328,16 +324,13 @@ func repositoryOf(root string, p model.Project) (pko.Repository, error) {
 // variables returns the variables in the Secret: those of the environment file, the passphrase,
 // and those of --variable.
 func (e environment) variables(o operatorOptions, passphrase bool) []string {
+	ours := []string{config.StackVariable, config.BackendVariable, encryption.PassphraseFileVariable}
 	names := slices.Clone(o.Variables)
 	if passphrase {
 		names = append(names, encryption.PassphraseVariable)
 	}
 	for _, variable := range o.Sources.File.Variables() {
-		switch {
-		case variable.Name == config.StackVariable, variable.Name == config.BackendVariable,
-			strings.HasPrefix(variable.Name, "RUNNER_"),
-			variable.Name == encryption.PassphraseFileVariable:
-		default:
+		if !slices.Contains(ours, variable.Name) && !strings.HasPrefix(variable.Name, "RUNNER_") {
 			names = append(names, variable.Name)
 		}
 	}
@@ -412,13 +405,11 @@ func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDo
 	document := operatorDocument{
 		Version: operatorVersion, Stack: e.Name, Namespace: o.Namespace, Within: o.Within.String(),
 		Stacks: map[string]string{}, Skipped: map[string]string{}, Variables: append([]string{}, e.Variables...),
-		Secrets: append([]string{}, e.SecretKeys()...),
+		Secrets:  append([]string{}, e.SecretKeys()...),
+		programs: model.Map(x.Programs, func(p pko.Program) string { return p.Metadata.Name }),
 	}
 	for _, stack := range x.Stacks {
 		document.Stacks[stack.Metadata.Labels[pko.ProjectLabel]] = stack.Metadata.Name
-	}
-	for _, program := range x.Programs {
-		document.programs = append(document.programs, program.Metadata.Name)
 	}
 	for _, left := range x.Skipped {
 		document.Skipped[left.Project] = left.Text
@@ -436,18 +427,17 @@ func writeOperator(d cmd.Deps, o operatorOptions, several bool, done []operatorD
 			e.Directory = filepath.Join(o.Out, e.Stack)
 		}
 		text += fmt.Sprintf("%s of %s in %s; README.md there describes the next steps.\n",
-			typeset.Counted(len(e.Stacks), "Stack"),
-			e.Stack, e.Directory)
-		for _, project := range slices.Sorted(maps.Keys(e.Skipped)) {
+			typeset.Counted(len(e.Stacks), "Stack"), e.Stack, e.Directory)
+		for _, project := range model.Keys(e.Skipped) {
 			text += fmt.Sprintf("skipped: %s %s\n", project, e.Skipped[project])
 		}
 	}
-	if !several && len(done[0].programs) > 0 {
-		text += fmt.Sprintf("Export no other environment to the namespace %s: it would share the Programs.\n",
-			done[0].Namespace)
-	}
 	if several {
 		return o.Show(d, done, text)
+	}
+	if len(done[0].programs) > 0 {
+		text += fmt.Sprintf("Export no other environment to the namespace %s: it would share the Programs.\n",
+			done[0].Namespace)
 	}
 	return o.Show(d, done[0], text)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/rehearsal"
 	"mara/runner/internal/environment/session"
@@ -181,8 +182,7 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 		return about, m, err
 	}
 	about = render.About{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Simulated: true}
-	m, err = render.Build(ctx, render.Options{Charts: charts, Cluster: clusterOf(d, declared), Order: s.Plan.Names(),
-		Store: o.storeOf(about.Stack), Sealer: o.Sealer}, ours)
+	m, err = o.build(ctx, d, render.Options{Charts: charts, Order: s.Plan.Names()}, about, declared, ours)
 	m.TracePlaceholders(declared, func(project string) map[string]any {
 		outputs, _ := s.Stacks.ReportedOutputs(project) // none for a project without outputs
 		return outputs
@@ -199,12 +199,8 @@ func (o renderOptions) refusePlaceholders(s *session.Session, copies encryption.
 		return &failure.Environment{Text: "the secrets cannot be sealed without their passphrase",
 			Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
 	}
-	var missing []string
-	for _, secret := range s.Vault.Secrets {
-		if slices.Contains(copies.Generated, secret.Key) {
-			missing = append(missing, secret.Key)
-		}
-	}
+	missing := model.Map(s.Vault.Secrets, func(secret model.Secret) string { return secret.Key })
+	missing = slices.DeleteFunc(missing, func(key string) bool { return !slices.Contains(copies.Generated, key) })
 	if len(missing) == 0 {
 		return nil
 	}
@@ -236,16 +232,6 @@ func readSecrets(ctx context.Context, s *session.Session, resources []render.Res
 	return nil
 }
 
-// storeOf returns the store for Secrets, with the environment's name as prefix.
-func (o renderOptions) storeOf(stack string) *render.Store {
-	if o.Store == nil {
-		return nil
-	}
-	store := *o.Store
-	store.Prefix = stack
-	return &store
-}
-
 // renderPlan renders what a plan would create or has found as it is.
 func renderPlan(ctx context.Context, d cmd.Deps, o renderOptions, charts mirror.Fetcher) (render.About,
 	render.Manifests, error) {
@@ -262,36 +248,39 @@ func renderPlan(ctx context.Context, d cmd.Deps, o renderOptions, charts mirror.
 			}
 		}
 	}
-	m, err := render.Build(ctx, render.Options{Charts: charts, Cluster: clusterOf(d, declared), Order: order,
-		Store: o.storeOf(document.Stack)}, declared)
+	m, err := o.build(ctx, d, render.Options{Charts: charts, Order: order}, about, declared, declared)
 	return about, m, err
 }
 
-// clusterOf returns the Kubernetes version of the declared cluster, and prints it.
-func clusterOf(d cmd.Deps, declared []render.Resource) mirror.Kubernetes {
+// build renders resources for the Kubernetes version of the declared cluster, which it prints. The environment's name
+// is the prefix of entries in a store.
+func (o renderOptions) build(ctx context.Context, d cmd.Deps, how render.Options, about render.About,
+	declared, ours []render.Resource) (render.Manifests, error) {
 	var clusters mirror.Clusters
 	for _, r := range declared {
 		clusters.Saw(r.Project, r.Token, r.Inputs)
 	}
-	fmt.Fprintf(d.Stderr, "Rendering charts for %s.\n", clusters.Kubernetes())
-	return clusters.Kubernetes()
+	how.Cluster, how.Store, how.Sealer = clusters.Kubernetes(), o.Store, o.Sealer
+	if how.Store != nil {
+		how.Store.Prefix = about.Stack
+	}
+	fmt.Fprintf(d.Stderr, "Rendering charts for %s.\n", how.Cluster)
+	return render.Build(ctx, how, ours)
 }
 
 // renderVersion changes when a field changes its meaning or is removed.
 const renderVersion = 1
 
 type rendered struct {
-	Version   int    `json:"version"`
-	Provider  string `json:"provider"`
-	Stack     string `json:"stack"`
-	Simulated bool   `json:"simulated"`
+	Version int `json:"version"`
+	render.About
 	Directory string `json:"directory,omitempty"`
 	render.Manifests
 }
 
 func writeRender(d cmd.Deps, o renderOptions, about render.About, m render.Manifests) error {
 	if o.Output == "json" {
-		return cmd.WriteJSON(d.Stdout, rendered{renderVersion, about.Provider, about.Stack, about.Simulated, o.Out, m})
+		return cmd.WriteJSON(d.Stdout, rendered{renderVersion, about, o.Out, m})
 	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "DIR"}, {Title: "OBJECTS"}, {Title: "SKIPPED"},
 		{Title: "PLACEHOLDERS"}}}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/output/sarif"
@@ -90,26 +91,16 @@ type checkedFinding struct {
 	Environments []string   `json:"environments,omitempty"` // none if it is about the root
 }
 
-type checkedEnvironment struct {
-	Environment string   `json:"environment"`
-	Missing     []string `json:"missing_secrets,omitempty"`
-}
-
 type checkedFiles struct {
-	Environments []checkedEnvironment `json:"environments"`
-	Findings     []checkedFinding     `json:"findings"`
+	Environments []check.Environment `json:"environments"`
+	Findings     []checkedFinding    `json:"findings"`
 }
 
 func checkDocument(r check.Result) checkedFiles {
-	document := checkedFiles{[]checkedEnvironment{}, []checkedFinding{}}
-	for _, e := range r.Environments {
-		document.Environments = append(document.Environments, checkedEnvironment{e.Name, e.Missing})
-	}
-	for _, f := range r.Findings {
-		found := checkedFinding{f.Level(), f.Kind, f.File, f.Line, f.Key, f.Text, f.Environments}
-		document.Findings = append(document.Findings, found)
-	}
-	return document
+	found := model.Map(r.Findings, func(f check.Finding) checkedFinding {
+		return checkedFinding{f.Level(), f.Kind, f.File, f.Line, f.Key, f.Text, f.Environments}
+	})
+	return checkedFiles{append([]check.Environment{}, r.Environments...), append([]checkedFinding{}, found...)}
 }
 
 // checkLog makes a SARIF log for code scanning.
@@ -120,9 +111,8 @@ func checkLog(version string, r check.Result) sarif.Log {
 		if f.Doubt {
 			level = event.LevelWarn
 		}
-		text := f.Message()
-		found := event.Finding{Rule: string(f.Kind), Level: level, Message: text, File: f.File, Line: f.Line}
-		results = append(results, sarif.Result{Finding: found, Text: text})
+		found := event.Finding{Rule: string(f.Kind), Level: level, Message: f.Message(), File: f.File, Line: f.Line}
+		results = append(results, sarif.Result{Finding: found, Text: found.Message})
 	}
 	return sarif.New(sarif.Options{Version: version, ID: "check", Rules: check.Summaries(),
 		Help: "docs/configuration.md says what is checked, and what each key takes"}, results)

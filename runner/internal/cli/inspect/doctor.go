@@ -87,18 +87,15 @@ func runDoctor(ctx context.Context, d cmd.Deps, o doctorOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	err = o.Show(d, document(e, report), examinationText(e, report, preflight.Style{Width: d.Width(), Colour: o.Color}))
+	document := preflight.Document{
+		Operation: o.Operation, Provider: e.Provider.Name, Stack: e.Session.Settings.Stack.Text, Simulated: o.Simulation.On,
+	}
+	text := examinationText(e, report, preflight.Style{Width: d.Width(), Colour: o.Color})
+	err = o.Show(d, document.Fill(report), text)
 	if err == nil && report.Status() == preflight.Problem {
 		err = cmd.Exit(cmd.ExitConfig)
 	}
 	return err
-}
-
-func document(e *doctor.Examination, report preflight.Report) preflight.Document {
-	return preflight.Document{
-		Operation: e.Options.Operation, Provider: e.Provider.Name, Stack: e.Session.Settings.Stack.Text,
-		Simulated: e.Options.Simulation.On,
-	}.Fill(report)
 }
 
 // examinationText formats the report for people.

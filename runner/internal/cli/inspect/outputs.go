@@ -3,13 +3,12 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/identity"
 	"mara/runner/internal/environment/session"
@@ -98,7 +97,7 @@ func outputs(ctx context.Context, s *session.Session, names []string, secrets bo
 func writeOutput(d cmd.Deps, outputs map[string]any, o options) error {
 	value, ok := outputs[o.Key]
 	if !ok {
-		known := slices.Sorted(maps.Keys(outputs))
+		known := model.Keys(outputs)
 		if len(known) == 0 {
 			return fmt.Errorf("%s has no outputs: it is not deployed", o.Project)
 		}
@@ -118,7 +117,7 @@ func writeOutputs(d cmd.Deps, names []string, outputs map[string]map[string]any)
 			continue
 		}
 		fmt.Fprintf(&b, "%s\n", name)
-		for _, key := range slices.Sorted(maps.Keys(outputs[name])) {
+		for _, key := range model.Keys(outputs[name]) {
 			text := strings.ReplaceAll(strings.TrimRight(typeset.Value(outputs[name][key]), "\n"), "\n", "\n      ")
 			fmt.Fprintf(&b, "  %s: %s\n", key, text)
 		}

@@ -174,14 +174,12 @@ func Providers(d cmd.Deps) *cli.Command {
 
 func runProviders(_ context.Context, d cmd.Deps, o cmd.Common) error {
 	documents := []providerDocument{}
-	for _, p := range o.Known().Providers {
-		documents = append(documents, providerDocument{p.Name, p.Title, p.ClusterProject, p.Registry.Project, p.Names()})
-	}
 	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "TITLE"}, {Title: "CLUSTER"},
 		{Title: "REGISTRY"}, {Title: "PROJECTS"}}}
-	for _, p := range documents {
+	for _, p := range o.Known().Providers {
+		documents = append(documents, providerDocument{p.Name, p.Title, p.ClusterProject, p.Registry.Project, p.Names()})
 		table.Rows = append(table.Rows, []string{
-			p.Name, p.Title, cmd.OrDash(p.Cluster), cmd.OrDash(p.Registry), strconv.Itoa(len(p.Projects)),
+			p.Name, p.Title, cmd.OrDash(p.ClusterProject), cmd.OrDash(p.Registry.Project), strconv.Itoa(len(p.Steps)),
 		})
 	}
 	return o.Show(d, documents, table.Text(d.Width()))

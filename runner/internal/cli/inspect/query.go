@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/query"
@@ -77,10 +78,8 @@ type queryOptions struct {
 func parseQuery(c *cli.Context, _ cmd.Deps, common cmd.Common) (queryOptions, error) {
 	o := queryOptions{
 		Common: common, Expression: c.Args().First(), List: c.Bool("list"), Live: c.Bool("live") || c.Bool("watch"),
-		Watch:     c.Bool("watch"),
-		Namespace: c.String("namespace"), Selector: c.String("selector"), Timeout: c.Duration("timeout"),
-		ExitCode: c.Bool("exit-code"),
-		MaxTime:  c.Duration("max-time"),
+		Watch: c.Bool("watch"), Namespace: c.String("namespace"), Selector: c.String("selector"),
+		Timeout: c.Duration("timeout"), MaxTime: c.Duration("max-time"), ExitCode: c.Bool("exit-code"),
 	}
 	switch {
 	case !o.List && o.Expression == "":
@@ -171,12 +170,9 @@ var queryName = regexp.MustCompile(`^[A-Za-z][\w-]*$`)
 // findQuery finds a query by name, or compiles a jq program.
 func findQuery(all []query.Named, o queryOptions) (query.Named, *query.Query, error) {
 	found := query.Named{Source: o.Expression, State: true}
-	var names []string
-	for _, n := range all {
-		names = append(names, n.Name)
-		if n.Name == o.Expression {
-			found = n
-		}
+	names := model.Map(all, func(n query.Named) string { return n.Name })
+	if i := slices.Index(names, o.Expression); i >= 0 {
+		found = all[i]
 	}
 	if o.Live {
 		found.State, found.Live = found.State && found.Live, true

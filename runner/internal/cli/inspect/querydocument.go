@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
@@ -67,8 +67,8 @@ func (c *collected) addAll(ctx context.Context, s *session.Session) error {
 		return &failure.Environment{Text: fmt.Sprintf("the stack %s is not deployed", only.Text),
 			Next: "`runner stacks` lists the environments"}
 	}
-	for _, stack := range slices.Sorted(maps.Keys(states)) {
-		projects := slices.Sorted(maps.Keys(states[stack]))
+	for _, stack := range model.Keys(states) {
+		projects := model.Keys(states[stack])
 		e := query.Environment{Stack: stack, Provider: providerOfStack(s, c.o.Common, stack, projects)}
 		for _, project := range projects {
 			if !c.query.State {
@@ -111,15 +111,13 @@ func (c *collected) addObjects(ctx context.Context, e query.Environment) error {
 
 // addObjects adds objects in the cluster of an environment to a document.
 func addObjects(document *query.Document, e query.Environment, objects [][]byte) error {
-	var items []any
 	for _, object := range objects {
 		item, err := query.FromObject(e, object)
 		if err != nil {
 			return err
 		}
-		items = append(items, item)
+		document.Add([]any{item})
 	}
-	document.Add(items)
 	return nil
 }
 
@@ -146,16 +144,12 @@ func writeQueries(d cmd.Deps, o queryOptions, all []query.Named) error {
 	case "ndjson":
 		return writeLines(d.Stdout, all)
 	}
-	table := typeset.Table{Columns: []typeset.Column{{Title: "NAME"}, {Title: "READS"},
-		{Title: "SUMMARY", Min: 20, Wrap: true}}}
-	var rows [][]any
-	for _, n := range all {
-		rows = append(rows, []any{n.Name, reads(n), n.Summary})
-	}
+	rows := model.Map(all, func(n query.Named) []any { return []any{n.Name, reads(n), n.Summary} })
 	if o.Output == "csv" {
 		return writeCSV(d.Stdout, []string{"name", "reads", "summary"}, rows)
 	}
-	table.Rows = cells(rows)
+	table := typeset.Table{Rows: cells(rows), Columns: []typeset.Column{{Title: "NAME"}, {Title: "READS"},
+		{Title: "SUMMARY", Min: 20, Wrap: true}}}
 	return d.Print(table.Text(d.Width()))
 }
 
@@ -215,26 +209,13 @@ func writeRows(d cmd.Deps, titles []string, rows [][]any) error {
 
 // cells formats the values of a table.
 func cells(rows [][]any) [][]string {
-	all := make([][]string, len(rows))
-	for i, row := range rows {
-		for _, value := range row {
-			all[i] = append(all[i], query.Cell(value))
-		}
-	}
-	return all
+	return model.Map(rows, func(row []any) []string { return model.Map(row, query.Cell) })
 }
 
 func writeCSV(w io.Writer, titles []string, rows [][]any) error {
-	heading := make([]any, len(titles))
-	for i, title := range titles {
-		heading[i] = title
-	}
+	heading := model.Map(titles, func(title string) any { return title })
 	for _, row := range slices.Insert(rows, 0, heading) {
-		fields := make([]string, len(row))
-		for i, value := range row {
-			fields[i] = query.Field(value)
-		}
-		if _, err := fmt.Fprintln(w, strings.Join(fields, ",")); err != nil {
+		if _, err := fmt.Fprintln(w, strings.Join(model.Map(row, query.Field), ",")); err != nil {
 			return err
 		}
 	}

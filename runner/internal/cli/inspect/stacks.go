@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
@@ -100,15 +100,15 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 	if err != nil {
 		return nil, err
 	}
-	lines, defaultStack := []environmentLine{}, cmp.Or(o.Sources.Lookup(config.StackVariable),
-		o.Sources.OnlyStack).Text
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	lines, defaultStack := []environmentLine{}, cmp.Or(o.Sources.Lookup(config.StackVariable), o.Sources.OnlyStack).Text
+	for _, name := range model.Keys(names) {
 		if !names[name] {
 			continue
 		}
-		line := environmentLine{Stack: name, Configured: slices.Contains(configured, name)}
-		line.Default = defaultStack == name
-		line.Provider = providerOfStack(s, o, name, slices.Collect(maps.Keys(own[name])))
+		line := environmentLine{
+			Stack: name, Configured: slices.Contains(configured, name), Default: defaultStack == name,
+			Provider: providerOfStack(s, o, name, model.Keys(own[name])),
+		}
 		line.count(o.Known(), own[name])
 		if run, ok := last[name]; ok {
 			line.last, line.Operation, line.Result, line.Started = &run, run.Operation, run.Result, &run.Started

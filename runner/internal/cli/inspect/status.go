@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"time"
 
@@ -184,10 +183,7 @@ func statusShow(d cmd.Deps, o options) (show func(environmentStatus) error, leav
 	if o.Output == "json" {
 		return func(status environmentStatus) error { return json.NewEncoder(d.Stdout).Encode(status) }, leave
 	}
-	write := func(text string) error {
-		_, err := io.WriteString(d.Stdout, text+"\n")
-		return err
-	}
+	write := func(text string) error { return d.Print(text + "\n") }
 	if ui.Decide(o.Facts(d)).Mode == ui.LiveMode {
 		page := ui.NewPage(d.Stdout, d.Size)
 		write, leave = page.Show, func() { _ = page.Close() } // stdout may have no reader any more
@@ -198,8 +194,7 @@ func statusShow(d cmd.Deps, o options) (show func(environmentStatus) error, leav
 func status(ctx context.Context, s *session.Session, o options) (environmentStatus, error) {
 	status := environmentStatus{
 		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
-		Backend:   event.MaskURLs(s.Settings.Backend.Text),
-		Simulated: o.Simulation.On, LastRun: lastRun(s),
+		Backend: event.MaskURLs(s.Settings.Backend.Text), Simulated: o.Simulation.On, LastRun: lastRun(s),
 	}
 	state, owner, err := s.RunLock().Inspect()
 	if err != nil {
@@ -208,11 +203,8 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 	if state == lock.Held {
 		status.Lock = owner.String()
 	}
-	if status.Projects, err = parallel.Each(ctx, s.Plan.Steps, func(ctx context.Context,
-		step plan.Step) (projectStatus,
-		error) {
-		return statusOf(ctx, s, step)
-	}); err != nil {
+	ask := func(ctx context.Context, step plan.Step) (projectStatus, error) { return statusOf(ctx, s, step) }
+	if status.Projects, err = parallel.Each(ctx, s.Plan.Steps, ask); err != nil {
 		return status, err
 	}
 	locks, err := s.Leftovers().Locks(ctx, s.Plan.Names())

@@ -32,8 +32,8 @@ func (s *environmentStatus) checkLive(ctx context.Context, at *session.Session, 
 		if err != nil {
 			return err
 		}
-		if wanted[project] = objectsOf(items); len(wanted[project]) == 0 {
-			delete(wanted, project)
+		if objects := objectsOf(items); len(objects) > 0 {
+			wanted[project] = objects
 		}
 	}
 	health, err := live.Check(ctx, live.Options{Kubeconfig: kubeconfig, Env: at.Env, Timeout: o.Timeout}, wanted)

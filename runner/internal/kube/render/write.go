@@ -14,8 +14,9 @@ import (
 
 // About describes the environment of the manifests.
 type About struct {
-	Provider, Stack string
-	Simulated       bool // cloud values are placeholders
+	Provider  string `json:"provider"`
+	Stack     string `json:"stack"`
+	Simulated bool   `json:"simulated"` // cloud values are placeholders
 }
 
 // Stream returns all objects as one YAML stream, in the order in which they can be applied.

@@ -72,8 +72,8 @@ type Options struct {
 
 // Environment is a checked environment.
 type Environment struct {
-	Name    string
-	Missing []string // secrets that are not set where the check runs
+	Name    string   `json:"environment"`
+	Missing []string `json:"missing_secrets,omitempty"` // secrets that are not set where the check runs
 }
 
 // Result is what a check has found.
