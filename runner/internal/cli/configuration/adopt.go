@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
@@ -166,18 +168,12 @@ func describeAdditions(file string, added []adopt.Addition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "updated %s:\n", file)
 	for _, add := range added {
-		var reads []string
-		for _, e := range add.Reads {
-			reads = append(reads, fmt.Sprintf("%s (%s)", e.Project, e.Evidence))
+		reads := model.Map(add.Reads, func(e adopt.Edge) string { return fmt.Sprintf("%s (%s)", e.Project, e.Evidence) })
+		verb := " reads "
+		if add.IsNew {
+			verb = ", which reads "
 		}
-		switch {
-		case !add.IsNew:
-			fmt.Fprintf(&b, "  %s reads %s\n", add.Path, strings.Join(reads, ", "))
-		case len(reads) == 0:
-			fmt.Fprintf(&b, "  %s, which reads no other project\n", add.Path)
-		default:
-			fmt.Fprintf(&b, "  %s, which reads %s\n", add.Path, strings.Join(reads, ", "))
-		}
+		fmt.Fprintf(&b, "  %s%s%s\n", add.Path, verb, cmp.Or(strings.Join(reads, ", "), "no other project"))
 	}
 	return b.String()
 }
@@ -273,11 +269,7 @@ func writeAdopted(d cmd.Deps, o adoptOptions, a adopted) error {
 	fmt.Fprintf(&b, "wrote %s: %s\n\n%s\n", filepath.Join(o.Root, a.File), typeset.Counted(len(a.Projects), "project"),
 		text)
 	if len(a.Unsure) > 0 {
-		b.WriteString("Not sure:\n")
-		for _, doubt := range a.Unsure {
-			fmt.Fprintf(&b, "  - %s\n", doubt)
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, "Not sure:\n  - %s\n\n", strings.Join(a.Unsure, "\n  - "))
 	}
 	stack := "NAME"
 	if len(a.Environments) > 0 {
@@ -371,10 +363,7 @@ func checkRename(ctx context.Context, o renameOptions, s *session.Session) error
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, orphan := range found.Orphans {
-		names = append(names, orphan.Project)
-	}
+	names := model.Map(found.Orphans, func(orphan inventory.Orphan) string { return orphan.Project })
 	switch {
 	case slices.Contains(names, o.Old):
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/repo/request"
@@ -60,9 +61,8 @@ func (c configuration) check(name string) error {
 		}
 	}
 	if variable := projects.CredentialVariable(name); variable != "" {
-		return &failure.Usage{Text: name + " is a credential, and would be stored in plain text", Next: "set " +
-			variable +
-			" in " + config.EnvironmentFile}
+		return &failure.Usage{Text: name + " is a credential, and would be stored in plain text",
+			Next: "set " + variable + " in " + config.EnvironmentFile}
 	}
 	if name == projects.SimulatedKey {
 		return &failure.Usage{Text: name + " is reserved: the runner sets it in simulations", Next: "use --simulate"}
@@ -79,12 +79,9 @@ func findApplication(root, name string) (config.Application, error) {
 	if err != nil {
 		return config.Application{}, err
 	}
-	var names []string
-	for _, a := range mara.Applications {
-		if a.Name.Text == name {
-			return a, nil
-		}
-		names = append(names, a.Name.Text)
+	names := model.Map(mara.Applications, func(a config.Application) string { return a.Name.Text })
+	if i := slices.Index(names, name); i >= 0 {
+		return mara.Applications[i], nil
 	}
 	return config.Application{}, &failure.Usage{
 		Text: fmt.Sprintf("%s has no application %q%s", config.MaraFile, name, config.DidYouMean(name, names)),

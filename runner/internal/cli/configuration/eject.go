@@ -12,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/projects/application"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
@@ -51,12 +52,6 @@ func parseEject(c *cli.Context, d cmd.Deps) (o ejectOptions, err error) {
 	return o, err
 }
 
-// ejected is the JSON form of what eject has done.
-type ejected struct {
-	Application string `json:"application"`
-	Directory   string `json:"directory"`
-}
-
 func runEject(_ context.Context, d cmd.Deps, o ejectOptions) error {
 	found, err := findApplication(o.Root, o.Name)
 	if err != nil {
@@ -83,9 +78,7 @@ func runEject(_ context.Context, d cmd.Deps, o ejectOptions) error {
 	}
 	listed := config.MaraProject{Path: config.Word{Text: filepath.ToSlash(o.Directory)}}
 	listed.Reads, listed.After = everywhere(o, project.Name)
-	for _, output := range project.Outputs {
-		listed.Outputs = append(listed.Outputs, config.Word{Text: output.Name})
-	}
+	listed.Outputs = model.Map(project.Outputs, func(o model.Output) config.Word { return config.Word{Text: o.Name} })
 	edited, err := config.Eject(content, o.Name, listed)
 	if err != nil {
 		return err
@@ -98,9 +91,9 @@ func runEject(_ context.Context, d cmd.Deps, o ejectOptions) error {
 			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}
 		}
 	}
-	done := ejected{Application: o.Name, Directory: filepath.ToSlash(o.Directory)}
 	text := fmt.Sprintf("The project %s is in %s, and %s lists it in the application's place.\n"+
-		"Its resources keep their URNs: `runner preview` shows no change.\n", o.Name, done.Directory, config.MaraFile)
+		"Its resources keep their URNs: `runner preview` shows no change.\n", o.Name, listed.Path.Text, config.MaraFile)
+	done := map[string]string{"application": o.Name, "directory": listed.Path.Text}
 	return o.Show(d, done, event.MaskURLs(text))
 }
 
@@ -115,10 +108,7 @@ func everywhere(o ejectOptions, name string) (reads, after []config.Word) {
 				continue
 			}
 			providers++
-			reads = nil
-			for _, read := range step.Reads {
-				reads = append(reads, config.Word{Text: read})
-			}
+			reads = model.Map(step.Reads, func(read string) config.Word { return config.Word{Text: read} })
 			for _, before := range step.After {
 				if count[before]++; !slices.Contains(all, before) {
 					all = append(all, before)

@@ -94,11 +94,11 @@ func (c configuration) explain(key config.Key) explanation {
 		}
 	}
 	for i, l := range c.Layers(key) {
-		if i == 0 {
-			e.Value = view.NewValue(key.Name, l)
-			continue
+		if value := view.NewValue(key.Name, l); i == 0 {
+			e.Value = value
+		} else {
+			e.Overrides = append(e.Overrides, value)
 		}
-		e.Overrides = append(e.Overrides, view.NewValue(key.Name, l))
 	}
 	e.Missing = e.Origin == "" && key.Required
 	return e

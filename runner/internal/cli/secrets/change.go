@@ -47,14 +47,12 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 	if err := s.Vault.Refuse(secret.Key); err != nil {
 		return err
 	}
-	source := vault.Source{Secret: secret}
-	if len(o.Args) > 1 {
-		if source.From = o.Args[1]; !vault.IsSource(source.From) {
+	var value string
+	if len(o.Args) > 1 { // report problems with the source before asking anything
+		source := vault.Source{Secret: secret, From: o.Args[1]}
+		if !vault.IsSource(source.From) {
 			return failure.Usagef(command, "%s; SOURCE is %s", vault.NeverOnTheLine, vault.SourceForms)
 		}
-	}
-	var value string
-	if source.From != "" { // report problems with the source before asking anything
 		if value, err = source.Read(d.Console, o.Sources); err != nil {
 			return err
 		}
@@ -63,7 +61,7 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 	if err != nil {
 		return err
 	}
-	if source.From == "" {
+	if len(o.Args) == 1 {
 		if value, err = s.Vault.Ask(ctx, secret); err != nil {
 			return err
 		}
@@ -92,8 +90,8 @@ func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session)
 	}
 	for _, secret := range named {
 		if s.Vault.Has(secret.Key) {
-			return &failure.Usage{Text: secret.Key + " has a value already", Next: "`runner secrets rotate " + secret.Key +
-				"` replaces it"}
+			return &failure.Usage{Text: secret.Key + " has a value already",
+				Next: "`runner secrets rotate " + secret.Key + "` replaces it"}
 		}
 	}
 	if len(named) == 0 {
@@ -158,12 +156,9 @@ func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if len(o.Args) == 0 {
 		return failure.Usagef("secrets remove", "name the secrets by their keys")
 	}
-	var known []string
-	for _, entry := range s.Settings.Secrets.Entries {
-		known = append(known, entry.Key)
-	}
+	known := model.Map(s.Settings.Secrets.Entries, func(entry config.Entry) string { return entry.Key })
 	for _, key := range o.Args {
-		if _, ok := s.Settings.Secrets.Lookup(key); !ok {
+		if !slices.Contains(known, key) {
 			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.Settings.Secrets.File, key,
 				config.DidYouMean(key, known)), Next: "`runner secrets list` lists the secrets"}
 		}
@@ -207,7 +202,7 @@ func checkKeyProvider(provider string) error {
 		return nil
 	}
 	for _, service := range keyServices {
-		if strings.HasPrefix(provider, service) && len(provider) > len(service) {
+		if key, ok := strings.CutPrefix(provider, service); ok && key != "" {
 			return nil
 		}
 	}

@@ -121,9 +121,8 @@ func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session,
 		return err
 	}
 	values := map[string]string{}
-	var keys []string
+	keys := model.Map(secrets, func(secret model.Secret) string { return secret.Key })
 	for _, secret := range secrets {
-		keys = append(keys, secret.Key)
 		if values[secret.Key], err = encryption.Generate(secret); err != nil {
 			return failure.Usagef("secrets set", "%s: %v", secret.Key, err)
 		}
@@ -132,14 +131,6 @@ func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session,
 		return err
 	}
 	return o.showChange(d, s, keys, "made "+strings.Join(keys, "\nmade "))
-}
-
-// shownPath returns a path relative to the working directory, if it is below it.
-func shownPath(d cmd.Deps, path string) string {
-	if relative, err := filepath.Rel(d.Dir, path); err == nil && filepath.IsLocal(relative) {
-		return relative
-	}
-	return path
 }
 
 func listCommand(d cmd.Deps) *cli.Command {
@@ -183,10 +174,8 @@ func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error
 func listSecrets(s *session.Session) []listedSecret {
 	listed := []listedSecret{}
 	for _, secret := range s.Vault.Secrets {
-		listed = append(listed, listedSecret{
-			Key: secret.Key, State: stateOfSecret(s, secret), Generator: secret.Generate, MinLength: secret.MinLength,
-			Doc: secret.Doc,
-		})
+		state := stateOfSecret(s, secret)
+		listed = append(listed, listedSecret{secret.Key, state, secret.Generate, secret.MinLength, secret.Doc})
 	}
 	for _, entry := range s.Settings.Secrets.Entries {
 		known := slices.ContainsFunc(listed, func(l listedSecret) bool { return l.Key == entry.Key })
@@ -230,9 +219,12 @@ func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 		return failure.Usagef("secrets export", "--to-file FILE is required: values are never printed")
 	}
 	path := d.Absolute(o.File)
+	shown := path // relative to the working directory, if it is below it
+	if relative, err := filepath.Rel(d.Dir, path); err == nil && filepath.IsLocal(relative) {
+		shown = relative
+	}
 	if _, err := os.Lstat(path); err == nil {
-		if err := cmd.Confirm(ctx, d, o.Common, "replacing "+shownPath(d, path),
-			fmt.Sprintf("Replace %s?", shownPath(d, path))); err != nil {
+		if err := cmd.Confirm(ctx, d, o.Common, "replacing "+shown, fmt.Sprintf("Replace %s?", shown)); err != nil {
 			return err
 		}
 		o.Yes = true
@@ -259,7 +251,7 @@ func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 		return &failure.Environment{Text: fmt.Sprintf("the secrets cannot be written: %v", err), Next: "nothing was written"}
 	}
 	return o.Show(d, change{Stack: s.Settings.Stack.Text, File: path, Keys: keys},
-		fmt.Sprintf("wrote %s to %s, in plain text\n", typeset.Counted(len(values), "secret"), shownPath(d, path)))
+		fmt.Sprintf("wrote %s to %s, in plain text\n", typeset.Counted(len(values), "secret"), shown))
 }
 
 // writePlain writes values in the order of keys, atomically, to a file that only the user
