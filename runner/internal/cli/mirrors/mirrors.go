@@ -139,14 +139,13 @@ func resolve(ctx context.Context, ways mirror.Network, images []mirror.Image) er
 }
 
 func listText(found document, width int) string {
-	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true},
-		{Title: "PROJECTS", Min: 12, Optional: true}}}
+	projects := typeset.Column{Title: "PROJECTS", Min: 12, Optional: true}
+	charts := typeset.Table{Columns: []typeset.Column{{Title: "CHART", Min: 24, Middle: true}, projects}}
 	for _, chart := range found.Charts {
 		charts.Rows = append(charts.Rows, []string{chart.Source(), strings.Join(chart.Projects, ", ")})
 	}
 	images := typeset.Table{Columns: []typeset.Column{
-		{Title: "IMAGE", Min: 24, Middle: true}, {Title: "DIGEST", Min: 16, Optional: true},
-		{Title: "PROJECTS", Min: 12, Optional: true},
+		{Title: "IMAGE", Min: 24, Middle: true}, {Title: "DIGEST", Min: 16, Optional: true}, projects,
 	}}
 	for _, image := range found.Images {
 		name, _, _ := strings.Cut(image.Name, "@")
@@ -183,9 +182,8 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	problems, err := parallel.Each(ctx, found.Images, func(ctx context.Context, image mirror.Image) (string, error) {
-		return look(ctx, ways, address, image)
-	})
+	ask := func(ctx context.Context, image mirror.Image) (string, error) { return look(ctx, ways, address, image) }
+	problems, err := parallel.Each(ctx, found.Images, ask)
 	if err != nil {
 		return err
 	}
@@ -201,9 +199,9 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if err := o.Show(d, v, v.text()); err != nil {
 		return err
 	}
-	if all := len(found.Charts) + len(found.Images); len(problems) > 0 {
+	if len(problems) > 0 {
 		return fmt.Errorf("%d of %d charts and images %s not in the mirror; `runner mirror sync %s` copies them",
-			len(problems), all, typeset.Are(len(problems)), address)
+			len(problems), v.Charts+v.Images, typeset.Are(len(problems)), address)
 	}
 	return nil
 }

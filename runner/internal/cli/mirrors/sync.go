@@ -55,15 +55,12 @@ func runSync(ctx context.Context, d cmd.Deps, o options) (err error) {
 		all: len(found.Charts) + len(found.Images),
 	}
 	for _, chart := range found.Charts {
-		c.one(entry{Kind: "chart", Name: chart.Source(), Target: chart.Target},
-			func(to mirror.Copier) (mirror.Copied, error) {
-				return to.Chart(ctx, chart)
-			})
+		what := entry{Kind: "chart", Name: chart.Source(), Target: chart.Target}
+		c.one(what, func(to mirror.Copier) (mirror.Copied, error) { return to.Chart(ctx, chart) })
 	}
 	for _, image := range found.Images {
-		c.one(entry{Kind: "image", Name: image.Name, Target: image.Target}, func(to mirror.Copier) (mirror.Copied, error) {
-			return to.Image(ctx, image)
-		})
+		what := entry{Kind: "image", Name: image.Name, Target: image.Target}
+		c.one(what, func(to mirror.Copier) (mirror.Copied, error) { return to.Image(ctx, image) })
 	}
 	return c.end()
 }
@@ -142,37 +139,31 @@ func (c *copying) one(what entry, work func(mirror.Copier) (mirror.Copied, error
 		c.refused = err
 		return
 	}
-	c.tell(line, c.judge(what, copied, err))
+	c.tell(line, what, copied, err)
 }
 
-// judge counts what became of one thing.
-func (c *copying) judge(what entry, copied mirror.Copied, err error) entry {
+// tell counts and says what became of one thing.
+func (c *copying) tell(line string, what entry, copied mirror.Copied, err error) {
 	c.done++
 	what.Digest, what.Local = copied.Digest, copied.Local
+	var text string
 	switch {
 	case err != nil:
 		c.failed++
-		what.Result, what.Error = "failed", err.Error()
+		what.Result, what.Error, text = "failed", err.Error(), err.Error()
 	case copied.There:
-		what.Result = "there"
+		what.Result, text = "there", "there already"
 	case c.to.DryRun:
 		c.copied++
-		what.Result = "missing"
+		what.Result, text = "missing", "to be copied"
 	default:
 		c.copied++
-		what.Result = "copied"
+		what.Result, text = "copied", "copied"
 	}
-	return what
-}
-
-// tell says what became of one thing.
-func (c *copying) tell(line string, what entry) {
 	if c.json {
 		_ = json.NewEncoder(c.w).Encode(what) // the reader may be gone
 		return
 	}
-	text := map[string]string{"failed": what.Error, "there": "there already", "missing": "to be copied",
-		"copied": "copied"}[what.Result]
 	if what.Local {
 		text += ", without the references of its schema to the internet"
 	}

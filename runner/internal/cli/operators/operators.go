@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,12 +95,10 @@ func action(d cmd.Deps, run func(work, context.Context) error) cli.ActionFunc {
 		cancel := func() {}
 		if o.Timeout > 0 {
 			ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout,
-				fmt.Errorf("not done after %s; the same command goes on "+
-					"waiting", o.Timeout))
+				fmt.Errorf("not done after %s; the same command goes on waiting", o.Timeout))
 		}
 		defer cancel()
-		err = run(w, ctx)
-		if err != nil && ctx.Err() != nil {
+		if err = run(w, ctx); err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		return w.explain(err)
@@ -111,12 +110,11 @@ func newWork(ctx context.Context, d cmd.Deps, o options) (work, error) {
 	if err != nil {
 		return work{}, err
 	}
-	env := o.Sources.File.Merge(o.Sources.Process)
 	content, err := readKubeconfig(ctx, d, o)
 	if err != nil {
 		return work{}, err
 	}
-	cluster, err := pko.Connect(content, env, o.Namespace, stack.Text)
+	cluster, err := pko.Connect(content, o.Sources.File.Merge(o.Sources.Process), o.Namespace, stack.Text)
 	const every = 500 * time.Millisecond
 	watcher := pko.Watcher{Cluster: cluster, Commit: o.Commit, Every: every, Sleep: interrupt.Sleep,
 		Tell: func(s pko.State) { // to stderr, for results are on stdout
@@ -158,14 +156,13 @@ func (w work) conclude(states []pko.State, text string) error {
 }
 
 func (w work) explain(err error) error {
-	var stalled *pko.StalledError
-	switch {
-	case errors.Is(err, pko.ErrNoStacks):
+	if errors.Is(err, pko.ErrNoStacks) {
 		return &failure.Environment{
 			Text: fmt.Sprintf("%s has no Stacks in the namespace %s", w.stack, w.o.Namespace),
 			Next: "`runner export operator` writes them; -n names another namespace",
 		}
-	case errors.As(err, &stalled):
+	}
+	if stalled, ok := errors.AsType[*pko.StalledError](err); ok {
 		return failure.Advise(stalled, fmt.Sprintf(
 			"`kubectl -n %s describe stack %s` shows details; once the cause is fixed, annotate it with "+
 				"pulumi.com/reconciliation-request=$(date +%%s)", w.o.Namespace, stalled.Stacks[0].Name))
@@ -206,13 +203,12 @@ func (w work) show(ctx context.Context) error {
 	table := typeset.Table{Columns: []typeset.Column{{Title: "STACK"}, {Title: "STATE"}, {Title: "LAST"},
 		{Title: "COMMIT", Optional: true}, {Title: "CAUSE", Min: 20, Wrap: true}}}
 	for _, s := range states {
-		last, commit := cmd.OrDash(s.Last), s.Commit
+		last := cmd.OrDash(s.Last)
 		if s.LastAt != nil {
 			last += " " + typeset.Ago(w.d.Now().Sub(*s.LastAt))
 		}
-		const short = 12
-		table.Rows = append(table.Rows, []string{s.Name, string(s.Phase), last, commit[:min(short, len(commit))],
-			s.Cause})
+		commit := fmt.Sprintf("%.12s", s.Commit)
+		table.Rows = append(table.Rows, []string{s.Name, string(s.Phase), last, commit, s.Cause})
 	}
 	return w.conclude(states, table.Text(w.d.Width()))
 }
@@ -293,19 +289,15 @@ func (w work) remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	destroying := 0
-	for _, s := range states {
-		if s.Destroys {
-			destroying++
-		}
-	}
-	question := "Delete " + typeset.Counted(len(states), "Stack") + " of " + w.stack + "? " +
-		typeset.Counted(destroying, "project") + " will be destroyed, everything else stays."
+	all := typeset.Counted(len(states), "Stack")
+	destroying := slices.DeleteFunc(states, func(s pko.State) bool { return !s.Destroys })
+	question := "Delete " + all + " of " + w.stack + "? " + typeset.Counted(len(destroying), "project") +
+		" will be destroyed, everything else stays."
 	if err := cmd.Confirm(ctx, w.d, w.o.Common, "deleting Stacks", question); err != nil {
 		return err
 	}
 	if err := w.Delete(ctx); err != nil {
 		return err
 	}
-	return w.conclude(nil, "deleted "+typeset.Counted(len(states), "Stack")+"\n")
+	return w.conclude(nil, "deleted "+all+"\n")
 }

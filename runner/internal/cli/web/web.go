@@ -177,14 +177,14 @@ func newServer(handler http.Handler) *http.Server {
 // announce prints the address and opens it. The function that it returns removes the file for that.
 func (o options) announce(ctx context.Context, d cmd.Deps) (forget func()) {
 	address := "http://" + o.Guard.Address.String() + "/"
+	first := address + "?token=" + o.Guard.Token
 	if !o.Guard.Address.Addr().IsLoopback() {
 		fmt.Fprintf(d.Stderr, "warning: %s can be reached from other machines, without TLS; everyone who has the token "+
 			"can read everything here\n", address)
 	}
 	if o.Output == "json" {
-		first := address
-		if !o.Guard.Lasting {
-			first += "?token=" + o.Guard.Token
+		if o.Guard.Lasting {
+			first = address
 		}
 		_ = cmd.WriteJSONLine(d.Stdout, map[string]string{"address": first}) // its reader may be gone
 		return func() {}
@@ -193,7 +193,6 @@ func (o options) announce(ctx context.Context, d cmd.Deps) (forget func()) {
 		fmt.Fprintf(d.Stdout, "%s?token=…, with the token of --token-file; Ctrl-C ends it\n", address)
 		return func() {}
 	}
-	first := address + "?token=" + o.Guard.Token
 	fmt.Fprintf(d.Stdout, "%s\nThe address works once, in one browser. Ctrl-C ends it.\n", first)
 	if o.NoOpen || !d.StdoutIsTerminal {
 		return func() {}
