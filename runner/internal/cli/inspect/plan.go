@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -88,10 +89,7 @@ func parsePlan(c *cli.Context, _ cmd.Deps, common cmd.Common) (planOptions, erro
 // plannedProvider returns the provider given on the command line, or else the one in the
 // stack's configuration.
 func plannedProvider(o cmd.Common) (config.Value, error) {
-	if o.Provider.IsSet() {
-		return o.Provider, nil
-	}
-	if asked := o.Sources.Lookup(config.ProviderVariable); asked.IsSet() {
+	if asked := cmp.Or(o.Provider, o.Sources.Lookup(config.ProviderVariable)); asked.IsSet() {
 		return asked, nil
 	}
 	stackNamed := o.Stack.IsSet() || o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet() ||

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -112,7 +111,7 @@ func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) error {
 	if err != nil {
 		return err
 	}
-	findings := []environmentFinding{}
+	findings, denied := []environmentFinding{}, false
 	for _, e := range document.Environments() {
 		target := policy.Target{Stack: e}
 		// without a readable description, check the deployed resources alone
@@ -126,15 +125,14 @@ func runPolicyCheck(ctx context.Context, d cmd.Deps, o queryOptions) error {
 		for _, f := range found {
 			findings = append(findings, environmentFinding{e, f})
 		}
+		denied = denied || len(policy.Denied(found)) > 0
 	}
 	incomplete := document.incomplete()
 	if err := writeFindings(d, o, set, findings, incomplete == nil); err != nil {
 		return err
 	}
-	for _, f := range findings {
-		if len(policy.Denied([]policy.Finding{f.Finding})) > 0 {
-			return errors.Join(incomplete, cmd.Exit(cmd.ExitFailed))
-		}
+	if denied {
+		return errors.Join(incomplete, cmd.Exit(cmd.ExitFailed))
 	}
 	return incomplete
 }
@@ -152,7 +150,7 @@ func writeFindings(d cmd.Deps, o queryOptions, set policy.Set, findings []enviro
 		return cmd.WriteJSON(d.Stdout, newLog(d.Version, o, set, findings, complete))
 	}
 	if o.Simulation.On {
-		_, _ = io.WriteString(d.Stdout, "[SIMULATED]\n\n") // the next write returns the error
+		_ = d.Print("[SIMULATED]\n\n") // the next write returns the error
 	}
 	if len(findings) == 0 {
 		text := "no findings\n"

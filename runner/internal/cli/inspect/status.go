@@ -250,21 +250,16 @@ func lastRun(s *session.Session) *view.PastRun {
 
 func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectStatus, error) {
 	project := step.Project.Name
-	summary := s.Stacks.Summary(project)
-	status := projectStatus{Project: project, Title: step.Project.Title, State: stateNever,
-		Resources: summary.Resources}
-	update, ok, err := s.Stacks.LastUpdate(ctx, project)
-	if err != nil {
-		return status, err
+	update, _, err := s.Stacks.LastUpdate(ctx, project) // none of an imported state
+	resources := s.Stacks.Summary(project).Resources
+	status := projectStatus{
+		Project: project, Title: step.Project.Title, State: stateOf(update.Operation, update.Result, resources),
+		Operation: update.Operation, Result: update.Result, Resources: resources,
 	}
-	if ok {
-		status.Operation, status.Result = update.Operation, update.Result
-		if !update.End.IsZero() { // it has ended
-			status.Ended, status.DurationMS = &update.End, update.End.Sub(update.Start).Milliseconds()
-		}
+	if !update.End.IsZero() { // it has ended
+		status.Ended, status.DurationMS = &update.End, update.End.Sub(update.Start).Milliseconds()
 	}
-	status.State = stateOf(update.Operation, update.Result, summary.Resources) // an imported state has no history
-	return status, nil
+	return status, err
 }
 
 func stateOf(op operation.Operation, result string, resources int) string {

@@ -14,6 +14,7 @@ import (
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/kube/live"
+	"mara/runner/internal/kube/manifest"
 )
 
 // checkLive asks the cluster of the environment about all objects that the states list.
@@ -57,15 +58,11 @@ func objectsOf(items []any) []live.Object {
 			objects = append(objects, objectsOfRelease(outputs)...)
 			continue
 		}
-		object, _ := fields["object"].(map[string]any)
-		version, _ := object["apiVersion"].(string)
-		kind, _ := object["kind"].(string)
-		group, err := schema.ParseGroupVersion(version)
-		name, _ := fields["name"].(string)
-		namespace, _ := fields["namespace"].(string)
-		if err == nil && kind != "" {
-			kind := group.WithKind(kind).GroupKind().String()
-			objects = append(objects, live.Object{Kind: kind, Namespace: namespace, Name: name})
+		of := manifest.Object(fields)
+		group, err := schema.ParseGroupVersion(of.Text("object", "apiVersion"))
+		if kind := of.Text("object", "kind"); err == nil && kind != "" {
+			kind = group.WithKind(kind).GroupKind().String()
+			objects = append(objects, live.Object{Kind: kind, Namespace: of.Text("namespace"), Name: of.Text("name")})
 		}
 	}
 	return objects

@@ -121,28 +121,18 @@ func (p projectStatus) paint(text string) string {
 }
 
 func (s environmentStatus) totals() string {
-	deployed, failed, stale, pending := 0, 0, 0, 0
+	const stale, pending = "stale", "with interrupted operations"
+	counts := map[string]int{}
 	for _, p := range s.Projects {
-		deployed += one(p.State == stateDeployed)
-		failed += one(p.State == stateFailed)
-		stale += one(len(p.Stale) > 0)
-		pending += one(len(p.Pending) > 0)
+		counts[p.State]++
+		counts[stale] += min(len(p.Stale), 1)
+		counts[pending] += min(len(p.Pending), 1)
 	}
-	text := typeset.CountedOf(deployed, len(s.Projects), "project") + " deployed"
-	for _, other := range []struct {
-		n    int
-		what string
-	}{{failed, "failed"}, {stale, "stale"}, {pending, "with interrupted operations"}} {
-		if other.n > 0 {
-			text += fmt.Sprintf(", %d %s", other.n, other.what)
+	text := typeset.CountedOf(counts[stateDeployed], len(s.Projects), "project") + " deployed"
+	for _, what := range []string{stateFailed, stale, pending} {
+		if counts[what] > 0 {
+			text += fmt.Sprintf(", %d %s", counts[what], what)
 		}
 	}
 	return text
-}
-
-func one(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
 }
