@@ -33,9 +33,8 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	if err != nil {
 		return call{}, failure.Usagef(nearestCommand(all, args), "%v", err)
 	}
-	wantsHelp, version := words.take(cli.HelpFlag) != "", words.take(cli.VersionFlag)
-	everything := words.take(helpAll) != ""
-	wantsHelp = wantsHelp || everything
+	version, everything := words.take(cli.VersionFlag), words.take(helpAll) != ""
+	wantsHelp := words.take(cli.HelpFlag) != "" || everything
 	if len(words.arguments) > 0 && words.arguments[0] == "help" {
 		wantsHelp, words.arguments = true, words.arguments[1:]
 	}

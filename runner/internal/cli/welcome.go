@@ -45,7 +45,12 @@ func lookAround(d cmd.Deps) (what string, next []suggestion) {
 		}
 	}
 	if found, _, err := adopt.Find(d.Dir); err == nil && len(found) > 0 {
-		return fmt.Sprintf("%s found here that no mara.yaml orders yet.", countedProjects(len(found))), []suggestion{
+		were := "were"
+		if len(found) == 1 {
+			were = "was"
+		}
+		counted := typeset.Counted(len(found), "Pulumi project")
+		return fmt.Sprintf("%s %s found here that no mara.yaml orders yet.", counted, were), []suggestion{
 			{"adopt --print", "shows their order, and how it was found"}, {"adopt", "writes it to mara.yaml"},
 			{"demo", "shows on simulated clouds what a run looks like"},
 		}
@@ -54,11 +59,4 @@ func lookAround(d cmd.Deps) (what string, next []suggestion) {
 		{"demo", "deploys 14 projects to a simulated cluster and removes them"}, {"init", "begins an environment here"},
 		{"plan -p kind", "shows the built-in projects of a provider"},
 	}
-}
-
-func countedProjects(n int) string {
-	if n == 1 {
-		return "1 Pulumi project was"
-	}
-	return fmt.Sprintf("%d Pulumi projects were", n)
 }

@@ -88,10 +88,14 @@ type promoted struct {
 }
 
 func runPromote(ctx context.Context, d cmd.Deps, o promoteOptions) error {
-	key, err := o.key()
+	application, err := findApplication(o.Root, o.Application)
 	if err != nil {
 		return err
 	}
+	if err := checkEnvironments("promote", o.Root, cmp.Or(o.From, o.To), o.To); err != nil {
+		return err
+	}
+	key := application.Key("image")
 	to, err := open(o.Of(o.To))
 	if err != nil {
 		return err
@@ -134,15 +138,6 @@ func runPromote(ctx context.Context, d cmd.Deps, o promoteOptions) error {
 		}
 	}
 	return o.Show(d, done, done.text(o.Commit))
-}
-
-// key returns the configuration key of the application's image.
-func (o promoteOptions) key() (string, error) {
-	found, err := findApplication(o.Root, o.Application)
-	if err != nil {
-		return "", err
-	}
-	return found.Key("image"), checkEnvironments("promote", o.Root, cmp.Or(o.From, o.To), o.To)
 }
 
 // askCluster returns what runs in the environment of --from.

@@ -93,8 +93,6 @@ type operatorOptions struct {
 	Out       string // "" for the usual place
 }
 
-const apiOf = "source.toolkit.fluxcd.io/v1"
-
 var namespaces = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 func parseOperator(c *cli.Context, d cmd.Deps, common cmd.Common) (o operatorOptions, err error) {
@@ -114,7 +112,7 @@ func parseOperator(c *cli.Context, d cmd.Deps, common cmd.Common) (o operatorOpt
 		return o, failure.Usagef(cmd.Path(c), "-s names one environment; leave it out to choose several")
 	}
 	if kind, name, ok := strings.Cut(c.String("flux"), "/"); ok {
-		o.Flux = pko.SourceRef{APIVersion: apiOf, Kind: kind, Name: name}
+		o.Flux = pko.SourceRef{APIVersion: "source.toolkit.fluxcd.io/v1", Kind: kind, Name: name}
 	} else if kind != "" {
 		return o, failure.Usagef(cmd.Path(c), "--flux: %q is not KIND/NAME, such as GitRepository/infra", kind)
 	}

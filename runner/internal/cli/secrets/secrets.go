@@ -151,16 +151,6 @@ type listedSecret struct {
 	Doc       string          `json:"doc,omitempty"`
 }
 
-// The states of a secret.
-const (
-	secretSet      = "set"
-	secretMissing  = "missing"
-	secretDefault  = "default"
-	secretPlain    = "plain text"
-	secretOptional = "optional" // it has no value, and the program does without
-	secretUnused   = "unused"   // no project of the provider reads it
-)
-
 func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error {
 	listed := listSecrets(s)
 	table := typeset.Table{Columns: []typeset.Column{{Title: "SECRET"}, {Title: "STATE"},
@@ -180,26 +170,27 @@ func listSecrets(s *session.Session) []listedSecret {
 	for _, entry := range s.Settings.Secrets.Entries {
 		known := slices.ContainsFunc(listed, func(l listedSecret) bool { return l.Key == entry.Key })
 		if !known && entry.Key != config.InfraType {
-			listed = append(listed, listedSecret{Key: entry.Key, State: secretUnused})
+			listed = append(listed, listedSecret{Key: entry.Key, State: "unused"}) // by the projects of the provider
 		}
 	}
 	return listed
 }
 
+// stateOfSecret returns a word for where the value of a secret comes from.
 func stateOfSecret(s *session.Session, secret model.Secret) string {
 	entry, ok := s.Settings.Secrets.Lookup(secret.Key)
 	_, encrypted := entry.Value.(config.Ciphertext)
 	switch {
 	case s.Vault.Has(secret.Key):
-		return secretSet
+		return "set"
 	case ok && !encrypted && entry.Value != nil && entry.Value != "":
-		return secretPlain
+		return "plain text"
 	case secret.Default != "" && !ok:
-		return secretDefault
+		return "default"
 	case secret.Optional && !ok:
-		return secretOptional
+		return "optional" // it has no value, and the program does without
 	}
-	return secretMissing
+	return "missing"
 }
 
 func exportCommand(d cmd.Deps) *cli.Command {
