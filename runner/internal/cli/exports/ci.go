@@ -272,7 +272,8 @@ func (p pipeline) render(system string) ([]byte, error) {
 		"quote": quote, "inside": path.Join,
 		"join": func(texts []string) string { return strings.Join(texts, " ") },
 		"inc":  func(n int) int { return n + 1 },
-		"list": func(texts []string) string { return "[" + strings.Join(model.Map(texts, quote), ", ") + "]" }, // one line
+		// In YAML, on one line.
+		"list": func(texts []string) string { return "[" + strings.Join(model.Map(texts, quote), ", ") + "]" },
 	}
 	// Both systems use braces themselves.
 	t, err := template.New("").Delims("[[", "]]").Funcs(functions).ParseFS(templates, system+".yml")

@@ -46,10 +46,9 @@ func runOutputs(ctx context.Context, d cmd.Deps, o options, s *session.Session) 
 	switch {
 	case o.Key != "":
 		return writeOutput(d, outputs[o.Project], o)
+	case o.Output == "json" && len(outputs) == 0:
+		return cmd.WriteJSON(d.Stdout, map[string]any{})
 	case o.Output == "json" && o.Project != "":
-		if outputs[o.Project] == nil {
-			outputs[o.Project] = map[string]any{}
-		}
 		return cmd.WriteJSON(d.Stdout, outputs[o.Project])
 	case o.Output == "json":
 		return cmd.WriteJSON(d.Stdout, outputs)

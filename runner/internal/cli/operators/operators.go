@@ -92,12 +92,12 @@ func action(d cmd.Deps, run func(work, context.Context) error) cli.ActionFunc {
 		if err != nil {
 			return err
 		}
-		cancel := func() {}
 		if o.Timeout > 0 {
+			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout,
 				fmt.Errorf("not done after %s; the same command goes on waiting", o.Timeout))
+			defer cancel()
 		}
-		defer cancel()
 		if err = run(w, ctx); err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
