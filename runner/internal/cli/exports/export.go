@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,7 +140,7 @@ func checkShared(all []operatorDocument) error {
 	owner := map[string]string{}
 	for _, e := range all {
 		objects := model.Map(e.programs, func(name string) string { return "Program " + name })
-		for _, name := range e.Stacks {
+		for _, name := range slices.Sorted(maps.Values(e.Stacks)) {
 			objects = append(objects, "Stack "+name)
 		}
 		for _, object := range objects {
