@@ -39,6 +39,14 @@ var unknownResult = result{values: []value{{text: unknown}}}
 
 func literal(s string) result { return result{values: []value{{text: s}}} }
 
+// orUnknown returns a result with some values, or the unknown one if there are none.
+func orUnknown(values []value) result {
+	if len(values) == 0 {
+		return unknownResult
+	}
+	return result{values: values}
+}
+
 // evaluate returns the values of the expression at a token of a file.
 func (s *search) evaluate(f *source, at int, in frame) []value {
 	if in.depth > maxDepth {
@@ -49,12 +57,7 @@ func (s *search) evaluate(f *source, at int, in frame) []value {
 	return distinct(p.ternary().values)
 }
 
-func (p *parser) peek() token {
-	if p.at >= len(p.tokens) {
-		return token{kind: punct}
-	}
-	return p.tokens[p.at]
-}
+func (p *parser) peek() token { return tokenAt(p.tokens, p.at) }
 
 // accept skips a sign or word, if it is next.
 func (p *parser) accept(texts ...string) bool {
@@ -346,16 +349,10 @@ func (p *parser) member(r result, names []string, member string) result {
 	case "stackname":
 		return unknownResult
 	}
-	if slices.Contains(names, "process") || slices.Contains(names, "environ") {
+	if len(names) == 0 || slices.Contains(names, "process") || slices.Contains(names, "environ") {
 		return unknownResult
 	}
-	if len(names) == 0 {
-		return unknownResult
-	}
-	if values := p.property(names[len(names)-1], member); len(values) > 0 {
-		return result{values: values}
-	}
-	return unknownResult
+	return orUnknown(p.property(names[len(names)-1], member))
 }
 
 // mapped returns a result with each known text changed.
@@ -380,18 +377,14 @@ func (p *parser) variable(name string) result {
 	if p.function != nil && slices.ContainsFunc(p.function.params, func(q parameter) bool { return q.name == name }) {
 		return unknownResult
 	}
-	if values := p.lookup(p.f, name, p.position, p.frame, false); len(values) > 0 {
-		return result{values: values}
-	}
-	return unknownResult
+	return orUnknown(p.lookup(p.f, name, p.position, p.frame, false))
 }
 
 // call returns the values that a call of a function or method returns.
 func (p *parser) call(names []string, receiver result, name string) result {
 	at := p.at
 	args := p.arguments()
-	values := model.Map(args, func(a argument) result { return a.result })
-	if r, ok := p.known(names, receiver, name, values, args); ok {
+	if r, ok := p.known(names, receiver, name, args); ok {
 		return r
 	}
 	if p.depth < maxDepth {
@@ -403,7 +396,8 @@ func (p *parser) call(names []string, receiver result, name string) result {
 }
 
 // known evaluates functions of the languages and of Pulumi.
-func (p *parser) known(names []string, receiver result, name string, values []result, args []argument) (result, bool) {
+func (p *parser) known(names []string, receiver result, name string, args []argument) (result, bool) {
+	values := model.Map(args, func(a argument) result { return a.result })
 	first := unknownResult
 	if len(values) > 0 {
 		first = values[0]
@@ -543,8 +537,7 @@ func (p *parser) returned(file *source, fn *function, args []argument) result {
 			values = append(values, p.evaluate(file, i+1, in)...)
 		}
 	}
-	understood := slices.ContainsFunc(values, func(v value) bool { return v.text != unknown })
-	if !understood {
+	if !slices.ContainsFunc(values, func(v value) bool { return v.text != unknown }) {
 		return p.notUnderstood(fn.name, args, result{})
 	}
 	return result{values: distinct(values)}

@@ -1,10 +1,13 @@
 package references
 
 import (
+	"iter"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mara/projects/model"
 )
 
 // lookup returns the values of a name in a file, in the files it imports, or in other files of the project.
@@ -16,18 +19,31 @@ func (s *search) lookup(f *source, name string, at int, in frame, property bool)
 	if values := s.inFile(f, name, at, in, property); len(values) > 0 {
 		return values
 	}
-	for _, files := range [][]*source{s.imports[f], s.own} {
-		for _, other := range files {
-			if other == f || other.isYAML() || other.ending != f.ending {
-				continue
-			}
-			other.scan()
-			if values := s.inFile(other, name, len(other.tokens), frame{depth: in.depth}, true); len(values) > 0 {
-				return values
-			}
+	for other := range f.alike(s.imports[f], s.own) {
+		if other == f {
+			continue
+		}
+		if values := s.inFile(other, name, len(other.tokens), frame{depth: in.depth}, true); len(values) > 0 {
+			return values
 		}
 	}
 	return nil
+}
+
+// alike yields the files in the language of this one, scanned.
+func (f *source) alike(lists ...[]*source) iter.Seq[*source] {
+	return func(yield func(*source) bool) {
+		for _, list := range lists {
+			for _, other := range list {
+				if other.ending != f.ending {
+					continue
+				}
+				if other.scan(); !yield(other) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // inFile returns the values of a name before a token of a file: those of the last assignment, and of earlier ones if it
@@ -36,8 +52,7 @@ func (s *search) inFile(f *source, name string, at int, in frame, property bool)
 	f.scan()
 	var values []value
 	for _, scope := range []*function{in.function, nil} {
-		for i := len(f.assignments) - 1; i >= 0; i-- {
-			a := f.assignments[i]
+		for _, a := range slices.Backward(f.assignments) {
 			if a.name != name || a.property && !property || a.at <= at && at < f.expressionEnd(a.expression) {
 				continue
 			}
@@ -45,7 +60,10 @@ func (s *search) inFile(f *source, name string, at int, in frame, property bool)
 			if inner != scope && (!property || scope != nil) || scope == in.function && a.at > at {
 				continue
 			}
-			where := frame{function: inner, bound: s.boundIn(in, inner), depth: in.depth}
+			where := frame{function: inner, depth: in.depth}
+			if inner == in.function {
+				where.bound = in.bound
+			}
 			values = append(values, s.evaluate(f, a.expression, where)...)
 			if at >= len(f.tokens) || f.indentation(a.at) <= f.indentation(at) {
 				break
@@ -68,11 +86,7 @@ func (p *parser) property(object, member string) []value {
 		return p.inFile(p.f, member, len(p.f.tokens), in, true)
 	}
 	var assigned bool
-	for _, f := range slices.Concat([]*source{p.f}, p.imports[p.f], p.own) {
-		if f.isYAML() || f.ending != p.f.ending {
-			continue
-		}
-		f.scan()
+	for f := range p.f.alike([]*source{p.f}, p.imports[p.f], p.own) {
 		for _, a := range f.assignments {
 			if a.name != object || a.property {
 				continue
@@ -86,10 +100,7 @@ func (p *parser) property(object, member string) []value {
 	if assigned {
 		return nil
 	}
-	for _, f := range slices.Concat(p.imports[p.f], p.own) { // a constant of a module or class
-		if f.isYAML() || f.ending != p.f.ending {
-			continue
-		}
+	for f := range p.f.alike(p.imports[p.f], p.own) { // a constant of a module or class
 		if values := p.inFile(f, member, len(f.tokens), in, false); len(values) > 0 {
 			return values
 		}
@@ -115,27 +126,11 @@ func (p *parser) inLiteral(f *source, expression int, member string, in frame) [
 	return nil
 }
 
-// boundIn returns the bound parameters, if a function is the one they belong to.
-func (s *search) boundIn(in frame, fn *function) map[string][]value {
-	if in.function == fn {
-		return in.bound
-	}
-	return nil
-}
-
 // functionNamed returns the definition of a function that a file calls.
 func (s *search) functionNamed(f *source, name string) (*source, *function) {
-	for _, files := range [][]*source{{f}, s.imports[f], s.own, s.files} {
-		for _, other := range files {
-			if other.isYAML() || other.ending != f.ending {
-				continue
-			}
-			other.scan()
-			for _, fn := range other.functions {
-				if fn.name == name {
-					return other, fn
-				}
-			}
+	for other := range f.alike([]*source{f}, s.imports[f], s.own, s.files) {
+		if fn, ok := model.Find(other.functions, func(fn *function) bool { return fn.name == name }); ok {
+			return other, fn
 		}
 	}
 	return nil, nil
@@ -152,7 +147,7 @@ type functionCall struct {
 func (s *search) callsOf(f *source, fn *function) []functionCall {
 	var calls []functionCall
 	for _, other := range s.files {
-		if other.isYAML() || other.ending != f.ending || !strings.Contains(other.content, fn.name) || fn.name == "" {
+		if other.ending != f.ending || !strings.Contains(other.content, fn.name) || fn.name == "" {
 			continue
 		}
 		other.scan()
@@ -243,18 +238,10 @@ func (r *Repository) imported(f *source, name string) []*source {
 
 // goPackage returns the files of the directory whose path is the end of an import.
 func (r *Repository) goPackage(name string) []*source {
-	if !strings.Contains(name, "/") {
-		return nil
-	}
-	for suffix := name; suffix != ""; {
-		if files := r.goDirs[suffix]; len(files) > 0 {
+	for more := strings.Contains(name, "/"); more; _, name, more = strings.Cut(name, "/") {
+		if files := r.goDirs[name]; len(files) > 0 {
 			return files
 		}
-		_, after, more := strings.Cut(suffix, "/")
-		if !more {
-			break
-		}
-		suffix = after
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mara/projects/model"
 )
 
 // Project is a project of the repository.
@@ -104,12 +106,11 @@ func (s *search) readFile(f *source) {
 	for _, at := range f.sites() {
 		name := f.referenceName(at)
 		enclosing := f.functionAt(at)
-		if enclosing == nil {
-			s.settle(f, f.tokens[at].line, s.evaluate(f, name, frame{}), "")
-			continue
+		var calls []functionCall
+		if enclosing != nil {
+			calls = s.callsOf(f, enclosing)
 		}
-		calls := s.callsOf(f, enclosing)
-		if len(calls) == 0 && isOwn {
+		if enclosing == nil || len(calls) == 0 && isOwn {
 			s.settle(f, f.tokens[at].line, s.evaluate(f, name, frame{function: enclosing}), "")
 		}
 		for _, c := range calls {
@@ -159,8 +160,7 @@ func (s *search) settleValue(v value, place, through string) bool {
 		}
 		return true
 	}
-	candidates := s.repository.matching(segment, s.project.Name)
-	for _, project := range candidates {
+	for _, project := range s.repository.matching(segment, s.project.Name) {
 		s.add(Edge{project, evidence + ": its name begins or ends like this project's", Doubtful})
 	}
 	return false
@@ -169,30 +169,24 @@ func (s *search) settleValue(v value, place, through string) bool {
 // projectSegment returns the part of a stack's name that names the project: org/PROJECT/stack or PROJECT/stack.
 func projectSegment(name string) (string, bool) {
 	parts := strings.Split(name, "/")
-	switch len(parts) {
-	case 2:
-		return parts[0], parts[0] != unknown && parts[0] != ""
-	case 3:
-		return parts[1], parts[1] != unknown && parts[1] != ""
+	if len(parts) != 2 && len(parts) != 3 {
+		return "", false
 	}
-	return "", false
+	segment := parts[len(parts)-2]
+	return segment, segment != unknown && segment != ""
 }
 
 // add adds an edge; of edges to the same project it keeps the most certain one.
 func (s *search) add(e Edge) {
-	for i, other := range s.found.Edges {
-		if other.Project == e.Project {
-			if Rank(e.Certainty) > Rank(other.Certainty) {
-				s.found.Edges[i] = e
-			}
-			return
-		}
+	rank := func(c Certainty) int { return slices.Index([]Certainty{Doubtful, Likely, Written}, c) }
+	i := slices.IndexFunc(s.found.Edges, func(other Edge) bool { return other.Project == e.Project })
+	switch {
+	case i < 0:
+		s.found.Edges = append(s.found.Edges, e)
+	case rank(e.Certainty) > rank(s.found.Edges[i].Certainty):
+		s.found.Edges[i] = e
 	}
-	s.found.Edges = append(s.found.Edges, e)
 }
-
-// Rank returns the order of a certainty among the others.
-func Rank(c Certainty) int { return slices.Index([]Certainty{Doubtful, Likely, Written}, c) }
 
 // matching returns the projects whose names fit a name with unknown parts.
 func (r *Repository) matching(segment, reader string) []string {
@@ -200,10 +194,7 @@ func (r *Repository) matching(segment, reader string) []string {
 	if len(literal) < 3 {
 		return nil
 	}
-	parts := strings.Split(segment, unknown)
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
-	}
+	parts := model.Map(strings.Split(segment, unknown), regexp.QuoteMeta)
 	fits := regexp.MustCompile("^" + strings.Join(parts, ".*") + "$")
 	var names []string
 	for _, p := range r.projects {
@@ -221,12 +212,8 @@ func (r *Repository) isProject(name string) bool {
 // projectIn returns the project in a directory, given as that or as its Pulumi.yaml, or "".
 func (r *Repository) projectIn(dir string) string {
 	dir = path.Clean(strings.TrimSuffix(filepath.ToSlash(dir), "/Pulumi.yaml"))
-	for _, p := range r.projects {
-		if filepath.ToSlash(p.Dir) == dir {
-			return p.Name
-		}
-	}
-	return ""
+	found, _ := model.Find(r.projects, func(p Project) bool { return filepath.ToSlash(p.Dir) == dir })
+	return found.Name
 }
 
 // shown returns a path as it is shown, below the root.

@@ -112,13 +112,7 @@ func (r *Repository) filesOf(p Project) []*source {
 
 // under returns the files below a directory.
 func (r *Repository) under(dir string) []*source {
-	var files []*source
-	for _, f := range r.files {
-		if isBelow(f.path, dir) {
-			files = append(files, f)
-		}
-	}
-	return files
+	return slices.DeleteFunc(slices.Clone(r.files), func(s *source) bool { return !isBelow(s.path, dir) })
 }
 
 func isBelow(file, dir string) bool {

@@ -1,6 +1,7 @@
 package references
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,15 +35,7 @@ type piece struct {
 
 // is reports whether a token is one of some words or signs.
 func (t token) is(texts ...string) bool {
-	if t.kind == text {
-		return false
-	}
-	for _, s := range texts {
-		if t.text == s {
-			return true
-		}
-	}
-	return false
+	return t.kind != text && slices.Contains(texts, t.text)
 }
 
 // language is what the scanner has to know of a language.

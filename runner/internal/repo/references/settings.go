@@ -192,9 +192,6 @@ func (s *search) yamlValues(root, node *yaml.Node, depth int) []value {
 		if name == "pulumi.project" {
 			return literal(s.project.Name).values
 		}
-		if configured := s.configured(name); len(configured) > 0 {
-			return configured
-		}
-		return unknownResult.values
+		return orUnknown(s.configured(name)).values
 	})
 }

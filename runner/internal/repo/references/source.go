@@ -65,11 +65,14 @@ func (f *source) scan() {
 	}
 }
 
-func (f *source) token(i int) token {
-	if i < 0 || i >= len(f.tokens) {
-		return token{kind: punct, line: -1}
+func (f *source) token(i int) token { return tokenAt(f.tokens, i) }
+
+// tokenAt returns a token of a list, or an empty sign before and behind it.
+func tokenAt(tokens []token, i int) token {
+	if i < 0 || i >= len(tokens) {
+		return token{kind: punct}
 	}
-	return f.tokens[i]
+	return tokens[i]
 }
 
 // closing returns the token that closes the bracket at i, or the end of the file.
@@ -198,26 +201,18 @@ func (f *source) findFunction(i int) {
 	case next.is("(") && f.hasMethods() && !slices.Contains(keywords, t.text) && !f.token(i-1).is("new", ".", "function"):
 		after := f.skipType(closing(f.tokens, i+1) + 1)
 		if f.token(after).is("{") || f.ending == ".cs" && f.token(after).is("=>") && f.token(i-1).kind == word {
-			f.addFunction(f.methodName(i), i, i+1)
+			name := t.text
+			if name == "constructor" {
+				name = f.class(i)
+			}
+			f.addFunction(name, i, i+1)
 		}
 	}
 }
 
 // hasMethods reports whether the language defines methods without a keyword.
 func (f *source) hasMethods() bool {
-	switch f.ending {
-	case ".py", ".go", ".kt", ".kts", ".scala", ".fs", ".fsx", ".vb":
-		return false
-	}
-	return true
-}
-
-// methodName returns the name of a method, of a constructor that of its class.
-func (f *source) methodName(i int) string {
-	if f.tokens[i].text != "constructor" {
-		return f.tokens[i].text
-	}
-	return f.class(i)
+	return !slices.Contains([]string{".py", ".go", ".kt", ".kts", ".scala", ".fs", ".fsx", ".vb"}, f.ending)
 }
 
 // class returns the name of the last class before a token.
