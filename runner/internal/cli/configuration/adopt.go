@@ -219,9 +219,7 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 			"another one, set %s and try again",
 			event.MaskURLs(s.Settings.Backend.Text), s.Settings.Backend.Origin, config.BackendVariable))
 	}
-	if a.Text, err = a.Adoption.Text(event.MaskURLs(s.Settings.Backend.Text)); err != nil {
-		return a, err
-	}
+	a.Text = a.Adoption.Text(event.MaskURLs(s.Settings.Backend.Text))
 	a.plan, err = planOf(a.Text, o)
 	return a, err
 }

@@ -173,20 +173,21 @@ func (a *adoption) withoutCycles() (kept, closes map[string][]Edge) {
 
 // environments returns the environments with stacks.
 func (a *adoption) environments() []string {
-	names := map[string]bool{}
+	names := []string{}
 	for project, stacks := range a.states {
 		for stack := range stacks {
 			if environment, ok := a.names.Environment(project, stack); ok {
-				names[environment] = true
+				names = append(names, environment)
 			}
 		}
 	}
-	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(maps.Keys(names))))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Text returns the mara.yaml of the adoption, with the evidence as comments. backend is the
 // printable URL of the backend.
-func (a Adoption) Text(backend string) (string, error) {
+func (a Adoption) Text(backend string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Made by `runner adopt` from the projects below this directory and their stacks in %s.\n", backend)
 	b.WriteString("# Edit it as needed. Stacks, stack files and their encryption were not changed.\n")
@@ -195,23 +196,15 @@ func (a Adoption) Text(backend string) (string, error) {
 	}
 	b.WriteString("projects:\n")
 	for _, p := range a.Projects {
-		text, err := p.text()
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(text)
+		b.WriteString(p.text())
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // text returns the entry of a project.
-func (p Project) text() (string, error) {
+func (p Project) text() string {
 	var b strings.Builder
-	words, err := quote(p.Path)
-	if err != nil {
-		return "", err
-	}
-	fmt.Fprintf(&b, "  - path: %s\n", words)
+	fmt.Fprintf(&b, "  - path: %s\n", quote(p.Path))
 	deployed := "no stack"
 	if len(p.Stacks) > 0 {
 		deployed = "stacks: " + strings.Join(p.Stacks, ", ")
@@ -235,23 +228,18 @@ func (p Project) text() (string, error) {
 			fmt.Fprintf(&b, "    # ? %s makes a reference to a project that its sources do not name\n", place)
 		}
 	}
-	if len(p.Reads) == 0 {
-		return b.String(), nil
+	if len(p.Reads) > 0 {
+		fmt.Fprintf(&b, "    reads: [%s]\n", strings.Join(quotedProjects(p.Reads), ", "))
 	}
-	var reads []string
-	for _, edge := range p.Reads {
-		words, err := quote(edge.Project)
-		if err != nil {
-			return "", err
-		}
-		reads = append(reads, words)
-	}
-	fmt.Fprintf(&b, "    reads: [%s]\n", strings.Join(reads, ", "))
-	return b.String(), nil
+	return b.String()
+}
+
+func quotedProjects(edges []Edge) []string {
+	return model.Map(edges, func(e Edge) string { return quote(e.Project) })
 }
 
 // quote quotes a string for YAML if necessary.
-func quote(text string) (string, error) {
-	content, err := yaml.Marshal([]string{text})
-	return strings.TrimSpace(strings.TrimPrefix(string(content), "- ")), err
+func quote(text string) string {
+	content, _ := yaml.Marshal([]string{text}) // strings always marshal
+	return strings.TrimSpace(strings.TrimPrefix(string(content), "- "))
 }

@@ -63,7 +63,7 @@ func (a *adoption) refer(f Found, stack, name string) {
 		return // another stack of the same project
 	}
 	project, other := parts[len(parts)-2], parts[len(parts)-1]
-	evidence := fmt.Sprintf("the state of %s has a reference to %s", stack, name)
+
 	if !slices.ContainsFunc(a.found, func(f Found) bool { return f.Name == project }) {
 		a.doubt("%s reads %s, which is not a project here: it has to be deployed before", f.Name, name)
 		return
@@ -75,6 +75,7 @@ func (a *adoption) refer(f Found, stack, name string) {
 	case known && follows && from != to:
 		a.doubt("%s, stack %s, reads %s, which belongs to another environment: this is not an edge", f.Name, stack, name)
 	default:
+		evidence := fmt.Sprintf("the state of %s has a reference to %s", stack, name)
 		a.add(f.Name, Edge{Project: project, Evidence: evidence, Certainty: Deployed})
 	}
 }

@@ -42,11 +42,7 @@ func (a Adoption) Update(content []byte) (string, []Addition, error) {
 		if slices.ContainsFunc(file.entries, func(e entry) bool { return e.path == path.Clean(p.Path) }) {
 			continue
 		}
-		words, err := p.text()
-		if err != nil {
-			return "", nil, err
-		}
-		entries = append(entries, indented(words, file.indent-2)...)
+		entries = append(entries, indented(p.text(), file.indent-2)...)
 		added = append(added, Addition{p.Path, p.Name, p.Reads, true})
 	}
 	file.insert(file.end, entries...)
@@ -62,12 +58,9 @@ func AddReads(content []byte, seen map[string][]Edge, names map[string]string) (
 	}
 	var added []Addition
 	for _, e := range slices.Backward(file.entries) { // from the end, so that lines keep their numbers
-		var edges []Edge
-		for _, edge := range seen[e.path] {
-			if !e.has(edge.Project, names) && !file.mentions(e, edge.Project) {
-				edges = append(edges, edge)
-			}
-		}
+		edges := slices.DeleteFunc(slices.Clone(seen[e.path]), func(edge Edge) bool {
+			return e.has(edge.Project, names) || file.mentions(e, edge.Project)
+		})
 		if len(edges) == 0 {
 			continue
 		}
@@ -199,15 +192,8 @@ func (f *entries) mentions(e entry, project string) bool {
 // addReads adds edges to an entry.
 func (f *entries) addReads(e entry, edges []Edge) error {
 	margin := strings.Repeat(" ", e.indent)
-	var comments, words []string
-	for _, edge := range edges {
-		word, err := quote(edge.Project)
-		if err != nil {
-			return err
-		}
-		words = append(words, word)
-		comments = append(comments, fmt.Sprintf("%s# %s: %s", margin, edge.Project, edge.Evidence))
-	}
+	words := quotedProjects(edges)
+	comments := model.Map(edges, func(e Edge) string { return fmt.Sprintf("%s# %s: %s", margin, e.Project, e.Evidence) })
 	switch {
 	case e.reads == nil:
 		f.insert(e.end, append(comments, margin+"reads: ["+strings.Join(words, ", ")+"]")...)
