@@ -71,10 +71,8 @@ func (c Catalogue) Default() string {
 
 // ByName finds a provider. The error for an unknown name lists the known ones.
 func (c Catalogue) ByName(name string) (providers.Provider, error) {
-	for _, p := range c.Providers {
-		if p.Name == name {
-			return p, nil
-		}
+	if p, ok := model.Find(c.Providers, func(p providers.Provider) bool { return p.Name == name }); ok {
+		return p, nil
 	}
 	known := strings.Join(c.Names(), ", ")
 	if slices.Contains(providers.Names(), name) {

@@ -81,11 +81,9 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 	if len(declared.Inputs) == 0 {
 		project.Own.Inputs = nil
 	}
-	for _, key := range manifest.Secrets {
-		project.Secrets = append(project.Secrets, model.Secret{
-			Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required,
-		})
-	}
+	project.Secrets = model.Map(manifest.Secrets, func(key config.Key) model.Secret {
+		return model.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required}
+	})
 	project.Own.Stack = b.stackNames(declared)
 	if declared.StackFile.Text == config.OwnStackFile {
 		project.Own.StackFiles = filepath.Join(dir, filepath.FromSlash(manifest.StackConfigDir))

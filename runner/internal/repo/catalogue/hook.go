@@ -79,20 +79,16 @@ func (b *builder) operations(words []config.Word) []operation.Operation {
 }
 
 func (b *builder) builtInHook(name config.Word, ofProject bool) (model.Hook, bool) {
-	var names []string
-	for _, hook := range model.BuiltInHooks() {
-		if hook.Name == name.Text && ofProject {
-			return hook, true
-		}
-		names = append(names, hook.Name)
-	}
-	if !ofProject {
+	hook, ok := model.Find(model.BuiltInHooks(), func(h model.Hook) bool { return h.Name == name.Text })
+	switch {
+	case !ofProject:
 		b.problem(name.Line, "%q is not a hook of a run; write  run: COMMAND", name.Text)
-		return model.Hook{}, false
+	case !ok:
+		names := model.Map(model.BuiltInHooks(), func(h model.Hook) string { return h.Name })
+		b.problem(name.Line, "the runner has no hook %q; known: %s%s; for a command write  run: COMMAND", name.Text,
+			strings.Join(names, ", "), config.DidYouMean(name.Text, names))
 	}
-	b.problem(name.Line, "the runner has no hook %q; known: %s%s; for a command write  run: COMMAND", name.Text,
-		strings.Join(names, ", "), config.DidYouMean(name.Text, names))
-	return model.Hook{}, false
+	return hook, ok && ofProject
 }
 
 // whenLimit limits the evaluation of a condition: a jq program may not terminate.

@@ -60,22 +60,12 @@ func (e Environment) Own() map[string]string {
 
 // Names returns the names of environments.
 func Names(all []Environment) []string {
-	names := make([]string, len(all))
-	for i, e := range all {
-		names[i] = e.Stack
-	}
-	return names
+	return model.Map(all, func(e Environment) string { return e.Stack })
 }
 
 // labelNames returns the names of all labels in a fleet.
 func labelNames(all []Environment) []string {
-	known := map[string]bool{}
-	for _, e := range all {
-		for name := range e.Labels {
-			known[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(known))
+	return model.Keys(model.Map(all, func(e Environment) map[string]string { return e.Labels })...)
 }
 
 // Selection chooses environments. What is set has to hold all together.
@@ -212,11 +202,10 @@ func (p *Plan) addWave(w Wave, members []Environment, ends map[string][]string, 
 	if len(members) == 0 {
 		return after
 	}
-	var names []string
 	for _, e := range members {
 		p.add(model.Project{Name: e.Stack, Title: "Wave " + w.Name}, after)
-		names = append(names, e.Stack)
 	}
+	names := Names(members)
 	p.inWave[w.Name] = len(members)
 	isAwaited := slices.ContainsFunc(later, func(other Wave) bool { return slices.Contains(other.After, w.Name) })
 	if len(w.Gates) == 0 && w.Soak == 0 && !isAwaited {
@@ -246,10 +235,10 @@ func (p Plan) Ends(step string) (w Wave, ok bool) {
 // Limit returns the wave of a step, and how many of its environments may be
 // deployed at once; 0 is no limit.
 func (p Plan) Limit(step plan.Step) (wave string, limit int) {
-	w := p.Waves[step.Project.Name]
 	if event.EndsWave(step.Project.Name) {
 		return "", 0
 	}
+	w := p.Waves[step.Project.Name]
 	return w.Name, w.Parallel.Of(p.inWave[w.Name])
 }
 

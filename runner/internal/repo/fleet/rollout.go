@@ -129,10 +129,7 @@ func ReadRollout(root string, all []Environment) (Rollout, error) {
 	if len(d.problems) == 0 {
 		d.check(&r, all)
 	}
-	if len(d.problems) > 0 {
-		return r, &config.Error{Problems: d.problems}
-	}
-	return r, nil
+	return r, config.WithProblems(nil, d.problems)
 }
 
 // misnamed returns an error if the file is there by a name that is not read.
@@ -379,12 +376,7 @@ func (d *rolloutDecoder) check(r *Rollout, all []Environment) {
 func (d *rolloutDecoder) checkOverlap(waves []Wave, all []Environment) {
 	for i, w := range waves {
 		for _, before := range waves[:i] {
-			var both []string
-			for _, e := range all {
-				if w.matches(e) && before.matches(e) {
-					both = append(both, e.Stack)
-				}
-			}
+			both := Names(before.members(w.members(all)))
 			if len(both) == 0 {
 				continue
 			}
@@ -395,6 +387,10 @@ func (d *rolloutDecoder) checkOverlap(waves []Wave, all []Environment) {
 }
 
 func (w Wave) matches(e Environment) bool { return w.selector.Matches(labels.Set(e.Labels)) }
+
+func (w Wave) members(all []Environment) []Environment {
+	return slices.DeleteFunc(slices.Clone(all), func(e Environment) bool { return !w.matches(e) })
+}
 
 // WaveOf returns the wave of an environment; "" without waves.
 func (r Rollout) WaveOf(e Environment) (Wave, error) {
@@ -448,7 +444,7 @@ func (r Rollout) Before(chosen, all []Environment) []Environment {
 
 // promoting returns the environments of a wave that have to be up to date before an environment.
 func (r Rollout) promoting(to Environment, w Wave, all []Environment) []Environment {
-	members := slices.DeleteFunc(slices.Clone(all), func(e Environment) bool { return !w.matches(e) })
+	members := w.members(all)
 	value, ok := to.Labels[r.PromotionBy]
 	if r.PromotionBy == "" || !ok {
 		return members

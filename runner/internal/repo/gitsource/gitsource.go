@@ -70,21 +70,19 @@ func (s Source) Fetch(ctx context.Context, git, root string, env []string) error
 	return atomicfile.ReplaceDirectory(directory, work)
 }
 
-// repositoryVariables lists the variables that point git at a repository, as a hook or `git rebase -x` sets them
+// repositoryVariables are the variables that point git at a repository, as a hook or `git rebase -x` sets them
 // (`git rev-parse --local-env-vars`, without those of the configuration, which may hold credentials).
-func repositoryVariables() []string {
-	return []string{
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE",
-		"GIT_INDEX_FILE",
-		"GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
-	}
+var repositoryVariables = []string{
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE",
+	"GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE",
+	"GIT_WORK_TREE",
 }
 
 // WithoutRepository returns the environment without the variables that would point git at the user's repository.
 func WithoutRepository(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains(repositoryVariables(), name)
+		return slices.Contains(repositoryVariables, name)
 	})
 }
 

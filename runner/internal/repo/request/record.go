@@ -30,14 +30,22 @@ type providerRecord struct {
 // environment's first use. If both exist and differ, it returns an error. Without either, it
 // returns the only provider of mara.yaml.
 func (r Request) RememberedProvider(dir layout.Runner, stack string, named config.Value) (config.Value, error) {
-	recorded, err := recordedProvider(dir, stack, named)
-	if r.ChangeProvider && named.IsSet() && err != nil && errors.As(err, new(*otherProviderError)) {
+	recorded, err := recordedProvider(dir, stack)
+	isOther := recorded.IsSet() && named.IsSet() && named.Text != recorded.Text
+	switch {
+	case err != nil:
+		return config.Value{}, err
+	case isOther && !r.ChangeProvider:
+		return config.Value{}, &failure.Environment{
+			Text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its "+
+				"provider while something is deployed",
+				stack, recorded.Text, named.Origin, named.Text),
+			Next: fmt.Sprintf("use -p %s, or name another stack for %s with -s NAME", recorded.Text, named.Text),
+		}
+	case isOther:
 		return named, nil
 	}
-	if err != nil || recorded.IsSet() {
-		return recorded, err
-	}
-	return r.onlyProvider(), nil
+	return cmp.Or(recorded, named, r.onlyProvider()), nil
 }
 
 // onlyProvider returns the only provider of mara.yaml; it is unset if there are several.
@@ -49,39 +57,26 @@ func (r Request) onlyProvider() config.Value {
 	return config.Value{Text: name, Origin: config.Origin{Source: config.FromMara, File: config.MaraFile}}
 }
 
-func recordedProvider(dir layout.Runner, stack string, named config.Value) (config.Value, error) {
+// recordedProvider returns the recorded provider of a stack; it is unset without a record.
+func recordedProvider(dir layout.Runner, stack string) (config.Value, error) {
 	file := dir.Provider(stack)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return named, nil
+		return config.Value{}, nil
 	}
 	if err != nil {
 		return config.Value{}, failure.RunnerDir(err)
 	}
 	var record providerRecord
 	if err := yaml.Unmarshal(content, &record); err != nil || record.Provider == "" {
-		return named, nil
-	}
-	if named.IsSet() && named.Text != record.Provider {
-		return config.Value{}, &otherProviderError{failure.Environment{
-			Text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its "+
-				"provider while something is deployed",
-				stack, record.Provider, named.Origin, named.Text),
-			Next: fmt.Sprintf("use -p %s, or name another stack for %s with -s NAME", record.Provider, named.Text),
-		}}
+		return config.Value{}, nil
 	}
 	return config.Value{Text: record.Provider, Origin: config.Origin{Source: config.FromRecord, File: file}}, nil
 }
 
-// otherProviderError is the error of a named provider that differs from the recorded one.
-type otherProviderError struct{ failure.Environment }
-
-// Unwrap returns the error that decides the exit code.
-func (e *otherProviderError) Unwrap() error { return &e.Environment }
-
 // RecordedProvider reads the recorded provider of a stack, or "".
 func RecordedProvider(dir layout.Runner, stack string) string {
-	recorded, _ := recordedProvider(dir, stack, config.Value{}) // "" for one that cannot be read
+	recorded, _ := recordedProvider(dir, stack) // "" for one that cannot be read
 	return recorded.Text
 }
 

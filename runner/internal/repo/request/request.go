@@ -2,6 +2,8 @@
 package request
 
 import (
+	"cmp"
+
 	"mara/config"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/repo/catalogue"
@@ -220,12 +222,9 @@ func (r Request) Environment(stack string) (fleet.Environment, error) {
 	if err != nil {
 		return fleet.Environment{}, err
 	}
-	provider := file.Text(config.InfraType).Text
-	if named, err := r.RememberedProvider(r.Directory(), stack, file.Text(config.InfraType)); err == nil &&
-		provider == "" {
-		provider = named.Text
-	}
-	return fleet.NewEnvironment(stack, provider, file, described), nil
+	named := file.Text(config.InfraType)
+	remembered, _ := r.RememberedProvider(r.Directory(), stack, named) // "" for one that cannot be read
+	return fleet.NewEnvironment(stack, cmp.Or(named.Text, remembered.Text), file, described), nil
 }
 
 // Of returns the request for one environment of the fleet.
