@@ -1,5 +1,7 @@
 package event
 
+import "mara/projects/model"
+
 // Costs are what an environment costs at least, by a sheet of prices.
 type Costs struct {
 	Currency string  `json:"currency"`
@@ -50,11 +52,10 @@ func (c *Costs) withTexts(change func(string) string) *Costs {
 		item.Type, item.Name = change(item.Type), change(item.Name)
 		item.What, item.Source = change(item.What), change(item.Source)
 	}
-	clean.Elsewhere = nil
-	for _, r := range c.Elsewhere {
-		clean.Elsewhere = append(clean.Elsewhere, CostRegion{change(r.Region), changeAll(r.Types, change)})
-	}
-	clean.Unpriced, clean.Unknown = changeAll(c.Unpriced, change), changeAll(c.Unknown, change)
-	clean.Gaps = changeAll(c.Gaps, change)
+	clean.Elsewhere = model.Map(c.Elsewhere, func(r CostRegion) CostRegion {
+		return CostRegion{change(r.Region), model.Map(r.Types, change)}
+	})
+	clean.Unpriced, clean.Unknown = model.Map(c.Unpriced, change), model.Map(c.Unknown, change)
+	clean.Gaps = model.Map(c.Gaps, change)
 	return &clean
 }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+
+	"mara/projects/model"
 )
 
 // Masked stands in a text where a secret was. It is the word that Pulumi uses.
@@ -86,21 +88,10 @@ func (e Event) withTexts(change func(string) string) Event {
 	e.Hint = change(e.Hint)
 	e.Resource.Type = change(e.Resource.Type)
 	e.Resource.Name = change(e.Resource.Name)
-	e.Why = changeAll(e.Why, change)
-	e.Properties = changeAll(e.Properties, change) // paths have the keys of maps in them
-	var outputs []OutputChange
-	for _, c := range e.Outputs {
-		outputs = append(outputs, c.withTexts(change))
-	}
-	e.Outputs = outputs
+	e.Why = model.Map(e.Why, change)
+	e.Properties = model.Map(e.Properties, change) // paths have the keys of maps in them
+	e.Outputs = model.Map(e.Outputs, func(c OutputChange) OutputChange { return c.withTexts(change) })
 	return e
-}
-
-func changeAll(texts []string, change func(string) string) (changed []string) {
-	for _, text := range texts {
-		changed = append(changed, change(text))
-	}
-	return changed
 }
 
 // current returns what is known now, ready for use.

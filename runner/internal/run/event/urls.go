@@ -41,19 +41,15 @@ func (m *Masker) AddURLs(texts ...string) {
 func urlSecrets(text string) []piece {
 	const mark = "://"
 	var found []piece
-	for start := strings.Index(text, mark); start >= 0; {
-		start += len(mark)
+	start := 0
+	for next := strings.Index(text, mark); next >= 0; next = strings.Index(text[start:], mark) {
+		start += next + len(mark)
 		end := len(text)
 		if i := strings.IndexAny(text[start:], " \t\r\n\"<>`\\"); i >= 0 {
 			end = start + i
 		}
 		found = append(found, userSecrets(text, start, end)...)
 		found = append(found, parameterSecrets(text, start, end)...)
-		next := strings.Index(text[start:], mark)
-		if next < 0 {
-			break
-		}
-		start += next
 	}
 	slices.SortStableFunc(found, func(a, b piece) int { return a.from - b.from })
 	return found
