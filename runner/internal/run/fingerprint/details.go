@@ -1,8 +1,6 @@
 package fingerprint
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"strings"
 )
@@ -15,8 +13,7 @@ type Details map[string]string
 const mostDetails = 2000
 
 func (d Details) add(root, part, name, value string) {
-	sum := sha256.Sum256([]byte(root + "\x00" + part + "\x00" + name + "\x00" + value))
-	d[part+"\x00"+name] = hex.EncodeToString(sum[:])[:hintLength]
+	d[part+"\x00"+name] = hint(root, part, name, value)
 }
 
 func (d Details) addFiles(part string, t *tree) {
@@ -55,16 +52,20 @@ const secretSignature = "1b47061264138c4ac30d75fd1eb44270"
 
 // Changed names what differs in a part since earlier details; nil if there are none to compare.
 func (d Details) Changed(before Details, part string) []string {
-	prefix := part + "\x00"
-	known := false
-	for key := range before {
-		known = known || strings.HasPrefix(key, prefix)
+	earlier := before.of(part)
+	if len(earlier) == 0 {
+		return nil
 	}
-	var names []string
-	for _, key := range Fingerprint(before).Changes(Fingerprint(d)) {
-		if name, ok := strings.CutPrefix(key, prefix); ok && known {
-			names = append(names, name)
+	return earlier.Changes(d.of(part))
+}
+
+// of returns the hints of a part by their names.
+func (d Details) of(part string) Fingerprint {
+	hints := Fingerprint{}
+	for key, value := range d {
+		if name, ok := strings.CutPrefix(key, part+"\x00"); ok {
+			hints[name] = value
 		}
 	}
-	return names
+	return hints
 }

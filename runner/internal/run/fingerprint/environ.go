@@ -14,7 +14,7 @@ import (
 // variable, and a project that is skipped although one has changed is worse than
 // one that runs in vain. The lists below hold what differs from one terminal, job
 // or hour to the next. A program that names one of them in its source gets it
-// counted nevertheless (see Source.mentions).
+// counted nevertheless (see tree.describe).
 var (
 	volatileNames = []string{
 		"_", "BASHPID", "BUILDKITE", "BUILD_DISPLAY_NAME", "BUILD_ID", "BUILD_NUMBER", "BUILD_TAG", "BUILD_TIMESTAMP",
@@ -129,6 +129,8 @@ func (b Basis) isSecret(name string) bool { return b.IsSecret != nil && b.IsSecr
 // few to confirm a guess of its value, enough to name a variable that has changed.
 const hintLength = 3
 
+func hint(parts ...string) string { return Digest([]byte(strings.Join(parts, "\x00")))[:hintLength] }
+
 // Hints maps the variables that count to a few digits of their digests; "" for
 // secret ones.
 func (m *Maker) Hints() map[string]string {
@@ -139,8 +141,7 @@ func (m *Maker) Hints() map[string]string {
 		case m.basis.isSecret(name):
 			hints[name] = ""
 		default:
-			sum := sha256.Sum256([]byte(m.basis.Root + "\x00" + name + "\x00" + value))
-			hints[name] = hex.EncodeToString(sum[:])[:hintLength]
+			hints[name] = hint(m.basis.Root, name, value)
 		}
 	}
 	return hints

@@ -44,8 +44,7 @@ func (b Basis) named(config map[string]any, source *Source) (*tree, error) {
 	if source != nil {
 		bases = append(bases, source.Dir)
 	}
-	found := newTree(b.Root)
-	found.contents = b.Contents
+	found := newTree(b.Root, b.Contents)
 	for _, text := range texts(config) {
 		for _, path := range candidates(text, bases) {
 			if err := found.addNamed(path, b.Root); err != nil {
@@ -101,16 +100,16 @@ func texts(value any) (found []string) {
 type tree struct {
 	root     string // of the repository; links followed
 	files    map[string]string
-	variable []string // volatile variables to look for
-	names    map[string]bool
-	contents bool // large files count by their content, too
+	variable []string        // volatile variables to look for
+	names    map[string]bool // those that were found
+	contents bool            // large files count by their content, too
 }
 
-func newTree(root string, variables ...string) *tree {
+func newTree(root string, contents bool, variables ...string) *tree {
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
 	}
-	return &tree{root: root, files: map[string]string{}, variable: variables, names: map[string]bool{}}
+	return &tree{root, map[string]string{}, variables, map[string]bool{}, contents}
 }
 
 // content returns a line for each file, sorted. Files of the repository have the path below its root, so that

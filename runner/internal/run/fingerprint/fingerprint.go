@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"slices"
 )
 
 // Basis is what all projects of an environment depend on. It is made once for a
@@ -81,58 +80,48 @@ func (m *Maker) Of(s Subject) (Fingerprint, error) {
 
 // Look computes the fingerprint of a project, and hints by which what has changed in a part is named.
 func (m *Maker) Look(s Subject) (Fingerprint, Details, error) {
-	details := Details{}
-	parts, err := m.parts(s, details)
+	parts, details := maps.Clone(m.common), Details{}
+	config, err := json.Marshal(s.Config)
 	if err != nil {
 		return nil, nil, err
 	}
-	return New(parts), details, nil
-}
-
-// parts returns the parts of a fingerprint, and adds hints to the details.
-func (m *Maker) parts(s Subject, details Details) (map[string][]byte, error) {
-	parts := maps.Clone(m.common)
-	config, err := json.Marshal(s.Config)
-	if err != nil {
-		return nil, err
-	}
 	plan, err := json.Marshal(s.Plan)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	parts["configuration"], parts["plan"], parts["secrets"] = config, plan, bytes.Join(s.Secrets, []byte{0})
 	named, err := m.basis.named(s.Config, s.Source)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	parts["files"] = named.content()
 	details.addFiles("files", named)
 	details.addValues(m.basis.Root, "configuration", s.Config)
 	if s.Source != nil {
 		if err := m.addSource(parts, *s.Source, details); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for project, outputs := range s.Outputs {
 		parts[OutputsPart+project] = []byte(outputs)
 	}
-	return parts, nil
+	return New(parts), details, nil
 }
 
 // addSource adds the program of a user's project, and the volatile variables that
 // it names.
 func (m *Maker) addSource(parts map[string][]byte, source Source, details Details) error {
-	volatile := m.basis.volatile()
-	source.contents = m.basis.Contents
-	files, mentioned, err := source.sum(volatile)
-	if err != nil {
+	files := newTree(source.Root, m.basis.Contents, m.basis.volatile()...)
+	if err := source.addAll(files); err != nil {
 		return err
 	}
 	parts["program"] = files.content()
 	details.addFiles("program", files)
-	if len(mentioned) > 0 {
-		parts[mentionedPart], err = m.basis.digestOf(func(name string) bool { return slices.Contains(mentioned, name) })
+	if len(files.names) == 0 {
+		return nil
 	}
+	var err error
+	parts[mentionedPart], err = m.basis.digestOf(func(name string) bool { return files.names[name] })
 	return err
 }
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
+
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,26 +24,15 @@ type Source struct {
 	Outside []string // directories and files below the root that are no part of a program
 	Inputs  []string // what the program consists of besides Dir, as patterns below Root; nil if that is not declared
 
-	contents bool // see Basis
 }
 
 // errOthers is the error for programs that are built with sources from anywhere.
 var errOthers = errors.New("the program is built with sources that are neither below its directory nor pinned")
 
-// sum digests what the program is made of, and returns which of the variables it
-// names. A program in Pulumi YAML is its directory, and what it names; one in Go
+// addAll adds what the program is made of. A program in Pulumi YAML is its directory, and what it names; one in Go
 // is its module, or the repository if it may read files outside of that. The files of other
 // programs are unknown without asking their language: everything in the
 // repository counts.
-func (s Source) sum(variables []string) (files *tree, mentioned []string, err error) {
-	t := newTree(s.Root, variables...)
-	t.contents = s.contents
-	if err := s.addAll(t); err != nil {
-		return nil, nil, err
-	}
-	return t, slices.Sorted(maps.Keys(t.names)), nil
-}
-
 func (s Source) addAll(t *tree) error {
 	if err := t.add(s.Dir, s.isOutside); err != nil {
 		return err
