@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/run/event"
 )
 
@@ -37,8 +38,8 @@ func (l *logs) write(s *event.Summary, e event.Event) error {
 	return err
 }
 
-// logged returns the lines that an event adds to the log of its project, with a
-// line end; empty if it adds nothing. The log of a project begins when it starts.
+// logged returns the lines that an event adds to the log of its project, the further ones
+// indented, with a line end; empty if it adds nothing. The log of a project begins when it starts.
 func logged(s *event.Summary, e event.Event) string {
 	step, _ := s.Step(e.Project)
 	if (step == nil || step.Started.IsZero()) && e.Project != event.RunProject {
@@ -48,7 +49,7 @@ func logged(s *event.Summary, e event.Event) string {
 	if text == "" {
 		return ""
 	}
-	return entry(e, text)
+	return e.Time.UTC().Format("15:04:05.000") + " " + strings.ReplaceAll(text, "\n", "\n             ") + "\n"
 }
 
 // file returns the open log of a project.
@@ -78,11 +79,6 @@ func logName(project string) string {
 	return strings.NewReplacer("/", "_", `\`, "_", ":", "_").Replace(project) + ".log"
 }
 
-// entry renders one entry; its further lines are indented.
-func entry(e event.Event, text string) string {
-	return e.Time.UTC().Format("15:04:05.000") + " " + strings.ReplaceAll(text, "\n", "\n             ") + "\n"
-}
-
 // describe says in words what an event tells about a project.
 func describe(s *event.Summary, e event.Event) string {
 	switch e.Type {
@@ -94,11 +90,7 @@ func describe(s *event.Summary, e event.Event) string {
 		}
 		return withMessage(fmt.Sprintf("%s %s %s", e.Action, e.Status, e.Resource), e.Message)
 	case event.StepOutputs:
-		var changes []string
-		for _, o := range e.Outputs {
-			changes = append(changes, o.String())
-		}
-		return "outputs\n" + strings.Join(changes, "\n")
+		return "outputs\n" + strings.Join(model.Map(e.Outputs, event.OutputChange.String), "\n")
 	case event.StepLog:
 		return withMessage(strings.TrimSpace(fmt.Sprintf("%s %s", e.Severity, e.Resource)), e.Message)
 	case event.RunWarning:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
 )
@@ -46,10 +47,7 @@ func (r Run) Logs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var projects []string
-	for _, file := range files {
-		projects = append(projects, strings.TrimSuffix(filepath.Base(file), ".log"))
-	}
+	projects := model.Map(files, func(file string) string { return strings.TrimSuffix(filepath.Base(file), ".log") })
 	slices.Sort(projects)
 	return projects, nil
 }

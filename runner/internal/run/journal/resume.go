@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
@@ -94,9 +95,7 @@ func Resume(dir string, q Query) (Resumption, error) {
 	}
 	r := fold(chain)
 	r.Run, r.Changes, r.Force = last.Run, changes, last.meta.Force
-	for _, run := range chain {
-		r.Chain = append(r.Chain, run.ID)
-	}
+	r.Chain = model.Map(chain, func(run *record) string { return run.ID })
 	return r, nil
 }
 

@@ -1,10 +1,12 @@
 package journal
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"mara/runner/internal/run/event"
 )
@@ -43,44 +45,34 @@ func (t *Tail) Next(do func(event.Event) error) error {
 	if info.Size() < t.offset {
 		return fmt.Errorf("reading run %s: %s is shorter than before", t.run.ID, eventsFile)
 	}
-	var pending []byte
-	part := make([]byte, tailPart)
-	for at := t.offset; ; {
-		n, err := f.ReadAt(part, at)
-		at += int64(n)
-		pending = append(pending, part[:n]...)
-		if problem := t.take(&pending, do); problem != nil {
-			return problem
-		}
-		if len(pending) > mostLine {
-			return fmt.Errorf("reading run %s: an event has more than %d MiB", t.run.ID, mostLine>>20)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("reading run %s: %w", t.run.ID, err)
-		}
-	}
-}
-
-// take passes on the events of all complete lines, and removes them.
-func (t *Tail) take(pending *[]byte, do func(event.Event) error) error {
-	for {
-		end := bytes.IndexByte(*pending, '\n') + 1
-		if end == 0 {
-			return nil
-		}
-		for e, err := range event.Decode(bytes.NewReader((*pending)[:end])) {
+	lines := bufio.NewScanner(io.NewSectionReader(f, t.offset, math.MaxInt64))
+	lines.Buffer(make([]byte, tailPart), mostLine)
+	lines.Split(completeLine)
+	for lines.Scan() {
+		for e, err := range event.Decode(bytes.NewReader(lines.Bytes())) {
 			if err != nil {
 				return fmt.Errorf("reading run %s: %w", t.run.ID, err)
 			}
 			if err := do(e); err != nil {
-				t.offset += int64(end)
+				t.offset += int64(len(lines.Bytes()))
 				return err
 			}
 		}
-		t.offset += int64(end)
-		*pending = (*pending)[end:]
+		t.offset += int64(len(lines.Bytes()))
 	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("reading run %s: an event has more than %d MiB", t.run.ID, mostLine>>20)
+	case err != nil:
+		return fmt.Errorf("reading run %s: %w", t.run.ID, err)
+	}
+	return nil
+}
+
+// completeLine splits off a line with its end. A last line without one is not a token.
+func completeLine(data []byte, _ bool) (advance int, line []byte, err error) {
+	if end := bytes.IndexByte(data, '\n') + 1; end > 0 {
+		return end, data[:end], nil
+	}
+	return 0, nil, nil
 }
