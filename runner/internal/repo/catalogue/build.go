@@ -288,13 +288,12 @@ func (l *list) redirect(e entry, replaced string) {
 }
 
 func renamed(names []string, from, to string) []string {
-	names = slices.Clone(names)
-	for i, name := range names {
+	return model.Map(names, func(name string) string {
 		if name == from {
-			names[i] = to
+			return to
 		}
-	}
-	return names
+		return name
+	})
 }
 
 // leaveOut removes projects from the list, and edges that only wait for them. It reports

@@ -93,10 +93,11 @@ func (w worker) runHooks(ctx context.Context, on model.Moment, result StepResult
 		if h.On != on || !h.For(w.Operation) {
 			continue
 		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("hook %s: %w", h.Name, context.Cause(ctx))
+		err := context.Cause(ctx)
+		if err == nil {
+			err = w.runHook(ctx, HookCall{Hook: h, Step: w.step, Result: result})
 		}
-		if err := w.runHook(ctx, HookCall{Hook: h, Step: w.step, Result: result}); err != nil {
+		if err != nil {
 			return fmt.Errorf("hook %s: %w", h.Name, err)
 		}
 	}

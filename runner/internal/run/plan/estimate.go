@@ -79,17 +79,25 @@ func (p Plan) CriticalPath(e Estimates) Path {
 // Levels groups the projects by how many others have to run one after another
 // before them: those of a level need nothing but earlier levels.
 func (p Plan) Levels() [][]string {
-	needs, _, _ := p.Edges()
-	depth := make([]int, len(p.Steps))
 	var levels [][]string
-	for i, step := range p.Steps {
-		for _, need := range needs[i] {
-			depth[i] = max(depth[i], depth[need]+1)
-		}
-		if depth[i] == len(levels) {
+	for i, level := range p.levels() {
+		if level > len(levels) {
 			levels = append(levels, nil)
 		}
-		levels[depth[i]] = append(levels[depth[i]], step.Project.Name)
+		levels[level-1] = append(levels[level-1], p.Steps[i].Project.Name)
+	}
+	return levels
+}
+
+// levels returns the level of every step, from 1.
+func (p Plan) levels() []int {
+	needs, _, _ := p.Edges()
+	levels := make([]int, len(p.Steps))
+	for i := range levels {
+		levels[i] = 1
+		for _, need := range needs[i] {
+			levels[i] = max(levels[i], levels[need]+1)
+		}
 	}
 	return levels
 }

@@ -53,14 +53,3 @@ func about(d time.Duration) string {
 	}
 	return fmt.Sprintf("%dm", (minutes+1)/2)
 }
-
-// levelOf maps every project to its level, from 1.
-func levelOf(p Plan) map[string]int {
-	level := map[string]int{}
-	for i, names := range p.Levels() {
-		for _, name := range names {
-			level[name] = i + 1
-		}
-	}
-	return level
-}

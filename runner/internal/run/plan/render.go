@@ -67,11 +67,11 @@ func renderTable(p Plan, width int) string {
 		{Title: "LEVEL"}, {Title: "ABOUT"}, {Title: "READS", Min: 12}, {Title: "AFTER", Min: 12, Optional: true},
 		{Title: "HOOKS", Optional: true},
 	}}
-	level := levelOf(p)
-	for _, s := range p.Steps {
+	levels := p.levels()
+	for i, s := range p.Steps {
 		name := s.Project.Name
 		table.Rows = append(table.Rows, []string{
-			strconv.Itoa(s.Index + 1), name, s.Project.Title, string(s.Phase), strconv.Itoa(level[name]),
+			strconv.Itoa(s.Index + 1), name, s.Project.Title, string(s.Phase), strconv.Itoa(levels[i]),
 			aboutOr(p.Estimates.known(name), "-"),
 			list(s.Reads), list(s.After), list(s.hooks()),
 		})
@@ -147,12 +147,12 @@ func renderJSON(p Plan) (string, error) {
 	document.Excluded = model.Map(p.Excluded, func(e Excluded) DocumentExcluded {
 		return DocumentExcluded{e.Step.Project.Name, e.Reason}
 	})
-	level := levelOf(p)
-	for _, s := range p.Steps {
+	levels := p.levels()
+	for i, s := range p.Steps {
 		document.Steps = append(document.Steps, DocumentStep{
 			Index: s.Index, Project: s.Project.Name, Title: s.Project.Title, Path: s.Project.Directory(), Phase: s.Phase,
 			Reads: append([]string{}, s.Reads...), After: append([]string{}, s.After...), Hooks: s.hooks(),
-			Level: level[s.Project.Name], EstimateMS: p.Estimates.known(s.Project.Name).Milliseconds(),
+			Level: levels[i], EstimateMS: p.Estimates.known(s.Project.Name).Milliseconds(),
 		})
 	}
 	text, err := json.MarshalIndent(document, "", "  ")

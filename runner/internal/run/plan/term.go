@@ -144,13 +144,11 @@ func (m *matcher) named(name string) ([]int, error) {
 
 // goesBy reports whether a pattern in lower case means the step.
 func (s Step) goesBy(pattern string) bool {
-	for _, word := range s.words() {
+	return slices.ContainsFunc(s.words(), func(word string) bool {
 		word = strings.ToLower(word)
-		if matched, _ := path.Match(pattern, word); matched || word == pattern {
-			return true
-		}
-	}
-	return false
+		matched, _ := path.Match(pattern, word)
+		return matched || word == pattern
+	})
 }
 
 // words returns the names by which a step can be selected.
