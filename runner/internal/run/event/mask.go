@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -116,10 +117,8 @@ func forms(secret string) []string {
 	if len(whole) < minSecret {
 		return nil
 	}
-	out := []string{whole, url.QueryEscape(whole), url.PathEscape(whole)}
-	out = append(out, quoted(whole)...)
-	out = append(out, encoded(secret)...)
-	out = append(out, encoded(whole)...)
+	out := slices.Concat([]string{whole, url.QueryEscape(whole), url.PathEscape(whole)}, quoted(whole), encoded(secret),
+		encoded(whole))
 	for _, word := range strings.Fields(whole) {
 		if len(word) >= minToken && isToken(word) {
 			out = append(out, word)
@@ -133,13 +132,10 @@ func forms(secret string) []string {
 // what an error is about.
 func isToken(word string) bool {
 	const others = "+/=_.-"
-	for _, c := range word {
+	return !strings.ContainsFunc(word, func(c rune) bool {
 		alnum := '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !alnum && !strings.ContainsRune(others, c) {
-			return false
-		}
-	}
-	return true
+		return !alnum && !strings.ContainsRune(others, c)
+	})
 }
 
 // quoted returns the secret as it looks inside a JSON text, with and without
