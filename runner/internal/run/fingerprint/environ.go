@@ -53,16 +53,16 @@ var (
 // isVolatile reports whether a variable of the process differs from one terminal,
 // job or hour to the next and means nothing to a program that does not name it.
 func (b Basis) isVolatile(name string) bool {
-	if matches(b.Ignored, name) {
+	switch {
+	case matches(b.Ignored, name):
 		return true
-	}
-	if slices.Contains(b.Declared, name) || len(b.Only) == 0 && slices.Contains(providerNames, name) {
+	case slices.Contains(b.Declared, name):
 		return false
-	}
-	if len(b.Only) > 0 {
+	case len(b.Only) > 0:
 		return !matches(b.Only, name)
-	}
-	if slices.Contains(awsKeys, name) {
+	case slices.Contains(providerNames, name):
+		return false
+	case slices.Contains(awsKeys, name):
 		return b.Environ["AWS_SESSION_TOKEN"] != "" && !slices.Contains(b.Declared, "AWS_SESSION_TOKEN")
 	}
 	return matches(volatileNames, name) || slices.Contains(credentialNames, name) ||

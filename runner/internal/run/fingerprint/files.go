@@ -135,11 +135,8 @@ func (t *tree) shown(path string) string {
 // container or on another machine.
 func (t *tree) addNamed(path, root string) error {
 	info, err := os.Stat(path)
-	switch {
-	case err != nil, info.IsDir() && !isBelow(path, root):
+	if err != nil || !info.Mode().IsRegular() && !(info.IsDir() && isBelow(path, root)) {
 		return nil // it is no path, or none of this repository
-	case !info.IsDir() && !info.Mode().IsRegular():
-		return nil
 	}
 	return t.add(path, isKept)
 }

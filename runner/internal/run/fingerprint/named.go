@@ -18,32 +18,27 @@ var errComputed = errors.New("the program computes the path of a file that it re
 // addNamed adds the files that the YAML files of the project name, such as a
 // program elsewhere, assets or components.
 func (s Source) addNamed(t *tree) error {
-	n := &namer{source: s, tree: t, main: s.mainDir()}
-	dirs := []string{s.Dir}
+	n := &namer{source: s, tree: t, main: s.mainDir(), dirs: []string{s.Dir}}
 	if _, err := os.Stat(n.main); err == nil && n.main != s.Dir {
-		dirs = append(dirs, n.main)
+		n.dirs = append(n.dirs, n.main)
 		if err := t.add(n.main, s.isOutside); err != nil {
 			return err
 		}
 	}
-	for len(dirs) > 0 {
-		n.components = nil
-		if err := n.readDir(dirs[0]); err != nil {
+	for i := 0; i < len(n.dirs); i++ { // a directory may name further ones
+		if err := n.readDir(n.dirs[i]); err != nil {
 			return err
 		}
-		n.seen = append(n.seen, dirs[0])
-		dirs = append(dirs[1:], n.components...)
 	}
 	return nil
 }
 
 // namer finds the files that YAML files name.
 type namer struct {
-	source     Source
-	tree       *tree
-	main       string   // where relative paths start
-	components []string // directories of components that are still to be read
-	seen       []string
+	source Source
+	tree   *tree
+	main   string   // where relative paths start
+	dirs   []string // to read: the program, and components that it names
 }
 
 // readDir reads the YAML files of a directory. Programs in other languages have
@@ -166,8 +161,8 @@ func (n *namer) addWord(word, dir string) error {
 		if err := n.tree.addNamed(path, n.source.Root); err != nil {
 			return err
 		}
-		if _, err := os.Stat(filepath.Join(path, "PulumiPlugin.yaml")); err == nil && !slices.Contains(n.seen, path) {
-			n.components = append(n.components, path)
+		if _, err := os.Stat(filepath.Join(path, "PulumiPlugin.yaml")); err == nil && !slices.Contains(n.dirs, path) {
+			n.dirs = append(n.dirs, path)
 		}
 	}
 	return nil

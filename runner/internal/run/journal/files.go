@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -34,18 +35,21 @@ func openRegular(dir, name string) (*os.File, error) {
 	return f, nil
 }
 
-// readRegular reads a file as openRegular opens it, up to a number of bytes.
-func readRegular(dir, name string, most int64) ([]byte, error) {
+// readJSON reads a file as openRegular opens it.
+func readJSON(dir, name string, value any) error {
 	f, err := openRegular(dir, name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(content)) > most {
-		err = fmt.Errorf("%s has more than %d MiB", name, most>>20)
+	content, err := io.ReadAll(io.LimitReader(f, mostJSON+1))
+	switch {
+	case err != nil:
+		return err
+	case len(content) > mostJSON:
+		return fmt.Errorf("%s has more than %d MiB", name, mostJSON>>20)
 	}
-	return content, err
+	return json.Unmarshal(content, value)
 }
 
 // OpenLog opens the log of a project.

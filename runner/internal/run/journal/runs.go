@@ -88,14 +88,6 @@ func (r Run) Summary() (*event.Summary, error) {
 	return s, nil
 }
 
-func readJSON(dir, name string, value any) error {
-	text, err := readRegular(dir, name, mostJSON)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, value)
-}
-
 // writeJSON puts a file in place as a whole or not at all.
 func writeJSON(path string, value any) error {
 	var text bytes.Buffer
