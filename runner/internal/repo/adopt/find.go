@@ -20,10 +20,11 @@ import (
 func Find(root string) (found []Found, unsure []string, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
-		case err != nil:
-			reason, err := unreadable(root, path, err)
-			unsure = append(unsure, reason)
+		case err != nil && path == root:
 			return err
+		case err != nil:
+			unsure = append(unsure, unreadable(root, path, err))
+			return nil
 		case entry.IsDir() && path != root && references.SkippedDir(entry.Name()):
 			return fs.SkipDir
 		case entry.IsDir():
@@ -56,18 +57,13 @@ func Find(root string) (found []Found, unsure []string, err error) {
 	return found, unsure, err
 }
 
-// unreadable says that a directory, such as the data of a container, is skipped because it cannot be read. It returns
-// the error if the directory is the root.
-func unreadable(root, path string, err error) (string, error) {
-	if path == root {
-		return "", err
-	}
+// unreadable says that a directory, such as the data of a container, is skipped because it cannot be read.
+func unreadable(root, path string, err error) string {
 	relative, _ := filepath.Rel(root, path) // path is below root
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err
 	}
-	return fmt.Sprintf("%s is skipped, with any projects in it: it cannot be read (%v)", filepath.ToSlash(relative), err),
-		nil
+	return fmt.Sprintf("%s is skipped, with any projects in it: it cannot be read (%v)", filepath.ToSlash(relative), err)
 }
 
 // unusable returns why a project cannot be adopted, or "".

@@ -214,12 +214,12 @@ func TestBefore(t *testing.T) {
 func TestShares(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ percent, total, of, atMost int }{{5, 3, 1, 0}, {50, 3, 1, 1}, {34, 3, 1, 1}, {100, 3, 3, 3}} {
-		s := Share{Percent: test.percent, Set: true}
+		s := Share{Percent: test.percent}
 		if s.Of(test.total) != test.of || s.AtMost(test.total) != test.atMost {
 			t.Errorf("%d%% of %d: %d at once, %d may fail", test.percent, test.total, s.Of(test.total), s.AtMost(test.total))
 		}
 	}
-	if s := (Share{Number: 2, Set: true}); s.AtMost(9) != 2 {
+	if s := (Share{Number: 2}); s.AtMost(9) != 2 {
 		t.Errorf("2 of 9: %d", s.AtMost(9))
 	}
 }

@@ -54,7 +54,6 @@ type Wave struct {
 type Share struct {
 	Number  int
 	Percent int // counts where Number is 0
-	Set     bool
 }
 
 // Of resolves the share for a total, rounding a percentage down but never below
@@ -252,9 +251,9 @@ func (d *rolloutDecoder) share(key string, node *yaml.Node, least int) Share {
 		d.problem(node.Line, key, "must be a number from %d, or a part such as 10%%", least)
 		return Share{}
 	case isPercent:
-		return Share{Percent: number, Set: true}
+		return Share{Percent: number}
 	}
-	return Share{Number: number, Set: true}
+	return Share{Number: number}
 }
 
 func (d *rolloutDecoder) duration(key string, node *yaml.Node) time.Duration {

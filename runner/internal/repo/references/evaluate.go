@@ -59,6 +59,8 @@ func (s *search) evaluate(f *source, at int, in frame) []value {
 
 func (p *parser) peek() token { return tokenAt(p.tokens, p.at) }
 
+func (p *parser) second() token { return tokenAt(p.tokens, p.at+1) }
+
 // accept skips a sign or word, if it is next.
 func (p *parser) accept(texts ...string) bool {
 	if !p.peek().is(texts...) {
@@ -77,7 +79,7 @@ func (p *parser) ternary() result {
 	r := p.either()
 	switch {
 	case !p.continues():
-	case p.peek().is("?") && (p.at+1 >= len(p.tokens) || !p.tokens[p.at+1].is(")", ",", ";")):
+	case p.peek().is("?") && !p.second().is(")", ",", ";"):
 		p.at++
 		if p.accept(":") { // Kotlin's default
 			return either(r, p.ternary())
@@ -163,7 +165,7 @@ func (p *parser) operand() result {
 		p.at++
 		return p.chain(p.textValue(t), nil)
 	case t.is("("):
-		if end := closing(p.tokens, p.at); end+1 < len(p.tokens) && p.tokens[end+1].is("=>") {
+		if end := closing(p.tokens, p.at); tokenAt(p.tokens, end+1).is("=>") {
 			p.at = end
 			return unknownResult
 		}
@@ -260,7 +262,7 @@ func (p *parser) arguments() []argument {
 	var all []argument
 	for p.at < len(p.tokens) && !p.peek().is(")") {
 		a := argument{}
-		if p.peek().kind == word && p.at+1 < len(p.tokens) && p.tokens[p.at+1].is("=", ":") {
+		if p.peek().kind == word && p.second().is("=", ":") {
 			a.name = p.peek().text
 			p.at += 2
 		}
@@ -307,8 +309,8 @@ func (p *parser) chain(r result, names []string) result {
 	for p.at < len(p.tokens) {
 		next := p.peek()
 		switch {
-		case next.is(".", "?.", "::", "!.") && p.at+1 < len(p.tokens) && p.tokens[p.at+1].kind == word:
-			member := p.tokens[p.at+1].text
+		case next.is(".", "?.", "::", "!.") && p.second().kind == word:
+			member := p.second().text
 			p.at += 2
 			if p.callFollows() {
 				r = p.call(names, r, member)
@@ -320,13 +322,10 @@ func (p *parser) chain(r result, names []string) result {
 			p.at++
 			r = p.textValue(next)
 		case next.is("[") && next.column < 0:
-			key := ""
-			if p.at+1 < len(p.tokens) && p.tokens[p.at+1].kind == text {
-				key = p.tokens[p.at+1].text
-			}
+			key := p.second()
 			p.at = closing(p.tokens, p.at) + 1
-			if r = unknownResult; key != "" {
-				r = p.member(r, names, key)
+			if r = unknownResult; key.kind == text && key.text != "" {
+				r = p.member(r, names, key.text)
 			}
 		case next.is("!") && p.f.ending != ".py":
 			p.at++

@@ -259,7 +259,7 @@ func pythonImports(tokens []token) []string {
 			module += tokens[j].text
 		}
 		all = append(all, module)
-		if !tokens[i].is("from") || j >= len(tokens) || !tokens[j].is("import") {
+		if !tokens[i].is("from") || !tokenAt(tokens, j).is("import") {
 			continue
 		}
 		for j++; j < len(tokens) && isImportedName(tokens[j]); j++ {

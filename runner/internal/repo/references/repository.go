@@ -24,7 +24,7 @@ type Repository struct {
 	goDirs            map[string][]*source // by the directory below the root
 	packages          map[string]string    // directories of npm's packages, by name
 	projectReferences map[string][]string  // directories that a project of .NET references
-	Unreadable        []string
+
 }
 
 // Read reads the sources below a root.
@@ -34,8 +34,7 @@ func Read(root string, projects []Project) *Repository {
 	_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			r.Unreadable = append(r.Unreadable, file)
-			return nil
+			return nil // what cannot be read says nothing
 		case entry.IsDir() && file != root && SkippedDir(entry.Name()):
 			return fs.SkipDir
 		case !entry.Type().IsRegular():
@@ -66,7 +65,6 @@ func (r *Repository) add(file string, entry fs.DirEntry) {
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		r.Unreadable = append(r.Unreadable, file)
 		return
 	}
 	dir := filepath.Dir(file)

@@ -104,7 +104,7 @@ func (s *scanner) next() {
 	case s.slashes && s.has("/*"):
 		s.skipTo("*/", true)
 	case s.ml && s.has("(*") && !s.has("(*)"):
-		s.skipTo("*/", true)
+		s.skipTo("*)", true)
 	default:
 		s.token(c)
 	}
@@ -112,12 +112,6 @@ func (s *scanner) next() {
 
 // skipTo skips to the next occurrence of an end, or past it.
 func (s *scanner) skipTo(end string, past bool) {
-	if s.ml && end == "*/" {
-		end = "*)"
-		if s.has("/*") {
-			end = "*/"
-		}
-	}
 	n := strings.Index(s.in[s.at:], end)
 	switch {
 	case n < 0:
@@ -138,15 +132,12 @@ func (s *scanner) token(c byte) {
 	start := s.at
 	r, _ := utf8.DecodeRuneInString(s.in[s.at:])
 	switch {
-	case unicode.IsLetter(r) || r == '_' || unicode.IsDigit(r) || r == '$' && s.ending != ".cs" && s.ending != ".fs":
-		for s.at < len(s.in) {
-			r, n := utf8.DecodeRuneInString(s.in[s.at:])
-			if !unicode.IsLetter(r) && r != '_' && !unicode.IsDigit(r) && r != '$' {
-				break
-			}
-			s.at += n
+	case isNamePart(r) || r == '$' && s.ending != ".cs" && s.ending != ".fs":
+		t.text = s.in[start:]
+		if end := strings.IndexFunc(t.text, func(r rune) bool { return !isNamePart(r) && r != '$' }); end >= 0 {
+			t.text = t.text[:end]
 		}
-		t.text = s.in[start:s.at]
+		s.at += len(t.text)
 		if s.at < len(s.in) && len(t.text) <= 2 && s.isPrefix(t.text) && strings.IndexByte(s.quotes, s.in[s.at]) >= 0 {
 			s.text(&t, strings.ToLower(t.text))
 		}
@@ -170,6 +161,8 @@ func (s *scanner) token(c byte) {
 	}
 	s.tokens = append(s.tokens, t)
 }
+
+func isNamePart(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
 // isPrefix reports whether a word before a quote belongs to the string.
 func (s *scanner) isPrefix(prefix string) bool {
@@ -271,8 +264,7 @@ func (s *scanner) expression(open string) []token {
 	s.at += len(open)
 	start := s.at
 	if open == "$" {
-		isName := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
-		for s.at < len(s.in) && isName(rune(s.in[s.at])) {
+		for s.at < len(s.in) && isNamePart(rune(s.in[s.at])) {
 			s.at++
 		}
 		return scan(s.ending, s.in[start:s.at], s.line)

@@ -33,14 +33,12 @@ func Find(root string, own *model.Own, resource string, fallbacks ...string) Pla
 		var first string
 		for _, name := range programs {
 			file := filepath.Join(own.Dir, name)
-			content, err := os.ReadFile(file)
-			if err != nil {
+			content, readErr := os.ReadFile(file)
+			below, err := filepath.Rel(root, file)
+			if readErr != nil || err != nil || !filepath.IsLocal(below) {
 				continue
 			}
-			below, inside := relative(root, file)
-			if !inside {
-				continue
-			}
+			below = filepath.ToSlash(below)
 			if line := lineOf(content, resource); line > 0 {
 				return Place{below, line}
 			}
@@ -61,15 +59,6 @@ func Find(root string, own *model.Own, resource string, fallbacks ...string) Pla
 		}
 	}
 	return Place{}
-}
-
-// relative returns a file below the root with slashes.
-func relative(root, file string) (string, bool) {
-	below, err := filepath.Rel(root, file)
-	if err != nil || !filepath.IsLocal(below) {
-		return "", false
-	}
-	return filepath.ToSlash(below), true
 }
 
 // lineOf returns the line of a resource in a YAML program, by its key or its name; 0 if it is not there.
