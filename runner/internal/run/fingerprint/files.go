@@ -101,7 +101,7 @@ type tree struct {
 	root     string // of the repository; links followed
 	files    map[string]string
 	variable []string        // volatile variables to look for
-	names    map[string]bool // those that were found
+	names    map[string]bool // of the variables that were found
 	contents bool            // large files count by their content, too
 }
 
