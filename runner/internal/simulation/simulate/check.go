@@ -34,7 +34,7 @@ func (t target) named(olds resource.PropertyMap) resource.PropertyMap {
 	if t.r.AutoName == "" || isSet(t.inputs, t.r.AutoName) {
 		return t.inputs
 	}
-	name := text(lookup(plainMap(olds), t.r.AutoName))
+	name := as[string](lookup(plainMap(olds), t.r.AutoName))
 	if name == "" {
 		name = t.o.Name() + "-" + newObject(t.r.Token, t.o.URN, nil).Hex("name", 8)
 	}
@@ -68,8 +68,7 @@ func (o Object) Inputs() map[string]any { return o.inputs }
 // Masked returns all inputs with secrets masked. The keys of a secret object are no
 // secrets, and stay.
 func (o Object) Masked(mask string) map[string]any {
-	masked, _ := plain(maskSecrets(resource.NewObjectProperty(o.given), mask, false)).(map[string]any)
-	return masked
+	return as[map[string]any](plain(maskSecrets(resource.NewObjectProperty(o.given), mask, false)))
 }
 
 // maskSecrets replaces secrets by mask; inside a secret, every value.

@@ -58,7 +58,7 @@ func (o Object) Name() string {
 func (o Object) Value(path string) any { return lookup(o.inputs, path) }
 
 // Text returns a string input; "" if it is missing.
-func (o Object) Text(path string) string { return text(o.Value(path)) }
+func (o Object) Text(path string) string { return as[string](o.Value(path)) }
 
 // TextOr returns a string input, or fallback if it is missing.
 func (o Object) TextOr(path, fallback string) string {
@@ -75,19 +75,17 @@ func (o Object) Number(path string, fallback int) int {
 
 // Map returns an object input; nil if it is missing.
 func (o Object) Map(path string) map[string]any {
-	found, _ := o.Value(path).(map[string]any)
-	return found
+	return as[map[string]any](o.Value(path))
 }
 
 // List returns a list input; nil if it is missing.
 func (o Object) List(path string) []any {
-	found, _ := o.Value(path).([]any)
-	return found
+	return as[[]any](o.Value(path))
 }
 
 // Config returns a string in the provider's configuration, or fallback.
 func (o Object) Config(path, fallback string) string {
-	return cmp.Or(text(lookup(o.config, path)), fallback)
+	return cmp.Or(as[string](lookup(o.config, path)), fallback)
 }
 
 // IsSet reports whether a switch in the provider's configuration is on.
@@ -132,7 +130,8 @@ func lookup(values map[string]any, path string) any {
 	return at
 }
 
-func text(value any) string {
-	found, _ := value.(string)
+// as returns a value of a type; its zero value for one of another type.
+func as[T any](value any) T {
+	found, _ := value.(T)
 	return found
 }

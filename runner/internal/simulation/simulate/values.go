@@ -101,10 +101,7 @@ func overlayValue(base resource.PropertyValue, over any) resource.PropertyValue 
 		return resource.MakeSecret(overlayValue(base.SecretValue().Element, over))
 	}
 	if values, ok := over.(map[string]any); ok {
-		if base.IsObject() {
-			return resource.NewObjectProperty(overlay(base.ObjectValue(), values))
-		}
-		return resource.NewObjectProperty(overlay(resource.PropertyMap{}, values))
+		return resource.NewObjectProperty(overlay(as[resource.PropertyMap](base.V), values))
 	}
 	items, ok := over.([]any)
 	if !ok {
@@ -143,10 +140,7 @@ func forecastValue(output, input, old resource.PropertyValue) resource.PropertyV
 	case input.IsNull() || isUnknown(input):
 		return resource.MakeComputed(resource.NewStringProperty(""))
 	case output.IsObject() && input.IsObject():
-		var before resource.PropertyMap
-		if old.IsObject() {
-			before = old.ObjectValue()
-		}
+		before := as[resource.PropertyMap](old.V)
 		return resource.NewObjectProperty(forecast(output.ObjectValue(), input.ObjectValue(), before))
 	case output.IsArray() && input.IsArray() && len(output.ArrayValue()) == len(input.ArrayValue()):
 		return forecastList(output.ArrayValue(), input.ArrayValue(), old)
