@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/state/lock"
 )
@@ -36,11 +37,7 @@ func ReadRecords(dir string) ([]Record, error) {
 	if err := s.scan(); err != nil {
 		return nil, err
 	}
-	var records []Record
-	for _, path := range names(s.known) {
-		records = append(records, s.known[path])
-	}
-	return records, nil
+	return model.Map(names(s.known), func(path string) Record { return s.known[path] }), nil
 }
 
 // store keeps one file for each resource that exists, and nothing else, so
@@ -105,14 +102,21 @@ func (s *store) put(path string, r Record) (owner string, err error) {
 // outside of the simulation: they must not reappear when the facts are provided again.
 func (s *store) bury(facts []string) error {
 	for _, fact := range facts {
-		if !s.isFalse(fact) {
-			continue
+		if s.isFalse(fact) {
+			if err := s.dropUsers(fact); err != nil {
+				return err
+			}
 		}
-		for path, r := range maps.Clone(s.known) {
-			if slices.Contains(r.Requires, fact) {
-				if err := s.drop(path); err != nil {
-					return err
-				}
+	}
+	return nil
+}
+
+// dropUsers removes the resources that require a fact.
+func (s *store) dropUsers(fact string) error {
+	for path, r := range maps.Clone(s.known) {
+		if slices.Contains(r.Requires, fact) {
+			if err := s.drop(path); err != nil {
+				return err
 			}
 		}
 	}
@@ -151,11 +155,9 @@ func (s *store) drop(path string) error {
 		return nil
 	}
 	delete(s.known, path)
-	for other, candidate := range maps.Clone(s.known) {
-		if slices.ContainsFunc(candidate.Requires, func(fact string) bool { return slices.Contains(r.Provides, fact) }) {
-			if err := s.drop(other); err != nil {
-				return err
-			}
+	for _, fact := range r.Provides {
+		if err := s.dropUsers(fact); err != nil {
+			return err
 		}
 	}
 	if err := atomicfile.Remove(path); err != nil {
