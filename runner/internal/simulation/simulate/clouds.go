@@ -11,8 +11,9 @@ import (
 	"sync"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
-	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
+
+	"mara/runner/internal/machine/parallel"
 )
 
 // maxMessage is the size of a message that Pulumi's own providers accept.
@@ -31,7 +32,9 @@ func Start(ctx context.Context, packages []Package, opts Options) (*Clouds, erro
 	if opts.Speed < 0 {
 		return nil, fmt.Errorf("the speed of a simulation cannot be %v; 1 is real time, 0 is instant", opts.Speed)
 	}
-	catalogues, err := readAll(packages)
+	// Schemas are read at the same time: some are large.
+	catalogues, err := parallel.Limited(ctx, len(packages), packages,
+		func(_ context.Context, pkg Package) (catalogue, error) { return newCatalogue(pkg) })
 	if err != nil {
 		return nil, err
 	}
@@ -49,25 +52,12 @@ func Start(ctx context.Context, packages []Package, opts Options) (*Clouds, erro
 	c := &Clouds{stop: stop}
 	faults := newFaults(opts.Fail)
 	for _, types := range catalogues {
-		s := &server{pkg: types.pkg, types: types, opts: opts, store: store, faults: faults, log: opts.Log}
+		s := &server{pkg: types.pkg, types: types, opts: opts, store: store, faults: faults}
 		if err := c.serve(ctx, s); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
 	return c, nil
-}
-
-// readAll reads the packages' schemas, all at the same time: some are large.
-func readAll(packages []Package) ([]catalogue, error) {
-	catalogues := make([]catalogue, len(packages))
-	var group errgroup.Group
-	for i, pkg := range packages {
-		group.Go(func() (err error) {
-			catalogues[i], err = newCatalogue(pkg)
-			return err
-		})
-	}
-	return catalogues, group.Wait()
 }
 
 // serve serves one package until ctx ends.
@@ -82,7 +72,7 @@ func (c *Clouds) serve(ctx context.Context, s *server) error {
 	c.attach = append(c.attach, fmt.Sprintf("%s:%d", s.pkg.Name, listener.Addr().(*net.TCPAddr).Port))
 	c.serving.Go(func() {
 		if err := served.Serve(listener); err != nil {
-			s.log.Error("simulated provider stopped", "package", s.pkg.Name, "error", err)
+			s.opts.Log.Error("simulated provider stopped", "package", s.pkg.Name, "error", err)
 		}
 	})
 	return nil

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,31 +25,35 @@ func (s *server) Diff(ctx context.Context, req *pulumirpc.DiffRequest) (*pulumir
 	if t.r.Renews != nil {
 		replaceOn = slices.Concat(replaceOn, t.r.Renews(t.earlier(before), t.o))
 	}
-	return compare(before, t.inputs, replaceOn).response(t.r.uniqueByName(t.o)), nil
+	return compare(before, t.inputs, replaceOn, t.r.uniqueByName(t.o)), nil
 }
 
-// difference is what changed between two sets of inputs, by path.
-type difference struct {
-	kinds    map[string]plugin.DiffKind
-	replaces []string // top-level inputs whose change replaces
-}
-
-// compare looks at values alone: that a value became secret is no change.
-func compare(before, after resource.PropertyMap, replaceOn []string) difference {
+// compare looks at values alone: that a value became secret is no change. deleteFirst
+// has a replacement begin with the deletion.
+func compare(before, after resource.PropertyMap, replaceOn []string, deleteFirst bool) *pulumirpc.DiffResponse {
 	was := revealAll(resource.NewObjectProperty(before)).ObjectValue()
 	is := revealAll(resource.NewObjectProperty(after)).ObjectValue()
 	detailed := plugin.NewDetailedDiffFromObjectDiff(was.Diff(is), true)
-	d := difference{kinds: map[string]plugin.DiffKind{}}
-	for path, change := range detailed {
-		d.kinds[path] = change.Kind
-		if slices.ContainsFunc(replaceOn, func(on string) bool { return overlaps(withoutIndices(path), on) }) {
-			d.kinds[path] = change.Kind.AsReplace()
-			d.replaces = append(d.replaces, topLevel(path))
-		}
+	resp := &pulumirpc.DiffResponse{
+		Changes:         pulumirpc.DiffResponse_DIFF_NONE,
+		HasDetailedDiff: true,
+		DetailedDiff:    map[string]*pulumirpc.PropertyDiff{},
 	}
-	slices.Sort(d.replaces)
-	d.replaces = slices.Compact(d.replaces)
-	return d
+	for _, path := range names(detailed) {
+		kind := detailed[path].Kind
+		if slices.ContainsFunc(replaceOn, func(on string) bool { return overlaps(withoutIndices(path), on) }) {
+			kind = kind.AsReplace()
+			resp.Replaces = append(resp.Replaces, topLevel(path))
+		}
+		resp.Changes = pulumirpc.DiffResponse_DIFF_SOME
+		resp.Diffs = append(resp.Diffs, topLevel(path))
+		resp.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: wireKinds[kind], InputDiff: true}
+	}
+	resp.Diffs = slices.Compact(resp.Diffs)
+	slices.Sort(resp.Replaces)
+	resp.Replaces = slices.Compact(resp.Replaces)
+	resp.DeleteBeforeReplace = deleteFirst && len(resp.Replaces) > 0
+	return resp
 }
 
 var index = regexp.MustCompile(`\[[0-9]+\]`)
@@ -72,26 +75,6 @@ func topLevel(path string) string {
 		return path[:end]
 	}
 	return path
-}
-
-func (d difference) response(deleteFirst bool) *pulumirpc.DiffResponse {
-	resp := &pulumirpc.DiffResponse{
-		Changes:         pulumirpc.DiffResponse_DIFF_NONE,
-		HasDetailedDiff: true,
-		DetailedDiff:    map[string]*pulumirpc.PropertyDiff{},
-	}
-	if len(d.kinds) == 0 {
-		return resp
-	}
-	resp.Changes = pulumirpc.DiffResponse_DIFF_SOME
-	resp.Replaces = d.replaces
-	resp.DeleteBeforeReplace = deleteFirst && len(d.replaces) > 0
-	for _, path := range slices.Sorted(maps.Keys(d.kinds)) {
-		resp.Diffs = append(resp.Diffs, topLevel(path))
-		resp.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: wireKinds[d.kinds[path]], InputDiff: true}
-	}
-	resp.Diffs = slices.Compact(resp.Diffs)
-	return resp
 }
 
 var wireKinds = map[plugin.DiffKind]pulumirpc.PropertyDiff_Kind{

@@ -321,7 +321,7 @@ func (s *server) record(t target) error {
 func (s *server) work(ctx context.Context, op operation, t target) (*Fault, error) {
 	took := s.faults.pause(op, t.o, s.opts.Speed) + s.latency(op, t)
 	err := sessionOf(ctx).wait(ctx, took)
-	s.log.Debug("simulated", "operation", op, "type", t.r.Token, "id", t.o.ID, "took", took, "error", err)
+	s.opts.Log.Debug("simulated", "operation", op, "type", t.r.Token, "id", t.o.ID, "took", took, "error", err)
 	if err != nil {
 		return nil, err
 	}

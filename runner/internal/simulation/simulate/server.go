@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // server is the stand-in for one package. The engine's calls that are not
@@ -27,7 +27,6 @@ type server struct {
 	opts   Options
 	store  *store
 	faults *faults
-	log    *slog.Logger
 }
 
 // Handshake negotiates features: the server accepts secrets and references.
@@ -91,7 +90,7 @@ func (s *server) DiffConfig(_ context.Context, req *pulumirpc.DiffRequest) (*pul
 	if wasErr == nil && isErr == nil && is.isAnother(was) && !after.ContainsUnknowns() {
 		replaceOn = names(plainMap(after))
 	}
-	return compare(before, after, replaceOn).response(false), nil
+	return compare(before, after, replaceOn, false), nil
 }
 
 // isAnother reports whether a provider that has reached one scope reaches another one now.
@@ -168,12 +167,9 @@ func (s *server) unknown(what, token string, known []string) error {
 
 // failures returns the problems with the name of their type.
 func failures(token string, problems []Problem) []*pulumirpc.CheckFailure {
-	var failures []*pulumirpc.CheckFailure
-	for _, p := range problems {
-		reason := fmt.Sprintf("%s: %s", token, p.Reason)
-		failures = append(failures, &pulumirpc.CheckFailure{Property: p.Path, Reason: reason})
-	}
-	return failures
+	return model.Map(problems, func(p Problem) *pulumirpc.CheckFailure {
+		return &pulumirpc.CheckFailure{Property: p.Path, Reason: token + ": " + p.Reason}
+	})
 }
 
 // complete keeps everything that a property can say.
