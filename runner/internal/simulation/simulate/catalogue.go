@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"mara/projects/model"
 )
 
 // catalogue is all that is known of a package's types.
@@ -114,10 +116,8 @@ func (c catalogue) resource(token string) (described, bool) {
 }
 
 func (c catalogue) behaviour(token string) (r Resource, known bool) {
-	for _, r := range c.pkg.Resources {
-		if r.Token == token {
-			return r, true
-		}
+	if r, ok := model.Find(c.pkg.Resources, func(r Resource) bool { return r.Token == token }); ok {
+		return r, true
 	}
 	if c.pkg.Dynamic != nil {
 		if r, ok := c.pkg.Dynamic(token); ok {
@@ -137,25 +137,19 @@ func ordinary(token string) Resource {
 
 // resources lists the tokens of all types, except dynamic ones.
 func (c catalogue) resources() []string {
-	var tokens []string
-	for _, s := range c.schemas {
-		tokens = append(tokens, names(s.Resources)...)
-	}
-	return tokens
+	return slices.Concat(model.Map(c.schemas, func(s *schema) []string { return names(s.Resources) })...)
 }
 
 // function describes a function.
 func (c catalogue) function(token string) (call, bool) {
-	f := call{Invoke: Invoke{Token: token}, inputs: unchecked, outputs: unchecked}
-	at := slices.IndexFunc(c.pkg.Invokes, func(i Invoke) bool { return i.Token == token })
-	if at >= 0 {
-		f.Invoke = c.pkg.Invokes[at]
-	}
+	invoke, known := model.Find(c.pkg.Invokes, func(i Invoke) bool { return i.Token == token })
+	invoke.Token = token
+	f := call{Invoke: invoke, inputs: unchecked, outputs: unchecked}
 	for _, s := range c.schemas {
 		if found, ok := s.Functions[token]; ok {
 			f.inputs = fields{schema: s, types: found.Inputs.Properties, required: found.Inputs.Required}
 			f.outputs = s.of(s.resolve(&found.Outputs))
-			f.outputs.only = at < 0
+			f.outputs.only = !known
 			f.Secrets = slices.Concat(f.Secrets, f.outputs.marked(isSecret))
 			return f, true
 		}
@@ -164,11 +158,7 @@ func (c catalogue) function(token string) (call, bool) {
 }
 
 func (c catalogue) functions() []string {
-	var tokens []string
-	for _, s := range c.schemas {
-		tokens = append(tokens, names(s.Functions)...)
-	}
-	return tokens
+	return slices.Concat(model.Map(c.schemas, func(s *schema) []string { return names(s.Functions) })...)
 }
 
 // answer makes the result of a function.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // FaultKind is a failure that many clouds know. Each cloud has its own words for it.
@@ -42,20 +43,11 @@ func FaultKinds() []FaultKind {
 
 // FaultNames lists the names of the faults.
 func FaultNames() []string {
-	var names []string
-	for _, kind := range FaultKinds() {
-		names = append(names, kind.Name)
-	}
-	return names
+	return model.Map(FaultKinds(), func(kind FaultKind) string { return kind.Name })
 }
 
 func faultKind(name string) (FaultKind, bool) {
-	kinds := FaultKinds()
-	at := slices.IndexFunc(kinds, func(k FaultKind) bool { return k.Name == name })
-	if at < 0 {
-		return FaultKind{}, false
-	}
-	return kinds[at], true
+	return model.Find(FaultKinds(), func(k FaultKind) bool { return k.Name == name })
 }
 
 // parseNamed reads NAME or NAME@RESOURCE; ok is false for anything with a resource type, which has

@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // checker compares properties with a schema and collects what is wrong.
@@ -70,11 +71,9 @@ func (c *checker) value(path string, v resource.PropertyValue, t *typeSpec) {
 
 // values lists what a type allows.
 func (t *typeSpec) values() string {
-	var list []string
-	for _, e := range t.Enum {
-		list = append(list, fmt.Sprintf("%q", fmt.Sprint(e.Value)))
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(model.Map(t.Enum, func(e struct{ Value any }) string {
+		return fmt.Sprintf("%q", fmt.Sprint(e.Value))
+	}), ", ")
 }
 
 // fits reports whether a known value is of a type; what is wrong below it is
@@ -176,11 +175,7 @@ func (s *schema) describe(t *typeSpec) string {
 	t = s.resolve(t)
 	switch {
 	case len(t.OneOf) > 0:
-		var alternatives []string
-		for _, alternative := range t.OneOf {
-			alternatives = append(alternatives, s.describe(alternative))
-		}
-		return strings.Join(slices.Compact(alternatives), " or ")
+		return strings.Join(slices.Compact(model.Map(t.OneOf, s.describe)), " or ")
 	case t.Type == "object" && t.isObject() && t.name != "":
 		return "an object (" + t.name + ")"
 	case t.Type == "object":
