@@ -103,12 +103,10 @@ func (f finder) askAll(ctx context.Context, used []usedPackage) []answer {
 				answers[i].why = "its plugin is not installed"
 				return
 			}
-			schema, err := askPlugin(ctx, path)
-			if err != nil {
+			var err error
+			if answers[i].schema, err = askPlugin(ctx, path); err != nil {
 				answers[i].why = fmt.Sprintf("its plugin %s does not tell its schema: %v", path, err)
-				return
 			}
-			answers[i].schema = schema
 		})
 	}
 	all.Wait()

@@ -48,14 +48,11 @@ func checkTypes(projects []model.Project, packages []simulate.Package) error {
 	for _, project := range projects {
 		for _, used := range typesIn(project.Own) {
 			name, _, _ := strings.Cut(used.token, ":")
-			at := slices.IndexFunc(packages, func(p simulate.Package) bool { return p.Name == name })
-			if at < 0 {
-				continue
-			}
+			pkg, ok := model.Find(packages, func(p simulate.Package) bool { return p.Name == name })
 			text := ": " + used.token
-			switch pkg := packages[at]; {
-			case len(pkg.Schemas) == 0:
-			case !pkg.IsPartial():
+			switch {
+			case ok && len(pkg.Schemas) == 0:
+			case !pkg.IsPartial(): // or no package of ours
 				continue
 			default:
 				key := [2]string{name, used.kind}

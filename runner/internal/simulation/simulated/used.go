@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"gopkg.in/yaml.v3"
+
+	"mara/projects/model"
 )
 
 // usedPackage is a package that a project uses.
@@ -38,11 +40,9 @@ func usedBy(dir string) []usedPackage {
 
 // inState lists the packages whose providers are in a state.
 func inState(state []byte) []usedPackage {
-	var used []usedPackage
-	for _, found := range provider.FindAllSubmatch(state, -1) {
-		used = append(used, usedPackage{Name: string(found[1])})
-	}
-	return distinct(used)
+	return distinct(model.Map(provider.FindAllSubmatch(state, -1), func(found [][]byte) usedPackage {
+		return usedPackage{Name: string(found[1])}
+	}))
 }
 
 var (

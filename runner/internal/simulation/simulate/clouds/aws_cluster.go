@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/simulation/simulate"
 )
 
@@ -111,14 +112,12 @@ func needsNodes(o simulate.Object) []simulate.Requirement {
 
 func needsSubnets(path string) func(simulate.Object) []simulate.Requirement {
 	return func(o simulate.Object) []simulate.Requirement {
-		var needed []simulate.Requirement
-		for _, subnet := range o.List(path) {
+		return model.Map(o.List(path), func(subnet any) simulate.Requirement {
 			id := fmt.Sprint(subnet)
-			needed = append(needed, simulate.Requirement{
+			return simulate.Requirement{
 				Fact: subnetFact + id, Missing: "InvalidRequestException: The subnet ID " + quote(id) + " does not exist",
-			})
-		}
-		return needed
+			}
+		})
 	}
 }
 

@@ -10,8 +10,11 @@ package clouds
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"mara/projects/model"
 	"mara/runner/internal/simulation/simulate"
 )
 
@@ -56,21 +59,13 @@ func field(path string) func(simulate.Object) string {
 // fields makes ids that are several inputs joined together.
 func fields(separator string, paths ...string) func(simulate.Object) string {
 	return func(o simulate.Object) string {
-		id := o.Text(paths[0])
-		for _, path := range paths[1:] {
-			id += separator + o.Text(path)
-		}
-		return id
+		return strings.Join(model.Map(paths, o.Text), separator)
 	}
 }
 
 // below returns the paths of inputs in an object, or in the objects of a list.
 func below(path string, inputs ...string) []string {
-	var paths []string
-	for _, input := range inputs {
-		paths = append(paths, path+"."+input)
-	}
-	return paths
+	return model.Map(inputs, func(input string) string { return path + "." + input })
 }
 
 // needs makes links from an input that names another resource. A reference
@@ -120,11 +115,7 @@ func byID(fact, inUse string) func(simulate.Object) []simulate.Fact {
 
 // facts returns facts that vanish even while other resources require them.
 func facts(names ...string) []simulate.Fact {
-	var facts []simulate.Fact
-	for _, name := range names {
-		facts = append(facts, simulate.Fact{Name: name})
-	}
-	return facts
+	return model.Map(names, func(name string) simulate.Fact { return simulate.Fact{Name: name} })
 }
 
 // check is a rule for inputs.
@@ -148,11 +139,7 @@ func wellFormed(path string, isGood func(text string) bool, wrong string) check 
 // every combines checks.
 func every(checks ...check) check {
 	return func(o simulate.Object) []simulate.Problem {
-		var problems []simulate.Problem
-		for _, check := range checks {
-			problems = append(problems, check(o)...)
-		}
-		return problems
+		return slices.Concat(model.Map(checks, func(c check) []simulate.Problem { return c(o) })...)
 	}
 }
 

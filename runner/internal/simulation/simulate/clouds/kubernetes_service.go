@@ -5,17 +5,15 @@ import (
 	"path"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/simulation/simulate"
 )
 
 // hostAt returns the provider of the cluster whose API server has an address.
 func hostAt(server string) (found host, ok bool) {
-	for _, host := range hosts() {
-		if strings.HasSuffix(server, "."+host.domain+".simulated"+nowhere) {
-			return host, true
-		}
-	}
-	return host{}, false
+	return model.Find(hosts(), func(h host) bool {
+		return strings.HasSuffix(server, "."+h.domain+".simulated"+nowhere)
+	})
 }
 
 // loadBalancer returns the address of a load balancer, in the form of the cluster's

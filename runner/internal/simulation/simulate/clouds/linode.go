@@ -148,13 +148,10 @@ func lkeRefuses() refusal {
 // keepsDiskEncryption refuses other disks in an existing pool: their encryption is chosen when the
 // pool is made. https://techdocs.akamai.com/cloud-computing/docs/local-disk-encryption
 func keepsDiskEncryption(before, after simulate.Object) string {
-	old := before.List("pools")
-	for i, pool := range after.List("pools") {
-		given, _ := pool.(map[string]any)
-		if i >= len(old) {
-			break
-		}
+	old, pools := before.List("pools"), after.List("pools")
+	for i := range min(len(old), len(pools)) {
 		was, _ := old[i].(map[string]any)
+		given, _ := pools[i].(map[string]any)
 		if was["diskEncryption"] == "enabled" && given["diskEncryption"] == "disabled" {
 			return "failed to update LKE Cluster pool: [400] [disk_encryption] the disk encryption of a pool cannot be changed"
 		}
