@@ -62,12 +62,8 @@ func (r Resource) like() string {
 func (c catalogue) isChecked() bool { return len(c.schemas) > 0 }
 
 func (c catalogue) version() string {
-	for _, s := range c.schemas {
-		if s.Version != "" {
-			return s.Version
-		}
-	}
-	return newest
+	versions := model.Map(c.schemas, func(s *schema) string { return s.Version })
+	return cmp.Or(append(versions, newest)...)
 }
 
 // newest is the version of an unknown package. It is high enough for any program:

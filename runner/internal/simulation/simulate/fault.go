@@ -169,10 +169,8 @@ func (f *faults) strike(op operation, words map[string][]Words, o Object) *Fault
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, fault := range f.list {
-		if fault.pause > 0 || !fault.hits(op, o) {
-			continue
-		}
-		if fault.times > 0 && f.struck[i] >= fault.times {
+		isSpent := fault.times > 0 && f.struck[i] >= fault.times
+		if fault.pause > 0 || isSpent || !fault.hits(op, o) {
 			continue
 		}
 		if fault.kind != "" {

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"mara/projects/model"
 )
 
 // Errors about one resource carry codes that the engine takes to mean that
@@ -101,10 +104,7 @@ func (s *server) allocate(t target) (target, error) {
 
 // taken returns the error for a name that another resource has, in the words of the cloud.
 func taken(words map[string][]Words, t target, owner string) error {
-	said := Fault{kind: "name-taken"}.words(words, t.o)
-	if said == "" {
-		said = fmt.Sprintf("%s %q already exists", t.r.Token, t.o.ID)
-	}
+	said := cmp.Or(Fault{kind: "name-taken"}.words(words, t.o), fmt.Sprintf("%s %q already exists", t.r.Token, t.o.ID))
 	return status.Errorf(codes.AlreadyExists, "%s; it belongs to %s", said, owner)
 }
 
@@ -299,9 +299,7 @@ func (t target) links() Links {
 func (s *server) record(t target) error {
 	links := t.links()
 	r := Record{Token: t.r.Token, ID: t.o.ID, URN: string(t.o.URN), Remember: links.Remember}
-	for _, fact := range links.Provides {
-		r.Provides = append(r.Provides, fact.Name)
-	}
+	r.Provides = model.Map(links.Provides, func(fact Fact) string { return fact.Name })
 	for _, need := range links.Requires {
 		if !need.Once {
 			r.Requires = append(r.Requires, need.Fact)

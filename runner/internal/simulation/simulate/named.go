@@ -108,12 +108,8 @@ func (f Fault) words(known map[string][]Words, o Object) string {
 
 // anyName returns the name that the cloud knows an object by, as far as the inputs say.
 func (o Object) anyName() string {
-	for _, path := range []string{"name", "label", "metadata.name", "imageName", "clusterName"} {
-		if name := o.Text(path); name != "" {
-			return name
-		}
-	}
-	return o.Name()
+	return cmp.Or(o.Text("name"), o.Text("label"), o.Text("metadata.name"), o.Text("imageName"), o.Text("clusterName"),
+		o.Name())
 }
 
 // kind returns the last part of the type: Cluster.

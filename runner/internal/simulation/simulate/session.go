@@ -44,10 +44,8 @@ func (s *session) wait(ctx context.Context, d time.Duration) error {
 		return errCancelled
 	default:
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-s.cancelled:
 		return errCancelled
