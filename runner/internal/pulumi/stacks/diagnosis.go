@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -174,12 +175,7 @@ func always(err error) func([]string) error { return func([]string) error { retu
 // diagnose returns the first diagnosis that fits and whose pattern matches the
 // text.
 func diagnose(text string, fits func(diagnosis) bool) (diagnosis, bool) {
-	all := diagnoses()
-	i := slices.IndexFunc(all, func(d diagnosis) bool { return fits(d) && d.pattern.MatchString(text) })
-	if i < 0 {
-		return diagnosis{}, false
-	}
-	return all[i], true
+	return model.Find(diagnoses(), func(d diagnosis) bool { return fits(d) && d.pattern.MatchString(text) })
 }
 
 func explained(d diagnosis) bool     { return d.explain != nil }
@@ -212,11 +208,7 @@ func withAdvice(err error, diagnostics string) error {
 // TransientKinds names the kinds of errors for which trying again helps.
 func TransientKinds() []string {
 	transient := slices.DeleteFunc(slices.Clone(diagnoses()), func(d diagnosis) bool { return !d.transient })
-	var kinds []string
-	for _, d := range transient {
-		kinds = append(kinds, d.kind)
-	}
-	return slices.Compact(kinds)
+	return slices.Compact(model.Map(transient, func(d diagnosis) string { return d.kind }))
 }
 
 // transientError is a failure that trying again may mend.
@@ -227,8 +219,8 @@ func (e *transientError) Unwrap() error { return e.error }
 
 // Transient reports whether trying a failed operation again helps.
 func Transient(err error) bool {
-	var transient *transientError
-	return errors.As(err, &transient)
+	_, is := errors.AsType[*transientError](err)
+	return is
 }
 
 // ifTransient marks an error as transient if every diagnostic behind it is: one
