@@ -87,9 +87,9 @@ func (w work) forgetPreview() {
 // keepForesight keeps what the preview of the project has found. unknown are the
 // projects whose outputs it has read although they are not known.
 func (w work) keepForesight(found *wire.Found, unknown []string) {
-	now := seen{outputs: w.engine.previewedOutputs(found), registered: w.engine.outputs != nil}
-	if found != nil {
-		now.values, now.reads = found.Values, w.projectsOf(found.Reads)
+	now := seen{
+		outputs: w.engine.previewedOutputs(found.Outputs), registered: w.engine.outputs != nil,
+		values: found.Values, reads: w.projectsOf(found.Reads),
 	}
 	if now.values != nil {
 		now.uncertain = slices.ContainsFunc(now.outputs, func(o wire.Output) bool { return o.Unknown })
@@ -105,7 +105,7 @@ func (w work) keepForesight(found *wire.Found, unknown []string) {
 func (w work) projectsOf(names []string) []string {
 	var projects []string
 	for _, name := range names {
-		if project, ours := w.projectOf(name); ours {
+		if project, ours := w.ProjectOf(name); ours {
 			projects = append(projects, project)
 		}
 	}
@@ -113,22 +113,18 @@ func (w work) projectsOf(names []string) []string {
 	return projects
 }
 
-// previewedOutputs describes the outputs of the stack: by what the engine has found, if
-// it has, else by the events.
-func (e *engineEvents) previewedOutputs(found *wire.Found) []wire.Output {
+// previewedOutputs describes the outputs of the stack: by what the engine has found of
+// each, if it has, else by the events.
+func (e *engineEvents) previewedOutputs(found []wire.Output) []wire.Output {
 	if e.outputs == nil {
 		return nil
-	}
-	var exact []wire.Output
-	if found != nil {
-		exact = found.Outputs
 	}
 	var outputs []wire.Output
 	for _, name := range model.Keys(e.outputs.before, e.outputs.after) {
 		output := e.outputs.describe(name)
-		if at := slices.IndexFunc(exact, func(o wire.Output) bool { return o.Name == name }); at >= 0 {
-			output.Unknown, output.Change = exact[at].Unknown, exact[at].Change
-			output.Secret = output.Secret || exact[at].Secret
+		if exact, ok := model.Find(found, func(o wire.Output) bool { return o.Name == name }); ok {
+			output.Unknown, output.Change = exact.Unknown, exact.Change
+			output.Secret = output.Secret || exact.Secret
 		}
 		outputs = append(outputs, output)
 	}

@@ -170,10 +170,10 @@ func TestPreviewedOutputs(t *testing.T) {
 		t.Errorf("an installed Pulumi:\n%s", diff)
 	}
 	want[5].Change, want[5].Unknown = wire.Changed, true
-	got := events().previewedOutputs(&wire.Found{Outputs: []wire.Output{
+	got := events().previewedOutputs([]wire.Output{
 		{Name: "deep", Secret: true}, {Name: "file"}, {Name: "gone", Change: wire.Removed}, {Name: "new", Change: wire.Added},
 		{Name: "other", Unknown: true, Change: wire.Changed}, {Name: "s", Secret: true, Unknown: true, Change: wire.Changed}, {Name: "same"},
-	}})
+	})
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"mara/config"
 	"mara/projects/model/operation"
+	"mara/runner/internal/pulumi/pulumicli/wire"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 )
@@ -99,8 +101,9 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	w.learn()
 	w.storeReported()
 	if task.Operation == operation.Preview {
-		outcome.Unknown = w.unknownNeeds(foresight.Found)
-		w.keepForesight(foresight.Found, outcome.Unknown)
+		found := cmp.Or(foresight.Found, &wire.Found{}) // nil from an installed Pulumi
+		outcome.Unknown = w.unknownNeeds(found)
+		w.keepForesight(found, outcome.Unknown)
 		secrets = w.changedSecrets()
 	}
 	outputs := w.reportOutputs(secrets)
@@ -252,7 +255,7 @@ func (w work) compareReferences(found map[string]bool) {
 		declared[project] = true
 	}
 	for name := range found {
-		if project, ours := w.projectOf(name); ours && !declared[project] {
+		if project, ours := w.ProjectOf(name); ours && !declared[project] {
 			e := warning("it reads %s, which the plan does not declare; a parallel run may start it too early%s", project,
 				w.missingEdge(project))
 			e.Undeclared = project

@@ -147,11 +147,9 @@ func (e *Set) LastUpdate(ctx context.Context, project string) (update Update, ok
 // them where the program reads what the plan does not declare.
 func (w work) unknownNeeds(found *wire.Found) []string {
 	reads := slices.Clone(w.Step.Reads)
-	if found != nil {
-		for _, project := range w.projectsOf(found.Reads) {
-			if !slices.Contains(reads, project) && !slices.Contains(w.Step.Outside, project) {
-				reads = append(reads, project)
-			}
+	for _, project := range w.projectsOf(found.Reads) {
+		if !slices.Contains(reads, project) && !slices.Contains(w.Step.Outside, project) {
+			reads = append(reads, project)
 		}
 	}
 	w.mu.Lock()

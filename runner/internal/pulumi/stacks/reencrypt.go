@@ -120,13 +120,7 @@ func decodeExactly(content []byte, into any) error {
 
 // restore imports a state, which Pulumi reads from a pipe.
 func (e *Set) restore(ctx context.Context, project string, env map[string]string, state []byte) error {
-	dir, err := e.workingCopy(project)
-	if err != nil {
-		return err
-	}
-	merged := e.environOf(project)
-	maps.Copy(merged, env)
-	_, err = e.execute(ctx, dir, bytes.NewReader(state), merged, "stack", "import", "--stack", e.qualified(project))
+	_, err := e.executeOn(ctx, project, bytes.NewReader(state), env, "stack", "import")
 	return err
 }
 

@@ -14,12 +14,6 @@ import (
 // refer to them.
 type Exports struct{ *Set }
 
-// ProjectOf returns the project of the environment whose stack has that full name:
-// organization/project/stack.
-func (e Exports) ProjectOf(qualified string) (project string, ours bool) {
-	return e.projectOf(qualified)
-}
-
 // Interpolations returns what the variables of Pulumi's own are in a program of the
 // project in Pulumi YAML, by name.
 func (e Exports) Interpolations(project string) map[string]string {
@@ -92,7 +86,7 @@ var (
 func (w work) ifOutputMissing(err error, diagnostics string) error {
 	for _, pattern := range []*regexp.Regexp{requiredOutput, typedOutput} {
 		if match := pattern.FindStringSubmatch(diagnostics); match != nil {
-			if owner, ours := w.projectOf(match[2]); ours {
+			if owner, ours := w.ProjectOf(match[2]); ours {
 				return &MissingOutputError{err, owner, match[1]}
 			}
 		}

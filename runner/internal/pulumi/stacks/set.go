@@ -185,9 +185,9 @@ func Organization(ctx context.Context, command Command, dir string, env map[stri
 	return strings.TrimSpace(user), nil
 }
 
-// projectOf returns the project of one of the environment's stacks by its full
-// name.
-func (c copies) projectOf(qualified string) (project string, ours bool) {
+// ProjectOf returns the project of the environment whose stack has that full name:
+// organization/project/stack.
+func (c copies) ProjectOf(qualified string) (project string, ours bool) {
 	project, environment, ok := c.split(qualified)
 	return project, ok && environment == c.options.Stack
 }
@@ -262,9 +262,17 @@ func (c copies) environOf(project string) map[string]string {
 
 // runOn runs one Pulumi command on a project's stack, in its working copy.
 func (c copies) runOn(ctx context.Context, project string, args ...string) (string, error) {
+	return c.executeOn(ctx, project, nil, nil, args...)
+}
+
+// executeOn works as runOn, with an input and additions to the environment.
+func (c copies) executeOn(ctx context.Context, project string, stdin io.Reader, env map[string]string,
+	args ...string) (string, error) {
 	dir, err := c.workingCopy(project)
 	if err != nil {
 		return "", err
 	}
-	return c.execute(ctx, dir, nil, c.environOf(project), append(args, "--stack", c.qualified(project))...)
+	merged := c.environOf(project)
+	maps.Copy(merged, env)
+	return c.execute(ctx, dir, stdin, merged, append(args, "--stack", c.qualified(project))...)
 }

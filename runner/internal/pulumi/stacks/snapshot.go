@@ -49,7 +49,7 @@ func (e *Set) Snapshot(ctx context.Context, project string) (Snapshot, error) {
 		case stackType:
 			snapshot.outputs = r.Outputs
 		case referenceType:
-			if read, ok := e.projectOf(r.ID); ok {
+			if read, ok := e.ProjectOf(r.ID); ok {
 				snapshot.read[read] = referenced(r.Outputs)
 			}
 		}

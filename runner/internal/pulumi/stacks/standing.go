@@ -58,7 +58,7 @@ func (c copies) standingOf(content json.RawMessage) (Standing, error) {
 		case stackType:
 			standing.Outputs = string(r.Outputs)
 		case referenceType:
-			if _, ours := c.projectOf(r.ID); !ours {
+			if _, ours := c.ProjectOf(r.ID); !ours {
 				standing.Foreign = append(standing.Foreign, r.ID)
 			}
 		}
