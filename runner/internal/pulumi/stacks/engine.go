@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -76,14 +77,11 @@ func (e *engineEvents) wait() {
 // the operation has returned, because its event server has stopped.
 func (e *engineEvents) read() {
 	defer close(e.done)
-	arrived := false
+	arrived := sync.OnceFunc(func() { close(e.arrived) })
 	for {
 		select {
 		case ev, open := <-e.channel:
-			if !arrived {
-				close(e.arrived)
-				arrived = true
-			}
+			arrived()
 			if !open {
 				return
 			}

@@ -9,27 +9,28 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
+	"mara/projects/model"
+	"mara/runner/internal/machine/parallel"
 )
 
 // deployment is the part of a stack's state that matters here.
 type deployment struct {
-	Resources []struct {
-		URN       string           `json:"urn"`
-		Type      string           `json:"type"`
-		ID        string           `json:"id"`
-		Protected bool             `json:"protect"`
-		External  bool             `json:"external"` // only read, such as a reference to a stack
-		Outputs   map[string]value `json:"outputs"`
-		// The resources that each input was made of.
-		MadeOf map[string][]string `json:"propertyDependencies"`
-	} `json:"resources"`
-	Pending []struct {
+	Resources []stored `json:"resources"`
+	Pending   []struct {
 		Resource struct {
 			URN string `json:"urn"`
 		} `json:"resource"`
 		Type string `json:"type"`
 	} `json:"pending_operations"`
+}
+
+// stored is a resource with what only this package reads of it.
+type stored struct {
+	Resource
+	External bool             `json:"external"` // only read, such as a reference to a stack
+	Outputs  map[string]value `json:"outputs"`
+	// The resources that each input was made of.
+	MadeOf map[string][]string `json:"propertyDependencies"`
 }
 
 // Pending is an operation on a resource that was cut off. Whether it was done is
@@ -60,16 +61,15 @@ func (p Pending) isInternal() bool { return strings.HasPrefix(p.Resource, "pulum
 // Pending lists the operations on a project's resources that were cut off.
 func (e *Set) Pending(ctx context.Context, project string) ([]Pending, error) {
 	state, err := e.state(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	return state.pending(project), nil
+	return state.pending(project), err
 }
 
 // Resource is a resource in a state. Components have no ID.
 type Resource struct {
-	URN, Type, ID string
-	Protected     bool // Pulumi refuses to delete it
+	URN       string `json:"urn"`
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	Protected bool   `json:"protect"` // Pulumi refuses to delete it
 }
 
 // Name returns the name that the program gives to it.
@@ -78,10 +78,7 @@ func (r Resource) Name() string { return resourceOf(r.URN).Name }
 // Resources lists the resources in a project's state.
 func (e *Set) Resources(ctx context.Context, project string) ([]Resource, error) {
 	state, err := e.state(ctx, project)
-	if err != nil {
-		return nil, err
-	}
-	return state.resources(), nil
+	return state.resources(), err
 }
 
 // ResourcesIn decodes the resources of an exported state.
@@ -92,11 +89,7 @@ func ResourcesIn(content json.RawMessage) ([]Resource, error) {
 }
 
 func (d deployment) resources() []Resource {
-	var resources []Resource
-	for _, r := range d.Resources {
-		resources = append(resources, Resource{URN: r.URN, Type: r.Type, ID: r.ID, Protected: r.Protected})
-	}
-	return resources
+	return model.Map(d.Resources, func(r stored) Resource { return r.Resource })
 }
 
 // Cancel removes the lock of a project's stack.
@@ -248,17 +241,8 @@ func ReadAll(ctx context.Context, options Options, wanted func(environment strin
 func exportAll(ctx context.Context, options Options, stack string, projects []string) (map[string]json.RawMessage,
 	error) {
 	options.Stack, options.WorkDir = stack, filepath.Join(options.WorkDir, stack)
-	c := copies{options}
-	found := make([]json.RawMessage, len(projects))
-	group, ctx := errgroup.WithContext(ctx)
-	for i, project := range projects {
-		group.Go(func() error {
-			var err error
-			found[i], err = c.exportState(ctx, project)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	found, err := parallel.Limited(ctx, len(projects), projects, copies{options}.exportState)
+	if err != nil {
 		return nil, err
 	}
 	states := map[string]json.RawMessage{}
