@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -103,14 +104,9 @@ func readStates(ctx context.Context, address string) ([]storedState, error) {
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("listing the states in the database: %w", err)
 	}
-	var states []storedState
-	for _, state := range found {
-		states = append(states, state)
-	}
-	slices.SortFunc(states, func(a, b storedState) int {
+	return slices.SortedFunc(maps.Values(found), func(a, b storedState) int {
 		return cmp.Or(strings.Compare(a.project, b.project), strings.Compare(a.stack, b.stack))
-	})
-	return states, nil
+	}), nil
 }
 
 // stateAt returns the state at a path below the directory of states, PROJECT/STACK.json or with a compression behind

@@ -114,11 +114,10 @@ func putObject(ctx context.Context, bucket *blob.Bucket, keys []string) error {
 }
 
 func deleteObject(ctx context.Context, bucket *blob.Bucket, keys []string) error {
-	err := bucket.Delete(ctx, keys[0])
-	if isMissing(err) {
-		return nil
+	if err := bucket.Delete(ctx, keys[0]); !isMissing(err) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // isMissing reports whether an object is not there.

@@ -77,11 +77,9 @@ func (q *questions) tell() {
 		return
 	}
 	q.mu.Lock()
-	asked := slices.Sorted(maps.Keys(q.asked))
+	asked := slices.AppendSeq([]string{}, maps.Keys(q.asked)) // not nil: it is known
 	q.mu.Unlock()
-	if asked == nil {
-		asked = []string{}
-	}
+	slices.Sort(asked)
 	if content, err := json.Marshal(asked); err == nil {
 		_ = os.WriteFile(file, content, 0o600)
 	}
