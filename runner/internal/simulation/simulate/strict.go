@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -181,10 +182,7 @@ func (s *schema) describe(t *typeSpec) string {
 	case t.Type == "object":
 		return "a map"
 	}
-	if text, ok := typeNames[t.Type]; ok {
-		return text
-	}
-	return "any value"
+	return cmp.Or(typeNames[t.Type], "any value")
 }
 
 var typeNames = map[string]string{

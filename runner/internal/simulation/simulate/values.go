@@ -2,6 +2,8 @@ package simulate
 
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"mara/projects/model"
 )
 
 // plain turns a property into Go values, without secrecy. What is not known
@@ -66,11 +68,7 @@ func mapItems(
 ) resource.PropertyValue {
 	switch {
 	case v.IsArray():
-		turned := make([]resource.PropertyValue, 0, len(v.ArrayValue()))
-		for _, item := range v.ArrayValue() {
-			turned = append(turned, turn(item))
-		}
-		return resource.NewArrayProperty(turned)
+		return resource.NewArrayProperty(model.Map(v.ArrayValue(), turn))
 	case v.IsObject():
 		turned := make(resource.PropertyMap, len(v.ObjectValue()))
 		for key, item := range v.ObjectValue() {

@@ -275,7 +275,7 @@ func customKind(token string) (simulate.Resource, bool) {
 	if !strings.Contains(group, ".") || slices.Contains(builtin, group) || version == "" || kind == "" {
 		return simulate.Resource{}, false
 	}
-	r := simulate.Resource{
+	r := object(token, simulate.Resource{
 		Latency: seconds(1, 1, 1), Check: checkCustom, Links: links(nil, customNamespace, once(needsDefinition)),
 		ID: func(o simulate.Object) string {
 			if o.Text("metadata.namespace") == "" {
@@ -283,8 +283,7 @@ func customKind(token string) (simulate.Resource, bool) {
 			}
 			return namespaceOf(o) + "/" + o.Text("metadata.name")
 		},
-	}
-	r = object(token, r)
+	})
 	r.Like = "kubernetes:apiextensions.k8s.io:CustomResource"
 	return r, true
 }
