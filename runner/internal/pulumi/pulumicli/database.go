@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mara/config"
 	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
@@ -22,11 +23,7 @@ const connectionsEach = 2
 // enterDatabase waits until a command may connect to its backend, if that is in PostgreSQL. Commands on the runner's
 // own objects do not wait: they are short, and tell others that the lock of a run is alive.
 func (p *workers) enterDatabase(ctx context.Context, request wire.Request) (leave func(), err error) {
-	variables := map[string]string{}
-	for _, entry := range request.Env { // the last one counts
-		name, value, _ := strings.Cut(entry, "=")
-		variables[name] = value
-	}
+	variables := config.Environment{}.Merge(request.Env) // the last one of a name counts
 	isDatabase := strings.HasPrefix(variables["PULUMI_BACKEND_URL"], "postgres://")
 	if !isDatabase || slices.Contains(request.Args, "objects") {
 		return func() {}, nil

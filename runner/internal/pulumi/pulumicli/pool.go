@@ -297,11 +297,10 @@ func (p *workers) drop(w *worker) {
 
 func newRequest(dir string, stdin io.Reader, env, args []string) (wire.Request, error) {
 	request := wire.Request{Dir: dir, Env: commandEnv(env), Args: nonInteractive(args)}
-	if stdin == nil {
-		return request, nil
+	var err error
+	if stdin != nil {
+		request.Stdin, err = io.ReadAll(stdin)
 	}
-	input, err := io.ReadAll(stdin)
-	request.Stdin = input
 	return request, err
 }
 
