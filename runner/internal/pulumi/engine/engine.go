@@ -5,7 +5,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -93,9 +92,6 @@ type Found struct {
 	Embedded bool // is mara-engine
 }
 
-// name is the file name of the embedded engine.
-const name = "mara-engine"
-
 // Find finds the requested installed Pulumi, or else the first existing mara-engine among the
 // paths, or else a pulumi on PATH.
 func Find(embedded []string, installed string) (Found, error) {
@@ -110,8 +106,8 @@ func Find(embedded []string, installed string) (Found, error) {
 	if path, err := exec.LookPath("pulumi"); err == nil {
 		return Found{Path: path}, nil
 	}
-	return Found{}, fmt.Errorf("there is no engine: neither %s nor a pulumi on PATH; install mara-engine beside "+
-		"runner, or set RUNNER_ENGINE", name)
+	return Found{}, errors.New("there is no engine: neither mara-engine nor a pulumi on PATH; install mara-engine " +
+		"beside runner, or set RUNNER_ENGINE")
 }
 
 // killOnThird kills the engine on the third interrupt. The returned function ends the watch;

@@ -82,7 +82,7 @@ func (c client) ask(ctx context.Context, asked wire.Question) (said wire.Answer,
 	var stderr process.Output
 	command := exec.CommandContext(ctx, path, "--"+wire.CloudFlag)
 	command.Stdin, command.Stdout, command.Stderr = bytes.NewReader(question), &stdout, &stderr
-	command.Env, command.WaitDelay = c.environ(), time.Second
+	command.Env, command.WaitDelay = append(os.Environ(), process.Environ(c.access.Env)...), time.Second
 	process.OwnGroup(command) // Ctrl-C ends it through ctx
 	err = command.Run()
 	if late := cloud.Late(c.cloud.Title, ctx.Err()); late != nil {
@@ -109,9 +109,4 @@ func (c client) question(ctx context.Context, q wire.Question) wire.Question {
 		q.Until = end.Add(-answerTime)
 	}
 	return q
-}
-
-// environ returns the environment variables with credentials and proxies.
-func (c client) environ() []string {
-	return append(os.Environ(), process.Environ(c.access.Env)...)
 }

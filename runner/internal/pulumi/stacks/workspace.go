@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
@@ -18,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
@@ -122,11 +121,11 @@ func (c copies) plugins() *workspace.Plugins {
 	if len(c.options.Plugins) == 0 {
 		return nil
 	}
-	var plugins workspace.Plugins
-	for _, name := range slices.Sorted(maps.Keys(c.options.Plugins)) {
-		plugins.Providers = append(plugins.Providers, workspace.PluginOptions{Name: name, Path: c.options.Plugins[name]})
+	return &workspace.Plugins{
+		Providers: model.Map(model.Keys(c.options.Plugins), func(name string) workspace.PluginOptions {
+			return workspace.PluginOptions{Name: name, Path: c.options.Plugins[name]}
+		}),
 	}
-	return &plugins
 }
 
 func (c copies) stackFileName(project string) string { return "Pulumi." + c.stackOf(project) + ".yaml" }
