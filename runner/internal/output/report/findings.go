@@ -4,22 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mara/runner/internal/output/sarif"
 	"mara/runner/internal/run/event"
 )
-
-// denying counts the findings that forbid.
-func denying(s *event.Summary) int {
-	n := 0
-	for _, f := range s.Findings() {
-		if f.Denies() {
-			n++
-		}
-	}
-	return n
-}
 
 // writeSARIF writes what the guards have found.
 func writeSARIF(w io.Writer, s *event.Summary) error {
@@ -90,8 +80,8 @@ func markdownFindings(b *strings.Builder, s *event.Summary) {
 		return
 	}
 	heading := "Findings"
-	if n := denying(s); n > 0 {
-		heading = fmt.Sprintf("Findings, %d of which forbid it", n)
+	if denying := slices.DeleteFunc(s.Findings(), func(f event.Finding) bool { return !f.Denies() }); len(denying) > 0 {
+		heading = fmt.Sprintf("Findings, %d of which forbid it", len(denying))
 	}
 	fmt.Fprintf(b, "\n### %s\n\n| Level | Rule | Project | Resource | File | Finding |\n|---|---|---|---|---|---|\n",
 		heading)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/projects/model"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/graph"
 )
@@ -146,10 +147,7 @@ func (p *Page) connect() {
 // explain tells why projects have failed.
 func (p *Page) explain() {
 	for _, f := range p.Summary.Failures() {
-		var rows []Row
-		for _, step := range f.Steps {
-			rows = append(rows, *p.row(step.Name))
-		}
+		rows := model.Map(f.Steps, func(step event.Step) Row { return *p.row(step.Name) })
 		p.Failures = append(p.Failures, FailedRows{Rows: rows, Errors: f.Errors})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/run/event"
 )
 
@@ -98,15 +99,9 @@ func (*junitSuite) class(s *event.Summary) string {
 
 // failureText joins the messages of a failed step.
 func failureText(step event.Step) string {
-	var parts []string
-	for _, f := range step.Errors() {
-		text := f.Message
-		if f.Resource != (event.Resource{}) {
-			text = f.Resource.String() + "\n" + text
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "\n\n")
+	return strings.Join(model.Map(step.Errors(), func(d event.Diagnostic) string {
+		return strings.TrimPrefix(d.Resource.String()+"\n"+d.Message, "\n")
+	}), "\n\n")
 }
 
 func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }

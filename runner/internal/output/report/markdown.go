@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/run/event"
 )
 
@@ -51,11 +52,8 @@ func markdownOutputs(b *strings.Builder, s *event.Summary) {
 		if len(step.Outputs) == 0 || step.Changes.IsNew() {
 			continue
 		}
-		var changes []string
-		for _, o := range step.Outputs {
-			changes = append(changes, o.String())
-		}
-		fmt.Fprintf(b, "\n### Outputs of %s\n\n%s\n", inline(step.Name), fenced(strings.Join(changes, "\n")))
+		changes := strings.Join(model.Map(step.Outputs, event.OutputChange.String), "\n")
+		fmt.Fprintf(b, "\n### Outputs of %s\n\n%s\n", inline(step.Name), fenced(changes))
 	}
 }
 
@@ -72,11 +70,7 @@ func markdownFailure(b *strings.Builder, f event.Failure) {
 // markdownList writes a section with a list, if there is something in it.
 func markdownList[T any](b *strings.Builder, heading string, items []T, line func(T) string) {
 	if len(items) > 0 {
-		var lines []string
-		for _, item := range items {
-			lines = append(lines, line(item))
-		}
-		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(lines, "\n- "))
+		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(model.Map(items, line), "\n- "))
 	}
 }
 

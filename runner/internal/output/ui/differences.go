@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
@@ -38,16 +39,10 @@ func (e ending) outputLines(s event.Step) []string {
 	case len(s.Outputs) == 0 || s.Changes.IsNew() && !e.diff:
 		return nil
 	case s.Changes.IsNew():
-		var names []string
-		for _, c := range s.Outputs {
-			names = append(names, c.Name)
-		}
+		names := model.Map(s.Outputs, func(c event.OutputChange) string { return c.Name })
 		return []string{"  new outputs: " + strings.Join(names, ", ")}
 	}
-	var lines []string
-	for _, c := range s.Outputs {
-		lines = append(lines, "    "+c.String())
-	}
+	lines := model.Map(s.Outputs, func(c event.OutputChange) string { return "    " + c.String() })
 	return append([]string{"  Outputs:"}, lines...)
 }
 

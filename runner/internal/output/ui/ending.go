@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
@@ -82,10 +83,7 @@ func (e ending) table() string {
 	if e.summary.Operation == operation.Preview {
 		return e.previewTable()
 	}
-	var rows [][]string
-	for _, step := range steps {
-		rows = append(rows, e.row(step))
-	}
+	rows := model.Map(steps, e.row)
 	columns := []typeset.Column{
 		colProject: {Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true},
 		colResult:  {Title: "RESULT"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/run/event"
 )
 
@@ -51,14 +52,9 @@ func (p *Plain) annotateErrors(e event.Event) {
 	if !p.o.GitHub || step == nil {
 		return
 	}
-	var parts []string
-	for _, d := range step.Errors() {
-		if r := d.Resource.String(); r != "" {
-			parts = append(parts, r)
-		}
-		parts = append(parts, d.Message)
-	}
-	p.annotate("error", e.Project, strings.Join(parts, "\n"))
+	p.annotate("error", e.Project, strings.Join(model.Map(step.Errors(), func(d event.Diagnostic) string {
+		return strings.TrimPrefix(d.Resource.String()+"\n"+d.Message, "\n")
+	}), "\n"))
 }
 
 // escapeData lets a text of several lines be one command.

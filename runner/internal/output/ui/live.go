@@ -97,11 +97,7 @@ func (p *Plain) cause(project string) {
 
 // oneLine returns a diagnostic on a single line, its resource first.
 func oneLine(d event.Diagnostic) string {
-	text := strings.Join(strings.Fields(d.Message), " ")
-	if r := d.Resource.String(); r != "" {
-		return r + ": " + text
-	}
-	return text
+	return strings.TrimPrefix(d.Resource.String()+": "+strings.Join(strings.Fields(d.Message), " "), ": ")
 }
 
 func (l *Live) paintUntilStopped() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
 )
@@ -89,14 +90,10 @@ func (e ending) previewNotes() string {
 
 func (e ending) narrowPreview() string {
 	steps := e.summary.Steps
-	var rows [][]string
-	for _, s := range steps {
-		rows = append(rows, []string{s.Name, s.Changes.String(), completeness(s)})
-	}
 	table := typeset.Table{
 		Columns: []typeset.Column{{Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}, {Title: "CHANGES"},
 			{Title: "PREVIEW", Min: 7, Optional: true}},
-		Rows: rows,
+		Rows: model.Map(steps, func(s event.Step) []string { return []string{s.Name, s.Changes.String(), completeness(s)} }),
 		Paint: func(row, _ int, text string) string {
 			if isDestructive(steps[row].Changes) {
 				return e.paint.red(text)
