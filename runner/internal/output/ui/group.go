@@ -56,23 +56,19 @@ func (p *Plain) printGroup(e event.Event) {
 		g = &group{}
 	}
 	body := g.render(p.paint)
-	fold := p.o.GitHub && body != ""
-	if fold {
+	if p.o.GitHub && body != "" {
 		p.command("group", "", p.outcome(e))
 		p.print(body)
 		p.command("endgroup", "", "")
+		if e.Result == event.Failed {
+			p.annotateErrors(e)
+		}
 	} else {
 		p.finished(e)
 		p.print(body)
 	}
-	if !p.o.GitHub {
-		return
-	}
-	if fold && e.Result == event.Failed {
-		p.annotateErrors(e)
-	}
 	for _, d := range g.diagnostics {
-		if d.Severity == event.Warning {
+		if p.o.GitHub && d.Severity == event.Warning {
 			p.annotate("warning", e.Project, oneLine(d))
 		}
 	}

@@ -145,9 +145,11 @@ func (p *Plain) Emit(e event.Event) {
 			p.warning(e.Project, e.Message)
 		}
 	case event.StepRetrying:
-		p.retrying(e)
+		p.step(e, retrying(e)+": "+strings.Join(strings.Fields(e.Error), " "), p.paint.yellow)
 	case event.HookFinished:
-		p.hook(e)
+		if e.Result == event.Succeeded { // a failure is part of the step's error
+			p.step(e, "hook "+e.Hook+" done", p.paint.dim)
+		}
 	case event.StepFinished:
 		p.finished(e)
 	case event.RunFinished:
@@ -232,11 +234,6 @@ func (p *Plain) outcome(e event.Event) string {
 	return p.label(e) + ": " + what
 }
 
-// retrying tells that a step has failed in a way that passes.
-func (p *Plain) retrying(e event.Event) {
-	p.step(e, retrying(e)+": "+strings.Join(strings.Fields(e.Error), " "), p.paint.yellow)
-}
-
 // excluded prints what a selection skips, and why.
 func (p *Plain) excluded() {
 	var reasons []string
@@ -249,14 +246,6 @@ func (p *Plain) excluded() {
 	}
 	for _, reason := range reasons {
 		p.line(fmt.Sprintf("excluded: %s (%s)", names(left[reason]), reason), 2, p.paint.dim)
-	}
-}
-
-// hook tells that a hook has done something outside of the environment, such
-// as changing the user's kubeconfig. A failure is part of the step's error.
-func (p *Plain) hook(e event.Event) {
-	if e.Result == event.Succeeded {
-		p.step(e, "hook "+e.Hook+" done", p.paint.dim)
 	}
 }
 
@@ -299,11 +288,9 @@ func (p *Plain) next() {
 	if p.o.Next == nil {
 		return
 	}
-	commands := p.o.Next(&p.summary)
-	if len(commands) == 0 {
-		return
+	if commands := p.o.Next(&p.summary); len(commands) > 0 {
+		p.print("\nNext:\n" + indented(strings.Join(commands, "\n"), 2) + "\n") // not wrapped: to be copied
 	}
-	p.print("\nNext:\n" + indented(strings.Join(commands, "\n"), 2) + "\n") // not wrapped: to be copied
 }
 
 // indented puts spaces before every line of a text.
