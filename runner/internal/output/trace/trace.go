@@ -154,8 +154,12 @@ func (t *Tracer) end(e event.Event) {
 // finish ends a span with a result.
 func finish(s trace.Span, e event.Event) {
 	s.SetAttributes(known("mara.result", string(e.Result), "mara.reason", e.Reason)...)
-	if e.Changes != nil {
-		s.SetAttributes(counts(*e.Changes)...)
+	if c := e.Changes; c != nil {
+		s.SetAttributes(
+			attribute.Int("mara.changes.create", c.Create), attribute.Int("mara.changes.update", c.Update),
+			attribute.Int("mara.changes.replace", c.Replace), attribute.Int("mara.changes.delete", c.Delete),
+			attribute.Int("mara.changes.same", c.Same), attribute.Int("mara.changes.outputs", c.Outputs),
+		)
 	}
 	if e.Result != event.Succeeded && e.Result != event.Skipped {
 		s.SetStatus(codes.Error, cmp.Or(e.Error, e.Reason, string(e.Result)))
@@ -183,12 +187,4 @@ func known(pairs ...string) []attribute.KeyValue {
 		}
 	}
 	return out
-}
-
-func counts(c event.Changes) []attribute.KeyValue {
-	return []attribute.KeyValue{
-		attribute.Int("mara.changes.create", c.Create), attribute.Int("mara.changes.update", c.Update),
-		attribute.Int("mara.changes.replace", c.Replace), attribute.Int("mara.changes.delete", c.Delete),
-		attribute.Int("mara.changes.same", c.Same), attribute.Int("mara.changes.outputs", c.Outputs),
-	}
 }
