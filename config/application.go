@@ -113,16 +113,19 @@ func (d applicationDecoder) application(key string, name Word, node *yaml.Node) 
 		field{"host", d.formed(&a.Host, Host.Matches, Host.Title)},
 		field{"replicas", func(key string, node *yaml.Node) { a.Scale = d.scale(key, node) }},
 		field{"size", func(key string, node *yaml.Node) { a.Size = d.size(key, node) }},
-		field{"env", func(key string, node *yaml.Node) { a.Env = d.variables(key, node) }},
+		field{"env", d.settings(&a.Env, envName.MatchString,
+			"is no name for a variable: write capital letters, digits and _", "a string")},
 		field{"secrets", func(key string, node *yaml.Node) { a.Secrets = d.secretNames(key, node) }},
-		field{"files", func(key string, node *yaml.Node) { a.Files = d.files(key, node) }},
+		field{"files", d.settings(&a.Files, isFile,
+			"is not the path of a file that begins with /", "the text of the file")},
 		field{"volume", func(key string, node *yaml.Node) { a.Volume = d.volume(key, node) }},
 		field{"health", func(key string, node *yaml.Node) { d.health(key, node, &a.Health) }},
 		field{"command", func(key string, node *yaml.Node) { a.Run.Command = d.command(key, node) }},
 		field{"args", d.texts(&a.Run.Args)},
 		field{"before", func(key string, node *yaml.Node) { a.Run.Before = d.command(key, node) }},
 		field{"stop", d.duration(&a.Stop)},
-		field{"connects", func(key string, node *yaml.Node) { a.Connects = d.connections(key, node) }},
+		field{"connects", d.formedWords(&a.Connects, isConnection,
+			"has %q, which is neither an application nor an address range such as 203.0.113.0/24")},
 		field{"user", d.upTo(&a.User, 1<<31-1)},
 		field{"pull", d.formed(&a.Pull, objectName.MatchString, "the name of a Secret")},
 		field{"metrics", func(key string, node *yaml.Node) { a.Metrics = d.metrics(key, node) }},
@@ -209,27 +212,22 @@ func (d applicationDecoder) size(key string, node *yaml.Node) Size {
 	return Size{CPU: cmp.Or(cpu.Text, size.CPU), Memory: cmp.Or(memory.Text, size.Memory)}
 }
 
-// variables reads environment variables in plain text.
-func (d applicationDecoder) variables(key string, node *yaml.Node) []Setting {
-	return d.settings(key, node, envName.MatchString, "is no name for a variable: write capital letters, digits and _",
-		"a string")
-}
-
 // settings reads texts by their names; wrong is about a name that does not fit, and what says what each text is.
 func (d applicationDecoder) settings(
-	key string, node *yaml.Node, fits func(name string) bool, wrong, what string,
-) (all []Setting) {
-	d.entries(key, node, func(key string, name Word, value *yaml.Node) {
-		if !fits(name.Text) {
-			d.problem(name.Line, key, "%s", wrong)
-		}
-		if value.Kind != yaml.ScalarNode {
-			d.problem(value.Line, key, "must be %s, not %s", what, nodeKind(value))
-			return
-		}
-		all = append(all, Setting{Name: name, Text: value.Value})
-	})
-	return all
+	to *[]Setting, fits func(name string) bool, wrong, what string,
+) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		d.entries(key, node, func(key string, name Word, value *yaml.Node) {
+			if !fits(name.Text) {
+				d.problem(name.Line, key, "%s", wrong)
+			}
+			if value.Kind != yaml.ScalarNode {
+				d.problem(value.Line, key, "must be %s, not %s", what, nodeKind(value))
+				return
+			}
+			*to = append(*to, Setting{Name: name, Text: value.Value})
+		})
+	}
 }
 
 // secretNames reads the names of variables whose values are secret.
@@ -249,11 +247,8 @@ func (d applicationDecoder) secretNames(key string, node *yaml.Node) (names []Wo
 	return names
 }
 
-// files reads texts by their paths.
-func (d applicationDecoder) files(key string, node *yaml.Node) []Setting {
-	isFile := func(name string) bool { return path.IsAbs(name) && path.Clean(name) == name && name != "/" }
-	return d.settings(key, node, isFile, "is not the path of a file that begins with /", "the text of the file")
-}
+// isFile reports whether a text is the path of a file.
+func isFile(text string) bool { return path.IsAbs(text) && path.Clean(text) == text && text != "/" }
 
 // volume reads a volume.
 func (d applicationDecoder) volume(key string, node *yaml.Node) Volume {
@@ -299,17 +294,10 @@ func (d applicationDecoder) metrics(key string, node *yaml.Node) Metrics {
 	return m
 }
 
-// connections reads what an application may connect to.
-func (d applicationDecoder) connections(key string, node *yaml.Node) (words []Word) {
-	d.words(&words)(key, node)
-	for _, word := range words {
-		_, err := netip.ParsePrefix(word.Text)
-		if err != nil && !applicationName.MatchString(word.Text) {
-			d.problem(word.Line, key, "has %q, which is neither an application nor an address range such as 203.0.113.0/24",
-				word.Text)
-		}
-	}
-	return words
+// isConnection reports whether a text names what an application may connect to.
+func isConnection(text string) bool {
+	_, err := netip.ParsePrefix(text)
+	return err == nil || applicationName.MatchString(text)
 }
 
 // Amount returns a number of seconds for Kubernetes.

@@ -187,35 +187,25 @@ func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
 		field{"providers", named(d, &m.Providers, d.provider)},
 		field{"applications", named(d, &m.Applications, applicationDecoder{d}.application)},
 		field{"hooks", func(key string, node *yaml.Node) { m.Hooks = d.hooks(key, node) }},
-		field{"harmless", func(key string, node *yaml.Node) { m.Harmless = d.types(key, node) }},
+		field{"harmless", d.formedWords(&m.Harmless, resourceType.MatchString,
+			"%q is not a type of resources such as aws:ec2/route:Route, or its beginning up to a colon or slash")},
 		field{"fingerprint", func(key string, node *yaml.Node) {
+			const wrong = "%q is not the name of an environment variable, or its beginning and *"
 			d.fields(key, node,
-				field{"ignore", d.variables(&m.Fingerprint.Ignore)},
-				field{"only", d.variables(&m.Fingerprint.Only)},
+				field{"ignore", d.formedWords(&m.Fingerprint.Ignore, variablePattern.MatchString, wrong)},
+				field{"only", d.formedWords(&m.Fingerprint.Only, variablePattern.MatchString, wrong)},
 			)
 		}},
 	)
 }
 
-// types reads types of resources, or prefixes of types that end in ":" or "/".
-func (d *maraDecoder) types(key string, node *yaml.Node) (types []Word) {
-	d.words(&types)(key, node)
-	for _, kind := range types {
-		if !resourceType.MatchString(kind.Text) {
-			d.problem(kind.Line, key,
-				"%q is not a type of resources such as aws:ec2/route:Route, or its beginning up to a colon or slash", kind.Text)
-		}
-	}
-	return types
-}
-
-// variables reads names of environment variables, or their beginnings that end in *.
-func (d *maraDecoder) variables(to *[]Word) func(string, *yaml.Node) {
+// formedWords reads strings of a form; wrong is the format of what is wrong with another string.
+func (d *maraDecoder) formedWords(to *[]Word, fits func(string) bool, wrong string) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
 		d.words(to)(key, node)
-		for _, name := range *to {
-			if !variablePattern.MatchString(name.Text) {
-				d.problem(name.Line, key, "%q is not the name of an environment variable, or its beginning and *", name.Text)
+		for _, word := range *to {
+			if !fits(word.Text) {
+				d.problem(word.Line, key, wrong, word.Text)
 			}
 		}
 	}
