@@ -80,7 +80,7 @@ func (f StackFile) Over(d Description) (StackFile, error) {
 		}
 	}
 	if len(problems) > 0 {
-		return f, problemsError(problems)
+		return f, problemsError(problems...)
 	}
 	return merged.withContent(changed)
 }
@@ -209,5 +209,5 @@ func Described(root string) ([]string, error) {
 		}
 		names = append(names, name)
 	}
-	return names, problemsError(problems)
+	return names, problemsError(problems...)
 }

@@ -21,7 +21,7 @@ func (f StackFile) Document() (Document, error) {
 	}
 	if root.Kind != yaml.MappingNode {
 		text := "a stack file is a map with the key config, not " + nodeKind(root)
-		return Document{}, &Error{Problems: []Problem{{File: f.File, Line: root.Line, Text: text}}}
+		return Document{}, problemsError(Problem{File: f.File, Line: root.Line, Text: text})
 	}
 	return Document{root}, nil
 }

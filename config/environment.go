@@ -52,13 +52,13 @@ func ParseEnvironment(file string, data []byte) (Environment, error) {
 		if len(problems) == 0 {
 			problems = []Problem{{File: file, Text: "is not a list of NAME=value lines"}}
 		}
-		return Environment{}, problemsError(problems)
+		return Environment{}, problemsError(problems...)
 	}
 	var variables []Variable
 	for _, s := range statements {
 		variables = append(variables, Variable{Name: s.name, Value: values[s.name], Line: s.line})
 	}
-	return Environment{variables}, problemsError(problems)
+	return Environment{variables}, problemsError(problems...)
 }
 
 // Variables returns the variables in the order of the file.

@@ -48,7 +48,7 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 	d := &manifestDecoder{maraDecoder: maraDecoder{stackDecoder{file: file}}}
 	if root == nil || root.Kind != yaml.MappingNode {
 		text := "is not the description of a Pulumi project: name and runtime are missing"
-		return m, &Error{Problems: []Problem{{File: file, Text: text}}}
+		return m, problemsError(Problem{File: file, Text: text})
 	}
 	var config *yaml.Node
 	d.eachPair(root, "", func(key, value *yaml.Node) {
@@ -83,7 +83,7 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 	if config != nil {
 		d.keys(config, &m)
 	}
-	return m, problemsError(d.problems)
+	return m, problemsError(d.problems...)
 }
 
 // projectName matches the names of projects that Pulumi takes:

@@ -139,7 +139,7 @@ func ParseMara(file string, data []byte) (Mara, error) {
 	}
 	d := &maraDecoder{stackDecoder{file: file}}
 	d.document(root, &mara)
-	return mara, problemsError(d.problems)
+	return mara, problemsError(d.problems...)
 }
 
 // AllProjects returns the projects of the file itself and of its providers.

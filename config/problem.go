@@ -58,7 +58,7 @@ func (e *Error) Error() string {
 func (e *Error) NextStep() string { return e.Next }
 
 // problemsError returns an Error, or nil without problems.
-func problemsError(problems []Problem) error {
+func problemsError(problems ...Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}
@@ -90,8 +90,7 @@ func Join(errs ...error) error {
 // of another type becomes one problem.
 func problemsOf(err error) []Problem {
 	problems := []Problem{{Text: err.Error()}}
-	var several *Error
-	if errors.As(err, &several) {
+	if several, ok := errors.AsType[*Error](err); ok {
 		problems = slices.Clone(several.Problems)
 	}
 	var next interface{ NextStep() string }
@@ -117,13 +116,13 @@ func (e *FlagError) NextStep() string { return e.Next }
 // WithProblems adds problems to an error about an invalid configuration. It returns an error
 // of another type unchanged.
 func WithProblems(err error, more []Problem) error {
-	var invalid *Error
+	invalid, ok := errors.AsType[*Error](err)
 	switch {
 	case len(more) == 0:
 		return err
 	case err == nil:
 		return &Error{Problems: more}
-	case !errors.As(err, &invalid):
+	case !ok:
 		return err
 	}
 	return &Error{Problems: append(invalid.Problems, more...), Next: invalid.Next}

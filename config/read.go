@@ -23,7 +23,7 @@ func fileError(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{Problems: []Problem{{File: name, Text: reason(err)}}}
+	return problemsError(Problem{File: name, Text: reason(err)})
 }
 
 // readFile reads a file that the user wrote. It reports a dangling link as an error, not as a

@@ -45,7 +45,7 @@ func edit(file string, content []byte, change Change) ([]byte, error) {
 		return content, nil
 	case !exists && !isPlainKey(change.Key):
 		text := "is not a configuration key; write namespace:name"
-		return nil, &Error{Problems: []Problem{{File: file, Key: change.Key, Text: text}}}
+		return nil, problemsError(Problem{File: file, Key: change.Key, Text: text})
 	}
 	e, err := newStackEditor(file, content)
 	if err != nil {
@@ -57,7 +57,7 @@ func edit(file string, content []byte, change Change) ([]byte, error) {
 	edited := e.bytes()
 	if !isEdit(before, file, edited, change) {
 		text := "cannot be changed by the runner in a file of this form; change it by hand"
-		return nil, &Error{Problems: []Problem{{File: file, Key: change.Key, Text: text}}}
+		return nil, problemsError(Problem{File: file, Key: change.Key, Text: text})
 	}
 	return edited, nil
 }

@@ -75,7 +75,7 @@ func ParseStack(file string, data []byte) (StackFile, error) {
 	d := &stackDecoder{file: file}
 	stack.Entries = d.document(root)
 	if len(d.problems) > 0 {
-		return StackFile{File: file}, problemsError(d.problems)
+		return StackFile{File: file}, problemsError(d.problems...)
 	}
 	return stack, nil
 }
@@ -123,7 +123,7 @@ func decodeDocument(file string, data []byte) (*yaml.Node, error) {
 	}
 	if err := decoder.Decode(&second); err == nil {
 		text := "a second YAML document begins here; write one document"
-		return nil, &Error{Problems: []Problem{{File: file, Line: second.Line, Text: text}}}
+		return nil, problemsError(Problem{File: file, Line: second.Line, Text: text})
 	} else if !errors.Is(err, io.EOF) {
 		return nil, syntaxError(file, data, err)
 	}
@@ -146,11 +146,7 @@ func syntaxError(file string, data []byte, err error) error {
 	if lines := strings.Split(string(data), "\n"); line > 0 && line <= len(lines) && isTabIndented(lines[line-1]) {
 		text = "the line is indented with a tab; use spaces"
 	}
-	return &Error{Problems: []Problem{{File: file, Line: line, Text: "is not valid YAML: " + text}}}
-}
-
-func isTabIndented(line string) bool {
-	return strings.HasPrefix(strings.TrimLeft(line, " "), "\t")
+	return problemsError(Problem{File: file, Line: line, Text: "is not valid YAML: " + text})
 }
 
 // topLevelKeys returns Pulumi's keys of a stack file.

@@ -55,7 +55,7 @@ func (f StackFile) EditHeader(header Header) ([]byte, error) {
 	}
 	if !hasHeader(f, content, header) {
 		text := "has an encryption salt or key in a form that the runner cannot change; write it on one line"
-		return nil, &Error{Problems: []Problem{{File: f.File, Text: text}}}
+		return nil, problemsError(Problem{File: f.File, Text: text})
 	}
 	return content, nil
 }
@@ -134,7 +134,7 @@ func (f StackFile) Reseal(ciphertexts map[string]string, header Header) ([]byte,
 		replacement, ok := ciphertexts[old]
 		if !ok || !strings.Contains(string(f.Content), old) {
 			text := "has an encrypted value in a form that the runner cannot change; write it on one line"
-			return nil, &Error{Problems: []Problem{{File: f.File, Text: text}}}
+			return nil, problemsError(Problem{File: f.File, Text: text})
 		}
 		pairs = append(pairs, old, replacement)
 	}

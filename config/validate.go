@@ -75,7 +75,7 @@ func (f StackFile) Validate(declared, needed []Key) error {
 	for _, key := range f.Missing(needed) {
 		problems = append(problems, f.missing(key))
 	}
-	return problemsError(problems)
+	return problemsError(problems...)
 }
 
 // missing returns the problem for a missing key, with every way to set it.
