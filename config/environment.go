@@ -131,10 +131,13 @@ func (s Sources) inProcess(names ...string) (value Value) {
 	return value
 }
 
-// agreed returns the value of variables that choose the environment to work on. Two
-// values are an error: the environment file against the process environment, or two
-// variables in the file.
-func (s Sources) agreed(names ...string) (Value, error) {
+// agreed returns the value of a flag, else of variables that choose the environment to work on.
+// Two values of variables are an error: the environment file against the process environment,
+// or two variables in the file.
+func (s Sources) agreed(flag Value, names ...string) (Value, error) {
+	if flag.IsSet() {
+		return flag, nil
+	}
 	value := s.inFile(names...)
 	others := []Value{s.inProcess(names...)}
 	for _, name := range names {

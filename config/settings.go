@@ -126,12 +126,9 @@ func (s Settings) Environ() map[string]string { return maps.Clone(s.environ) }
 // name two stacks it returns an error: one of them is a mistake, and the wrong environment
 // would change.
 func ResolveStack(flag Value, sources Sources) (Value, error) {
-	stack := flag
-	if !stack.IsSet() {
-		var err error
-		if stack, err = sources.agreed(RunnerStackVariable, StackVariable); err != nil {
-			return Value{}, err
-		}
+	stack, err := sources.agreed(flag, RunnerStackVariable, StackVariable)
+	if err != nil {
+		return Value{}, err
 	}
 	if stack = cmp.Or(stack, sources.OnlyStack); !stack.IsSet() {
 		return Value{}, &FlagError{Flag: "--stack", Text: "no stack is named",
@@ -152,12 +149,9 @@ func ResolveProvider(flag Value, sources Sources, file StackFile) (Value, error)
 			return Value{}, &Error{Problems: []Problem{file.Problem(InfraType, "must be the name of a provider in plain text")}}
 		}
 	}
-	asked := flag
-	if !asked.IsSet() {
-		var err error
-		if asked, err = sources.agreed(ProviderVariable); err != nil {
-			return Value{}, err
-		}
+	asked, err := sources.agreed(flag, ProviderVariable)
+	if err != nil {
+		return Value{}, err
 	}
 	configured := file.Text(InfraType)
 	if asked.IsSet() && configured.IsSet() && asked.Text != configured.Text {
