@@ -95,14 +95,12 @@ func Show(value any) string {
 	case []any, []string, map[string]any:
 		var node yaml.Node
 		if err := node.Encode(Redacted(value, nil)); err != nil {
-			return fmt.Sprint(typed)
+			break
 		}
 		flow(&node)
-		text, err := marshal(&node)
-		if err != nil {
-			return fmt.Sprint(typed)
+		if text, err := marshal(&node); err == nil {
+			return strings.TrimSpace(text)
 		}
-		return strings.TrimSpace(text)
 	}
 	return fmt.Sprint(value)
 }

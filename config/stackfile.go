@@ -128,7 +128,7 @@ func decodeDocument(file string, data []byte) (*yaml.Node, error) {
 		return nil, syntaxError(file, data, err)
 	}
 	root := document.Content[0]
-	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+	if isNull(root) {
 		return nil, nil
 	}
 	return root, nil
@@ -143,7 +143,8 @@ func syntaxError(file string, data []byte, err error) error {
 		line, _ = strconv.Atoi(match[1])
 		text = strings.TrimPrefix(text, match[0])
 	}
-	if lines := strings.Split(string(data), "\n"); line > 0 && line <= len(lines) && isTabIndented(lines[line-1]) {
+	if lines := strings.Split(string(data), "\n"); line > 0 && line <= len(lines) &&
+		strings.HasPrefix(strings.TrimLeft(lines[line-1], " "), "\t") {
 		text = "the line is indented with a tab; use spaces"
 	}
 	return problemsError(Problem{File: file, Line: line, Text: "is not valid YAML: " + text})

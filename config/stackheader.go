@@ -76,22 +76,16 @@ func editTopLevel(file string, content []byte, key, value string) ([]byte, error
 		e.splice(e.lines[at], e.lines[at+1], "")
 	case i >= 0:
 		at := e.root.Content[i].Line - 1
-		e.splice(e.lines[at], e.lineEnd(at), line+e.comment(i))
+		if end := e.inlineEnd(e.root.Content[i+1]); end >= 0 {
+			line += e.restOfLine(end) // a comment
+		}
+		e.splice(e.lines[at], e.lineEnd(at), line)
 	case line == "":
 		return content, nil
 	default:
 		e.insert(e.firstKeyLine(), line+e.eol)
 	}
 	return e.bytes(), nil
-}
-
-// comment returns the comment after the value of a key next to config.
-func (e *stackEditor) comment(i int) string {
-	end := e.inlineEnd(e.root.Content[i+1])
-	if end < 0 {
-		return ""
-	}
-	return e.restOfLine(end)
 }
 
 // firstKeyLine returns the line of the first key, or the end of a file without keys.

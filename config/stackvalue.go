@@ -88,22 +88,17 @@ func (e *stackEditor) offsetAfterColon(key *yaml.Node) int {
 // inlineEnd returns the offset after a value whose end is plain to see: a plain string on one
 // line, a quoted one, a list or map in brackets. It returns -1 for others.
 func (e *stackEditor) inlineEnd(node *yaml.Node) int {
-	start := e.offset(node)
+	start, length := e.offset(node), -1
 	rest := e.content[start:]
 	switch {
 	case len(rest) == 0:
-		return -1
 	case rest[0] == '"' || rest[0] == '\'':
-		return shifted(start, quotedEnd(rest))
+		length = quotedEnd(rest)
 	case rest[0] == '[' || rest[0] == '{':
-		return shifted(start, flowEnd(rest))
+		length = flowEnd(rest)
 	case node.Kind == yaml.ScalarNode && node.Style == 0 && node.Value != "" && bytes.HasPrefix(rest, []byte(node.Value)):
-		return start + len(node.Value)
+		length = len(node.Value)
 	}
-	return -1
-}
-
-func shifted(start, length int) int {
 	if length < 0 {
 		return -1
 	}
