@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/projects/model"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
@@ -140,13 +141,7 @@ func load(root string) (Set, error) {
 	return set, errors.Join(errs...)
 }
 
-func (s Set) names() []string {
-	var names []string
-	for _, rule := range s.Rules {
-		names = append(names, rule.Name)
-	}
-	return names
-}
+func (s Set) names() []string { return model.Map(s.Rules, func(r Rule) string { return r.Name }) }
 
 // Active reports whether any rule is on.
 func (s Set) Active() bool { return slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.On }) }
@@ -154,11 +149,10 @@ func (s Set) Active() bool { return slices.ContainsFunc(s.Rules, func(r Rule) bo
 // summary returns the first comment of a rule.
 func summary(source string) string {
 	line, _, _ := strings.Cut(source, "\n")
-	text, ok := strings.CutPrefix(line, "#")
-	if !ok {
-		return ""
+	if text, ok := strings.CutPrefix(line, "#"); ok {
+		return strings.TrimSpace(text)
 	}
-	return strings.TrimSpace(text)
+	return ""
 }
 
 // compile compiles the functions of a rule.

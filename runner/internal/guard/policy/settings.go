@@ -191,14 +191,13 @@ func readSettings(root string, rules []string) (settings, error) {
 // apply sets the levels that are configured for the stack, and marks findings with an
 // exception. An expired exception is mentioned in the message.
 func (s settings) apply(findings []Finding, target Target, now time.Time) []Finding {
-	stack := target.Stack
 	var applied []Finding
 	for _, f := range findings {
 		if f.Level = s.levelOf(f, target); f.Level == Off {
 			continue
 		}
 		for _, e := range s.Exceptions {
-			if e.Rule != f.Rule || e.Stack != "" && !matches(e.Stack, stack) ||
+			if e.Rule != f.Rule || e.Stack != "" && !matches(e.Stack, target.Stack) ||
 				!matches(e.Resource, f.Project+" "+f.Type+" "+f.Name) {
 				continue
 			}

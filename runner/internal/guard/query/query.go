@@ -45,9 +45,8 @@ func CompileFunction(source, function, library string) (*Query, error) {
 	if err != nil {
 		return nil, syntaxError(source, err)
 	}
-	if !slices.ContainsFunc(parsed.FuncDefs, func(f *gojq.FuncDef) bool {
-		return f.Name == function && len(f.Args) == 0
-	}) {
+	isDefinition := func(f *gojq.FuncDef) bool { return f.Name == function && len(f.Args) == 0 }
+	if !slices.ContainsFunc(parsed.FuncDefs, isDefinition) {
 		return nil, nil
 	}
 	parsed.Term = &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: function}}
@@ -110,10 +109,9 @@ func (q *Query) Each(ctx context.Context, limits Limits, document any, yield fun
 		case failed:
 			return failureOf(err)
 		}
-		if err := w.use(value, yield); err != nil {
-			if errors.Is(err, ErrStop) {
-				return nil
-			}
+		if err := w.use(value, yield); errors.Is(err, ErrStop) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
@@ -121,8 +119,8 @@ func (q *Query) Each(ctx context.Context, limits Limits, document any, yield fun
 
 // failureOf returns the error of a failed program, or nil if the program halted without one.
 func failureOf(err error) error {
-	var halt *gojq.HaltError
-	if !errors.As(err, &halt) {
+	halt, ok := errors.AsType[*gojq.HaltError](err)
+	if !ok {
 		return fmt.Errorf("the query failed: %s", shortened(err.Error()))
 	}
 	if halt.Value() == nil && halt.ExitCode() == 0 {
@@ -146,15 +144,11 @@ func columns(q *gojq.Query) []string {
 	for q.Right != nil && q.Op == gojq.OpPipe {
 		q = q.Right
 	}
-	if q.Term == nil {
-		return nil
-	}
-	object := q.Term.Object
-	if object == nil || len(q.Term.SuffixList) > 0 {
+	if q.Term == nil || q.Term.Object == nil || len(q.Term.SuffixList) > 0 {
 		return nil
 	}
 	var keys []string
-	for _, entry := range object.KeyVals {
+	for _, entry := range q.Term.Object.KeyVals {
 		if name := strings.TrimLeft(entry.Key, "$."); name != "" {
 			keys = append(keys, name)
 		}
@@ -185,11 +179,11 @@ func at(source string, offset int, text string) *Error {
 
 // syntaxError locates an error of the parser.
 func syntaxError(source string, err error) error {
-	var wrong *gojq.ParseError
-	if !errors.As(err, &wrong) {
+	wrong, ok := errors.AsType[*gojq.ParseError](err)
+	switch {
+	case !ok:
 		return &Error{Text: err.Error()}
-	}
-	if wrong.Token == "" {
+	case wrong.Token == "":
 		return at(source, wrong.Offset, "the query ends too early")
 	}
 	return at(source, wrong.Offset-len(wrong.Token), fmt.Sprintf("unexpected %q", wrong.Token))

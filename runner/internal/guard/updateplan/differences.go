@@ -25,7 +25,11 @@ type Difference struct {
 
 // String describes the resource or the output, the property and both values.
 func (d Difference) String() string {
-	switch what := d.subject(); {
+	what := d.Resource.String()
+	if d.Output != "" {
+		what = "output " + d.Output
+	}
+	switch {
 	case d.Property == "" && d.Output == "" && d.Planned == "":
 		return fmt.Sprintf("%s of %s is not in the plan", d.Now, what)
 	case d.Property == "" && d.Output == "":
@@ -39,13 +43,6 @@ func (d Difference) String() string {
 	default:
 		return fmt.Sprintf("%s of %s: planned %s, now %s", d.Property, what, d.Planned, d.Now)
 	}
-}
-
-func (d Difference) subject() string {
-	if d.Output != "" {
-		return "output " + d.Output
-	}
-	return d.Resource.String()
 }
 
 // Differences lists how a later preview of a project deviates from this one. A value that
