@@ -24,9 +24,9 @@ var templates embed.FS
 // Pages returns the pages of an environment.
 func Pages() page.Pages {
 	return page.Pages{Templates: templates, Routes: map[string]page.Show{
-		"/e/{environment}":             overview,
-		"/e/{environment}/{tab}":       tab,
-		"/e/{environment}/p/{project}": project,
+		"/e/{environment}":             of(overview),
+		"/e/{environment}/{tab}":       of(tab),
+		"/e/{environment}/p/{project}": of(project),
 	}}
 }
 
@@ -77,33 +77,27 @@ type resourceRow struct {
 	view.Resource
 }
 
-// named returns the environment of a request.
-func named(r *page.Visit) (environmentPage, error) {
-	name := r.PathValue("environment")
-	e, ok := r.Fleet.Named(name)
-	if !ok {
-		return environmentPage{}, page.NotFound("no environment %q", page.Visible(name))
-	}
-	data := environmentPage{Environment: *e, Fleet: r.Fleet}
-	var err error
-	if data.Contents, err = r.Reader.Contents(r.Context(), name); err != nil {
-		data.ContentsErr = err.Error()
-	}
-	for _, run := range r.Reader.Runs.Runs() {
-		if run.Stack == name {
-			data.Runs = append(data.Runs, run)
+// of returns a function that shows a page of the environment of a request.
+func of(show func(*page.Visit, *environmentPage) (page.Content, error)) page.Show {
+	return func(r *page.Visit) (page.Content, error) {
+		name := r.PathValue("environment")
+		e, ok := r.Fleet.Named(name)
+		if !ok {
+			return page.Content{}, page.NotFound("no environment %q", page.Visible(name))
 		}
+		data := environmentPage{Environment: *e, Fleet: r.Fleet}
+		var err error
+		if data.Contents, err = r.Reader.Contents(r.Context(), name); err != nil {
+			data.ContentsErr = err.Error()
+		}
+		data.Runs = slices.DeleteFunc(r.Reader.Runs.Runs(), func(run *view.Past) bool { return run.Stack != name })
+		data.advise(r)
+		return show(r, &data)
 	}
-	data.advise(r)
-	return data, nil
 }
 
 // overview shows the first page of an environment.
-func overview(r *page.Visit) (page.Content, error) {
-	data, err := named(r)
-	if err != nil {
-		return page.Content{}, err
-	}
+func overview(r *page.Visit, data *environmentPage) (page.Content, error) {
 	data.Tab = "overview"
 	data.steps(r)
 	if len(data.Steps) > 0 {
@@ -119,11 +113,7 @@ func (d *environmentPage) content() page.Content {
 }
 
 // tab shows a further page of an environment.
-func tab(r *page.Visit) (page.Content, error) {
-	data, err := named(r)
-	if err != nil {
-		return page.Content{}, err
-	}
+func tab(r *page.Visit, data *environmentPage) (page.Content, error) {
 	data.Tab, data.Text = r.PathValue("tab"), r.Query.Get("q")
 	switch data.Tab {
 	case "resources":
@@ -170,11 +160,7 @@ func outputsOf(name string, p view.ProjectContents) (rows []outputRow) {
 }
 
 // project shows the page of a project of an environment.
-func project(r *page.Visit) (page.Content, error) {
-	data, err := named(r)
-	if err != nil {
-		return page.Content{}, err
-	}
+func project(r *page.Visit, data *environmentPage) (page.Content, error) {
 	data.steps(r)
 	name := r.PathValue("project")
 	at := slices.IndexFunc(data.Steps, func(s stepRow) bool { return s.Name == name })
