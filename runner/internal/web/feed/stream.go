@@ -28,7 +28,6 @@ const (
 type Page struct {
 	Title string `json:"title"`
 	Main  string `json:"main"` // HTML
-	Spoke string `json:"spoke,omitempty"`
 }
 
 // Render renders the page of an address as it is now.

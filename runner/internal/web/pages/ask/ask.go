@@ -105,9 +105,7 @@ func (d *askPage) answer(r *page.Visit) (code int, err error) {
 	}
 	titles, rows, ok := query.Rows(results, columns)
 	if !ok {
-		for _, result := range results[:min(len(results), mostShown)] {
-			d.Lines = append(d.Lines, page.ShowValue(result))
-		}
+		d.Lines = model.Map(results[:min(len(results), mostShown)], page.ShowValue)
 		return 0, nil
 	}
 	d.Titles = titles

@@ -63,7 +63,6 @@ type column struct {
 type fleetPage struct {
 	Fleet    view.Fleet
 	Total    int
-	Shown    int
 	Troubles []view.Trouble
 	Rollouts []rolloutPanel
 	Live     []*view.Past
@@ -137,7 +136,6 @@ func show(r *page.Visit) (page.Content, error) {
 		chosen = slices.DeleteFunc(chosen, func(e view.Environment) bool { return string(e.State) != data.State })
 	}
 	sortBy(chosen, data.Sort)
-	data.Shown = len(chosen)
 	data.columns(r)
 	chosen = data.page(r, chosen)
 	data.group(chosen, f)
