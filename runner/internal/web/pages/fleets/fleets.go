@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"mara/projects/model"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
@@ -24,9 +25,7 @@ var templates embed.FS
 
 // Pages returns the page of all environments.
 func Pages() page.Pages {
-	return page.Pages{Templates: templates, Routes: map[string]page.Show{
-		"/{$}": show,
-	}}
+	return page.Pages{Templates: templates, Routes: map[string]page.Show{"/{$}": show}}
 }
 
 // perPage is how many environments a page of the fleet lists.
@@ -121,11 +120,7 @@ func show(r *page.Visit) (page.Content, error) {
 			data.Rollouts = append(data.Rollouts, newRolloutPanel(rollout, f))
 		}
 	}
-	for _, run := range r.Reader.Runs.Runs() {
-		if !run.Ended() {
-			data.Live = append(data.Live, run)
-		}
-	}
+	data.Live = slices.DeleteFunc(r.Reader.Runs.Runs(), (*view.Past).Ended)
 	chosen, err := data.choose(f)
 	code := 0
 	if err != nil {
@@ -149,15 +144,9 @@ func show(r *page.Visit) (page.Content, error) {
 func (d *fleetPage) choose(f view.Fleet) ([]view.Environment, error) {
 	all := make([]fleet.Environment, len(f.Environments))
 	for i, e := range f.Environments {
-		set := maps.Clone(e.Labels)
-		if set == nil {
-			set = map[string]string{}
-		}
-		for name, value := range map[string]string{fleet.EnvironmentLabel: e.Name, fleet.ProviderLabel: e.Provider} {
-			if _, own := set[name]; !own && value != "" {
-				set[name] = value
-			}
-		}
+		set := map[string]string{fleet.EnvironmentLabel: e.Name, fleet.ProviderLabel: e.Provider}
+		maps.DeleteFunc(set, func(_, value string) bool { return value == "" })
+		maps.Copy(set, e.Labels)
 		all[i] = fleet.Environment{Stack: e.Name, Labels: set}
 	}
 	selector, err := labels.Everything(), error(nil)
@@ -315,7 +304,11 @@ func groupings(f view.Fleet) []string {
 
 // group puts the environments into groups.
 func (d *fleetPage) group(all []view.Environment, f view.Fleet) {
-	value := func(e view.Environment) string {
+	var waves []string
+	if d.By == "wave" {
+		waves = wavesOf(f)
+	}
+	names, members := grouped(all, waves, func(e view.Environment) string {
 		switch d.By {
 		case "":
 			return ""
@@ -325,62 +318,60 @@ func (d *fleetPage) group(all []view.Environment, f view.Fleet) {
 			return e.Provider
 		}
 		return e.Labels[d.By]
-	}
-	at := map[string]int{}
-	if d.By == "wave" {
-		for _, w := range f.Waves {
-			at[w.Name] = len(d.Groups)
-			d.Groups = append(d.Groups, group{Title: "Wave " + w.Name})
+	})
+	for _, name := range names {
+		g := group{Title: name}
+		switch {
+		case slices.Contains(waves, name):
+			g.Title = "Wave " + name
+		case d.By != "" && name == "":
+			g.Title = "Without " + d.By
 		}
-	}
-	for _, e := range all {
-		v := value(e)
-		i, known := at[v]
-		if !known {
-			i = len(d.Groups)
-			at[v] = i
-			title := v
-			if d.By != "" && v == "" {
-				title = "Without " + d.By
+		for _, e := range members[name] {
+			one := row{Environment: e, Ends: e.Life.Ends(), Doing: e.Lately.Live}
+			if len(e.Reasons) > 0 && e.State != view.Changed { // which has a column of its own
+				one.Why = e.Reasons[0]
 			}
-			d.Groups = append(d.Groups, group{Title: title})
+			g.Rows = append(g.Rows, one)
 		}
-		one := row{Environment: e, Ends: e.Life.Ends(), Doing: e.Lately.Live}
-		if len(e.Reasons) > 0 && e.State != view.Changed { // which has a column of its own
-			one.Why = e.Reasons[0]
-		}
-		d.Groups[i].Rows = append(d.Groups[i].Rows, one)
+		d.Groups = append(d.Groups, g)
 	}
-	d.Groups = slices.DeleteFunc(d.Groups, func(g group) bool { return len(g.Rows) == 0 })
+}
+
+// wavesOf returns the names of the waves, in their order.
+func wavesOf(f view.Fleet) []string {
+	return model.Map(f.Waves, func(w fleet.Wave) string { return w.Name })
+}
+
+// grouped returns the environments by a value, and the values that they have: first known ones, in their order, then
+// others as they come.
+func grouped(all []view.Environment, known []string, of func(view.Environment) string) (
+	values []string, members map[string][]view.Environment,
+) {
+	values, members = slices.Clone(known), map[string][]view.Environment{}
+	for _, e := range all {
+		value := of(e)
+		if !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+		members[value] = append(members[value], e)
+	}
+	return slices.DeleteFunc(values, func(value string) bool { return members[value] == nil }), members
 }
 
 // newRolloutPanel shows an operation on many environments wave by wave.
 func newRolloutPanel(run *view.Past, f view.Fleet) rolloutPanel {
 	panel := rolloutPanel{Past: run}
-	at := map[string]int{}
-	for _, w := range f.Waves {
-		at[w.Name] = len(panel.Waves)
-		panel.Waves = append(panel.Waves, wavePanel{Name: w.Name})
-	}
-	for _, e := range f.Environments {
-		i, ok := at[e.Wave]
-		if !ok {
-			i = len(panel.Waves)
-			at[e.Wave] = i
-			panel.Waves = append(panel.Waves, wavePanel{Name: e.Wave})
-		}
-		panel.Waves[i].Tiles = append(panel.Waves[i].Tiles, e)
-	}
-	panel.Waves = slices.DeleteFunc(panel.Waves, func(w wavePanel) bool { return len(w.Tiles) == 0 })
-	for i := range panel.Waves {
-		counts := view.Fleet{Environments: panel.Waves[i].Tiles}.Counts()
+	names, members := grouped(f.Environments, wavesOf(f), func(e view.Environment) string { return e.Wave })
+	for _, name := range names {
+		counts := view.Fleet{Environments: members[name]}.Counts()
 		var words []string
 		for _, state := range view.States() {
 			if counts[state] > 0 {
 				words = append(words, fmt.Sprintf("%d %s", counts[state], state))
 			}
 		}
-		panel.Waves[i].Words = strings.Join(words, ", ")
+		panel.Waves = append(panel.Waves, wavePanel{name, members[name], strings.Join(words, ", ")})
 	}
 	return panel
 }
@@ -390,13 +381,8 @@ func problems(f view.Fleet) string {
 	if f.Err == nil {
 		return ""
 	}
-	var left []string
-	for line := range strings.Lines(f.Err.Error()) {
-		line = strings.TrimRight(line, "\n")
-		if !slices.ContainsFunc(f.Environments,
-			func(e view.Environment) bool { return strings.Contains(e.Error, line) }) {
-			left = append(left, line)
-		}
-	}
-	return strings.Join(left, "\n")
+	lines := strings.Split(strings.TrimSuffix(f.Err.Error(), "\n"), "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool {
+		return slices.ContainsFunc(f.Environments, func(e view.Environment) bool { return strings.Contains(e.Error, line) })
+	}), "\n")
 }
