@@ -96,13 +96,10 @@ func (g *Guard) isOtherSite(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		return true
 	}
-	for _, origin := range r.Header["Origin"] {
+	return slices.ContainsFunc(r.Header["Origin"], func(origin string) bool {
 		u, err := url.Parse(origin)
-		if err != nil || !slices.Contains(g.hosts, u.Host) {
-			return true
-		}
-	}
-	return false
+		return err != nil || !slices.Contains(g.hosts, u.Host)
+	})
 }
 
 // exchange lets a browser in that has the token, and has it ask again without the token. The answer is a page, and no
@@ -133,11 +130,9 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request) {
 func (g *Guard) take() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.used && !g.options.Lasting {
-		return false
-	}
+	may := !g.used || g.options.Lasting
 	g.used = true
-	return true
+	return may
 }
 
 // newCookie returns the value of a browser's cookie. With a lasting token the cookie is signed by it, so that another
@@ -162,12 +157,7 @@ func (g *Guard) sign(cookie string) string {
 
 // hasCookie reports whether a request has the cookie of a browser that was let in.
 func (g *Guard) hasCookie(r *http.Request) bool {
-	for _, sent := range r.CookiesNamed(g.Cookie()) {
-		if g.isCookie(sent.Value) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.CookiesNamed(g.Cookie()), func(sent *http.Cookie) bool { return g.isCookie(sent.Value) })
 }
 
 // isCookie reports whether a value is that of a cookie which this token was exchanged for.
@@ -197,16 +187,14 @@ const startAgain = "start `runner web` again in a terminal; it opens a new addre
 // refuseStranger answers a request without a cookie. A browser that has one does not send it when a link elsewhere
 // leads here, and does when the link on this page is followed.
 func (g *Guard) refuseStranger(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" &&
-		g.isOtherSite(r) {
+	switch {
+	case !g.isOtherSite(r):
+		refuse(w, http.StatusUnauthorized, "This browser is not known here", startAgain)
+	case r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document":
 		write(w, http.StatusUnauthorized, "Another page led here", startAgain, r.URL.RequestURI())
-		return
-	}
-	if g.isOtherSite(r) {
+	default:
 		refuse(w, http.StatusForbidden, "Another site has asked for this", startAgain)
-		return
 	}
-	refuse(w, http.StatusUnauthorized, "This browser is not known here", startAgain)
 }
 
 func refuse(w http.ResponseWriter, code int, what, next string) { write(w, code, what, next, "") }
