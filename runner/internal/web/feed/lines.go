@@ -23,16 +23,13 @@ func (p Place) String() string { return fmt.Sprintf("%d-%d", p.Offset, p.Line) }
 
 // parsePlace reads a place; anything else is the beginning.
 func parsePlace(text string) Place {
-	offset, line, _ := strings.Cut(text, "-")
-	var p Place
-	var err error
-	if p.Offset, err = strconv.ParseInt(offset, 10, 64); err != nil || p.Offset < 0 {
+	before, after, _ := strings.Cut(text, "-")
+	offset, err := strconv.ParseInt(before, 10, 64)
+	line, lineErr := strconv.Atoi(after)
+	if err != nil || lineErr != nil || offset < 0 || line < 0 {
 		return Place{}
 	}
-	if p.Line, err = strconv.Atoi(line); err != nil || p.Line < 0 {
-		return Place{}
-	}
-	return p
+	return Place{offset, line}
 }
 
 // Lines returns what a log got after a place, as HTML, and how the run ended if nothing more comes.
@@ -44,9 +41,7 @@ func (s *Streams) ServeLines(w http.ResponseWriter, r *http.Request, cookie stri
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	out := s.newStream(w)
 	leave, ok := s.enter(cookie)
-	if ok {
-		defer leave()
-	}
+	defer leave()
 	if out.send("hello", map[string]any{"generation": s.generation, "poll": !ok}) != nil {
 		return
 	}

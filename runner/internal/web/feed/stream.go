@@ -52,12 +52,12 @@ func NewStreams(w *Watcher, render Render, generation string, stop <-chan struct
 		patience: usualPatience, open: map[string]int{}}
 }
 
-// enter counts a stream; ok is false if there are too many.
+// enter counts a stream until leave is called; ok is false if there are too many.
 func (s *Streams) enter(cookie string) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open[cookie] >= most || s.all >= mostOfAll {
-		return nil, false
+		return func() {}, false
 	}
 	s.open[cookie]++
 	s.all++
@@ -78,9 +78,7 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, cookie string) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	out := s.newStream(w)
 	leave, ok := s.enter(cookie)
-	if ok {
-		defer leave()
-	}
+	defer leave()
 	once := r.URL.Query().Get("poll") != "" || !ok
 	if err := out.send("hello", map[string]any{"generation": s.generation, "poll": once}); err != nil {
 		return
