@@ -28,8 +28,7 @@ func newBadge(left, right string, state view.State, now time.Time) badge {
 	const char, padding = 7, 12
 	width := func(text string) int { return typeset.Cells(text)*char + padding }
 	colours := map[string]string{"failed": "#bd1c2b", "cancelled": "#8f5400", "running": "#0b5cad",
-		"changed":   "#5a3fb0",
-		"succeeded": "#17753a", "never": "#5f6977"}
+		"changed": "#5a3fb0", "succeeded": "#17753a", "never": "#5f6977"}
 	left, right = page.Visible(page.Short(left, 60)), page.Visible(page.Short(right, 60))
 	b := badge{Left: left, Right: right, LeftW: width(left), RightW: width(right), Colour: colours[page.Class(state)],
 		AsOf: now.UTC().Format("2006-01-02 15:04 UTC")}
@@ -37,24 +36,18 @@ func newBadge(left, right string, state view.State, now time.Time) badge {
 	return b
 }
 
-// fleetWords returns what the badge of all environments says.
-func fleetWords(f view.Fleet) (text string, worst view.State) {
-	worst = view.UpToDate
+// Fleet returns the badge of all environments, as SVG.
+func Fleet(f view.Fleet, now time.Time) ([]byte, error) {
+	if len(f.Environments) == 0 || f.Compared.IsZero() {
+		return newBadge("mara", "not known", view.Unknown, now).draw()
+	}
+	worst := view.UpToDate
 	for _, e := range f.Environments {
 		if e.State.Rank() < worst.Rank() {
 			worst = e.State
 		}
 	}
-	n := f.Counts()[view.UpToDate]
-	if len(f.Environments) == 0 || f.Compared.IsZero() {
-		return "not known", view.Unknown
-	}
-	return fmt.Sprintf("%d of %d up to date", n, len(f.Environments)), worst
-}
-
-// Fleet returns the badge of all environments, as SVG.
-func Fleet(f view.Fleet, now time.Time) ([]byte, error) {
-	text, worst := fleetWords(f)
+	text := fmt.Sprintf("%d of %d up to date", f.Counts()[view.UpToDate], len(f.Environments))
 	return newBadge("mara", text, worst, now).draw()
 }
 

@@ -81,12 +81,11 @@ func show(r *page.Visit) (page.Content, error) {
 	if err := data.read(f.run, r); err != nil {
 		return page.Content{}, err
 	}
-	refresh := 0
+	content := page.Content{Template: "log.html", Title: page.Visible(f.project) + ", log", Nav: "runs", Data: &data}
 	if data.Follow != "" {
-		refresh = 5
+		content.Live, content.Refresh = true, 5
 	}
-	return page.Content{Template: "log.html", Title: page.Visible(f.project) + ", log", Nav: "runs",
-		Live: data.Follow != "", Refresh: refresh, Data: &data}, nil
+	return content, nil
 }
 
 // read reads the part of the log that the query asks for: a page, or what is found.
@@ -105,8 +104,7 @@ func (d *logData) read(run journal.Run, r *page.Visit) error {
 	if tail {
 		most = logTail
 	}
-	searches := d.Text != "" || d.Errors
-	d.Find = searches
+	d.Find = d.Text != "" || d.Errors
 	offset := int64(0) // after the last line
 	words := strings.ToLower(d.Text)
 	reader := bufio.NewReaderSize(f, 64<<10)
@@ -125,9 +123,9 @@ func (d *logData) read(run journal.Run, r *page.Visit) error {
 		offset += n.bytes
 		line := logLine{N: d.Total, Bad: isBad(text)}
 		switch {
-		case searches && (d.Errors && !line.Bad || !strings.Contains(strings.ToLower(text), words)):
+		case d.Find && (d.Errors && !line.Bad || !strings.Contains(strings.ToLower(text), words)):
 			continue
-		case searches:
+		case d.Find:
 			if d.Hits++; d.Hits > most {
 				continue
 			}
@@ -141,10 +139,10 @@ func (d *logData) read(run journal.Run, r *page.Visit) error {
 			d.Lines = d.Lines[1:]
 		}
 	}
-	if tail && !searches {
+	if tail && !d.Find {
 		d.Follow = feed.Place{Offset: offset, Line: d.Total}.String()
 	}
-	if n := len(d.Lines); n > 0 && !searches {
+	if n := len(d.Lines); n > 0 && !d.Find {
 		d.First, d.Last = d.Lines[0].N, d.Lines[n-1].N
 		if d.First > 1 {
 			d.Earlier = r.With("from", strconv.Itoa(max(1, d.First-logPage)))
