@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -30,11 +31,7 @@ func Rows(results []any, columns []string) (titles []string, rows [][]any, ok bo
 	}
 	for _, result := range results {
 		object, _ := result.(map[string]any)
-		row := make([]any, len(titles))
-		for i, title := range titles {
-			row[i] = object[title]
-		}
-		rows = append(rows, row)
+		rows = append(rows, model.Map(titles, func(title string) any { return object[title] }))
 	}
 	return titles, rows, true
 }

@@ -11,6 +11,7 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 
+	"mara/projects/model"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/output/report"
@@ -80,10 +81,7 @@ func Link(value any) string {
 
 // Command returns a command to copy: its words are quoted, so that a name is never more than a name.
 func (s *Site) Command(words ...string) string {
-	quoted := []string{"runner"}
-	for _, word := range words {
-		quoted = append(quoted, shellescape.Quote(word))
-	}
+	quoted := append([]string{"runner"}, model.Map(words, shellescape.Quote)...)
 	if s.Reader.Options().Simulation.On {
 		quoted = append(quoted, "--simulate")
 	}
@@ -93,9 +91,6 @@ func (s *Site) Command(words ...string) string {
 // ShowValue shows a value on one line.
 func ShowValue(value any) string { return Visible(typeset.Value(value)) }
 
-// isSecret reports whether a value stands for a secret one.
-func isSecret(value any) bool { return value == any(query.Secret) }
-
 // Short cuts a text.
 func Short(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
@@ -103,9 +98,6 @@ func Short(text string, most int) string {
 	}
 	return string([]rune(text)[:most-1]) + "…"
 }
-
-// firstOf returns the first elements, for a list that may be long.
-func firstOf(most int, all []string) []string { return all[:min(len(all), most)] }
 
 // capital begins a text with a capital letter.
 func capital(text string) string {
@@ -138,9 +130,10 @@ func (s *Site) Functions() template.FuncMap {
 		"class": Class, "link": Link, "command": s.Command, "sign": report.Sign, "value": ShowValue, "short": Short,
 		"join":   func(all []string) string { return strings.Join(all, ", ") },
 		"add":    func(a, b int) int { return a + b },
-		"first":  firstOf,
+		"first":  func(most int, all []string) []string { return all[:min(len(all), most)] },
 		"title":  capital,
-		"secret": isSecret, "shown": view.Show,
+		"secret": func(value any) bool { return value == any(query.Secret) },
+		"shown":  view.Show,
 		"advise": func(why string, words ...string) Advice { return Advice{why, s.Command(words...)} },
 		"share": func(progress [2]int) string {
 			return fmt.Sprintf("%.1f%%", 100*float64(progress[0])/float64(max(progress[1], 1)))

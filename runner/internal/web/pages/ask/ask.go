@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 
+	"mara/projects/model"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/output/report"
 	"mara/runner/internal/web/page"
@@ -26,9 +27,7 @@ var templates embed.FS
 
 // Pages returns the page of queries.
 func Pages() page.Pages {
-	return page.Pages{Templates: templates, Routes: map[string]page.Show{
-		"/ask": show,
-	}}
+	return page.Pages{Templates: templates, Routes: map[string]page.Show{"/ask": show}}
 }
 
 // askPage is what the page of queries shows.
@@ -110,11 +109,7 @@ func (d *askPage) answer(r *page.Visit) (code int, err error) {
 	}
 	d.Titles = titles
 	for _, row := range rows[:min(len(rows), mostShown)] {
-		cells := make([]string, len(row))
-		for i, value := range row {
-			cells[i] = page.Visible(query.Cell(value))
-		}
-		d.Rows = append(d.Rows, cells)
+		d.Rows = append(d.Rows, model.Map(row, func(value any) string { return page.Visible(query.Cell(value)) }))
 	}
 	return 0, nil
 }

@@ -44,16 +44,12 @@ func show(r *page.Visit) (page.Content, error) {
 		}
 		data.Rows = append(data.Rows, e)
 	}
-	slices.SortStableFunc(data.Rows, func(a, b view.Environment) int {
-		return weight(b) - weight(a)
-	})
+	slices.SortStableFunc(data.Rows, func(a, b view.Environment) int { return weight(b) - weight(a) })
 	if r.Query.Get("rules") != "" || r.Static {
-		judged := r.Judge("")
-		data.Judged = &judged
+		data.Judged = new(r.Judge(""))
 	}
 	if r.Query.Get("costs") != "" || r.Static {
-		bills := r.Bill()
-		data.Bills = &bills
+		data.Bills = new(r.Bill())
 	}
 	return page.Content{Template: "checks.html", Title: "Drift, rules and costs", Nav: "checks",
 		Live: data.Judged == nil && data.Bills == nil, Data: data}, nil

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 
+	"mara/projects/model"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
@@ -19,9 +20,7 @@ var templates embed.FS
 
 // Pages returns the page that compares two environments.
 func Pages() page.Pages {
-	return page.Pages{Templates: templates, Routes: map[string]page.Show{
-		"/compare": show,
-	}}
+	return page.Pages{Templates: templates, Routes: map[string]page.Show{"/compare": show}}
 }
 
 // Pair is two environments that are next to each other in the order of the waves: what one gets, the other gets next.
@@ -32,12 +31,8 @@ func (p Pair) Address() string { return "/compare?" + url.Values{"a": {p.A}, "b"
 
 // Pairs returns all pairs of a fleet. Environments whose files are broken have none.
 func Pairs(f view.Fleet) []Pair {
-	var ordered []view.Environment
-	for _, e := range f.Environments {
-		if e.Error == "" {
-			ordered = append(ordered, e)
-		}
-	}
+	ordered := slices.Clone(f.Environments)
+	ordered = slices.DeleteFunc(ordered, func(e view.Environment) bool { return e.Error != "" })
 	order := func(e view.Environment) int {
 		if i := slices.IndexFunc(f.Waves, func(w fleet.Wave) bool { return w.Name == e.Wave }); i >= 0 {
 			return i
@@ -67,9 +62,7 @@ type comparePage struct {
 // show shows the page that compares two environments.
 func show(r *page.Visit) (page.Content, error) {
 	data := comparePage{A: r.Query.Get("a"), B: r.Query.Get("b")}
-	for _, e := range r.Fleet.Environments {
-		data.Names = append(data.Names, e.Name)
-	}
+	data.Names = model.Map(r.Fleet.Environments, func(e view.Environment) string { return e.Name })
 	if data.A == "" && data.B == "" {
 		data.Pairs = Pairs(r.Fleet)
 	}
@@ -81,8 +74,7 @@ func show(r *page.Visit) (page.Content, error) {
 			}
 		}
 		if data.Error == "" {
-			options := r.Reader.Options()
-			found, err := view.Compare(r.Context(), r.Reader.Deps(), options, data.A, data.B)
+			found, err := view.Compare(r.Context(), r.Reader.Deps(), r.Reader.Options(), data.A, data.B)
 			if data.Found = &found; err != nil {
 				data.Error, data.Found, code = err.Error(), nil, http.StatusBadRequest
 			}

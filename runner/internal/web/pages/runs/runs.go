@@ -24,8 +24,8 @@ var templates embed.FS
 func Pages() page.Pages {
 	return page.Pages{Templates: templates, Routes: map[string]page.Show{
 		"/runs":          list,
-		"/r/{run}":       one,
-		"/rollout/{run}": rollout,
+		"/r/{run}":       func(r *page.Visit) (page.Content, error) { return show(r, r.Reader.Runs, "/r/") },
+		"/rollout/{run}": func(r *page.Visit) (page.Content, error) { return show(r, r.Reader.Rollouts, "/rollout/") },
 	}}
 }
 
@@ -95,15 +95,7 @@ type countRow struct {
 	Class string
 }
 
-// one shows the page of a run.
-func one(r *page.Visit) (page.Content, error) { return show(r, r.Reader.Runs, "/r/") }
-
-// rollout shows the page of an operation on many environments.
-func rollout(r *page.Visit) (page.Content, error) {
-	return show(r, r.Reader.Rollouts, "/rollout/")
-}
-
-// show shows the page of a run of a history, whose addresses have a prefix.
+// show shows the page of a run of a history, or of an operation on many environments; the addresses have a prefix.
 func show(r *page.Visit, from *view.History, base string) (page.Content, error) {
 	id := r.PathValue("run")
 	past := from.Find(id)
@@ -156,16 +148,16 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 	case past.CutOff && (s.Operation == "up" || s.Operation == "destroy"):
 		resume(string(s.Operation), "-s", s.Stack)
 	}
-	refresh := 0
-	if live {
-		refresh = 5
-	}
-	what := fmt.Sprintf("%s of %s", s.Operation, s.Stack)
+	what := s.Stack
 	if past.Fleet {
-		what = fmt.Sprintf("%s of the fleet", s.Operation)
+		what = "the fleet"
 	}
-	return page.Content{Template: "run.html", Title: page.Visible(what + ", " + past.Word()), Nav: "runs", Live: live,
-		Refresh: refresh, Data: &data}, nil
+	title := page.Visible(fmt.Sprintf("%s of %s, %s", s.Operation, what, past.Word()))
+	content := page.Content{Template: "run.html", Title: title, Nav: "runs", Live: live, Data: &data}
+	if live {
+		content.Refresh = 5
+	}
+	return content, nil
 }
 
 // addRow adds a step.
