@@ -102,10 +102,8 @@ func hasHeader(before StackFile, content []byte, header Header) bool {
 	if err != nil || !reflect.DeepEqual(before.Values(), after.Values()) {
 		return false
 	}
-	if got, err := after.Header(); err != nil || got != header {
-		return false
-	}
-	return slices.Equal(withoutHeader(before.Content), withoutHeader(content))
+	got, err := after.Header()
+	return err == nil && got == header && slices.Equal(withoutHeader(before.Content), withoutHeader(content))
 }
 
 // withoutHeader returns the lines of a file that do not belong to a header.
