@@ -169,8 +169,8 @@ func isFlag(known []cli.Flag, word string) bool {
 func findCommand(all []*cli.Command, arguments []string) (call, []string, error) {
 	var found call
 	for len(arguments) > 0 && len(all) > 0 {
-		i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.HasName(arguments[0]) })
-		if i < 0 {
+		command, known := cmd.FindCommand(all, arguments[0])
+		if !known {
 			hint := config.DidYouMean(arguments[0], cmd.CommandNames(all))
 			foreign := foreignWords()
 			ours := cmp.Or(foreign[strings.Join(arguments, " ")], foreign[arguments[0]])
@@ -179,9 +179,8 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 			}
 			return call{}, nil, failure.Usagef(found.path, "unknown command %q%s", arguments[0], hint)
 		}
-		found.command = all[i]
-		found.path = strings.TrimSpace(found.path + " " + all[i].Name)
-		all, arguments = all[i].Subcommands, arguments[1:]
+		found.command, found.path = command, strings.TrimSpace(found.path+" "+command.Name)
+		all, arguments = command.Subcommands, arguments[1:]
 	}
 	return found, arguments, nil
 }

@@ -7,12 +7,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/simulation/simulate"
 )
+
+// FindCommand finds a command by its name or one of its aliases.
+func FindCommand(all []*cli.Command, given string) (*cli.Command, bool) {
+	return model.Find(all, func(c *cli.Command) bool { return c.HasName(given) })
+}
 
 // CommandNames returns the names of commands, with their aliases.
 func CommandNames(all []*cli.Command) []string {
@@ -35,12 +41,7 @@ func AllFlags(all []*cli.Command) []cli.Flag {
 
 // FindFlag finds a flag by one of its names.
 func FindFlag(flags []cli.Flag, given string) (cli.Flag, bool) {
-	for _, f := range flags {
-		if slices.Contains(f.Names(), given) {
-			return f, true
-		}
-	}
-	return nil, false
+	return model.Find(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), given) })
 }
 
 // HasFlag reports whether a command has a flag.

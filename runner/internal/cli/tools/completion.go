@@ -181,11 +181,11 @@ func (l *line) setFlag(value string) {
 
 // addArgument adds the name of a command, or an argument.
 func (l *line) addArgument(word string) {
-	i := slices.IndexFunc(l.commands, func(c *cli.Command) bool { return c.HasName(word) })
+	command, ok := cmd.FindCommand(l.commands, word)
 	switch {
-	case i >= 0:
-		l.command = l.commands[i]
-		l.path, l.commands = strings.TrimSpace(l.path+" "+l.command.Name), l.command.Subcommands
+	case ok:
+		l.command, l.commands = command, command.Subcommands
+		l.path = strings.TrimSpace(l.path + " " + command.Name)
 	case l.command != nil || word != "help":
 		l.arguments++
 	}

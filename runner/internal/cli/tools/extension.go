@@ -4,7 +4,6 @@ import (
 	"context"
 	"os/exec"
 	"regexp"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,7 +18,7 @@ func Extension(d cmd.Deps, all []*cli.Command, args []string) (program string) {
 	if len(args) == 0 || !regexp.MustCompile(`^[A-Za-z0-9][\w-]*$`).MatchString(args[0]) || args[0] == "help" {
 		return ""
 	}
-	if slices.ContainsFunc(all, func(c *cli.Command) bool { return c.HasName(args[0]) }) {
+	if _, builtIn := cmd.FindCommand(all, args[0]); builtIn {
 		return ""
 	}
 	path := config.Sources{Process: d.Environ}.Lookup("PATH")
