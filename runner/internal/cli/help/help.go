@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 )
@@ -31,28 +31,26 @@ func Text(all []*cli.Command, command *cli.Command, path string, everything bool
 		b.WriteString("\n" + strings.TrimSpace(command.Description) + "\n")
 	}
 	if len(command.Subcommands) > 0 {
-		b.WriteString("\nCommands:\n" + table(commandRows(command.Subcommands)))
+		b.WriteString("\nCommands:\n" + table(model.Map(command.Subcommands, commandRow)))
 	}
 	own, common := SplitFlags(command.Flags)
 	writeFlags(&b, "Flags", own)
 	if everything {
 		writeFlags(&b, cmd.CommonCategory, common)
 	} else {
-		foldFlags(&b, cmd.CommonCategory, common, path)
+		foldFlags(&b, common, path)
 	}
 	return b.String()
 }
 
 // foldFlags lists the names of flags, and how to see what they do.
-func foldFlags(b *strings.Builder, title string, flags []cli.Flag, path string) {
+func foldFlags(b *strings.Builder, flags []cli.Flag, path string) {
 	if len(flags) == 0 {
 		return
 	}
-	var names []string
-	for _, flag := range flags {
-		names = append(names, cmd.Dashed(flag.Names()[0]))
-	}
-	fmt.Fprintf(b, "\n%s: %s. `%s %s --help-all` explains them.\n", title, strings.Join(names, ", "), cmd.Program, path)
+	names := model.Map(flags, func(flag cli.Flag) string { return cmd.Dashed(flag.Names()[0]) })
+	fmt.Fprintf(b, "\n%s: %s. `%s %s --help-all` explains them.\n", cmd.CommonCategory, strings.Join(names, ", "),
+		cmd.Program, path)
 }
 
 // About says what the runner is: in help, on the manual page, in the README and in packages.
@@ -63,7 +61,7 @@ func programHelp(all []*cli.Command) string {
 	b.WriteString(About + ".\n\n")
 	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n", cmd.Program)
 	for _, g := range Groups() {
-		b.WriteString("\n" + g.Title + ":\n" + table(commandRows(g.of(all))))
+		b.WriteString("\n" + g.Title + ":\n" + table(model.Map(g.of(all), commandRow)))
 	}
 	b.WriteString("\nFlags may come before or after the command. Each has an environment variable, shown in\n" +
 		"brackets, which may also be set in config/pulumi/environment.\n\n")
@@ -99,8 +97,8 @@ func Groups() []Group {
 func (g Group) of(all []*cli.Command) []*cli.Command {
 	var commands []*cli.Command
 	for _, name := range g.Commands {
-		if i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.Name == name }); i >= 0 {
-			commands = append(commands, all[i])
+		if command, ok := cmd.FindCommand(all, name); ok {
+			commands = append(commands, command)
 		}
 	}
 	return commands
@@ -108,27 +106,14 @@ func (g Group) of(all []*cli.Command) []*cli.Command {
 
 type row struct{ Left, Right string }
 
-func commandRows(all []*cli.Command) []row {
-	var rows []row
-	for _, command := range all {
-		if command.Hidden {
-			continue
-		}
-		rows = append(rows, row{command.Name, command.Usage})
-	}
-	return rows
-}
+func commandRow(command *cli.Command) row { return row{command.Name, command.Usage} }
 
 func table(rows []row) string {
-	width := 0
+	t := typeset.Table{Columns: []typeset.Column{{}, {}}}
 	for _, r := range rows {
-		width = max(width, utf8.RuneCountInString(r.Left))
+		t.Rows = append(t.Rows, []string{"  " + r.Left, r.Right})
 	}
-	var b strings.Builder
-	for _, r := range rows {
-		fmt.Fprintf(&b, "  %-*s  %s\n", width, r.Left, r.Right)
-	}
-	return b.String()
+	return t.Text(0)
 }
 
 // SplitFlags separates a command's own flags from common ones.
@@ -144,14 +129,9 @@ func SplitFlags(flags []cli.Flag) (own, common []cli.Flag) {
 }
 
 func writeFlags(b *strings.Builder, title string, flags []cli.Flag) {
-	if len(flags) == 0 {
-		return
+	if len(flags) > 0 {
+		b.WriteString("\n" + title + ":\n" + table(model.Map(flags, FlagRow)))
 	}
-	var rows []row
-	for _, flag := range flags {
-		rows = append(rows, FlagRow(flag))
-	}
-	b.WriteString("\n" + title + ":\n" + table(rows))
 }
 
 // FlagRow returns a flag as typed, and its description with default and variable.
