@@ -3,11 +3,11 @@ package operations
 import (
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/workflow/operate"
-
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/secrets/vault"
+	"mara/runner/internal/workflow/operate"
 )
 
 // Commands returns the commands preview, up, refresh, drift and destroy.
@@ -162,15 +162,13 @@ func flagsOf(names ...string) []cli.Flag {
 			refuseUnknown, keepUnknown, destroyUnknown),
 		cmd.ChoiceFlag("unknown-costs",
 			"with --max-monthly: `WHAT` to do where a price is not known: deny, or allow, which counts what has a price",
-			denyUnknownCosts, allowUnknownCosts),
+			denyUnknown, allowUnknown),
 		cmd.ChoiceFlag("unknown-programs",
 			"with --plan: `WHAT` to do with a program that cannot be compared with the planned one: deny, or allow",
-			denyUnknownPrograms, allowUnknownPrograms),
+			denyUnknown, allowUnknown),
 	}
-	var found []cli.Flag
-	for _, name := range names {
+	return model.Map(names, func(name string) cli.Flag {
 		flag, _ := cmd.FindFlag(all, name)
-		found = append(found, flag)
-	}
-	return found
+		return flag
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/output/ui"
@@ -32,9 +33,8 @@ func executionFlags() []cli.Flag {
 			executor.Policies()...),
 		&cli.IntFlag{
 			Name: "retry",
-			Usage: "retry a project up to `N` times if its error is known to be transient: " + strings.Join(
-				stacks.TransientKinds(), ", ",
-			),
+			Usage: "retry a project up to `N` times if its error is known to be transient: " +
+				strings.Join(stacks.TransientKinds(), ", "),
 		},
 		&cli.StringSliceFlag{
 			Name: "timeout", Usage: "cancel a project after `DURATION`; PROJECT=DURATION for one of them; may be repeated",
@@ -109,16 +109,14 @@ func parseView(c *cli.Context, d cmd.Deps, o cmd.Common) relay.View {
 		facts.Order = ui.LogOrder(order)
 	}
 	return relay.View{
-		Stdout: d.Stdout, Size: d.Size, JSON: o.Output == "json", Facts: facts, Diff: c.Bool("diff"),
-		Why:    c.Bool("why"),
-		Report: c.String("report"),
+		Stdout: d.Stdout, Size: d.Size, JSON: o.Output == "json", Facts: facts,
+		Diff: c.Bool("diff"), Why: c.Bool("why"), Report: c.String("report"),
 	}
 }
 
 // parseCarried returns the flags that were given on the command line.
 func parseCarried(c *cli.Context) operate.Carried {
-	given := func(names ...string) []string {
-		var words []string
+	given := func(names ...string) (words []string) {
 		for _, name := range names {
 			if cmd.HasFlag(c.Command, name) && c.IsSet(name) {
 				words = append(words, flagWords(c, name)...)
@@ -147,9 +145,5 @@ func flagWords(c *cli.Context, name string) []string {
 	default:
 		values = []string{c.String(name)}
 	}
-	var words []string
-	for _, value := range values {
-		words = append(words, "--"+name+" "+operate.ShellWord(value))
-	}
-	return words
+	return model.Map(values, func(value string) string { return "--" + name + " " + operate.ShellWord(value) })
 }

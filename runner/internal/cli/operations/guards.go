@@ -15,10 +15,11 @@ import (
 	"mara/runner/internal/workflow/operate"
 )
 
-// The values of --unknown-costs.
+// The values of --unknown-costs, and of --unknown-programs: what up --plan does with a program that cannot be compared
+// with the planned one.
 const (
-	denyUnknownCosts  = "deny"
-	allowUnknownCosts = "allow"
+	denyUnknown  = "deny"
+	allowUnknown = "allow"
 )
 
 // parseGuards reads the limit of what an environment may cost, and the policy packs. A limit of 0 is one, too.
@@ -28,7 +29,7 @@ func parseGuards(c *cli.Context, d cmd.Deps) (g operate.Guards, err error) {
 		if limit < 0 {
 			return g, failure.Usagef(c.Command.Name, "--max-monthly: %v is less than 0", limit)
 		}
-		g.MaxMonthly, g.UnknownOK = &limit, cmd.Chosen(c, "unknown-costs") == allowUnknownCosts
+		g.MaxMonthly, g.UnknownOK = &limit, cmd.Chosen(c, "unknown-costs") == allowUnknown
 	}
 	for _, directory := range c.StringSlice("policy-pack") {
 		directory = d.Absolute(directory)
@@ -42,9 +43,7 @@ func parseGuards(c *cli.Context, d cmd.Deps) (g operate.Guards, err error) {
 
 // parsePlan reads the plan that an up must follow, or the file for the plan of a preview.
 func parsePlan(c *cli.Context, d cmd.Deps, r operate.Request) (p operate.Plan, err error) {
-	if cmd.HasFlag(c.Command, "save-plan") {
-		p.Save = d.Absolute(c.String("save-plan"))
-	}
+	p.Save = d.Absolute(c.String("save-plan"))
 	if held, err := checkPlanFlags(c); err != nil || !held {
 		return p, err
 	}
@@ -64,24 +63,9 @@ func parsePlan(c *cli.Context, d cmd.Deps, r operate.Request) (p operate.Plan, e
 		return p, failure.Usagef(c.Command.Name, "--plan: the plan has no projects")
 	}
 	p.Hold, p.HoldFile = &document, c.String("plan")
-	p.UnknownPrograms = cmd.Chosen(c, "unknown-programs") == allowUnknownPrograms
+	p.UnknownPrograms = cmd.Chosen(c, "unknown-programs") == allowUnknown
 	return p, nil
 }
-
-// projectsOf returns the names of the projects of a plan.
-func projectsOf(document *updateplan.Document) []string {
-	var names []string
-	for _, project := range document.Projects {
-		names = append(names, project.Name)
-	}
-	return names
-}
-
-// What up --plan does with a program that cannot be compared with the planned one.
-const (
-	denyUnknownPrograms  = "deny"
-	allowUnknownPrograms = "allow"
-)
 
 // planFlag and digestFlag name a plan and its content.
 const (
@@ -95,9 +79,6 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 // checkPlanFlags refuses empty values, which a script with an empty variable passes:
 // they would switch off the gate. It reports whether there is a plan.
 func checkPlanFlags(c *cli.Context) (held bool, err error) {
-	if !cmd.HasFlag(c.Command, planFlag) {
-		return false, nil
-	}
 	held = c.String(planFlag) != ""
 	switch digest := c.String(digestFlag); {
 	case c.IsSet(planFlag) && !held:

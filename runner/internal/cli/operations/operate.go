@@ -12,10 +12,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/cli/firstrun"
+	"mara/runner/internal/guard/updateplan"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/repo/request"
 	"mara/runner/internal/run/event"
@@ -141,7 +143,8 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 		return o, err
 	}
 	if r.Plan.Hold != nil {
-		r.Selection, r.Refusal = plan.Selection{Only: projectsOf(r.Plan.Hold)}, nil
+		names := model.Map(r.Plan.Hold.Projects, func(p updateplan.Project) string { return p.Name })
+		r.Selection, r.Refusal = plan.Selection{Only: names}, nil
 	}
 	o.Request = r
 	return o, nil
