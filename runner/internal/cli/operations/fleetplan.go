@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/fleet"
@@ -17,10 +18,8 @@ import (
 
 // fleetFlags returns the flags of a command that shows the fleet in some forms, after some that only this one has.
 func fleetFlags(own []cli.Flag, forms ...string) []cli.Flag {
-	simulate := cmd.SimulateFlag("look at the simulated environments")
-	return cmd.JoinFlags(
-		cmd.FleetFlags(), own, cmd.OutputFlag(forms...), []cli.Flag{simulate}, cmd.RootFlags(), cmd.BaseFlags(),
-	)
+	simulate := []cli.Flag{cmd.SimulateFlag("look at the simulated environments")}
+	return cmd.JoinFlags(cmd.FleetFlags(), own, cmd.OutputFlag(forms...), simulate, cmd.RootFlags(), cmd.BaseFlags())
 }
 
 type fleetOptions struct {
@@ -119,11 +118,10 @@ func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[st
 	}
 	planned := []plannedWave{}
 	for _, w := range r.Waves {
-		one := plannedWave{Wave: w.Name, After: w.After}
+		one := plannedWave{Wave: w.Name, After: w.After, Gates: model.Map(w.Gates, fleet.Gate.String)}
 		for _, e := range chosen {
 			if p.Waves[e.Stack].Name == w.Name {
-				planned := plannedEnvironment{Environment: e.Stack, Provider: e.Provider, Reasons: reasons[e.Stack]}
-				one.Environments = append(one.Environments, planned)
+				one.Environments = append(one.Environments, plannedEnvironment{e.Stack, e.Provider, reasons[e.Stack]})
 			}
 		}
 		if len(one.Environments) == 0 {
@@ -132,9 +130,6 @@ func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[st
 		one.Parallel, one.MaxFailures = w.Parallel.Of(len(one.Environments)), w.MaxFailures.AtMost(len(one.Environments))
 		if w.Soak > 0 {
 			one.Soak = event.FormatDuration(w.Soak)
-		}
-		for _, gate := range w.Gates {
-			one.Gates = append(one.Gates, gate.String())
 		}
 		planned = append(planned, one)
 	}
@@ -169,8 +164,5 @@ func (w plannedWave) facts() []string {
 	if w.Soak != "" {
 		facts = append(facts, "soaks "+w.Soak)
 	}
-	for _, gate := range w.Gates {
-		facts = append(facts, "gate "+gate)
-	}
-	return facts
+	return append(facts, model.Map(w.Gates, func(gate string) string { return "gate " + gate })...)
 }

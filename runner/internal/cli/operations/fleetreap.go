@@ -89,20 +89,14 @@ func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []view.
 	var unknown []string
 	for i, e := range chosen {
 		l := lives[i]
-		text := ""
+		age := "of unknown age, because its states have no dates;"
 		switch {
 		case l.IsPast(d.Now()):
-			text = fmt.Sprintf(
-				"%s: %s old, %s is %s", e.Stack, event.FormatDuration(d.Now().Sub(l.Born).Truncate(time.Second)), l.Origin,
-				event.FormatDuration(l.TTL),
-			)
-		case l.TTL > 0 && l.Unknown:
-			text = fmt.Sprintf(
-				"%s: of unknown age, because its states have no dates; %s is %s", e.Stack, l.Origin, event.FormatDuration(l.TTL),
-			)
-		default:
+			age = event.FormatDuration(d.Now().Sub(l.Born).Truncate(time.Second)) + " old,"
+		case l.TTL <= 0 || !l.Unknown:
 			continue
 		}
+		text := fmt.Sprintf("%s: %s %s is %s", e.Stack, age, l.Origin, event.FormatDuration(l.TTL))
 		if l.Protected != "" {
 			fmt.Fprintf(d.Stderr, "%s; it is protected, and stays: %s\n", text, l.Protected)
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/workflow/metrics"
@@ -81,10 +82,7 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 		_, err := d.Stdout.Write(metrics.Text(found, d.Version, d.Now()))
 		return errors.Join(err, found.Err)
 	}
-	standings := []standing{}
-	for _, e := range found.Environments {
-		standings = append(standings, newStanding(e))
-	}
+	standings := append([]standing{}, model.Map(found.Environments, newStanding)...)
 	if err := o.Show(d, standings, standingsText(d, standings)); err != nil {
 		return err
 	}
@@ -122,10 +120,8 @@ func standingsText(d cmd.Deps, standings []standing) string {
 		if len(s.Reasons) > 0 {
 			state += ": " + strings.Join(s.Reasons, "; ")
 		}
-		table.Rows = append(
-			table.Rows, []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit),
-				s.Last.Words(d.Now())},
-		)
+		row := []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), s.Last.Words(d.Now())}
+		table.Rows = append(table.Rows, row)
 	}
 	text := fmt.Sprintf("%s\n%s: %d up to date, %d changed, %d never rolled out", table.Text(d.Width()),
 		typeset.Counted(len(standings), "environment"), counts[view.UpToDate], counts[view.Changed],
