@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/environment/doctor"
 	"mara/runner/internal/environment/leftovers"
 	"mara/runner/internal/machine/failure"
@@ -148,11 +149,7 @@ func unreported(err error) error {
 	}
 	switch err := err.(type) { //nolint:errorlint // it walks through the errors itself
 	case interface{ Unwrap() []error }:
-		var rest []error
-		for _, part := range err.Unwrap() {
-			rest = append(rest, unreported(part))
-		}
-		return errors.Join(rest...)
+		return errors.Join(model.Map(err.Unwrap(), unreported)...)
 	case *failure.Reported:
 		return nil
 	case interface{ Unwrap() error }:

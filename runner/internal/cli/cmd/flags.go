@@ -22,11 +22,7 @@ func FindCommand(all []*cli.Command, given string) (*cli.Command, bool) {
 
 // CommandNames returns the names of commands, with their aliases.
 func CommandNames(all []*cli.Command) []string {
-	var names []string
-	for _, command := range all {
-		names = append(names, command.Names()...)
-	}
-	return names
+	return slices.Concat(model.Map(all, (*cli.Command).Names)...)
 }
 
 // AllFlags lists the flags of all commands.
