@@ -33,6 +33,5 @@ func Extension(d cmd.Deps, all []*cli.Command, args []string) (program string) {
 func RunExtension(ctx context.Context, d cmd.Deps, program string, args []string) error {
 	command := exec.Command(program, args[1:]...)
 	command.Env, command.Dir = d.Environ, d.Dir
-	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
 	return passThrough(ctx, d, command)
 }

@@ -64,6 +64,5 @@ func runKubectl(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Sessio
 	delete(env, encryption.PassphraseFileVariable)
 	command := exec.Command(path, o.Args...)
 	command.Env = process.Environ(env)
-	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
 	return passThrough(ctx, d, command)
 }

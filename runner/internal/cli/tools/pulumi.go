@@ -68,12 +68,11 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	}
 	command := exec.Command(path, o.Args[1:]...)
 	command.Dir, command.Env = dir, append(process.Environ(s.Env), fmt.Sprintf("%s=%d", wire.ParentVariable, os.Getpid()))
-	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
 	// Pulumi prints the URL of the backend in its errors, which may have a password or token in it.
 	if slices.ContainsFunc(slices.Collect(maps.Values(s.Env)), func(v string) bool { return event.MaskURLs(v) != v }) {
 		masked := &maskedWriter{w: d.Stderr, mask: s.Masker.Mask}
 		defer func() { err = errors.Join(err, masked.Close()) }()
-		command.Stderr = masked
+		d.Stderr = masked
 	}
 	return passThrough(ctx, d, command)
 }
@@ -165,10 +164,11 @@ func enginePath(d cmd.Deps, installed string) (string, error) {
 // readTime is how long a command that only reads may take to exit after an interrupt.
 const readTime = time.Second
 
-// passThrough runs a command in the foreground and returns its exit code, or that of an interrupt that has ended it.
+// passThrough runs a command in the foreground, on our streams, and returns its exit code, or that of an interrupt that has ended it.
 // A terminal sends Ctrl-C to the command as well; passThrough forwards a first interrupt that did not come from a
 // terminal, and that of a command that only reads, which may be interrupted twice and is killed if it does not exit.
 func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
+	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
 	interrupted, release := d.Interrupt.Gentle()
 	defer release()
 	if err := command.Start(); err != nil {
