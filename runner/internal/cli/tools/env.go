@@ -13,7 +13,6 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/repo/layers"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/secrets/encryption"
 )
@@ -53,11 +52,7 @@ func parseEnv(c *cli.Context, d cmd.Deps) (o envOptions, err error) {
 }
 
 func runEnv(_ context.Context, d cmd.Deps, o envOptions) error {
-	if o.Root == "" {
-		return o.NoRoot
-	}
-	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources,
-		Describe: layers.Read})
+	settings, err := o.Settings()
 	if err != nil {
 		return err
 	}
