@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
@@ -203,9 +204,7 @@ func (l line) candidates(o cmd.Common) (found []string) {
 			found = append(found, cmd.Dashed(flag.Names()[0])+"\t"+text)
 		}
 	case len(l.commands) > 0:
-		for _, command := range l.commands {
-			found = append(found, command.Name+"\t"+command.Usage)
-		}
+		return model.Map(l.commands, func(c *cli.Command) string { return c.Name + "\t" + c.Usage })
 	case l.command != nil && l.arguments < cmd.MostArguments(l.command):
 		usage := strings.Fields(l.command.ArgsUsage)
 		return l.names(o, strings.Trim(usage[min(l.arguments, len(usage)-1)], "[.]"))
@@ -224,7 +223,7 @@ func (l line) values(o cmd.Common) []string {
 	case "stack":
 		return l.names(o, "ENVIRONMENT")
 	case "simulate-fail":
-		return faults()
+		return model.Map(simulate.FaultKinds(), func(f simulate.FaultKind) string { return f.Name + "\t" + f.About })
 	case "selector":
 		return labels(o)
 	}
@@ -250,63 +249,43 @@ func labels(o cmd.Common) (found []string) {
 	return found
 }
 
-// faults returns the names of faults, with what each one is.
-func faults() (found []string) {
-	for _, kind := range simulate.FaultKinds() {
-		found = append(found, kind.Name+"\t"+kind.About)
-	}
-	return found
-}
-
 // names returns the words that a placeholder in a help text stands for.
-func (l line) names(o cmd.Common, placeholder string) (found []string) {
+func (l line) names(o cmd.Common, placeholder string) []string {
 	switch placeholder {
 	case "ENVIRONMENT", "ENVIRONMENTS":
-		found, _ = config.Stacks(o.Root) // other commands report the error
+		stacks, _ := config.Stacks(o.Root) // other commands report the error
+		return stacks
 	case "KEY", "KEY|OUTPUT":
 		return l.keys(o)
 	case "OPERATION":
 		return operation.Names()
 	case "PROJECT", "PROJECTS":
-		for _, project := range o.Known().Projects {
-			found = append(found, project.Name+"\t"+project.Title)
-		}
+		return model.Map(o.Known().Projects, func(p model.Project) string { return p.Name + "\t" + p.Title })
 	case "RUN":
 		runs, _ := journal.List(o.Directory().Runs())
-		for _, run := range runs {
-			found = append(found, run.ID)
-		}
+		return model.Map(runs, func(r journal.Run) string { return r.ID })
 	case "EXPR|NAME":
 		queries, _ := query.All(o.Root)
-		for _, q := range queries {
-			found = append(found, q.Name+"\t"+q.Summary)
-		}
+		return model.Map(queries, func(q query.Named) string { return q.Name + "\t" + q.Summary })
 	case "APPLICATION":
 		mara, _ := config.ReadMara(o.Root)
-		for _, application := range mara.Applications {
-			found = append(found, application.Name.Text)
-		}
+		return model.Map(mara.Applications, func(a config.Application) string { return a.Name.Text })
 	case schemaArgument:
 		return schema.Names()
-	default:
-		if placeholder == strings.ToLower(placeholder) {
-			return strings.Split(placeholder, "|")
-		}
 	}
-	return found
+	if placeholder == strings.ToLower(placeholder) {
+		return strings.Split(placeholder, "|")
+	}
+	return nil
 }
 
 // keys returns the keys of secrets or of the configuration, depending on the command.
-func (l line) keys(o cmd.Common) (found []string) {
+func (l line) keys(o cmd.Common) []string {
 	switch group, _, _ := strings.Cut(l.path, " "); group {
 	case "secrets":
-		for _, secret := range o.Known().Secrets() {
-			found = append(found, secret.Key+"\t"+secret.Doc)
-		}
+		return model.Map(o.Known().Secrets(), func(s model.Secret) string { return s.Key + "\t" + s.Doc })
 	case "config", "fleet":
-		for _, key := range o.DeclaredKeys() {
-			found = append(found, key.Name+"\t"+key.Doc)
-		}
+		return model.Map(o.DeclaredKeys(), func(k config.Key) string { return k.Name + "\t" + k.Doc })
 	}
-	return found
+	return nil
 }

@@ -127,8 +127,7 @@ func outdated(version string, newest semver.Version) *bool {
 	if err != nil {
 		return nil
 	}
-	older := own.LT(newest)
-	return &older
+	return new(own.LT(newest))
 }
 
 // verdict returns the line about the newest release.
