@@ -75,7 +75,11 @@ func (f *firstRun) files(changes []config.Change) ([]vault.NewFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.check(file.File, content); err != nil {
+	written, err := config.ParseStack(file.File, content)
+	if err == nil { // else other commands would fail
+		err = config.WithProblems(nil, written.Check(f.o.DeclaredKeys()))
+	}
+	if err != nil {
 		return nil, err
 	}
 	return append(files, vault.NewFile{Path: file.File, Content: content}), nil
@@ -93,15 +97,6 @@ func (f *firstRun) examples() (files []vault.NewFile, err error) {
 		}
 	}
 	return files, err
-}
-
-// check returns an error if a stack file would make other commands fail.
-func (f *firstRun) check(name string, content []byte) error {
-	file, err := config.ParseStack(name, content)
-	if err != nil {
-		return err
-	}
-	return config.WithProblems(nil, file.Check(f.o.DeclaredKeys()))
 }
 
 // maraText returns a mara.yaml in which a provider has optional projects. It lists the other providers, too: providers

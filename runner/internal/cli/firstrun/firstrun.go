@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
@@ -150,8 +151,7 @@ func (f *firstRun) checkWritable() error {
 	file, err := os.CreateTemp(directory, ".runner-*")
 	if err != nil {
 		return &failure.Environment{
-			Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err,
-				"the directory"),
+			Text: fmt.Sprintf("the configuration cannot be written: %v", err), Next: failure.WriteRemedy(err, "the directory"),
 		}
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
@@ -198,10 +198,7 @@ func (f *firstRun) askStack(ctx context.Context) (string, error) {
 		return f.terminal.Ask(ctx, question)
 	}
 	question.Default = names[0]
-	var options []prompt.Option
-	for _, name := range names {
-		options = append(options, prompt.Option{Value: name})
-	}
+	options := model.Map(names, func(name string) prompt.Option { return prompt.Option{Value: name} })
 	return f.terminal.Choose(ctx, prompt.Choice{Question: question, Options: options, Other: true})
 }
 
@@ -218,11 +215,11 @@ func (f *firstRun) chooseOptional(ctx context.Context) (asked bool, err error) {
 	question := prompt.Question{
 		Text: "Optional projects", Back: f.earlier, Help: "`runner plan --optional` says more about them",
 	}
-	choice := prompt.Choice{Question: question, Chosen: before, None: true}
-	for _, step := range f.provider.Optional.Steps {
-		choice.Options = append(choice.Options, prompt.Option{Value: step.Project.Name, Note: step.Project.Summary})
-	}
-	chosen, err := f.terminal.ChooseMany(ctx, choice)
+	options := model.Map(f.provider.Optional.Steps, func(step providers.Step) prompt.Option {
+		return prompt.Option{Value: step.Project.Name, Note: step.Project.Summary}
+	})
+	chosen, err := f.terminal.ChooseMany(ctx,
+		prompt.Choice{Question: question, Options: options, Chosen: before, None: true})
 	if err == nil {
 		err = f.useOptional(chosen)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
+	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/machine/failure"
@@ -180,10 +182,7 @@ func (f *firstRun) useNamed(names []string) error {
 		return failure.Usagef("init", "--with: %s exists; add the projects there, below the provider, as  with: [%s]",
 			file, strings.Join(names, ", "))
 	}
-	var known []string
-	for _, step := range f.provider.Optional.Steps {
-		known = append(known, step.Project.Name)
-	}
+	known := model.Map(f.provider.Optional.Steps, func(step providers.Step) string { return step.Project.Name })
 	for _, name := range names {
 		if reason := f.provider.Optional.Refused[name]; reason != "" {
 			return failure.Usagef("init", "--with: %s is not there for %s: %s", name, f.provider.Name, reason)
@@ -278,12 +277,10 @@ func (f *firstRun) initText(o initOptions) string {
 		stack = " -s " + stackName(f.o.Request)
 	}
 	text := createdText(o, f.written) + "\nnext:\n" + o.enter()
-	table := typeset.Table{Columns: []typeset.Column{{}, {}}}
-	for _, line := range [][2]string{
-		{"plan" + stack, "the projects and their order"}, {"up" + stack + " --simulate", "rehearses it on simulated clouds"},
-		{"up" + stack, "shows what it would do, asks, and does it"},
-	} {
-		table.Rows = append(table.Rows, []string{"  runner " + line[0], "# " + line[1]})
-	}
+	table := typeset.Table{Columns: []typeset.Column{{}, {}}, Rows: [][]string{
+		{"  runner plan" + stack, "# the projects and their order"},
+		{"  runner up" + stack + " --simulate", "# rehearses it on simulated clouds"},
+		{"  runner up" + stack, "# shows what it would do, asks, and does it"},
+	}}
 	return text + table.Text(0)
 }
