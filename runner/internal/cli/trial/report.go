@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/schemas"
+	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/run/event"
@@ -66,7 +68,6 @@ func (t *trial) client(ctx context.Context) (cloud.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources := config.Sources{File: env, Process: t.d.Environ}
 	file, err := config.ReadStack(t.dir, stack)
 	if err != nil {
 		return nil, err
@@ -74,8 +75,7 @@ func (t *trial) client(ctx context.Context) (cloud.Client, error) {
 	if t.d.CloudClients == nil {
 		return nil, fmt.Errorf("%s cannot list resources", t.Provider.Title)
 	}
-	access := cloud.AccessTo(t.Provider, sources.File.Merge(sources.Process),
-		func(key string) string { return file.Text(key).Text })
+	access := cloud.AccessTo(t.Provider, env.Merge(t.d.Environ), func(key string) string { return file.Text(key).Text })
 	return t.d.CloudClients(ctx, t.Provider.Name, access)
 }
 
@@ -122,14 +122,10 @@ func (t *trial) markdown() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", d.name, result, event.FormatDuration(d.took))
 	}
-	b.WriteString("\nSettings:")
-	for i, setting := range t.Provider.Trial.Settings {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		fmt.Fprintf(&b, " `%s: %v`", setting.Key, setting.Value)
-	}
-	b.WriteString("\n")
+	settings := model.Map(t.Provider.Trial.Settings, func(s providers.Setting) string {
+		return fmt.Sprintf(" `%s: %v`", s.Key, s.Value)
+	})
+	b.WriteString("\nSettings:" + strings.Join(settings, ",") + "\n")
 	for _, d := range slices.DeleteFunc(slices.Clone(t.done), func(d done) bool { return d.text == "" }) {
 		fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n%s\n</details>\n", d.name, strings.TrimSpace(d.text))
 	}

@@ -72,8 +72,7 @@ func runTry(ctx context.Context, d cmd.Deps, o options, run cmd.RunFunc) error {
 	}
 	t := &trial{options: o, d: d, run: run, dir: dir, began: d.Now()}
 	fmt.Fprintf(d.Stdout, "\nThe files of the trial are in %s. If this program is killed, destroy the environment "+
-		"with:\n  runner destroy --root %s -s %s%s\n",
-		dir, dir, stack, o.Simulation.Flag())
+		"with:\n  runner destroy --root %s -s %s%s\n", dir, dir, stack, o.Simulation.Flag())
 	t.walk(ctx)
 	t.left, t.asked = t.listRemaining(context.WithoutCancel(ctx))
 	return t.conclude(ctx)
@@ -143,8 +142,7 @@ func (t *trial) deployed() bool {
 }
 
 func (t *trial) take(ctx context.Context, d cmd.Deps, s step) int {
-	args := append(append([]string{}, s.args...), "--root", t.dir, "-s", stack)
-	args = append(args, t.common...)
+	args := slices.Concat(s.args, []string{"--root", t.dir, "-s", stack}, t.common)
 	report := ""
 	if s.report != "" {
 		report = filepath.Join(t.dir, s.report)
