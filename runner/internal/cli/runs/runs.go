@@ -53,9 +53,8 @@ func (o options) findRun() (journal.Run, error) {
 		id = o.Args[0]
 	}
 	run, err := journal.Find(o.Directory, id)
-	var none *failure.Usage
-	if others := o.others(); others != "" && errors.As(err, &none) {
-		none.Text += others
+	if none, ok := errors.AsType[*failure.Usage](err); ok {
+		none.Text += o.others()
 	}
 	return run, err
 }
@@ -198,13 +197,14 @@ func runHistory(_ context.Context, d cmd.Deps, o options) error {
 // others says that there are runs of the other kind: simulated ones, or real ones.
 func (o options) others() string {
 	runs, err := journal.List(layout.Of(o.Root, !o.Simulation.On).Runs())
+	count, are := typeset.Counted(len(runs), "run"), typeset.Are(len(runs))
 	switch {
 	case err != nil || len(runs) == 0:
 		return ""
 	case o.Simulation.On:
-		return fmt.Sprintf("; without --simulate, %s listed", typeset.Counted(len(runs), "run")+" "+typeset.Are(len(runs)))
+		return fmt.Sprintf("; without --simulate, %s %s listed", count, are)
 	}
-	return fmt.Sprintf("; %s here %s simulated: add --simulate", typeset.Counted(len(runs), "run"), typeset.Are(len(runs)))
+	return fmt.Sprintf("; %s here %s simulated: add --simulate", count, are)
 }
 
 func historyText(past []view.PastRun, now time.Time, width int) string {
@@ -215,8 +215,7 @@ func historyText(past []view.PastRun, now time.Time, width int) string {
 	for _, p := range past {
 		took := event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
 		table.Rows = append(table.Rows, []string{
-			p.ID, string(p.Operation), p.Provider + "/" +
-				p.Stack, string(p.Result), typeset.Ago(now.Sub(p.Started)), took,
+			p.ID, string(p.Operation), p.Provider + "/" + p.Stack, string(p.Result), typeset.Ago(now.Sub(p.Started)), took,
 			cmd.OrDash(p.By),
 		})
 	}
