@@ -78,9 +78,8 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	if len(past) == 0 {
 		return refused
 	}
-	rest := o.rolloutOptions
-	rest.Chosen = fleet.Selection{Names: past}
-	return errors.Join(runRollout(ctx, d, rest), refused)
+	o.Chosen = fleet.Selection{Names: past}
+	return errors.Join(runRollout(ctx, d, o.rolloutOptions), refused)
 }
 
 // judge prints the environments that are past their time, and returns the names of the ones that may be destroyed.

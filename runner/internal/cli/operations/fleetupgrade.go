@@ -91,9 +91,8 @@ func runFleetUpgrade(ctx context.Context, d cmd.Deps, o fleetUpgradeOptions) err
 	case len(o.Steps) == 0:
 		return nil
 	}
-	rest := o.rolloutOptions
-	rest.Chosen = fleet.Selection{Names: upgraded}
-	return runRollout(ctx, d, rest)
+	o.Chosen = fleet.Selection{Names: upgraded}
+	return runRollout(ctx, d, o.rolloutOptions)
 }
 
 // stepsOf returns the ups of an environment, each of which begins with its change in the stack file.
@@ -113,13 +112,6 @@ func (p upgradePlan) summary(width int) string {
 	if len(p.Steps) == 0 {
 		return p.Environment + ": nothing of what is deployed is older than the catalogue\n"
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", p.Environment, typeset.Counted(len(p.Steps), "step"))
-	for i, step := range p.Steps {
-		fmt.Fprintf(&b, "%3d. %s  (%s)\n", i+1, step.Title, step.Project)
-	}
-	for _, o := range p.Obstacles {
-		b.WriteString(obstacleLine(o, width))
-	}
-	return b.String()
+	return fmt.Sprintf("%s: %s\n", p.Environment, typeset.Counted(len(p.Steps), "step")) + p.stepLines() +
+		p.obstacleLines(width)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/projects/offers"
 	"mara/runner/internal/cli/cmd"
@@ -107,8 +108,7 @@ func parseUpgrade(c *cli.Context, d cmd.Deps, common cmd.Common) (upgradeOptions
 			return o, failure.Usagef("upgrade",
 				"--probe: it takes an address such as https://shop.example.com/, without a password")
 		}
-		const often, patience = 100 * time.Millisecond, 2 * time.Second
-		o.Probe = &upgrade.Probe{URL: address, Interval: often, Patience: patience}
+		o.Probe = &upgrade.Probe{URL: address, Interval: 100 * time.Millisecond, Patience: 2 * time.Second}
 	}
 	return o, err
 }
@@ -158,10 +158,8 @@ func findUpgrade(ctx context.Context, d cmd.Deps, o session.Options, asked strin
 					return layers[0].Value
 				}
 				return nil
-			}}
-		for _, step := range s.Plan.Steps {
-			e.Projects = append(e.Projects, step.Project)
-		}
+			},
+			Projects: model.Map(s.Plan.Steps, func(step plan.Step) model.Project { return step.Project })}
 		if newest := offers.Of(e.Provider).Kubernetes.Names; len(newest) > 0 {
 			e.Newest = newest[len(newest)-1]
 		}
@@ -170,11 +168,7 @@ func findUpgrade(ctx context.Context, d cmd.Deps, o session.Options, asked strin
 		}
 		found = upgradePlan{Environment: s.Settings.Stack.Text, Provider: e.Provider, Simulated: o.Simulation.On,
 			Parts: e.Parts(), Steps: []upgrade.Step{}, Obstacles: []upgrade.Obstacle{}}
-		for _, project := range e.Projects {
-			if len(e.States[project.Name]) > 0 {
-				found.deployed = append(found.deployed, project.Name)
-			}
-		}
+		found.deployed = slices.DeleteFunc(s.Plan.Names(), func(name string) bool { return len(e.States[name]) == 0 })
 		var err error
 		if found.To, err = upgrade.Target(found.Parts, asked); err != nil {
 			return &failure.Usage{Text: "--kubernetes: " + err.Error(), Next: "`runner upgrade plan` lists what can be upgraded"}
@@ -296,30 +290,30 @@ func (p upgradePlan) text(width int) string {
 			cmd.OrDash(part.Catalogue), cmd.OrDash(part.Newest), part.Key,
 		})
 		if part.Note != "" {
-			notes = append(notes, part.What+": "+part.Note+".")
+			notes = append(notes, typeset.Wrap(part.What+": "+part.Note+".", width, 0)+"\n")
 		}
 	}
-	var b strings.Builder
-	b.WriteString(table.Text(width))
+	text := table.Text(width)
 	if len(p.Steps) == 0 {
-		b.WriteString("\nNothing of what is deployed is older than the catalogue.\n")
-		return b.String()
+		return text + "\nNothing of what is deployed is older than the catalogue.\n"
 	}
-	b.WriteString("\nSteps, each an up that is previewed and confirmed:\n")
+	text += "\nSteps, each an up that is previewed and confirmed:\n" + p.stepLines()
+	if len(notes) > 0 {
+		text += "\n" + strings.Join(notes, "")
+	}
+	return text + p.obstacleText(width)
+}
+
+// stepLines lists the steps.
+func (p upgradePlan) stepLines() string {
+	var b strings.Builder
 	for i, step := range p.Steps {
 		fmt.Fprintf(&b, "%3d. %s  (%s)\n", i+1, step.Title, step.Project)
 	}
-	if len(notes) > 0 {
-		b.WriteString("\n")
-		for _, note := range notes {
-			b.WriteString(typeset.Wrap(note, width, 0) + "\n")
-		}
-	}
-	b.WriteString(p.obstacleText(width))
 	return b.String()
 }
 
-// obstacleText lists the obstacles.
+// obstacleText lists the obstacles, and counts the ones that stop the upgrade.
 func (p upgradePlan) obstacleText(width int) string {
 	if len(p.Obstacles) == 0 {
 		if p.Simulated {
@@ -327,23 +321,23 @@ func (p upgradePlan) obstacleText(width int) string {
 		}
 		return "\nNothing stands against it.\n"
 	}
-	var b strings.Builder
 	stops := len(p.stopping())
-	fmt.Fprintf(&b, "\nWhat stands against it: %d to remove first (✗), %d to know.\n", stops, len(p.Obstacles)-stops)
-	for _, o := range p.Obstacles {
-		b.WriteString(obstacleLine(o, width))
-	}
-	return b.String()
+	return fmt.Sprintf("\nWhat stands against it: %d to remove first (✗), %d to know.\n%s", stops, len(p.Obstacles)-stops,
+		p.obstacleLines(width))
 }
 
-// obstacleLine describes an obstacle, with a cross if it stops the upgrade.
-func obstacleLine(o upgrade.Obstacle, width int) string {
-	mark := "-"
-	if o.Stops {
-		mark = "✗"
+// obstacleLines lists the obstacles. The ones that stop the upgrade have a cross.
+func (p upgradePlan) obstacleLines(width int) string {
+	var b strings.Builder
+	for _, o := range p.Obstacles {
+		mark := "-"
+		if o.Stops {
+			mark = "✗"
+		}
+		line := fmt.Sprintf("  %s %s: %s", mark, typeset.Visible(o.Where), typeset.Visible(o.Text))
+		b.WriteString(typeset.Wrap(line, width, 4) + "\n")
 	}
-	line := fmt.Sprintf("  %s %s: %s", mark, typeset.Visible(o.Where), typeset.Visible(o.Text))
-	return typeset.Wrap(line, width, 4) + "\n"
+	return b.String()
 }
 
 func runUpgrade(ctx context.Context, d cmd.Deps, o upgradeOptions) error {
@@ -362,23 +356,17 @@ func runUpgrade(ctx context.Context, d cmd.Deps, o upgradeOptions) error {
 		return &failure.Environment{Text: fmt.Sprintf("%s against the upgrade", typeset.Counted(len(stops), "obstacle")),
 			Next: "remove what is marked with ✗, and run it again; --despite-obstacles begins all the same"}
 	}
-	result, stop := o.startProbe(ctx)
-	err = o.takeSteps(ctx, d, found, result)
-	if stop(); o.Probe != nil {
-		fmt.Fprintf(d.Stderr, "\n%s\n", result())
-	}
-	return err
-}
-
-// startProbe starts the probe, if one is asked for.
-func (o upgradeOptions) startProbe(ctx context.Context) (result func() upgrade.Result, stop func()) {
 	if o.Probe == nil {
-		return func() upgrade.Result { return upgrade.Result{} }, func() {}
+		return o.takeSteps(ctx, d, found)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var work sync.WaitGroup
-	work.Go(func() { o.Probe.Run(ctx) })
-	return o.Probe.Result, func() { cancel(); work.Wait() }
+	probing, stop := context.WithCancel(ctx)
+	var probe sync.WaitGroup
+	probe.Go(func() { o.Probe.Run(probing) })
+	err = o.takeSteps(ctx, d, found)
+	stop()
+	probe.Wait()
+	fmt.Fprintf(d.Stderr, "\n%s\n", o.Probe.Result())
+	return err
 }
 
 // settling is how long the probe continues after a step: replaced Pods end in the background. With a load balancer,
@@ -387,7 +375,7 @@ const settling = 40 * time.Second
 
 // settle waits until the probe has seen the end of a step. A simulated one ends at once.
 func (o upgradeOptions) settle(ctx context.Context, d cmd.Deps) error {
-	if o.Probe == nil || o.Request.Options.Simulation.On {
+	if o.Request.Options.Simulation.On {
 		return nil
 	}
 	fmt.Fprintf(d.Stderr, "\nThe probe continues for %s, while the replaced Pods end.\n", settling)
@@ -410,8 +398,7 @@ func writeStep(r request.Request, step upgrade.Step) (file string, err error) {
 
 // takeSteps takes one step after the other, as long as the probe gets answers. A step is an up of its project and of
 // what is deployed and comes after it: an upgrade deploys nothing that was not there.
-func (o upgradeOptions) takeSteps(ctx context.Context, d cmd.Deps, found upgradePlan,
-	result func() upgrade.Result) error {
+func (o upgradeOptions) takeSteps(ctx context.Context, d cmd.Deps, found upgradePlan) error {
 	steps := found.Steps
 	for i, step := range steps {
 		fmt.Fprintf(d.Stderr, "\nStep %d of %d: %s\n", i+1, len(steps), step.Title)
@@ -428,10 +415,13 @@ func (o upgradeOptions) takeSteps(ctx context.Context, d cmd.Deps, found upgrade
 			fmt.Fprintf(d.Stderr, "\nnote: the upgrade stopped in step %d of %d; run it again to continue\n", i+1, len(steps))
 			return err
 		}
+		if o.Probe == nil {
+			continue
+		}
 		if err := o.settle(ctx, d); err != nil {
 			return err
 		}
-		if r := result(); r.Failed > o.Failures {
+		if r := o.Probe.Result(); r.Failed > o.Failures {
 			return failure.Advise(fmt.Errorf("step %d of %d is done, but %s", i+1, len(steps), r),
 				"find out why before you continue; --probe-failures allows a number")
 		}
