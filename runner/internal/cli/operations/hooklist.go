@@ -36,24 +36,16 @@ type hookLine struct {
 
 func runHookList(_ context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
 	lines := []hookLine{}
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "PROJECT"}, {Title: "HOOK"}, {Title: "ON"}, {Title: "OPERATIONS", Min: 10}, {Title: "COMMAND", Min: 10},
+	}}
 	for _, step := range append(slices.Clone(s.Plan.Steps), runStep(s)) {
 		for _, h := range step.Project.Hooks {
 			lines = append(lines, hookLine{step.Project.Name, h.Name, h.On, h.Operations, h.Command})
+			operations := model.Map(h.Operations, func(op operation.Operation) string { return string(op) })
+			table.Rows = append(table.Rows, []string{step.Project.Name, h.Name, string(h.On), strings.Join(operations, ","),
+				cmd.OrDash(strings.Join(h.Command, " "))})
 		}
-	}
-	table := typeset.Table{
-		Columns: []typeset.Column{
-			{Title: "PROJECT"}, {Title: "HOOK"}, {Title: "ON"}, {Title: "OPERATIONS", Min: 10}, {Title: "COMMAND", Min: 10},
-		},
-	}
-	for _, l := range lines {
-		var operations []string
-		for _, op := range l.Operations {
-			operations = append(operations, string(op))
-		}
-		table.Rows = append(table.Rows, []string{
-			l.Project, l.Hook, string(l.On), strings.Join(operations, ","), cmd.OrDash(strings.Join(l.Command, " ")),
-		})
 	}
 	return o.Show(d, lines, table.Text(d.Width()))
 }

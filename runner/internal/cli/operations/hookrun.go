@@ -60,9 +60,8 @@ func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Se
 		call := executor.HookCall{
 			Hook: hook, Step: step, Result: executor.StepResult{Project: step.Project.Name, Result: event.Succeeded},
 		}
-		err := s.Hooks().Hook(operation.Up)(
-			ctx, call, func(e event.Event) { fmt.Fprintln(d.Stderr, s.Masker.Mask(e.Message)) },
-		)
+		say := func(e event.Event) { fmt.Fprintln(d.Stderr, s.Masker.Mask(e.Message)) }
+		err := s.Hooks().Hook(operation.Up)(ctx, call, say)
 		if err != nil {
 			return fmt.Errorf("hook %s of %s: %w", hook.Name, step.Project.Name, err)
 		}
