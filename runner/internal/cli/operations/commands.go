@@ -29,7 +29,6 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"exit-code", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "why",
 				"secret", "generate-secrets", "simulate-cluster",
 			},
-			codes: []int{cmd.ExitChanges},
 		}),
 		operationCommand(d, operation.Up, spec{
 			use: "create or update everything in the environment",
@@ -58,7 +57,6 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"Examples:\n  runner refresh -s dev\n  runner refresh -s dev --preview-only --exit-code\n" +
 				"  runner refresh -s dev --only kubeconfig+",
 			flags: []string{"exit-code", "preview-only"},
-			codes: []int{cmd.ExitChanges},
 		}),
 		operationCommand(d, operation.Drift, spec{
 			use: "show where what really exists differs from the state",
@@ -73,7 +71,6 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"Examples:\n  runner drift -s dev\n  runner drift -s dev --deep --exit-code\n" +
 				"  runner drift -s dev --only bank-of-anthos -o json",
 			flags: []string{"exit-code", "deep"},
-			codes: []int{cmd.ExitChanges},
 		}),
 		operationCommand(d, operation.Destroy, spec{
 			use: "destroy everything in the environment",

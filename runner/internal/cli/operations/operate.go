@@ -68,16 +68,15 @@ type spec struct {
 	use, description string
 	aliases          []string
 	flags            []string // besides those of all operations
-	codes            []int    // exit codes besides the usual ones
 }
 
 // exitText lists the exit codes.
 func (s spec) exitText() string {
-	codes := append([]int{
-		cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked, cmd.ExitInterrupted,
-	}, s.codes...)
-	slices.Sort(codes)
-	return cmd.ExitText(codes...)
+	codes := []int{cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked}
+	if slices.Contains(s.flags, "exit-code") {
+		codes = append(codes, cmd.ExitChanges)
+	}
+	return cmd.ExitText(append(codes, cmd.ExitInterrupted)...)
 }
 
 func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command {

@@ -40,7 +40,6 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 			use:         "show what up would change in many environments",
 			description: "Environments are previewed side by side; nothing changes.",
 			flags:       []string{"exit-code", "affected", "why", "on-missing-output"},
-			codes:       []int{cmd.ExitChanges},
 		}, "-l stage=prod", "--affected", "'prod-*' --exit-code"),
 		rolloutCommand(d, operation.Up, spec{
 			use: "roll out to many environments, in waves",
@@ -55,12 +54,12 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 		rolloutCommand(d, operation.Refresh, spec{
 			use:         "bring the states of many environments in line with what exists",
 			description: "Environments are refreshed side by side.",
-			flags:       []string{"exit-code"}, codes: []int{cmd.ExitChanges},
+			flags:       []string{"exit-code"},
 		}, "-l region=eu", "--all", "'prod-*' --resume"),
 		rolloutCommand(d, operation.Drift, spec{
 			use:         "show where many environments differ from their states",
 			description: "Environments are compared side by side; nothing changes.",
-			flags:       []string{"exit-code", "deep"}, codes: []int{cmd.ExitChanges},
+			flags:       []string{"exit-code", "deep"},
 		}, "--all --exit-code", "-l stage=prod -o json", "'prod-*' --deep"),
 		rolloutCommand(d, operation.Destroy, spec{
 			use: "destroy many environments, the waves backwards",
@@ -76,9 +75,8 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 
 func rolloutCommand(d cmd.Deps, op operation.Operation, own spec, examples ...string) *cli.Command {
 	text := own.description + " Choose environments by name or\npattern, by labels, or with --all.\n\n" +
-		"The other flags are those of `runner " + string(
-		op,
-	) + "`, and mean in each environment what they mean there.\n\nExamples:\n"
+		"The other flags are those of `runner " + string(op) + "`, and mean in each environment what they mean there.\n\n" +
+		"Examples:\n"
 	for _, example := range examples {
 		text += "  runner fleet " + string(op) + " " + example + "\n"
 	}
