@@ -22,10 +22,7 @@ func Extension(d cmd.Deps, all []*cli.Command, args []string) (program string) {
 		return ""
 	}
 	path := config.Sources{Process: d.Environ}.Lookup("PATH")
-	program, err := process.Find(cmd.Program+"-"+args[0], d.Dir, path.Text)
-	if err != nil {
-		return ""
-	}
+	program, _ = process.Find(cmd.Program+"-"+args[0], d.Dir, path.Text)
 	return program
 }
 

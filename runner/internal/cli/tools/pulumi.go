@@ -164,9 +164,10 @@ func enginePath(d cmd.Deps, installed string) (string, error) {
 // readTime is how long a command that only reads may take to exit after an interrupt.
 const readTime = time.Second
 
-// passThrough runs a command in the foreground, on our streams, and returns its exit code, or that of an interrupt that has ended it.
-// A terminal sends Ctrl-C to the command as well; passThrough forwards a first interrupt that did not come from a
-// terminal, and that of a command that only reads, which may be interrupted twice and is killed if it does not exit.
+// passThrough runs a command in the foreground, on the runner's own streams, and returns its exit code, or that of an
+// interrupt that has ended it. A terminal sends Ctrl-C to the command as well; passThrough forwards a first interrupt
+// that did not come from a terminal, and that of a command that only reads, which may be interrupted twice and is
+// killed if it does not exit.
 func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
 	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
 	interrupted, release := d.Interrupt.Gentle()
