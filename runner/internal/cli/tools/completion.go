@@ -194,22 +194,22 @@ func (l *line) addArgument(word string) {
 
 // candidates returns the words that may be at the cursor, or none where it cannot know them. A
 // description may follow after a tab.
-func (l line) candidates(o cmd.Common) (found []string) {
+func (l line) candidates(o cmd.Common) []string {
 	switch {
 	case l.flag != nil:
 		return l.values(o)
 	case l.command != nil && strings.HasPrefix(l.current, "-"):
-		for _, flag := range l.command.Flags {
+		return model.Map(l.command.Flags, func(flag cli.Flag) string {
 			text, _, _ := strings.Cut(help.FlagRow(flag).Right, " [RUNNER_")
-			found = append(found, cmd.Dashed(flag.Names()[0])+"\t"+text)
-		}
+			return cmd.Dashed(flag.Names()[0]) + "\t" + text
+		})
 	case len(l.commands) > 0:
 		return model.Map(l.commands, func(c *cli.Command) string { return c.Name + "\t" + c.Usage })
 	case l.command != nil && l.arguments < cmd.MostArguments(l.command):
 		usage := strings.Fields(l.command.ArgsUsage)
 		return l.names(o, strings.Trim(usage[min(l.arguments, len(usage)-1)], "[.]"))
 	}
-	return found
+	return nil
 }
 
 // values returns the possible values of the flag at the cursor.
