@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/identity"
 	"mara/runner/internal/environment/leftovers"
@@ -140,15 +142,9 @@ type unlocked struct {
 }
 
 func writeUnlocked(d cmd.Deps, o unlockOptions, done unlocked) error {
-	var b strings.Builder
-	for _, project := range done.Projects {
-		fmt.Fprintf(&b, "unlocked %s\n", project)
-	}
+	lines := model.Map(done.Projects, func(project string) string { return "unlocked " + project + "\n" })
 	if done.Environment {
-		b.WriteString("unlocked the environment\n")
+		lines = append(lines, "unlocked the environment\n")
 	}
-	if b.Len() == 0 {
-		b.WriteString("nothing is locked\n")
-	}
-	return o.Show(d, done, b.String())
+	return o.Show(d, done, cmp.Or(strings.Join(lines, ""), "nothing is locked\n"))
 }
