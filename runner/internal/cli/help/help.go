@@ -121,9 +121,9 @@ func SplitFlags(flags []cli.Flag) (own, common []cli.Flag) {
 	for _, f := range flags {
 		if categorized, ok := f.(cli.CategorizableFlag); ok && categorized.GetCategory() == cmd.CommonCategory {
 			common = append(common, f)
-			continue
+		} else {
+			own = append(own, f)
 		}
-		own = append(own, f)
 	}
 	return own, common
 }

@@ -181,10 +181,7 @@ func pack(dir string, files []packed, d cmd.Deps) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if err := archive.Close(); err != nil {
-		return nil, err
-	}
-	err := compressed.Close()
+	err := errors.Join(archive.Close(), compressed.Close())
 	return content.Bytes(), err
 }
 
