@@ -101,16 +101,16 @@ func (t *trial) walk(ctx context.Context) {
 	defer cancel()
 	failed := false
 	for _, s := range steps() {
-		if s.always && t.deployed() {
+		over := failed || limited.Err() != nil
+		switch {
+		case s.always && t.deployed():
 			d := t.d
 			d.Interrupt = nil
-			if failed || limited.Err() != nil {
+			if over {
 				fmt.Fprintln(t.d.Stdout, "\nDestroying the environment. Ctrl-C does not stop this.")
 			}
 			t.insist(context.WithoutCancel(ctx), d, s)
-			continue
-		}
-		if !s.always && !failed && limited.Err() == nil {
+		case !s.always && !over:
 			failed = t.take(limited, t.d, s) != cmd.ExitDone
 		}
 	}
