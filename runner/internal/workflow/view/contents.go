@@ -131,42 +131,12 @@ func projectContents(project string, state json.RawMessage) (p ProjectContents, 
 	return p, nil
 }
 
-// cached keeps answers that take time, so that several pages ask once.
-type cached[T any] struct {
-	mu      sync.Mutex // holds what follows
-	answers map[string]*answer[T]
-}
-
-type answer[T any] struct {
-	once  sync.Mutex
-	at    time.Time
-	value T
-	err   error
-}
-
-// of returns the answer for a name, not older than an age, which depends on the answer.
-func (c *cached[T]) of(name string, now time.Time, age func(T) time.Duration, ask func() (T, error)) (T, error) {
-	c.mu.Lock()
-	if c.answers == nil {
-		c.answers = map[string]*answer[T]{}
-	}
-	a := c.answers[name]
-	if a == nil {
-		a = &answer[T]{}
-		c.answers[name] = a
-	}
-	c.mu.Unlock()
-	a.once.Lock()
-	defer a.once.Unlock()
-	oldest := age(a.value)
-	if a.err != nil {
-		oldest = min(oldest, failedAge)
-	}
-	if a.at.IsZero() || now.Sub(a.at) > oldest {
-		a.value, a.err = ask()
-		a.at = now
-	}
-	return a.value, a.err
+// answer is what reading an environment has found. It is kept, so that several pages ask once.
+type answer struct {
+	mu       sync.Mutex // holds what follows
+	at       time.Time
+	contents Contents
+	err      error
 }
 
 const (
@@ -178,13 +148,26 @@ const (
 // Contents returns what an environment consists of, as it was a moment ago. States in a backend that has to be asked
 // may be a minute old.
 func (r *Reader) Contents(ctx context.Context, name string) (Contents, error) {
-	age := func(c Contents) time.Duration {
-		if c.Local {
-			return localAge
-		}
-		return remoteAge
+	now := r.deps.Now()
+	r.mu.Lock()
+	a := r.contents[name]
+	if a == nil {
+		a = &answer{}
+		r.contents[name] = a
 	}
-	return r.contents.of(name, r.deps.Now(), age, func() (Contents, error) {
-		return ContentsOf(context.WithoutCancel(ctx), r.deps, r.options, name)
-	})
+	r.mu.Unlock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	oldest := remoteAge
+	if a.contents.Local {
+		oldest = localAge
+	}
+	if a.err != nil {
+		oldest = min(oldest, failedAge)
+	}
+	if a.at.IsZero() || now.Sub(a.at) > oldest {
+		a.at = now
+		a.contents, a.err = ContentsOf(context.WithoutCancel(ctx), r.deps, r.options, name)
+	}
+	return a.contents, a.err
 }

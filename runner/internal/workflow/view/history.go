@@ -135,7 +135,7 @@ func (h *History) read(run journal.Run) (past *Past, isNew bool) {
 	}
 	if run.IsOver() {
 		if summary, err := run.Summary(); err == nil {
-			past = h.pastOf(run, summary)
+			past = h.newPast(run, summary)
 			h.known[run.ID] = past
 			delete(h.open, run.ID)
 			return past, true
@@ -159,21 +159,12 @@ func (h *History) read(run journal.Run) (past *Past, isNew bool) {
 	if o.summary.Started.IsZero() { // no event yet, or none that can be read
 		return nil, false
 	}
-	past = h.pastOf(run, &o.summary)
+	past = h.newPast(run, &o.summary)
 	if before != nil && offset == o.tail.Offset() && before.Result == past.Result && before.CutOff == past.CutOff {
 		return before, false
 	}
 	h.known[run.ID] = past
 	return past, true
-}
-
-// pastOf returns the list form of a run, as the history shows it.
-func (h *History) pastOf(run journal.Run, s *event.Summary) *Past {
-	past := newPast(run, s)
-	if h.hidePeople {
-		past.By = ""
-	}
-	return past
 }
 
 // isSilent reports whether a run without an end has written nothing since it was read.
@@ -199,7 +190,7 @@ func (h *History) Find(id string) *Past {
 
 // Read returns a run with its details: of an unfinished one what is known so far.
 func (h *History) Read(id string) (*Detailed, error) {
-	run := journal.Run{ID: id, Dir: filepath.Join(h.dir, id)}
+	run := h.Run(id)
 	h.mu.Lock()
 	if o := h.open[id]; o != nil {
 		defer h.mu.Unlock()
@@ -225,11 +216,16 @@ func cloneSummary(s event.Summary) event.Summary {
 }
 
 // newPast returns the list form of a run.
-func newPast(run journal.Run, s *event.Summary) *Past {
+func (h *History) newPast(run journal.Run, s *event.Summary) *Past {
 	p := &Past{PastRun: NewPastRun(run, s), Fleet: s.Fleet, Changes: s.Changes, Doing: s.Running()}
+	if h.hidePeople {
+		p.By = ""
+	}
 	p.CutOff = s.Result == "" && p.Result != ResultRunning
-	if p.DurationMS == 0 && p.CutOff {
-		p.DurationMS = lastSign(run, s).Sub(s.Started).Milliseconds()
+	if p.DurationMS == 0 && p.CutOff { // it ended when it last wrote something
+		if info, err := os.Stat(filepath.Join(run.Dir, "events.ndjson")); err == nil {
+			p.DurationMS = max(0, info.ModTime().Sub(s.Started).Milliseconds())
+		}
 	}
 	if meta, err := run.Meta(); err == nil {
 		p.Rollout, p.Resumes, p.Commit = meta.Rollout, meta.Resumes, meta.Commit
@@ -267,14 +263,6 @@ func newPast(run journal.Run, s *event.Summary) *Past {
 	return p
 }
 
-// lastSign returns when a run without an end last wrote something.
-func lastSign(run journal.Run, s *event.Summary) time.Time {
-	if info, err := os.Stat(filepath.Join(run.Dir, "events.ndjson")); err == nil && info.ModTime().After(s.Started) {
-		return info.ModTime()
-	}
-	return s.Started
-}
-
 // Writes reports whether the run may have changed the environment.
 func (p *Past) Writes() bool { return p.Operation.Writes() }
 
@@ -287,7 +275,7 @@ func (h *History) Summary(id string) (*event.Summary, error) {
 		return &summary, nil
 	}
 	h.mu.Unlock()
-	return journal.Run{ID: id, Dir: filepath.Join(h.dir, id)}.Summary()
+	return h.Run(id).Summary()
 }
 
 // Run returns a run on the disk, which may be gone.

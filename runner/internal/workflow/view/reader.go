@@ -30,11 +30,11 @@ type Reader struct {
 
 	hidePeople bool // set before the first look
 
-	shared   session.Shared // where a backend has to be asked
-	contents cached[Contents]
+	shared session.Shared // where a backend has to be asked
 
 	mu       sync.Mutex // holds what follows
 	view     request.View
+	contents map[string]*answer    // by environment
 	compared map[string]comparison // by environment
 	at       time.Time             // of the last whole comparison
 }
@@ -50,7 +50,8 @@ type comparison struct {
 // NewReader returns a reader that knows nothing yet. Close it after use.
 func NewReader(d session.Deps, o session.Options) *Reader {
 	r := &Reader{deps: d, options: o, Runs: NewHistory(o.Directory().Runs()),
-		Rollouts: NewHistory(o.Directory().Rollouts()), compared: map[string]comparison{}}
+		Rollouts: NewHistory(o.Directory().Rollouts()), contents: map[string]*answer{},
+		compared: map[string]comparison{}}
 	r.options.Shared = &r.shared
 	return r
 }
@@ -152,8 +153,7 @@ func (r *Reader) Fleet() Fleet {
 	r.mu.Unlock()
 	now := r.deps.Now()
 	f := Fleet{Environments: []Environment{}, Err: v.Err, Waves: v.Waves.Waves, Rollouts: r.Rollouts.Runs(),
-		Compared:  at,
-		Simulated: r.options.Simulation.On}
+		Compared: at, Simulated: r.options.Simulation.On}
 	lately := newestOf(r.Runs.Runs())
 	for _, e := range v.Chosen {
 		one := Environment{Name: e.Stack, Provider: e.Provider, Labels: e.Own(), File: e.File}

@@ -31,9 +31,9 @@ func OpenValues(o request.Request) (Values, error) {
 	if o.Root == "" {
 		return Values{}, o.NoRoot
 	}
-	settings, err := config.Resolve(config.Request{Root: o.Root, Stack: o.Stack, Provider: o.Provider,
-		Sources:  o.Sources,
-		Describe: layers.Read})
+	settings, err := config.Resolve(config.Request{
+		Root: o.Root, Stack: o.Stack, Provider: o.Provider, Sources: o.Sources, Describe: layers.Read,
+	})
 	if err != nil {
 		return Values{}, err
 	}
@@ -74,12 +74,10 @@ func (c Values) PlaceOf(key string) (config.StackFile, error) {
 	if _, file, ok := c.FileOf(key); ok {
 		return file, nil
 	}
-	var readers []model.Project
-	for _, project := range c.Known.Projects {
-		if _, reads := project.Key(key); reads {
-			readers = append(readers, project)
-		}
-	}
+	readers := slices.DeleteFunc(slices.Clone(c.Known.Projects), func(project model.Project) bool {
+		_, reads := project.Key(key)
+		return !reads
+	})
 	isShared := func(p model.Project) bool { return p.Own == nil || p.Own.StackFiles == "" }
 	if _, shared := c.File.Lookup(key); shared || len(readers) != 1 || isShared(readers[0]) {
 		return c.File, nil
@@ -110,11 +108,9 @@ func Redacted(value any) any { return config.Redacted(value, event.MaskURLs) }
 
 // Key finds a declared key. For an undeclared one it returns a key with only the name.
 func (c Values) Key(name string) (config.Key, bool) {
-	i := slices.IndexFunc(c.Declared, func(key config.Key) bool { return key.Name == name })
-	if i < 0 {
-		return config.Key{Name: name}, false
-	}
-	return c.Declared[i], true
+	key, ok := model.Find(c.Declared, func(key config.Key) bool { return key.Name == name })
+	key.Name = name
+	return key, ok
 }
 
 // planned returns the keys that the provider's projects and the runner read, or all.
@@ -153,9 +149,8 @@ func (c Values) Layers(key config.Key) []Layer {
 	if entry, ok := c.File.Lookup(key.Name); ok && entry.Value != nil {
 		layers = append(layers, Layer{entry.Value, c.File.Origin(entry)})
 		for _, over := range entry.Over {
-			layers = append(layers, Layer{over.Value, config.Origin{Source: config.FromLayer, Name: key.Name,
-				File: over.File,
-				Line: over.Line}})
+			origin := config.Origin{Source: config.FromLayer, Name: key.Name, File: over.File, Line: over.Line}
+			layers = append(layers, Layer{over.Value, origin})
 		}
 	} else if key.Name == config.InfraType {
 		add(c.Provider)
