@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"mara/config"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/plan"
@@ -31,20 +31,13 @@ type deployedProject struct {
 func readDeployed(ctx context.Context, s *session.Session, p plan.Plan) (deployed, error) {
 	const atOnce = 8 // each may be a request to a bucket
 	names := slices.DeleteFunc(p.Names(), func(name string) bool { return !s.Stacks.IsDeployed(name) })
-	found := make(deployed, len(names))
-	var readers errgroup.Group
-	readers.SetLimit(atOnce)
-	for i, name := range names {
-		readers.Go(func() error {
-			resources, err := s.Stacks.Resources(ctx, name)
-			if err != nil {
-				return fmt.Errorf("looking for protected resources: %w", err)
-			}
-			found[i] = deployedProject{name, resources}
-			return nil
-		})
-	}
-	return found, readers.Wait()
+	return parallel.Limited(ctx, atOnce, names, func(ctx context.Context, name string) (deployedProject, error) {
+		resources, err := s.Stacks.Resources(ctx, name)
+		if err != nil {
+			err = fmt.Errorf("looking for protected resources: %w", err)
+		}
+		return deployedProject{name, resources}, err
+	})
 }
 
 // protected returns the resources that Pulumi refuses to delete, each with its project.
@@ -63,11 +56,10 @@ func (d deployed) protected() []string {
 // checkDestroy refuses a destroy that Pulumi would refuse half way, when everything that
 // depends on the protected resources is gone.
 func (d deployed) checkDestroy(s *session.Session) error {
-	lines := d.protected()
-	if len(lines) == 0 {
-		return nil
+	if resources := d.protected(); len(resources) > 0 {
+		return RefuseProtected(resources, s.Command("pulumi PROJECT"))
 	}
-	return &ProtectedError{Lines: lines, Pulumi: s.Command("pulumi PROJECT")}
+	return nil
 }
 
 // ProtectedIn returns the resources that Pulumi refuses to delete in the states of some projects of an environment,
@@ -87,22 +79,13 @@ func ProtectedIn(states map[string]json.RawMessage, projects []string) ([]string
 	return found.protected(), nil
 }
 
-// ProtectedError names the resources with Pulumi's option protect that a destroy would delete.
-type ProtectedError struct {
-	Lines  []string
-	Pulumi string // command that runs Pulumi in a project
-}
-
-// Error names each of them.
-func (e *ProtectedError) Error() string {
-	return fmt.Sprintf("%s in the way of the destroy; nothing was deleted:\n  %s",
-		typeset.Counted(len(e.Lines), "protected resource"), strings.Join(e.Lines, "\n  "))
-}
-
-// NextStep says how to skip the resources, and how to remove their protection.
-func (e *ProtectedError) NextStep() string {
-	return fmt.Sprintf("skip their projects with --skip; to delete them, remove `protect` from the program and run up, "+
-		"or run `%s -- state unprotect URN`", e.Pulumi)
+// RefuseProtected returns the error of a destroy that would delete resources with Pulumi's option protect. command runs
+// Pulumi in a project.
+func RefuseProtected(resources []string, command string) error {
+	err := fmt.Errorf("%s in the way of the destroy; nothing was deleted:\n  %s",
+		typeset.Counted(len(resources), "protected resource"), strings.Join(resources, "\n  "))
+	return failure.Advise(err, fmt.Sprintf("skip their projects with --skip; to delete them, remove `protect` from the "+
+		"program and run up, or run `%s -- state unprotect URN`", command))
 }
 
 // list writes what a destroy deletes: first the resources that hold data, then the projects.

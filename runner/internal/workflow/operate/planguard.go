@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
 )
 
@@ -45,10 +47,16 @@ func (g planGuard) check(now updateplan.Project, emit func(event.Event)) error {
 	for _, difference := range differences {
 		g.emitFinding(emit, planFinding(now.Name, difference), "")
 	}
-	return &planError{
-		differences: differences, next: "`" + next{g.job}.preview() + "` makes a plan of what is left",
+	texts := model.Map(differences, updateplan.Difference.String)
+	if more := len(texts) - mostDifferences; more > 0 {
+		texts = append(texts[:mostDifferences], fmt.Sprintf("and %d more", more))
 	}
+	err := fmt.Errorf("the plan does not say so: %s; this project was not changed", strings.Join(texts, "; "))
+	return failure.Advise(err, "`"+next{g.job}.preview()+"` makes a plan of what is left")
 }
+
+// mostDifferences is how many differences an error lists; the findings have all of them.
+const mostDifferences = 5
 
 // planFinding returns a difference as the finding of the guard.
 func planFinding(project string, d updateplan.Difference) event.Finding {
@@ -61,28 +69,3 @@ func planFinding(project string, d updateplan.Difference) event.Finding {
 	}
 	return f
 }
-
-// planError says in what a project differs from the saved plan.
-type planError struct {
-	differences []updateplan.Difference
-	next        string
-}
-
-// mostDifferences is how many differences an error lists; the findings have all of them.
-const mostDifferences = 5
-
-// Error lists the first differences.
-func (e *planError) Error() string {
-	var texts []string
-	for i, difference := range e.differences {
-		if i == mostDifferences {
-			texts = append(texts, fmt.Sprintf("and %d more", len(e.differences)-i))
-			break
-		}
-		texts = append(texts, difference.String())
-	}
-	return "the plan does not say so: " + strings.Join(texts, "; ") + "; this project was not changed"
-}
-
-// NextStep says what to do.
-func (e *planError) NextStep() string { return e.next }

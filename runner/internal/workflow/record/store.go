@@ -45,7 +45,7 @@ func Begin(ctx context.Context, s *session.Session, op operation.Operation, vers
 	if r.store, err = s.RunLock().Rolled(ctx); err == nil {
 		r.last, err = read(ctx, s, r.store)
 	}
-	if _, broken := errors.AsType[*brokenRecordError](err); broken {
+	if errors.Is(err, errDamaged) {
 		err = nil // a new record replaces it: projects that this run does not touch count as never rolled out
 	}
 	if err != nil {
@@ -135,7 +135,7 @@ func read(ctx context.Context, s *session.Session, store lock.Store) (last Recor
 		return last, nil
 	}
 	if err := json.Unmarshal(content, &last); err != nil {
-		return Record{}, &brokenRecordError{err}
+		return Record{}, fmt.Errorf("%w (%w); the next up or destroy writes a new one", errDamaged, err)
 	}
 	if last.Format != format {
 		last = Record{} // of another format: counts as never rolled out
@@ -143,13 +143,8 @@ func read(ctx context.Context, s *session.Session, store lock.Store) (last Recor
 	return last, nil
 }
 
-// brokenRecordError says that a record is there and is not valid.
-type brokenRecordError struct{ cause error }
-
-// Error names the cause, and what replaces the record.
-func (e *brokenRecordError) Error() string {
-	return fmt.Sprintf("the record is damaged (%v); the next up or destroy writes a new one", e.cause)
-}
+// errDamaged says that a record is there and is not valid.
+var errDamaged = errors.New("the record is damaged")
 
 func hostOf() string {
 	host, err := os.Hostname()

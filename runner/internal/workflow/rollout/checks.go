@@ -54,7 +54,7 @@ func (r *rollout) lookBeforeDestroy(ctx context.Context) error {
 		}
 	}
 	if len(lines) > 0 {
-		return &operate.ProtectedError{Lines: lines, Pulumi: "runner pulumi PROJECT -s STACK" + r.Simulation.Flag()}
+		return operate.RefuseProtected(lines, "runner pulumi PROJECT -s STACK"+r.Simulation.Flag())
 	}
 	return nil
 }
@@ -100,12 +100,8 @@ func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout) error
 			return err
 		}
 		if why != "" {
-			problems = append(
-				problems,
-				config.Problem{
-					File: fleet.RolloutFile, Line: w.Line, Key: w.Name, Text: fmt.Sprintf("comes before, and %s%s", e.Stack, why),
-				},
-			)
+			text := fmt.Sprintf("comes before, and %s%s", e.Stack, why)
+			problems = append(problems, config.Problem{File: fleet.RolloutFile, Line: w.Line, Key: w.Name, Text: text})
 		}
 	}
 	if len(problems) == 0 {
