@@ -30,19 +30,23 @@ func (r Rule) broken(s *session.Session, preview event.Summary) []string {
 // CheckConsent refuses an operation that needs confirmation without a terminal, before anything is opened. --yes and
 // rules replace the confirmation; a simulated up needs none.
 func (r Request) CheckConsent(d session.Deps) error {
-	_, terminal := prompt.NewTerminal(d.Stdin, d.Stderr)
+	_, canAsk := r.Terminal(d)
 	decides := r.Operation.Deploys() && (r.Approve != NoRule || r.Simulation.On)
-	if !r.NeedsApproval() || r.Interactive && terminal || decides {
+	if !r.NeedsApproval() || canAsk || decides {
 		return nil
 	}
 	return prompt.NoTerminal(string(r.Operation))
 }
 
+// Terminal returns the terminal to ask the user on; ok is false where that is not possible.
+func (r Request) Terminal(d session.Deps) (t prompt.Terminal, ok bool) {
+	t, ok = prompt.NewTerminal(d.Stdin, d.Stderr)
+	return t, ok && r.Interactive
+}
+
 // approve asks for confirmation of an operation that changes resources. For an up it first shows the preview; for a
 // destroy it asks for the stack's name.
 func (j *job) approve(ctx context.Context) (err error) {
-	terminal, ok := prompt.NewTerminal(j.d.Stdin, j.d.Stderr)
-	q := question{terminal, j.Interactive && ok}
 	if len(j.w.plan.Steps) == 0 || j.s.Unchanged != nil {
 		return nil
 	}
@@ -57,15 +61,16 @@ func (j *job) approve(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	terminal, canAsk := j.Terminal(j.d)
 	switch {
-	case j.NeedsApproval() && j.Operation.Deploys() && (q.possible || j.Approve != NoRule):
-		return j.approveUp(ctx, q)
+	case j.NeedsApproval() && j.Operation.Deploys() && (canAsk || j.Approve != NoRule):
+		return j.approveUp(ctx)
 	case j.judges() || j.Operation.Deploys() && (j.isProtected(j.s) || len(found.protected()) > 0):
 		seen, err := j.preview(ctx)
 		if err != nil {
 			return err
 		}
-		return j.confirmLosses(ctx, seen.losses, q)
+		return j.confirmLosses(ctx, seen.losses)
 	case !j.NeedsApproval() || j.Operation.Deploys(): // without a terminal, a simulated up needs no confirmation
 		return nil
 	}
@@ -74,21 +79,16 @@ func (j *job) approve(ctx context.Context) (err error) {
 	return prompt.Agreed(answer == j.s.Settings.Stack.Text, err)
 }
 
-// question is the terminal to ask on, where that is possible.
-type question struct {
-	terminal prompt.Terminal
-	possible bool
-}
-
 // approveUp shows a preview of all projects and asks once.
-func (j *job) approveUp(ctx context.Context, q question) error {
+func (j *job) approveUp(ctx context.Context) error {
 	seen, err := j.preview(ctx)
 	if err != nil {
 		return err
 	}
-	if err = j.confirmLosses(ctx, seen.losses, q); err != nil || seen.losses.any() {
+	if err = j.confirmLosses(ctx, seen.losses); err != nil || seen.losses.any() {
 		return err // typing the name was the approval
 	}
+	terminal, canAsk := j.Terminal(j.d)
 	var broken []string
 	if j.Approve != NoRule {
 		broken = j.Approve.broken(j.s, j.before)
@@ -96,13 +96,13 @@ func (j *job) approveUp(ctx context.Context, q question) error {
 	switch {
 	case len(broken) == 0 && (j.Approve != NoRule || !j.before.Changes.Any()):
 		return nil
-	case !q.possible:
+	case !canAsk:
 		text := "not approved by --auto-approve-if %s, because of %s; nothing was changed"
 		return &prompt.Declined{Text: fmt.Sprintf(text, j.Approve, strings.Join(broken, ", "))}
 	}
 	changes := j.before.Changes.Words(operation.Preview)
 	text := fmt.Sprintf("Deploy this to the stack %s (%s)?", j.s.Settings.Stack.Text, changes)
-	return prompt.Agreed(q.terminal.Confirm(ctx, text))
+	return prompt.Agreed(terminal.Confirm(ctx, text))
 }
 
 // preview shows what up would do, without recording a run, and keeps its summary.

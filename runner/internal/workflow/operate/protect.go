@@ -17,8 +17,8 @@ import (
 // CheckProtection refuses to destroy a protected environment, unless the user can be
 // asked for its name.
 func (r Request) CheckProtection(d session.Deps, s *session.Session) error {
-	_, terminal := prompt.NewTerminal(d.Stdin, d.Stderr)
-	if !r.Operation.Destroys() || !r.isProtected(s) || r.NeedsApproval() && r.Interactive && terminal {
+	_, canAsk := r.Terminal(d)
+	if !r.Operation.Destroys() || !r.isProtected(s) || r.NeedsApproval() && canAsk {
 		return nil
 	}
 	return &config.Error{
@@ -136,14 +136,15 @@ func (l losses) texts(s *session.Session) []string {
 
 // confirmLosses asks for the stack's name before an up that loses data of a
 // protected environment, or a cluster. Without a terminal, --allow has to name the resources.
-func (j *job) confirmLosses(ctx context.Context, lost losses, q question) error {
+func (j *job) confirmLosses(ctx context.Context, lost losses) error {
 	if !lost.any() {
 		return nil
 	}
-	if !q.possible || !j.NeedsApproval() {
+	terminal, canAsk := j.Terminal(j.d)
+	if !canAsk || !j.NeedsApproval() {
 		return lost.forbid(j.s)
 	}
-	return prompt.Agreed(askForStack(ctx, q.terminal, j.s.Settings.Stack.Text, lost))
+	return prompt.Agreed(askForStack(ctx, terminal, j.s.Settings.Stack.Text, lost))
 }
 
 // askForStack asks for the name of a stack, before something with data is lost.

@@ -43,7 +43,7 @@ func (j *job) newSecondLook(screen ui.Screen) *secondLook {
 			l.first[name] = previewed
 		}
 	}
-	if shown, ok := screen.(interface{ Suspend(ask func()) }); ok && j.Interactive {
+	if shown, ok := screen.(interface{ Suspend(ask func()) }); ok {
 		l.suspend = shown.Suspend
 	}
 	return l
@@ -117,8 +117,8 @@ func (l *secondLook) judgeLosses(
 // ask asks a question while the screen is not painted. Without a terminal, or if the run
 // needed no approval, the answer is no.
 func (l *secondLook) ask(question func(prompt.Terminal) (bool, error)) (agreed bool, err error) {
-	terminal, ok := prompt.NewTerminal(l.d.Stdin, l.d.Stderr)
-	if !ok || l.suspend == nil || !l.NeedsApproval() {
+	terminal, canAsk := l.Terminal(l.d)
+	if !canAsk || l.suspend == nil || !l.NeedsApproval() {
 		return false, nil
 	}
 	l.asking.Lock()

@@ -141,16 +141,12 @@ func (r *rollout) notRolled(ctx context.Context, stack string, t record.Today) (
 	o := r.Options
 	o.Shared = &r.shared
 	v, err := t.Compare(ctx, r.d, o, stack)
+	why := strings.Join(v.Reasons(), "; ")
 	switch {
-	case err != nil:
+	case err != nil || why == "":
 		return "", err
 	case v.State == record.HasChanged:
 		return fmt.Sprintf(" has changed since it was rolled out (%s): %s", v.Run, strings.Join(v.Changes, ", ")), nil
-	}
-	why := strings.Join(v.Reasons(), "; ")
-	switch {
-	case why == "":
-		return "", nil
 	case strings.HasPrefix(why, "has "):
 		return " " + why, nil
 	}

@@ -12,14 +12,13 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/providers/cloud"
 	"mara/runner/internal/environment/hooks"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/machine/reach"
 	"mara/runner/internal/repo/fleet"
@@ -51,31 +50,20 @@ func (r *rollout) pass(ctx context.Context, w fleet.Wave, gate fleet.Gate, emit 
 }
 
 func (r *rollout) members(w fleet.Wave) []string {
-	var names []string
-	for name := range r.plan.Environments {
-		if r.plan.Waves[name].Name == w.Name {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+	return slices.DeleteFunc(model.Keys(r.plan.Environments), func(name string) bool {
+		return r.plan.Waves[name].Name != w.Name
+	})
 }
 
 // each calls do for all environments of a wave, and returns all errors.
 func (r *rollout) each(ctx context.Context, w fleet.Wave, do func(ctx context.Context, stack string) error) error {
-	names := r.members(w)
-	errs := make([]error, len(names))
-	var group errgroup.Group
-	group.SetLimit(r.o.AtOnce)
-	for i, name := range names {
-		group.Go(func() error {
-			if err := do(ctx, name); err != nil {
-				errs[i] = fmt.Errorf("%s: %w", name, err)
-			}
-			return nil
-		})
+	call := func(ctx context.Context, stack string) (failed, _ error) { // the others go on
+		if failed = do(ctx, stack); failed != nil {
+			failed = fmt.Errorf("%s: %w", stack, failed)
+		}
+		return failed, nil
 	}
-	_ = group.Wait() // the errors are in errs
+	errs, _ := parallel.Limited(ctx, r.o.AtOnce, r.members(w), call)
 	return errors.Join(errs...)
 }
 
@@ -121,8 +109,8 @@ func (r *rollout) ask(ctx context.Context, w fleet.Wave, gate fleet.Gate) error 
 	if r.Yes {
 		return nil
 	}
-	terminal, ok := prompt.NewTerminal(r.d.Stdin, r.d.Stderr)
-	if !r.Interactive || !ok {
+	terminal, ok := r.Terminal(r.d)
+	if !ok {
 		return fmt.Errorf("%q needs confirmation, and this is not a terminal; resume with --resume on a terminal, or "+
 			"with --resume --yes", gate.Text)
 	}
@@ -243,7 +231,7 @@ func (r *rollout) addresses(gate fleet.Gate, outputs journal.Outputs) ([]string,
 		project, isKnown := r.Known().Project(name)
 		isBuiltIn := isKnown && project.Own == nil
 		for output, value := range values {
-			if address := webAddress(value); address != "" && isPublic(address) && isAddressOf(project, isBuiltIn, output) {
+			if address, isPublic := webAddress(value); isPublic && isAddressOf(project, isBuiltIn, output) {
 				found = append(found, address)
 			}
 		}
@@ -261,8 +249,9 @@ func namedAddresses(patterns []string, outputs journal.Outputs) (found []string,
 		before := len(found)
 		for project, values := range outputs {
 			for output, value := range values {
-				if matched, _ := path.Match(pattern, project+"/"+output); matched && webAddress(value) != "" {
-					found = append(found, webAddress(value))
+				address, _ := webAddress(value)
+				if matched, _ := path.Match(pattern, project+"/"+output); matched && address != "" {
+					found = append(found, address)
 				}
 			}
 		}
@@ -274,21 +263,15 @@ func namedAddresses(patterns []string, outputs journal.Outputs) (found []string,
 	return slices.Compact(slices.Sorted(slices.Values(found))), nil
 }
 
-// webAddress returns an output that is an address of the web; "" for others.
-func webAddress(value any) string {
-	text, _ := value.(string)
+// webAddress returns an output that is an address of the web, "" for others, and whether it can be reached from outside
+// of a cluster.
+func webAddress(value any) (text string, isPublic bool) {
+	text, _ = value.(string)
 	address, err := url.Parse(text)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
-		return ""
+		return "", false
 	}
-	return text
-}
-
-// isPublic reports whether an address can be reached from outside of a cluster.
-func isPublic(address string) bool {
-	parsed, err := url.Parse(address)
-	host := strings.TrimSuffix(parsed.Hostname(), ".cluster.local")
-	return err == nil && !strings.HasSuffix(host, ".svc")
+	return text, !strings.HasSuffix(strings.TrimSuffix(address.Hostname(), ".cluster.local"), ".svc")
 }
 
 // isAddressOf reports, by the name of an output, whether the project answers there. Projects of the catalogue also have

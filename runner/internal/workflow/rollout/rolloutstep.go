@@ -167,8 +167,8 @@ func (r *rollout) approve(ctx context.Context) error {
 	if !r.NeedsApproval() || len(environments) == 0 {
 		return nil
 	}
-	terminal, ok := prompt.NewTerminal(r.d.Stdin, r.d.Stderr)
-	if !r.Interactive || !ok {
+	terminal, ok := r.Terminal(r.d)
+	if !ok {
 		if r.Operation.Deploys() && r.Simulation.On {
 			return nil
 		}
