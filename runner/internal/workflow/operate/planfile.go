@@ -21,28 +21,17 @@ func (f planFile) check(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	refuse := func(format string, args ...any) *failure.Environment {
-		return &failure.Environment{
-			Text: "--plan: " + fmt.Sprintf(format, args...) + "; nothing was changed",
-			Next: "make a new plan with `" + next(f).preview() + "`",
-		}
-	}
 	switch {
 	case p.Stack != s.Settings.Stack.Text || p.Provider != s.Provider.Name:
-		return refuse(
-			"the plan is for %s, stack %s, not for %s, stack %s", p.Provider, p.Stack, s.Provider.Name, s.Settings.Stack.Text,
-		)
+		return f.refuse("the plan is for %s, stack %s, not for %s, stack %s",
+			p.Provider, p.Stack, s.Provider.Name, s.Settings.Stack.Text)
 	case p.Simulated != f.Simulation.On:
-		return refuse("the plan is for a simulated environment, or this one is: only one of them is")
+		return f.refuse("the plan is for a simulated environment, or this one is: only one of them is")
 	}
 	if changes := fingerprint.Fingerprint(p.Configuration).Changes(inputs.Configuration(s)); len(changes) > 0 {
-		return refuse("the configuration has changed since: %s", strings.Join(changes, ", "))
+		return f.refuse("the configuration has changed since: %s", strings.Join(changes, ", "))
 	}
-	if refused, next := f.checkPrograms(); refused != "" {
-		err := refuse("%s", refused)
-		if next != "" {
-			err.Next = next
-		}
+	if err := f.checkPrograms(); err != nil {
 		return err
 	}
 	var changed []string
@@ -56,9 +45,17 @@ func (f planFile) check(ctx context.Context) error {
 		}
 	}
 	if len(changed) > 0 {
-		return refuse("the state has changed since: %s", strings.Join(changed, ", "))
+		return f.refuse("the state has changed since: %s", strings.Join(changed, ", "))
 	}
 	return nil
+}
+
+// refuse returns the error of a plan that is not carried out.
+func (f planFile) refuse(format string, args ...any) *failure.Environment {
+	return &failure.Environment{
+		Text: "--plan: " + fmt.Sprintf(format, args...) + "; nothing was changed",
+		Next: "make a new plan with `" + next(f).preview() + "`",
+	}
 }
 
 // reportUnsaved says that a preview that has failed has written no plan: a file of that

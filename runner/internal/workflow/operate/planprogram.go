@@ -70,12 +70,11 @@ func (f planFile) writtenFiles() []string {
 	return files
 }
 
-// checkPrograms returns why a plan cannot be carried out with the runner and the
-// programs of today, or "" if it can. next says what helps, unless that is another plan.
-func (f planFile) checkPrograms() (refused, next string) {
+// checkPrograms refuses a plan that cannot be carried out with the runner and the programs of today.
+func (f planFile) checkPrograms() error {
 	hold := f.Plan.Hold
 	if hold.Runner != f.d.Version {
-		return fmt.Sprintf("the plan is of another version of the runner: %s, and this is %s", hold.Runner, f.d.Version), ""
+		return f.refuse("the plan is of another version of the runner: %s, and this is %s", hold.Runner, f.d.Version)
 	}
 	steps := slices.DeleteFunc(slices.Clone(f.s.Plan.Steps), func(step plan.Step) bool {
 		return !slices.ContainsFunc(hold.Projects, func(p updateplan.Project) bool { return p.Name == step.Project.Name })
@@ -84,12 +83,14 @@ func (f planFile) checkPrograms() (refused, next string) {
 	changed, unknown := comparePrograms(*hold, now, reasons)
 	switch {
 	case len(changed) > 0:
-		return "changed since: " + strings.Join(changed, ", "), ""
+		return f.refuse("changed since: %s", strings.Join(changed, ", "))
 	case len(unknown) > 0 && !f.Plan.UnknownPrograms:
-		return "these programs cannot be compared with the planned ones: " + strings.Join(unknown, ", "),
-			"add --unknown-programs allow: each project is still previewed and compared with the plan before it is touched"
+		err := f.refuse("these programs cannot be compared with the planned ones: %s", strings.Join(unknown, ", "))
+		err.Next = "add --unknown-programs allow: each project is still previewed and compared with the plan before it is " +
+			"touched"
+		return err
 	}
-	return "", ""
+	return nil
 }
 
 // comparePrograms lists what has changed since a plan was made, and what cannot be compared.

@@ -218,19 +218,19 @@ func (e *secondLookError) NextStep() string { return e.next }
 func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Event)) error {
 	name := task.Step.Project.Name
 	due, losesCluster := o.again.isDue(name), o.cluster.isDue(task)
-	if !o.plan.isDue(name) && !due && !losesCluster {
+	if !o.held.isDue(name) && !due && !losesCluster {
 		return nil
 	}
 	task.Operation, task.Record = operation.Preview, true
 	task.Secrets = nil // it would read the state, which is about to change
-	if _, err := o.stacks.Operate(ctx, task, func(event.Event) {}); err != nil {
+	if _, err := o.s.Stacks.Operate(ctx, task, func(event.Event) {}); err != nil {
 		return fmt.Errorf("previewing it with the current outputs of what it reads: %w", err)
 	}
-	now, ok := o.stacks.Previewed(name)
+	now, ok := o.s.Stacks.Previewed(name)
 	if !ok {
 		return fmt.Errorf("the second preview of %s has found nothing to compare", name)
 	}
-	if err := o.plan.check(now, emit); err != nil {
+	if err := o.held.check(now, emit); err != nil {
 		return err
 	}
 	if due {

@@ -54,35 +54,29 @@ func (j *job) walk(
 
 // operator does a step's work on its stack.
 type operator struct {
-	stacks  *stacks.Set
+	*job
+	checks
 	task    stacks.Task // for every step
-	plan    planGuard   // the plan that an up must follow
-	again   *secondLook // judges partial previews; nil if nothing depends on them
-	cluster *clusterGuard
+	held    planGuard   // holds an up to a plan
 	cloud   cloudWatch
-	before  hooks.BeforeFunc
-	failed  func(ctx context.Context, step plan.Step, failure error, emit func(event.Event))
+	hooks   hooks.Hooks
+	prepare hooks.BeforeFunc
 	inside  hooks.InsideFunc    // nil without --deep
-	known   *unchanged.Projects // nil if nothing is known
 	reasons *unchanged.Projects // of a preview: why projects run; nil for other operations
-	outputs *outputContract
-	rollout *Rollout
 }
 
-func (j *job) newOperator(op operation.Operation, check checks) operator {
+func (j *job) newOperator(op operation.Operation, before checks) operator {
 	around := j.s.Hooks()
 	around.LeaveBehind = j.Removal.LeaveBehind
 	work := operator{
-		stacks: j.s.Stacks, task: j.task(op), plan: j.newPlanGuard(op),
-		before: around.Before(op, j.Removal.Forget), failed: around.Failed,
-		known: check.known, again: check.again, rollout: j.Rollout, outputs: j.contract, cluster: j.cluster,
-		cloud: newCloudWatch(j.s),
+		job: j, checks: before, task: j.task(op), held: j.newPlanGuard(op), cloud: newCloudWatch(j.s),
+		hooks: around, prepare: around.Before(op, j.Removal.Forget),
 	}
 	if op == operation.Preview {
 		work.reasons = unchanged.New(j.s, false)
 	}
 	if j.Deep {
-		work.inside = j.s.Hooks().Inside()
+		work.inside = around.Inside()
 	}
 	return work
 }
@@ -97,20 +91,20 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		return executor.Outcome{Skipped: "unchanged since " + run, Unchanged: run}, nil
 	}
 	o.reasons.Explain(ctx, step, emit)
-	if o.rollout != nil {
-		leave, err := o.rollout.Enter(ctx)
+	if o.Rollout != nil {
+		leave, err := o.Rollout.Enter(ctx)
 		if err != nil {
 			return executor.Outcome{}, err
 		}
 		defer leave()
 	}
-	if err := o.before(ctx, step, emit); err != nil {
+	if err := o.prepare(ctx, step, emit); err != nil {
 		return executor.Outcome{}, err
 	}
 	task := o.task
 	task.Step, task.Secrets = step, o.known.ChangedSecrets(ctx, step.Project.Name)
 	task.Fresh = o.cluster.isLost(step.Project.Name) && task.Operation == operation.Preview
-	if err := o.outputs.before(ctx, step.Project.Name, emit); err != nil {
+	if err := o.contract.before(ctx, step.Project.Name, emit); err != nil {
 		return executor.Outcome{}, err
 	}
 	if err := o.hold(ctx, task, emit); err != nil {
@@ -120,7 +114,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		return executor.Outcome{}, err
 	}
 	watched, end := o.cloud.follow(ctx, step.Project.Name, emit)
-	outcome, err := o.stacks.Operate(ctx, task, watched)
+	outcome, err := o.s.Stacks.Operate(ctx, task, watched)
 	end()
 	if err == nil && o.inside != nil && outcome.Skipped == "" {
 		var found event.Changes
@@ -128,10 +122,10 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		outcome.Changes = outcome.Changes.Plus(found)
 	}
 	if err != nil {
-		err = o.outputs.explain(ctx, step.Project, err)
-		o.failed(ctx, step, err, emit)
+		err = o.contract.explain(ctx, step.Project, err)
+		o.hooks.Failed(ctx, step, err, emit)
 	} else {
-		o.outputs.after(step, task.Operation, outcome.Outputs, emit)
+		o.contract.after(step, task.Operation, outcome.Outputs, emit)
 		o.known.Done(ctx, step, outcome)
 	}
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
