@@ -146,8 +146,7 @@ func IsSimulatedLost(ctx context.Context, s *session.Session) bool {
 // IsGone asks the cluster's provider whether the cluster is gone. It changes nothing.
 func (c Cluster) IsGone(ctx context.Context) (bool, error) {
 	var gone atomic.Bool
-	task := stacks.Task{Operation: operation.Drift, Step: c.Step, ParallelResources: c.parallel}
-	_, err := c.stacks.Operate(ctx, task, func(e event.Event) {
+	err := c.operate(ctx, operation.Drift, c.Step, func(e event.Event) {
 		if e.Type == event.StepProgress && e.Action == event.Delete && updateplan.IsCluster(e.Resource.Type) {
 			gone.Store(true)
 		}
@@ -157,12 +156,13 @@ func (c Cluster) IsGone(ctx context.Context) (bool, error) {
 
 // HasContents reports whether the cluster that projects have something in can still be asked for it.
 func (c Cluster) HasContents(ctx context.Context, contents Contents) bool {
-	if len(contents) == 0 {
-		return false
-	}
-	task := stacks.Task{Operation: operation.Drift, Step: contents[0].Step, ParallelResources: c.parallel}
-	_, err := c.stacks.Operate(ctx, task, func(event.Event) {})
-	return err == nil
+	return len(contents) > 0 && c.operate(ctx, operation.Drift, contents[0].Step, func(event.Event) {}) == nil
+}
+
+// operate runs an operation on a project.
+func (c Cluster) operate(ctx context.Context, op operation.Operation, step plan.Step, emit func(event.Event)) error {
+	_, err := c.stacks.Operate(ctx, stacks.Task{Operation: op, Step: step, ParallelResources: c.parallel}, emit)
+	return err
 }
 
 // Forget records that the cluster is gone: it refreshes the state of its project, and drops what was in the cluster
@@ -173,8 +173,7 @@ func (c Cluster) Forget(ctx context.Context, contents Contents) error {
 		return err
 	}
 	if made {
-		task := stacks.Task{Operation: operation.Refresh, Step: c.Step, ParallelResources: c.parallel}
-		if _, err := c.stacks.Operate(ctx, task, func(event.Event) {}); err != nil {
+		if err := c.operate(ctx, operation.Refresh, c.Step, func(event.Event) {}); err != nil {
 			return fmt.Errorf("reading from its provider that the cluster is gone: %w", err)
 		}
 		if made, _, err = c.IsMade(ctx); err != nil || made {

@@ -17,33 +17,43 @@ import (
 // ContentType is the media type of the text.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// sample is a line.
-type sample struct {
-	labels []string // name and value in turn
-	value  float64
+// set collects the lines of metrics, in the order in which the metrics were first added.
+type set struct {
+	names []string
+	lines map[string][]string // by metric
 }
 
-// family is a metric with its lines.
-type family struct {
-	name, help string
-	samples    []sample
-}
-
-// set collects the metrics, in the order of their first lines.
-type set struct{ families []*family }
+// escape escapes the value of a label.
+var escape = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
 
 func (s *set) add(name, help string, value float64, labels ...string) {
-	i := slices.IndexFunc(s.families, func(f *family) bool { return f.name == name })
-	if i < 0 {
-		i = len(s.families)
-		s.families = append(s.families, &family{name: name, help: help})
+	if s.lines[name] == nil {
+		s.names = append(s.names, name)
+		s.lines[name] = []string{fmt.Sprintf("# HELP %s %s\n# TYPE %s gauge\n", name, help, name)}
 	}
-	s.families[i].samples = append(s.families[i].samples, sample{labels, value})
+	var pairs []string
+	for label := range slices.Chunk(labels, 2) { // name and value
+		pairs = append(pairs, fmt.Sprintf(`%s="%s"`, label[0], escape.Replace(strings.ToValidUTF8(label[1], "?"))))
+	}
+	line := name
+	if len(pairs) > 0 {
+		line += "{" + strings.Join(pairs, ",") + "}"
+	}
+	s.lines[name] = append(s.lines[name], line+" "+strconv.FormatFloat(value, 'f', -1, 64)+"\n")
+}
+
+// text returns the lines of all metrics.
+func (s *set) text() string {
+	var b strings.Builder
+	for _, name := range s.names {
+		b.WriteString(strings.Join(s.lines[name], ""))
+	}
+	return b.String()
 }
 
 // Text returns the metrics of all environments.
 func Text(f view.Fleet, version string, now time.Time) []byte {
-	var s set
+	s := &set{lines: map[string][]string{}}
 	s.add("mara_build_info", "The version of the runner.", 1, "version", version)
 	counts := f.Counts()
 	for _, state := range view.States() {
@@ -143,25 +153,3 @@ func truth(is bool) float64 {
 }
 
 func seconds(t time.Time) float64 { return float64(t.Unix()) }
-
-// text formats the metrics.
-func (s *set) text() string {
-	var b strings.Builder
-	escape := strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
-	for _, f := range s.families {
-		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s gauge\n", f.name, f.help, f.name)
-		for _, line := range f.samples {
-			b.WriteString(f.name)
-			var labels []string
-			for label := range slices.Chunk(line.labels, 2) {
-				value := escape.Replace(strings.ToValidUTF8(label[1], "?"))
-				labels = append(labels, fmt.Sprintf(`%s="%s"`, label[0], value))
-			}
-			if len(labels) > 0 {
-				b.WriteString("{" + strings.Join(labels, ",") + "}")
-			}
-			b.WriteString(" " + strconv.FormatFloat(line.value, 'f', -1, 64) + "\n")
-		}
-	}
-	return b.String()
-}

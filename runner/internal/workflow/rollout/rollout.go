@@ -5,14 +5,12 @@ package rollout
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/machine/process"
 	"mara/runner/internal/output/ui"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/repo/gitsource"
@@ -219,14 +217,4 @@ func (r *rollout) next(summary *event.Summary) []string {
 		return []string{"runner fleet " + r.o.Command + suffix + " --resume   # continues with what is left"}
 	}
 	return []string{"runner fleet status" + suffix}
-}
-
-// surroundings returns the outside world and the view of one environment: the rollout shows its events on screen, and
-// passes each line of stderr to show.
-func (r *rollout) surroundings(screen ui.Screen, show func(line string)) (session.Deps, relay.View) {
-	d := r.d
-	d.Stderr = &process.Lines{Emit: func(line string) { show(strings.TrimSpace(line)) }}
-	d.StdinIsTerminal, d.Interrupt = false, nil // the rollout says when to stop
-	facts := ui.Facts{NoColour: true, Getenv: r.o.View.Facts.Getenv, OS: r.o.View.Facts.OS}
-	return d, relay.View{Stdout: io.Discard, Facts: facts, Screen: screen}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -12,14 +13,17 @@ import (
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/machine/process"
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/machine/typeset"
+	"mara/runner/internal/output/ui"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/executor"
 	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/workflow/operate"
+	"mara/runner/internal/workflow/relay"
 )
 
 // Operate implements executor.Operator: a step is an environment or a wave's end.
@@ -65,13 +69,17 @@ func (r *rollout) perform(ctx context.Context, one operate.Request, emit func(ev
 	return outcome, err
 }
 
-// operate carries out a request in its environment, as the command for one does.
+// operate carries out a request in its environment, as the command for one does. The screen of the rollout shows its
+// events, and what it writes to stderr.
 func (r *rollout) operate(ctx context.Context, one operate.Request, emit func(event.Event)) (*part, error) {
 	p := &part{emit: emit, stop: r.stop, room: r.room, operation: one.Operation}
 	one.Rollout = &operate.Rollout{ID: r.run.ID(), Resumes: r.resumes, Stop: r.stop, Enter: p.enter}
 	one.Waiting = session.Waiting{Stop: r.stop, Tell: func(text string) { event.Say(emit, event.Warning, "%s", text) }}
-	d, view := r.surroundings(p, func(line string) { event.Say(emit, event.Info, "%s", line) })
-	_, err := operate.Run(ctx, d, one, view)
+	d := r.d
+	d.Stderr = &process.Lines{Emit: func(line string) { event.Say(emit, event.Info, "%s", strings.TrimSpace(line)) }}
+	d.StdinIsTerminal, d.Interrupt = false, nil // the rollout says when to stop
+	facts := ui.Facts{NoColour: true, Getenv: r.o.View.Facts.Getenv, OS: r.o.View.Facts.OS}
+	_, err := operate.Run(ctx, d, one, relay.View{Stdout: io.Discard, Facts: facts, Screen: p})
 	return p, p.err(err)
 }
 
