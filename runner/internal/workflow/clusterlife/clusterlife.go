@@ -226,8 +226,3 @@ func (c Contents) protected() []string {
 	}
 	return names
 }
-
-// LostIn returns the clusters that a project would replace or delete.
-func LostIn(project updateplan.Project) []updateplan.Step {
-	return slices.DeleteFunc(slices.Clone(project.Steps), func(step updateplan.Step) bool { return !step.LosesCluster() })
-}

@@ -47,6 +47,7 @@ func (r Request) Terminal(d session.Deps) (t prompt.Terminal, ok bool) {
 // approve asks for confirmation of an operation that changes resources. For an up it first shows the preview; for a
 // destroy it asks for the stack's name.
 func (j *job) approve(ctx context.Context) (err error) {
+	defer func() { j.reportRefused(err) }()
 	if len(j.w.plan.Steps) == 0 || j.s.Unchanged != nil {
 		return nil
 	}

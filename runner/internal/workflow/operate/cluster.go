@@ -52,8 +52,7 @@ func (j *job) lookAtCluster(ctx context.Context) (err error) {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		j.s.Warnings = append(j.s.Warnings, fmt.Sprintf(
-			"the cluster does not answer (%s), and its provider cannot be asked whether it is still there: %v", reason, err))
+		j.warn("the cluster does not answer (%s), and its provider cannot be asked whether it is still there: %v", reason, err)
 	case gone:
 		g.lost = fmt.Sprintf("its provider does not have it any more, and its API server does not answer (%s)", reason)
 	}
@@ -110,20 +109,21 @@ func (g judge) reportLostCluster(emit func(event.Event)) {
 	}
 }
 
-// settleLost records in the states that the cluster is gone, with everything in it. The run then makes all anew.
-func (g *clusterGuard) settleLost(ctx context.Context) error {
-	if g == nil || g.lost == "" || !g.Operation.Deploys() {
+// settleLostCluster records in the states that the cluster is gone, with everything in it. The run then makes all anew.
+func (j *job) settleLostCluster(ctx context.Context) error {
+	g := j.cluster
+	if g == nil || g.lost == "" || !j.Operation.Deploys() {
 		return nil
 	}
-	if g.before.Run == "" { // no preview has shown it
-		g.s.Warnings = append(g.s.Warnings, g.lostText())
+	if j.before.Run == "" { // no preview has shown it
+		j.warn("%s", g.lostText())
 	}
 	changed := append([]string{g.Step.Project.Name}, g.contents.Projects()...)
-	changed = slices.DeleteFunc(changed, func(name string) bool { return !g.s.Stacks.IsDeployed(name) })
-	if err := g.s.Leftovers().BackUp(ctx, changed, g.s.Held.Backups()); err != nil {
+	changed = slices.DeleteFunc(changed, func(name string) bool { return !j.s.Stacks.IsDeployed(name) })
+	if err := j.s.Leftovers().BackUp(ctx, changed, j.s.Held.Backups()); err != nil {
 		return err
 	}
-	fmt.Fprintf(g.d.Stderr, "the previous states are in %s\n", g.s.Held.Backups())
+	fmt.Fprintf(j.d.Stderr, "the previous states are in %s\n", j.s.Held.Backups())
 	return g.Forget(ctx, g.contents)
 }
 
@@ -153,7 +153,7 @@ func (g *clusterGuard) clear(ctx context.Context, task stacks.Task, emit func(ev
 		return nil
 	}
 	previewed, ok := g.s.Stacks.Previewed(task.Step.Project.Name)
-	if !ok || len(clusterlife.LostIn(previewed)) == 0 {
+	if !ok || !slices.ContainsFunc(previewed.Steps, updateplan.Step.LosesCluster) {
 		return nil
 	}
 	return g.Clear(ctx, g.contents, emit)

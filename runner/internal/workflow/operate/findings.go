@@ -31,10 +31,10 @@ func (g judge) emitBroken(emit func(event.Event), err error) {
 }
 
 // reportRefused emits what the preview of an up has found, and writes its report,
-// if the up is refused, because no run writes it then.
+// if an error refuses the up, because no run writes it then.
 func (j *job) reportRefused(err error) {
 	shown, denied := j.before, forbidden(err)
-	if j.Rollout != nil || shown.Run == "" || denied == nil && shown.Outcome() == event.Succeeded {
+	if err == nil || j.Rollout != nil || shown.Run == "" || denied == nil && shown.Outcome() == event.Succeeded {
 		return
 	}
 	if shown.Outcome() == event.Succeeded { // the protection has refused it, after the preview

@@ -10,11 +10,13 @@ import (
 	"mara/runner/internal/run/event"
 )
 
-// settleIdentified repairs the states of projects whose creations were interrupted. It imports and refreshes the
-// resources that exist in the cloud, and drops the others, which the run then creates again.
-func (j *job) settleIdentified(ctx context.Context, identified []leftovers.Identity) error {
-	if len(identified) == 0 {
-		return nil
+// settleLeftovers clears what earlier runs have left, and repairs the states of projects whose creations were
+// interrupted. It imports and refreshes the resources that exist in the cloud, and drops the others, which the run then
+// creates again.
+func (j *job) settleLeftovers(ctx context.Context) error {
+	identified := j.left.Identified
+	if err := j.s.Leftovers().Clear(ctx, j.left); err != nil || len(identified) == 0 {
+		return err
 	}
 	pending, ids, imports := make([]stacks.Pending, 0, len(identified)), map[string]string{}, map[string]bool{}
 	for _, i := range identified {

@@ -15,6 +15,7 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/identity"
+	"mara/runner/internal/environment/leftovers"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/cost"
 	"mara/runner/internal/machine/failure"
@@ -41,6 +42,7 @@ type job struct {
 	contract *outputContract // of the outputs
 	before   event.Summary   // of the preview that came before an up
 	cluster  *clusterGuard   // nil if there is no cluster to lose
+	left     leftovers.Found // of earlier runs
 }
 
 // newJob returns an operation on an open environment. It reads the prices once, when they are needed.
@@ -63,41 +65,30 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 	}
 	j.warnOfOrphans(ctx)
 	for _, step := range []func(context.Context) error{
-		j.chooseWork, planFile{j}.check, j.checkOutputs, j.lookAtCluster,
+		j.choose, planFile{j}.check, j.checkOutputs, j.lookAtCluster, j.findLeftovers, j.approve,
+		j.settleLeftovers, j.settleLostCluster, j.rememberProvider,
 	} {
 		if err := step(ctx); err != nil {
-			return summary, err
-		}
-	}
-	wasKilled := s.Held.TakenOver || journal.WasCutOff(s.Directory.Runs(), s.Environment())
-	found, err := session.FindLeftovers(ctx, s, j.w.plan, r.Rest.Resume, wasKilled)
-	if err != nil {
-		return summary, err
-	}
-	s.Warnings = append(s.Warnings, found.Warnings...)
-	if err := j.approve(ctx); err != nil {
-		j.reportRefused(err)
-		return summary, err
-	}
-	if err := s.Leftovers().Clear(ctx, found); err != nil {
-		return summary, err
-	}
-	if err := j.settleIdentified(ctx, found.Identified); err != nil {
-		return summary, err
-	}
-	if err := j.cluster.settleLost(ctx); err != nil {
-		return summary, err
-	}
-	if r.Operation.Deploys() { // the provider is known before anything is deployed with it
-		if err := j.rememberProvider(); err != nil {
 			return summary, err
 		}
 	}
 	return j.carryOut(ctx)
 }
 
-// rememberProvider records provider and backend, and corrects a stack file that names another provider.
-func (j *job) rememberProvider() error {
+// findLeftovers looks for what earlier runs have left.
+func (j *job) findLeftovers(ctx context.Context) (err error) {
+	wasKilled := j.s.Held.TakenOver || journal.WasCutOff(j.s.Directory.Runs(), j.s.Environment())
+	j.left, err = session.FindLeftovers(ctx, j.s, j.w.plan, j.Rest.Resume, wasKilled)
+	j.s.Warnings = append(j.s.Warnings, j.left.Warnings...)
+	return err
+}
+
+// rememberProvider records provider and backend before an up deploys anything with them, and corrects a stack file that
+// names another provider.
+func (j *job) rememberProvider(context.Context) error {
+	if !j.Operation.Deploys() {
+		return nil
+	}
 	changed, err := identity.KeepProvider(j.s, request.Write)
 	if err != nil {
 		return err

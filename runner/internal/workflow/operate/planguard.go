@@ -5,41 +5,21 @@ import (
 	"strings"
 
 	"mara/projects/model"
-	"mara/projects/model/operation"
 	"mara/runner/internal/guard/updateplan"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
 )
 
-// planGuard refuses projects that would do something else than a saved plan says. Without
-// a plan it refuses nothing.
-type planGuard struct {
-	judge
-	projects map[string]updateplan.Project
-}
-
-func (j *job) newPlanGuard(op operation.Operation) planGuard {
-	guard := planGuard{judge: judge{j}, projects: map[string]updateplan.Project{}}
-	if j.Plan.Hold != nil && op.Deploys() {
-		for _, project := range j.Plan.Hold.Projects {
-			guard.projects[project.Name] = project
-		}
+// planned returns what the saved plan that an up must follow says of a project; ok is false if there is none.
+func (o operator) planned(project string) (planned updateplan.Project, ok bool) {
+	if o.Plan.Hold == nil || !o.task.Operation.Deploys() {
+		return planned, false
 	}
-	return guard
+	return model.Find(o.Plan.Hold.Projects, func(p updateplan.Project) bool { return p.Name == project })
 }
 
-// isDue reports whether a project has to be previewed again, to compare it with the plan.
-func (g planGuard) isDue(project string) bool {
-	_, held := g.projects[project]
-	return held
-}
-
-// check refuses a project whose preview differs from the plan. Every difference is a finding.
-func (g planGuard) check(now updateplan.Project, emit func(event.Event)) error {
-	planned, held := g.projects[now.Name]
-	if !held {
-		return nil
-	}
+// checkPlan refuses a project whose preview differs from the plan. Every difference is a finding.
+func (g judge) checkPlan(planned, now updateplan.Project, emit func(event.Event)) error {
 	differences := planned.Differences(now)
 	if len(differences) == 0 {
 		return nil

@@ -32,7 +32,7 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	j := newJob(d, r, view, s)
-	if err := j.choose(); err != nil {
+	if err := j.choose(ctx); err != nil {
 		return err
 	}
 	left := s.Leftovers()

@@ -169,14 +169,6 @@ func (r Request) isProtected(s *session.Session) bool {
 	return s.Settings.Config.Protected() != (config.Origin{}) && !slices.Contains(r.Allow, s.Settings.Stack.Text)
 }
 
-// task returns the part of a task that all steps share.
-func (r Request) task(op operation.Operation) stacks.Task {
-	return stacks.Task{
-		Operation: op, ParallelResources: r.Execution.Resources, Remove: r.Removal.Stacks || r.Removal.Orphans,
-		Forget: r.Removal.Forget, Clear: r.Repair, Record: op == operation.Preview, PolicyPacks: r.Guards.Packs,
-	}
-}
-
 // firstWait is the delay before the first retry.
 const firstWait = 5 * time.Second
 

@@ -217,8 +217,9 @@ func (e *secondLookError) NextStep() string { return e.next }
 // values that a program generates, such as a password, and show them.
 func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Event)) error {
 	name := task.Step.Project.Name
+	planned, isHeld := o.planned(name)
 	due, losesCluster := o.again.isDue(name), o.cluster.isDue(task)
-	if !o.held.isDue(name) && !due && !losesCluster {
+	if !isHeld && !due && !losesCluster {
 		return nil
 	}
 	task.Operation, task.Record = operation.Preview, true
@@ -230,8 +231,10 @@ func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Ev
 	if !ok {
 		return fmt.Errorf("the second preview of %s has found nothing to compare", name)
 	}
-	if err := o.held.check(now, emit); err != nil {
-		return err
+	if isHeld {
+		if err := (judge{o.job}).checkPlan(planned, now, emit); err != nil {
+			return err
+		}
 	}
 	if due {
 		return o.again.check(ctx, now, emit)

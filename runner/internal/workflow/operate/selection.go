@@ -29,16 +29,12 @@ type work struct {
 	done    []string                 // projects that the resumed run has done, to be skipped while they are current
 }
 
-// chooseWork chooses the work of the operation: on orphans, or on projects of the plan.
-func (j *job) chooseWork(ctx context.Context) (err error) {
+// choose chooses the work of the operation: on orphans, or on projects of the plan. It refuses a selection that skips a
+// project that others need.
+func (j *job) choose(ctx context.Context) (err error) {
 	if j.Removal.Orphans {
 		return j.chooseOrphans(ctx)
 	}
-	return j.choose()
-}
-
-// choose orders and selects the projects. It refuses a selection that skips a project that others need.
-func (j *job) choose() (err error) {
 	p := j.s.Plan
 	switch {
 	case j.Operation.Destroys():

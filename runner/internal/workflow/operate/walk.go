@@ -57,7 +57,6 @@ type operator struct {
 	*job
 	checks
 	task    stacks.Task // for every step
-	held    planGuard   // holds an up to a plan
 	cloud   cloudWatch
 	hooks   hooks.Hooks
 	prepare hooks.BeforeFunc
@@ -69,8 +68,11 @@ func (j *job) newOperator(op operation.Operation, before checks) operator {
 	around := j.s.Hooks()
 	around.LeaveBehind = j.Removal.LeaveBehind
 	work := operator{
-		job: j, checks: before, task: j.task(op), held: j.newPlanGuard(op), cloud: newCloudWatch(j.s),
-		hooks: around, prepare: around.Before(op, j.Removal.Forget),
+		job: j, checks: before, cloud: newCloudWatch(j.s), hooks: around, prepare: around.Before(op, j.Removal.Forget),
+		task: stacks.Task{
+			Operation: op, ParallelResources: j.Execution.Resources, Remove: j.Removal.Stacks || j.Removal.Orphans,
+			Forget: j.Removal.Forget, Clear: j.Repair, Record: op == operation.Preview, PolicyPacks: j.Guards.Packs,
+		},
 	}
 	if op == operation.Preview {
 		work.reasons = unchanged.New(j.s, false)
