@@ -171,10 +171,9 @@ func Configuration(s *session.Session) fingerprint.Fingerprint {
 // Planned returns a step as it is in the plan of the whole environment: skipping a project does not change what its
 // readers depend on.
 func Planned(s *session.Session, step plan.Step) plan.Step {
-	for _, other := range s.Plan.Steps {
-		if other.Project.Name == step.Project.Name {
-			return other
-		}
+	isSame := func(other plan.Step) bool { return other.Project.Name == step.Project.Name }
+	if planned, ok := model.Find(s.Plan.Steps, isSame); ok {
+		return planned
 	}
 	return step
 }

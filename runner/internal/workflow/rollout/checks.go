@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/parallel"
@@ -32,11 +33,7 @@ func (r *rollout) lookBeforeDestroy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, e := range found {
-		errs = append(errs, e.err)
-	}
-	if err := config.Join(errs...); err != nil {
+	if err := config.Join(model.Map(found, func(e doomed) error { return e.err })...); err != nil {
 		return err
 	}
 	states, err := inventory.StatesOf(ctx, r.d, r.Options, environments)

@@ -279,9 +279,8 @@ func webAddress(value any) (text string, isPublic bool) {
 func isAddressOf(project model.Project, isBuiltIn bool, output string) bool {
 	name := strings.ToLower(output)
 	if isBuiltIn {
-		return strings.HasSuffix(name, "url") && slices.ContainsFunc(
-			project.Outputs, func(o model.Output) bool { return o.Name == output && o.Highlight },
-		)
+		declared, _ := project.Output(output)
+		return strings.HasSuffix(name, "url") && declared.Highlight
 	}
 	return slices.ContainsFunc(
 		[]string{"url", "uri", "endpoint", "address"}, func(end string) bool { return strings.HasSuffix(name, end) },

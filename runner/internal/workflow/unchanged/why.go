@@ -51,11 +51,11 @@ func (u *Projects) reasons(record fingerprint.Record, recorded bool, changed []s
 		reasons = append(reasons, record.Again)
 	}
 	for _, part := range changed {
+		names := details.Changed(record.Details, part)
 		if part == fingerprint.VariablesPart {
-			reasons = append(reasons, nameVariables(u.maker.ChangedVariables(record.Variables)))
-			continue
+			names = u.maker.ChangedVariables(record.Variables)
 		}
-		reasons = append(reasons, namePart(part, details.Changed(record.Details, part)))
+		reasons = append(reasons, namePart(part, names))
 	}
 	switch {
 	case len(reasons) > 0:
@@ -78,6 +78,8 @@ func namePart(part string, names []string) string {
 		return cmp.Or(partWords[part], part)
 	case part == "configuration":
 		return named("key", names, 3)
+	case part == fingerprint.VariablesPart:
+		return named("environment variable", names, 5)
 	}
 	return named("file", names, 3)
 }
@@ -95,6 +97,7 @@ var partWords = map[string]string{
 	"hooks": "a hook that has to run", "state": "its state, which something else has changed",
 	"setting": "the backend, the stack or the provider", "programs": "the runner, its engine or a program that it starts",
 	"plugins": "the installed plugins", "plan": "its place in the plan", "secrets": "a stored secret",
+	fingerprint.VariablesPart: "a secret environment variable",
 }
 
 // Explain says why a preview runs a project: what an up would find changed.
@@ -105,14 +108,6 @@ func (u *Projects) Explain(ctx context.Context, step plan.Step, emit func(event.
 	record, recorded := u.records.Load(step.Project.Name)
 	_, details, changed := u.compare(ctx, step, record)
 	emit(u.why(step.Project.Name, record, recorded, changed, details))
-}
-
-// nameVariables returns the words for variables that have changed.
-func nameVariables(names []string) string {
-	if len(names) == 0 {
-		return "a secret environment variable"
-	}
-	return named("environment variable", names, 5)
 }
 
 // ChangedSince returns what has changed for a project since it was last done. A project

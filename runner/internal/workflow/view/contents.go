@@ -96,24 +96,11 @@ func projectContents(project string, state json.RawMessage) (p ProjectContents, 
 		return p, err
 	}
 	p.Outputs = contents.Outputs
-	var content struct {
-		Resources []struct {
-			URN      string    `json:"urn"`
-			Type     string    `json:"type"`
-			ID       any       `json:"id"`
-			Protect  bool      `json:"protect"`
-			External bool      `json:"external"`
-			Created  time.Time `json:"created"`
-			Modified time.Time `json:"modified"`
-		} `json:"resources"`
-	}
-	if len(state) == 0 {
-		return p, nil
-	}
-	if err := json.Unmarshal(state, &content); err != nil {
+	resources, err := resourcesIn(state)
+	if err != nil {
 		return p, err
 	}
-	for _, r := range content.Resources {
+	for _, r := range resources {
 		if r.Type == "pulumi:pulumi:Stack" || strings.HasPrefix(r.Type, "pulumi:providers:") {
 			continue
 		}
@@ -129,6 +116,29 @@ func projectContents(project string, state json.RawMessage) (p ProjectContents, 
 		return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name))
 	})
 	return p, nil
+}
+
+// stateResource is a resource as a state has it.
+type stateResource struct {
+	URN      string    `json:"urn"`
+	Type     string    `json:"type"`
+	ID       any       `json:"id"`
+	Protect  bool      `json:"protect"`
+	External bool      `json:"external"`
+	Created  time.Time `json:"created"`
+	Modified time.Time `json:"modified"`
+}
+
+// resourcesIn returns the resources in a state; none if there is no state.
+func resourcesIn(state json.RawMessage) ([]stateResource, error) {
+	var content struct {
+		Resources []stateResource `json:"resources"`
+	}
+	if len(state) == 0 {
+		return nil, nil
+	}
+	err := json.Unmarshal(state, &content)
+	return content.Resources, err
 }
 
 // answer is what reading an environment has found. It is kept, so that several pages ask once.

@@ -48,21 +48,11 @@ func LifeOf(ctx context.Context, s *session.Session) (l Life, err error) {
 
 // add counts the resources of a state, and notes when the oldest was created.
 func (l *Life) add(state json.RawMessage) (resources int, err error) {
-	var content struct {
-		Resources []struct {
-			Created *time.Time `json:"created"`
-		} `json:"resources"`
-	}
-	if len(state) == 0 {
-		return 0, nil
-	}
-	if err := json.Unmarshal(state, &content); err != nil {
-		return 0, err
-	}
-	for _, r := range content.Resources {
-		if r.Created != nil && !r.Created.IsZero() && (l.Born.IsZero() || r.Created.Before(l.Born)) {
-			l.Born = *r.Created
+	found, err := resourcesIn(state)
+	for _, r := range found {
+		if !r.Created.IsZero() && (l.Born.IsZero() || r.Created.Before(l.Born)) {
+			l.Born = r.Created
 		}
 	}
-	return len(content.Resources), nil
+	return len(found), err
 }

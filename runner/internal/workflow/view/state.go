@@ -73,12 +73,8 @@ func (e *Environment) judge(now time.Time) {
 		e.add(Unknown, e.Error)
 	case isLive || e.Lock.isElsewhere():
 		// what the record says of this run will be known when it ends
-	case v.State == record.NeverRolledOut:
-		e.add(NeverRolledOut, "")
-	case v.State == record.IsDestroyed:
-		e.add(Destroyed, "")
-	case v.State == record.IsUpToDate:
-		e.add(UpToDate, "")
+	case v.State == record.NeverRolledOut, v.State == record.IsDestroyed, v.State == record.IsUpToDate:
+		e.add(State(v.State), "")
 	default:
 		e.judgeRecord()
 	}
