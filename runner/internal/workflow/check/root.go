@@ -39,11 +39,9 @@ func WithoutGuards(ctx context.Context, d session.Deps, o session.Options) []Fin
 	return found.all
 }
 
-// prefix begins the names of the runner's own variables.
-const prefix = "RUNNER_"
-
 // variables judges the names in the environment file that look like variables of the runner.
 func variables(d session.Deps, o session.Options) (found []Finding) {
+	const prefix = "RUNNER_" // of the runner's own variables
 	if d.Variables == nil {
 		return nil
 	}

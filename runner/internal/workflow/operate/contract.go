@@ -46,24 +46,15 @@ type exportingStacks interface {
 	IsDeployed(project string) bool
 }
 
-// newOutputContract reads the programs of an environment for an operation that runs them.
-func (j *job) newOutputContract() *outputContract {
+// checkOutputs makes the contract of an operation that runs programs, and checks what is known before any of them runs.
+func (j *job) checkOutputs(ctx context.Context) error {
 	s := j.s
 	if !j.Operation.RunsPrograms() || s.Unchanged != nil {
 		return nil
 	}
 	exports := stacks.Exports{Set: s.Stacks}
-	return &outputContract{
+	j.contract = &outputContract{
 		Reads: check.ReadsOf(s, exports), warnOnly: j.WarnMissing, stacks: exports, plan: s.Plan, selected: j.w.plan.Names(),
-	}
-}
-
-// checkOutputs makes the contract of the operation and checks what is known before any
-// program runs.
-func (j *job) checkOutputs(ctx context.Context) error {
-	j.contract = j.newOutputContract()
-	if j.contract == nil {
-		return nil
 	}
 	missing, err := j.contract.missingBefore(ctx)
 	switch {

@@ -70,15 +70,6 @@ func (n next) resume() string {
 	return n.command(string(n.Operation), flags...) + " --resume"
 }
 
-// planWords returns the flags that carry out a saved plan, and no other one.
-func planWords(file string, saved *event.SavedPlan) []string {
-	words := []string{"--plan", ShellWord(file)}
-	if saved != nil {
-		words = append(words, "--plan-digest", saved.Digest)
-	}
-	return words
-}
-
 // afterFailure returns the command that may follow a run that has not succeeded.
 func (n next) afterFailure(summary *event.Summary) string {
 	hasFailed := func(step event.Step) bool { return step.Result != event.Succeeded && step.Result != event.Skipped }
@@ -104,7 +95,10 @@ func (n next) steps(summary *event.Summary) []string {
 		return []string{n.command("outputs"), n.command("status")}
 	case operation.Preview:
 		if n.Plan.Save != "" {
-			plan := planWords(n.Plan.Save, summary.SavedPlan)
+			plan := []string{"--plan", ShellWord(n.Plan.Save)}
+			if saved := summary.SavedPlan; saved != nil { // carries out no other plan
+				plan = append(plan, "--plan-digest", saved.Digest)
+			}
 			return []string{n.command("up", n.Carried.Provider, plan, n.Carried.Values, n.Carried.Gates)}
 		}
 		return []string{n.command("up", append([][]string{n.Carried.Provider}, up...)...)}

@@ -27,16 +27,14 @@ func (g judge) checkPlan(planned, now updateplan.Project, emit func(event.Event)
 	for _, difference := range differences {
 		g.emitFinding(emit, planFinding(now.Name, difference), "")
 	}
+	const most = 5 // the findings have all of them
 	texts := model.Map(differences, updateplan.Difference.String)
-	if more := len(texts) - mostDifferences; more > 0 {
-		texts = append(texts[:mostDifferences], fmt.Sprintf("and %d more", more))
+	if more := len(texts) - most; more > 0 {
+		texts = append(texts[:most], fmt.Sprintf("and %d more", more))
 	}
 	err := fmt.Errorf("the plan does not say so: %s; this project was not changed", strings.Join(texts, "; "))
 	return failure.Advise(err, "`"+next{g.job}.preview()+"` makes a plan of what is left")
 }
-
-// mostDifferences is how many differences an error lists; the findings have all of them.
-const mostDifferences = 5
 
 // planFinding returns a difference as the finding of the guard.
 func planFinding(project string, d updateplan.Difference) event.Finding {

@@ -18,9 +18,6 @@ import (
 	"mara/runner/internal/workflow/record"
 )
 
-// planParts are the parts of a project's fingerprint that a plan fixes.
-var planParts = []string{inputs.ProgramPart, inputs.FilesPart, "configuration", "secrets"}
-
 // planFingerprints returns for projects the digests that a plan fixes. Projects that
 // have none are in unknown, with the reason. The runner is fixed by its version; a build
 // without an exact one by its files, too.
@@ -28,9 +25,9 @@ func planFingerprints(
 	s *session.Session, steps []plan.Step, version string, outside []string,
 ) (known map[string]map[string]string, unknown map[string]error) {
 	known, unknown = map[string]map[string]string{}, map[string]error{}
-	parts := planParts
+	parts := []string{inputs.ProgramPart, inputs.FilesPart, "configuration", "secrets"}
 	if !record.IsSameRunner(version, version) {
-		parts = append(slices.Clone(parts), inputs.RunnerPart)
+		parts = append(parts, inputs.RunnerPart)
 	}
 	var maker *fingerprint.Maker
 	basis, err := inputs.BasisOf(s)

@@ -89,12 +89,11 @@ func (r Request) selectRest(s *session.Session) plan.Selection {
 	return plan.Selection{Skip: []string{"*"}} // nothing is left
 }
 
-// changedFunc returns what has changed for a project since it was done, or nothing if it is current.
-type changedFunc func(step plan.Step) []string
-
 // left returns the projects that a resumed run has to look at: unfinished projects, finished projects that have
-// changed since, and the readers of either, whose inputs may change.
-func left(p plan.Plan, rest journal.Resumption, op operation.Operation, changed changedFunc) []string {
+// changed since, and the readers of either, whose inputs may change. changed returns what has changed for a project.
+func left(
+	p plan.Plan, rest journal.Resumption, op operation.Operation, changed func(plan.Step) []string,
+) []string {
 	names := rest.Unfinished()
 	if !op.RunsPrograms() {
 		return names
@@ -115,7 +114,7 @@ func left(p plan.Plan, rest journal.Resumption, op operation.Operation, changed 
 }
 
 // limitToRest skips what the last run has done, as far as that is current, and what it skipped.
-func (j *job) limitToRest(changed changedFunc) error {
+func (j *job) limitToRest(changed func(plan.Step) []string) error {
 	rest, err := j.readRest(j.s)
 	if _, nothing := errors.AsType[*journal.ResumeError](err); nothing && j.Rollout != nil {
 		return nil // the rollout that is resumed has not begun with this environment, or others have worked on it since

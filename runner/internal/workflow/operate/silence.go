@@ -21,12 +21,10 @@ const silence = 30 * time.Second
 type cloudWatch struct {
 	projects []string                    // that the cloud's own plugin makes
 	ask      func(context.Context) error // nil if the cloud cannot be asked
-	after    time.Duration
 }
 
 // newCloudWatch returns the watch of an environment.
-func newCloudWatch(s *session.Session) cloudWatch {
-	w := cloudWatch{after: silence}
+func newCloudWatch(s *session.Session) (w cloudWatch) {
 	clouds, p := s.Deps.CloudClients, s.Provider
 	if clouds == nil || s.Options.Simulation.On {
 		return w
@@ -82,7 +80,7 @@ func (w cloudWatch) listen(ctx context.Context, heard <-chan struct{}, emit func
 			return
 		case <-heard:
 			continue
-		case <-time.After(w.after):
+		case <-time.After(silence):
 		}
 		failed, ok := errors.AsType[*cloud.Error](w.ask(ctx))
 		if ctx.Err() != nil || !ok || !failed.Unsure || failed.Text == said {

@@ -39,7 +39,7 @@ func TestSilence(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var asked atomic.Int32
-				w := cloudWatch{projects: []string{"lke"}, after: silence, ask: func(context.Context) error {
+				w := cloudWatch{projects: []string{"lke"}, ask: func(context.Context) error {
 					return test.answers[asked.Add(1)-1]
 				}}
 				var said []string

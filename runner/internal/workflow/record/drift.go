@@ -18,9 +18,6 @@ import (
 // driftFormat is the version of a stored result. A result of another version counts as none.
 const driftFormat = 1
 
-// mostDrift is how many differences of a project are stored.
-const mostDrift = 50
-
 // Drift is the result of the last comparison of an environment with its cloud. The runs of the journal are pruned,
 // this result stays. A later write makes it void.
 type Drift struct {
@@ -71,15 +68,16 @@ func (d *Drift) Words() []string {
 
 // KeepDrift stores the result of a comparison.
 func KeepDrift(s *session.Session, summary *event.Summary, whole bool) error {
+	const most = 50 // differences of a project
 	d := Drift{Format: driftFormat, Run: s.Held.RunID, At: summary.Finished, Whole: whole,
 		By: s.Held.Owner.User + "@" + s.Held.Owner.Host}
 	for _, step := range summary.Steps {
 		if step.Result == event.Skipped {
 			continue
 		}
-		d.Whole = d.Whole && (step.Result == event.Succeeded || step.Result == event.Skipped)
+		d.Whole = d.Whole && step.Result == event.Succeeded
 		p := ProjectDrift{Name: step.Name, Result: step.Result, Changes: step.Changes, Error: step.Error,
-			Differences: step.Differences[:min(len(step.Differences), mostDrift)]}
+			Differences: step.Differences[:min(len(step.Differences), most)]}
 		if p.Result != event.Succeeded || p.Changes.Any() || len(p.Differences) > 0 {
 			d.Projects = append(d.Projects, p)
 		}

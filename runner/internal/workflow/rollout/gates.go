@@ -17,7 +17,6 @@ import (
 	"mara/providers/cloud"
 	"mara/runner/internal/environment/hooks"
 	"mara/runner/internal/environment/session"
-	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/machine/reach"
@@ -26,13 +25,6 @@ import (
 	"mara/runner/internal/run/executor"
 	"mara/runner/internal/run/journal"
 )
-
-// soak waits, unless the rollout stops.
-func (r *rollout) soak(ctx context.Context, length time.Duration) error {
-	ctx, done := session.Waiting{Stop: r.stop}.Until(ctx)
-	defer done()
-	return interrupt.Sleep(ctx, length)
-}
 
 // pass waits until the environments of a wave pass a gate.
 func (r *rollout) pass(ctx context.Context, w fleet.Wave, gate fleet.Gate, emit func(event.Event)) error {

@@ -117,9 +117,12 @@ func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Even
 		return executor.Outcome{Skipped: event.WaveDone}, nil
 	}
 	if w.Soak > 0 {
-		if err := hooked(
-			emit, "soak "+event.FormatDuration(w.Soak), func() error { return r.soak(ctx, w.Soak) },
-		); err != nil {
+		soak := func() error { // unless the rollout stops
+			ctx, done := session.Waiting{Stop: r.stop}.Until(ctx)
+			defer done()
+			return interrupt.Sleep(ctx, w.Soak)
+		}
+		if err := hooked(emit, "soak "+event.FormatDuration(w.Soak), soak); err != nil {
 			return executor.Outcome{}, err
 		}
 	}
@@ -128,9 +131,8 @@ func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Even
 			return executor.Outcome{}, interrupt.ErrInterrupted
 		}
 		if slices.Contains(r.o.SkipGates, gate.Kind) {
-			emit(event.Event{
-				Type: event.RunWarning, Message: fmt.Sprintf("gate %s of wave %s is skipped by --skip-gate", gate, w.Name),
-			})
+			text := fmt.Sprintf("gate %s of wave %s is skipped by --skip-gate", gate, w.Name)
+			emit(event.Event{Type: event.RunWarning, Message: text})
 			continue
 		}
 		if err := hooked(emit, "gate "+gate.String(), func() error { return r.pass(ctx, w, gate, emit) }); err != nil {

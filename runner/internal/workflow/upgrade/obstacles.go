@@ -158,16 +158,13 @@ func workloadOf(item map[string]any) *workload {
 	replicas, ok := number(spec["replicas"])
 	switch {
 	case object["kind"] == "DaemonSet":
-		replicas = onEachNode
+		replicas = 0 // as many as there are nodes
 	case !ok:
 		replicas = 1 // Kubernetes' default
 	}
 	return &workload{where: place(item), namespace: namespaceOf(object), replicas: replicas,
 		labels: mapOf(mapOf(template["metadata"])["labels"]), onHost: hasHostPorts(mapOf(template["spec"]))}
 }
-
-// onEachNode stands for the replicas of a DaemonSet, as many as there are nodes.
-const onEachNode = 0
 
 // hasHostPorts reports whether a Pod takes ports of its node. Pods in the network of the host do not count: they serve
 // the node itself.

@@ -16,11 +16,8 @@ type Probe struct {
 	Patience time.Duration     // with one of them
 	Client   http.RoundTripper // nil for the usual
 
-	mu     sync.Mutex // holds what follows
-	asked  int
-	failed int
-	first  string // why the first failure failed
-	at     time.Time
+	mu   sync.Mutex // holds what follows
+	seen Result
 }
 
 // atOnce is how many questions may wait for an answer.
@@ -82,11 +79,11 @@ func (p *Probe) ask(ctx context.Context, client *http.Client) error {
 func (p *Probe) note(err error, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.asked++; err == nil {
+	if p.seen.Asked++; err == nil {
 		return
 	}
-	if p.failed++; p.failed == 1 {
-		p.first, p.at = err.Error(), now
+	if p.seen.Failed++; p.seen.Failed == 1 {
+		p.seen.First, p.seen.At = err.Error(), &now
 	}
 }
 
@@ -103,11 +100,9 @@ type Result struct {
 func (p *Probe) Result() Result {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := Result{URL: p.URL, Asked: p.asked, Failed: p.failed, First: p.first}
-	if p.failed > 0 {
-		r.At = &p.at
-	}
-	return r
+	seen := p.seen
+	seen.URL = p.URL
+	return seen
 }
 
 // String says how many answers failed.

@@ -125,7 +125,7 @@ func (r *Reader) Compare(ctx context.Context, names ...string) error {
 func (r *Reader) compare(ctx context.Context, today record.Today, name string) (c comparison) {
 	o := r.options
 	o.Request, o.Operation = o.Of(name), operation.Up
-	err := session.Use(r.deps, o, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
+	c.err = session.Use(r.deps, o, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
 		if c.verdict, err = today.CompareOpen(ctx, s); err != nil {
 			return err
 		}
@@ -134,7 +134,6 @@ func (r *Reader) compare(ctx context.Context, today record.Today, name string) (
 		_, c.shared, lockErr = s.RunLock().InBackend(ctx)
 		return errors.Join(lifeErr, lockErr)
 	})
-	c.err = err
 	return c
 }
 
