@@ -145,9 +145,8 @@ func (p past) reasons(d session.Deps, o session.Options, s *session.Session) (re
 	if !slices.Contains(known, stack) {
 		return []string{"did not exist at " + p.ref}, nil
 	}
-	before := o
-	before.Root = p.root
-	then, err := record.ValuesOf(d, before.Request, stack)
+	o.Root = p.root
+	then, err := record.ValuesOf(d, o.Request, stack)
 	if err != nil {
 		return nil, fmt.Errorf("at %s: %w", p.ref, err)
 	}
