@@ -57,16 +57,15 @@ func (j *job) approve(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if j.Operation.Destroys() {
-		if err := found.checkDestroy(j.s); err != nil {
-			return err
-		}
+	protected := found.protected()
+	if j.Operation.Destroys() && len(protected) > 0 { // Pulumi would refuse it half way
+		return RefuseProtected(protected, j.s.Command("pulumi PROJECT"))
 	}
 	terminal, canAsk := j.Terminal(j.d)
 	switch {
 	case j.NeedsApproval() && j.Operation.Deploys() && (canAsk || j.Approve != NoRule):
 		return j.approveUp(ctx)
-	case j.judges() || j.Operation.Deploys() && (j.isProtected(j.s) || len(found.protected()) > 0):
+	case j.judges() || j.Operation.Deploys() && (j.isProtected(j.s) || len(protected) > 0):
 		seen, err := j.preview(ctx)
 		if err != nil {
 			return err

@@ -53,15 +53,6 @@ func (d deployed) protected() []string {
 	return lines
 }
 
-// checkDestroy refuses a destroy that Pulumi would refuse half way, when everything that
-// depends on the protected resources is gone.
-func (d deployed) checkDestroy(s *session.Session) error {
-	if resources := d.protected(); len(resources) > 0 {
-		return RefuseProtected(resources, s.Command("pulumi PROJECT"))
-	}
-	return nil
-}
-
 // ProtectedIn returns the resources that Pulumi refuses to delete in the states of some projects of an environment,
 // each with its project.
 func ProtectedIn(states map[string]json.RawMessage, projects []string) ([]string, error) {

@@ -86,7 +86,7 @@ func Begin(ctx context.Context, d session.Deps, v View, root string, keep journa
 		}
 	}
 	r := &Relay{d: d, view: v, root: root, collector: report.NewCollector()}
-	keep.Warn = func(e event.Event) { r.Emit(e) }
+	keep.Warn = r.Emit
 	var err error
 	if r.journal, err = journal.Create(keep); err != nil {
 		return nil, failure.RunnerDir(err)
