@@ -52,7 +52,8 @@ func (j *job) lookAtCluster(ctx context.Context) (err error) {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		j.warn("the cluster does not answer (%s), and its provider cannot be asked whether it is still there: %v", reason, err)
+		j.warn("the cluster does not answer (%s), and its provider cannot be asked whether it is still there: %v",
+			reason, err)
 	case gone:
 		g.lost = fmt.Sprintf("its provider does not have it any more, and its API server does not answer (%s)", reason)
 	}
