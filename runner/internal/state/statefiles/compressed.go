@@ -58,21 +58,17 @@ func readState(file string) ([]byte, error) {
 		content, err = unzstd(content)
 	}
 	if err != nil {
-		return nil, &cutOffError{file: file, cause: err}
+		return nil, &cutOffError{file, fmt.Sprintf("cannot be decompressed: %v", err)}
 	}
 	return content, nil
 }
 
-// cutOffError says that a compressed state does not decompress.
-type cutOffError struct {
-	file  string
-	cause error
-}
+// cutOffError says that a state does not decompress, or is no JSON.
+type cutOffError struct{ file, problem string }
 
 // Error names the file.
 func (e *cutOffError) Error() string {
-	return fmt.Sprintf("%s cannot be decompressed: %v; %s.bak is the state before it", e.file, e.cause,
-		filepath.Base(e.file))
+	return fmt.Sprintf("%s %s; %s.bak is the state before it", e.file, e.problem, filepath.Base(e.file))
 }
 
 func gunzip(content []byte) ([]byte, error) {

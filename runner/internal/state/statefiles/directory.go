@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"mara/projects/model"
@@ -89,22 +88,15 @@ func (f Directory) Read(project string) (json.RawMessage, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	latest, err := latestIn(content)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not valid JSON; %s.bak is the state before it", file, filepath.Base(file))
-	}
-	return latest, nil
-}
-
-// latestIn returns the state in the content of a state file.
-func latestIn(content []byte) (json.RawMessage, error) {
 	var stored struct {
 		Checkpoint struct {
 			Latest json.RawMessage `json:"latest"`
 		} `json:"checkpoint"`
 	}
-	err := json.Unmarshal(content, &stored)
-	return stored.Checkpoint.Latest, err
+	if json.Unmarshal(content, &stored) != nil {
+		return nil, &cutOffError{file, "is not valid JSON"}
+	}
+	return stored.Checkpoint.Latest, nil
 }
 
 // unreadable returns the error for a file or directory of states that cannot be
@@ -153,20 +145,16 @@ func (f Directory) ReadAll(wanted func(environment string,
 // needs them reports; one that cannot be read at all is an error.
 func (f Directory) Salt(projects []string) (string, error) {
 	for _, project := range projects {
-		content, err := readState(f.state(project))
-		if _, isCutOff := errors.AsType[*cutOffError](err); isCutOff || errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return "", unreadable(err)
+		latest, err := f.Read(project)
+		if _, isCutOff := errors.AsType[*cutOffError](err); err != nil && !isCutOff {
+			return "", err
 		}
 		var state struct {
 			Provider struct {
 				State struct{ Salt string } `json:"state"`
 			} `json:"secrets_providers"`
 		}
-		latest, err := latestIn(content)
-		if err == nil && latest != nil && json.Unmarshal(latest, &state) == nil && state.Provider.State.Salt != "" {
+		if latest != nil && json.Unmarshal(latest, &state) == nil && state.Provider.State.Salt != "" {
 			return state.Provider.State.Salt, nil
 		}
 	}
