@@ -80,7 +80,10 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 // sortOut separates orphans from strangers.
 func sortOut(own scope.Scope, states map[string]json.RawMessage, isOurs func(key string) bool) (Unclaimed, error) {
 	var result Unclaimed
-	for _, project := range scope.Unclaimed(own, map[string]map[string]json.RawMessage{own.Environment: states}) {
+	for _, project := range model.Keys(states) {
+		if own.Contains(own.Environment, project) {
+			continue
+		}
 		state, err := parse(states[project])
 		if err != nil {
 			return Unclaimed{}, fmt.Errorf("reading the state of %s: %w", project, err)

@@ -44,19 +44,7 @@ func (s Scope) Stack(project string) string { return s.Names.Of(project, s.Envir
 // Own returns what belongs to the environment, by project, of everything that is in
 // the backend, by environment and then by project.
 func Own[T any](s Scope, all map[string]map[string]T) map[string]T {
-	own := map[string]T{}
-	for project, one := range all[s.Environment] {
-		if s.Contains(s.Environment, project) {
-			own[project] = one
-		}
-	}
+	own := maps.Clone(all[s.Environment])
+	maps.DeleteFunc(own, func(project string, _ T) bool { return !s.Contains(s.Environment, project) })
 	return own
-}
-
-// Unclaimed returns the projects that have a stack of the environment's name and that
-// no project of the environment claims: orphans of it, or stacks of another repository.
-func Unclaimed[T any](s Scope, all map[string]map[string]T) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(all[s.Environment])), func(project string) bool {
-		return s.Contains(s.Environment, project)
-	})
 }
