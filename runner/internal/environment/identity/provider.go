@@ -17,6 +17,7 @@ import (
 	"mara/config"
 	"mara/projects/model"
 	"mara/runner/internal/environment/session"
+	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/pulumi/stacks"
@@ -268,8 +269,5 @@ func DropBackend(s *session.Session) error {
 	if len(deployedProjects(s, s.Stacks.Summary)) > 0 {
 		return nil
 	}
-	if err := os.Remove(s.Directory.Backend(s.Settings.Stack.Text)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return failure.RunnerDir(err)
-	}
-	return nil
+	return failure.RunnerDir(atomicfile.Remove(s.Directory.Backend(s.Settings.Stack.Text)))
 }

@@ -52,8 +52,11 @@ func Usagef(command, format string, args ...any) error {
 	}
 }
 
-// RunnerDir returns the error of an unusable directory .runner.
+// RunnerDir returns the error of an unusable directory .runner; nil for none.
 func RunnerDir(err error) error {
+	if err == nil {
+		return nil
+	}
 	return &Environment{
 		Text: fmt.Sprintf("the directory .runner cannot be used: %v", err),
 		Next: "the runner stores state and runs there; " + WriteRemedy(err, "it") + ", or choose another root with --root",

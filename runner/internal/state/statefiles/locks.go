@@ -72,11 +72,8 @@ func (f Directory) Locks(ctx context.Context, store LockStore, projects []string
 // lockWritten returns when the file of a lock was written; a zero time where that is
 // not known.
 func (f Directory) lockWritten(key string) time.Time {
-	if !f.IsFile() {
-		return time.Time{}
-	}
 	info, err := os.Stat(lockFiles(f.files().Locks()).path(key))
-	if err != nil {
+	if err != nil || !f.IsFile() {
 		return time.Time{}
 	}
 	return info.ModTime()
@@ -105,10 +102,7 @@ func (f lockFiles) ListIn(_ context.Context, dirs []string) (map[string][]byte, 
 
 // Delete implements LockStore.
 func (f lockFiles) Delete(_ context.Context, key string) error {
-	if err := atomicfile.Remove(f.path(key)); err != nil {
-		return failure.RunnerDir(err)
-	}
-	return nil
+	return failure.RunnerDir(atomicfile.Remove(f.path(key)))
 }
 
 func (f lockFiles) path(key string) string {
