@@ -41,7 +41,7 @@ func (v *Vault) LockToChange(ctx context.Context) (release func() error, err err
 	if err := refuseSealedLayers(v.Settings); err != nil {
 		return nil, err
 	}
-	if release, err = v.file.lock(ctx); err != nil {
+	if release, err = v.lockFile(ctx); err != nil {
 		return nil, err
 	}
 	stack, stackErr := config.ReadStack(v.Settings.Root, v.stack())
@@ -238,7 +238,7 @@ func (c *change) carryOut(ctx context.Context) error {
 		c.done.Files = append(c.done.Files, part.content.File)
 		fmt.Fprintf(c.how.Out, "encrypted %s\n", part.content.File)
 	}
-	return remove(c.options().SaltFile) // the stack file has its own now
+	return failure.RunnerDir(atomicfile.Remove(c.options().SaltFile)) // the stack file has its own now
 }
 
 // part is a stack file, with the scheme that it is encrypted with.

@@ -17,20 +17,13 @@ import (
 	"mara/runner/internal/state/lock"
 )
 
-// secretsFile is the file with the encrypted secrets of an environment.
-type secretsFile struct {
-	settings  *config.Settings // has what it was when it was last read
-	directory layout.Runner
-	now       func() time.Time
-}
-
-// edit changes the secrets file as it is now.
-func (f secretsFile) edit(sealer encryption.Sealer, changes []config.Change) error {
-	file, err := config.ReadSecrets(f.settings.Root, f.settings.Stack.Text)
+// editFile changes the secrets file as it is now.
+func (o Options) editFile(sealer encryption.Sealer, changes []config.Change) error {
+	file, err := config.ReadSecrets(o.Settings.Root, o.stack())
 	if err != nil {
 		return err
 	}
-	if string(file.Content) != string(f.settings.Secrets.Content) && !sameScheme(file, f.settings.Secrets) {
+	if string(file.Content) != string(o.Settings.Secrets.Content) && !sameScheme(file, o.Settings.Secrets) {
 		return &failure.Environment{Text: file.File + " was encrypted in another way in the meantime", Next: "try again"}
 	}
 	if len(file.Content) == 0 {
@@ -47,10 +40,10 @@ func (f secretsFile) edit(sealer encryption.Sealer, changes []config.Change) err
 			return err
 		}
 	}
-	if err := f.write(file.Content); err != nil {
+	if err := o.writeFile(file.Content); err != nil {
 		return err
 	}
-	f.settings.Secrets, err = config.ReadSecrets(f.settings.Root, f.settings.Stack.Text)
+	o.Settings.Secrets, err = config.ReadSecrets(o.Settings.Root, o.stack())
 	return err
 }
 
@@ -66,10 +59,10 @@ func sameScheme(a, b config.StackFile) bool {
 	return of(a) == of(b)
 }
 
-// write replaces the secrets file in one step. It removes a directory that it made
+// writeFile replaces the secrets file in one step. It removes a directory that it made
 // for nothing.
-func (f secretsFile) write(content []byte) error {
-	path := filepath.Join(f.settings.Root, f.settings.Secrets.File)
+func (o Options) writeFile(content []byte) error {
+	path := filepath.Join(o.Settings.Root, o.Settings.Secrets.File)
 	directory := filepath.Dir(path)
 	_, missing := os.Stat(directory)
 	err := atomicfile.WriteDeep(path, content, 0o600, 0o755)
@@ -80,7 +73,7 @@ func (f secretsFile) write(content []byte) error {
 		_ = os.Remove(directory)
 	}
 	return &failure.Environment{
-		Text: fmt.Sprintf("%s cannot be written: %v", f.settings.Secrets.File, err),
+		Text: fmt.Sprintf("%s cannot be written: %v", o.Settings.Secrets.File, err),
 		Next: failure.WriteRemedy(err, "the directory") + ", or choose another root with --root; nothing was changed",
 	}
 }
@@ -89,16 +82,16 @@ func (f secretsFile) write(content []byte) error {
 // takes moments.
 const lockWait = 30 * time.Second
 
-// lock locks the secrets file, so that one process at a time changes it.
-func (f secretsFile) lock(ctx context.Context) (release func() error, err error) {
+// lockFile locks the secrets file, so that one process at a time changes it.
+func (o Options) lockFile(ctx context.Context) (release func() error, err error) {
 	held, err := lock.Acquire(ctx, lock.Options{
-		Path:  f.directory.SecretsLock(f.settings.Stack.Text),
-		Owner: lock.Self("secrets", "secrets", f.now()),
+		Path:  o.Directory.SecretsLock(o.stack()),
+		Owner: lock.Self("secrets", "secrets", o.Now()),
 		Wait:  lockWait,
 	})
 	if err != nil {
 		return nil, err
 	}
-	layout.IgnoreInGit(f.settings.Root)
+	layout.IgnoreInGit(o.Settings.Root)
 	return held.Release, nil
 }

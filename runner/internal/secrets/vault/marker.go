@@ -112,15 +112,7 @@ func (c *change) unmark(ctx context.Context) error {
 		return err
 	}
 	c.sharedChange = nil
-	return remove(markerOf(c.Settings))
-}
-
-// remove removes a file of the runner's that may be missing.
-func remove(file string) error {
-	if err := atomicfile.Remove(file); err != nil {
-		return failure.RunnerDir(err)
-	}
-	return nil
+	return failure.RunnerDir(atomicfile.Remove(markerOf(c.Settings)))
 }
 
 // RefuseHalfChanged refuses to work on an environment whose change of keys was interrupted, here or in another checkout

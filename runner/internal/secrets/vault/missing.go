@@ -2,6 +2,7 @@ package vault
 
 import (
 	"fmt"
+	"slices"
 
 	"mara/config"
 	"mara/projects/model"
@@ -74,13 +75,5 @@ func (v *Vault) Problems() []config.Problem {
 // toProvide returns the secrets that the operation needs and that the command line
 // does not give.
 func (v *Vault) toProvide() []Missing {
-	var missing []Missing
-	if v.Needed {
-		for _, m := range v.Missing() {
-			if !v.Given.has(m.Secret.Key) {
-				missing = append(missing, m)
-			}
-		}
-	}
-	return missing
+	return slices.DeleteFunc(v.Missing(), func(m Missing) bool { return !v.Needed || v.Given.has(m.Secret.Key) })
 }

@@ -55,11 +55,8 @@ func (v *Vault) AskPassphrase(ctx context.Context) error {
 		return nil
 	}
 	_, set, err := encryption.Passphrase(v.Env)
-	if err != nil {
+	if err != nil || set {
 		return v.failed(err)
-	}
-	if set {
-		return nil
 	}
 	scheme, needed, err := v.passphraseScheme(ctx)
 	if err != nil || !needed {

@@ -22,8 +22,7 @@ func (v *Vault) Provide(ctx context.Context) error {
 	if err := v.AskPassphrase(ctx); err != nil {
 		return err
 	}
-	p := provision{v}
-	values, err := p.readGiven()
+	values, err := v.readGiven()
 	if err != nil {
 		return err
 	}
@@ -35,10 +34,15 @@ func (v *Vault) Provide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.dropUnchanged(ctx, sealer, values); err != nil {
+	known, err := v.Unseal(ctx, sealer, slices.Collect(maps.Keys(values)))
+	if err != nil {
 		return err
 	}
-	made, err := p.fill(ctx, missing)
+	maps.DeleteFunc(values, func(key, value string) bool { // encrypting it again would change the file for nothing
+		old, ok := known[key]
+		return ok && old == value
+	})
+	made, err := fill(ctx, v, missing)
 	if err != nil || len(values)+len(made) == 0 {
 		return err
 	}
@@ -55,23 +59,18 @@ func (o Options) KeepsSomething() bool {
 	return o.Interactive || o.Given.Generate || len(o.Given.Sources) > 0
 }
 
-// provision is Provide at work.
-type provision struct{ *Vault }
-
 // readGiven reads the values that the command line names. It tells everything
 // that is wrong with them at once.
-func (p provision) readGiven() (map[string]string, error) {
+func (o Options) readGiven() (map[string]string, error) {
+	keys := model.Map(o.Given.Sources, func(s Source) string { return s.Secret.Key })
+	if err := o.Refuse(keys...); err != nil {
+		return nil, err
+	}
 	values := map[string]string{}
 	var wrong error
-	for _, source := range p.Given.Sources {
-		if err := p.Refuse(source.Secret.Key); err != nil {
-			return nil, err
-		}
-	}
-	for _, source := range p.Given.Sources {
-		value, err := source.Read(p.Console, p.Sources)
-		var problem *config.Error
-		if errors.As(err, &problem) {
+	for _, source := range o.Given.Sources {
+		value, err := source.Read(o.Console, o.Sources)
+		if problem, ok := errors.AsType[*config.Error](err); ok {
 			wrong = config.WithProblems(wrong, problem.Problems)
 			continue
 		}
@@ -83,26 +82,12 @@ func (p provision) readGiven() (map[string]string, error) {
 	return values, wrong
 }
 
-// dropUnchanged drops the values that the file has already: encrypting them
-// again would change it for nothing.
-func (p provision) dropUnchanged(ctx context.Context, sealer encryption.Sealer, values map[string]string) error {
-	known, err := p.Unseal(ctx, sealer, slices.Collect(maps.Keys(values)))
-	if err != nil {
-		return err
-	}
-	maps.DeleteFunc(values, func(key, value string) bool {
-		old, ok := known[key]
-		return ok && old == value
-	})
-	return nil
-}
-
 // fill makes the values that are missing, or asks for them.
-func (p provision) fill(ctx context.Context, missing []Missing) (map[string]string, error) {
+func fill(ctx context.Context, v *Vault, missing []Missing) (map[string]string, error) {
 	values := map[string]string{}
 	asked := false
 	for _, m := range missing {
-		if p.Given.Generate && m.Secret.Generate != model.None {
+		if v.Given.Generate && m.Secret.Generate != model.None {
 			value, err := encryption.Generate(m.Secret)
 			if err != nil {
 				return nil, fmt.Errorf("making %s: %w", m.Secret.Key, err)
@@ -111,11 +96,11 @@ func (p provision) fill(ctx context.Context, missing []Missing) (map[string]stri
 			continue
 		}
 		if !asked {
-			fmt.Fprintf(p.Stderr, "Some secrets of %s are missing. They are kept encrypted in %s.\n", p.stack(),
-				p.Settings.Secrets.File)
+			fmt.Fprintf(v.Stderr, "Some secrets of %s are missing. They are kept encrypted in %s.\n", v.stack(),
+				v.Settings.Secrets.File)
 			asked = true
 		}
-		value, err := p.Ask(ctx, m.Secret)
+		value, err := v.Ask(ctx, m.Secret)
 		if err != nil {
 			return nil, err
 		}

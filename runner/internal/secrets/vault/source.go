@@ -60,13 +60,10 @@ func IsSource(text string) bool {
 
 // Declared finds a secret that some project declares.
 func Declared(known []model.Secret, command, key string) (model.Secret, error) {
-	var keys []string
-	for _, secret := range known {
-		if secret.Key == key {
-			return secret, nil
-		}
-		keys = append(keys, secret.Key)
+	if secret, ok := model.Find(known, func(s model.Secret) bool { return s.Key == key }); ok {
+		return secret, nil
 	}
+	keys := model.Map(known, func(s model.Secret) string { return s.Key })
 	key, _, _ = strings.Cut(key, "=")
 	if !strings.Contains(key, ":") || len(key) > 100 { // it may be a value
 		example := "PROJECT:NAME"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 
@@ -109,9 +110,7 @@ func (v *Vault) Unseal(ctx context.Context, sealer encryption.Sealer, keys []str
 		}
 	}
 	values, err := sealer.Unseal(ctx, ciphertexts)
-	for _, value := range values {
-		v.Masker.Add(value)
-	}
+	v.Masker.Add(slices.Collect(maps.Values(values))...)
 	return values, v.failedUnless(ctx, err)
 }
 
@@ -119,9 +118,7 @@ func (v *Vault) Unseal(ctx context.Context, sealer encryption.Sealer, keys []str
 // else in the file changes, and either all of it is written or nothing. A nil
 // sealer only removes.
 func (v *Vault) Store(ctx context.Context, sealer encryption.Sealer, values map[string]string, remove ...string) error {
-	for _, value := range values {
-		v.Masker.Add(value)
-	}
+	v.Masker.Add(slices.Collect(maps.Values(values))...)
 	var ciphertexts map[string]string
 	if len(values) > 0 {
 		var err error
@@ -138,9 +135,9 @@ func (v *Vault) Store(ctx context.Context, sealer encryption.Sealer, values map[
 	for _, key := range remove {
 		changes = append(changes, config.Change{Key: key, Unset: true})
 	}
-	release, err := v.file.lock(ctx)
+	release, err := v.lockFile(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(v.file.edit(sealer, changes), release())
+	return errors.Join(v.editFile(sealer, changes), release())
 }

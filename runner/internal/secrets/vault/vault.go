@@ -95,7 +95,6 @@ type Elsewhere struct {
 // Vault keeps the secrets of one environment.
 type Vault struct {
 	Options
-	file secretsFile
 	salt string // of the deployed states, where no file has one
 	// sharedChange is an unfinished change of the key provider that the backend knows; nil for none.
 	sharedChange *encryption.Scheme
@@ -111,9 +110,7 @@ func (v *Vault) Key(passphrase, salt string) (*encryption.Key, error) {
 }
 
 // New returns the vault of an environment. Close it after use.
-func New(o Options) *Vault {
-	return &Vault{Options: o, file: secretsFile{settings: o.Settings, directory: o.Directory, now: o.Now}}
-}
+func New(o Options) *Vault { return &Vault{Options: o} }
 
 // Close removes the directories that the vault has worked in.
 func (v *Vault) Close() error {
@@ -170,17 +167,16 @@ func (v *Vault) options() encryption.Options {
 // schemes reads how the environment's files are encrypted.
 func (v *Vault) schemes() (encryption.Schemes, error) {
 	schemes, err := encryption.SchemesOf(v.options())
-	if err != nil {
-		return schemes, v.failed(err)
-	}
-	return schemes, nil
+	return schemes, v.failed(err)
 }
 
 // failed makes what is wrong with the passphrase, a key service or the files a
 // matter of the environment.
 func (v *Vault) failed(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) && strings.HasPrefix(path.Path, string(v.Directory)) {
+	if err == nil {
+		return nil
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok && strings.HasPrefix(path.Path, string(v.Directory)) {
 		return failure.RunnerDir(err)
 	}
 	return &failure.Environment{Text: err.Error()}
@@ -188,7 +184,7 @@ func (v *Vault) failed(err error) error {
 
 // failedUnless returns failed, except if the user has interrupted.
 func (v *Vault) failedUnless(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return err
 	}
 	return v.failed(err)
