@@ -58,9 +58,12 @@ func (m Maker) PassphraseEnv(p model.Project) map[string]string {
 	return map[string]string{encryption.PassphraseVariable: m.Env[encryption.PassphraseVariableOf(p.Name)]}
 }
 
-// stackFileOf returns the copy of the stack file that an own project works on.
+// stackFileOf returns the copy of the stack file that a project works on.
 func (m Maker) stackFileOf(project model.Project, copies encryption.Copies) ([]byte, error) {
-	if project.Own.StackFiles == "" {
+	switch {
+	case hasSecretsFile(project):
+		return copies.Secrets, nil
+	case project.Own == nil || project.Own.StackFiles == "":
 		return copies.Stack, nil
 	}
 	file, err := m.Files.Of(project)
@@ -89,9 +92,15 @@ func (m Maker) Directory(p model.Project, copies encryption.Copies) (string, err
 	if err != nil {
 		return "", err
 	}
-	files, err := m.onCopies(p, work, copies)
+	files := map[string][]byte{}
+	stackFiles := ""
 	if plain {
-		files, err = m.plain(p, work)
+		stackFiles, err = m.stackFilesFrom(work, p)
+	} else {
+		files["Pulumi."+m.Stack(p)+".yaml"], err = m.stackFileOf(p, copies)
+	}
+	if err == nil {
+		files[config.ManifestFile], err = m.manifest(p, work, stackFiles)
 	}
 	if err != nil {
 		return "", err
@@ -113,23 +122,8 @@ func hasProject(directory, name string) bool {
 	return err == nil && yaml.Unmarshal(content, &manifest) == nil && manifest.Name == name
 }
 
-// onCopies returns the files of the project with a copy of its stack file.
-func (m Maker) onCopies(p model.Project, work string, copies encryption.Copies) (map[string][]byte, error) {
-	content := copies.Stack
-	if p.Name == projects.Secrets().Name {
-		content = copies.Secrets
-	}
-	settings, err := m.builtIn(p, nil)
-	if p.Own != nil {
-		if content, err = m.stackFileOf(p, copies); err == nil {
-			settings, err = manifest(p, work, "")
-		}
-	}
-	return map[string][]byte{
-		config.ManifestFile:              settings,
-		"Pulumi." + m.Stack(p) + ".yaml": content,
-	}, err
-}
+// hasSecretsFile reports whether a project is the built-in one with the secrets, whose stack file is another one.
+func hasSecretsFile(p model.Project) bool { return p.Own == nil && p.Name == projects.SecretsProject }
 
 // NeedsCopies reports whether plain Pulumi would miss values of the project: values of layers
 // and, if its program runs, secrets that the runner stores.
@@ -146,8 +140,7 @@ func (m Maker) NeedsCopies(p model.Project, runs bool) bool {
 // lacksSalt reports whether Pulumi would add a new salt to the shared stack file although the
 // environment has one.
 func (m Maker) lacksSalt(p model.Project) bool {
-	if p.Name == projects.SecretsProject && p.Own == nil || p.Own != nil && p.Own.StackFiles != "" ||
-		m.Settings.Managed() {
+	if hasSecretsFile(p) || p.Own != nil && p.Own.StackFiles != "" || m.Settings.Managed() {
 		return false
 	}
 	return !SaysHow(m.Settings.Config) && SaysHow(m.Settings.Secrets)
@@ -158,26 +151,21 @@ func (m Maker) Stack(p model.Project) string {
 	return model.StackNamesOf([]model.Project{p}).Of(p.Name, m.Settings.Stack.Text)
 }
 
-// plain returns files for the directory work that make Pulumi use the user's stack files.
-func (m Maker) plain(p model.Project, work string) (map[string][]byte, error) {
+// stackFilesFrom returns the path from the directory work to the directory of the user's stack files.
+func (m Maker) stackFilesFrom(work string, p model.Project) (string, error) {
 	directory := filepath.Join(m.Settings.Root, config.Directory)
-	if p.Own == nil && p.Name == projects.SecretsProject {
+	if hasSecretsFile(p) {
 		directory = filepath.Join(directory, "secrets")
 	}
-	relative, err := relativeDir(work, directory)
-	if err != nil {
-		return nil, err
-	}
-	if p.Own != nil {
-		settings, err := manifest(p, work, relative)
-		return map[string][]byte{config.ManifestFile: settings}, err
-	}
-	settings, err := m.builtIn(p, map[string]any{"stackConfigDir": relative})
-	return map[string][]byte{config.ManifestFile: settings}, err
+	return relativeDir(work, directory)
 }
 
-// builtIn returns the Pulumi.yaml of a built-in project.
-func (m Maker) builtIn(p model.Project, more map[string]any) ([]byte, error) {
+// manifest returns the Pulumi.yaml of a project for the directory work. It refers to the stack files in stackFiles, or
+// to the ones in work if that is "".
+func (m Maker) manifest(p model.Project, work, stackFiles string) ([]byte, error) {
+	if p.Own != nil {
+		return ownManifest(p, work, stackFiles)
+	}
 	plugins := []map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(m.Plugins)) {
 		plugins = append(plugins, map[string]string{"name": name, "path": m.Plugins[name]})
@@ -186,13 +174,15 @@ func (m Maker) builtIn(p model.Project, more map[string]any) ([]byte, error) {
 		"name": p.Name, "runtime": projects.Runtime,
 		"plugins": map[string]any{"providers": plugins},
 	}
-	maps.Copy(settings, more)
+	if stackFiles != "" {
+		settings["stackConfigDir"] = stackFiles
+	}
 	return yaml.Marshal(settings)
 }
 
-// manifest returns the Pulumi.yaml of an own project for another directory. It refers to the
-// program in the project's directory, and to the stack files in stackFiles.
-func manifest(project model.Project, work, stackFiles string) ([]byte, error) {
+// ownManifest returns the Pulumi.yaml of an own project for another directory. It also refers to the
+// program in the project's directory.
+func ownManifest(project model.Project, work, stackFiles string) ([]byte, error) {
 	content, err := os.ReadFile(filepath.Join(project.Own.Dir, config.ManifestFile))
 	if err != nil {
 		return nil, err
