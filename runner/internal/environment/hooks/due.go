@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"mara/projects/model"
@@ -27,30 +28,19 @@ func (h Hooks) IsDue(ctx context.Context, op operation.Operation, step plan.Step
 	if h.Provider.Local && !h.Simulated && step.Project.Name == h.Provider.ClusterProject && !h.nodesRun(ctx, outputs) {
 		return true
 	}
-	for _, hook := range step.Project.Hooks {
-		if hook.On == model.OnFailure || !hook.For(op) {
-			continue
+	return slices.ContainsFunc(step.Project.Hooks, func(hook model.Hook) bool {
+		switch {
+		case hook.On == model.OnFailure || !hook.For(op):
+			return false
+		case hook.Command != nil:
+			return !h.Simulated || hook.Simulate // otherwise it would not run
+		case hook.Name == model.HookKubeconfig:
+			return !h.hasKubeconfig(ctx)
+		case hook.Name == model.HookReachable:
+			return !h.answers(ctx, outputs)
 		}
-		if hook.Command != nil {
-			if h.Simulated && !hook.Simulate {
-				continue // it would not run
-			}
-			return true
-		}
-		switch hook.Name {
-		case model.HookKubeconfig:
-			if !h.hasKubeconfig(ctx) {
-				return true
-			}
-		case model.HookReachable:
-			if !h.answers(ctx, outputs) {
-				return true
-			}
-		default:
-			return true
-		}
-	}
-	return false
+		return true
+	})
 }
 
 // hasKubeconfig reports whether the user's kubeconfig leads to the cluster, and
