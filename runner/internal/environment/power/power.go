@@ -71,31 +71,32 @@ func (c Containers) Halted() []string {
 
 // Stop stops the containers that run, and returns their names.
 func (c Containers) Stop(ctx context.Context) (names []string, err error) {
-	for _, one := range slices.Concat(c.nodes, c.registry) {
-		if one.State == containers.Stopped {
-			continue
-		}
-		if err := c.runtime.Stop(ctx, one); err != nil {
-			return names, fmt.Errorf("stopping %s: %w", one.Name, err)
-		}
-		names = append(names, one.Name)
-	}
-	return names, nil
+	return turn(ctx, slices.Concat(c.nodes, c.registry), containers.Stopped, "stopping", c.runtime.Stop)
 }
 
 // Start starts the containers that do not run, returns their names, and waits until the API server is ready.
 func (c Containers) Start(ctx context.Context) (names []string, err error) {
-	for _, one := range slices.Concat(c.registry, c.nodes) {
-		if one.State == containers.Running {
-			continue
-		}
-		if err := c.runtime.Resume(ctx, one); err != nil {
-			return names, fmt.Errorf("starting %s: %w", one.Name, err)
-		}
-		names = append(names, one.Name)
+	names, err = turn(ctx, slices.Concat(c.registry, c.nodes), containers.Running, "starting", c.runtime.Resume)
+	if err != nil {
+		return names, err
 	}
 	if err := c.nodes.AwaitReady(ctx, c.runtime, kindnodes.ReadyLimit); err != nil {
 		return names, errors.Join(fmt.Errorf("started %s", strings.Join(names, ", ")), err)
+	}
+	return names, nil
+}
+
+// turn brings containers into a state, and returns the names of the ones that were not in it.
+func turn(ctx context.Context, all []containers.Container, to containers.State, doing string,
+	bring func(context.Context, ...containers.Container) error) (names []string, err error) {
+	for _, one := range all {
+		if one.State == to {
+			continue
+		}
+		if err := bring(ctx, one); err != nil {
+			return names, fmt.Errorf("%s %s: %w", doing, one.Name, err)
+		}
+		names = append(names, one.Name)
 	}
 	return names, nil
 }
