@@ -73,13 +73,10 @@ func (f Finder) Identify(ctx context.Context, projects []string, pending []stack
 // that is in no state.
 func (i *Identity) identify(located cloud.Located, pending []stacks.Pending) {
 	own := typeOf(i.URN)
-	var candidates []cloud.Resource
-	for _, r := range located.Resources {
-		if r.URN == i.URN || r.URN == "" && r.Type == own {
-			candidates = append(candidates, r)
-		}
-	}
-	alike := slices.DeleteFunc(slices.Clone(pending), func(p stacks.Pending) bool { return typeOf(p.URN) != own })
+	candidates, _ := split(located.Resources, func(r cloud.Resource) bool {
+		return r.URN == i.URN || r.URN == "" && r.Type == own
+	})
+	alike, _ := split(pending, func(p stacks.Pending) bool { return typeOf(p.URN) == own })
 	switch {
 	case len(candidates) == 1 && (len(alike) == 1 || candidates[0].URN != ""):
 		i.ID = candidates[0].ID

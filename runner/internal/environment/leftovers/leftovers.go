@@ -93,13 +93,11 @@ func (f Finder) Locks(ctx context.Context, projects []string) ([]Lock, error) {
 	if err != nil {
 		return nil, &failure.Environment{Text: err.Error(), Next: "Pulumi stores them in the backend, next to the states"}
 	}
-	var all []Lock
-	for _, l := range locks {
-		all = append(all, Lock{
+	return model.Map(locks, func(l statefiles.Lock) Lock {
+		return Lock{
 			Project: l.Project, Holder: l.String(), Dead: f.isDead(l), ending: f.Terms.IsOver(l.Created), key: l.Key,
-		})
-	}
-	return all, nil
+		}
+	}), nil
 }
 
 // isDead reports whether it is certain that the holder of a lock is gone. The name of
