@@ -198,10 +198,8 @@ func (i *Interview) answer(ctx context.Context, q providers.Question, key config
 
 func (i *Interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question,
 	options []prompt.Option) (any, error) {
-	var chosen []string
-	for _, option := range options[:min(q.DefaultCount, len(options))] {
-		chosen = append(chosen, option.Value)
-	}
+	first := options[:min(q.DefaultCount, len(options))]
+	chosen := model.Map(first, func(o prompt.Option) string { return o.Value })
 	if before := i.earlier[q.Key]; before != "" {
 		chosen = strings.Split(strings.Trim(before, "[]"), ", ")
 		options = withOptions(options, chosen...)
@@ -384,11 +382,7 @@ func (i *Interview) choices(ctx context.Context, list providers.List) []prompt.O
 		i.giveUp(err)
 		return nil
 	}
-	var options []prompt.Option
-	for _, choice := range choices {
-		options = append(options, prompt.Option{Value: choice.Value, Note: choice.Note})
-	}
-	return options
+	return model.Map(choices, func(c cloud.Choice) prompt.Option { return prompt.Option{Value: c.Value, Note: c.Note} })
 }
 
 // known returns the answer to a key, or its value in the file; "" if it is no string.
