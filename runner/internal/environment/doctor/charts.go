@@ -25,8 +25,8 @@ type groupedChart struct {
 }
 
 // chartsCheck asks where charts come from whether they are there, once: a chart that was fetched is kept, and a version
-// of a chart never changes. ok is false if there is nothing to ask.
-func (e *Examination) chartsCheck() (check preflight.Check, ok bool) {
+// of a chart never changes.
+func (e *Examination) chartsCheck() []preflight.Check {
 	var charts []groupedChart
 	if e.unresolved == nil && e.Session.Deps.Charts != nil && e.Options.Operation.RunsPrograms() {
 		for _, step := range e.plan.Steps {
@@ -35,10 +35,13 @@ func (e *Examination) chartsCheck() (check preflight.Check, ok bool) {
 			}
 		}
 	}
+	if len(charts) == 0 {
+		return nil
+	}
 	look := func(ctx context.Context) []preflight.Finding { return e.lookForCharts(ctx, charts) }
-	return preflight.Check{
+	return []preflight.Check{{
 		Name: "charts", Title: "Helm charts", Group: preflight.Environment, Limit: chartsTime + time.Second, Look: look,
-	}, len(charts) > 0
+	}}
 }
 
 // chartOf returns a chart as it is configured.

@@ -82,14 +82,13 @@ func Examine(d session.Deps, o Options) (*Examination, error) {
 func (e *Examination) Checks(ctx context.Context) []preflight.Check {
 	start := sync.OnceValues(func() (engine.Engine, error) { return e.Session.Engine(ctx) })
 	open := e.openOnce(ctx, start)
-	checks := append(slices.Clone(e.Options.First), e.ownChecks()...)
-	checks = append(checks, []preflight.Check{
+	checks := slices.Concat(e.Options.First, e.ownChecks(), []preflight.Check{
 		{Name: "environment-file", Title: "environment file", Group: preflight.Environment, Look: e.environmentFile},
 		{Name: "settings", Title: "stack and provider", Group: preflight.Environment, Look: e.settings},
 		{Name: "configuration", Title: "configuration", Group: preflight.Environment,
 			Look: e.configured(e.resolved(e.configuration))},
 		{Name: "engine", Title: "Pulumi", Group: preflight.Engine, Limit: engineTime, Look: e.engine(start)},
-	}...)
+	})
 	if e.Options.Operation.RunsPrograms() {
 		programs := preflight.Check{Name: "programs", Title: "programs", Group: preflight.Engine, Look: e.programs}
 		checks = append(checks, programs)
@@ -119,14 +118,7 @@ func (e *Examination) realChecks(open func() error) []preflight.Check {
 	checks = append(checks, preflight.Check{
 		Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase),
 	})
-	if charts, ok := e.chartsCheck(); ok {
-		checks = append(checks, charts)
-	}
-	checks = append(checks, e.machine().checks()...)
-	if offers, ok := e.offersCheck(open); ok {
-		checks = append(checks, offers)
-	}
-	return checks
+	return slices.Concat(checks, e.chartsCheck(), e.machine().checks(), e.offersCheck(open))
 }
 
 func (e *Examination) machine() machine {
@@ -210,12 +202,8 @@ func (e *Examination) configuration(context.Context) []preflight.Finding {
 		return findings(err)
 	}
 	file := e.Session.Settings.Config
-	if len(e.Session.Doubts) > 0 {
-		var found []preflight.Finding
-		for _, doubt := range e.Session.Doubts {
-			found = append(found, preflight.Finding{Status: preflight.Warning, Text: doubt.String()})
-		}
-		return found
+	if doubts := e.Session.Doubts; len(doubts) > 0 {
+		return findingsOf(doubts, preflight.Warning)
 	}
 	if !file.Exists {
 		return preflight.Good("there is no " + file.File + "; defaults are used")
@@ -291,13 +279,17 @@ func (e *Examination) programs(context.Context) []preflight.Finding {
 	return preflight.Good("served by " + path)
 }
 
+// findingsOf returns a finding of a status for each problem.
+func findingsOf(problems []config.Problem, status preflight.Status) []preflight.Finding {
+	return model.Map(problems, func(p config.Problem) preflight.Finding {
+		return preflight.Finding{Status: status, Text: p.String()}
+	})
+}
+
 // findings returns the problems that an error lists.
 func findings(err error) []preflight.Finding {
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
-		var found []preflight.Finding
-		for _, p := range wrong.Problems {
-			found = append(found, preflight.Finding{Status: preflight.Problem, Text: p.String()})
-		}
+		found := findingsOf(wrong.Problems, preflight.Problem)
 		found[len(found)-1].Remedy = wrong.Next
 		return found
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/environment/session"
@@ -17,18 +18,20 @@ import (
 )
 
 // offersCheck asks the cloud whether it offers what the configuration names: region, zones, types of nodes, versions of
-// Kubernetes. ok is false if there is nothing to ask. open opens the stacks.
-func (e *Examination) offersCheck(open func() error) (check preflight.Check, ok bool) {
+// Kubernetes. open opens the stacks.
+func (e *Examination) offersCheck(open func() error) []preflight.Check {
 	if e.unresolved != nil || e.Session.Deps.CloudClients == nil || !e.Options.Operation.RunsPrograms() {
-		return check, false
+		return nil
 	}
 	o := newOffers(e.Session, e.plan, func(project string) bool {
 		return open() == nil && e.Session.Stacks.IsDeployed(project)
 	})
-	return preflight.Check{
-		Name: "offers", Title: o.title(), Group: preflight.Cloud,
-		Limit: cloud.Patience + backendTime, Look: o.look,
-	}, len(o.wanted) > 0
+	if len(o.wanted) == 0 {
+		return nil
+	}
+	return []preflight.Check{{
+		Name: "offers", Title: o.title(), Group: preflight.Cloud, Limit: cloud.Patience + backendTime, Look: o.look,
+	}}
 }
 
 // StartOffers asks the cloud, while the session opens, whether it offers what the configuration of projects names. The
@@ -103,12 +106,9 @@ func (o offers) ask(ctx context.Context) (asked answers, ok bool) {
 	if err != nil || !ok {
 		return asked, false
 	}
-	var lists []providers.List
-	for _, w := range o.wanted {
-		if !slices.Contains(lists, w.List) {
-			lists = append(lists, w.List)
-		}
-	}
+	lists := model.Map(o.wanted, func(w providers.Wanted) providers.List { return w.List })
+	slices.Sort(lists)
+	lists = slices.Compact(lists)
 	asked = answers{}
 	each, _ := parallel.Each(asking, lists, func(ctx context.Context, list providers.List) (answer, error) {
 		names, err := catalogue.Offers(ctx, list, o.places)

@@ -37,19 +37,19 @@ func (e *Examination) openOnce(ctx context.Context, start func() (engine.Engine,
 
 // stateChecks returns the checks of the backend and of leftovers of earlier runs.
 func (e *Examination) stateChecks(open func() error) []preflight.Check {
+	ofStacks := func(name, title string, look preflight.Look) preflight.Check {
+		return preflight.Check{Name: name, Title: title, Group: preflight.State, Limit: backendTime,
+			Look: e.resolved(opened(open, look))}
+	}
 	checks := []preflight.Check{
 		{Name: "backend", Title: "backend", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.backend(open))},
 		{Name: "lock", Title: "run lock", Group: preflight.State, Look: e.resolved(e.runLock)},
-		{Name: "stack-locks", Title: "stack locks", Group: preflight.State, Limit: backendTime,
-			Look: e.resolved(opened(open, e.stackLocks))},
-		{Name: "pending", Title: "pending operations", Group: preflight.State, Limit: backendTime,
-			Look: e.resolved(opened(open, e.pending))},
-		{Name: "orphans", Title: "orphans", Group: preflight.State, Limit: backendTime,
-			Look: e.resolved(opened(open, e.orphans))},
+		ofStacks("stack-locks", "stack locks", e.stackLocks),
+		ofStacks("pending", "pending operations", e.pending),
+		ofStacks("orphans", "orphans", e.orphans),
 	}
 	if e.Provider.Local && !e.Options.Simulation.On {
-		checks = slices.Insert(checks, 1, preflight.Check{Name: "containers", Title: "containers", Group: preflight.State,
-			Limit: backendTime, Look: e.resolved(opened(open, e.containers))})
+		checks = slices.Insert(checks, 1, ofStacks("containers", "containers", e.containers))
 	}
 	if !e.Options.Operation.Writes() {
 		checks = checks[:len(checks)-3] // they change nothing, and Pulumi lets them
@@ -85,11 +85,11 @@ func (e *Examination) backend(open func() error) preflight.Look {
 		backend := e.Session.Settings.Backend
 		where := fmt.Sprintf("%s (%s)", backend.Text, backend.Origin)
 		err := open()
-		var broken *statefiles.BrokenError
+		_, isBroken := errors.AsType[*statefiles.BrokenError](err)
 		switch {
 		case errors.Is(err, errNoEngine):
 			return preflight.Unseen(err.Error())
-		case errors.As(err, &broken):
+		case isBroken:
 			return findings(err)
 		case err != nil:
 			return preflight.Bad(fmt.Sprintf("%s: %v", where, err),
@@ -143,10 +143,8 @@ func (e *Examination) runLock(ctx context.Context) []preflight.Finding {
 	switch {
 	case err != nil:
 		return findings(err)
-	case state == lock.Held:
-		return findings(&lock.HeldError{Owner: owner})
-	case state == lock.Foreign:
-		return findings(&lock.HeldError{Owner: owner, Foreign: true})
+	case state == lock.Held || state == lock.Foreign:
+		return findings(&lock.HeldError{Owner: owner, Foreign: state == lock.Foreign})
 	case state != lock.Free:
 		text := fmt.Sprintf("the last run (%s, %s by %s) did not end properly", owner.Run, owner.Operation, owner)
 		return preflight.Doubtful(text, "the next run takes its lock over")
