@@ -35,12 +35,9 @@ func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	waiting, done := s.Options.Waiting.Until(ctx)
 	dead, err := s.RunLock().Acquire(waiting, h.Owner)
 	done()
-	for _, owner := range dead { // runs that did not end properly
-		if !h.TakenOver { // its lock here, and the one in the backend
-			s.Warnings = append(s.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is "+
-				"taken over", owner.Run, owner.Operation, owner))
-		}
-		h.TakenOver = true
+	if h.TakenOver = len(dead) > 0; h.TakenOver { // its lock here, or in the backend, or both
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is "+
+			"taken over", dead[0].Run, dead[0].Operation, dead[0]))
 	}
 	if err != nil {
 		return nil, err

@@ -342,11 +342,9 @@ func secretsOf(env map[string]string, isNamedBy func(name, word string) bool) []
 // condition skips here. As long as no provider is known they are those of all projects that the root knows.
 func (s *Session) Scope() scope.Scope {
 	known := s.Options.Known()
-	names := append([]string{}, s.Provider.Names()...)
+	names := s.Provider.Names()
 	if s.Provider.Name == "" {
-		for _, p := range known.Projects {
-			names = append(names, p.Name)
-		}
+		names = append(names, model.Map(known.Projects, func(p model.Project) string { return p.Name })...)
 	}
 	return scope.Scope{
 		Environment: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text, Projects: names, Names: known.StackNames(),
