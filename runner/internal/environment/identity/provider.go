@@ -22,7 +22,6 @@ import (
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/repo/request"
-	"mara/runner/internal/run/event"
 )
 
 // CheckProvider refuses another provider than before while projects have resources.
@@ -64,15 +63,13 @@ func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (d
 // readStacks asks the backend which stacks the environment has. Files are read without
 // an engine.
 func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
+	o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
+	var err error
 	if s.States().IsFile() {
-		o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
-		var err error
-		if o.Standings, err = o.StandingsIn(knownProjects(s)); err != nil {
-			return nil, err
-		}
-		return stacks.Open(ctx, o)
+		o.Standings, err = o.StandingsIn(knownProjects(s))
+	} else {
+		o, err = s.OptionsToRead(ctx)
 	}
-	o, err := s.OptionsToRead(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -166,12 +163,11 @@ func CheckBackend(s *session.Session, asked bool) error {
 	if err != nil || before == "" {
 		return err
 	}
-	now := event.MaskURLs(s.Settings.BackendPlace())
 	return &failure.Environment{
 		Text: otherBackend(s, before) + ": up would create it a second time, or work on old states",
 		Next: fmt.Sprintf("move the states with `%s --to %s`; or name %s as the backend; or, if it is to be deployed a "+
 			"second time, add --new-backend",
-			s.Command("state move"), now, before),
+			s.Command("state move"), placeOf(s), before),
 	}
 }
 
@@ -179,7 +175,7 @@ func CheckBackend(s *session.Session, asked bool) error {
 // configured one.
 func otherBackend(s *session.Session, before string) string {
 	return fmt.Sprintf("%q was deployed to %s from here, and the backend is now %s (%s)",
-		s.Settings.Stack.Text, before, event.MaskURLs(s.Settings.BackendPlace()), s.Settings.Backend.Origin)
+		s.Settings.Stack.Text, before, placeOf(s), s.Settings.Backend.Origin)
 }
 
 // WarnOfBackend warns a command that only reads: what it does not find may be in the
@@ -197,7 +193,7 @@ func WarnOfBackend(s *session.Session) {
 // root, "" if that is the configured one, or if nothing of it is deployed there.
 func BackendBefore(s *session.Session) (string, error) {
 	before, err := recordedBackend(s)
-	if err != nil || before == event.MaskURLs(s.Settings.BackendPlace()) {
+	if err != nil || before == placeOf(s) {
 		return "", err
 	}
 	deployed, err := mayBeDeployed(s, before)
@@ -259,8 +255,7 @@ func RecordBackend(s *session.Session) error {
 	if s.Options.Simulation.On {
 		return nil
 	}
-	record := backendRecord{Backend: event.MaskURLs(s.Settings.BackendPlace())}
-	return request.WriteRecord(s.Directory.Backend(s.Settings.Stack.Text), record)
+	return request.WriteRecord(s.Directory.Backend(s.Settings.Stack.Text), backendRecord{Backend: placeOf(s)})
 }
 
 // DropBackend deletes the record once no project of the environment has resources. The
