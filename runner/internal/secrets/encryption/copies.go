@@ -94,14 +94,8 @@ type preparation struct {
 // prepare reads the files and the passphrase; ok is false if there is no passphrase.
 func prepare(o Options) (p preparation, ok bool, err error) {
 	p.Options = o
-	if p.stack, err = parse(o.Stack); err != nil {
+	if p.stack, p.secrets, err = o.shared(); err != nil {
 		return p, false, err
-	}
-	if p.secrets, err = parse(o.Secrets); err != nil {
-		return p, false, err
-	}
-	if hasIdleSalt(p.stack, p.secrets) {
-		config.RemoveChild(p.stack.Root, saltKey)
 	}
 	p.passphrase, ok, err = Passphrase(o.Env)
 	return p, ok, err
@@ -406,9 +400,8 @@ func (c Copies) Over(own config.StackFile) ([]byte, error) {
 		}
 	}
 	ownScheme := file.scheme() != (Scheme{})
-	values := shared.Config()
-	for i := 0; i+1 < len(values.Content); i += 2 {
-		key, value := values.Content[i].Value, values.Content[i+1]
+	for pair := range slices.Chunk(shared.Config().Content, 2) {
+		key, value := pair[0].Value, pair[1]
 		foreign := ownScheme && hasSecure(value) && !file.scheme().opens(shared.scheme())
 		if config.Child(file.Config(), key) == nil && !foreign {
 			config.SetChild(file.Config(), key, value)

@@ -1,6 +1,7 @@
 package encryption
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,13 +46,12 @@ type Schemes struct {
 // SchemesOf reads the schemes of an environment. If no stack file has a salt, it reads the
 // salt file.
 func SchemesOf(o Options) (Schemes, error) {
-	stack, secrets, err := o.shared()
+	stackFile, secretsFile, err := o.shared()
 	if err != nil {
 		return Schemes{}, err
 	}
-	if secrets == (Scheme{}) && stack != (Scheme{}) {
-		secrets = stack
-	}
+	stack := stackFile.schemeIn(o.Stack.File)
+	secrets := cmp.Or(secretsFile.schemeIn(o.Secrets.File), stack)
 	if o.UsesPassphrase(stack) && stack.Salt == "" && o.UsesPassphrase(secrets) {
 		stack.Salt, stack.File = secrets.Salt, secrets.File
 	}
@@ -82,20 +82,15 @@ func SchemesOf(o Options) (Schemes, error) {
 	return schemes, nil
 }
 
-// shared reads the schemes of the two files of the environment.
-func (o Options) shared() (stack, secrets Scheme, err error) {
-	stackFile, err := parse(o.Stack)
-	if err != nil {
+// shared reads the two files of the environment. It removes a salt that encrypts nothing.
+func (o Options) shared() (stack, secrets stackFile, err error) {
+	if stack, err = parse(o.Stack); err != nil {
 		return stack, secrets, err
 	}
-	secretsFile, err := parse(o.Secrets)
-	if err != nil {
-		return stack, secrets, err
+	if secrets, err = parse(o.Secrets); err == nil && hasIdleSalt(stack, secrets) {
+		config.RemoveChild(stack.Root, saltKey)
 	}
-	if !hasIdleSalt(stackFile, secretsFile) {
-		stack = stackFile.schemeIn(o.Stack.File)
-	}
-	return stack, secretsFile.schemeIn(o.Secrets.File), nil
+	return stack, secrets, err
 }
 
 // schemeIn returns the scheme of the file with its path.

@@ -56,9 +56,8 @@ func (f stackFile) setScheme(s Scheme) {
 // the version 1.30 as the number 1.3. It does not change values inside lists and maps.
 func (f stackFile) keepTexts() {
 	plain := []string{"!!float", "!!int", "!!timestamp"}
-	values := f.Config()
-	for i := 1; i < len(values.Content); i += 2 {
-		if node := values.Content[i]; node.Kind == yaml.ScalarNode && slices.Contains(plain, node.Tag) {
+	for pair := range slices.Chunk(f.Config().Content, 2) {
+		if node := pair[1]; node.Kind == yaml.ScalarNode && slices.Contains(plain, node.Tag) {
 			node.Tag, node.Style = "!!str", yaml.DoubleQuotedStyle
 		}
 	}
@@ -67,10 +66,9 @@ func (f stackFile) keepTexts() {
 // secureKeys returns the keys with encrypted values, including nested ones.
 func (f stackFile) secureKeys() []string {
 	var keys []string
-	values := f.Config()
-	for i := 0; i+1 < len(values.Content); i += 2 {
-		if hasSecure(values.Content[i+1]) {
-			keys = append(keys, values.Content[i].Value)
+	for pair := range slices.Chunk(f.Config().Content, 2) {
+		if hasSecure(pair[1]) {
+			keys = append(keys, pair[0].Value)
 		}
 	}
 	return keys

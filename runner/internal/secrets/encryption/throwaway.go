@@ -105,10 +105,9 @@ func (p *preparation) makeUpSecrets() error {
 // makeUp replaces encrypted values that a simulation cannot decrypt by generated ones, and
 // sets the key of the file.
 func (f stackFile) makeUp(key *Key) error {
-	values := f.Config()
-	for i := 0; i+1 < len(values.Content); i += 2 {
-		if err := makeUpIn(values.Content[i+1], key, "SIMULATED-"+alphanumeric(values.Content[i].Value)); err != nil {
-			return fmt.Errorf("generating %s: %w", values.Content[i].Value, err)
+	for pair := range slices.Chunk(f.Config().Content, 2) {
+		if err := makeUpIn(pair[1], key, "SIMULATED-"+alphanumeric(pair[0].Value)); err != nil {
+			return fmt.Errorf("generating %s: %w", pair[0].Value, err)
 		}
 	}
 	f.setScheme(Scheme{})

@@ -46,11 +46,6 @@ func (p *preparation) verify() (opened []string, err error) {
 	if len(opened) > 0 {
 		return opened, nil
 	}
-	return p.verifyOwn()
-}
-
-// verifyOwn checks the environment's own salt, if there is one.
-func (p *preparation) verifyOwn() ([]string, error) {
 	salt, found, err := p.savedSalt()
 	if err != nil || !found {
 		return nil, err
