@@ -30,16 +30,11 @@ func Self(operation, run string, now time.Time) Owner {
 	if err != nil {
 		host = "unknown"
 	}
+	space, _ := os.Readlink("/proc/self/ns/pid") // only Linux has it
 	return Owner{
-		User: userName(), Host: host, Boot: bootID(), PID: os.Getpid(), Started: startOf(os.Getpid()), Space: processSpace(),
+		User: userName(), Host: host, Boot: bootID(), PID: os.Getpid(), Started: startOf(os.Getpid()), Space: space,
 		Operation: operation, Run: run, Since: now.UTC().Truncate(time.Second),
 	}
-}
-
-// processSpace returns the PID namespace of this process, or "" on other systems than Linux.
-func processSpace() string {
-	name, _ := os.Readlink("/proc/self/ns/pid") // other systems have none
-	return name
 }
 
 // userName returns the name of the user, or the user ID if there is no name, as in many
