@@ -25,7 +25,7 @@ func (v *Vault) CopyTo(ctx context.Context, other *Vault) ([]NewFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := copier{from: v, other: other}
+	c := copier{from: v}
 	stack, secrets := v.Settings.Config.Own(), v.Settings.Secrets
 	described := config.StackFile{File: v.Settings.Described.File}
 	for _, entry := range v.Settings.Described.Entries {
@@ -66,8 +66,8 @@ func (v *Vault) CopyTo(ctx context.Context, other *Vault) ([]NewFile, error) {
 
 // copier copies files between two environments.
 type copier struct {
-	from, other *Vault
-	to          encryption.Sealer // nil where nothing is encrypted
+	from *Vault
+	to   encryption.Sealer // nil where nothing is encrypted
 }
 
 // file encrypts a stack file anew. Without anything encrypted it has no key: the
