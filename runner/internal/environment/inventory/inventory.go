@@ -49,28 +49,49 @@ func States(ctx context.Context, s *session.Session, wanted Wanted) (map[string]
 	})
 }
 
-// everywhere calls a function for the backend of a session, and for the backends of
-// environments that have their own.
+// everywhere calls a function for the backend of a session and, if that is a session of all
+// environments, for the backends of environments that have their own, one after the other. It
+// skips environments with an invalid configuration, and returns their errors.
 func everywhere[T any](s *session.Session, look func(at *session.Session, only string) (map[string]map[string]T,
 	error)) (map[string]map[string]T, error) {
 	all, err := look(s, "")
 	if err != nil {
 		return nil, err
 	}
-	unread, err := eachElsewhere(s, func(other *session.Session, stack string) error {
-		found, err := look(other, stack)
-		if all == nil {
-			all = map[string]map[string]T{}
-		}
-		if all[stack] = found[stack]; all[stack] == nil {
-			delete(all, stack) // it belongs to another repository
-		}
-		return err
-	})
-	if err == nil && len(unread) > 0 {
-		err = &IncompleteError{Causes: unread}
+	if s.Settings.Stack.IsSet() {
+		return all, nil // a session of one environment
 	}
-	return all, err
+	var unread []error
+	names, err := config.Described(s.Options.Root)
+	if err != nil {
+		unread = append(unread, err) // continue with the readable environments
+	}
+	for _, stack := range names {
+		o := s.Options
+		o.Request = o.Of(stack)
+		other := session.New(s.Deps, o)
+		err := other.ResolveStack()
+		switch {
+		case err != nil:
+			unread, err = append(unread, fmt.Errorf("%s: %w", stack, err)), nil
+		case other.Settings.Backend.Text != s.Settings.Backend.Text:
+			var found map[string]map[string]T
+			found, err = look(other, stack)
+			if all == nil {
+				all = map[string]map[string]T{}
+			}
+			if all[stack] = found[stack]; all[stack] == nil {
+				delete(all, stack) // it belongs to another repository
+			}
+		}
+		if err := errors.Join(err, other.Close()); err != nil {
+			return all, err
+		}
+	}
+	if len(unread) > 0 {
+		return all, &IncompleteError{Causes: unread}
+	}
+	return all, nil
 }
 
 // IncompleteError is the error about environments whose backend is unknown. The other
@@ -85,36 +106,6 @@ func (e *IncompleteError) Error() string {
 // NextStep names the command that checks the environments.
 func (e *IncompleteError) NextStep() string {
 	return "`runner check` shows what is wrong with them"
-}
-
-// eachElsewhere opens, one after the other, the environments with another backend than the
-// root, in a session of all environments. It skips environments with an invalid configuration
-// and returns their errors.
-func eachElsewhere(s *session.Session, do func(other *session.Session, stack string) error) (unread []error,
-	err error) {
-	if s.Settings.Stack.IsSet() {
-		return nil, nil // a session of one environment
-	}
-	names, err := config.Described(s.Options.Root)
-	if err != nil {
-		unread = append(unread, err) // continue with the readable environments
-	}
-	for _, stack := range names {
-		o := s.Options
-		o.Request = o.Of(stack)
-		other := session.New(s.Deps, o)
-		err := other.ResolveStack()
-		switch {
-		case err != nil:
-			unread, err = append(unread, fmt.Errorf("%s: %w", stack, err)), nil
-		case other.Settings.Backend.Text != s.Settings.Backend.Text:
-			err = do(other, stack)
-		}
-		if err := errors.Join(err, other.Close()); err != nil {
-			return unread, err
-		}
-	}
-	return unread, nil
 }
 
 // OfEnvironment reads the states of a session's environment, by project. It skips other
