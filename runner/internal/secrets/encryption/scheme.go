@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // Scheme is how values are encrypted, according to the top-level keys of a stack file: with
@@ -129,12 +130,7 @@ func (o Options) savedSalt() (salt string, found bool, err error) {
 // Passphrase returns the scheme to check a passphrase against, which has no salt in a new
 // environment. needed is false if no passphrase encrypts anything.
 func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
-	for _, scheme := range append([]Scheme{s.Stack, s.Secrets}, s.Projects...) {
-		if o.UsesPassphrase(scheme) {
-			return scheme, true
-		}
-	}
-	return Scheme{}, false
+	return model.Find(append([]Scheme{s.Stack, s.Secrets}, s.Projects...), o.UsesPassphrase)
 }
 
 // UsesPassphrase reports whether a passphrase encrypts values, and not a key service or Pulumi
