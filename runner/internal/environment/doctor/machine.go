@@ -129,16 +129,11 @@ func AllProblems(ctx context.Context, d session.Deps, o session.Options, err err
 // IsAboutSurroundings reports whether an error that kept an environment from
 // being opened is about its configuration or its surroundings.
 func IsAboutSurroundings(err error) bool {
-	var (
-		invalid  *config.Error
-		noRoot   *config.NoRootError
-		around   *failure.Environment
-		problems *ProblemsError
-		broken   *statefiles.BrokenError
-		pending  *leftovers.PendingError
-	)
-	return errors.As(err, &invalid) || errors.As(err, &noRoot) || errors.As(err, &around) ||
-		errors.As(err, &problems) || errors.As(err, &broken) || errors.As(err, &pending) ||
+	types := []any{
+		new(*config.Error), new(*config.NoRootError), new(*failure.Environment), new(*ProblemsError),
+		new(*statefiles.BrokenError), new(*leftovers.PendingError),
+	}
+	return slices.ContainsFunc(types, func(of any) bool { return errors.As(err, of) }) ||
 		errors.Is(err, stacks.ErrPassphrase) || errors.Is(err, stacks.ErrLogin)
 }
 
