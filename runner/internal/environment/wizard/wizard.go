@@ -289,11 +289,11 @@ func (i *Interview) judge(key config.Key, value any) error {
 
 // with returns the file with what was given and answered, and more changes.
 func (i *Interview) with(more ...config.Change) config.StackFile {
+	entries := model.Map(slices.Concat(i.given, i.changes, more), func(c config.Change) config.Entry {
+		return config.Entry{Key: c.Key, Value: c.Value}
+	})
 	file := i.file
-	for _, change := range slices.Concat(i.given, i.changes, more) {
-		entry := config.Entry{Key: change.Key, Value: change.Value}
-		file.Entries = append(file.Entries[:len(file.Entries):len(file.Entries)], entry)
-	}
+	file.Entries = slices.Concat(file.Entries, entries)
 	return file
 }
 
