@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/failure"
@@ -199,12 +200,9 @@ type Shared struct {
 func (p *Shared) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var errs []error
-	for _, stop := range p.stop {
-		errs = append(errs, stop())
-	}
+	err := errors.Join(model.Map(p.stop, func(stop func() error) error { return stop() })...)
 	p.stop, p.common, p.hosts = nil, nil, nil
-	return errors.Join(errs...)
+	return err
 }
 
 // engine returns an engine for one more session. The first call starts the workers.

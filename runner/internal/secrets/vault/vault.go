@@ -114,11 +114,7 @@ func New(o Options) *Vault { return &Vault{Options: o} }
 
 // Close removes the directories that the vault has worked in.
 func (v *Vault) Close() error {
-	var errs []error
-	for _, closer := range v.closers {
-		errs = append(errs, closer())
-	}
-	return errors.Join(errs...)
+	return errors.Join(model.Map(v.closers, func(closer func() error) error { return closer() })...)
 }
 
 func (o Options) stack() string { return o.Settings.Stack.Text }
