@@ -32,9 +32,8 @@ type Maker struct {
 	TempDir  func() (string, error) // makes a directory that the caller removes later
 }
 
-// Own returns the directories of own projects, with the copies of their stack files.
-func (m Maker) Own(all []model.Project, copies encryption.Copies) (func(project string) (stacks.Directory, bool),
-	error) {
+// Own returns the directories of own projects by name, with the copies of their stack files.
+func (m Maker) Own(all []model.Project, copies encryption.Copies) (map[string]stacks.Directory, error) {
 	found := map[string]stacks.Directory{}
 	for _, project := range all {
 		content, err := m.stackFileOf(project, copies)
@@ -43,10 +42,7 @@ func (m Maker) Own(all []model.Project, copies encryption.Copies) (func(project 
 		}
 		found[project.Name] = stacks.Directory{Path: project.Own.Dir, StackFile: content, Env: m.PassphraseEnv(project)}
 	}
-	return func(project string) (stacks.Directory, bool) {
-		directory, ok := found[project]
-		return directory, ok
-	}, nil
+	return found, nil
 }
 
 // PassphraseEnv returns what Pulumi's commands on a project need instead of the environment's passphrase: nothing, or

@@ -153,11 +153,11 @@ func TestOwn(t *testing.T) {
 	m := maker(t, "")
 	shop := own(t, m, true)
 	write(t, filepath.Join(shop.Own.Dir, "Pulumi.dev.yaml"), "config:\n  shop:size: 3\n")
-	find, err := m.Own([]model.Project{shop}, encryption.Copies{Stack: []byte("config:\n  a:b: shared\n")})
+	found, err := m.Own([]model.Project{shop}, encryption.Copies{Stack: []byte("config:\n  a:b: shared\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	directory, ok := find("shop")
+	directory, ok := found["shop"]
 	var file struct{ Config map[string]any }
 	if err := yaml.Unmarshal(directory.StackFile, &file); err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestOwn(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"a:b": "shared", "shop:size": "3"}, file.Config); !ok || directory.Path != shop.Own.Dir || diff != "" {
 		t.Errorf("%v in %q (-want +got):\n%s", ok, directory.Path, diff)
 	}
-	if _, ok := find("vpc"); ok {
+	if _, ok := found["vpc"]; ok {
 		t.Error("there is a directory of a project that is not the user's")
 	}
 }

@@ -202,7 +202,7 @@ func TestProjectsOfTheirOwn(t *testing.T) {
 		call{args: "stack export", stdout: "{}", check: inCopy},
 	), func(o *Options) {
 		work, o.Empty = o.WorkDir, true
-		o.Directories = func(project string) (Directory, bool) { return Directory{Path: directory}, project == "own" }
+		o.Directories = map[string]Directory{"own": {Path: directory}}
 	})
 	if _, err := e.Operate(t.Context(), Task{Operation: operation.Up, Step: step("own")}, func(event.Event) {}); err != nil {
 		t.Fatal(err)

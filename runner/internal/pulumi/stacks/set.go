@@ -42,9 +42,8 @@ type Options struct {
 	StackFile    []byte            // content of the shared stack file
 	SecretsFile  []byte            // content of the secrets project's stack file
 	Env          map[string]string // environment of Pulumi, its plugins and language hosts
-	// Directories finds the projects that have a directory of their own; the others are
-	// built in. Nil stands for none.
-	Directories func(project string) (Directory, bool)
+	// Directories has the projects with a directory of their own; the others are built in.
+	Directories map[string]Directory
 	Plugins     map[string]string    // resource provider -> directory with its program
 	Masker      *event.Masker        // learns the secret values that come by
 	States      statefiles.Directory // of a file backend, where states are read without a command
@@ -254,9 +253,7 @@ func (c copies) execute(ctx context.Context, dir string, stdin io.Reader, env ma
 func (c copies) environOf(project string) map[string]string {
 	env := map[string]string{}
 	maps.Copy(env, c.options.Env)
-	if directory, ok := c.dirOf(project); ok {
-		maps.Copy(env, directory.Env)
-	}
+	maps.Copy(env, c.options.Directories[project].Env)
 	return env
 }
 

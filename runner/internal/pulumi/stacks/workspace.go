@@ -52,7 +52,7 @@ func (e *Set) placeOf(ctx context.Context, project string, command Command, even
 	p := place{stackFile: filepath.Join(dir, e.stackFileName(project))}
 	env := e.environOf(project)
 	env[wire.QuestionsVariable] = filepath.Join(dir, questionsFile)
-	if directory, ok := e.dirOf(project); ok {
+	if directory, ok := e.options.Directories[project]; ok {
 		dir = directory.Path
 	}
 	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{command, events}), auto.WorkDir(dir), auto.EnvVars(env))
@@ -80,13 +80,6 @@ func (e *Set) create(ctx context.Context, project string) error {
 	}
 	e.remember(project, func(s *Summary) { s.Exists = true })
 	return nil
-}
-
-func (c copies) dirOf(project string) (Directory, bool) {
-	if c.options.Directories == nil {
-		return Directory{}, false
-	}
-	return c.options.Directories(project)
 }
 
 // workingCopy writes a directory in which Pulumi finds the project's name and a copy
@@ -131,7 +124,7 @@ func (c copies) plugins() *workspace.Plugins {
 func (c copies) stackFileName(project string) string { return "Pulumi." + c.stackOf(project) + ".yaml" }
 
 func (c copies) stackFile(project string) []byte {
-	if directory, ok := c.dirOf(project); ok {
+	if directory, ok := c.options.Directories[project]; ok {
 		return directory.StackFile
 	}
 	if project == projects.SecretsProject {
