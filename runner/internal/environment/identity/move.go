@@ -161,14 +161,12 @@ func (m *Move) Open(ctx context.Context) error {
 // choose finds the stacks of the environment, including stacks that no project
 // claims, and refuses states that a copy would change.
 func (m *Move) choose(ctx context.Context) error {
-	m.Projects = m.source.Stacks.Projects()
 	unclaimed, err := inventory.FindUnclaimed(ctx, m.source)
 	if err != nil {
 		return err
 	}
-	for _, orphan := range unclaimed.Orphans {
-		m.Projects = append(m.Projects, orphan.Project)
-	}
+	orphans := model.Map(unclaimed.Orphans, func(o inventory.Orphan) string { return o.Project })
+	m.Projects = slices.Concat(m.source.Stacks.Projects(), orphans)
 	slices.Sort(m.Projects)
 	if err := m.source.Leftovers().RefuseLocked(ctx, m.Projects); err != nil {
 		return err
