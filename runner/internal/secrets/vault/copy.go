@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"mara/config"
 	"mara/runner/internal/secrets/encryption"
@@ -27,12 +28,8 @@ func (v *Vault) CopyTo(ctx context.Context, other *Vault) ([]NewFile, error) {
 	}
 	c := copier{from: v}
 	stack, secrets := v.Settings.Config.Own(), v.Settings.Secrets
-	described := config.StackFile{File: v.Settings.Described.File}
-	for _, entry := range v.Settings.Described.Entries {
-		if entry.File == described.File {
-			described.Entries = append(described.Entries, entry)
-		}
-	}
+	described := config.StackFile{File: v.Settings.Described.File, Entries: slices.Clone(v.Settings.Described.Entries)}
+	described.Entries = slices.DeleteFunc(described.Entries, func(e config.Entry) bool { return e.File != described.File })
 	if len(stack.Ciphertexts())+len(secrets.Ciphertexts())+len(described.Ciphertexts()) > 0 {
 		if err := errors.Join(v.RefuseHalfChanged(ctx), v.AskPassphrase(ctx)); err != nil {
 			return nil, err
