@@ -128,8 +128,10 @@ func (o offers) compare(asked answers) (found []preflight.Finding) {
 	left := map[string][]string{} // keys that could not be compared, by the reason
 	next := map[string]string{}
 	for _, w := range o.wanted {
-		if err := asked[w.List].err; err != nil {
-			reason, remedy := reasonOf(err)
+		list := asked[w.List]
+		switch {
+		case list.err != nil:
+			reason, remedy := reasonOf(list.err)
 			if left[reason] == nil {
 				reasons = append(reasons, reason)
 			}
@@ -137,17 +139,14 @@ func (o offers) compare(asked answers) (found []preflight.Finding) {
 				left[reason] = append(left[reason], w.Key)
 			}
 			next[reason] = remedy
-			continue
-		}
-		if slices.Contains(asked[w.List].names, w.Name) {
+		case slices.Contains(list.names, w.Name):
 			good = append(good, w.Name)
-			continue
+		default:
+			found = append(found, o.missing(w, list.names))
 		}
-		found = append(found, o.missing(w, asked[w.List].names))
 	}
 	for _, reason := range reasons {
-		keys := left[reason]
-		text := fmt.Sprintf("%s; not compared: %s", reason, strings.Join(keys, ", "))
+		text := fmt.Sprintf("%s; not compared: %s", reason, strings.Join(left[reason], ", "))
 		found = append(found, preflight.Doubtful(text, next[reason])...)
 	}
 	if len(found) == 0 {
