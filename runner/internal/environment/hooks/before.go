@@ -30,14 +30,13 @@ func (h Hooks) Before(op operation.Operation, forget bool) BeforeFunc {
 		if !op.ChangesResources() || h.Simulated || forget {
 			return nil
 		}
-		name := step.Project.Name
-		if h.needsNodes(op, name) {
+		if h.needsNodes(op, step.Project.Name) {
 			revived.Do(func() { h.reviveCluster(ctx, emit) })
 		}
-		if !op.Destroys() || !step.Project.LeavesCloudResources {
+		if !op.Destroys() {
 			return nil
 		}
-		return h.emptyCluster(ctx, name, examine.WaitUntilEmpty, emit)
+		return h.Empty(ctx, step, emit)
 	}
 }
 
@@ -86,7 +85,7 @@ func (h Hooks) LocalCluster(ctx context.Context) (name, uid string, err error) {
 	return name, uid, nil
 }
 
-// Empty waits until a cluster that is about to be replaced has no load balancers and volumes left, as before a destroy.
+// Empty waits until a cluster that is about to be destroyed or replaced has no load balancers and volumes left.
 func (h Hooks) Empty(ctx context.Context, cluster plan.Step, emit func(event.Event)) error {
 	if h.Simulated || !cluster.Project.LeavesCloudResources {
 		return nil
