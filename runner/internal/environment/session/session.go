@@ -233,13 +233,12 @@ func (s *Session) OpenKnown() error {
 	own := s.Scope()
 	o := stacks.Options{
 		Stack: own.Environment, Names: own.Names, Projects: own.Projects, Organization: "organization",
-		Env: s.Env, Masker: s.Masker, States: s.States(),
+		Env: s.Env, Masker: s.Masker, States: s.States(), Command: engine.None{},
 	}
 	var err error
 	if o.Standings, err = o.StandingsIn(own.Projects); err != nil {
 		return err
 	}
-	o.Command = engine.None{}
 	s.Stacks, err = stacks.Open(context.Background(), o)
 	return err
 }
