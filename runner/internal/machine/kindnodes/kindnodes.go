@@ -6,11 +6,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/containers"
 	"mara/runner/internal/machine/reach"
 )
@@ -45,11 +47,7 @@ func Find(ctx context.Context, runtime *containers.Runtime, cluster string) (Nod
 
 // Names returns the names of the containers.
 func (n Nodes) Names() []string {
-	var names []string
-	for _, c := range n {
-		names = append(names, c.Name)
-	}
-	return names
+	return model.Map(n, func(c containers.Container) string { return c.Name })
 }
 
 // In returns the nodes in a state.
@@ -100,13 +98,11 @@ func (n Nodes) Bear(uid string) bool {
 }
 
 // Kubectl runs kubectl as administrator on the first control plane, and returns its
-// output.
-func (n Nodes) Kubectl(ctx context.Context, runtime *containers.Runtime, stdin string, args ...string) (string, error) {
+// output. stdin may be nil.
+func (n Nodes) Kubectl(ctx context.Context, runtime *containers.Runtime, stdin io.Reader, args ...string) (
+	string, error) {
 	command := append([]string{"kubectl", "--kubeconfig=/etc/kubernetes/admin.conf"}, args...)
-	if stdin == "" {
-		return runtime.Exec(ctx, n.Of(ControlPlane)[0].Name, nil, command...)
-	}
-	return runtime.Exec(ctx, n.Of(ControlPlane)[0].Name, strings.NewReader(stdin), command...)
+	return runtime.Exec(ctx, n.Of(ControlPlane)[0].Name, stdin, command...)
 }
 
 // AwaitReady waits until the API server is ready, some time after its node was
@@ -116,7 +112,7 @@ func (n Nodes) AwaitReady(ctx context.Context, runtime *containers.Runtime, limi
 		return nil
 	}
 	ask := func(ctx context.Context, _ string) error {
-		_, err := n.Kubectl(ctx, runtime, "", "get", "--raw=/readyz")
+		_, err := n.Kubectl(ctx, runtime, nil, "get", "--raw=/readyz")
 		return err
 	}
 	return reach.Until(ctx, "the API server", reach.Options{Ask: ask, Every: time.Second, Limit: limit})

@@ -125,7 +125,7 @@ func (w registryWork) wire(ctx context.Context) error {
 	if err := w.awaitReady(ctx, n); err != nil {
 		return err
 	}
-	if _, err := n.Kubectl(ctx, w.Containers, w.args.configMap(), "apply", "-f", "-"); err != nil {
+	if _, err := n.Kubectl(ctx, w.Containers, strings.NewReader(w.args.configMap()), "apply", "-f", "-"); err != nil {
 		return fmt.Errorf("making the ConfigMap kube-public/%s: %w", configMapName, err)
 	}
 	return nil
@@ -149,7 +149,7 @@ func (w registryWork) unwire(ctx context.Context) error {
 	if err := w.awaitReady(ctx, n); err != nil {
 		return err
 	}
-	_, err = n.Kubectl(ctx, w.Containers, "",
+	_, err = n.Kubectl(ctx, w.Containers, nil,
 		"delete", "configmap", "--namespace=kube-public", "--ignore-not-found", configMapName)
 	problems := []error{err}
 	for _, node := range w.args.NodeNames {
@@ -181,7 +181,7 @@ func (w registryWork) checkWires(ctx context.Context) []error {
 			problems = append(problems, fmt.Errorf("the node %s does not know the registry", node))
 		}
 	}
-	found, err := n.Kubectl(ctx, w.Containers, "",
+	found, err := n.Kubectl(ctx, w.Containers, nil,
 		"get", "configmap", "--namespace=kube-public", "--ignore-not-found", "--output=name", configMapName)
 	switch {
 	case err != nil:
