@@ -3,6 +3,7 @@ package preflight
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,14 +27,11 @@ func existingCluster(f Facts) Check {
 		if !ok {
 			return Unseen("not asked")
 		}
-		var all []model.Project
-		for _, project := range f.Provider.Projects() {
-			if f.projects[project.Name] {
-				all = append(all, project)
-			}
-		}
+		selected := slices.DeleteFunc(f.Provider.Projects(), func(project model.Project) bool {
+			return !slices.Contains(f.projects, project.Name)
+		})
 		found, err := surveyor.Survey(ctx, cloud.Question{
-			Stack: f.Stack, Projects: all, Settings: f.Provider.Values(f.Config), Rights: true,
+			Stack: f.Stack, Projects: selected, Settings: f.Provider.Values(f.Config), Rights: true,
 		})
 		if err == nil {
 			return surveyFindings(found)
@@ -75,10 +73,8 @@ func rightsTable(missing []cloud.Right) string {
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "WHERE"}, {Title: "RESOURCE"}, {Title: "MISSING"}, {Title: "NEEDED BY"},
 	}}
-	for _, right := range missing {
-		table.Rows = append(table.Rows, []string{
-			right.Place(), right.Name(), strings.Join(right.Verbs, ", "), strings.Join(right.Projects, ", "),
-		})
-	}
+	table.Rows = model.Map(missing, func(right cloud.Right) []string {
+		return []string{right.Place(), right.Name(), strings.Join(right.Verbs, ", "), strings.Join(right.Projects, ", ")}
+	})
 	return table.Text(160)
 }

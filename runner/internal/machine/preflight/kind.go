@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,19 +76,15 @@ func (m machine) kindNodes(ctx context.Context) []Finding {
 	if unseen != nil {
 		return unseen
 	}
-	findings := append(m.cgroup(info), m.privileges(runtime)...)
-	if findings = append(findings, m.takenName(ctx)...); len(findings) > 0 {
+	findings := slices.Concat(m.cgroup(info), m.privileges(runtime.Name), m.takenName(ctx, runtime))
+	if len(findings) > 0 {
 		return findings
 	}
 	return Good("cgroups and privileges are as nodes need them")
 }
 
 // takenName looks for nodes of the cluster's name that mara has not made: the cluster cannot be created beside them.
-func (m machine) takenName(ctx context.Context) []Finding {
-	runtime, err := m.runtime()
-	if err != nil {
-		return nil
-	}
+func (m machine) takenName(ctx context.Context, runtime *containers.Runtime) []Finding {
 	nodes, err := kindnodes.Find(ctx, runtime, m.cluster)
 	if err != nil || len(nodes.Kubernetes()) == 0 || len(nodes.Marks()) > 0 {
 		return nil
@@ -97,15 +94,15 @@ func (m machine) takenName(ctx context.Context) []Finding {
 }
 
 // ask finds the runtime and asks its daemon. kindRuntime reports their problems.
-func (m machine) ask(ctx context.Context) (runtime string, info containers.Info, unseen []Finding) {
-	found, err := m.runtime()
+func (m machine) ask(ctx context.Context) (runtime *containers.Runtime, info containers.Info, unseen []Finding) {
+	runtime, err := m.runtime()
 	if err != nil {
-		return "", info, Unseen("there is no container runtime")
+		return nil, info, Unseen("there is no container runtime")
 	}
-	if info, err = found.Info(ctx); err != nil {
-		return "", info, Unseen("the container runtime does not answer")
+	if info, err = runtime.Info(ctx); err != nil {
+		return nil, info, Unseen("the container runtime does not answer")
 	}
-	return found.Name, info, nil
+	return runtime, info, nil
 }
 
 // cgroup checks the version of cgroups. With the kubelet setting failCgroupV1: false
@@ -193,10 +190,10 @@ func (m machine) kindResources(ctx context.Context) []Finding {
 		return append(findings, Good("its disk is not on this machine, and is not looked at")...)
 	case free < leastDisk:
 		return append(findings, Bad(fmt.Sprintf("only %s of disk are free in %s", size(free), info.Root),
-			"free some: "+runtime+" system prune")...)
+			"free some: "+runtime.Name+" system prune")...)
 	case free < enoughDisk:
 		return append(findings, Doubtful(fmt.Sprintf("only %s of disk are free in %s", size(free), info.Root),
-			"the images of the whole environment may not fit; free some: "+runtime+" system prune")...)
+			"the images of the whole environment may not fit; free some: "+runtime.Name+" system prune")...)
 	}
 	return append(findings, Good(size(free)+" of disk are free")...)
 }
@@ -246,10 +243,8 @@ func kindSetting(file config.StackFile) func(string) string {
 			return fmt.Sprint(entry.Value)
 		}
 		for _, project := range []model.Project{projects.KindCluster(), projects.KindRegistry()} {
-			for _, declared := range project.Keys {
-				if declared.Name == key && declared.Default != nil {
-					return fmt.Sprint(declared.Default)
-				}
+			if declared, ok := project.Key(key); ok && declared.Default != nil {
+				return fmt.Sprint(declared.Default)
 			}
 		}
 		return ""

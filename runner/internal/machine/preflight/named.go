@@ -17,8 +17,8 @@ type Facts struct {
 	Clouds    cloud.Clients // nil if the real clouds cannot be asked
 	Probes    Probes
 
-	dockerToo bool            // Docker is checked as well, and needed
-	projects  map[string]bool // that are selected
+	dockerToo bool     // Docker is checked as well, and needed
+	projects  []string // that are selected
 }
 
 // Probes replace the access to this machine, for tests. A nil probe is the real one.
@@ -47,14 +47,9 @@ func named() map[string]func(Facts) Check {
 // its projects.
 func ForProvider(p providers.Provider, projects []string, f Facts) []Check {
 	known := named()
-	f.Provider = p
 	var checks []Check
 	names, needed := p.NeededFor(f.Operation, projects)
-	f.dockerToo = needed["docker"]
-	f.projects = map[string]bool{}
-	for _, project := range projects {
-		f.projects[project] = true
-	}
+	f.Provider, f.projects, f.dockerToo = p, projects, needed["docker"]
 	for _, name := range names {
 		if (name == "account" || name == "cluster") && f.Clouds == nil {
 			continue
