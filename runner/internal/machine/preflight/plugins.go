@@ -11,10 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
+	"mara/projects/model"
 	"mara/providers/cloud"
+	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/reach"
 )
 
@@ -103,12 +104,9 @@ func (o PluginOptions) isInstalled(p Plugin) bool {
 func (o PluginOptions) obtainAll(ctx context.Context, plugins []Plugin) [][]Finding {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	wrong := make([][]Finding, len(plugins))
-	var all sync.WaitGroup
-	for i, plugin := range plugins {
-		all.Go(func() { wrong[i] = o.obtain(ctx, plugin) })
-	}
-	all.Wait()
+	wrong, _ := parallel.Limited(ctx, len(plugins), plugins, func(ctx context.Context, p Plugin) ([]Finding, error) {
+		return o.obtain(ctx, p), nil
+	})
 	return wrong
 }
 
@@ -172,10 +170,7 @@ func (p Plugin) String() string {
 }
 
 func list(plugins []Plugin) string {
-	var names []string
-	for _, p := range plugins {
-		names = append(names, p.String())
-	}
+	names := model.Map(plugins, Plugin.String)
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }
