@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
 )
 
@@ -62,28 +63,26 @@ func RunningImage(ctx context.Context, c *kubeapi.Cluster, application string) (
 // imageOf returns the image of a Pod's container: the digest in its specification, or the one that the kubelet has
 // pulled. Of an image for several architectures, that is the digest of the index.
 func imageOf(pod corev1.Pod, container string) (image, digest string, err error) {
-	for _, status := range pod.Status.ContainerStatuses {
-		if status.Name != container {
-			continue
-		}
-		named := status.Image
-		for _, c := range pod.Spec.Containers {
-			if c.Name == container {
-				named = c.Image
-			}
-		}
-		repository, tag, digest := projects.SplitImage(named)
-		if tag != "" {
-			repository += ":" + tag
-		}
-		if digest == "" {
-			_, digest, _ = strings.Cut(status.ImageID, "@")
-		}
-		if !strings.HasPrefix(digest, "sha256:") || strings.Contains(status.ImageID, "/import-") {
-			return "", "", fmt.Errorf("the Pod %s runs %s, which has no digest of a registry (%q): it was loaded into the "+
-				"node, and cannot be pulled elsewhere; push it to a registry", pod.Name, named, status.ImageID)
-		}
-		return repository, digest, nil
+	status, ok := model.Find(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.Name == container
+	})
+	if !ok {
+		return "", "", fmt.Errorf("the Pod %s has no container %s", pod.Name, container)
 	}
-	return "", "", fmt.Errorf("the Pod %s has no container %s", pod.Name, container)
+	named := status.Image
+	if c, ok := model.Find(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == container }); ok {
+		named = c.Image
+	}
+	image, tag, digest := projects.SplitImage(named)
+	if tag != "" {
+		image += ":" + tag
+	}
+	if digest == "" {
+		_, digest, _ = strings.Cut(status.ImageID, "@")
+	}
+	if !strings.HasPrefix(digest, "sha256:") || strings.Contains(status.ImageID, "/import-") {
+		return "", "", fmt.Errorf("the Pod %s runs %s, which has no digest of a registry (%q): it was loaded into the "+
+			"node, and cannot be pulled elsewhere; push it to a registry", pod.Name, named, status.ImageID)
+	}
+	return image, digest, nil
 }

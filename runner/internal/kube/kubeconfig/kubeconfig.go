@@ -6,6 +6,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"mara/projects/model"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/interrupt"
@@ -180,15 +182,13 @@ func (e Entries) loadAll() (known []loaded, first error) {
 // nameIn returns the name for entries of a cluster: the first that no other root has for another cluster.
 func (e Entries) nameIn(known []loaded, cluster []byte) string {
 	server := serverOf(cluster)
-	for _, name := range e.names() {
-		if !slices.ContainsFunc(known, func(file loaded) bool {
+	name, _ := model.Find(e.names(), func(name string) bool {
+		return !slices.ContainsFunc(known, func(file loaded) bool {
 			there := file.config.Clusters[name]
 			return e.isForeign(file.config, name) && (there == nil || there.Server != server)
-		}) {
-			return name
-		}
-	}
-	return ""
+		})
+	})
+	return name
 }
 
 // serverOf returns the address of the cluster of a kubeconfig's current context.
@@ -212,10 +212,8 @@ func (e Entries) isForeign(config *api.Config, name string) bool {
 
 // choose returns the file to write entries to.
 func (e Entries) choose(known []loaded, name string) string {
-	for _, file := range known {
-		if has(file.config, name) {
-			return file.file
-		}
+	if found, ok := model.Find(known, func(file loaded) bool { return has(file.config, name) }); ok {
+		return found.file
 	}
 	if len(known) > 0 {
 		return known[0].file
@@ -225,12 +223,7 @@ func (e Entries) choose(known []loaded, name string) string {
 
 // currentOf returns the current context of several files: the first that is set.
 func currentOf(known []loaded) string {
-	for _, file := range known {
-		if file.config.CurrentContext != "" {
-			return file.config.CurrentContext
-		}
-	}
-	return ""
+	return cmp.Or(model.Map(known, func(file loaded) string { return file.config.CurrentContext })...)
 }
 
 // ownerName is the name of the extension of a context that notes its owner.

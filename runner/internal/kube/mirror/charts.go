@@ -27,6 +27,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"sigs.k8s.io/yaml"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/run/event"
 )
@@ -170,17 +171,13 @@ func (n Network) fromRepository(ctx context.Context, chart Chart) ([]byte, error
 	if err := yaml.Unmarshal(content, &index); err != nil {
 		return nil, errors.New("index.yaml is not the index of a chart repository")
 	}
-	var versions []string
-	for _, e := range index.Entries[chart.Name] {
-		versions = append(versions, e.Version)
+	entries := index.Entries[chart.Name]
+	version := choose(chart.Version, model.Map(entries, func(e entry) string { return e.Version }))
+	found, ok := model.Find(entries, func(e entry) bool { return e.Version == version && len(e.URLs) > 0 })
+	if !ok {
+		return nil, fmt.Errorf("the repository %w: no such chart or version", ErrMissing)
 	}
-	version := choose(chart.Version, versions)
-	for _, e := range index.Entries[chart.Name] {
-		if e.Version == version && len(e.URLs) > 0 {
-			return n.archive(ctx, chart.Repository, e)
-		}
-	}
-	return nil, fmt.Errorf("the repository %w: no such chart or version", ErrMissing)
+	return n.archive(ctx, chart.Repository, found)
 }
 
 // archive downloads the archive of an index entry, whose URL may be relative.
