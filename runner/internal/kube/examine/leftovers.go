@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -125,11 +126,7 @@ func (w *watch) sayOnce(text string) {
 }
 
 func names(resources []Resource) []string {
-	var names []string
-	for _, r := range resources {
-		names = append(names, r.Name)
-	}
-	return names
+	return model.Map(resources, func(r Resource) string { return r.Name })
 }
 
 // provisionedBy is an annotation of volumes that were created for a claim. The

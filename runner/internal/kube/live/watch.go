@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -35,10 +36,7 @@ func Watch(ctx context.Context, o Options, changed func(objects [][]byte) error)
 	if err := changed(slices.Concat(first...)); err != nil {
 		return err
 	}
-	store := &store{dirty: make(chan struct{}, 1)}
-	for _, objects := range first {
-		store.objects = append(store.objects, byUID(objects))
-	}
+	store := &store{objects: model.Map(first, byUID), dirty: make(chan struct{}, 1)}
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range c.resources {
 		group.Go(func() error {

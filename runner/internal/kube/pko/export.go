@@ -2,7 +2,6 @@ package pko
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -293,11 +292,7 @@ func notesOn(step plan.Step) []Note {
 }
 
 func notesOnHooks(of string, hooks []model.Hook) []Note {
-	var notes []Note
-	for _, hook := range hooks {
-		notes = append(notes, Note{of, "the hook " + hook.Name + " does not run"})
-	}
-	return notes
+	return model.Map(hooks, func(hook model.Hook) Note { return Note{of, "the hook " + hook.Name + " does not run"} })
 }
 
 // Account returns the name of the pods' service account.
@@ -333,6 +328,6 @@ func (e Environment) objectName(project string) string {
 	if len(name) <= most {
 		return name
 	}
-	sum := sha256.Sum256([]byte(name))
-	return strings.TrimRight(name[:most-digits-1], "-") + "-" + hex.EncodeToString(sum[:])[:digits]
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(name)))
+	return strings.TrimRight(name[:most-digits-1], "-") + "-" + sum[:digits]
 }

@@ -37,10 +37,9 @@ const requestAnnotation = "pulumi.com/reconciliation-request"
 
 // Metadata names an object.
 type Metadata struct {
-	Name        string            `json:"name"`
-	Namespace   string            `json:"namespace,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
+	Name      string            `json:"name"`
+	Namespace string            `json:"namespace,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
 }
 
 // Stack is what the operator runs for one project.

@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"mara/projects/model"
 )
 
 // StalledError says that Stacks do not go on by themselves.
@@ -19,11 +21,9 @@ type StalledError struct{ Stacks []State }
 
 // Error names them, with their causes.
 func (e *StalledError) Error() string {
-	var causes []string
-	for _, s := range e.Stacks {
-		causes = append(causes, fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause))
-	}
-	return strings.Join(causes, "\n")
+	return strings.Join(model.Map(e.Stacks, func(s State) string {
+		return fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause)
+	}), "\n")
 }
 
 // ErrNoStacks says that an environment has no Stacks.

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/projects/model"
 	"mara/runner/internal/kube/manifest"
 )
 
@@ -135,10 +136,9 @@ type Store struct {
 func (s Store) external(secret manifest.Object) manifest.Object {
 	namespace, name := secret.Text("metadata", "namespace"), secret.Text("metadata", "name")
 	entry := path.Join(s.Prefix, namespace, name)
-	var data []any
-	for _, key := range secretKeys(secret) {
-		data = append(data, map[string]any{"secretKey": key, "remoteRef": map[string]any{"key": entry, "property": key}})
-	}
+	data := model.Map(secretKeys(secret), func(key string) any {
+		return map[string]any{"secretKey": key, "remoteRef": map[string]any{"key": entry, "property": key}}
+	})
 	template := map[string]any{"type": cmp.Or(secret.Text("type"), "Opaque")}
 	metadata, _ := secret["metadata"].(map[string]any)
 	if labels, ok := metadata["labels"]; ok {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"mara/projects/model"
 )
 
 // About describes the environment of the manifests.
@@ -87,23 +89,19 @@ func (m Manifests) list(b *strings.Builder, title, text string, lines func(Proje
 }
 
 func (p Project) skipped() []string {
-	var lines []string
-	for _, left := range p.Skipped {
+	return model.Map(p.Skipped, func(left Skipped) string {
 		line := left.What + " " + left.Why
 		if len(left.Keys) > 0 {
 			line += ", with " + strings.Join(left.Keys, ", ")
 		}
-		lines = append(lines, line)
-	}
-	return lines
+		return line
+	})
 }
 
 func (p Project) placeholders() []string {
-	var lines []string
-	for _, found := range p.Placeholders {
-		lines = append(lines, fmt.Sprintf("%s, %s: from %s", found.Object, found.Path, found.From))
-	}
-	return lines
+	return model.Map(p.Placeholders, func(found Placeholder) string {
+		return fmt.Sprintf("%s, %s: from %s", found.Object, found.Path, found.From)
+	})
 }
 
 func (p Project) unsteady() []string { return p.Unsteady }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -73,10 +74,7 @@ func (s Server) List(ctx context.Context) ([]Backup, error) {
 	if err != nil {
 		return nil, err
 	}
-	backups := []Backup{}
-	for _, w := range found {
-		backups = append(backups, backupOf(w))
-	}
+	backups := append([]Backup{}, model.Map(found, backupOf)...)
 	slices.SortFunc(backups, func(a, b Backup) int {
 		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.Name, b.Name))
 	})
@@ -117,13 +115,10 @@ func (s Server) Skipped(ctx context.Context, namespaces []string) ([]string, err
 	var skipped []string
 	for _, volume := range volumes {
 		claim := volume.Spec.ClaimRef
-		if volume.Spec.HostPath == nil || claim == nil {
-			continue
+		if volume.Spec.HostPath != nil && claim != nil &&
+			(len(namespaces) == 0 || slices.Contains(namespaces, claim.Namespace)) {
+			skipped = append(skipped, claim.Namespace+"/"+claim.Name)
 		}
-		if len(namespaces) > 0 && !slices.Contains(namespaces, claim.Namespace) {
-			continue
-		}
-		skipped = append(skipped, claim.Namespace+"/"+claim.Name)
 	}
 	slices.Sort(skipped)
 	return skipped, nil
@@ -189,12 +184,8 @@ func (s Server) Restore(ctx context.Context, name, backup string, namespaces []s
 // make creates a Backup or Restore of namespaces, or of all, and waits for its end.
 func (s Server) make(ctx context.Context, kind, name string, namespaces []string, spec map[string]any) (
 	w work, err error) {
-	var included []any
-	for _, namespace := range namespaces {
-		included = append(included, namespace)
-	}
-	if len(included) > 0 {
-		spec["includedNamespaces"] = included
+	if len(namespaces) > 0 {
+		spec["includedNamespaces"] = model.Map(namespaces, func(namespace string) any { return namespace })
 	}
 	client := s.Cluster.Objects.Resource(resource(strings.ToLower(kind) + "s")).Namespace(s.Namespace)
 	created, err := client.Create(ctx, &unstructured.Unstructured{Object: map[string]any{

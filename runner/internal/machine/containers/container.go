@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mara/projects/model"
 )
 
 // Container describes a container.
@@ -140,11 +142,7 @@ func first[T any](found []T, err error) (one T, ok bool, _ error) {
 
 func (r *Runtime) inspect(ctx context.Context, names ...string) ([]Container, error) {
 	all, err := ask[[]described](ctx, r, append([]string{"container", "inspect"}, names...)...)
-	var found []Container
-	for _, d := range all {
-		found = append(found, d.container())
-	}
-	return found, err
+	return model.Map(all, described.container), err
 }
 
 // Spec describes a container to create.

@@ -161,9 +161,8 @@ func (e *ExitError) Error() string {
 
 // reason returns the last line that is not a hint at --help.
 func (e *ExitError) reason() string {
-	lines := strings.Split(strings.TrimSpace(e.Stderr), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		line := strings.TrimSpace(lines[i])
+	for _, line := range slices.Backward(strings.Split(e.Stderr, "\n")) {
+		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "See '") || strings.HasPrefix(line, "Run '") {
 			continue
 		}

@@ -142,9 +142,8 @@ func (b Backend) write(ctx context.Context, container, file, content string) err
 // codes, so only cat's own words count for a file that does not exist.
 func (b Backend) readFile(ctx context.Context, container, file string) (content string, found bool, err error) {
 	content, err = b.Containers.Exec(ctx, container, nil, "cat", file)
-	var exit *containers.ExitError
-	missing := "cat: " + file + ": no such file or directory"
-	if errors.As(err, &exit) && strings.Contains(strings.ToLower(exit.Stderr), missing) {
+	exit, hasFailed := errors.AsType[*containers.ExitError](err)
+	if hasFailed && strings.Contains(strings.ToLower(exit.Stderr), "cat: "+file+": no such file or directory") {
 		return "", false, nil
 	}
 	if err != nil {

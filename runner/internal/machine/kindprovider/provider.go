@@ -24,6 +24,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/provider"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/containers"
 )
 
@@ -177,16 +178,11 @@ func isEmpty(value reflect.Value) bool {
 // incomplete returns the error of a resource that exists, but not as it should: the
 // state keeps it, and the next run repairs it. It is nil without causes.
 func incomplete(causes ...error) error {
-	var explained []error
-	for _, cause := range causes {
-		if cause != nil {
-			explained = append(explained, explain(cause))
-		}
-	}
-	if explained == nil {
+	causes = slices.DeleteFunc(causes, func(cause error) bool { return cause == nil })
+	if len(causes) == 0 {
 		return nil
 	}
-	return &incompleteError{explained}
+	return &incompleteError{model.Map(causes, explain)}
 }
 
 // incompleteError lists the causes; infer's own error says only that there are some.
@@ -201,11 +197,7 @@ func (e *incompleteError) Unwrap() []error {
 
 // texts returns the messages of errors, with hints.
 func texts(errs []error) []string {
-	var texts []string
-	for _, err := range errs {
-		texts = append(texts, explain(err).Error())
-	}
-	return texts
+	return model.Map(errs, func(err error) string { return explain(err).Error() })
 }
 
 // explain adds a hint to errors that runtimes report in their own words.

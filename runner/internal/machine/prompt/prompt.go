@@ -15,6 +15,7 @@ import (
 	"github.com/AlecAivazis/survey/v2/terminal"
 	"golang.org/x/term"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -172,12 +173,9 @@ func (t Terminal) Choose(ctx context.Context, c Choice) (string, error) {
 
 // ChooseMany asks for some of the options; unless None is set, at least one has to be chosen.
 func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
-	var chosen []int
-	for _, value := range c.Chosen {
-		chosen = append(chosen, c.index(value))
-	}
 	question := &survey.MultiSelect{
-		Message: c.Text, Help: c.Help, Options: t.fit(c.labels()), PageSize: pageSize, Default: chosen, Filter: c.matches(),
+		Message: c.Text, Help: c.Help, Options: t.fit(c.labels()), PageSize: pageSize,
+		Default: model.Map(c.Chosen, c.index), Filter: c.matches(),
 	}
 	least := 1
 	if c.None {
