@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"mara/runner/internal/kube/kubeapi"
 )
@@ -14,7 +13,7 @@ import (
 // Leaving says what keeps Namespaces from going, as the cluster explains it, a line each: objects with finalizers, or
 // an API whose server does not answer, which keeps all of them.
 func Leaving(ctx context.Context, c *kubeapi.Cluster, names []string) ([]string, error) {
-	all, err := kubeapi.List[corev1.Namespace](ctx, c, "namespaces", "", metav1.ListOptions{})
+	all, err := kubeapi.List[corev1.Namespace](ctx, c, "namespaces", "", "")
 	if err != nil {
 		return nil, err
 	}

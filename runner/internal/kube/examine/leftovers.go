@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
@@ -64,8 +63,7 @@ func (e *UnknownError) Unwrap() error { return e.Cause }
 // before its volume, which has to be detached first.
 // https://github.com/eksctl-io/eksctl/issues/274
 func WaitUntilEmpty(ctx context.Context, c *kubeapi.Cluster, say func(string)) error {
-	list := func(ctx context.Context) ([]Resource, error) { return listCreated(ctx, c) }
-	return wait(ctx, list, say)
+	return wait(ctx, func(ctx context.Context) ([]Resource, error) { return listCreated(ctx, c) }, say)
 }
 
 // wait lists the resources until it can decide.
@@ -140,11 +138,11 @@ const provisionedBy = "pv.kubernetes.io/provisioned-by"
 func listCreated(ctx context.Context, c *kubeapi.Cluster) ([]Resource, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	services, err := kubeapi.List[corev1.Service](ctx, c, "services", "", metav1.ListOptions{})
+	services, err := kubeapi.List[corev1.Service](ctx, c, "services", "", "")
 	if err != nil {
 		return nil, err
 	}
-	volumes, err := kubeapi.List[corev1.PersistentVolume](ctx, c, "persistentvolumes", "", metav1.ListOptions{})
+	volumes, err := kubeapi.List[corev1.PersistentVolume](ctx, c, "persistentvolumes", "", "")
 	if err != nil {
 		return nil, err
 	}

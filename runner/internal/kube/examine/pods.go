@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"mara/runner/internal/kube/kubeapi"
 )
@@ -24,11 +23,11 @@ const most = 5
 // and Pulumi wait for them, and report only a timeout. If all Pods are ready, it lists other
 // objects with warnings: they may have been unable to create Pods.
 func Pods(ctx context.Context, c *kubeapi.Cluster, namespace string) ([]string, error) {
-	pods, err := kubeapi.List[corev1.Pod](ctx, c, "pods", namespace, metav1.ListOptions{})
+	pods, err := kubeapi.List[corev1.Pod](ctx, c, "pods", namespace, "")
 	if err != nil {
 		return nil, err
 	}
-	events, err := kubeapi.List[corev1.Event](ctx, c, "events", namespace, metav1.ListOptions{})
+	events, err := kubeapi.List[corev1.Event](ctx, c, "events", namespace, "")
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ const recordLimit = 256 << 20
 // such release. Helm keeps each revision in a Secret, and labels the deployed one.
 // https://helm.sh/docs/topics/kubernetes_apis/ and Helm's pkg/storage/driver.
 func readManifest(ctx context.Context, c *kubeapi.Cluster, namespace, name string) (string, error) {
-	deployed := metav1.ListOptions{LabelSelector: "owner=helm,status=deployed,name=" + name}
+	deployed := "owner=helm,status=deployed,name=" + name
 	records, err := kubeapi.List[corev1.Secret](ctx, c, "secrets", namespace, deployed)
 	if err != nil {
 		return "", fmt.Errorf("reading Helm's record: %w", err)

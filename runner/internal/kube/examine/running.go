@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"mara/projects"
 	"mara/projects/model"
@@ -28,9 +27,7 @@ func (r Running) Reference() string { return r.Image + "@" + r.Digest }
 // Pods run. It refuses to choose while Pods run several, and an image without a digest of a registry, such as
 // one that was loaded into the nodes.
 func RunningImage(ctx context.Context, c *kubeapi.Cluster, application string) (Running, error) {
-	pods, err := kubeapi.List[corev1.Pod](ctx, c, "pods", application, metav1.ListOptions{
-		LabelSelector: "app.kubernetes.io/name=" + application,
-	})
+	pods, err := kubeapi.List[corev1.Pod](ctx, c, "pods", application, "app.kubernetes.io/name="+application)
 	if err != nil {
 		return Running{}, err
 	}

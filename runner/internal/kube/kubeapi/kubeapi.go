@@ -112,11 +112,11 @@ func (o onlyDryRuns) allows(r *http.Request) bool {
 	})
 }
 
-// List lists the objects of a resource of the core API, in a namespace or, if it is "", in
-// all. T is Go's type of them.
-func List[T any](ctx context.Context, c *Cluster, resource, namespace string, options metav1.ListOptions) ([]T, error) {
+// List lists the objects of a resource of the core API whose labels match the selector, in a namespace or, if it is "",
+// in all. T is Go's type of them.
+func List[T any](ctx context.Context, c *Cluster, resource, namespace, selector string) ([]T, error) {
 	core := schema.GroupVersionResource{Version: "v1", Resource: resource}
-	found, err := c.Objects.Resource(core).Namespace(namespace).List(ctx, options)
+	found, err := c.Objects.Resource(core).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", resource, err)
 	}

@@ -108,7 +108,7 @@ func (w work) problem() string {
 // Skipped lists the claims in namespaces, or in all, whose volumes Velero would skip without a word:
 // directories of a node.
 func (s Server) Skipped(ctx context.Context, namespaces []string) ([]string, error) {
-	volumes, err := kubeapi.List[corev1.PersistentVolume](ctx, s.Cluster, "persistentvolumes", "", metav1.ListOptions{})
+	volumes, err := kubeapi.List[corev1.PersistentVolume](ctx, s.Cluster, "persistentvolumes", "", "")
 	if err != nil {
 		return nil, err
 	}
