@@ -24,31 +24,29 @@ type About struct {
 // Stream returns all objects as one YAML stream, in the order in which they can be applied.
 func (m Manifests) Stream() ([]byte, error) {
 	var b bytes.Buffer
-	for _, p := range m.Projects {
-		for _, o := range p.Objects {
-			content, err := yaml.Marshal(o.Content)
-			if err != nil {
-				return nil, err
-			}
-			fmt.Fprintf(&b, "---\n# %s\n%s", path.Join(p.Directory, o.File), content)
-		}
-	}
-	return b.Bytes(), nil
+	err := m.eachFile(func(file string, content []byte) { fmt.Fprintf(&b, "---\n# %s\n%s", file, content) })
+	return b.Bytes(), err
 }
 
 // Files returns the files of a directory with all objects, by path.
 func (m Manifests) Files(about About) (map[string][]byte, error) {
 	files := map[string][]byte{"README.md": m.readme(about)}
+	err := m.eachFile(func(file string, content []byte) { files[file] = content })
+	return files, err
+}
+
+// eachFile visits the objects in the order in which they can be applied, each with its path and as YAML.
+func (m Manifests) eachFile(visit func(file string, content []byte)) error {
 	for _, p := range m.Projects {
 		for _, o := range p.Objects {
 			content, err := yaml.Marshal(o.Content)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			files[path.Join(p.Directory, o.File)] = content
+			visit(path.Join(p.Directory, o.File), content)
 		}
 	}
-	return files, nil
+	return nil
 }
 
 // readme describes the directory and lists what is missing in it.
@@ -70,7 +68,8 @@ func (m Manifests) readme(about About) []byte {
 		m.list(&b, "Placeholders", "A simulated cloud generated these values. Replace them, or render a plan of the\n"+
 			"deployed environment: `runner preview --save-plan FILE`, `runner render --plan FILE`.", Project.placeholders)
 	}
-	m.list(&b, "Different each time", "The chart generates a value whenever it is rendered.", Project.unsteady)
+	m.list(&b, "Different each time", "The chart generates a value whenever it is rendered.",
+		func(p Project) []string { return p.Unsteady })
 	return []byte(b.String())
 }
 
@@ -103,8 +102,6 @@ func (p Project) placeholders() []string {
 		return fmt.Sprintf("%s, %s: from %s", found.Object, found.Path, found.From)
 	})
 }
-
-func (p Project) unsteady() []string { return p.Unsteady }
 
 // Placeholder is a value that a simulated cloud generated.
 type Placeholder struct {
