@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
@@ -48,7 +47,16 @@ func render(archive []byte, release Release, cluster Kubernetes) (map[string]str
 	if err != nil {
 		return nil, err
 	}
-	values, err := renderValues(loaded, release, cluster)
+	given := release.Values
+	if given == nil {
+		given = map[string]any{}
+	}
+	if err := chartutil.ProcessDependenciesWithMerge(loaded, given); err != nil {
+		return nil, err
+	}
+	options := chartutil.ReleaseOptions{Name: release.Name, Namespace: release.Namespace, Revision: 1, IsInstall: true}
+	const skipSchema = true
+	values, err := chartutil.ToRenderValuesWithSchemaValidation(loaded, given, options, cluster.capabilities(), skipSchema)
 	if err != nil {
 		return nil, err
 	}
@@ -62,19 +70,6 @@ func render(archive []byte, release Release, cluster Kubernetes) (map[string]str
 		}
 	}
 	return files, nil
-}
-
-func renderValues(loaded *chart.Chart, release Release, cluster Kubernetes) (chartutil.Values, error) {
-	given := release.Values
-	if given == nil {
-		given = map[string]any{}
-	}
-	if err := chartutil.ProcessDependenciesWithMerge(loaded, given); err != nil {
-		return nil, err
-	}
-	options := chartutil.ReleaseOptions{Name: release.Name, Namespace: release.Namespace, Revision: 1, IsInstall: true}
-	const skipSchema = true
-	return chartutil.ToRenderValuesWithSchemaValidation(loaded, given, options, cluster.capabilities(), skipSchema)
 }
 
 // defaultKubernetes is the Kubernetes version of the plans' clusters.
