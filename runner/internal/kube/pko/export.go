@@ -195,26 +195,24 @@ func volume(o Options) map[string]any {
 // source sets where the program of a project comes from.
 func (e Environment) source(s *Stack, x *Exported, p model.Project, o Options) error {
 	own := p.Own
+	// For a built-in project, the operator lays the template over the source-less workspace of a destroy, too: with two
+	// sources its pod would be refused.
+	s.Spec.RunProgram = own == nil || installs(own.Runtime)
 	switch {
 	case own == nil:
 		s.Spec.WorkspaceTemplate.Spec["local"] = map[string]any{"dir": path.Join(ProjectsInImage, p.Path)}
-		// The operator lays the template over the source-less workspace of a destroy, too:
-		// with two sources its pod would be refused.
-		s.Spec.RunProgram = true
 	case e.Repositories[p.Name].URL != "":
 		from := e.Repositories[p.Name]
 		s.Spec.ProjectRepo, s.Spec.Commit, s.Spec.RepoDir = from.URL, from.Commit, from.Directory
-		s.Spec.RunProgram, s.Spec.GitAuth = installs(own.Runtime), gitAuth(from.URL, o.RepoSecret)
+		s.Spec.GitAuth = gitAuth(from.URL, o.RepoSecret)
 		if err := CheckRepository(from.URL); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
 	case o.Repo != "":
 		s.Spec.ProjectRepo, s.Spec.Branch, s.Spec.Commit, s.Spec.Shallow = o.Repo, o.Branch, o.Commit, true
 		s.Spec.RepoDir, s.Spec.GitAuth = path.Join(o.RepoDir, p.Path), gitAuth(o.Repo, o.RepoSecret)
-		s.Spec.RunProgram = installs(own.Runtime)
 	case o.Flux.Name != "":
 		s.Spec.FluxSource = map[string]any{"sourceRef": o.Flux, "dir": path.Join(o.RepoDir, p.Path)}
-		s.Spec.RunProgram = installs(own.Runtime)
 	case own.StackFiles != "":
 		return fmt.Errorf("%s has its own stack files next to its program: say with --repo or --flux where they are",
 			p.Name)

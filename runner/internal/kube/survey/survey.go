@@ -149,8 +149,7 @@ func (e *examination) nodes() {
 	e.fact("%s for Pods: %s, %.0f GiB of memory, %s", typeset.Counted(workers, "node"),
 		typeset.Counted(int(cpu.Value()), "processor"), gib,
 		cmp.Or(strings.Join(architectures, " and "), "architecture unknown"))
-	small := workers < 3
-	e.answer(projects.SmallKey, small, fmt.Sprintf("%s for Pods", typeset.Counted(workers, "node")))
+	e.answer(projects.SmallKey, workers < 3, typeset.Counted(workers, "node")+" for Pods")
 	if workers > 0 && (cpu.Value() < 2 || gib < 5.5) {
 		e.doubt("leave projects out with --skip, or add nodes", "the nodes have %s and %.0f GiB of memory; all projects "+
 			"together need 2 processors and 6 GiB", typeset.Counted(int(cpu.Value()), "processor"), gib)
