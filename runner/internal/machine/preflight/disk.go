@@ -32,8 +32,8 @@ func Disk(dirs []Directory) Check {
 		for _, dir := range dirs {
 			seen := dir.look()
 			smallest = min(smallest, seen.free)
-			if seen.wrong.Text != "" && !reported[seen.subject] {
-				wrong = append(wrong, seen.wrong)
+			if !reported[seen.subject] {
+				wrong = append(wrong, seen.wrong...)
 			}
 			reported[seen.subject] = true
 		}
@@ -47,29 +47,28 @@ func Disk(dirs []Directory) Check {
 // view is the result of looking at a directory.
 type view struct {
 	free    uint64
-	wrong   Finding // without text if the directory is fine
-	subject string  // the disk, or the directory if only that is wrong
+	wrong   []Finding
+	subject string // the disk, or the directory if only that is wrong
 }
 
 func (f Directory) look() view {
 	path := existing(f.Path)
 	info, err := os.Stat(path)
 	space, spaceErr := disk.SpaceOf(path)
+	cannot := fmt.Sprintf("the directory of %s, %s, cannot be ", f.Name, f.Path)
 	if err := errors.Join(err, spaceErr); err != nil {
-		text := fmt.Sprintf("the directory of %s, %s, cannot be looked at: %v", f.Name, f.Path, err)
-		return view{subject: path, wrong: Doubtful(text, "")[0]}
+		return view{subject: path, wrong: Doubtful(fmt.Sprintf("%slooked at: %v", cannot, err), "")}
 	}
 	if !info.IsDir() {
-		text := fmt.Sprintf("the directory of %s, %s, cannot be made: %s is a file", f.Name, f.Path, path)
-		return view{subject: path, wrong: Bad(text, "move that file away")[0]}
+		return view{subject: path, wrong: Bad(cannot+"made: "+path+" is a file", "move that file away")}
 	}
 	seen := view{free: space.Free, subject: "disk " + space.Disk}
 	if err := writable(path); err != nil {
 		if !errors.Is(err, syscall.EROFS) {
 			seen.subject = path
 		}
-		text := fmt.Sprintf("the directory of %s, %s, cannot be written: %v", f.Name, f.Path, err)
-		seen.wrong = Bad(text, "make it writable for you, or choose another root with --root")[0]
+		seen.wrong = Bad(fmt.Sprintf("%swritten: %v", cannot, err),
+			"make it writable for you, or choose another root with --root")
 		return seen
 	}
 	seen.wrong = f.shortage(space)
@@ -77,18 +76,18 @@ func (f Directory) look() view {
 }
 
 // shortage returns the finding about a writable directory with little free space.
-func (f Directory) shortage(space disk.Space) Finding {
+func (f Directory) shortage(space disk.Space) []Finding {
 	text := fmt.Sprintf("only %s are free for %s, in %s", size(space.Free), f.Name, f.Path)
 	switch {
 	case space.Free < disk.LeastSpace:
-		return Bad(text, "free some space: a state that cannot be written is lost")[0]
+		return Bad(text, "free some space: a state that cannot be written is lost")
 	case space.NoFiles:
 		text := fmt.Sprintf("no more files can be made for %s, in %s", f.Name, f.Path)
-		return Bad(text, "remove files: the disk has no inodes left")[0]
+		return Bad(text, "remove files: the disk has no inodes left")
 	case space.Free < enoughSpace:
-		return Doubtful(text, "free some space")[0]
+		return Doubtful(text, "free some space")
 	}
-	return Finding{}
+	return nil
 }
 
 // existing returns path or its nearest parent that exists.

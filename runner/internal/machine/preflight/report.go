@@ -3,6 +3,7 @@ package preflight
 import (
 	"slices"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 )
 
@@ -20,11 +21,7 @@ type Report struct{ Results []Result }
 
 // Status returns the worst status.
 func (r Report) Status() Status {
-	status := OK
-	for _, result := range r.Results {
-		status = worse(status, result.Status)
-	}
-	return status
+	return worstOf(model.Map(r.Results, func(result Result) Status { return result.Status }))
 }
 
 // Counts returns the number of findings of each status.
@@ -83,18 +80,15 @@ func (r Report) Masked(mask func(string) string) Report {
 
 // worst returns the worst status among findings; OK if there are none.
 func worst(findings []Finding) Status {
-	status := OK
-	for _, finding := range findings {
-		status = worse(status, finding.Status)
-	}
-	return status
+	return worstOf(model.Map(findings, func(finding Finding) Status { return finding.Status }))
 }
 
-func worse(a, b Status) Status {
-	if slices.Index(Statuses(), b) > slices.Index(Statuses(), a) {
-		return b
+func worstOf(statuses []Status) Status {
+	rank := 0
+	for _, status := range statuses {
+		rank = max(rank, slices.Index(Statuses(), status))
 	}
-	return a
+	return Statuses()[rank]
 }
 
 // Format is the version of the JSON form of a report.

@@ -43,19 +43,15 @@ func (r Report) Text(style Style) string {
 // finding formats a finding on its own line, with the remedy below.
 func (s Style) finding(title string, f Finding) string {
 	status := strings.Repeat(" ", statusIndent) + s.paint(f.Status, string(f.Status))
-	text := s.wrap(typeset.Pad(status, textIndent)+title+": "+inline(f.Text), textIndent)
+	text := typeset.Wrap(typeset.Pad(status, textIndent)+title+": "+inline(f.Text), s.Width, textIndent) + "\n"
 	for line := range strings.Lines(f.Table) {
 		text += strings.Repeat(" ", textIndent) + strings.TrimRight(line, "\n") + "\n"
 	}
 	if f.Remedy != "" {
-		text += s.wrap(strings.Repeat(" ", textIndent)+arrow+inline(f.Remedy), textIndent+len(arrow))
+		remedy := strings.Repeat(" ", textIndent) + arrow + inline(f.Remedy)
+		text += typeset.Wrap(remedy, s.Width, textIndent+len(arrow)) + "\n"
 	}
 	return text
-}
-
-// wrap breaks a line at the width.
-func (s Style) wrap(line string, indent int) string {
-	return typeset.Wrap(line, s.Width, indent) + "\n"
 }
 
 // inline joins a text of several lines in one.
