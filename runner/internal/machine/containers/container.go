@@ -158,10 +158,7 @@ type Spec struct {
 
 // Create starts a new container in the background and returns its id.
 func (r *Runtime) Create(ctx context.Context, s Spec) (string, error) {
-	args := []string{"run", "--detach", "--name", s.Name}
-	if s.Restart != "" {
-		args = append(args, "--restart", s.Restart)
-	}
+	args := []string{"run", "--detach", "--name", s.Name, "--restart", s.Restart}
 	if s.Network != "" {
 		args = append(args, "--network", s.Network)
 	}

@@ -42,7 +42,7 @@ func (c *Cluster) Create(ctx context.Context,
 	}
 	w, err := c.open(ctx, req.Inputs)
 	if err == nil {
-		response.Output, err = w.make(ctx)
+		response.Output, err = w.make(ctx, nil)
 	}
 	return response, err
 }
@@ -83,7 +83,7 @@ func (c *Cluster) Update(ctx context.Context,
 	}
 	w, err := c.open(ctx, req.Inputs)
 	if err == nil {
-		state, err = w.update(ctx, req.State)
+		state, err = w.make(ctx, &req.State)
 	}
 	return infer.UpdateResponse[ClusterState]{Output: state}, err
 }
@@ -108,28 +108,21 @@ func (c *Cluster) open(ctx context.Context, args ClusterArgs) (clusterWork, erro
 	return clusterWork{backend, args}, err
 }
 
-// make makes the cluster, or takes over what this stack has left of it.
-func (w clusterWork) make(ctx context.Context) (ClusterState, error) {
+// make makes the cluster, takes over what this stack has left of it, or does what can be done to a cluster that is
+// there. before is nil when the state does not know the cluster.
+func (w clusterWork) make(ctx context.Context, before *ClusterState) (ClusterState, error) {
 	nodes, err := w.nodes(ctx)
-	if err == nil && len(nodes.Nodes) > 0 && nodes.mark.owner != w.owner {
+	isForeign := len(nodes.Nodes) > 0 && nodes.mark.owner != w.owner
+	if before != nil {
+		isForeign = nodes.belongToOtherCluster(before.UID)
+	}
+	if err == nil && isForeign {
 		err = w.foreign(nodes)
 	}
 	if err != nil {
-		return ClusterState{}, err
+		return valueOf(before), err
 	}
-	return w.resume(ctx, nodes, nil)
-}
-
-// update does what can be done to a cluster that is there.
-func (w clusterWork) update(ctx context.Context, before ClusterState) (ClusterState, error) {
-	nodes, err := w.nodes(ctx)
-	if err == nil && nodes.belongToOtherCluster(before.UID) {
-		err = w.foreign(nodes)
-	}
-	if err != nil {
-		return before, err
-	}
-	return w.resume(ctx, nodes, &before)
+	return w.resume(ctx, nodes, before)
 }
 
 func (w clusterWork) foreign(nodes nodes) error {
@@ -151,10 +144,7 @@ func (w clusterWork) resume(ctx context.Context, nodes nodes, before *ClusterSta
 	if !nodes.hadControlPlane() {
 		return w.recreate(ctx, nodes)
 	}
-	var kept ClusterState
-	if before != nil {
-		kept = *before
-	}
+	kept := valueOf(before)
 	if halted := nodes.Halted(); len(halted) > 0 {
 		p.GetLogger(ctx).Infof("starting the stopped nodes %s", strings.Join(halted.Names(), ", "))
 	}

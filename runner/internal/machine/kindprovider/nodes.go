@@ -173,10 +173,10 @@ func (w clusterWork) removeNetwork(ctx context.Context) error {
 // finish sets the mirrors of a complete cluster, loads images, and returns its state.
 // It can be repeated. before is nil for a new cluster.
 func (w clusterWork) finish(ctx context.Context, n nodes, before *ClusterState) (ClusterState, error) {
-	state := ClusterState{ClusterArgs: w.args, NodeNames: n.kubernetes(), Network: n.network(), UID: n.mark.uid}
-	var old ClusterArgs
-	if before != nil { // the kubeconfig stays until it is read again
-		old, state.Kubeconfig, state.Endpoint = before.ClusterArgs, before.Kubeconfig, before.Endpoint
+	old := valueOf(before)
+	state := ClusterState{
+		ClusterArgs: w.args, NodeNames: n.kubernetes(), Network: n.network(), UID: n.mark.uid,
+		Kubeconfig: old.Kubeconfig, Endpoint: old.Endpoint, // they stay until they are read again
 	}
 	kubeconfig, endpoint, err := w.kubeconfig(ctx)
 	if err == nil {
