@@ -10,13 +10,14 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/pager"
 
+	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
+	"mara/runner/internal/machine/parallel"
 )
 
 // Options choose objects.
@@ -35,26 +36,36 @@ const atOnce = 8
 
 // List returns the objects as JSON.
 func List(ctx context.Context, o Options) ([][]byte, error) {
-	_, objects, err := open(ctx, o)
-	return slices.Concat(objects...), err
+	_, lists, err := open(ctx, o)
+	return join(lists), err
 }
 
-// open connects to the cluster and reads the chosen objects of each resource, in the time allowed.
-func open(ctx context.Context, o Options) (cluster, [][][]byte, error) {
+// list has the objects of one resource.
+type list struct {
+	objects [][]byte
+	version string // from which watches go on
+}
+
+func join(lists []list) [][]byte {
+	return slices.Concat(model.Map(lists, func(l list) [][]byte { return l.objects })...)
+}
+
+// open connects to the cluster and lists the chosen objects of each resource, in the time allowed.
+func open(ctx context.Context, o Options) (cluster, []list, error) {
 	if o.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("the cluster has not answered for %s", o.Timeout))
 		defer cancel()
 	}
 	c, err := connect(ctx, o)
-	var objects [][][]byte
+	var lists []list
 	if err == nil {
-		objects, err = c.all(ctx)
+		lists, err = parallel.Limited(ctx, atOnce, c.resources, c.list)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return c, objects, err
+	return c, lists, err
 }
 
 // cluster is a cluster's API server, with the resources that options choose.
@@ -62,7 +73,6 @@ type cluster struct {
 	*kubeapi.Cluster
 	options   Options
 	resources []kubeapi.Resource
-	versions  []string // of the lists of resources, from which watches go on
 }
 
 func connect(ctx context.Context, o Options) (c cluster, err error) {
@@ -72,7 +82,6 @@ func connect(ctx context.Context, o Options) (c cluster, err error) {
 	}
 	all, err := c.Resources(ctx)
 	c.resources = slices.DeleteFunc(all, func(r kubeapi.Resource) bool { return !o.choose(r) })
-	c.versions = make([]string, len(c.resources))
 	return c, err
 }
 
@@ -91,26 +100,12 @@ func (o Options) choose(r kubeapi.Resource) bool {
 
 func isSecrets(r kubeapi.Resource) bool { return r.Group == "" && r.Resource == "secrets" }
 
-func (c cluster) all(ctx context.Context) ([][][]byte, error) {
-	found := make([][][]byte, len(c.resources))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, r := range c.resources {
-		group.Go(func() (err error) {
-			found[i], c.versions[i], err = c.list(ctx, r)
-			return err
-		})
-	}
-	return found, group.Wait()
-}
-
-// list reads the objects of one resource, and the version of the list; of Secrets
-// it reads only the metadata.
-func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte, version string, err error) {
+// list reads the objects of one resource; of Secrets it reads only the metadata.
+func (c cluster) list(ctx context.Context, r kubeapi.Resource) (found list, err error) {
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		page, err := c.page(ctx, r, options)
 		if list, ok := page.(metav1.ListInterface); ok && err == nil {
-			version = cmp.Or(version, list.GetResourceVersion()) // the other pages have the version of the first
+			found.version = cmp.Or(found.version, list.GetResourceVersion()) // the other pages have the version of the first
 		}
 		return page, err
 	})
@@ -120,13 +115,13 @@ func (c cluster) list(ctx context.Context, r kubeapi.Resource) (objects [][]byte
 				secret.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
 			}
 			content, err := json.Marshal(object)
-			objects = append(objects, content)
+			found.objects = append(found.objects, content)
 			return err
 		})
 	if err != nil {
 		err = fmt.Errorf("listing %s: %w", r.GroupResource(), err)
 	}
-	return objects, version, err
+	return found, err
 }
 
 func (c cluster) page(ctx context.Context, r kubeapi.Resource, o metav1.ListOptions) (runtime.Object, error) {

@@ -33,14 +33,14 @@ func Watch(ctx context.Context, o Options, changed func(objects [][]byte) error)
 	if err != nil {
 		return err
 	}
-	if err := changed(slices.Concat(first...)); err != nil {
+	if err := changed(join(first)); err != nil {
 		return err
 	}
-	store := &store{objects: model.Map(first, byUID), dirty: make(chan struct{}, 1)}
+	store := &store{objects: model.Map(first, list.byUID), dirty: make(chan struct{}, 1)}
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range c.resources {
 		group.Go(func() error {
-			c.follow(ctx, i, store)
+			c.follow(ctx, i, first[i].version, store)
 			return nil
 		})
 	}
@@ -58,9 +58,9 @@ type store struct {
 	dirty   chan struct{}       // has one element when something has changed
 }
 
-func byUID(objects [][]byte) map[string][]byte {
-	found := make(map[string][]byte, len(objects))
-	for _, content := range objects {
+func (l list) byUID() map[string][]byte {
+	found := make(map[string][]byte, len(l.objects))
+	for _, content := range l.objects {
 		found[uid(content)] = content
 	}
 	return found
@@ -94,9 +94,9 @@ func (s *store) markDirty() {
 	}
 }
 
-// replace makes objects all that the store has of a resource.
-func (s *store) replace(resource int, objects [][]byte) {
-	now := byUID(objects)
+// replace makes a list all that the store has of a resource.
+func (s *store) replace(resource int, found list) {
+	now := found.byUID()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !maps.EqualFunc(s.objects[resource], now, bytes.Equal) {
@@ -134,11 +134,11 @@ func (s *store) tell(ctx context.Context, changed func([][]byte) error) error {
 	}
 }
 
-// follow keeps the store up to date with one resource, until ctx ends. When the
+// follow keeps the store up to date with one resource, from the version of a list on, until ctx ends. When the
 // server ends a watch, or allows none, it lists the resource again: what was
 // deleted in between was in no watch.
-func (c cluster) follow(ctx context.Context, resource int, s *store) {
-	r, version := c.resources[resource], c.versions[resource]
+func (c cluster) follow(ctx context.Context, resource int, version string, s *store) {
+	r := c.resources[resource]
 	for {
 		if watcher, err := c.watch(ctx, r, version); err == nil {
 			for event := range watcher.ResultChan() {
@@ -152,13 +152,13 @@ func (c cluster) follow(ctx context.Context, resource int, s *store) {
 		if interrupt.Sleep(ctx, cmp.Or(c.options.relist, relist)) != nil {
 			return
 		}
-		objects, now, err := c.list(ctx, r)
+		found, err := c.list(ctx, r)
 		if err != nil {
 			version = "" // a watch without a version begins with all objects
 			continue
 		}
-		version = now
-		s.replace(resource, objects)
+		version = found.version
+		s.replace(resource, found)
 	}
 }
 
