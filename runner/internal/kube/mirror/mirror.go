@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 
+	"mara/projects/model"
 	"mara/projects/naming"
 	"mara/runner/internal/run/event"
 )
@@ -73,21 +73,20 @@ func newList(charts map[string]Chart, images map[string][]string) (List, error) 
 	slices.SortFunc(list.Charts, func(a, b Chart) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
 	})
-	byTarget := map[string]Image{}
-	for _, image := range slices.Sorted(maps.Keys(images)) {
+	for _, image := range model.Keys(images) {
 		target := targetOf(image)
-		if other, ok := byTarget[target]; ok {
-			if !same(other.Name, image) {
-				return List{}, fmt.Errorf("%s and %s would both be %s in the mirror", other.Name, image, target)
-			}
-			other.Projects = union(other.Projects, images[image])
-			byTarget[target] = other
+		i := slices.IndexFunc(list.Images, func(other Image) bool { return other.Target == target })
+		if i < 0 {
+			_, digest, _ := strings.Cut(image, "@")
+			list.Images = append(list.Images, Image{Name: image, Target: target, Digest: digest, Projects: images[image]})
 			continue
 		}
-		_, digest, _ := strings.Cut(image, "@")
-		byTarget[target] = Image{Name: image, Target: target, Digest: digest, Projects: images[image]}
+		other := &list.Images[i]
+		if !same(other.Name, image) {
+			return List{}, fmt.Errorf("%s and %s would both be %s in the mirror", other.Name, image, target)
+		}
+		other.Projects = union(other.Projects, images[image])
 	}
-	list.Images = slices.SortedFunc(maps.Values(byTarget), func(a, b Image) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil
 }
 

@@ -89,23 +89,20 @@ type Options struct {
 
 // Build renders the manifests of resources.
 func Build(ctx context.Context, o Options, resources []Resource) (Manifests, error) {
-	byProject := map[string][]Resource{}
-	for _, r := range resources {
-		byProject[r.Project] = append(byProject[r.Project], r)
-	}
 	projects := map[string]*builder{}
-	scopes := scopes{}
-	for name, own := range byProject {
-		b := &builder{Options: o}
-		for _, r := range own {
-			if err := b.add(ctx, r); err != nil {
-				return Manifests{}, fmt.Errorf("project %s: %w", name, err)
-			}
+	for _, r := range resources {
+		if projects[r.Project] == nil {
+			projects[r.Project] = &builder{Options: o}
 		}
+		if err := projects[r.Project].add(ctx, r); err != nil {
+			return Manifests{}, fmt.Errorf("project %s: %w", r.Project, err)
+		}
+	}
+	scopes := scopes{}
+	for _, b := range projects {
 		for _, f := range b.found {
 			scopes.learn(f.object)
 		}
-		projects[name] = b
 	}
 	var m Manifests
 	for i, name := range o.Order {
