@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -21,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
+	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/kube/manifest"
 	"mara/runner/internal/machine/parallel"
@@ -194,30 +194,20 @@ var serverFields = map[string]bool{
 // changed lists the fields in which two objects differ, in order.
 func changed(live, applied map[string]any) []string {
 	var fields []string
-	compareMaps("", live, applied, &fields)
+	compareValues("", live, applied, &fields)
 	slices.Sort(fields)
 	return fields
-}
-
-func compareMaps(path string, live, applied map[string]any, fields *[]string) {
-	keys := maps.Clone(live)
-	maps.Copy(keys, applied)
-	for key := range keys {
-		at := key
-		if path != "" {
-			at = path + "." + key
-		}
-		if !serverFields[at] {
-			compareValues(at, live[key], applied[key], fields)
-		}
-	}
 }
 
 func compareValues(path string, live, applied any, fields *[]string) {
 	switch is := live.(type) {
 	case map[string]any:
 		if other, ok := applied.(map[string]any); ok {
-			compareMaps(path, is, other, fields)
+			for _, key := range model.Keys(is, other) {
+				if at := strings.TrimPrefix(path+"."+key, "."); !serverFields[at] {
+					compareValues(at, is[key], other[key], fields)
+				}
+			}
 			return
 		}
 	case []any:
