@@ -196,8 +196,9 @@ func volume(o Options) map[string]any {
 func (e Environment) source(s *Stack, x *Exported, p model.Project, o Options) error {
 	own := p.Own
 	// For a built-in project, the operator lays the template over the source-less workspace of a destroy, too: with two
-	// sources its pod would be refused.
-	s.Spec.RunProgram = own == nil || installs(own.Runtime)
+	// sources its pod would be refused. Runtimes other than YAML install what a program needs: then a destroy without
+	// the program fails, for it would install into an empty directory.
+	s.Spec.RunProgram = own == nil || own.Runtime != "yaml"
 	switch {
 	case own == nil:
 		s.Spec.WorkspaceTemplate.Spec["local"] = map[string]any{"dir": path.Join(ProjectsInImage, p.Path)}
@@ -270,10 +271,6 @@ func repositoryKey(repository string) string {
 	}
 	return tokenKey
 }
-
-// installs reports whether a runtime installs what a program needs: then a destroy
-// without the program fails, for it would install into an empty directory.
-func installs(runtime string) bool { return runtime != "yaml" }
 
 // notesOn lists what differs from a run of the runner.
 func notesOn(step plan.Step) []Note {

@@ -23,7 +23,13 @@ func (x Exported) Files(e Environment, o Options) (map[string][]byte, error) {
 	objects := map[string]any{
 		"namespace.yaml": object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": o.Namespace}},
 		"account.yaml":   object{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
-		"binding.yaml":   e.binding(o),
+		// It lets the pods authenticate their callers.
+		"binding.yaml": object{
+			"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
+			"metadata": object{"name": o.Namespace + ":" + e.Account() + ":system:auth-delegator", "labels": e.labels("")},
+			"roleRef":  object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:auth-delegator"},
+			"subjects": []object{{"kind": "ServiceAccount", "name": e.Account(), "namespace": o.Namespace}},
+		},
 	}
 	for i, stack := range x.Stacks {
 		objects[fmt.Sprintf("stacks/%02d-%s.yaml", i+1, stack.Metadata.Labels[ProjectLabel])] = stack
@@ -43,16 +49,6 @@ func (x Exported) Files(e Environment, o Options) (map[string][]byte, error) {
 		files[name] = content
 	}
 	return files, nil
-}
-
-// binding lets the pods authenticate their callers.
-func (e Environment) binding(o Options) object {
-	return object{
-		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
-		"metadata": object{"name": o.Namespace + ":" + e.Account() + ":system:auth-delegator", "labels": e.labels("")},
-		"roleRef":  object{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:auth-delegator"},
-		"subjects": []object{{"kind": "ServiceAccount", "name": e.Account(), "namespace": o.Namespace}},
-	}
 }
 
 // readme describes how to use the files, and what differs from a run of the runner.

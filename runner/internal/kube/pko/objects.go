@@ -172,11 +172,7 @@ func configurationOf(value any, takesSecrets bool) (map[string]any, error) {
 		if standard, ok := one["default"]; ok {
 			entry["default"] = standard
 		}
-		_, short, ok := strings.Cut(name, ":")
-		if !ok {
-			short = name
-		}
-		configuration[short] = entry
+		configuration[name[strings.Index(name, ":")+1:]] = entry // without the project's name
 	}
 	return configuration, nil
 }

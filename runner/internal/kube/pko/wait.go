@@ -226,11 +226,7 @@ func (s State) isDone() bool {
 // isCommit reports whether a revision is a commit: of git the commit itself, of Flux
 // such as main@sha1:COMMIT.
 func isCommit(revision, commit string) bool {
-	_, after, isFlux := strings.Cut(revision, ":")
-	if isFlux {
-		revision = after
-	}
-	return strings.HasPrefix(revision, commit)
+	return strings.HasPrefix(revision[strings.Index(revision, ":")+1:], commit)
 }
 
 // stuck returns the Stacks that cannot continue by themselves. A preview that fails because

@@ -12,10 +12,7 @@ import (
 
 // ourLabel returns the value of the label that objects of the environment have: see cluster.Connect.
 func ourLabel(stack string) string {
-	if len(stack) > 63 {
-		stack = stack[:63]
-	}
-	return strings.Trim(stack, "-_.")
+	return strings.Trim(stack[:min(len(stack), 63)], "-_.")
 }
 
 // namespaces finds the namespaces that the environment has made.

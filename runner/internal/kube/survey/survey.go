@@ -168,11 +168,10 @@ func nodeOf(item unstructured.Unstructured) node {
 	n := node{
 		name: item.GetName(), provider: text("spec", "providerID"),
 		labels: item.GetLabels(), annotations: item.GetAnnotations(),
-		arch: text("status", "nodeInfo", "architecture"), image: text("status", "nodeInfo", "osImage"), schedulable: true,
+		arch: text("status", "nodeInfo", "architecture"), image: text("status", "nodeInfo", "osImage"),
 	}
-	if unschedulable, _, _ := unstructured.NestedBool(item.Object, "spec", "unschedulable"); unschedulable {
-		n.schedulable = false
-	}
+	unschedulable, _, _ := unstructured.NestedBool(item.Object, "spec", "unschedulable")
+	n.schedulable = !unschedulable
 	for _, taint := range maps(item, "spec", "taints") {
 		if taint["effect"] == "NoSchedule" || taint["effect"] == "NoExecute" {
 			n.schedulable = false
