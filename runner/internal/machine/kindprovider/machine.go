@@ -72,11 +72,8 @@ func (m *machine) backend(ctx context.Context) (b Backend, err error) {
 		return b, errors.New("this version of Pulumi does not tell providers whom they work for: use 3.250.0 or newer")
 	}
 	if m.ready == nil {
-		runtime := ""
-		if config := infer.GetConfig[*Config](ctx); config != nil {
-			runtime = valueOf(config.Runtime)
-		}
-		backend, err := m.open(runtime)
+		config := valueOf(infer.GetConfig[*Config](ctx))
+		backend, err := m.open(valueOf(config.Runtime))
 		if err != nil {
 			return b, err
 		}

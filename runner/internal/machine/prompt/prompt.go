@@ -24,14 +24,13 @@ import (
 type Terminal struct {
 	in  terminal.FileReader
 	out terminal.FileWriter
-	err io.Writer
 }
 
 // NewTerminal returns a Terminal on two files; ok is false if they are no files.
 func NewTerminal(in io.Reader, out io.Writer) (t Terminal, ok bool) {
 	reader, isReader := in.(terminal.FileReader)
 	writer, isWriter := out.(terminal.FileWriter)
-	return Terminal{in: reader, out: writer, err: out}, isReader && isWriter
+	return Terminal{in: reader, out: writer}, isReader && isWriter
 }
 
 // Text asks for a line.
@@ -65,8 +64,8 @@ func ask[T any](ctx context.Context, t Terminal, question survey.Prompt, options
 	if before, err := term.GetState(int(t.in.Fd())); err == nil {
 		defer func() { _ = term.Restore(int(t.in.Fd()), before) }()
 	}
-	_ = terminal.NewRuneReader(terminal.Stdio{In: t.in, Out: t.out, Err: t.err}).SetTermMode()
-	options = append(options, survey.WithStdio(t.in, t.out, t.err))
+	_ = terminal.NewRuneReader(terminal.Stdio{In: t.in, Out: t.out, Err: t.out}).SetTermMode()
+	options = append(options, survey.WithStdio(t.in, t.out, t.out))
 	sayPlainly()
 	answer, answered := new(T), make(chan error, 1)
 	go func() { answered <- survey.AskOne(question, answer, options...) }()
@@ -77,7 +76,7 @@ func ask[T any](ctx context.Context, t Terminal, question survey.Prompt, options
 		}
 		return *answer, err
 	case <-ctx.Done():
-		_, _ = fmt.Fprintln(t.err)
+		_, _ = fmt.Fprintln(t.out)
 		return none, context.Cause(ctx)
 	}
 }
