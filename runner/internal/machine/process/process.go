@@ -10,21 +10,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
+
+	"mara/projects/model"
 )
 
 // Environ returns the variables as sorted NAME=VALUE strings.
 func Environ(variables map[string]string) []string {
-	var environ []string
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		environ = append(environ, name+"="+variables[name])
-	}
-	return environ
+	return model.Map(model.Keys(variables), func(name string) string { return name + "=" + variables[name] })
 }
 
 // Find finds a program by its name on path, which need not be this process's PATH,
