@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -298,10 +299,7 @@ func choose(wanted string, available []string) string {
 	if slices.Contains(available, wanted) || isExact(wanted) {
 		return wanted
 	}
-	if wanted == "" {
-		wanted = "*"
-	}
-	allowed, err := semver.NewConstraint(wanted)
+	allowed, err := semver.NewConstraint(cmp.Or(wanted, "*"))
 	if err != nil {
 		return ""
 	}
@@ -329,10 +327,8 @@ func (n Network) newest(ctx context.Context, at, wanted string) (string, error) 
 		return "", fmt.Errorf("listing the versions: %w", err)
 	}
 	// A tag cannot have the + of a version.
-	for i, tag := range tags {
-		tags[i] = strings.ReplaceAll(tag, "_", "+")
-	}
-	version := choose(wanted, tags)
+	versions := model.Map(tags, func(tag string) string { return strings.ReplaceAll(tag, "_", "+") })
+	version := choose(wanted, versions)
 	if version == "" {
 		return "", fmt.Errorf("the registry %w: no version of the chart is in the range %q", ErrMissing, wanted)
 	}

@@ -138,7 +138,8 @@ func (e Environment) stack(step plan.Step, o Options) Stack {
 	spec := StackSpec{
 		Stack: e.Organization + "/" + p.Name + "/" + e.StackNames.Of(p.Name, e.Name), Backend: o.Backend,
 		ServiceAccountName: e.Account(), SecretsProvider: e.SecretsProvider,
-		Config: e.Config[p.Name], EnvRefs: map[string]any{}, Refresh: o.Refresh, DestroyOnFinalize: o.Destroy,
+		Config: e.Config[p.Name], SecretsRef: map[string]any{}, EnvRefs: map[string]any{}, Refresh: o.Refresh,
+		DestroyOnFinalize:     o.Destroy,
 		RetryOnUpdateConflict: o.RetryOnUpdateConflict, WorkspaceReclaimPolicy: "Delete",
 		// A new stack of the passphrase would get a salt of its own with every pod.
 		WorkspaceTemplate: &Template{Spec: map[string]any{"image": o.Image,
@@ -168,9 +169,6 @@ func (e Environment) stack(step plan.Step, o Options) Stack {
 		spec.EnvRefs[name] = secretRef(e.EnvironmentSecret(), name)
 	}
 	for _, key := range e.Secrets[p.Name] {
-		if spec.SecretsRef == nil {
-			spec.SecretsRef = map[string]any{}
-		}
 		spec.SecretsRef[key] = secretRef(e.ConfigSecret(), SecretName(key))
 	}
 	if o.Claim != "" {

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -66,11 +67,9 @@ func (x Exported) readme(e Environment, o Options) []byte {
 		line("- The Secret %s with the variables %s.", e.EnvironmentSecret(), strings.Join(e.Variables, ", "))
 	}
 	if keys := e.SecretKeys(); len(keys) > 0 {
-		for i, key := range keys {
-			keys[i] = SecretName(key) + " (" + key + ")"
-		}
+		names := model.Map(keys, func(key string) string { return SecretName(key) + " (" + key + ")" })
 		line("- The Secret %s with secret values of the configuration: %s. The runner writes the values it stores with\n"+
-			"  `runner secrets export -s %s --to-file FILE`.", e.ConfigSecret(), strings.Join(keys, ", "), e.Name)
+			"  `runner secrets export -s %s --to-file FILE`.", e.ConfigSecret(), strings.Join(names, ", "), e.Name)
 	}
 	if o.RepoSecret != "" {
 		var keys []string

@@ -8,6 +8,7 @@
 package pko
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -172,7 +173,8 @@ func configurationOf(value any, takesSecrets bool) (map[string]any, error) {
 		if standard, ok := one["default"]; ok {
 			entry["default"] = standard
 		}
-		configuration[name[strings.Index(name, ":")+1:]] = entry // without the project's name
+		_, short, _ := strings.Cut(name, ":") // without the project's name, if it has one
+		configuration[cmp.Or(short, name)] = entry
 	}
 	return configuration, nil
 }

@@ -1,6 +1,7 @@
 package pko
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -226,7 +227,8 @@ func (s State) isDone() bool {
 // isCommit reports whether a revision is a commit: of git the commit itself, of Flux
 // such as main@sha1:COMMIT.
 func isCommit(revision, commit string) bool {
-	return strings.HasPrefix(revision[strings.Index(revision, ":")+1:], commit)
+	_, ofFlux, _ := strings.Cut(revision, ":")
+	return strings.HasPrefix(cmp.Or(ofFlux, revision), commit)
 }
 
 // stuck returns the Stacks that cannot continue by themselves. A preview that fails because
