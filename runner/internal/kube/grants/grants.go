@@ -167,14 +167,8 @@ func Differences(rows []Row) []string {
 		if row.Namespace != "" {
 			where = "in " + row.Namespace
 		}
-		var more, less []string
-		for _, name := range row.Differs {
-			if row.May[name] {
-				more = append(more, name)
-			} else {
-				less = append(less, name)
-			}
-		}
+		more := slices.DeleteFunc(slices.Clone(row.Differs), func(name string) bool { return !row.May[name] })
+		less := slices.DeleteFunc(slices.Clone(row.Differs), func(name string) bool { return row.May[name] })
 		if len(more) > 0 {
 			lines = append(lines, fmt.Sprintf("%s may %s %s, which the role %s does not give: another binding of the "+
 				"cluster does", row.Group, strings.Join(more, ", "), where, row.Role))

@@ -119,13 +119,11 @@ func (e *examination) prometheus() {
 		e.doubt("", "the objects of Prometheus' operator may not be listed: whether others have installed it is not known")
 		return
 	}
-	for _, item := range items {
-		if !e.ours[item.GetNamespace()] {
-			e.problem("leave the project prometheus out: `without: [prometheus]` in mara.yaml, or --skip prometheus",
-				"others have installed Prometheus (%s in the namespace %s), and a second operator would take over its definitions",
-				item.GetName(), item.GetNamespace())
-			return
-		}
+	isForeign := func(item unstructured.Unstructured) bool { return !e.ours[item.GetNamespace()] }
+	if item, ok := model.Find(items, isForeign); ok {
+		e.problem("leave the project prometheus out: `without: [prometheus]` in mara.yaml, or --skip prometheus",
+			"others have installed Prometheus (%s in the namespace %s), and a second operator would take over its definitions",
+			item.GetName(), item.GetNamespace())
 	}
 }
 
