@@ -38,9 +38,10 @@ func Watch(ctx context.Context, o Options, changed func(objects [][]byte) error)
 	}
 	store := &store{objects: model.Map(first, list.byUID), dirty: make(chan struct{}, 1)}
 	group, ctx := errgroup.WithContext(ctx)
-	for i := range c.resources {
+	for i, own := range first {
+		version := own.version // alone, so that the objects may go
 		group.Go(func() error {
-			c.follow(ctx, i, first[i].version, store)
+			c.follow(ctx, i, version, store)
 			return nil
 		})
 	}
