@@ -153,11 +153,10 @@ func (w registryWork) unwire(ctx context.Context) error {
 		"delete", "configmap", "--namespace=kube-public", "--ignore-not-found", configMapName)
 	problems := []error{err}
 	for _, node := range w.args.NodeNames {
-		if !slices.Contains(n.Names(), node) {
-			continue
+		if slices.Contains(n.Names(), node) {
+			_, err := w.Containers.Exec(ctx, node, nil, "rm", "-rf", path.Dir(w.args.hostsFile()))
+			problems = append(problems, err)
 		}
-		_, err := w.Containers.Exec(ctx, node, nil, "rm", "-rf", path.Dir(w.args.hostsFile()))
-		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
 }

@@ -20,8 +20,7 @@ func account(f Facts) Check {
 		defer cancel()
 		if entry, ok := f.ownCredentials(); ok {
 			file := f.Config.Origin(entry).File
-			text := fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, file, entry.Line)
-			return Unseen(text)
+			return Unseen(fmt.Sprintf("%s in %s:%d is for Pulumi only, and was not tried", entry.Key, file, entry.Line))
 		}
 		client, err := f.Clouds(ctx, f.Provider.InfraType(), cloud.AccessTo(f.Provider, f.Env, f.configured))
 		if err != nil {
