@@ -13,6 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
 )
 
@@ -33,8 +34,8 @@ func Pods(ctx context.Context, c *kubeapi.Cluster, namespace string) ([]string, 
 	}
 	warned := lastWarnings(events)
 	waiting := slices.DeleteFunc(pods, func(p corev1.Pod) bool {
-		return p.Status.Phase == corev1.PodSucceeded || p.DeletionTimestamp != nil ||
-			condition(p, corev1.PodReady, corev1.ConditionTrue) != nil
+		_, isReady := condition(p, corev1.PodReady, corev1.ConditionTrue)
+		return isReady || p.Status.Phase == corev1.PodSucceeded || p.DeletionTimestamp != nil
 	})
 	if len(waiting) == 0 {
 		return truncate(warned.ofOthers()), nil
@@ -60,13 +61,10 @@ func truncate(lines []string) []string {
 }
 
 // condition returns the Pod's condition of a type, if it has this status.
-func condition(p corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) *corev1.PodCondition {
-	for _, c := range p.Status.Conditions {
-		if c.Type == kind && c.Status == status {
-			return &c
-		}
-	}
-	return nil
+func condition(p corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) (corev1.PodCondition, bool) {
+	return model.Find(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == kind && c.Status == status
+	})
 }
 
 // Ranks of reasons: the ones that need a fix come first.
@@ -84,7 +82,7 @@ type reason struct {
 
 // whyPod returns the first reason that keeps the Pod from being ready.
 func whyPod(p corev1.Pod) reason {
-	if c := condition(p, corev1.PodScheduled, corev1.ConditionFalse); c != nil {
+	if c, ok := condition(p, corev1.PodScheduled, corev1.ConditionFalse); ok {
 		return reason{stuck, detail(c.Reason, c.Message)}
 	}
 	if p.Status.Reason != "" { // such as Evicted

@@ -34,7 +34,7 @@ func RunningImage(ctx context.Context, c *kubeapi.Cluster, application string) (
 	var found Running
 	var digests []string
 	for _, pod := range pods {
-		if pod.DeletionTimestamp != nil || condition(pod, corev1.PodReady, corev1.ConditionTrue) == nil {
+		if _, isReady := condition(pod, corev1.PodReady, corev1.ConditionTrue); !isReady || pod.DeletionTimestamp != nil {
 			continue
 		}
 		image, digest, err := imageOf(pod, application)

@@ -111,10 +111,7 @@ func (c cluster) list(ctx context.Context, r kubeapi.Resource) (found list, err 
 	})
 	err = pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: c.options.Selector},
 		func(object runtime.Object) error {
-			if secret, ok := object.(*metav1.PartialObjectMetadata); ok {
-				secret.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
-			}
-			content, err := json.Marshal(object)
+			content, err := encode(object, r)
 			found.objects = append(found.objects, content)
 			return err
 		})
@@ -122,6 +119,14 @@ func (c cluster) list(ctx context.Context, r kubeapi.Resource) (found list, err 
 		err = fmt.Errorf("listing %s: %w", r.GroupResource(), err)
 	}
 	return found, err
+}
+
+// encode returns an object as JSON, with its kind, which metadata alone does not have.
+func encode(object runtime.Object, r kubeapi.Resource) ([]byte, error) {
+	if secret, ok := object.(*metav1.PartialObjectMetadata); ok {
+		secret.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
+	}
+	return json.Marshal(object)
 }
 
 func (c cluster) page(ctx context.Context, r kubeapi.Resource, o metav1.ListOptions) (runtime.Object, error) {

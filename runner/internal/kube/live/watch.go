@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"mara/projects/model"
@@ -143,7 +142,7 @@ func (c cluster) follow(ctx context.Context, resource int, version string, s *st
 	for {
 		if watcher, err := c.watch(ctx, r, version); err == nil {
 			for event := range watcher.ResultChan() {
-				if content, err := json.Marshal(event.Object); err == nil && event.Type != watch.Error &&
+				if content, err := encode(event.Object, r); err == nil && event.Type != watch.Error &&
 					event.Type != watch.Bookmark {
 					s.put(resource, content, event.Type != watch.Deleted)
 				}
@@ -168,17 +167,7 @@ func (c cluster) watch(ctx context.Context, r kubeapi.Resource, version string) 
 	seconds := int64(forWait.Seconds())
 	options := metav1.ListOptions{LabelSelector: c.options.Selector, TimeoutSeconds: &seconds, ResourceVersion: version}
 	if isSecrets(r) {
-		watcher, err := c.Metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).Watch(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		return watch.Filter(watcher, func(e watch.Event) (watch.Event, bool) {
-			if object, ok := e.Object.(*metav1.PartialObjectMetadata); ok {
-				object.SetGroupVersionKind(r.GroupVersion().WithKind(r.Kind))
-				e.Object = runtime.Object(object)
-			}
-			return e, true
-		}), nil
+		return c.Metadata.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).Watch(ctx, options)
 	}
 	return c.Objects.Resource(r.GroupVersionResource).Namespace(c.options.Namespace).Watch(ctx, options)
 }
