@@ -127,7 +127,8 @@ func outdated(version string, newest semver.Version) *bool {
 	if err != nil {
 		return nil
 	}
-	return new(own.LT(newest))
+	older := own.LT(newest)
+	return &older
 }
 
 // verdict returns the line about the newest release.

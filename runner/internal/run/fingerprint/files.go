@@ -135,7 +135,7 @@ func (t *tree) shown(path string) string {
 // container or on another machine.
 func (t *tree) addNamed(path, root string) error {
 	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() && !(info.IsDir() && isBelow(path, root)) {
+	if err != nil || !info.Mode().IsRegular() && (!info.IsDir() || !isBelow(path, root)) {
 		return nil // it is no path, or none of this repository
 	}
 	return t.add(path, isKept)

@@ -33,7 +33,7 @@ func (g judge) checkPlan(planned, now updateplan.Project, emit func(event.Event)
 		texts = append(texts[:most], fmt.Sprintf("and %d more", more))
 	}
 	err := fmt.Errorf("the plan does not say so: %s; this project was not changed", strings.Join(texts, "; "))
-	return failure.Advise(err, "`"+next{g.job}.preview()+"` makes a plan of what is left")
+	return failure.Advise(err, "`"+next(g).preview()+"` makes a plan of what is left")
 }
 
 // planFinding returns a difference as the finding of the guard.
