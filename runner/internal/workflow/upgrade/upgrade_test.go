@@ -247,10 +247,14 @@ func (stuck) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestProbeOfSilence(t *testing.T) {
 	t.Parallel()
 	p := &Probe{URL: "http://x", Interval: time.Millisecond, Patience: 200 * time.Millisecond, Client: stuck{}}
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { p.Run(ctx); close(done) }()
+	for deadline := time.Now().Add(20 * time.Second); p.Result().Asked < atOnce && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	}
+	cancel()
 	began := time.Now()
-	p.Run(ctx)
+	<-done
 	if r := p.Result(); r.Failed != r.Asked || r.Asked < atOnce {
 		t.Errorf("%s", fmt.Sprint(r))
 	}
