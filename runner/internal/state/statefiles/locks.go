@@ -72,8 +72,11 @@ func (f Directory) Locks(ctx context.Context, store LockStore, projects []string
 // lockWritten returns when the file of a lock was written; a zero time where that is
 // not known.
 func (f Directory) lockWritten(key string) time.Time {
+	if !f.IsFile() {
+		return time.Time{}
+	}
 	info, err := os.Stat(lockFiles(f.files().Locks()).path(key))
-	if err != nil || !f.IsFile() {
+	if err != nil {
 		return time.Time{}
 	}
 	return info.ModTime()
