@@ -30,7 +30,7 @@ func initIn(t *testing.T, dir string, args []string, replies ...reply) (printed,
 		d.Stdin, d.Stderr, d.StdinIsTerminal, d.StderrIsTerminal = side, side, true, true
 	}
 	app := &cli.App{
-		Name: "runner", Commands: []*cli.Command{Init(d)}, Writer: &bytes.Buffer{}, ErrWriter: &bytes.Buffer{},
+		Name: "runner", HideHelp: true, Commands: []*cli.Command{Init(d)}, Writer: &bytes.Buffer{}, ErrWriter: &bytes.Buffer{},
 		ExitErrHandler: func(*cli.Context, error) {}, DisableSliceFlagSeparator: true,
 	}
 	done := make(chan error, 1)

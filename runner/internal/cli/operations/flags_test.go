@@ -15,7 +15,8 @@ func TestCarriedFlags(t *testing.T) {
 	t.Parallel()
 	var carried operate.Carried
 	app := &cli.App{
-		Flags: operateFlags([]string{"max-monthly", "unknown-costs", "policy-pack", "allow"}),
+		HideHelp: true, // the library shares its flag among tests
+		Flags:    operateFlags([]string{"max-monthly", "unknown-costs", "policy-pack", "allow"}),
 		Action: func(c *cli.Context) error {
 			c.Command.Flags = c.App.Flags
 			carried = parseCarried(c)
