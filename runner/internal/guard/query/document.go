@@ -1,14 +1,14 @@
 package query
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+
+	"mara/runner/internal/machine/exactjson"
 )
 
 // Environment has the common fields of an environment's items.
@@ -60,7 +60,7 @@ func resourcesIn(project string, state []byte) ([]map[string]any, error) {
 	var deployment struct {
 		Resources []map[string]any `json:"resources"`
 	}
-	if len(state) > 0 && decode(state, &deployment) != nil {
+	if len(state) > 0 && exactjson.Decode(state, &deployment) != nil {
 		return nil, fmt.Errorf("reading the state of %s: it is not valid JSON", project)
 	}
 	return deployment.Resources, nil
@@ -96,7 +96,7 @@ func stateItem(e Environment, project, token string, r map[string]any) map[strin
 // FromObject returns the item of a Kubernetes object in JSON.
 func FromObject(e Environment, content []byte) (map[string]any, error) {
 	var object map[string]any
-	if err := decode(content, &object); err != nil {
+	if err := exactjson.Decode(content, &object); err != nil {
 		return nil, fmt.Errorf("reading an object of %s: it is not valid JSON", e.Stack)
 	}
 	withoutSecrets(object)
@@ -168,14 +168,6 @@ func hideData(object map[string]any) {
 	if annotations, ok := metadata["annotations"].(map[string]any); ok {
 		delete(annotations, lastApplied)
 	}
-}
-
-// decode decodes JSON and keeps numbers as they are written, because gojq does not accept
-// all of Go's integers.
-func decode(content []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	return decoder.Decode(into)
 }
 
 // Environments returns the environments of the items, in their order.

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/machine/exactjson"
 )
 
 // document returns a document with these items, in JSON.
 func document(t *testing.T, items string) any {
 	t.Helper()
 	var parsed []any
-	if err := decode([]byte("["+items+"]"), &parsed); err != nil {
+	if err := exactjson.Decode([]byte("["+items+"]"), &parsed); err != nil {
 		t.Fatalf("%v in %s", err, items)
 	}
 	var d Document

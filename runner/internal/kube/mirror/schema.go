@@ -12,6 +12,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/machine/exactjson"
 )
 
 // schemaFile is the chart's JSON schema of its values.
@@ -77,9 +79,7 @@ func localFile(file string, content []byte) ([]byte, bool, error) {
 // localSchema returns a JSON schema without remote references.
 func localSchema(content []byte) ([]byte, bool, error) {
 	var schema any
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	if err := decoder.Decode(&schema); err != nil {
+	if err := exactjson.Decode(content, &schema); err != nil {
 		return nil, false, fmt.Errorf("not a JSON schema: %w", err)
 	}
 	schema, changed := withoutRemote(schema)

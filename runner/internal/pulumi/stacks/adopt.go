@@ -3,6 +3,8 @@ package stacks
 import (
 	"context"
 	"encoding/json"
+
+	"mara/runner/internal/machine/exactjson"
 )
 
 // Adopt adds to a project's state resources that exist although their creation
@@ -20,7 +22,7 @@ func (e *Set) Adopt(ctx context.Context, project string, ids map[string]string) 
 // and leaves the rest as it is, to the last digit.
 func adopt(exported []byte, ids map[string]string) ([]byte, error) {
 	var state map[string]any
-	if err := decodeExactly(exported, &state); err != nil {
+	if err := exactjson.Decode(exported, &state); err != nil {
 		return nil, err
 	}
 	deployment, _ := state["deployment"].(map[string]any)

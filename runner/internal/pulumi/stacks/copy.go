@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"mara/runner/internal/machine/exactjson"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -77,7 +78,7 @@ func withoutManifest(content []byte) (map[string]any, error) {
 	var exported struct {
 		Deployment map[string]any `json:"deployment"`
 	}
-	if err := decodeExactly(content, &exported); err != nil {
+	if err := exactjson.Decode(content, &exported); err != nil {
 		return nil, fmt.Errorf("pulumi answered with something else than JSON: %w", err)
 	}
 	delete(exported.Deployment, "manifest")

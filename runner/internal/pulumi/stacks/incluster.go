@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/machine/exactjson"
 )
 
 // Holding is what a project has in a cluster.
@@ -80,7 +82,7 @@ func (c InCluster) Forget(ctx context.Context, project string) error {
 // it. It leaves the rest as it is, to the last digit, but for its references to what is dropped.
 func withoutCluster(exported []byte) ([]byte, error) {
 	var state map[string]any
-	if err := decodeExactly(exported, &state); err != nil {
+	if err := exactjson.Decode(exported, &state); err != nil {
 		return nil, err
 	}
 	deployment, _ := state["deployment"].(map[string]any)

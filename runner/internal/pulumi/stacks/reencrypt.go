@@ -111,13 +111,6 @@ func (e *Set) rewrite(ctx context.Context, project, doing string, change func([]
 	return nil
 }
 
-// decodeExactly decodes JSON and keeps numbers as they are written.
-func decodeExactly(content []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	return decoder.Decode(into)
-}
-
 // restore imports a state, which Pulumi reads from a pipe.
 func (e *Set) restore(ctx context.Context, project string, env map[string]string, state []byte) error {
 	_, err := e.executeOn(ctx, project, bytes.NewReader(state), env, "stack", "import")
