@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"mara/projects/model"
@@ -152,13 +151,12 @@ func (p *Page) explain() {
 	}
 }
 
-// warn puts every warning beside its project, too.
+// warn puts every warning next to its project, too.
 func (p *Page) warn() {
 	for i := range p.Rows {
 		for _, d := range p.Rows[i].Diagnostics {
 			if d.Severity == event.Warning {
-				p.Rows[i].Alerts = append(p.Rows[i].Alerts, strings.TrimPrefix(d.Resource.String()+": "+d.Message,
-					": "))
+				p.Rows[i].Alerts = append(p.Rows[i].Alerts, d.Text(": "))
 			}
 		}
 	}

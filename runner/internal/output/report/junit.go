@@ -100,7 +100,7 @@ func (*junitSuite) class(s *event.Summary) string {
 // failureText joins the messages of a failed step.
 func failureText(step event.Step) string {
 	return strings.Join(model.Map(step.Errors(), func(d event.Diagnostic) string {
-		return strings.TrimPrefix(d.Resource.String()+"\n"+d.Message, "\n")
+		return d.Text("\n")
 	}), "\n\n")
 }
 

@@ -53,7 +53,7 @@ func (p *Plain) annotateErrors(e event.Event) {
 		return
 	}
 	p.annotate("error", e.Project, strings.Join(model.Map(step.Errors(), func(d event.Diagnostic) string {
-		return strings.TrimPrefix(d.Resource.String()+"\n"+d.Message, "\n")
+		return d.Text("\n")
 	}), "\n"))
 }
 

@@ -97,7 +97,8 @@ func (p *Plain) cause(project string) {
 
 // oneLine returns a diagnostic on a single line, its resource first.
 func oneLine(d event.Diagnostic) string {
-	return strings.TrimPrefix(d.Resource.String()+": "+strings.Join(strings.Fields(d.Message), " "), ": ")
+	d.Message = strings.Join(strings.Fields(d.Message), " ")
+	return d.Text(": ")
 }
 
 func (l *Live) paintUntilStopped() {

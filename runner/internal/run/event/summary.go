@@ -106,6 +106,11 @@ type Diagnostic struct {
 	Resource Resource `json:"resource,omitzero"`
 }
 
+// Text returns the message after the resource that it is about, if there is one, and a separator.
+func (d Diagnostic) Text(separator string) string {
+	return strings.TrimPrefix(d.Resource.String()+separator+d.Message, separator)
+}
+
 // Alert is a warning of the run, about a project if it names one.
 type Alert struct {
 	Project string   `json:"project,omitempty"`
