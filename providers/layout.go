@@ -126,9 +126,10 @@ func (l layout) provider() Provider {
 		Checks:    append(slices.Clone(l.checks), sharedChecks()...),
 		Questions: l.questions, Trial: l.trial,
 	}
-	p.Steps = l.steps(l.nodes())
+	catalogue := projects.All()
+	p.Steps = l.steps(catalogue, l.nodes())
 	shared := slices.DeleteFunc(optional(), func(n node) bool { return l.refused[n.name] != "" })
-	p.Optional = Optional{Steps: l.steps(append(shared, l.optional...)), Refused: l.refused}
+	p.Optional = Optional{Steps: l.steps(catalogue, append(shared, l.optional...)), Refused: l.refused}
 	names := p.Complete().Names()
 	for i, check := range p.Checks {
 		p.Checks[i].Projects = only(names, check.Projects)
@@ -145,9 +146,8 @@ func only(names, list []string) []string {
 }
 
 // steps builds steps, with their projects from the catalogue.
-func (l layout) steps(nodes []node) []Step {
+func (l layout) steps(catalogue []model.Project, nodes []node) []Step {
 	var steps []Step
-	catalogue := projects.All()
 	for _, n := range nodes {
 		i := slices.IndexFunc(catalogue, func(p model.Project) bool { return p.Name == n.name })
 		if i < 0 {

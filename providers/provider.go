@@ -73,7 +73,7 @@ func (p Provider) With(names ...string) Provider {
 
 // Complete returns the provider with all its optional projects.
 func (p Provider) Complete() Provider {
-	return p.With(model.Map(p.Optional.Steps, Step.name)...)
+	return p.With(model.Map(p.Optional.Steps, Step.Name)...)
 }
 
 // Without returns the names of projects with secrets that its cluster could have, but its list
@@ -101,7 +101,8 @@ type Step struct {
 	needs.Needs
 }
 
-func (s Step) name() string { return s.Project.Name }
+// Name returns the name of the project.
+func (s Step) Name() string { return s.Project.Name }
 
 // Plugin is a Pulumi resource plugin with the projects whose programs use it.
 type Plugin struct {
@@ -111,7 +112,7 @@ type Plugin struct {
 
 // Names returns the names of its projects, skipped ones included.
 func (p Provider) Names() []string {
-	return append([]string{}, model.Map(p.Steps, Step.name)...)
+	return append([]string{}, model.Map(p.Steps, Step.Name)...)
 }
 
 // Projects returns its projects, skipped ones included.

@@ -19,6 +19,16 @@ type Cost struct {
 	PerHour float64
 }
 
+// Tried returns the names of the providers that have a trial.
+func Tried() (names []string) {
+	for _, l := range layouts() {
+		if len(l.trial.Costs) > 0 {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
 // Total returns the costs of all parts per hour.
 func (t Trial) Total() float64 {
 	sum := 0.0

@@ -76,7 +76,8 @@ func notAFlag(c call, flag string) error {
 // nearestCommand returns the first word that is a command. An error about a command line that
 // cannot be sorted points to its help.
 func nearestCommand(all []*cli.Command, args []string) string {
-	word, _ := model.Find(args, func(word string) bool { return slices.Contains(cmd.CommandNames(all), word) })
+	known := cmd.CommandNames(all)
+	word, _ := model.Find(args, func(word string) bool { return slices.Contains(known, word) })
 	return word
 }
 

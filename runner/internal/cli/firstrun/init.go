@@ -182,7 +182,7 @@ func (f *firstRun) useNamed(names []string) error {
 		return failure.Usagef("init", "--with: %s exists; add the projects there, below the provider, as  with: [%s]",
 			file, strings.Join(names, ", "))
 	}
-	known := model.Map(f.provider.Optional.Steps, func(step providers.Step) string { return step.Project.Name })
+	known := model.Map(f.provider.Optional.Steps, providers.Step.Name)
 	for _, name := range names {
 		if reason := f.provider.Optional.Refused[name]; reason != "" {
 			return failure.Usagef("init", "--with: %s is not there for %s: %s", name, f.provider.Name, reason)

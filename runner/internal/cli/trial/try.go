@@ -29,7 +29,7 @@ const (
 func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	return &cli.Command{
 		Name: "try", Usage: "deploy the cheapest complete environment on a cloud, check it, and destroy it",
-		ArgsUsage: strings.Join(clouds(), "|"),
+		ArgsUsage: strings.Join(providers.Tried(), "|"),
 		Description: "Shows whether the runner works with your cloud account. It creates a directory with a " +
 			"minimal configuration: the smallest nodes that everything fits on, and one replica of everything in " +
 			"the cluster. It prints the cost, asks, and then runs doctor, up, up again, drift, status and destroy. " +
@@ -51,15 +51,6 @@ func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 	}
 }
 
-func clouds() (names []string) {
-	for _, p := range providers.All() {
-		if len(p.Trial.Costs) > 0 {
-			names = append(names, p.Name)
-		}
-	}
-	return names
-}
-
 type options struct {
 	cmd.Common
 	Provider  providers.Provider
@@ -71,7 +62,7 @@ type options struct {
 func parse(c *cli.Context, _ cmd.Deps, shared cmd.Common) (o options, err error) {
 	o = options{Common: shared, Directory: c.String("directory"), Pause: pauseTime}
 	if c.NArg() == 0 {
-		return o, failure.Usagef("try", "which cloud? known: %s", strings.Join(clouds(), ", "))
+		return o, failure.Usagef("try", "which cloud? known: %s", strings.Join(providers.Tried(), ", "))
 	}
 	if o.Provider, err = providers.ByName(c.Args().First()); err != nil {
 		return o, failure.Usagef("try", "%v", err)

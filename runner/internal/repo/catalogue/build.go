@@ -227,7 +227,7 @@ func (l *list) find(name string) int {
 }
 
 func (l *list) names() []string {
-	return model.Map(l.steps, func(s providers.Step) string { return s.Project.Name })
+	return model.Map(l.steps, providers.Step.Name)
 }
 
 // use adds a project to the list: it replaces another project or its own entry, or comes last.
