@@ -26,6 +26,11 @@ type Secret struct {
 	Doc       string    // one line: what it is for
 }
 
+// SecretKeys returns the keys of secrets, in their order.
+func SecretKeys(secrets []Secret) []string {
+	return Map(secrets, func(secret Secret) string { return secret.Key })
+}
+
 // Generator names a way to make a secret value.
 type Generator string
 

@@ -199,7 +199,7 @@ func (o renderOptions) refusePlaceholders(s *session.Session, copies encryption.
 		return &failure.Environment{Text: "the secrets cannot be sealed without their passphrase",
 			Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
 	}
-	missing := model.Map(s.Vault.Secrets, func(secret model.Secret) string { return secret.Key })
+	missing := model.SecretKeys(s.Vault.Secrets)
 	missing = slices.DeleteFunc(missing, func(key string) bool { return !slices.Contains(copies.Generated, key) })
 	if len(missing) == 0 {
 		return nil

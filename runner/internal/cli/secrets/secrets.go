@@ -121,7 +121,7 @@ func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session,
 		return err
 	}
 	values := map[string]string{}
-	keys := model.Map(secrets, func(secret model.Secret) string { return secret.Key })
+	keys := model.SecretKeys(secrets)
 	for _, secret := range secrets {
 		if values[secret.Key], err = encryption.Generate(secret); err != nil {
 			return failure.Usagef("secrets set", "%s: %v", secret.Key, err)

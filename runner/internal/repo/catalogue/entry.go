@@ -222,7 +222,7 @@ func (b *builder) addRules(e *entry) {
 
 func keysOf(p model.Project) []string {
 	return slices.Concat(model.Map(p.Keys, func(key config.Key) string { return key.Name }),
-		model.Map(p.Secrets, func(secret model.Secret) string { return secret.Key }))
+		model.SecretKeys(p.Secrets))
 }
 
 func (b *builder) addRule(key *config.Key, rule config.MaraKey) {

@@ -63,7 +63,7 @@ func Declared(known []model.Secret, command, key string) (model.Secret, error) {
 	if secret, ok := model.Find(known, func(s model.Secret) bool { return s.Key == key }); ok {
 		return secret, nil
 	}
-	keys := model.Map(known, func(s model.Secret) string { return s.Key })
+	keys := model.SecretKeys(known)
 	key, _, _ = strings.Cut(key, "=")
 	if !strings.Contains(key, ":") || len(key) > 100 { // it may be a value
 		example := "PROJECT:NAME"
