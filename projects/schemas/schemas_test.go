@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -97,5 +98,20 @@ func TestSchemasAreValid(t *testing.T) {
 				t.Errorf("it is the schema of %q in version %q", spec.Name, version)
 			}
 		})
+	}
+}
+
+// TestVersionsInTheDocs: the table of versions in docs/standalone.md has the ones of the SDKs.
+func TestVersionsInTheDocs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/standalone.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, version := range schemas.Versions() {
+		row := regexp.MustCompile(`(?m)^\| ` + name + ` \| [^|]+ \| ([^|]+) \|`).FindSubmatch(text)
+		if row == nil || string(row[1]) != version {
+			t.Errorf("%s is %s; its row: %q", name, version, row)
+		}
 	}
 }
