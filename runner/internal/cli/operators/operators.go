@@ -95,7 +95,7 @@ func action(d cmd.Deps, run func(work, context.Context) error) cli.ActionFunc {
 		if o.Timeout > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout,
-				fmt.Errorf("not done after %s; the same command goes on waiting", o.Timeout))
+				fmt.Errorf("not done after %s; the same command continues to wait", o.Timeout))
 			defer cancel()
 		}
 		if err = run(w, ctx); err != nil && ctx.Err() != nil {

@@ -1,5 +1,5 @@
 // Package hooks does the work around the steps of a run: it runs the commands of
-// the user, merges a cluster's kubeconfig, waits for the application, tells which
+// the user, merges a cluster's kubeconfig, waits for the application, says which
 // Pods are not ready, and empties a cluster before it is destroyed.
 package hooks
 

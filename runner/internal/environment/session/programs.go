@@ -85,7 +85,7 @@ func findPlugins(provider providers.Provider, directories []string) map[string]s
 
 // linkHosts leads simulations to the language hosts of this machine. Simulations ignore the PATH, where resource
 // providers may be, and have a Pulumi home of their own, with links to the hosts and nothing else. An installed Pulumi
-// finds its hosts beside itself.
+// finds its hosts next to itself.
 func linkHosts(s *Session) error {
 	found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi)
 	if err != nil || !found.Embedded {

@@ -43,7 +43,7 @@ func List(ctx context.Context, o Options) ([][]byte, error) {
 // list has the objects of one resource.
 type list struct {
 	objects [][]byte
-	version string // from which watches go on
+	version string // from which watches continue
 }
 
 func join(lists []list) [][]byte {

@@ -107,7 +107,7 @@ func Find(embedded []string, installed string) (Found, error) {
 		return Found{Path: path}, nil
 	}
 	return Found{}, errors.New("there is no engine: neither mara-engine nor a pulumi on PATH; install mara-engine " +
-		"beside runner, or set RUNNER_ENGINE")
+		"next to runner, or set RUNNER_ENGINE")
 }
 
 // killOnThird kills the engine on the third interrupt. The returned function ends the watch;

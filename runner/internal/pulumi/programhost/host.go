@@ -44,7 +44,7 @@ func Find(dirs []string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	return "", fmt.Errorf("there is no %s, which has the built-in programs; install it beside runner, or put it on PATH",
+	return "", fmt.Errorf("there is no %s, which has the built-in programs; install it next to runner, or put it on PATH",
 		name)
 }
 

@@ -242,7 +242,7 @@ func (p Plan) Limit(step plan.Step) (wave string, limit int) {
 	return w.Name, w.Parallel.Of(p.inWave[w.Name])
 }
 
-// Tolerance returns a function that counts failures of steps, and reports for each whether its wave goes on.
+// Tolerance returns a function that counts failures of steps, and reports for each whether its wave continues.
 func (p Plan) Tolerance() func(step string) bool {
 	failed := map[string]int{}
 	return func(step string) bool {

@@ -67,7 +67,7 @@ func (f *source) scan() {
 
 func (f *source) token(i int) token { return tokenAt(f.tokens, i) }
 
-// tokenAt returns a token of a list, or an empty sign before and behind it.
+// tokenAt returns a token of a list, or an empty sign before and after it.
 func tokenAt(tokens []token, i int) token {
 	if i < 0 || i >= len(tokens) {
 		return token{kind: punct}

@@ -110,7 +110,8 @@ func (g judge) reportLostCluster(emit func(event.Event)) {
 	}
 }
 
-// settleLostCluster records in the states that the cluster is gone, with everything in it. The run then makes all anew.
+// settleLostCluster records in the states that the cluster is gone, with everything in it. The run then makes all of it
+// again.
 func (j *job) settleLostCluster(ctx context.Context) error {
 	g := j.cluster
 	if g == nil || g.lost == "" || !j.Operation.Deploys() {

@@ -49,7 +49,7 @@ func (r *rollout) members(w fleet.Wave) []string {
 
 // each calls do for all environments of a wave, and returns all errors.
 func (r *rollout) each(ctx context.Context, w fleet.Wave, do func(ctx context.Context, stack string) error) error {
-	call := func(ctx context.Context, stack string) (failed, _ error) { // the others go on
+	call := func(ctx context.Context, stack string) (failed, _ error) { // the others continue
 		if failed = do(ctx, stack); failed != nil {
 			failed = fmt.Errorf("%s: %w", stack, failed)
 		}
