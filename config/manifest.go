@@ -99,6 +99,10 @@ func (d *manifestDecoder) runtime(node *yaml.Node, to *Manifest) {
 		to.Runtime = node.Value
 		return
 	}
+	if node.Kind != yaml.MappingNode {
+		d.problem(node.Line, "runtime", "must be a name, or a map with a name, not %s", nodeKind(node))
+		return
+	}
 	d.eachPair(node, "runtime", func(key, value *yaml.Node) {
 		switch {
 		case key.Value == "name":

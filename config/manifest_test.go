@@ -19,6 +19,22 @@ func TestProjectNames(t *testing.T) {
 	}
 }
 
+// TestRuntimes: a runtime is a name, or a map with one.
+func TestRuntimes(t *testing.T) {
+	t.Parallel()
+	for runtime, want := range map[string]struct{ name, binary, refused string }{
+		"go":                               {name: "go"},
+		"{name: go}":                       {name: "go"},
+		"{name: go, options: {binary: x}}": {name: "go", binary: "x"},
+		"[name, go]":                       {refused: "net/Pulumi.yaml:2: runtime must be a name, or a map with a name, not a list"},
+	} {
+		m, err := ParseManifest("net/Pulumi.yaml", []byte("name: net\nruntime: "+runtime+"\n"))
+		if m.Runtime != want.name || m.Binary != want.binary || errorText(err) != want.refused {
+			t.Errorf("%s: got %q, %q and %q", runtime, m.Runtime, m.Binary, errorText(err))
+		}
+	}
+}
+
 func errorText(err error) string {
 	if err == nil {
 		return ""

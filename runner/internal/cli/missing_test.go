@@ -129,3 +129,20 @@ func TestOverridesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestProbeIsRefused(t *testing.T) {
+	t.Parallel()
+	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	for args, want := range map[string]string{
+		"--probe http://localhost/ --probe-failures -1": "error: --probe-failures: -1 is less than 0\n",
+		"--probe-failures 1":                            "error: --probe-failures needs --probe\n",
+		"--probe localhost":                             "error: --probe: it takes an address such as https://shop.example.com/",
+	} {
+		d, stdout, stderr := cmdtest.Deps(t)
+		d.Dir = root
+		code := Run(context.Background(), d, strings.Fields("upgrade -s dev --kubernetes 1.34 "+args))
+		if code != cmd.ExitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
+			t.Errorf("%s: exit code %d: %s", args, code, stderr)
+		}
+	}
+}

@@ -76,7 +76,7 @@ func parseInit(c *cli.Context, d cmd.Deps, common cmd.Common) (o initOptions, er
 	}
 	for _, text := range c.StringSlice("config") {
 		name, value, ok := strings.Cut(text, "=")
-		if !ok {
+		if !ok || name == "" {
 			return o, failure.Usagef("init", "--config: %q is not KEY=VALUE", text)
 		}
 		if name == config.InfraType {

@@ -127,6 +127,7 @@ func TestInitWithFlags(t *testing.T) {
 		{"a wrong value", "-s dev -p aws --config aws:region=eu-north-1 --config eks:min_size=x", nil, "must be a whole number"},
 		{"no provider", "-s dev", nil, "missing: --provider NAME (aws, "},
 		{"nothing but a value", "--config kind:workers=1", nil, "missing: --stack NAME and --provider NAME"},
+		{"a value without a key", "-s dev -p kind --config =x", nil, `"=x" is not KEY=VALUE`},
 		{"a secret", "-s dev -p kind --config prometheus:admin_password=x", nil, "is a secret"},
 		{"an optional project", "-s dev -p kind --with metrics-server", nil, head + "  kubernetes:infra_type: kind\n"},
 		{"an optional project that needs a value", "-s dev -p kind --with backup", nil, "backup:bucket is missing"},

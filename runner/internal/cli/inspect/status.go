@@ -4,7 +4,6 @@ package inspect
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -181,7 +180,7 @@ func watchStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session)
 func statusShow(d cmd.Deps, o options) (show func(environmentStatus) error, leave func()) {
 	leave = func() {}
 	if o.Output == "json" {
-		return func(status environmentStatus) error { return json.NewEncoder(d.Stdout).Encode(status) }, leave
+		return func(status environmentStatus) error { return cmd.WriteJSONLine(d.Stdout, status) }, leave
 	}
 	write := func(text string) error { return d.Print(text + "\n") }
 	if ui.Decide(o.Facts(d)).Mode == ui.LiveMode {

@@ -2,7 +2,6 @@ package mirrors
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -161,7 +160,7 @@ func (c *copying) tell(line string, what entry, copied mirror.Copied, err error)
 		what.Result, text = "copied", "copied"
 	}
 	if c.json {
-		_ = json.NewEncoder(c.w).Encode(what) // the reader may be gone
+		_ = cmd.WriteJSONLine(c.w, what) // the reader may be gone
 		return
 	}
 	if what.Local {

@@ -102,6 +102,12 @@ func parseUpgrade(c *cli.Context, d cmd.Deps, common cmd.Common) (upgradeOptions
 	up, err := parseOperate(c, d, common, operation.Up)
 	o := upgradeOptions{options: up, To: c.String("kubernetes"), Despite: c.Bool("despite-obstacles"),
 		Failures: c.Int("probe-failures")}
+	switch {
+	case o.Failures < 0:
+		return o, failure.Usagef("upgrade", "--probe-failures: %d is less than 0", o.Failures)
+	case c.IsSet("probe-failures") && c.String("probe") == "":
+		return o, failure.Usagef("upgrade", "--probe-failures needs --probe")
+	}
 	if address := c.String("probe"); address != "" && err == nil {
 		u, parseErr := url.Parse(address)
 		if parseErr != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {

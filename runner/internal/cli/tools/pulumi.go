@@ -124,7 +124,7 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 	checkouts := s.Checkouts()
 	var copies encryption.Copies
 	if s.Options.Simulation.On {
-		if copies, err = s.Vault.Copies(ctx, nil); err != nil {
+		if copies, err = s.Vault.Copies(nil); err != nil {
 			return "", err
 		}
 		if err := s.SimulateClouds(ctx); err != nil {

@@ -126,7 +126,7 @@ func (m *Move) Open(ctx context.Context) error {
 	if err := m.source.Vault.AskPassphrase(ctx); err != nil {
 		return err
 	}
-	copies, err := m.source.Vault.Copies(ctx, e)
+	copies, err := m.source.Vault.Copies(e)
 	if err != nil {
 		return err
 	}

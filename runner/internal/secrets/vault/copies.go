@@ -13,7 +13,7 @@ import (
 // passphrase is found here, before anything changes. An environment that is
 // encrypted for the first time gets a salt, which is kept. The engine gets the
 // keys; nil is for commands that run without one.
-func (v *Vault) Copies(ctx context.Context, e engine.Engine) (encryption.Copies, error) {
+func (v *Vault) Copies(e engine.Engine) (encryption.Copies, error) {
 	copies, err := encryption.Prepare(v.options())
 	if err != nil {
 		return copies, v.failed(err)
@@ -77,7 +77,7 @@ func (v *Vault) CopiesToRead(ctx context.Context, e engine.Engine) (encryption.C
 	if err := v.AskPassphrase(ctx); err != nil {
 		return encryption.Copies{}, err
 	}
-	return v.Copies(ctx, e)
+	return v.Copies(e)
 }
 
 // Verify finds what would keep Copies from working, and writes nothing.

@@ -84,7 +84,7 @@ func (s *schema) resolve(t *typeSpec) *typeSpec {
 	return t
 }
 
-// isObject tells objects with known properties from maps.
+// isObject reports whether the type is an object with known properties, not a map.
 func (t *typeSpec) isObject() bool { return t.Type == "object" && t.AdditionalProperties == nil }
 
 // fields are the properties of one object, by name: the inputs of a type of

@@ -55,7 +55,7 @@ func (o Object) generated(f fields) resource.PropertyMap {
 	return made
 }
 
-// mustShow tells that an absent value would not do: lists and maps are empty
+// mustShow reports whether a value of a type is never absent: lists and maps are empty
 // rather than absent.
 func (s *schema) mustShow(t *typeSpec) bool {
 	t = s.resolve(t)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mara/config"
@@ -168,21 +169,24 @@ func (r Request) selectCutOff(s *session.Session) plan.Selection {
 
 // findCreation returns the URN of the creation that was cut off, by its name or URN.
 func findCreation(flag, name string, pending []stacks.Pending) (string, error) {
-	var names []string
-	found := ""
+	var names, found []string
 	for _, p := range pending {
 		if !p.Blocks() {
 			continue
 		}
 		names = append(names, nameOf(p))
-		if nameOf(p) == name || p.URN == name {
-			found = p.URN
+		if (nameOf(p) == name || p.URN == name) && !slices.Contains(found, p.URN) {
+			found = append(found, p.URN)
 		}
 	}
-	if found == "" {
+	switch len(found) {
+	case 0:
 		return "", failure.Usagef("repair", "%s: no creation of %q was cut off%s", flag, name, config.DidYouMean(name, names))
+	case 1:
+		return found[0], nil
 	}
-	return found, nil
+	return "", failure.Usagef("repair", "%s: several creations of %q were cut off; give a URN, one of\n%s", flag, name,
+		strings.Join(found, "\n"))
 }
 
 // idsOf maps the URNs of interrupted creations to the ids given for their names.

@@ -46,6 +46,8 @@ func TestIDsOf(t *testing.T) {
 	pending := []stacks.Pending{
 		{URN: "urn:a", Resource: "aws:ec2/vpc:Vpc main", Action: "creating"},
 		{URN: "urn:b", Resource: "aws:ec2/vpc:Vpc other", Action: "updating"},
+		{URN: "urn:c", Resource: "aws:ec2/subnet:Subnet both", Action: "creating"},
+		{URN: "urn:d", Resource: "aws:ec2/routeTable:RouteTable both", Action: "creating"},
 	}
 	for _, test := range []struct {
 		in   string
@@ -54,6 +56,8 @@ func TestIDsOf(t *testing.T) {
 	}{
 		{"main=vpc-1", map[string]string{"urn:a": "vpc-1"}, ""},
 		{"urn:a=x=y", map[string]string{"urn:a": "x=y"}, ""},
+		{"urn:c=subnet-1", map[string]string{"urn:c": "subnet-1"}, ""},
+		{"both=x", nil, "--import: several creations of \"both\" were cut off; give a URN, one of\nurn:c\nurn:d"},
 		{"mian=vpc-1", nil, `--import: no creation of "mian" was cut off; did you mean "main"?`},
 		{"other=vpc-1", nil, `--import: no creation of "other" was cut off`},
 		{"main", nil, `--import: "main" is not NAME=ID`},

@@ -63,7 +63,7 @@ func (r *Record) begin(id string, run Run, touches []string) {
 		*r = Record{Format: format}
 	}
 	if r.Runs == nil {
-		r.Runs, r.Projects = map[string]Run{}, map[string]Project{}
+		r.Runs = map[string]Run{}
 	}
 	if r.Projects == nil {
 		r.Projects = map[string]Project{}
