@@ -175,6 +175,9 @@ func (e *environment) checkInterrupted(end ending) {
 		return
 	}
 	events := decode(e.t, end.stdout)
+	if !slices.ContainsFunc(events, func(e event.Event) bool { return e.Type == event.RunStarted }) {
+		return // a guard refused the run before it began, and only its findings are there
+	}
 	if last := events[len(events)-1]; last.Type != event.RunFinished {
 		e.t.Errorf("the event stream ends with %s", last.Type)
 	}

@@ -66,7 +66,7 @@ func postgres(t *testing.T, connections int) database {
 		found = append(found, path)
 	}
 	if len(found) == 0 {
-		t.Skip("PostgreSQL is not installed: scripts/databases.sh installs it on Debian")
+		t.Skip("PostgreSQL is not installed: scripts/packages.sh installs it on Debian")
 	}
 	psql, _ := exec.LookPath("psql")
 	programs := filepath.Dir(found[len(found)-1])
