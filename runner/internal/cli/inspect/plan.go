@@ -114,10 +114,8 @@ func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimat
 	if o.Runs == "" {
 		return declared
 	}
-	known := journal.Durations(o.Runs, journal.DurationQuery{
-		Environment: journal.Environment{Provider: o.provider.Name, Stack: o.Settings.Stack.Text}, Operation: op,
-	})
-	return plan.Estimates{Known: known}.Or(declared)
+	environment := journal.Environment{Provider: o.provider.Name, Stack: o.Settings.Stack.Text}
+	return plan.Estimates{Known: journal.Recent(o.Runs, environment, op).Durations(nil)}.Or(declared)
 }
 
 func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {

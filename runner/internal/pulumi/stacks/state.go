@@ -16,7 +16,12 @@ import (
 // deployment is the part of a stack's state that matters here.
 type deployment struct {
 	Resources []stored `json:"resources"`
-	Pending   []struct {
+	interrupted
+}
+
+// interrupted is the part of a stack's state that says which operations were cut off.
+type interrupted struct {
+	Pending []struct {
 		Resource struct {
 			URN string `json:"urn"`
 		} `json:"resource"`
@@ -60,7 +65,11 @@ func (p Pending) isInternal() bool { return strings.HasPrefix(p.Resource, "pulum
 
 // Pending lists the operations on a project's resources that were cut off.
 func (e *Set) Pending(ctx context.Context, project string) ([]Pending, error) {
-	state, err := e.state(ctx, project)
+	var state interrupted // every run asks for it: the resources would take most of the time
+	content, err := e.rawState(ctx, project)
+	if err == nil {
+		err = decodeState(project, content, &state)
+	}
 	return state.pending(project), err
 }
 
@@ -129,10 +138,18 @@ func (c copies) exportState(ctx context.Context, project string) (json.RawMessag
 func (e *Set) state(ctx context.Context, project string) (deployment, error) {
 	var state deployment
 	content, err := e.rawState(ctx, project)
-	if err == nil && len(content) > 0 {
-		err = wrapState(project, json.Unmarshal(content, &state))
+	if err == nil {
+		err = decodeState(project, content, &state)
 	}
 	return state, err
+}
+
+// decodeState decodes a part of a state, which is empty for a stack that does not exist.
+func decodeState(project string, content json.RawMessage, part any) error {
+	if len(content) == 0 {
+		return nil
+	}
+	return wrapState(project, json.Unmarshal(content, part))
 }
 
 // rawState reads the state of a project's stack as JSON: from its file, which
@@ -163,9 +180,9 @@ func (e *Set) MadeOf(ctx context.Context, project string) (map[string]map[string
 	return made, nil
 }
 
-func (d deployment) pending(project string) []Pending {
+func (i interrupted) pending(project string) []Pending {
 	var pending []Pending
-	for _, operation := range d.Pending {
+	for _, operation := range i.Pending {
 		urn := operation.Resource.URN
 		pending = append(pending, Pending{Project: project, URN: urn, Resource: resourceOf(urn).String(),
 			Action: operation.Type})

@@ -115,3 +115,46 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestCommitOf: files outside of the root do not count, nor does a repository without a commit.
+func TestCommitOf(t *testing.T) {
+	t.Parallel()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	root := filepath.Join(dir, "repository", "root")
+	check := func(want string) {
+		t.Helper()
+		if got := gitsource.CommitOf(t.Context(), root); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	write := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("more"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	check("")
+	if output, err := exec.Command(git, "init", "--quiet", filepath.Dir(root)).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	check("")
+	repository(t, git, filepath.Dir(root))
+	head := exec.Command(git, "rev-parse", "HEAD")
+	head.Dir = filepath.Dir(root)
+	commit, err := head.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(string(commit[:12]))
+	write(filepath.Join(filepath.Dir(root), "outside"))
+	check(string(commit[:12]))
+	write(filepath.Join(root, "inside"))
+	check(string(commit[:12]) + gitsource.Changes)
+}

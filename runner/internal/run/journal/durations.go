@@ -15,24 +15,36 @@ const (
 	recentTimes = 5
 )
 
-// DurationQuery asks how long the projects of an environment take.
-type DurationQuery struct {
-	Environment
-	Operation operation.Operation
-	// New tells which projects would be made from nothing. For them only runs
-	// count that did so, and for the others only runs that did not: an update
-	// says little about a creation. Nil lets all runs count.
-	New func(project string) bool
+// Past are the last runs of an operation on an environment, the newest first.
+type Past []*event.Summary
+
+// Recent reads the last runs of an operation on an environment. What cannot be read is passed over: estimates need
+// not be complete.
+func Recent(dir string, of Environment, op operation.Operation) Past {
+	runs, _ := Summaries(dir)
+	var past Past
+	for _, s := range runs {
+		if len(past) == recentRuns {
+			break
+		}
+		if of.Has(s) && s.Operation == op {
+			past = append(past, s)
+		}
+	}
+	return past
 }
 
-// Durations returns for each project how long it usually takes: the median of
-// the last times it succeeded. Projects without such times are not in it.
-func Durations(dir string, q DurationQuery) map[string]time.Duration {
+// Durations returns for each project how long it usually takes: the median of the last times it succeeded. Projects
+// without such times are not in it. isNew reports whether a project would be made from nothing: for such projects only
+// runs count that did so, and for the others only runs that did not, because an update says little about a creation.
+// Nil lets all runs count.
+func (p Past) Durations(isNew func(project string) bool) map[string]time.Duration {
 	times := map[string][]time.Duration{}
-	for _, s := range recent(dir, q.Environment, q.Operation) {
+	for _, s := range p {
 		for _, step := range s.Steps {
-			if name := step.Name; q.counts(step) && len(times[name]) < recentTimes {
-				times[name] = append(times[name], step.Duration())
+			counts := step.Result == event.Succeeded && (isNew == nil || isNew(step.Name) == step.Changes.IsNew())
+			if counts && len(times[step.Name]) < recentTimes {
+				times[step.Name] = append(times[step.Name], step.Duration())
 			}
 		}
 	}
@@ -44,19 +56,11 @@ func Durations(dir string, q DurationQuery) map[string]time.Duration {
 	return medians
 }
 
-// counts reports whether the duration of a step says something.
-func (q DurationQuery) counts(step event.Step) bool {
-	if step.Result != event.Succeeded {
-		return false
-	}
-	return q.New == nil || q.New(step.Name) == step.Changes.IsNew()
-}
-
-// Resources returns how many resources each project had after the last time
-// that up has succeeded with it. Projects without such a time are not in it.
-func Resources(dir string, of Environment) map[string]int {
+// Resources returns how many resources each project had after the last run, an up, that has succeeded with it. Projects
+// without such a run are not in it.
+func (p Past) Resources() map[string]int {
 	resources := map[string]int{}
-	for _, s := range recent(dir, of, operation.Up) {
+	for _, s := range p {
 		for _, step := range s.Steps {
 			if _, known := resources[step.Name]; !known && step.Result == event.Succeeded {
 				resources[step.Name] = step.Changes.Total() - step.Changes.Delete
@@ -64,20 +68,4 @@ func Resources(dir string, of Environment) map[string]int {
 		}
 	}
 	return resources
-}
-
-// recent returns the last runs of an operation on an environment, the newest
-// first. What cannot be read is passed over: estimates need not be complete.
-func recent(dir string, of Environment, op operation.Operation) []*event.Summary {
-	runs, _ := Summaries(dir)
-	var summaries []*event.Summary
-	for _, s := range runs {
-		if len(summaries) == recentRuns {
-			break
-		}
-		if of.Has(s) && s.Operation == op {
-			summaries = append(summaries, s)
-		}
-	}
-	return summaries
 }

@@ -396,7 +396,7 @@ func TestDurations(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(dir, journal.NewID(start.Add(time.Hour))), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			got := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: operation.Up, New: tt.new})
+			got := journal.Recent(dir, dev, operation.Up).Durations(tt.new)
 			var words []string
 			for _, name := range []string{"a", "b"} {
 				if d, ok := got[name]; ok {
@@ -453,7 +453,7 @@ func TestResources(t *testing.T) {
 	} {
 		write(t, dir, start.Add(time.Duration(i)*time.Minute), events)
 	}
-	if diff := cmp.Diff(map[string]int{"a": 7, "b": 7}, journal.Resources(dir, dev)); diff != "" {
+	if diff := cmp.Diff(map[string]int{"a": 7, "b": 7}, journal.Recent(dir, dev, operation.Up).Resources()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -465,7 +465,7 @@ func TestDurationsLookAtRecentRunsOnly(t *testing.T) {
 	for i := range 20 {
 		write(t, dir, start.Add(time.Duration(i+1)*time.Minute), timed("a=1"))
 	}
-	got := journal.Durations(dir, journal.DurationQuery{Environment: dev, Operation: operation.Up})
+	got := journal.Recent(dir, dev, operation.Up).Durations(nil)
 	if diff := cmp.Diff(map[string]time.Duration{"a": time.Second}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -109,12 +109,13 @@ func (j *job) approveUp(ctx context.Context) error {
 func (j *job) preview(ctx context.Context) (found assessment, err error) {
 	sinks := []event.Sink{&j.before}
 	var show ui.Screen
+	expected := j.expected(operation.Preview)
 	if !j.view.JSON {
-		show, _ = j.view.NewScreen(j.expected(operation.Preview))
+		show, _ = j.view.NewScreen(expected)
 		sinks = append(sinks, show)
 	}
 	emitter := event.NewEmitter(event.EmitterOptions{Run: j.s.Held.RunID, Masker: j.s.Masker, Now: j.d.Now, Sinks: sinks})
-	found, err = j.walk(ctx, operation.Preview, checks{}, emitter.Emit)
+	found, err = j.walk(ctx, operation.Preview, expected, checks{}, emitter.Emit)
 	emitter.Close()
 	if show == nil {
 		return found, err

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/identity"
@@ -108,13 +107,14 @@ func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
 	if err != nil {
 		return summary, err
 	}
-	run, err := j.startRun(ctx)
+	expected := j.expected(j.Operation)
+	run, err := j.startRun(ctx, expected)
 	if err != nil {
 		return summary, errors.Join(err, recording.Abandon(ctx))
 	}
 	known := j.newUnchanged()
 	known.Resume(j.w.done)
-	found, err := j.walk(ctx, j.Operation, checks{known, j.newSecondLook(run.Screen)}, run.Emit)
+	found, err := j.walk(ctx, j.Operation, expected, checks{known, j.newSecondLook(run.Screen)}, run.Emit)
 	var locked error
 	if err != nil { // a worker that was killed cannot unlock its stack
 		locked = j.s.Leftovers().RemoveDeadLocks(ctx, j.w.plan)
@@ -157,8 +157,7 @@ func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
 }
 
 // startRun opens the journal and the screen of the run.
-func (j *job) startRun(ctx context.Context) (*relay.Relay, error) {
-	known := j.expected(j.Operation)
+func (j *job) startRun(ctx context.Context, known ui.Options) (*relay.Relay, error) {
 	known.Next = next{j}.steps
 	keep := journal.Options{Dir: j.s.Directory.Runs(), ID: j.s.Held.RunID, Meta: j.meta()}
 	run, err := relay.Begin(ctx, j.d, j.view, j.Root, keep, known, j.s.Masker)
@@ -191,21 +190,20 @@ func (j *job) meta() journal.Meta {
 	return meta
 }
 
-// expected returns the durations and numbers of resources that a screen expects.
+// expected returns what earlier runs say about this one: how long the projects take, and for a screen how many
+// resources they have.
 func (j *job) expected(op operation.Operation) ui.Options {
-	if j.Rollout != nil {
-		return ui.Options{}
-	}
 	inState := func(project string) int { return j.s.Stacks.Summary(project).Resources }
-	last := journal.Resources(j.s.Directory.Runs(), j.s.Environment())
-	return ui.Options{Durations: j.durations(op), Resources: expectedResources(j.w.plan, j.before, last, inState)}
-}
-
-func (j *job) durations(op operation.Operation) map[string]time.Duration {
-	return journal.Durations(j.s.Directory.Runs(), journal.DurationQuery{
-		Environment: j.s.Environment(), Operation: op,
-		New: func(project string) bool { return j.s.Stacks.Summary(project).Resources == 0 },
-	})
+	past := journal.Recent(j.s.Directory.Runs(), j.s.Environment(), op)
+	known := ui.Options{Durations: past.Durations(func(project string) bool { return inState(project) == 0 })}
+	if j.Rollout == nil {
+		ups := past
+		if op != operation.Up {
+			ups = journal.Recent(j.s.Directory.Runs(), j.s.Environment(), operation.Up)
+		}
+		known.Resources = expectedResources(j.w.plan, j.before, ups.Resources(), inState)
+	}
+	return known
 }
 
 // expectedResources estimates how many resources each project will go through: it takes the numbers of the preview

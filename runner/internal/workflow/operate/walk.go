@@ -5,6 +5,7 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/hooks"
+	"mara/runner/internal/output/ui"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/executor"
@@ -20,7 +21,7 @@ type checks struct {
 
 // walk runs the plan, and returns what a preview has found.
 func (j *job) walk(
-	ctx context.Context, op operation.Operation, before checks, emit func(event.Event),
+	ctx context.Context, op operation.Operation, expected ui.Options, before checks, emit func(event.Event),
 ) (found assessment, err error) {
 	stop, release := j.d.Interrupt.Gentle()
 	defer release()
@@ -37,7 +38,7 @@ func (j *job) walk(
 		Stack:     j.s.Settings.Stack.Text,
 		Simulated: j.Simulation.On,
 		Parallel:  j.Execution.Parallel,
-		Estimates: plan.Estimates{Known: j.durations(op)}.Or(j.s.Plan.Declared()),
+		Estimates: plan.Estimates{Known: expected.Durations}.Or(j.s.Plan.Declared()),
 		OnError:   j.Execution.OnError,
 		Retry:     j.Execution.retry(j.Simulation, j.LockTimeout),
 		Timeout:   j.w.limit,

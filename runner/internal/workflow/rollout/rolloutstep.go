@@ -196,9 +196,7 @@ func (r *rollout) approve(ctx context.Context) error {
 }
 
 func (r *rollout) durations() map[string]time.Duration {
-	return journal.Durations(
-		r.Directory().Rollouts(), journal.DurationQuery{Environment: fleetRuns(), Operation: r.Operation},
-	)
+	return journal.Recent(r.Directory().Rollouts(), fleetRuns(), r.Operation).Durations(nil)
 }
 
 func (r *rollout) projects() map[string]int {
