@@ -27,7 +27,6 @@ func setCommand(d cmd.Deps) *cli.Command {
 			". A variable may also be set in config/pulumi/environment. Nothing else in the file changes.\n\n" +
 			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
 			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
-			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev\n" +
 			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev",
 	}, cmd.OutputFlag("text", "json"), runSet)
 }
