@@ -2,9 +2,10 @@
 # packages.sh: installs what tests start and Go does not bring, the server of PostgreSQL and Chromium, where Debian's packages
 # can be installed. Elsewhere it says so, and those tests are skipped.
 set -eu
+cd "$(dirname "$0")/.."
 wanted=
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || wanted=postgresql
-command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || wanted="$wanted chromium"
+scripts/chromium.sh packages 2>/dev/null || wanted="$wanted chromium"
 [ -n "$wanted" ] || exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
   echo "packages: not installed, and cannot be installed here: $wanted; the tests that start it are skipped" >&2

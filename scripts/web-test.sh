@@ -2,11 +2,7 @@
 # Walks through the pages of runner web with a headless Chromium, during rollouts. Without one it ends with 3.
 set -eu
 cd "$(dirname "$0")/.."
-found=
-for browser in chromium chromium-browser google-chrome; do
-  if command -v "$browser" >/dev/null; then found=$browser; fi
-done
-[ -n "$found" ] || { echo "web-test: no Chromium is installed; on Debian: apt-get install chromium" >&2; exit 3; }
+scripts/chromium.sh web-test
 # axe-core, for tests only: once downloaded it is kept, and it is that of this digest or none.
 version=4.11.0 digest=e9e5863c33a874f09bc01acd9234b7e3c871479f5eef8802fa582544465e6d01
 axe=${MARA_AXE:-${XDG_CACHE_HOME:-$HOME/.cache}/mara/axe-core-$version.min.js}

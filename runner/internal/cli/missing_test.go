@@ -112,36 +112,34 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 
 func TestOverridesAreRefused(t *testing.T) {
 	t.Parallel()
-	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
-	for args, want := range map[string]string{
+	checkRefused(t, "preview -s dev", map[string]string{
 		"--config x":                                  "error: --config: \"x\" is not KEY=VALUE\n",
 		"--config prometheus:admin_password=x":        "error: --config: prometheus:admin_password is a secret (password of Grafana's user admin), which does not belong on the command line\nhint: use --secret prometheus:admin_password=env:NAME, or `runner secrets set prometheus:admin_password`\n",
 		"--config kubernetes:infra_type=aws":          "error: --config: the provider is named with -p\n",
 		"--config kind:workers=many":                  "error: --config: kind:workers must be a whole number",
 		"--config kind:worker=1":                      "error: --config: kind:worker is read by no project; did you mean \"kind:workers\"?\n",
 		"--config kind:http_port=0 --non-interactive": "error: --config: kind:http_port is 0; the smallest allowed value is 1\n",
-	} {
-		d, stdout, stderr := cmdtest.Deps(t)
-		d.Dir = root
-		code := Run(context.Background(), d, strings.Fields("preview -s dev "+args))
-		if code != cmd.ExitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
-			t.Errorf("%s: exit code %d: %s", args, code, stderr)
-		}
-	}
+	})
 }
 
 func TestProbeIsRefused(t *testing.T) {
 	t.Parallel()
-	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
-	for args, want := range map[string]string{
+	checkRefused(t, "upgrade -s dev --kubernetes 1.34", map[string]string{
 		"--probe http://localhost/ --probe-failures -1": "error: --probe-failures: -1 is less than 0\n",
 		"--probe-failures 1":                            "error: --probe-failures needs --probe\n",
 		"--probe localhost":                             "error: --probe: it takes an address such as https://shop.example.com/",
-	} {
+	})
+}
+
+// checkRefused checks for each text of arguments how the error begins with which a command refuses them.
+func checkRefused(t *testing.T, command string, want map[string]string) {
+	t.Helper()
+	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
+	for args, refused := range want {
 		d, stdout, stderr := cmdtest.Deps(t)
 		d.Dir = root
-		code := Run(context.Background(), d, strings.Fields("upgrade -s dev --kubernetes 1.34 "+args))
-		if code != cmd.ExitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
+		code := Run(context.Background(), d, strings.Fields(command+" "+args))
+		if code != cmd.ExitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), refused) {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr)
 		}
 	}

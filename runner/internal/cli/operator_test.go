@@ -180,6 +180,7 @@ func TestExportOperatorRefuses(t *testing.T) {
 		"--image x --flux infra":                           "is not KIND/NAME",
 		"--image x --resync 1s":                            "at least 1m0s",
 		"--image x --account-annotation a":                 "is not KEY=VALUE",
+		"--image x --account-annotation =a":                "is not KEY=VALUE",
 	} {
 		d, _, stderr := cmdtest.Deps(t)
 		d.Dir = root

@@ -15,6 +15,15 @@ import (
 	"mara/runner/internal/simulation/simulate"
 )
 
+// KeyValue splits the text KEY=VALUE of a flag, which has to have a key.
+func KeyValue(command, flag, text string) (key, value string, err error) {
+	key, value, ok := strings.Cut(text, "=")
+	if !ok || key == "" {
+		return "", "", failure.Usagef(command, "%s: %q is not KEY=VALUE", flag, text)
+	}
+	return key, value, nil
+}
+
 // FindCommand finds a command by its name or one of its aliases.
 func FindCommand(all []*cli.Command, given string) (*cli.Command, bool) {
 	return model.Find(all, func(c *cli.Command) bool { return c.HasName(given) })

@@ -117,9 +117,9 @@ func parseOperator(c *cli.Context, d cmd.Deps, common cmd.Common) (o operatorOpt
 		return o, failure.Usagef(cmd.Path(c), "--flux: %q is not KIND/NAME, such as GitRepository/infra", kind)
 	}
 	for _, text := range c.StringSlice("account-annotation") {
-		key, value, ok := strings.Cut(text, "=")
-		if !ok {
-			return o, failure.Usagef(cmd.Path(c), "--account-annotation: %q is not KEY=VALUE", text)
+		key, value, err := cmd.KeyValue(cmd.Path(c), "--account-annotation", text)
+		if err != nil {
+			return o, err
 		}
 		if o.AccountAnnotations == nil {
 			o.AccountAnnotations = map[string]string{}

@@ -75,9 +75,9 @@ func parseInit(c *cli.Context, d cmd.Deps, common cmd.Common) (o initOptions, er
 		}
 	}
 	for _, text := range c.StringSlice("config") {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || name == "" {
-			return o, failure.Usagef("init", "--config: %q is not KEY=VALUE", text)
+		name, value, err := cmd.KeyValue("init", config.OverrideFlag, text)
+		if err != nil {
+			return o, err
 		}
 		if name == config.InfraType {
 			return o, failure.Usagef("init", "--config: the provider is named with -p")

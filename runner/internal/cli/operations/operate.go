@@ -207,9 +207,9 @@ func (e changesExit) exit(summary event.Summary, err error) error {
 func parseOverrides(c *cli.Context, r request.Request) ([]config.Change, error) {
 	var changes []config.Change
 	for _, text := range c.StringSlice("config") {
-		name, value, ok := strings.Cut(text, "=")
-		if !ok || name == "" {
-			return nil, failure.Usagef(c.Command.Name, "%s: %q is not KEY=VALUE", config.OverrideFlag, text)
+		name, value, err := cmd.KeyValue(c.Command.Name, config.OverrideFlag, text)
+		if err != nil {
+			return nil, err
 		}
 		if secret, ok := r.Known().Secret(name); ok {
 			return nil, &failure.Usage{

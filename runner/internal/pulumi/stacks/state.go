@@ -65,11 +65,7 @@ func (p Pending) isInternal() bool { return strings.HasPrefix(p.Resource, "pulum
 
 // Pending lists the operations on a project's resources that were cut off.
 func (e *Set) Pending(ctx context.Context, project string) ([]Pending, error) {
-	var state interrupted // every run asks for it: the resources would take most of the time
-	content, err := e.rawState(ctx, project)
-	if err == nil {
-		err = decodeState(project, content, &state)
-	}
+	state, err := decodeState[interrupted](ctx, e, project) // every run asks: resources would take most of the time
 	return state.pending(project), err
 }
 
@@ -136,20 +132,16 @@ func (c copies) exportState(ctx context.Context, project string) (json.RawMessag
 // state reads the state of a project's stack. A stack that does not exist has an
 // empty one.
 func (e *Set) state(ctx context.Context, project string) (deployment, error) {
-	var state deployment
-	content, err := e.rawState(ctx, project)
-	if err == nil {
-		err = decodeState(project, content, &state)
-	}
-	return state, err
+	return decodeState[deployment](ctx, e, project)
 }
 
-// decodeState decodes a part of a state, which is empty for a stack that does not exist.
-func decodeState(project string, content json.RawMessage, part any) error {
-	if len(content) == 0 {
-		return nil
+// decodeState reads a part of the state of a project's stack.
+func decodeState[Part any](ctx context.Context, e *Set, project string) (part Part, err error) {
+	content, err := e.rawState(ctx, project)
+	if err == nil && len(content) > 0 {
+		err = wrapState(project, json.Unmarshal(content, &part))
 	}
-	return wrapState(project, json.Unmarshal(content, part))
+	return part, err
 }
 
 // rawState reads the state of a project's stack as JSON: from its file, which

@@ -141,20 +141,18 @@ func TestCommitOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("")
-	if output, err := exec.Command(git, "init", "--quiet", filepath.Dir(root)).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
+	if _, err := gitsource.Run(t.Context(), dir, "init", "--quiet", "repository"); err != nil {
+		t.Fatal(err)
 	}
 	check("")
 	repository(t, git, filepath.Dir(root))
-	head := exec.Command(git, "rev-parse", "HEAD")
-	head.Dir = filepath.Dir(root)
-	commit, err := head.Output()
+	commit, err := gitsource.Run(t.Context(), root, "rev-parse", "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(string(commit[:12]))
+	check(commit[:12])
 	write(filepath.Join(filepath.Dir(root), "outside"))
-	check(string(commit[:12]))
+	check(commit[:12])
 	write(filepath.Join(root, "inside"))
-	check(string(commit[:12]) + gitsource.Changes)
+	check(commit[:12] + gitsource.Changes)
 }

@@ -70,6 +70,8 @@ type rollout struct {
 	// resumes has the ids of the rollout that is resumed, and of the rollouts that it resumed.
 	resumes []string
 	ran     sync.Map // the runs of environments, by environment
+	// expected is what earlier rollouts say about this one.
+	expected ui.Options
 }
 
 // Run rolls out: it chooses the environments, orders them in waves, asks for confirmation, and has the executor walk
@@ -167,8 +169,9 @@ func (r *rollout) start(ctx context.Context) (err error) {
 		Resumes: r.resumed, Force: r.force, Commit: gitsource.CommitOf(ctx, r.Root),
 		User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
 	}}
-	known := ui.Options{Durations: r.durations(), Resources: r.projects(), Next: r.next}
-	r.run, err = relay.Begin(ctx, r.d, view, r.Root, keep, known, r.masker)
+	past := journal.Recent(r.Directory().Rollouts(), fleetRuns(), r.Operation)
+	r.expected = ui.Options{Durations: past.Durations(nil), Resources: r.projects(), Next: r.next}
+	r.run, err = relay.Begin(ctx, r.d, view, r.Root, keep, r.expected, r.masker)
 	return err
 }
 
@@ -186,7 +189,7 @@ func (r *rollout) walk(ctx context.Context) error {
 	r.stop = stop
 	_, err := executor.Run(ctx, executor.Options{
 		Plan: r.steps, Operation: r.Operation, Stack: fleet.PlanName, Simulated: r.Simulation.On, Parallel: r.o.AtOnce,
-		Estimates: plan.Estimates{Known: r.durations()}, OnError: r.Execution.OnError,
+		Estimates: plan.Estimates{Known: r.expected.Durations}, OnError: r.Execution.OnError,
 		Tolerate: r.plan.Tolerance(), Group: r.plan.Limit,
 		Operator: r, Emit: r.emit, Stop: stop,
 	})

@@ -20,7 +20,6 @@ import (
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/executor"
-	"mara/runner/internal/run/journal"
 	"mara/runner/internal/run/plan"
 	"mara/runner/internal/workflow/operate"
 	"mara/runner/internal/workflow/relay"
@@ -193,10 +192,6 @@ func (r *rollout) approve(ctx context.Context) error {
 		return prompt.Agreed(answer == fmt.Sprint(len(environments)), err)
 	}
 	return prompt.Agreed(terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.o.Command)))
-}
-
-func (r *rollout) durations() map[string]time.Duration {
-	return journal.Recent(r.Directory().Rollouts(), fleetRuns(), r.Operation).Durations(nil)
 }
 
 func (r *rollout) projects() map[string]int {
