@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 )
 
@@ -201,7 +202,7 @@ func EKSPools(value map[string]any) []Pool {
 // is wrong.
 func Principals(value map[string]any) (groups map[string][]string, problems []string) {
 	groups = map[string][]string{}
-	for _, group := range model.Keys(value) {
+	for _, group := range lists.Keys(value) {
 		var arns []string
 		e := entry{name: group, problems: &problems}
 		if !e.texts(&arns, principal)(value[group]) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/config/lists"
 	"mara/projects/model"
 )
 
@@ -28,14 +29,14 @@ func All() []model.Project {
 
 // ByName finds a project by its Pulumi name.
 func ByName(name string) (model.Project, bool) {
-	return model.Find(All(), func(p model.Project) bool { return p.Name == name })
+	return lists.Find(All(), func(p model.Project) bool { return p.Name == name })
 }
 
 // Resolve returns the name of the project that a word names: by its name, or else by its title or its directory,
 // in upper or lower case. Several projects that share a title or directory are all returned, and none for an unknown
 // word.
 func Resolve(all []model.Project, word string) []string {
-	if _, ok := model.Find(all, func(p model.Project) bool { return p.Name == word }); ok {
+	if _, ok := lists.Find(all, func(p model.Project) bool { return p.Name == word }); ok {
 		return []string{word}
 	}
 	var names []string

@@ -11,7 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // OneContext returns a kubeconfig with one context of another, as YAML text, and the name of the context's cluster. The
@@ -82,12 +82,12 @@ type kubeconfigEntry struct {
 
 // names returns the names of the contexts.
 func (c kubeconfigFileContent) names() []string {
-	return model.Map(c.Contexts, func(context kubeconfigEntry) string { return context.Name })
+	return lists.Map(c.Contexts, func(context kubeconfigEntry) string { return context.Name })
 }
 
 // find finds an entry by its name.
 func find(entries []kubeconfigEntry, name string) (kubeconfigEntry, bool) {
-	return model.Find(entries, func(entry kubeconfigEntry) bool { return entry.Name == name })
+	return lists.Find(entries, func(entry kubeconfigEntry) bool { return entry.Name == name })
 }
 
 // inline replaces the name of a file by its content: the file is elsewhere, or absent, where the kubeconfig is used.

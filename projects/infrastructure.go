@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 )
 
@@ -16,7 +17,7 @@ func Infrastructures() []model.Infrastructure {
 
 // InfrastructureByName finds an infrastructure by the provider's name.
 func InfrastructureByName(name string) (model.Infrastructure, bool) {
-	return model.Find(Infrastructures(), func(i model.Infrastructure) bool { return i.Name == name })
+	return lists.Find(Infrastructures(), func(i model.Infrastructure) bool { return i.Name == name })
 }
 
 // infraTypes are the names of the infrastructures. A list of its own, because each project's keys need it.

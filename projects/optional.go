@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 )
 
@@ -70,7 +71,7 @@ type Quota struct {
 
 // Quotas reads the value of guardrails:namespaces, by name. It returns what is wrong.
 func Quotas(value map[string]any) (quotas []Quota, problems []string) {
-	for _, name := range model.Keys(value) {
+	for _, name := range lists.Keys(value) {
 		q := Quota{Namespace: name, CPU: "4", Memory: "8Gi", Pods: 50}
 		e := entry{name: name, problems: &problems}
 		if !objectName.Matches(name) || strings.HasPrefix(name, "kube-") || name == "default" {
@@ -117,7 +118,7 @@ type Group struct {
 
 // Groups reads the value of access:groups, by name. It returns what is wrong.
 func Groups(value map[string]any) (groups []Group, problems []string) {
-	for _, name := range model.Keys(value) {
+	for _, name := range lists.Keys(value) {
 		g := Group{Name: name}
 		e := entry{name: name, problems: &problems}
 		if !objectName.Matches(name) || strings.HasPrefix(name, "system") {
@@ -311,10 +312,10 @@ func (e entry) fields(value any, known map[string]func(any) bool) {
 	if !ok && value != nil {
 		e.problem("is no map")
 	}
-	for _, name := range model.Keys(fields) {
+	for _, name := range lists.Keys(fields) {
 		read, ok := known[name]
 		if !ok {
-			names := model.Keys(known)
+			names := lists.Keys(known)
 			e.problem("has %s, which is not known; known: %s%s", name, strings.Join(names, ", "), config.DidYouMean(name, names))
 			continue
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // Pool is a pool of nodes besides the first one of a cluster.
@@ -32,7 +32,7 @@ type Taint struct {
 // Pools reads the value of a key with pools of nodes, by name. It returns what is wrong. features are what
 // pools of the cloud can have besides: architecture, spot, and empty for a pool of no nodes.
 func Pools(value map[string]any, size *config.Form, features ...string) (pools []Pool, problems []string) {
-	for _, name := range model.Keys(value) {
+	for _, name := range lists.Keys(value) {
 		p := Pool{Name: name, Architecture: "amd64", Labels: map[string]string{}}
 		e := entry{name: name, problems: &problems}
 		if !poolName.Matches(name) {

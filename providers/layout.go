@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/needs"
@@ -62,7 +63,7 @@ func inCluster() []string {
 		"secrets", "ingress-controller-namespace", "ingress-controller", "logstore", "logagent", "certmgr",
 		"prometheus", "observability", "bank-of-anthos",
 	}
-	return append(names, model.Map(projects.Optional(), func(p model.Project) string { return p.Name })...)
+	return append(names, lists.Map(projects.Optional(), func(p model.Project) string { return p.Name })...)
 }
 
 // optional returns the projects that environments on every provider have if mara.yaml names them, in order.

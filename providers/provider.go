@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/needs"
@@ -49,7 +50,7 @@ type Optional struct {
 
 // Find returns the step of an optional project.
 func (o Optional) Find(name string) (Step, bool) {
-	return model.Find(o.Steps, func(s Step) bool { return s.Project.Name == name })
+	return lists.Find(o.Steps, func(s Step) bool { return s.Project.Name == name })
 }
 
 // With returns the provider with optional projects, which come before the application. It skips needs that the
@@ -73,7 +74,7 @@ func (p Provider) With(names ...string) Provider {
 
 // Complete returns the provider with all its optional projects.
 func (p Provider) Complete() Provider {
-	return p.With(model.Map(p.Optional.Steps, Step.Name)...)
+	return p.With(lists.Map(p.Optional.Steps, Step.Name)...)
 }
 
 // Without returns the names of projects with secrets that its cluster could have, but its list
@@ -112,12 +113,12 @@ type Plugin struct {
 
 // Names returns the names of its projects, skipped ones included.
 func (p Provider) Names() []string {
-	return append([]string{}, model.Map(p.Steps, Step.Name)...)
+	return append([]string{}, lists.Map(p.Steps, Step.Name)...)
 }
 
 // Projects returns its projects, skipped ones included.
 func (p Provider) Projects() []model.Project {
-	return model.Map(p.Steps, func(s Step) model.Project { return s.Project })
+	return lists.Map(p.Steps, func(s Step) model.Project { return s.Project })
 }
 
 // Own returns the user's own projects, skipped ones included.
@@ -149,17 +150,17 @@ var layouts = sync.OnceValue(func() []layout {
 
 // All returns the providers.
 func All() []Provider {
-	return model.Map(layouts(), layout.provider)
+	return lists.Map(layouts(), layout.provider)
 }
 
 // Complete returns the providers with all their optional projects.
 func Complete() []Provider {
-	return model.Map(All(), Provider.Complete)
+	return lists.Map(All(), Provider.Complete)
 }
 
 // Names lists the names of the providers.
 func Names() []string {
-	return model.Map(layouts(), func(l layout) string { return l.Name })
+	return lists.Map(layouts(), func(l layout) string { return l.Name })
 }
 
 // ByName finds a provider. The error for an unknown name lists the known ones.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 )
 
@@ -75,7 +76,7 @@ func (r reference) serving(project model.Project) []string {
 
 // step finds a project in the provider's list.
 func (p Provider) step(project string) (Step, bool) {
-	return model.Find(p.Steps, func(step Step) bool { return step.Project.Name == project })
+	return lists.Find(p.Steps, func(step Step) bool { return step.Project.Name == project })
 }
 
 // writeEdges writes one kind of edges. It names the providers of an edge that not all of them

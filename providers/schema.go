@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // StackSchema returns the JSON Schema of a stack file, for editors, generated from the keys
@@ -61,7 +61,7 @@ func ownNamespaces(keys []config.Key) []string {
 // names allows the declared keys, and any key in a namespace that the projects share with
 // others.
 func names(keys []config.Key) schema {
-	declared := model.Map(keys, func(key config.Key) string { return key.Name })
+	declared := lists.Map(keys, func(key config.Key) string { return key.Name })
 	return schema{"anyOf": []schema{
 		{"enum": declared},
 		{"pattern": "^[^:]+:.+$", "not": schema{"pattern": fmt.Sprintf("^(%s):", strings.Join(ownNamespaces(keys), "|"))}},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 )
 
@@ -29,7 +30,7 @@ func (p Provider) Wanted(file config.StackFile, names []string) (wanted []Wanted
 		if q.List == Regions && region == "" {
 			region = values.Text(q.Key)
 		}
-		project, ok := model.Find(p.Projects(), func(project model.Project) bool {
+		project, ok := lists.Find(p.Projects(), func(project model.Project) bool {
 			_, reads := project.Key(q.Key)
 			return reads && slices.Contains(names, project.Name)
 		})
@@ -51,7 +52,7 @@ func (p Provider) Wanted(file config.StackFile, names []string) (wanted []Wanted
 		}
 		if pools := p.Key(q.Key).Namespace() + ":pools"; q.List == NodeTypes {
 			value := values.Map(pools)
-			for _, name := range model.Keys(value) {
+			for _, name := range lists.Keys(value) {
 				pool, _ := value[name].(map[string]any)
 				size, _ := pool["size"].(string)
 				add(pools, size)

@@ -14,8 +14,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
-	"mara/projects/model"
 )
 
 // fields are the fields of an object, in any order.
@@ -140,7 +140,7 @@ func (p program) selector() fields { return fields{component: p.name()} }
 func resource(kind string, properties fields, dependsOn ...string) fields {
 	options := fields{"provider": "${cluster}"}
 	if len(dependsOn) > 0 {
-		options["dependsOn"] = model.Map(dependsOn, func(name string) string { return "${" + name + "}" })
+		options["dependsOn"] = lists.Map(dependsOn, func(name string) string { return "${" + name + "}" })
 	}
 	return fields{"type": "kubernetes:" + kind, "properties": properties, "options": options}
 }
@@ -313,10 +313,10 @@ func (p program) container() fields {
 		c["livenessProbe"] = live
 	}
 	if p.Run.Command != nil {
-		c["command"] = model.Map(p.Run.Command, literal)
+		c["command"] = lists.Map(p.Run.Command, literal)
 	}
 	if p.Run.Args != nil {
-		c["args"] = model.Map(p.Run.Args, literal)
+		c["args"] = lists.Map(p.Run.Args, literal)
 	}
 	return c
 }
@@ -376,7 +376,7 @@ func fileKey(i int) string { return fmt.Sprintf("file-%d", i) }
 // before returns the Job that runs before each rollout. A changed Job is a new one: the API server changes none.
 func (p program) before() fields {
 	c := p.base()
-	c["command"] = model.Map(p.Run.Before, literal)
+	c["command"] = lists.Map(p.Run.Before, literal)
 	if p.stateful() { // its volumes belong to the Pods of the StatefulSet
 		c["volumeMounts"] = slices.DeleteFunc(p.mounts(), func(mount fields) bool { return mount["name"] == "data" })
 	}

@@ -1,11 +1,11 @@
 package model
 
 import (
-	"maps"
 	"slices"
 	"time"
 
 	"mara/config"
+	"mara/config/lists"
 )
 
 // Project describes one Pulumi project.
@@ -75,41 +75,14 @@ type Output struct {
 	Doc       string
 }
 
-// Find returns the first element for which match is true.
-func Find[T any](all []T, match func(T) bool) (found T, ok bool) {
-	i := slices.IndexFunc(all, match)
-	if i < 0 {
-		return found, false
-	}
-	return all[i], true
-}
-
-// Map returns what a function makes of each element; nil for none.
-func Map[T, R any](all []T, of func(T) R) (made []R) {
-	for _, item := range all {
-		made = append(made, of(item))
-	}
-	return made
-}
-
-// Keys returns the keys of all maps, sorted and each once.
-func Keys[V any](all ...map[string]V) []string {
-	var keys []string
-	for _, m := range all {
-		keys = slices.AppendSeq(keys, maps.Keys(m))
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}
-
 // Key finds a declared configuration key by its full name.
 func (p Project) Key(name string) (config.Key, bool) {
-	return Find(p.Keys, func(key config.Key) bool { return key.Name == name })
+	return lists.Find(p.Keys, func(key config.Key) bool { return key.Name == name })
 }
 
 // Output finds a declared output by its name.
 func (p Project) Output(name string) (Output, bool) {
-	return Find(p.Outputs, func(output Output) bool { return output.Name == name })
+	return lists.Find(p.Outputs, func(output Output) bool { return output.Name == name })
 }
 
 // HasHook reports whether a project has a hook of a name.

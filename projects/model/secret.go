@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"mara/config/lists"
 )
 
 // Secret describes a secret value. It lives encrypted in the stack file of the
@@ -28,7 +30,7 @@ type Secret struct {
 
 // SecretKeys returns the keys of secrets, in their order.
 func SecretKeys(secrets []Secret) []string {
-	return Map(secrets, func(secret Secret) string { return secret.Key })
+	return lists.Map(secrets, func(secret Secret) string { return secret.Key })
 }
 
 // Generator names a way to make a secret value.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers"
 )
 
@@ -92,7 +92,7 @@ type Located struct {
 
 // Describe returns the resources by their names, after the word for their type.
 func (l Located) Describe(words map[string]string) []string {
-	return model.Map(l.Resources, func(r Resource) string { return words[r.Type] + " " + r.Name })
+	return lists.Map(l.Resources, func(r Resource) string { return words[r.Type] + " " + r.Name })
 }
 
 // Locator is a client that finds the resources of an environment by name or tag, to
@@ -121,7 +121,7 @@ type Lists map[providers.List]func(context.Context) ([]Choice, error)
 
 // Names returns the values of choices.
 func Names(choices []Choice) []string {
-	return model.Map(choices, func(choice Choice) string { return choice.Value })
+	return lists.Map(choices, func(choice Choice) string { return choice.Value })
 }
 
 // ByValue sorts choices by their values.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 )
 
@@ -24,7 +25,7 @@ type Question struct {
 
 // Has reports whether a project of a name will run.
 func (q Question) Has(name string) bool {
-	_, ok := model.Find(q.Projects, func(p model.Project) bool { return p.Name == name })
+	_, ok := lists.Find(q.Projects, func(p model.Project) bool { return p.Name == name })
 	return ok
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/helm"
 	"mara/projects/internal/settings"
@@ -82,7 +83,7 @@ type Export struct {
 
 // Providers returns the names of all providers.
 func Providers() []string {
-	return model.Map(projects.Infrastructures(), func(i model.Infrastructure) string { return i.Name })
+	return lists.Map(projects.Infrastructures(), func(i model.Infrastructure) string { return i.Name })
 }
 
 // Run runs the case. The program's own error is in Result.Err; a Kubernetes
@@ -144,7 +145,7 @@ func (r Result) checkProviders(t *testing.T, preview bool) {
 // One finds the only resource of the type with the logical name.
 func (r Result) One(t *testing.T, typ, name string) Resource {
 	t.Helper()
-	res, ok := model.Find(r.Resources, func(res Resource) bool { return res.Type == typ && res.Name == name })
+	res, ok := lists.Find(r.Resources, func(res Resource) bool { return res.Type == typ && res.Name == name })
 	if !ok {
 		t.Fatalf("no %s %q; declared: %s", typ, name, strings.Join(r.Names(), ", "))
 	}
@@ -158,14 +159,14 @@ func (r Result) All(typ string) []Resource {
 
 // Names lists "type name" of every resource, sorted.
 func (r Result) Names() []string {
-	names := model.Map(r.Resources, func(res Resource) string { return res.Type + " " + res.Name })
+	names := lists.Map(r.Resources, func(res Resource) string { return res.Type + " " + res.Name })
 	slices.Sort(names)
 	return names
 }
 
 // References lists the projects whose stacks were referenced, sorted.
 func (r Result) References() []string {
-	names := model.Map(r.All(stackReferenceType), func(res Resource) string { return strings.Split(res.Name, "/")[1] })
+	names := lists.Map(r.All(stackReferenceType), func(res Resource) string { return strings.Split(res.Name, "/")[1] })
 	slices.Sort(names)
 	return names
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers"
 	"mara/providers/cloud"
 )
@@ -81,7 +81,7 @@ func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cloud.ByValue(model.Map(answer.Regions, func(region types.Region) cloud.Choice {
+	return cloud.ByValue(lists.Map(answer.Regions, func(region types.Region) cloud.Choice {
 		return cloud.Choice{Value: aws.ToString(region.RegionName)}
 	})), nil
 }
@@ -94,7 +94,7 @@ func (c *Client) zones(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cloud.ByValue(model.Map(answer.AvailabilityZones, func(zone types.AvailabilityZone) cloud.Choice {
+	return cloud.ByValue(lists.Map(answer.AvailabilityZones, func(zone types.AvailabilityZone) cloud.Choice {
 		return cloud.Choice{Value: aws.ToString(zone.ZoneName)}
 	})), nil
 }
@@ -149,7 +149,7 @@ func (c *Client) nodeTypes(ctx context.Context) ([]cloud.Choice, error) {
 		return cmp.Or(cmp.Compare(cpus(a), cpus(b)), cmp.Compare(memory(a), memory(b)),
 			cmp.Compare(a.InstanceType, b.InstanceType))
 	})
-	return model.Map(found, func(t types.InstanceTypeInfo) cloud.Choice {
+	return lists.Map(found, func(t types.InstanceTypeInfo) cloud.Choice {
 		return cloud.Choice{Value: string(t.InstanceType), Note: size(t)}
 	}), nil
 }

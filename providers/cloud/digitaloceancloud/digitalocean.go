@@ -13,7 +13,7 @@ import (
 
 	"github.com/digitalocean/godo"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers"
 	"mara/providers/cloud"
 )
@@ -150,7 +150,7 @@ func (c *Client) regions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cloud.ByValue(model.Map(options.Regions, func(r *godo.KubernetesRegion) cloud.Choice {
+	return cloud.ByValue(lists.Map(options.Regions, func(r *godo.KubernetesRegion) cloud.Choice {
 		return cloud.Choice{Value: r.Slug, Note: r.Name}
 	})), nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/linode/linodego"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers"
 	"mara/providers/cloud"
 )
@@ -139,7 +139,7 @@ func (c *Client) versions(ctx context.Context) ([]cloud.Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cloud.NewestFirst(model.Map(versions, func(version linodego.LKEVersion) cloud.Choice {
+	return cloud.NewestFirst(lists.Map(versions, func(version linodego.LKEVersion) cloud.Choice {
 		return cloud.Choice{Value: version.ID}
 	})), nil
 }

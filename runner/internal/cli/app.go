@@ -15,7 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/access"
 	"mara/runner/internal/cli/backups"
 	"mara/runner/internal/cli/cmd"
@@ -144,7 +144,7 @@ func newApp(d cmd.Deps, all []*cli.Command) *cli.App {
 
 // variablesOf returns the environment variables that commands read.
 func variablesOf(all []*cli.Command) []string {
-	names := model.Map(cmd.AllFlags(all), cmd.VariableOf)
+	names := lists.Map(cmd.AllFlags(all), cmd.VariableOf)
 	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 

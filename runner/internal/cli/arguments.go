@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 )
@@ -77,7 +77,7 @@ func notAFlag(c call, flag string) error {
 // cannot be sorted points to its help.
 func nearestCommand(all []*cli.Command, args []string) string {
 	known := cmd.CommandNames(all)
-	word, _ := model.Find(args, func(word string) bool { return slices.Contains(known, word) })
+	word, _ := lists.Find(args, func(word string) bool { return slices.Contains(known, word) })
 	return word
 }
 
@@ -200,7 +200,7 @@ func foreignWords() map[string]string {
 }
 
 func flagSuggestion(given string, flags []cli.Flag) string {
-	names := slices.Concat(model.Map(flags, cli.Flag.Names)...)
+	names := slices.Concat(lists.Map(flags, cli.Flag.Names)...)
 	if near := config.Suggest(given, names); near != "" {
 		return "; did you mean " + cmd.Dashed(near) + "?"
 	}

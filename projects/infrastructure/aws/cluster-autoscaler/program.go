@@ -9,12 +9,12 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/internal/cluster"
 	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
-	"mara/projects/model"
 )
 
 // account is its ServiceAccount, to which aws-eks gives rights.
@@ -58,7 +58,7 @@ func imageTag(minor, wanted string) (string, error) {
 	if patch, ok := known[minor]; ok {
 		return "v" + patch, nil
 	}
-	minors := slices.Clone(model.Keys(known))
+	minors := slices.Clone(lists.Keys(known))
 	return "", fmt.Errorf("no version of the cluster autoscaler is known for Kubernetes %s, but for %s: set "+
 		"cluster-autoscaler:version", minor, strings.Join(minors, ", "))
 }

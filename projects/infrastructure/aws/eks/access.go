@@ -6,9 +6,9 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/eks"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/infrastructure/aws/internal/environment"
-	"mara/projects/model"
 )
 
 // makeAccess lets the configured users and roles administer the cluster. Who
@@ -41,7 +41,7 @@ func (b *builder) makeAccess(cluster *eks.Cluster) error {
 // makeGroups puts IAM users and roles into groups of the cluster, whose roles the project access declares.
 func (b *builder) makeGroups(cluster *eks.Cluster) error {
 	groups, _ := projects.Principals(b.cfg.Map("eks:group_principals")) // a rule of the project has judged them
-	for _, arn := range model.Keys(groups) {
+	for _, arn := range lists.Keys(groups) {
 		if _, err := eks.NewAccessEntry(b.Context, "group-"+strings.ReplaceAll(arn, ":", "-"), &eks.AccessEntryArgs{
 			ClusterName:      cluster.Name,
 			PrincipalArn:     pulumi.String(arn),

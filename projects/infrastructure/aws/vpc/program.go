@@ -8,10 +8,10 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v7/go/aws/ec2"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/infrastructure/aws/internal/environment"
 	"mara/projects/internal/settings"
-	"mara/projects/model"
 )
 
 // Program declares the network.
@@ -146,12 +146,12 @@ func (n *network) tags(name string, others ...string) pulumi.StringMap {
 func (n *network) export() {
 	n.ctx.Export("vpc_id", n.vpc.ID())
 	n.ctx.Export("vpc_cidr", n.vpc.CidrBlock)
-	n.ctx.Export("azs", pulumi.ToStringArray(model.Map(n.zones, func(zone zone) string { return zone.name })))
+	n.ctx.Export("azs", pulumi.ToStringArray(lists.Map(n.zones, func(zone zone) string { return zone.name })))
 	n.ctx.Export("public_subnet_ids", ids(n.public))
 	n.ctx.Export("private_subnet_ids", ids(n.private))
 	n.ctx.Export("nat_public_ips", n.natIPs)
 }
 
 func ids(subnets []*ec2.Subnet) pulumi.StringArray {
-	return model.Map(subnets, func(subnet *ec2.Subnet) pulumi.StringInput { return subnet.ID() })
+	return lists.Map(subnets, func(subnet *ec2.Subnet) pulumi.StringInput { return subnet.ID() })
 }

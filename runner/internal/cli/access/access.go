@@ -14,8 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
-	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/kube/grants"
@@ -179,7 +179,7 @@ type cluster struct {
 
 // group returns the group of a name.
 func (c cluster) group(name string) (projects.Group, error) {
-	names := model.Map(c.groups, func(g projects.Group) string { return g.Name })
+	names := lists.Map(c.groups, func(g projects.Group) string { return g.Name })
 	if i := slices.Index(names, name); i >= 0 {
 		return c.groups[i], nil
 	}

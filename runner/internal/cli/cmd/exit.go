@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/environment/doctor"
 	"mara/runner/internal/environment/leftovers"
 	"mara/runner/internal/machine/failure"
@@ -149,7 +149,7 @@ func unreported(err error) error {
 	}
 	switch err := err.(type) { //nolint:errorlint // it walks through the errors itself
 	case interface{ Unwrap() []error }:
-		return errors.Join(model.Map(err.Unwrap(), unreported)...)
+		return errors.Join(lists.Map(err.Unwrap(), unreported)...)
 	case *failure.Reported:
 		return nil
 	case interface{ Unwrap() error }:

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/repo/fleet"
@@ -26,12 +26,12 @@ func KeyValue(command, flag, text string) (key, value string, err error) {
 
 // FindCommand finds a command by its name or one of its aliases.
 func FindCommand(all []*cli.Command, given string) (*cli.Command, bool) {
-	return model.Find(all, func(c *cli.Command) bool { return c.HasName(given) })
+	return lists.Find(all, func(c *cli.Command) bool { return c.HasName(given) })
 }
 
 // CommandNames returns the names of commands, with their aliases.
 func CommandNames(all []*cli.Command) []string {
-	return slices.Concat(model.Map(all, (*cli.Command).Names)...)
+	return slices.Concat(lists.Map(all, (*cli.Command).Names)...)
 }
 
 // AllFlags lists the flags of all commands.
@@ -46,7 +46,7 @@ func AllFlags(all []*cli.Command) []cli.Flag {
 
 // FindFlag finds a flag by one of its names.
 func FindFlag(flags []cli.Flag, given string) (cli.Flag, bool) {
-	return model.Find(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), given) })
+	return lists.Find(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), given) })
 }
 
 // HasFlag reports whether a command has a flag.

@@ -15,7 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
@@ -168,7 +168,7 @@ func describeAdditions(file string, added []adopt.Addition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "updated %s:\n", file)
 	for _, add := range added {
-		reads := model.Map(add.Reads, func(e adopt.Edge) string { return fmt.Sprintf("%s (%s)", e.Project, e.Evidence) })
+		reads := lists.Map(add.Reads, func(e adopt.Edge) string { return fmt.Sprintf("%s (%s)", e.Project, e.Evidence) })
 		verb := " reads "
 		if add.IsNew {
 			verb = ", which reads "
@@ -361,7 +361,7 @@ func checkRename(ctx context.Context, o renameOptions, s *session.Session) error
 	if err != nil {
 		return err
 	}
-	names := model.Map(found.Orphans, func(orphan inventory.Orphan) string { return orphan.Project })
+	names := lists.Map(found.Orphans, func(orphan inventory.Orphan) string { return orphan.Project })
 	switch {
 	case slices.Contains(names, o.Old):
 		return nil

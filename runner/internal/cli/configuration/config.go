@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
-	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/repo/request"
@@ -79,7 +79,7 @@ func findApplication(root, name string) (config.Application, error) {
 	if err != nil {
 		return config.Application{}, err
 	}
-	names := model.Map(mara.Applications, func(a config.Application) string { return a.Name.Text })
+	names := lists.Map(mara.Applications, func(a config.Application) string { return a.Name.Text })
 	if i := slices.Index(names, name); i >= 0 {
 		return mara.Applications[i], nil
 	}

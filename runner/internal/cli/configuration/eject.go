@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/application"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
@@ -78,7 +79,7 @@ func runEject(_ context.Context, d cmd.Deps, o ejectOptions) error {
 	}
 	listed := config.MaraProject{Path: config.Word{Text: filepath.ToSlash(o.Directory)}}
 	listed.Reads, listed.After = everywhere(o, project.Name)
-	listed.Outputs = model.Map(project.Outputs, func(o model.Output) config.Word { return config.Word{Text: o.Name} })
+	listed.Outputs = lists.Map(project.Outputs, func(o model.Output) config.Word { return config.Word{Text: o.Name} })
 	edited, err := config.Eject(content, o.Name, listed)
 	if err != nil {
 		return err
@@ -108,7 +109,7 @@ func everywhere(o ejectOptions, name string) (reads, after []config.Word) {
 				continue
 			}
 			providers++
-			reads = model.Map(step.Reads, func(read string) config.Word { return config.Word{Text: read} })
+			reads = lists.Map(step.Reads, func(read string) config.Word { return config.Word{Text: read} })
 			for _, before := range step.After {
 				if count[before]++; !slices.Contains(all, before) {
 					all = append(all, before)

@@ -17,8 +17,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/gomodule"
-	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/outdir"
@@ -131,7 +131,7 @@ func runCI(ctx context.Context, d cmd.Deps, o ciOptions) (err error) {
 		notes = append(notes, "note that the pipeline ignores the soaks and gates of "+fleet.RolloutFile+
 			"; `runner fleet up` applies them")
 	}
-	files := slices.Concat(model.Map(all, environment.files)...)
+	files := slices.Concat(lists.Map(all, environment.files)...)
 	uncommitted, err := uncommittedNotes(ctx, all[0], "the pipeline", files)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (o *ciOptions) describe(all []environment) ([]string, error) {
 		return nil, err
 	}
 	o.Directory = filepath.ToSlash(dir)
-	problems := model.Map(all, func(e environment) error { return e.addTo(&o.pipeline) })
+	problems := lists.Map(all, func(e environment) error { return e.addTo(&o.pipeline) })
 	o.Secrets = slices.Compact(slices.Sorted(slices.Values(o.Secrets)))
 	o.Variables = slices.Compact(slices.Sorted(slices.Values(o.Variables)))
 	return o.notes(), errors.Join(problems...)
@@ -273,7 +273,7 @@ func (p pipeline) render(system string) ([]byte, error) {
 		"join": func(texts []string) string { return strings.Join(texts, " ") },
 		"inc":  func(n int) int { return n + 1 },
 		// In YAML, on one line.
-		"list": func(texts []string) string { return "[" + strings.Join(model.Map(texts, quote), ", ") + "]" },
+		"list": func(texts []string) string { return "[" + strings.Join(lists.Map(texts, quote), ", ") + "]" },
 	}
 	// Both systems use braces themselves.
 	t, err := template.New("").Delims("[[", "]]").Funcs(functions).ParseFS(templates, system+".yml")

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
@@ -48,7 +49,7 @@ func resolveAll(
 ) ([]environment, error) {
 	chosen := []config.Value{o.Stack}
 	if names := slices.Concat(waves...); len(names) > 0 {
-		chosen = model.Map(names, func(name string) config.Value { return config.Value{Text: name, Origin: origin} })
+		chosen = lists.Map(names, func(name string) config.Value { return config.Value{Text: name, Origin: origin} })
 	}
 	var all []environment
 	var problems []error
@@ -70,7 +71,7 @@ func resolveAll(
 	return all, errors.Join(problems...)
 }
 
-func closeAll(all []environment) error { return errors.Join(model.Map(all, environment.Close)...) }
+func closeAll(all []environment) error { return errors.Join(lists.Map(all, environment.Close)...) }
 
 // needsPassphrase reports whether a passphrase encrypts the environment's values.
 func (e environment) needsPassphrase() (bool, error) {
@@ -90,7 +91,7 @@ func (e environment) tokens() []string {
 	if e.Provider.InfraType() == "aws" {
 		return nil
 	}
-	variables := model.Map(e.Provider.Account.Credentials, func(c model.Credential) string { return c.Variable })
+	variables := lists.Map(e.Provider.Account.Credentials, func(c model.Credential) string { return c.Variable })
 	return slices.DeleteFunc(variables, func(name string) bool { return name == "" })
 }
 
@@ -139,7 +140,7 @@ func namespaceOf(pattern, stack string) string {
 func checkShared(all []operatorDocument) error {
 	owner := map[string]string{}
 	for _, e := range all {
-		objects := model.Map(e.programs, func(name string) string { return "Program " + name })
+		objects := lists.Map(e.programs, func(name string) string { return "Program " + name })
 		for _, name := range slices.Sorted(maps.Values(e.Stacks)) {
 			objects = append(objects, "Stack "+name)
 		}
@@ -178,7 +179,7 @@ func uncommittedNotes(ctx context.Context, first environment, reader string, fil
 	untracked, untrackedErr := ask(within, "ls-files", "--others", "--exclude-standard", "--directory",
 		"--no-empty-directory")
 	noted := func(names []string, format string) []string {
-		return model.Map(names, func(name string) string { return fmt.Sprintf(format, name, reader) })
+		return lists.Map(names, func(name string) string { return fmt.Sprintf(format, name, reader) })
 	}
 	notes := noted(ignored,
 		"commit %s, which %s reads and git ignores: `git add -f %[1]s`, and take it out of .gitignore")

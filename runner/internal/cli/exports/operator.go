@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/operation"
@@ -203,7 +204,7 @@ func runOperator(ctx context.Context, d cmd.Deps, o operatorOptions) (err error)
 			o.Out = filepath.Join(o.Out, all[0].name())
 		}
 	}
-	read := model.Map(all, func(e environment) []string { return e.projectFiles(o.readsFromGit) })
+	read := lists.Map(all, func(e environment) []string { return e.projectFiles(o.readsFromGit) })
 	notes, err := uncommittedNotes(ctx, all[0], "the operator", slices.Concat(read...))
 	if err != nil {
 		return err
@@ -404,7 +405,7 @@ func documentOf(o operatorOptions, e pko.Environment, x pko.Exported) operatorDo
 		Version: operatorVersion, Stack: e.Name, Namespace: o.Namespace, Within: o.Within.String(),
 		Stacks: map[string]string{}, Skipped: map[string]string{}, Variables: append([]string{}, e.Variables...),
 		Secrets:  append([]string{}, e.SecretKeys()...),
-		programs: model.Map(x.Programs, func(p pko.Program) string { return p.Metadata.Name }),
+		programs: lists.Map(x.Programs, func(p pko.Program) string { return p.Metadata.Name }),
 	}
 	for _, stack := range x.Stacks {
 		document.Stacks[stack.Metadata.Labels[pko.ProjectLabel]] = stack.Metadata.Name
@@ -426,7 +427,7 @@ func writeOperator(d cmd.Deps, o operatorOptions, several bool, done []operatorD
 		}
 		text += fmt.Sprintf("%s of %s in %s; README.md there describes the next steps.\n",
 			typeset.Counted(len(e.Stacks), "Stack"), e.Stack, e.Directory)
-		for _, project := range model.Keys(e.Skipped) {
+		for _, project := range lists.Keys(e.Skipped) {
 			text += fmt.Sprintf("skipped: %s %s\n", project, e.Skipped[project])
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
@@ -198,7 +198,7 @@ func (f *firstRun) askStack(ctx context.Context) (string, error) {
 		return f.terminal.Ask(ctx, question)
 	}
 	question.Default = names[0]
-	options := model.Map(names, func(name string) prompt.Option { return prompt.Option{Value: name} })
+	options := lists.Map(names, func(name string) prompt.Option { return prompt.Option{Value: name} })
 	return f.terminal.Choose(ctx, prompt.Choice{Question: question, Options: options, Other: true})
 }
 
@@ -215,7 +215,7 @@ func (f *firstRun) chooseOptional(ctx context.Context) (asked bool, err error) {
 	question := prompt.Question{
 		Text: "Optional projects", Back: f.earlier, Help: "`runner plan --optional` says more about them",
 	}
-	options := model.Map(f.provider.Optional.Steps, func(step providers.Step) prompt.Option {
+	options := lists.Map(f.provider.Optional.Steps, func(step providers.Step) prompt.Option {
 		return prompt.Option{Value: step.Project.Name, Note: step.Project.Summary}
 	})
 	chosen, err := f.terminal.ChooseMany(ctx,

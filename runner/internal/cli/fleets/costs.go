@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/guard/cost"
 	"mara/runner/internal/machine/failure"
@@ -42,7 +42,7 @@ func runCosts(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if err := reader.ReadFiles(o.Selection); err != nil {
 		return err
 	}
-	names := model.Map(reader.Fleet().Environments, func(e view.Environment) string { return e.Name })
+	names := lists.Map(reader.Fleet().Environments, func(e view.Environment) string { return e.Name })
 	bills := bill.OfAll(ctx, d.Deps, reader.Options(), names, sheet)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

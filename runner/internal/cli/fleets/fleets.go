@@ -15,7 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
@@ -133,7 +133,7 @@ func linesText(d cmd.Deps, lines []line, waves bool) string {
 }
 
 func labelText(labels map[string]string) string {
-	pairs := model.Map(model.Keys(labels), func(name string) string { return name + "=" + labels[name] })
+	pairs := lists.Map(lists.Keys(labels), func(name string) string { return name + "=" + labels[name] })
 	return strings.Join(pairs, ",")
 }
 
@@ -196,7 +196,7 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 	if err := writeAll(o.Root, files); err != nil {
 		return err
 	}
-	names := model.Map(files, func(file vault.NewFile) string { return file.Path })
+	names := lists.Map(files, func(file vault.NewFile) string { return file.Path })
 	text := fmt.Sprintf("wrote %s\n\nNext:\n  runner config diff %s %s\n  runner check %[3]s\n",
 		strings.Join(names, "\nwrote "), o.From, o.Name)
 	return o.Show(d, map[string]any{"environment": o.Name, "from": o.From, "files": names}, text)

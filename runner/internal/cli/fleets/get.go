@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
-	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/guard/query"
@@ -131,7 +131,7 @@ func (o options) configured(stack string) (found, error) {
 		return found{value: config.Redacted(value, nil), text: view.Show(value),
 			origin: fmt.Sprintf("%s:%d", origin.File, origin.Line)}, nil
 	}
-	key, _ := model.Find(declared, func(key config.Key) bool { return key.Name == o.Name })
+	key, _ := lists.Find(declared, func(key config.Key) bool { return key.Name == o.Name })
 	if key.Default != nil {
 		return found{value: key.Default, text: config.Show(key.Default), origin: "default"}, nil
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 )
@@ -31,7 +31,7 @@ func Text(all []*cli.Command, command *cli.Command, path string, everything bool
 		b.WriteString("\n" + strings.TrimSpace(command.Description) + "\n")
 	}
 	if len(command.Subcommands) > 0 {
-		b.WriteString("\nCommands:\n" + table(model.Map(command.Subcommands, commandRow)))
+		b.WriteString("\nCommands:\n" + table(lists.Map(command.Subcommands, commandRow)))
 	}
 	own, common := SplitFlags(command.Flags)
 	writeFlags(&b, "Flags", own)
@@ -48,7 +48,7 @@ func foldFlags(b *strings.Builder, flags []cli.Flag, path string) {
 	if len(flags) == 0 {
 		return
 	}
-	names := model.Map(flags, func(flag cli.Flag) string { return cmd.Dashed(flag.Names()[0]) })
+	names := lists.Map(flags, func(flag cli.Flag) string { return cmd.Dashed(flag.Names()[0]) })
 	fmt.Fprintf(b, "\n%s: %s. `%s %s --help-all` explains them.\n", cmd.CommonCategory, strings.Join(names, ", "),
 		cmd.Program, path)
 }
@@ -61,7 +61,7 @@ func programHelp(all []*cli.Command) string {
 	b.WriteString(About + ".\n\n")
 	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n", cmd.Program)
 	for _, g := range Groups() {
-		b.WriteString("\n" + g.Title + ":\n" + table(model.Map(g.of(all), commandRow)))
+		b.WriteString("\n" + g.Title + ":\n" + table(lists.Map(g.of(all), commandRow)))
 	}
 	b.WriteString("\nFlags may come before or after the command. Each has an environment variable, shown in\n" +
 		"brackets, which may also be set in config/pulumi/environment.\n\n")
@@ -130,7 +130,7 @@ func SplitFlags(flags []cli.Flag) (own, common []cli.Flag) {
 
 func writeFlags(b *strings.Builder, title string, flags []cli.Flag) {
 	if len(flags) > 0 {
-		b.WriteString("\n" + title + ":\n" + table(model.Map(flags, FlagRow)))
+		b.WriteString("\n" + title + ":\n" + table(lists.Map(flags, FlagRow)))
 	}
 }
 

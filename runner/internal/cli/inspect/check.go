@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/output/sarif"
@@ -97,7 +97,7 @@ type checkedFiles struct {
 }
 
 func checkDocument(r check.Result) checkedFiles {
-	found := model.Map(r.Findings, func(f check.Finding) checkedFinding {
+	found := lists.Map(r.Findings, func(f check.Finding) checkedFinding {
 		return checkedFinding{f.Level(), f.Kind, f.File, f.Line, f.Key, f.Text, f.Environments}
 	})
 	return checkedFiles{append([]check.Environment{}, r.Environments...), append([]checkedFinding{}, found...)}

@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/identity"
 	"mara/runner/internal/environment/session"
@@ -96,7 +96,7 @@ func outputs(ctx context.Context, s *session.Session, names []string, secrets bo
 func writeOutput(d cmd.Deps, outputs map[string]any, o options) error {
 	value, ok := outputs[o.Key]
 	if !ok {
-		known := model.Keys(outputs)
+		known := lists.Keys(outputs)
 		if len(known) == 0 {
 			return fmt.Errorf("%s has no outputs: it is not deployed", o.Project)
 		}
@@ -116,7 +116,7 @@ func writeOutputs(d cmd.Deps, names []string, outputs map[string]map[string]any)
 			continue
 		}
 		fmt.Fprintf(&b, "%s\n", name)
-		for _, key := range model.Keys(outputs[name]) {
+		for _, key := range lists.Keys(outputs[name]) {
 			text := strings.ReplaceAll(strings.TrimRight(typeset.Value(outputs[name][key]), "\n"), "\n", "\n      ")
 			fmt.Fprintf(&b, "  %s: %s\n", key, text)
 		}

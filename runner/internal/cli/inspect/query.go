@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/query"
@@ -170,7 +170,7 @@ var queryName = regexp.MustCompile(`^[A-Za-z][\w-]*$`)
 // findQuery finds a query by name, or compiles a jq program.
 func findQuery(all []query.Named, o queryOptions) (query.Named, *query.Query, error) {
 	found := query.Named{Source: o.Expression, State: true}
-	names := model.Map(all, func(n query.Named) string { return n.Name })
+	names := lists.Map(all, func(n query.Named) string { return n.Name })
 	if i := slices.Index(names, o.Expression); i >= 0 {
 		found = all[i]
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
@@ -67,8 +67,8 @@ func (c *collected) addAll(ctx context.Context, s *session.Session) error {
 		return &failure.Environment{Text: fmt.Sprintf("the stack %s is not deployed", only.Text),
 			Next: "`runner stacks` lists the environments"}
 	}
-	for _, stack := range model.Keys(states) {
-		projects := model.Keys(states[stack])
+	for _, stack := range lists.Keys(states) {
+		projects := lists.Keys(states[stack])
 		e := query.Environment{Stack: stack, Provider: providerOfStack(s, c.o.Common, stack, projects)}
 		for _, project := range projects {
 			if !c.query.State {
@@ -144,7 +144,7 @@ func writeQueries(d cmd.Deps, o queryOptions, all []query.Named) error {
 	case "ndjson":
 		return writeLines(d.Stdout, all)
 	}
-	rows := model.Map(all, func(n query.Named) []any { return []any{n.Name, reads(n), n.Summary} })
+	rows := lists.Map(all, func(n query.Named) []any { return []any{n.Name, reads(n), n.Summary} })
 	if o.Output == "csv" {
 		return writeCSV(d.Stdout, []string{"name", "reads", "summary"}, rows)
 	}
@@ -209,13 +209,13 @@ func writeRows(d cmd.Deps, titles []string, rows [][]any) error {
 
 // cells formats the values of a table.
 func cells(rows [][]any) [][]string {
-	return model.Map(rows, func(row []any) []string { return model.Map(row, query.Cell) })
+	return lists.Map(rows, func(row []any) []string { return lists.Map(row, query.Cell) })
 }
 
 func writeCSV(w io.Writer, titles []string, rows [][]any) error {
-	heading := model.Map(titles, func(title string) any { return title })
+	heading := lists.Map(titles, func(title string) any { return title })
 	for _, row := range slices.Insert(rows, 0, heading) {
-		if _, err := fmt.Fprintln(w, strings.Join(model.Map(row, query.Field), ",")); err != nil {
+		if _, err := fmt.Fprintln(w, strings.Join(lists.Map(row, query.Field), ",")); err != nil {
 			return err
 		}
 	}

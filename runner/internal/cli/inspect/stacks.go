@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/inventory"
@@ -101,13 +101,13 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 		return nil, err
 	}
 	lines, defaultStack := []environmentLine{}, cmp.Or(o.Sources.Lookup(config.StackVariable), o.Sources.OnlyStack).Text
-	for _, name := range model.Keys(names) {
+	for _, name := range lists.Keys(names) {
 		if !names[name] {
 			continue
 		}
 		line := environmentLine{
 			Stack: name, Configured: slices.Contains(configured, name), Default: defaultStack == name,
-			Provider: providerOfStack(s, o, name, model.Keys(own[name])),
+			Provider: providerOfStack(s, o, name, lists.Keys(own[name])),
 		}
 		line.count(o.Known(), own[name])
 		if run, ok := last[name]; ok {

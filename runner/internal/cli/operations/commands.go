@@ -3,7 +3,7 @@ package operations
 import (
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/secrets/vault"
@@ -164,7 +164,7 @@ func flagsOf(names ...string) []cli.Flag {
 			"with --plan: `WHAT` to do with a program that cannot be compared with the planned one: deny, or allow",
 			denyUnknown, allowUnknown),
 	}
-	return model.Map(names, func(name string) cli.Flag {
+	return lists.Map(names, func(name string) cli.Flag {
 		flag, _ := cmd.FindFlag(all, name)
 		return flag
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/output/ui"
@@ -145,5 +145,5 @@ func flagWords(c *cli.Context, name string) []string {
 	default:
 		values = []string{c.String(name)}
 	}
-	return model.Map(values, func(value string) string { return "--" + name + " " + operate.ShellWord(value) })
+	return lists.Map(values, func(value string) string { return "--" + name + " " + operate.ShellWord(value) })
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/repo/fleet"
@@ -118,7 +118,7 @@ func newPlannedWaves(chosen []fleet.Environment, r fleet.Rollout, reasons map[st
 	}
 	planned := []plannedWave{}
 	for _, w := range r.Waves {
-		one := plannedWave{Wave: w.Name, After: w.After, Gates: model.Map(w.Gates, fleet.Gate.String)}
+		one := plannedWave{Wave: w.Name, After: w.After, Gates: lists.Map(w.Gates, fleet.Gate.String)}
 		for _, e := range chosen {
 			if p.Waves[e.Stack].Name == w.Name {
 				one.Environments = append(one.Environments, plannedEnvironment{e.Stack, e.Provider, reasons[e.Stack]})
@@ -164,5 +164,5 @@ func (w plannedWave) facts() []string {
 	if w.Soak != "" {
 		facts = append(facts, "soaks "+w.Soak)
 	}
-	return append(facts, model.Map(w.Gates, func(gate string) string { return "gate " + gate })...)
+	return append(facts, lists.Map(w.Gates, func(gate string) string { return "gate " + gate })...)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/workflow/metrics"
@@ -82,7 +82,7 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 		_, err := d.Stdout.Write(metrics.Text(found, d.Version, d.Now()))
 		return errors.Join(err, found.Err)
 	}
-	standings := append([]standing{}, model.Map(found.Environments, newStanding)...)
+	standings := append([]standing{}, lists.Map(found.Environments, newStanding)...)
 	if err := o.Show(d, standings, standingsText(d, standings)); err != nil {
 		return err
 	}

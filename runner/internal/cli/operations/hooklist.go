@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
@@ -42,7 +43,7 @@ func runHookList(_ context.Context, d cmd.Deps, o cmd.Common, s *session.Session
 	for _, step := range append(slices.Clone(s.Plan.Steps), runStep(s)) {
 		for _, h := range step.Project.Hooks {
 			lines = append(lines, hookLine{step.Project.Name, h.Name, h.On, h.Operations, h.Command})
-			operations := model.Map(h.Operations, func(op operation.Operation) string { return string(op) })
+			operations := lists.Map(h.Operations, func(op operation.Operation) string { return string(op) })
 			table.Rows = append(table.Rows, []string{step.Project.Name, h.Name, string(h.On), strings.Join(operations, ","),
 				cmd.OrDash(strings.Join(h.Command, " "))})
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
@@ -142,7 +142,7 @@ func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 		return o, err
 	}
 	if r.Plan.Hold != nil {
-		names := model.Map(r.Plan.Hold.Projects, func(p updateplan.Project) string { return p.Name })
+		names := lists.Map(r.Plan.Hold.Projects, func(p updateplan.Project) string { return p.Name })
 		r.Selection, r.Refusal = plan.Selection{Only: names}, nil
 	}
 	o.Request = r

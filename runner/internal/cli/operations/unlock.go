@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/identity"
 	"mara/runner/internal/environment/leftovers"
@@ -142,7 +142,7 @@ type unlocked struct {
 }
 
 func writeUnlocked(d cmd.Deps, o unlockOptions, done unlocked) error {
-	lines := model.Map(done.Projects, func(project string) string { return "unlocked " + project + "\n" })
+	lines := lists.Map(done.Projects, func(project string) string { return "unlocked " + project + "\n" })
 	if done.Environment {
 		lines = append(lines, "unlocked the environment\n")
 	}

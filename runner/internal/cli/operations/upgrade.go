@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/operation"
@@ -165,7 +166,7 @@ func findUpgrade(ctx context.Context, d cmd.Deps, o session.Options, asked strin
 				}
 				return nil
 			},
-			Projects: model.Map(s.Plan.Steps, func(step plan.Step) model.Project { return step.Project })}
+			Projects: lists.Map(s.Plan.Steps, func(step plan.Step) model.Project { return step.Project })}
 		if newest := offers.Of(e.Provider).Kubernetes.Names; len(newest) > 0 {
 			e.Newest = newest[len(newest)-1]
 		}

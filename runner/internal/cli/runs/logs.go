@@ -16,7 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
@@ -168,7 +168,7 @@ func followLogs(ctx context.Context, d cmd.Deps, o options, run journal.Run, pro
 		if err != nil {
 			return err
 		}
-		names := model.Map(e.Projects, func(p event.Project) string { return p.Name })
+		names := lists.Map(e.Projects, func(p event.Project) string { return p.Name })
 		if e.Type == event.RunStarted && project != "" && !slices.Contains(names, project) {
 			return noLog(run, project, names)
 		}

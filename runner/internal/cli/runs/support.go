@@ -16,7 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/atomicfile"
@@ -95,7 +95,7 @@ func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run cmd.RunFu
 	if err := atomicfile.Create(o.File, content, 0o600); err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "name another file with --file"}
 	}
-	document := supportDocument{o.File, model.Map(files, func(file packed) string { return file.name })}
+	document := supportDocument{o.File, lists.Map(files, func(file packed) string { return file.name })}
 	return o.Show(d, document, fmt.Sprintf("%s\nwrote %s (%s); look through it before you send it\n",
 		strings.Join(document.Contents, "\n"), o.File, typeset.Counted(len(files), "file")))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/environment/session"
@@ -155,7 +156,7 @@ func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if len(o.Args) == 0 {
 		return failure.Usagef("secrets remove", "name the secrets by their keys")
 	}
-	known := model.Map(s.Settings.Secrets.Entries, func(entry config.Entry) string { return entry.Key })
+	known := lists.Map(s.Settings.Secrets.Entries, func(entry config.Entry) string { return entry.Key })
 	for _, key := range o.Args {
 		if !slices.Contains(known, key) {
 			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.Settings.Secrets.File, key,

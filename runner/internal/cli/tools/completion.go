@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
@@ -199,12 +200,12 @@ func (l line) candidates(o cmd.Common) []string {
 	case l.flag != nil:
 		return l.values(o)
 	case l.command != nil && strings.HasPrefix(l.current, "-"):
-		return model.Map(l.command.Flags, func(flag cli.Flag) string {
+		return lists.Map(l.command.Flags, func(flag cli.Flag) string {
 			text, _, _ := strings.Cut(help.FlagRow(flag).Right, " [RUNNER_")
 			return cmd.Dashed(flag.Names()[0]) + "\t" + text
 		})
 	case len(l.commands) > 0:
-		return model.Map(l.commands, func(c *cli.Command) string { return c.Name + "\t" + c.Usage })
+		return lists.Map(l.commands, func(c *cli.Command) string { return c.Name + "\t" + c.Usage })
 	case l.command != nil && l.arguments < cmd.MostArguments(l.command):
 		usage := strings.Fields(l.command.ArgsUsage)
 		return l.names(o, strings.Trim(usage[min(l.arguments, len(usage)-1)], "[.]"))
@@ -223,7 +224,7 @@ func (l line) values(o cmd.Common) []string {
 	case "stack":
 		return l.names(o, "ENVIRONMENT")
 	case "simulate-fail":
-		return model.Map(simulate.FaultKinds(), func(f simulate.FaultKind) string { return f.Name + "\t" + f.About })
+		return lists.Map(simulate.FaultKinds(), func(f simulate.FaultKind) string { return f.Name + "\t" + f.About })
 	case "selector":
 		return labels(o)
 	}
@@ -260,16 +261,16 @@ func (l line) names(o cmd.Common, placeholder string) []string {
 	case "OPERATION":
 		return operation.Names()
 	case "PROJECT", "PROJECTS":
-		return model.Map(o.Known().Projects, func(p model.Project) string { return p.Name + "\t" + p.Title })
+		return lists.Map(o.Known().Projects, func(p model.Project) string { return p.Name + "\t" + p.Title })
 	case "RUN":
 		runs, _ := journal.List(o.Directory().Runs())
-		return model.Map(runs, func(r journal.Run) string { return r.ID })
+		return lists.Map(runs, func(r journal.Run) string { return r.ID })
 	case "EXPR|NAME":
 		queries, _ := query.All(o.Root)
-		return model.Map(queries, func(q query.Named) string { return q.Name + "\t" + q.Summary })
+		return lists.Map(queries, func(q query.Named) string { return q.Name + "\t" + q.Summary })
 	case "APPLICATION":
 		mara, _ := config.ReadMara(o.Root)
-		return model.Map(mara.Applications, func(a config.Application) string { return a.Name.Text })
+		return lists.Map(mara.Applications, func(a config.Application) string { return a.Name.Text })
 	case schemaArgument:
 		return schema.Names()
 	}
@@ -283,9 +284,9 @@ func (l line) names(o cmd.Common, placeholder string) []string {
 func (l line) keys(o cmd.Common) []string {
 	switch group, _, _ := strings.Cut(l.path, " "); group {
 	case "secrets":
-		return model.Map(o.Known().Secrets(), func(s model.Secret) string { return s.Key + "\t" + s.Doc })
+		return lists.Map(o.Known().Secrets(), func(s model.Secret) string { return s.Key + "\t" + s.Doc })
 	case "config", "fleet":
-		return model.Map(o.DeclaredKeys(), func(k config.Key) string { return k.Name + "\t" + k.Doc })
+		return lists.Map(o.DeclaredKeys(), func(k config.Key) string { return k.Name + "\t" + k.Doc })
 	}
 	return nil
 }

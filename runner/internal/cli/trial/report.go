@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/schemas"
 	"mara/providers"
 	"mara/providers/cloud"
@@ -122,7 +122,7 @@ func (t *trial) markdown() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", d.name, result, event.FormatDuration(d.took))
 	}
-	settings := model.Map(t.Provider.Trial.Settings, func(s providers.Setting) string {
+	settings := lists.Map(t.Provider.Trial.Settings, func(s providers.Setting) string {
 		return fmt.Sprintf(" `%s: %v`", s.Key, s.Value)
 	})
 	b.WriteString("\nSettings:" + strings.Join(settings, ",") + "\n")

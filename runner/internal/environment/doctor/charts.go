@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/kube/mirror"
@@ -72,7 +73,7 @@ func (e *Examination) lookForCharts(ctx context.Context, charts []groupedChart) 
 		}
 		return preflight.Doubtful(err.Error(), "the operation fetches it again, and fails without it"), nil
 	})
-	names := model.Map(charts, func(chart groupedChart) string { return chart.Name + " " + chart.Version })
+	names := lists.Map(charts, func(chart groupedChart) string { return chart.Name + " " + chart.Version })
 	if all := slices.Concat(found...); len(all) > 0 {
 		return all
 	}

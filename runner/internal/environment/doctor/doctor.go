@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/environment/session"
@@ -281,7 +282,7 @@ func (e *Examination) programs(context.Context) []preflight.Finding {
 
 // findingsOf returns a finding of a status for each problem.
 func findingsOf(problems []config.Problem, status preflight.Status) []preflight.Finding {
-	return model.Map(problems, func(p config.Problem) preflight.Finding {
+	return lists.Map(problems, func(p config.Problem) preflight.Finding {
 		return preflight.Finding{Status: status, Text: p.String()}
 	})
 }

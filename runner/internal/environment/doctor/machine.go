@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/projects/schemas"
 	"mara/providers"
@@ -240,7 +240,7 @@ func (m machine) withoutUndeployed(
 	if report.Status() != preflight.Problem || s.Options.Operation.RunsPrograms() || s.Stacks == nil {
 		return report, nil
 	}
-	all := model.Map(m.checks(), func(check preflight.Check) string { return check.Name })
+	all := lists.Map(m.checks(), func(check preflight.Check) string { return check.Name })
 	m.projects = slices.DeleteFunc(slices.Clone(m.projects), func(name string) bool { return !s.Stacks.IsDeployed(name) })
 	again, err := preflight.Run(ctx, m.checks())
 	return report.Replace(all, again, "nothing is deployed that needs it"), err

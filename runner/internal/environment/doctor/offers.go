@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/environment/session"
@@ -106,15 +106,15 @@ func (o offers) ask(ctx context.Context) (asked answers, ok bool) {
 	if err != nil || !ok {
 		return asked, false
 	}
-	lists := model.Map(o.wanted, func(w providers.Wanted) providers.List { return w.List })
-	slices.Sort(lists)
-	lists = slices.Compact(lists)
+	wanted := lists.Map(o.wanted, func(w providers.Wanted) providers.List { return w.List })
+	slices.Sort(wanted)
+	wanted = slices.Compact(wanted)
 	asked = answers{}
-	each, _ := parallel.Each(asking, lists, func(ctx context.Context, list providers.List) (answer, error) {
+	each, _ := parallel.Each(asking, wanted, func(ctx context.Context, list providers.List) (answer, error) {
 		names, err := catalogue.Offers(ctx, list, o.places)
 		return answer{names, err}, nil
 	})
-	for i, list := range lists {
+	for i, list := range wanted {
 		asked[list] = each[i]
 	}
 	return asked, true

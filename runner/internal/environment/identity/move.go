@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
@@ -165,7 +165,7 @@ func (m *Move) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	orphans := model.Map(unclaimed.Orphans, func(o inventory.Orphan) string { return o.Project })
+	orphans := lists.Map(unclaimed.Orphans, func(o inventory.Orphan) string { return o.Project })
 	m.Projects = slices.Concat(m.source.Stacks.Projects(), orphans)
 	slices.Sort(m.Projects)
 	if err := m.source.Leftovers().RefuseLocked(ctx, m.Projects); err != nil {
@@ -257,7 +257,7 @@ func (m *Move) Setting() string {
 // more.
 func (m *Move) Removal() string {
 	scope := m.source.Scope()
-	names := model.Map(m.Projects, func(project string) string { return project + "/" + scope.Stack(project) })
+	names := lists.Map(m.Projects, func(project string) string { return project + "/" + scope.Stack(project) })
 	backend := strings.ReplaceAll(event.MaskURLs(m.source.Settings.Backend.Text), "'", `'\''`)
 	return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack "+
 		"\"organization/$stack\"; done",

@@ -15,6 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/atomicfile"
@@ -41,7 +42,7 @@ func deployedProjects(s *session.Session, summary func(project string) stacks.Su
 
 // knownProjects returns the names of the projects of all providers.
 func knownProjects(s *session.Session) []string {
-	return model.Map(s.Options.Known().Projects, func(project model.Project) string { return project.Name })
+	return lists.Map(s.Options.Known().Projects, func(project model.Project) string { return project.Name })
 }
 
 // DeployedProjects asks the backend which projects of the environment have resources.

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/pulumi/stacks"
 	"mara/runner/internal/state/scope"
@@ -100,7 +100,7 @@ type IncompleteError struct{ Causes []error }
 
 // Error lists the causes.
 func (e *IncompleteError) Error() string {
-	return "not all environments can be read: " + strings.Join(model.Map(e.Causes, error.Error), "; ")
+	return "not all environments can be read: " + strings.Join(lists.Map(e.Causes, error.Error), "; ")
 }
 
 // NextStep names the command that checks the environments.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/environment/session"
@@ -80,7 +81,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 // sortOut separates orphans from strangers.
 func sortOut(own scope.Scope, states map[string]json.RawMessage, isOurs func(key string) bool) (Unclaimed, error) {
 	var result Unclaimed
-	for _, project := range model.Keys(states) {
+	for _, project := range lists.Keys(states) {
 		if own.Contains(own.Environment, project) {
 			continue
 		}
@@ -97,7 +98,7 @@ func sortOut(own scope.Scope, states map[string]json.RawMessage, isOurs func(key
 			result.Strangers = append(result.Strangers, project)
 		}
 	}
-	names := model.Map(result.Orphans, func(orphan Orphan) string { return orphan.Project })
+	names := lists.Map(result.Orphans, func(orphan Orphan) string { return orphan.Project })
 	for i, orphan := range result.Orphans {
 		references, err := adopt.References(states[orphan.Project])
 		if err != nil {
@@ -165,7 +166,7 @@ func (u Unclaimed) Remedy(command func(name string) string) string {
 
 // Text names the orphans.
 func (u Unclaimed) Text() string {
-	names := strings.Join(model.Map(u.Orphans, Orphan.String), ", ")
+	names := strings.Join(lists.Map(u.Orphans, Orphan.String), ", ")
 	if len(u.Orphans) == 1 {
 		return names + " is deployed here, and no project claims it"
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/pulumi/stacks"
@@ -41,11 +41,11 @@ func (i Identity) String() string {
 // Identify asks the cloud what has become of creations that were cut off. projects
 // are all of the environment: what one of them has in its state is none of these.
 func (f Finder) Identify(ctx context.Context, projects []string, pending []stacks.Pending) ([]Identity, error) {
-	identities := model.Map(pending, func(p stacks.Pending) Identity { return Identity{Pending: p} })
+	identities := lists.Map(pending, func(p stacks.Pending) Identity { return Identity{Pending: p} })
 	if f.Locate == nil || len(pending) == 0 {
 		return identities, nil
 	}
-	located, err := f.Locate(ctx, model.Map(pending, func(p stacks.Pending) string { return typeOf(p.URN) }))
+	located, err := f.Locate(ctx, lists.Map(pending, func(p stacks.Pending) string { return typeOf(p.URN) }))
 	if err != nil {
 		for i := range identities {
 			identities[i].Unclear = "the cloud cannot be asked: " + err.Error()
@@ -83,7 +83,7 @@ func (i *Identity) identify(located cloud.Located, pending []stacks.Pending) {
 	case len(candidates) == 0:
 		i.Absent = located.Every || slices.Contains(located.Types, own)
 	default:
-		names := model.Map(candidates, func(r cloud.Resource) string { return fmt.Sprintf("%s (%s)", r.ID, r.Name) })
+		names := lists.Map(candidates, func(r cloud.Resource) string { return fmt.Sprintf("%s (%s)", r.ID, r.Name) })
 		i.Unclear = "it may be one of " + strings.Join(names, ", ")
 	}
 }
@@ -128,7 +128,7 @@ func (f Finder) Adopt(ctx context.Context, pending []stacks.Pending, ids map[str
 // Projects names the projects that operations belong to, each once. Those of one
 // project follow one another.
 func Projects(pending []stacks.Pending) []string {
-	return slices.Compact(model.Map(pending, func(p stacks.Pending) string { return p.Project }))
+	return slices.Compact(lists.Map(pending, func(p stacks.Pending) string { return p.Project }))
 }
 
 // BackUp exports the states of projects to a directory.

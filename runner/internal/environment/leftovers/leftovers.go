@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/failure"
@@ -93,7 +93,7 @@ func (f Finder) Locks(ctx context.Context, projects []string) ([]Lock, error) {
 	if err != nil {
 		return nil, &failure.Environment{Text: err.Error(), Next: "Pulumi stores them in the backend, next to the states"}
 	}
-	return model.Map(locks, func(l statefiles.Lock) Lock {
+	return lists.Map(locks, func(l statefiles.Lock) Lock {
 		return Lock{
 			Project: l.Project, Holder: l.String(), Dead: f.isDead(l), ending: f.Terms.IsOver(l.Created), key: l.Key,
 		}
@@ -191,7 +191,7 @@ func (f Finder) identifyInto(ctx context.Context, found *Found, blocking []stack
 		found.Warnings = append(found.Warnings, fmt.Sprintf("an earlier run was cut off: %s, and %s", i, fate))
 	}
 	found.Identified = known
-	return model.Map(unknown, func(i Identity) stacks.Pending { return i.Pending }), nil
+	return lists.Map(unknown, func(i Identity) stacks.Pending { return i.Pending }), nil
 }
 
 // awaitLocks waits until all processes that hold locks have ended or the time is
@@ -297,7 +297,7 @@ func split[T any](all []T, is func(T) bool) (yes, no []T) {
 
 // List names operations that were cut off.
 func List(pending []stacks.Pending) string {
-	operations := model.Map(pending, func(p stacks.Pending) string { return p.Project + ": " + p.String() })
+	operations := lists.Map(pending, func(p stacks.Pending) string { return p.Project + ": " + p.String() })
 	return strings.Join(operations, "; ")
 }
 
@@ -325,7 +325,7 @@ type LockedError struct {
 
 // Error lists the locks.
 func (e *LockedError) Error() string {
-	return strings.Join(model.Map(e.Locks, Lock.String), "; ")
+	return strings.Join(lists.Map(e.Locks, Lock.String), "; ")
 }
 
 // NextStep says how to get rid of them.

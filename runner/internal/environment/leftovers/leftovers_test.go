@@ -146,13 +146,13 @@ func (b *bucket) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// lists is a Pulumi that only lists stacks. An update is in progress the first times.
-type lists struct {
+// lister is a Pulumi that only lists stacks. An update is in progress the first times.
+type lister struct {
 	pulumi
 	updating, asked *int
 }
 
-func (l lists) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer, []string, ...string) (string, string, int, error) {
+func (l lister) Run(context.Context, string, io.Reader, []io.Writer, []io.Writer, []string, ...string) (string, string, int, error) {
 	*l.asked++
 	return fmt.Sprintf(`[{"name":"organization/certmgr/dev","updateInProgress":%t}]`, *l.asked <= *l.updating), "", 0, nil
 }
@@ -163,7 +163,7 @@ func waiting(t *testing.T, updating int) (f Finder, messages *strings.Builder, a
 	t.Helper()
 	messages, asked = &strings.Builder{}, new(int)
 	deployed, err := stacks.Open(t.Context(), stacks.Options{
-		Command: lists{updating: &updating, asked: asked}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),
+		Command: lister{updating: &updating, asked: asked}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
-	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/failure"
@@ -107,7 +107,7 @@ func open(ctx context.Context, s *session.Session, o Options) error {
 // run runs the selected programs and the ones that they need. It reports only
 // failures.
 func run(ctx context.Context, s *session.Session, asked plan.Plan, parallel int) error {
-	needed := plan.Selection{Only: model.Map(asked.Names(), func(name string) string { return "+" + name })}
+	needed := plan.Selection{Only: lists.Map(asked.Names(), func(name string) string { return "+" + name })}
 	running, err := plan.Select(s.Plan, needed)
 	if err != nil {
 		return err

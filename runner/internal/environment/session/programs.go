@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"mara/config/lists"
 	"mara/projects"
-	"mara/projects/model"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/failure"
@@ -200,7 +200,7 @@ type Shared struct {
 func (p *Shared) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	err := errors.Join(model.Map(p.stop, func(stop func() error) error { return stop() })...)
+	err := errors.Join(lists.Map(p.stop, func(stop func() error) error { return stop() })...)
 	p.stop, p.common, p.hosts = nil, nil, nil
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/providers"
@@ -344,7 +345,7 @@ func (s *Session) Scope() scope.Scope {
 	known := s.Options.Known()
 	names := s.Provider.Names()
 	if s.Provider.Name == "" {
-		names = append(names, model.Map(known.Projects, func(p model.Project) string { return p.Name })...)
+		names = append(names, lists.Map(known.Projects, func(p model.Project) string { return p.Name })...)
 	}
 	return scope.Scope{
 		Environment: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text, Projects: names, Names: known.StackNames(),

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/prompt"
@@ -104,7 +104,7 @@ func (i *Interview) Asked() bool { return len(i.asked) > 0 }
 // next returns the next question; ok is false if there is none.
 func (i *Interview) next() (q providers.Question, ok bool) {
 	if i.First {
-		if q, ok := model.Find(i.provider.Questions, i.open); ok {
+		if q, ok := lists.Find(i.provider.Questions, i.open); ok {
 			return q, true
 		}
 	}
@@ -123,7 +123,7 @@ func (i *Interview) open(q providers.Question) bool {
 
 // question returns the question for a key; a key without one is asked by its name.
 func (i *Interview) question(key config.Key) providers.Question {
-	q, ok := model.Find(i.provider.Questions, func(q providers.Question) bool { return q.Key == key.Name })
+	q, ok := lists.Find(i.provider.Questions, func(q providers.Question) bool { return q.Key == key.Name })
 	if !ok {
 		q = providers.Question{Key: key.Name, Text: key.Name}
 	}
@@ -199,7 +199,7 @@ func (i *Interview) answer(ctx context.Context, q providers.Question, key config
 func (i *Interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question,
 	options []prompt.Option) (any, error) {
 	first := options[:min(q.DefaultCount, len(options))]
-	chosen := model.Map(first, func(o prompt.Option) string { return o.Value })
+	chosen := lists.Map(first, func(o prompt.Option) string { return o.Value })
 	if before := i.earlier[q.Key]; before != "" {
 		chosen = strings.Split(strings.Trim(before, "[]"), ", ")
 		options = withOptions(options, chosen...)
@@ -289,7 +289,7 @@ func (i *Interview) judge(key config.Key, value any) error {
 
 // with returns the file with what was given and answered, and more changes.
 func (i *Interview) with(more ...config.Change) config.StackFile {
-	entries := model.Map(slices.Concat(i.given, i.changes, more), func(c config.Change) config.Entry {
+	entries := lists.Map(slices.Concat(i.given, i.changes, more), func(c config.Change) config.Entry {
 		return config.Entry{Key: c.Key, Value: c.Value}
 	})
 	file := i.file
@@ -382,7 +382,7 @@ func (i *Interview) choices(ctx context.Context, list providers.List) []prompt.O
 		i.giveUp(err)
 		return nil
 	}
-	return model.Map(choices, func(c cloud.Choice) prompt.Option { return prompt.Option{Value: c.Value, Note: c.Note} })
+	return lists.Map(choices, func(c cloud.Choice) prompt.Option { return prompt.Option{Value: c.Value, Note: c.Note} })
 }
 
 // known returns the answer to a key, or its value in the file; "" if it is no string.

@@ -78,7 +78,7 @@ func (c fakeCloud) Choices(_ context.Context, list providers.List) ([]cloud.Choi
 	return c.lists[list], cmp.Or(c.errors[list], c.err)
 }
 
-func lists() map[providers.List][]cloud.Choice {
+func offered() map[providers.List][]cloud.Choice {
 	return map[providers.List][]cloud.Choice{
 		providers.Regions:            {{Value: "eu-north-1"}, {Value: "us-east-1"}},
 		providers.Zones:              {{Value: "a"}, {Value: "b"}, {Value: "c"}, {Value: "d"}},
@@ -130,7 +130,7 @@ func TestAWS(t *testing.T) {
 		"AWS profile (empty: none)": "", "AWS region": "eu-north-1", "Availability zones": "", "Kubernetes version": "1.35",
 		"Type of the nodes": "", "Smallest number of nodes": "7", "Largest number of nodes": "", "Number of nodes to begin with": "",
 		"Where certificates come from": "acme", "Address that the certificate authority writes to (such as ops@example.com)": "ann@example.com",
-	}, fakeCloud{lists: lists(), asked: &asked})
+	}, fakeCloud{lists: offered(), asked: &asked})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestListsThatFail(t *testing.T) {
 		"Linode region": "", "Kubernetes version": "1.35", "Type of the nodes": "", "Number of nodes": "",
 		"Highly available control plane (costs extra, cannot be turned off later)": "", "Type of the registry's machine": "",
 		"Address for warnings about the registry's certificate (empty: none)": "", "Where certificates come from": "",
-	}, fakeCloud{lists: lists(), asked: &asked, errors: map[providers.List]error{providers.Regions: empty, providers.NodeTypes: failed}})
+	}, fakeCloud{lists: offered(), asked: &asked, errors: map[providers.List]error{providers.Regions: empty, providers.NodeTypes: failed}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestOnlyWhatIsMissing(t *testing.T) {
 	var asked []string
 	changes, questions, _, err := complete(t, "aws", existing, map[string]string{
 		"AWS region": "us-east-1", "Address that the certificate authority writes to (such as ops@example.com)": "ann@example.com",
-	}, fakeCloud{lists: lists(), asked: &asked})
+	}, fakeCloud{lists: offered(), asked: &asked})
 	if err != nil || len(questions) != 2 {
 		t.Errorf("%v: asked %q", err, questions)
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
@@ -141,7 +141,7 @@ func load(root string) (Set, error) {
 	return set, errors.Join(errs...)
 }
 
-func (s Set) names() []string { return model.Map(s.Rules, func(r Rule) string { return r.Name }) }
+func (s Set) names() []string { return lists.Map(s.Rules, func(r Rule) string { return r.Name }) }
 
 // Active reports whether any rule is on.
 func (s Set) Active() bool { return slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.On }) }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -31,7 +31,7 @@ func Rows(results []any, columns []string) (titles []string, rows [][]any, ok bo
 	}
 	for _, result := range results {
 		object, _ := result.(map[string]any)
-		rows = append(rows, model.Map(titles, func(title string) any { return object[title] }))
+		rows = append(rows, lists.Map(titles, func(title string) any { return object[title] }))
 	}
 	return titles, rows, true
 }

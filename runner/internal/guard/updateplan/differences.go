@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/run/event"
 )
 
@@ -115,7 +115,7 @@ func isEmpty(value any) bool {
 
 func mapDifferences(path string, planned, now map[string]any) []Difference {
 	var differences []Difference
-	for _, name := range model.Keys(planned, now) {
+	for _, name := range lists.Keys(planned, now) {
 		if name != defaultsKey {
 			property := strings.TrimPrefix(path+"."+name, ".")
 			differences = append(differences, valueDifferences(property, planned[name], now[name])...)

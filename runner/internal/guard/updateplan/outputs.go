@@ -7,7 +7,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/run/event"
 )
 
@@ -19,7 +19,7 @@ func OutputChanges(before, after map[string]any, hidden func(name string) bool,
 	mask func(string) string) []event.OutputChange {
 	r := reader{mask: mask}
 	var changes []event.OutputChange
-	for _, name := range model.Keys(before, after) {
+	for _, name := range lists.Keys(before, after) {
 		was, existed := before[name]
 		is, exists := after[name]
 		change := event.OutputChange{Name: name, Action: event.Update, Before: r.value(was, name), After: r.value(is, name)}

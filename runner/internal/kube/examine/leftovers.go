@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -124,7 +124,7 @@ func (w *watch) sayOnce(text string) {
 }
 
 func names(resources []Resource) []string {
-	return model.Map(resources, func(r Resource) string { return r.Name })
+	return lists.Map(resources, func(r Resource) string { return r.Name })
 }
 
 // provisionedBy is an annotation of volumes that were created for a claim. The

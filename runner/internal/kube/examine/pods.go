@@ -13,7 +13,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/kube/kubeapi"
 )
 
@@ -62,7 +62,7 @@ func truncate(lines []string) []string {
 
 // condition returns the Pod's condition of a type, if it has this status.
 func condition(p corev1.Pod, kind corev1.PodConditionType, status corev1.ConditionStatus) (corev1.PodCondition, bool) {
-	return model.Find(p.Status.Conditions, func(c corev1.PodCondition) bool {
+	return lists.Find(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == kind && c.Status == status
 	})
 }

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/kube/manifest"
 	"mara/runner/internal/machine/parallel"
@@ -203,7 +203,7 @@ func compareValues(path string, live, applied any, fields *[]string) {
 	switch is := live.(type) {
 	case map[string]any:
 		if other, ok := applied.(map[string]any); ok {
-			for _, key := range model.Keys(is, other) {
+			for _, key := range lists.Keys(is, other) {
 				if at := strings.TrimPrefix(path+"."+key, "."); !serverFields[at] {
 					compareValues(at, is[key], other[key], fields)
 				}

@@ -8,8 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"mara/config/lists"
 	"mara/projects"
-	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
 )
 
@@ -60,14 +60,14 @@ func RunningImage(ctx context.Context, c *kubeapi.Cluster, application string) (
 // imageOf returns the image of a Pod's container: the digest in its specification, or the one that the kubelet has
 // pulled. Of an image for several architectures, that is the digest of the index.
 func imageOf(pod corev1.Pod, container string) (image, digest string, err error) {
-	status, ok := model.Find(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+	status, ok := lists.Find(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
 		return s.Name == container
 	})
 	if !ok {
 		return "", "", fmt.Errorf("the Pod %s has no container %s", pod.Name, container)
 	}
 	named := status.Image
-	if c, ok := model.Find(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == container }); ok {
+	if c, ok := lists.Find(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == container }); ok {
 		named = c.Image
 	}
 	image, tag, digest := projects.SplitImage(named)

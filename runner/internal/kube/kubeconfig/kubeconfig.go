@@ -28,7 +28,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/interrupt"
@@ -182,7 +182,7 @@ func (e Entries) loadAll() (known []loaded, first error) {
 // nameIn returns the name for entries of a cluster: the first that no other root has for another cluster.
 func (e Entries) nameIn(known []loaded, cluster []byte) string {
 	server := serverOf(cluster)
-	name, _ := model.Find(e.names(), func(name string) bool {
+	name, _ := lists.Find(e.names(), func(name string) bool {
 		return !slices.ContainsFunc(known, func(file loaded) bool {
 			there := file.config.Clusters[name]
 			return e.isForeign(file.config, name) && (there == nil || there.Server != server)
@@ -212,7 +212,7 @@ func (e Entries) isForeign(config *api.Config, name string) bool {
 
 // choose returns the file to write entries to.
 func (e Entries) choose(known []loaded, name string) string {
-	if found, ok := model.Find(known, func(file loaded) bool { return has(file.config, name) }); ok {
+	if found, ok := lists.Find(known, func(file loaded) bool { return has(file.config, name) }); ok {
 		return found.file
 	}
 	if len(known) > 0 {
@@ -223,7 +223,7 @@ func (e Entries) choose(known []loaded, name string) string {
 
 // currentOf returns the current context of several files: the first that is set.
 func currentOf(known []loaded) string {
-	return cmp.Or(model.Map(known, func(file loaded) string { return file.config.CurrentContext })...)
+	return cmp.Or(lists.Map(known, func(file loaded) string { return file.config.CurrentContext })...)
 }
 
 // ownerName is the name of the extension of a context that notes its owner.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/pager"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/parallel"
 )
@@ -36,8 +36,8 @@ const atOnce = 8
 
 // List returns the objects as JSON.
 func List(ctx context.Context, o Options) ([][]byte, error) {
-	_, lists, err := open(ctx, o)
-	return join(lists), err
+	_, listed, err := open(ctx, o)
+	return join(listed), err
 }
 
 // list has the objects of one resource.
@@ -46,8 +46,8 @@ type list struct {
 	version string // from which watches continue
 }
 
-func join(lists []list) [][]byte {
-	return slices.Concat(model.Map(lists, func(l list) [][]byte { return l.objects })...)
+func join(listed []list) [][]byte {
+	return slices.Concat(lists.Map(listed, func(l list) [][]byte { return l.objects })...)
 }
 
 // open connects to the cluster and lists the chosen objects of each resource, in the time allowed.
@@ -58,14 +58,14 @@ func open(ctx context.Context, o Options) (cluster, []list, error) {
 		defer cancel()
 	}
 	c, err := connect(ctx, o)
-	var lists []list
+	var listed []list
 	if err == nil {
-		lists, err = parallel.Limited(ctx, atOnce, c.resources, c.list)
+		listed, err = parallel.Limited(ctx, atOnce, c.resources, c.list)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return c, lists, err
+	return c, listed, err
 }
 
 // cluster is a cluster's API server, with the resources that options choose.

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -35,7 +35,7 @@ func Watch(ctx context.Context, o Options, changed func(objects [][]byte) error)
 	if err := changed(join(first)); err != nil {
 		return err
 	}
-	store := &store{objects: model.Map(first, list.byUID), dirty: make(chan struct{}, 1)}
+	store := &store{objects: lists.Map(first, list.byUID), dirty: make(chan struct{}, 1)}
 	group, ctx := errgroup.WithContext(ctx)
 	for i, own := range first {
 		version := own.version // alone, so that the objects may go

@@ -28,7 +28,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"sigs.k8s.io/yaml"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/run/event"
 )
@@ -173,8 +173,8 @@ func (n Network) fromRepository(ctx context.Context, chart Chart) ([]byte, error
 		return nil, errors.New("index.yaml is not the index of a chart repository")
 	}
 	entries := index.Entries[chart.Name]
-	version := choose(chart.Version, model.Map(entries, func(e entry) string { return e.Version }))
-	found, ok := model.Find(entries, func(e entry) bool { return e.Version == version && len(e.URLs) > 0 })
+	version := choose(chart.Version, lists.Map(entries, func(e entry) string { return e.Version }))
+	found, ok := lists.Find(entries, func(e entry) bool { return e.Version == version && len(e.URLs) > 0 })
 	if !ok {
 		return nil, fmt.Errorf("the repository %w: no such chart or version", ErrMissing)
 	}
@@ -327,7 +327,7 @@ func (n Network) newest(ctx context.Context, at, wanted string) (string, error) 
 		return "", fmt.Errorf("listing the versions: %w", err)
 	}
 	// A tag cannot have the + of a version.
-	versions := model.Map(tags, func(tag string) string { return strings.ReplaceAll(tag, "_", "+") })
+	versions := lists.Map(tags, func(tag string) string { return strings.ReplaceAll(tag, "_", "+") })
 	version := choose(wanted, versions)
 	if version == "" {
 		return "", fmt.Errorf("the registry %w: no version of the chart is in the range %q", ErrMissing, wanted)

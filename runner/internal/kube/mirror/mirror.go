@@ -19,7 +19,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/naming"
 	"mara/runner/internal/run/event"
 )
@@ -73,7 +73,7 @@ func newList(charts map[string]Chart, images map[string][]string) (List, error) 
 	slices.SortFunc(list.Charts, func(a, b Chart) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
 	})
-	for _, image := range model.Keys(images) {
+	for _, image := range lists.Keys(images) {
 		target := targetOf(image)
 		i := slices.IndexFunc(list.Images, func(other Image) bool { return other.Target == target })
 		if i < 0 {

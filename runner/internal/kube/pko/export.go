@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/run/plan"
 )
@@ -285,7 +286,7 @@ func notesOn(step plan.Step) []Note {
 }
 
 func notesOnHooks(of string, hooks []model.Hook) []Note {
-	return model.Map(hooks, func(hook model.Hook) Note { return Note{of, "the hook " + hook.Name + " does not run"} })
+	return lists.Map(hooks, func(hook model.Hook) Note { return Note{of, "the hook " + hook.Name + " does not run"} })
 }
 
 // Account returns the name of the pods' service account.

@@ -8,7 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -67,7 +67,7 @@ func (x Exported) readme(e Environment, o Options) []byte {
 		line("- The Secret %s with the variables %s.", e.EnvironmentSecret(), strings.Join(e.Variables, ", "))
 	}
 	if keys := e.SecretKeys(); len(keys) > 0 {
-		names := model.Map(keys, func(key string) string { return SecretName(key) + " (" + key + ")" })
+		names := lists.Map(keys, func(key string) string { return SecretName(key) + " (" + key + ")" })
 		line("- The Secret %s with secret values of the configuration: %s. The runner writes the values it stores with\n"+
 			"  `runner secrets export -s %s --to-file FILE`.", e.ConfigSecret(), strings.Join(names, ", "), e.Name)
 	}

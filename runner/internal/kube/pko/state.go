@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/kube/kubeconfig"
 )
 
@@ -72,7 +72,7 @@ func (c Cluster) List(ctx context.Context) ([]State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the Stacks: %w", err)
 	}
-	states := model.Map(list.Items, stateOf)
+	states := lists.Map(list.Items, stateOf)
 	slices.SortFunc(states, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
 	found := levels(states)
 	slices.Reverse(found)
@@ -116,7 +116,7 @@ func stateOf(stack unstructured.Unstructured) State {
 	if last.LastResyncTime != nil {
 		s.LastAt = &last.LastResyncTime.Time
 	}
-	s.Needs = model.Map(read.Spec.Prerequisites, func(need Need) string { return need.Name })
+	s.Needs = lists.Map(read.Spec.Prerequisites, func(need Need) string { return need.Name })
 	s.Phase, s.Cause = phaseOf(read.Status.Conditions)
 	observed := read.Status.ObservedGeneration == stack.GetGeneration() &&
 		read.Status.ObservedReconcileRequest == stack.GetAnnotations()[requestAnnotation]

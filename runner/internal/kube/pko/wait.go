@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // StalledError says that Stacks do not go on by themselves.
@@ -22,7 +22,7 @@ type StalledError struct{ Stacks []State }
 
 // Error names them, with their causes.
 func (e *StalledError) Error() string {
-	return strings.Join(model.Map(e.Stacks, func(s State) string {
+	return strings.Join(lists.Map(e.Stacks, func(s State) string {
 		return fmt.Sprintf("%s is stalled: %s", s.Name, s.Cause)
 	}), "\n")
 }

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/kube/manifest"
 )
 
@@ -136,7 +136,7 @@ type Store struct {
 func (s Store) external(secret manifest.Object) manifest.Object {
 	namespace, name := secret.Text("metadata", "namespace"), secret.Text("metadata", "name")
 	entry := path.Join(s.Prefix, namespace, name)
-	data := model.Map(secretKeys(secret), func(key string) any {
+	data := lists.Map(secretKeys(secret), func(key string) any {
 		return map[string]any{"secretKey": key, "remoteRef": map[string]any{"key": entry, "property": key}}
 	})
 	template := map[string]any{"type": cmp.Or(secret.Text("type"), "Opaque")}

@@ -11,7 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // About describes the environment of the manifests.
@@ -88,7 +88,7 @@ func (m Manifests) list(b *strings.Builder, title, text string, lines func(Proje
 }
 
 func (p Project) skipped() []string {
-	return model.Map(p.Skipped, func(left Skipped) string {
+	return lists.Map(p.Skipped, func(left Skipped) string {
 		line := left.What + " " + left.Why
 		if len(left.Keys) > 0 {
 			line += ", with " + strings.Join(left.Keys, ", ")
@@ -98,7 +98,7 @@ func (p Project) skipped() []string {
 }
 
 func (p Project) placeholders() []string {
-	return model.Map(p.Placeholders, func(found Placeholder) string {
+	return lists.Map(p.Placeholders, func(found Placeholder) string {
 		return fmt.Sprintf("%s, %s: from %s", found.Object, found.Path, found.From)
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 )
@@ -120,7 +121,7 @@ func (e *examination) prometheus() {
 		return
 	}
 	isForeign := func(item unstructured.Unstructured) bool { return !e.ours[item.GetNamespace()] }
-	if item, ok := model.Find(items, isForeign); ok {
+	if item, ok := lists.Find(items, isForeign); ok {
 		e.problem("leave the project prometheus out: `without: [prometheus]` in mara.yaml, or --skip prometheus",
 			"others have installed Prometheus (%s in the namespace %s), and a second operator would take over its definitions",
 			item.GetName(), item.GetNamespace())

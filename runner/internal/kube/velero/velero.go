@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -74,7 +74,7 @@ func (s Server) List(ctx context.Context) ([]Backup, error) {
 	if err != nil {
 		return nil, err
 	}
-	backups := append([]Backup{}, model.Map(found, backupOf)...)
+	backups := append([]Backup{}, lists.Map(found, backupOf)...)
 	slices.SortFunc(backups, func(a, b Backup) int {
 		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.Name, b.Name))
 	})
@@ -185,7 +185,7 @@ func (s Server) Restore(ctx context.Context, name, backup string, namespaces []s
 func (s Server) make(ctx context.Context, kind, name string, namespaces []string, spec map[string]any) (
 	w work, err error) {
 	if len(namespaces) > 0 {
-		spec["includedNamespaces"] = model.Map(namespaces, func(namespace string) any { return namespace })
+		spec["includedNamespaces"] = lists.Map(namespaces, func(namespace string) any { return namespace })
 	}
 	client := s.Cluster.Objects.Resource(resource(strings.ToLower(kind) + "s")).Namespace(s.Namespace)
 	created, err := client.Create(ctx, &unstructured.Unstructured{Object: map[string]any{

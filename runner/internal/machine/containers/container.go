@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // Container describes a container.
@@ -142,7 +142,7 @@ func first[T any](found []T, err error) (one T, ok bool, _ error) {
 
 func (r *Runtime) inspect(ctx context.Context, names ...string) ([]Container, error) {
 	all, err := ask[[]described](ctx, r, append([]string{"container", "inspect"}, names...)...)
-	return model.Map(all, described.container), err
+	return lists.Map(all, described.container), err
 }
 
 // Spec describes a container to create.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/containers"
 	"mara/runner/internal/machine/reach"
 )
@@ -47,7 +47,7 @@ func Find(ctx context.Context, runtime *containers.Runtime, cluster string) (Nod
 
 // Names returns the names of the containers.
 func (n Nodes) Names() []string {
-	return model.Map(n, func(c containers.Container) string { return c.Name })
+	return lists.Map(n, func(c containers.Container) string { return c.Name })
 }
 
 // In returns the nodes in a state.

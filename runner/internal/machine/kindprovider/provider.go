@@ -24,7 +24,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/provider"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/containers"
 )
 
@@ -182,7 +182,7 @@ func incomplete(causes ...error) error {
 	if len(causes) == 0 {
 		return nil
 	}
-	return &incompleteError{model.Map(causes, explain)}
+	return &incompleteError{lists.Map(causes, explain)}
 }
 
 // incompleteError lists the causes; infer's own error says only that there are some.
@@ -197,7 +197,7 @@ func (e *incompleteError) Unwrap() []error {
 
 // texts returns the messages of errors, with hints.
 func texts(errs []error) []string {
-	return model.Map(errs, func(err error) string { return explain(err).Error() })
+	return lists.Map(errs, func(err error) string { return explain(err).Error() })
 }
 
 // explain adds a hint to errors that runtimes report in their own words.

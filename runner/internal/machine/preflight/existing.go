@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/providers/cloud"
@@ -73,7 +74,7 @@ func rightsTable(missing []cloud.Right) string {
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "WHERE"}, {Title: "RESOURCE"}, {Title: "MISSING"}, {Title: "NEEDED BY"},
 	}}
-	table.Rows = model.Map(missing, func(right cloud.Right) []string {
+	table.Rows = lists.Map(missing, func(right cloud.Right) []string {
 		return []string{right.Place(), right.Name(), strings.Join(right.Verbs, ", "), strings.Join(right.Projects, ", ")}
 	})
 	return table.Text(160)

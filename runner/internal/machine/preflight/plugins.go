@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/providers/cloud"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/reach"
@@ -170,7 +170,7 @@ func (p Plugin) String() string {
 }
 
 func list(plugins []Plugin) string {
-	names := model.Map(plugins, Plugin.String)
+	names := lists.Map(plugins, Plugin.String)
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }

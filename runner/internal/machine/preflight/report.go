@@ -3,7 +3,7 @@ package preflight
 import (
 	"slices"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 )
 
@@ -21,7 +21,7 @@ type Report struct{ Results []Result }
 
 // Status returns the worst status.
 func (r Report) Status() Status {
-	return worstOf(model.Map(r.Results, func(result Result) Status { return result.Status }))
+	return worstOf(lists.Map(r.Results, func(result Result) Status { return result.Status }))
 }
 
 // Counts returns the number of findings of each status.
@@ -80,7 +80,7 @@ func (r Report) Masked(mask func(string) string) Report {
 
 // worst returns the worst status among findings; OK if there are none.
 func worst(findings []Finding) Status {
-	return worstOf(model.Map(findings, func(finding Finding) Status { return finding.Status }))
+	return worstOf(lists.Map(findings, func(finding Finding) Status { return finding.Status }))
 }
 
 func worstOf(statuses []Status) Status {

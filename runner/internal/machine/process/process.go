@@ -15,12 +15,12 @@ import (
 	"strings"
 	"sync"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // Environ returns the variables as sorted NAME=VALUE strings.
 func Environ(variables map[string]string) []string {
-	return model.Map(model.Keys(variables), func(name string) string { return name + "=" + variables[name] })
+	return lists.Map(lists.Keys(variables), func(name string) string { return name + "=" + variables[name] })
 }
 
 // Find finds a program by its name on path, which need not be this process's PATH,

@@ -15,7 +15,7 @@ import (
 	"github.com/AlecAivazis/survey/v2/terminal"
 	"golang.org/x/term"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -174,7 +174,7 @@ func (t Terminal) Choose(ctx context.Context, c Choice) (string, error) {
 func (t Terminal) ChooseMany(ctx context.Context, c Choice) ([]string, error) {
 	question := &survey.MultiSelect{
 		Message: c.Text, Help: c.Help, Options: t.fit(c.labels()), PageSize: pageSize,
-		Default: model.Map(c.Chosen, c.index), Filter: c.matches(),
+		Default: lists.Map(c.Chosen, c.index), Filter: c.matches(),
 	}
 	least := 1
 	if c.None {

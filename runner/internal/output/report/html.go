@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/graph"
 )
@@ -146,7 +146,7 @@ func (p *Page) connect() {
 // explain tells why projects have failed.
 func (p *Page) explain() {
 	for _, f := range p.Summary.Failures() {
-		rows := model.Map(f.Steps, func(step event.Step) Row { return *p.row(step.Name) })
+		rows := lists.Map(f.Steps, func(step event.Step) Row { return *p.row(step.Name) })
 		p.Failures = append(p.Failures, FailedRows{Rows: rows, Errors: f.Errors})
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/run/event"
 )
 
@@ -99,7 +99,7 @@ func (*junitSuite) class(s *event.Summary) string {
 
 // failureText joins the messages of a failed step.
 func failureText(step event.Step) string {
-	return strings.Join(model.Map(step.Errors(), func(d event.Diagnostic) string {
+	return strings.Join(lists.Map(step.Errors(), func(d event.Diagnostic) string {
 		return d.Text("\n")
 	}), "\n\n")
 }

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/run/event"
 )
 
@@ -52,7 +52,7 @@ func markdownOutputs(b *strings.Builder, s *event.Summary) {
 		if len(step.Outputs) == 0 || step.Changes.IsNew() {
 			continue
 		}
-		changes := strings.Join(model.Map(step.Outputs, event.OutputChange.String), "\n")
+		changes := strings.Join(lists.Map(step.Outputs, event.OutputChange.String), "\n")
 		fmt.Fprintf(b, "\n### Outputs of %s\n\n%s\n", inline(step.Name), fenced(changes))
 	}
 }
@@ -70,7 +70,7 @@ func markdownFailure(b *strings.Builder, f event.Failure) {
 // markdownList writes a section with a list, if there is something in it.
 func markdownList[T any](b *strings.Builder, heading string, items []T, line func(T) string) {
 	if len(items) > 0 {
-		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(model.Map(items, line), "\n- "))
+		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(lists.Map(items, line), "\n- "))
 	}
 }
 

@@ -3,7 +3,7 @@ package ui
 import (
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
@@ -39,10 +39,10 @@ func (e ending) outputLines(s event.Step) []string {
 	case len(s.Outputs) == 0 || s.Changes.IsNew() && !e.diff:
 		return nil
 	case s.Changes.IsNew():
-		names := model.Map(s.Outputs, func(c event.OutputChange) string { return c.Name })
+		names := lists.Map(s.Outputs, func(c event.OutputChange) string { return c.Name })
 		return []string{"  new outputs: " + strings.Join(names, ", ")}
 	}
-	lines := model.Map(s.Outputs, func(c event.OutputChange) string { return "    " + c.String() })
+	lines := lists.Map(s.Outputs, func(c event.OutputChange) string { return "    " + c.String() })
 	return append([]string{"  Outputs:"}, lines...)
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
@@ -83,7 +83,7 @@ func (e ending) table() string {
 	if e.summary.Operation == operation.Preview {
 		return e.previewTable()
 	}
-	rows := model.Map(steps, e.row)
+	rows := lists.Map(steps, e.row)
 	columns := []typeset.Column{
 		colProject: {Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true},
 		colResult:  {Title: "RESULT"},

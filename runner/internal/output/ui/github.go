@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/run/event"
 )
 
@@ -52,7 +52,7 @@ func (p *Plain) annotateErrors(e event.Event) {
 	if !p.o.GitHub || step == nil {
 		return
 	}
-	p.annotate("error", e.Project, strings.Join(model.Map(step.Errors(), func(d event.Diagnostic) string {
+	p.annotate("error", e.Project, strings.Join(lists.Map(step.Errors(), func(d event.Diagnostic) string {
 		return d.Text("\n")
 	}), "\n"))
 }

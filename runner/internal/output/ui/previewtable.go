@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/run/event"
 )
@@ -93,7 +93,7 @@ func (e ending) narrowPreview() string {
 	table := typeset.Table{
 		Columns: []typeset.Column{{Title: strings.ToUpper(e.summary.Noun()), Min: 10, Middle: true}, {Title: "CHANGES"},
 			{Title: "PREVIEW", Min: 7, Optional: true}},
-		Rows: model.Map(steps, func(s event.Step) []string { return []string{s.Name, s.Changes.String(), completeness(s)} }),
+		Rows: lists.Map(steps, func(s event.Step) []string { return []string{s.Name, s.Changes.String(), completeness(s)} }),
 		Paint: func(row, _ int, text string) string {
 			if isDestructive(steps[row].Changes) {
 				return e.paint.red(text)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -175,7 +175,7 @@ func always(err error) func([]string) error { return func([]string) error { retu
 // diagnose returns the first diagnosis that fits and whose pattern matches the
 // text.
 func diagnose(text string, fits func(diagnosis) bool) (diagnosis, bool) {
-	return model.Find(diagnoses(), func(d diagnosis) bool { return fits(d) && d.pattern.MatchString(text) })
+	return lists.Find(diagnoses(), func(d diagnosis) bool { return fits(d) && d.pattern.MatchString(text) })
 }
 
 func explained(d diagnosis) bool     { return d.explain != nil }
@@ -208,7 +208,7 @@ func withAdvice(err error, diagnostics string) error {
 // TransientKinds names the kinds of errors for which trying again helps.
 func TransientKinds() []string {
 	transient := slices.DeleteFunc(slices.Clone(diagnoses()), func(d diagnosis) bool { return !d.transient })
-	return slices.Compact(model.Map(transient, func(d diagnosis) string { return d.kind }))
+	return slices.Compact(lists.Map(transient, func(d diagnosis) string { return d.kind }))
 }
 
 // transientError is a failure that trying again may mend.

@@ -8,7 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/pulumi/pulumicli"
 	"mara/runner/internal/pulumi/pulumicli/wire"
@@ -120,9 +120,9 @@ func (e *engineEvents) previewedOutputs(found []wire.Output) []wire.Output {
 		return nil
 	}
 	var outputs []wire.Output
-	for _, name := range model.Keys(e.outputs.before, e.outputs.after) {
+	for _, name := range lists.Keys(e.outputs.before, e.outputs.after) {
 		output := e.outputs.describe(name)
-		if exact, ok := model.Find(found, func(o wire.Output) bool { return o.Name == name }); ok {
+		if exact, ok := lists.Find(found, func(o wire.Output) bool { return o.Name == name }); ok {
 			output.Unknown, output.Change = exact.Unknown, exact.Change
 			output.Secret = output.Secret || exact.Secret
 		}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/parallel"
 )
 
@@ -94,7 +94,7 @@ func ResourcesIn(content json.RawMessage) ([]Resource, error) {
 }
 
 func (d deployment) resources() []Resource {
-	return model.Map(d.Resources, func(r stored) Resource { return r.Resource })
+	return lists.Map(d.Resources, func(r stored) Resource { return r.Resource })
 }
 
 // Cancel removes the lock of a project's stack.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/guard/updateplan"
 )
 
@@ -27,7 +27,7 @@ func propertiesOf(step apitype.StepEventMetadata) []string {
 		return nil
 	}
 	before, after := step.Old.Outputs, step.New.Outputs
-	return slices.DeleteFunc(model.Keys(before, after), func(name string) bool {
+	return slices.DeleteFunc(lists.Keys(before, after), func(name string) bool {
 		_, was := before[name]
 		return was && reflect.DeepEqual(before[name], after[name])
 	})

@@ -15,8 +15,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"gopkg.in/yaml.v3"
 
+	"mara/config/lists"
 	"mara/projects"
-	"mara/projects/model"
 	"mara/runner/internal/pulumi/pulumicli/wire"
 )
 
@@ -115,7 +115,7 @@ func (c copies) plugins() *workspace.Plugins {
 		return nil
 	}
 	return &workspace.Plugins{
-		Providers: model.Map(model.Keys(c.options.Plugins), func(name string) workspace.PluginOptions {
+		Providers: lists.Map(lists.Keys(c.options.Plugins), func(name string) workspace.PluginOptions {
 			return workspace.PluginOptions{Name: name, Path: c.options.Plugins[name]}
 		}),
 	}

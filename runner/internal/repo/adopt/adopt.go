@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/repo/references"
 )
@@ -60,7 +61,7 @@ func New(root string, found []Found, states States) (Adoption, error) {
 	a := adoption{found: found, states: states, names: patterns(found, states), reads: map[string][]Edge{},
 		perhaps: map[string][]Edge{}, computed: map[string][]string{}}
 	a.tellStacks()
-	sources := references.Read(root, model.Map(found, func(f Found) references.Project { return f.Project }))
+	sources := references.Read(root, lists.Map(found, func(f Found) references.Project { return f.Project }))
 	for _, f := range found {
 		if err := a.readStates(f); err != nil {
 			return Adoption{}, err
@@ -235,7 +236,7 @@ func (p Project) text() string {
 }
 
 func quotedProjects(edges []Edge) []string {
-	return model.Map(edges, func(e Edge) string { return quote(e.Project) })
+	return lists.Map(edges, func(e Edge) string { return quote(e.Project) })
 }
 
 // quote quotes a string for YAML if necessary.

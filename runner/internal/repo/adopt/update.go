@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // Addition is what an update adds to a project of mara.yaml.
@@ -170,7 +170,7 @@ func texts(node *yaml.Node) []string {
 	if node.Kind == yaml.ScalarNode {
 		return []string{node.Value}
 	}
-	return model.Map(node.Content, func(item *yaml.Node) string { return item.Value })
+	return lists.Map(node.Content, func(item *yaml.Node) string { return item.Value })
 }
 
 // has reports whether an entry reads a project, which may be written as a name or a path.
@@ -193,7 +193,7 @@ func (f *entries) mentions(e entry, project string) bool {
 func (f *entries) addReads(e entry, edges []Edge) error {
 	margin := strings.Repeat(" ", e.indent)
 	words := quotedProjects(edges)
-	comments := model.Map(edges, func(e Edge) string { return fmt.Sprintf("%s# %s: %s", margin, e.Project, e.Evidence) })
+	comments := lists.Map(edges, func(e Edge) string { return fmt.Sprintf("%s# %s: %s", margin, e.Project, e.Evidence) })
 	switch {
 	case e.reads == nil:
 		f.insert(e.end, append(comments, margin+"reads: ["+strings.Join(words, ", ")+"]")...)

@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/application"
-	"mara/projects/model"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/layout"
 )
 
 // applications makes a project of each application in mara.yaml.
 func (b *builder) applications() []entry {
-	names := model.Map(b.mara.Applications, func(a config.Application) string { return a.Name.Text })
+	names := lists.Map(b.mara.Applications, func(a config.Application) string { return a.Name.Text })
 	var entries []entry
 	for _, a := range b.mara.Applications {
 		b.checkConnections(a, names)

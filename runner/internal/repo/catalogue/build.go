@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/needs"
@@ -64,7 +65,7 @@ func (b *builder) declared() []config.MaraProvider {
 
 // checkProviders reports references to undeclared providers.
 func (b *builder) checkProviders() {
-	names := model.Map(b.declared(), func(p config.MaraProvider) string { return p.Name.Text })
+	names := lists.Map(b.declared(), func(p config.MaraProvider) string { return p.Name.Text })
 	var words []config.Word
 	for _, project := range b.mara.Projects {
 		words = append(words, project.Providers...)
@@ -103,7 +104,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 			entries = append(entries, e)
 		}
 	}
-	words := naming(append(p.Projects(), model.Map(entries, func(e entry) model.Project { return e.project })...))
+	words := naming(append(p.Projects(), lists.Map(entries, func(e entry) model.Project { return e.project })...))
 	without := words.names(declared.Without)
 	for _, e := range entries {
 		e.Replaces, e.Reads, e.After = words.name(e.Replaces), words.names(e.Reads), words.names(e.After)
@@ -120,7 +121,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 		l.use(e, base)
 	}
 	l.leaveOut(without)
-	l.order(model.Map(declared.After, func(o config.MaraOrder) config.MaraOrder {
+	l.order(lists.Map(declared.After, func(o config.MaraOrder) config.MaraOrder {
 		return config.MaraOrder{Project: words.name(o.Project), After: words.names(o.After)}
 	}))
 	l.check()
@@ -137,10 +138,10 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 // optional returns the names of optional projects in a provider's list with, and reports the other words in it.
 func (b *builder) optional(with []config.Word, p providers.Provider) (names []config.Word) {
 	all := projects.Optional()
-	known := model.Map(all, projectName)
+	known := lists.Map(all, projectName)
 	for _, word := range with {
 		word := naming(all).name(word)
-		project, ok := model.Find(all, func(o model.Project) bool { return o.Name == word.Text })
+		project, ok := lists.Find(all, func(o model.Project) bool { return o.Name == word.Text })
 		switch {
 		case slices.Contains(p.Names(), word.Text):
 			b.problem(word.Line, "with names %q, which is part of %s already", word.Text, p.Name)
@@ -178,7 +179,7 @@ func (n naming) name(word config.Word) config.Word {
 	return word
 }
 
-func (n naming) names(words []config.Word) []config.Word { return model.Map(words, n.name) }
+func (n naming) names(words []config.Word) []config.Word { return lists.Map(words, n.name) }
 
 func projectName(p model.Project) string { return p.Name }
 
@@ -227,7 +228,7 @@ func (l *list) find(name string) int {
 }
 
 func (l *list) names() []string {
-	return model.Map(l.steps, providers.Step.Name)
+	return lists.Map(l.steps, providers.Step.Name)
 }
 
 // use adds a project to the list: it replaces another project or its own entry, or comes last.
@@ -288,7 +289,7 @@ func (l *list) redirect(e entry, replaced string) {
 }
 
 func renamed(names []string, from, to string) []string {
-	return model.Map(names, func(name string) string {
+	return lists.Map(names, func(name string) string {
 		if name == from {
 			return to
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/providers"
@@ -58,7 +59,7 @@ func LoadMara(mara config.Mara, root, path string) (Catalogue, error) {
 
 // Names returns the names of the providers.
 func (c Catalogue) Names() []string {
-	return model.Map(c.Providers, func(p providers.Provider) string { return p.Name })
+	return lists.Map(c.Providers, func(p providers.Provider) string { return p.Name })
 }
 
 // Default returns the only provider of mara.yaml, or "" if there are several.
@@ -71,7 +72,7 @@ func (c Catalogue) Default() string {
 
 // ByName finds a provider. The error for an unknown name lists the known ones.
 func (c Catalogue) ByName(name string) (providers.Provider, error) {
-	if p, ok := model.Find(c.Providers, func(p providers.Provider) bool { return p.Name == name }); ok {
+	if p, ok := lists.Find(c.Providers, func(p providers.Provider) bool { return p.Name == name }); ok {
 		return p, nil
 	}
 	known := strings.Join(c.Names(), ", ")
@@ -86,7 +87,7 @@ func (c Catalogue) ByName(name string) (providers.Provider, error) {
 
 // Project finds a project by its Pulumi name.
 func (c Catalogue) Project(name string) (model.Project, bool) {
-	return model.Find(c.Projects, func(project model.Project) bool { return project.Name == name })
+	return lists.Find(c.Projects, func(project model.Project) bool { return project.Name == name })
 }
 
 // Named finds a project by its name, title or directory.
@@ -124,7 +125,7 @@ func (c Catalogue) Secrets() []model.Secret { return model.SecretsOf(c.Projects)
 
 // Secret finds a secret by its key.
 func (c Catalogue) Secret(key string) (model.Secret, bool) {
-	return model.Find(c.Secrets(), func(secret model.Secret) bool { return secret.Key == key })
+	return lists.Find(c.Secrets(), func(secret model.Secret) bool { return secret.Key == key })
 }
 
 // Beside reads the stack file in a project's directory, which may be missing. It returns an empty

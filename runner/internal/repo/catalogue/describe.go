@@ -8,6 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/providers"
@@ -91,7 +92,7 @@ func describeStep(step providers.Step) describedStep {
 	if p.Own.StackFiles != "" {
 		d.StackFile = config.OwnStackFile
 	}
-	d.Outputs = model.Map(p.Outputs, func(output model.Output) string { return output.Name })
+	d.Outputs = lists.Map(p.Outputs, func(output model.Output) string { return output.Name })
 	for _, hook := range p.Hooks {
 		if hook.Command == nil {
 			d.Hooks = append(d.Hooks, hook.Name)

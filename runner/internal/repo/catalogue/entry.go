@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/repo/gitsource"
@@ -49,7 +50,7 @@ func (b *builder) entry(declared config.MaraProject) (entry, bool) {
 func (b *builder) catalogued(name config.Word) (model.Project, bool) {
 	project, ok := projects.ByName(name.Text)
 	if !ok {
-		names := model.Map(projects.All(), projectName)
+		names := lists.Map(projects.All(), projectName)
 		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  "+
 			"path: DIR",
 			name.Text, config.DidYouMean(name.Text, names))
@@ -81,7 +82,7 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 	if len(declared.Inputs) == 0 {
 		project.Own.Inputs = nil
 	}
-	project.Secrets = model.Map(manifest.Secrets, func(key config.Key) model.Secret {
+	project.Secrets = lists.Map(manifest.Secrets, func(key config.Key) model.Secret {
 		return model.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required}
 	})
 	project.Own.Stack = b.stackNames(declared)
@@ -221,7 +222,7 @@ func (b *builder) addRules(e *entry) {
 }
 
 func keysOf(p model.Project) []string {
-	return slices.Concat(model.Map(p.Keys, func(key config.Key) string { return key.Name }),
+	return slices.Concat(lists.Map(p.Keys, func(key config.Key) string { return key.Name }),
 		model.SecretKeys(p.Secrets))
 }
 
@@ -254,7 +255,7 @@ func plain(value any) any {
 	if !ok {
 		return value
 	}
-	return model.Map(texts, func(text string) any { return text })
+	return lists.Map(texts, func(text string) any { return text })
 }
 
 func (b *builder) addSecretRule(secret *model.Secret, rule config.MaraKey) {

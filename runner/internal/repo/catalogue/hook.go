@@ -13,6 +13,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/providers"
@@ -79,12 +80,12 @@ func (b *builder) operations(words []config.Word) []operation.Operation {
 }
 
 func (b *builder) builtInHook(name config.Word, ofProject bool) (model.Hook, bool) {
-	hook, ok := model.Find(model.BuiltInHooks(), func(h model.Hook) bool { return h.Name == name.Text })
+	hook, ok := lists.Find(model.BuiltInHooks(), func(h model.Hook) bool { return h.Name == name.Text })
 	switch {
 	case !ofProject:
 		b.problem(name.Line, "%q is not a hook of a run; write  run: COMMAND", name.Text)
 	case !ok:
-		names := model.Map(model.BuiltInHooks(), func(h model.Hook) string { return h.Name })
+		names := lists.Map(model.BuiltInHooks(), func(h model.Hook) string { return h.Name })
 		b.problem(name.Line, "the runner has no hook %q; known: %s%s; for a command write  run: COMMAND", name.Text,
 			strings.Join(names, ", "), config.DidYouMean(name.Text, names))
 	}

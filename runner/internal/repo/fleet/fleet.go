@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/needs"
 	"mara/runner/internal/machine/failure"
@@ -60,12 +61,12 @@ func (e Environment) Own() map[string]string {
 
 // Names returns the names of environments.
 func Names(all []Environment) []string {
-	return model.Map(all, func(e Environment) string { return e.Stack })
+	return lists.Map(all, func(e Environment) string { return e.Stack })
 }
 
 // labelNames returns the names of all labels in a fleet.
 func labelNames(all []Environment) []string {
-	return model.Keys(model.Map(all, func(e Environment) map[string]string { return e.Labels })...)
+	return lists.Keys(lists.Map(all, func(e Environment) map[string]string { return e.Labels })...)
 }
 
 // Selection chooses environments. What is set has to hold all together.

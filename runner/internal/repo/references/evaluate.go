@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // frame is where an expression is evaluated.
@@ -136,7 +136,7 @@ func (p *parser) sum() result {
 			p.at++
 			args := []result{}
 			if p.peek().is("(") {
-				args = model.Map(p.arguments(), func(a argument) result { return a.result })
+				args = lists.Map(p.arguments(), func(a argument) result { return a.result })
 			} else {
 				args = append(args, p.operand())
 			}
@@ -396,7 +396,7 @@ func (p *parser) call(names []string, receiver result, name string) result {
 
 // known evaluates functions of the languages and of Pulumi.
 func (p *parser) known(names []string, receiver result, name string, args []argument) (result, bool) {
-	values := model.Map(args, func(a argument) result { return a.result })
+	values := lists.Map(args, func(a argument) result { return a.result })
 	first := unknownResult
 	if len(values) > 0 {
 		first = values[0]
@@ -449,11 +449,11 @@ func (p *parser) known(names []string, receiver result, name string, args []argu
 func (p *parser) join(names []string, receiver result, values []result) (result, bool) {
 	switch {
 	case receiver.list != nil && len(values) == 1 && len(values[0].values) == 1: // [a, b].join("/")
-		return joined(values[0].values[0].text, lists(receiver.list), false), true
+		return joined(values[0].values[0].text, asLists(receiver.list), false), true
 	case len(values) == 1 && values[0].list != nil && len(receiver.values) == 1: // "/".join([a, b])
-		return joined(receiver.values[0].text, lists(values[0].list), false), true
+		return joined(receiver.values[0].text, asLists(values[0].list), false), true
 	case len(values) == 2 && values[0].list != nil && len(values[1].values) == 1: // strings.Join([]string{a, b}, "/")
-		return joined(values[1].values[0].text, lists(values[0].list), false), true
+		return joined(values[1].values[0].text, asLists(values[0].list), false), true
 	case plain(strings.Join(names, "")) == "string" && len(values) > 1 && len(values[0].values) == 1:
 		// String.join("/", a, b)
 		return joined(values[0].values[0].text, values[1:], false), true
@@ -461,8 +461,8 @@ func (p *parser) join(names []string, receiver result, values []result) (result,
 	return joined("/", values, true), len(values) > 0
 }
 
-func lists(list [][]value) []result {
-	return model.Map(list, func(values []value) result { return result{values: values} })
+func asLists(list [][]value) []result {
+	return lists.Map(list, func(values []value) result { return result{values: values} })
 }
 
 // joined joins texts by a separator; paths are cleaned.

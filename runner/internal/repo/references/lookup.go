@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // lookup returns the values of a name in a file, in the files it imports, or in other files of the project.
@@ -129,7 +129,7 @@ func (p *parser) inLiteral(f *source, expression int, member string, in frame) [
 // functionNamed returns the definition of a function that a file calls.
 func (s *search) functionNamed(f *source, name string) (*source, *function) {
 	for other := range f.alike([]*source{f}, s.imports[f], s.own, s.files) {
-		if fn, ok := model.Find(other.functions, func(fn *function) bool { return fn.name == name }); ok {
+		if fn, ok := lists.Find(other.functions, func(fn *function) bool { return fn.name == name }); ok {
 			return other, fn
 		}
 	}

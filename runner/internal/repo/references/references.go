@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // Project is a project of the repository.
@@ -194,7 +194,7 @@ func (r *Repository) matching(segment, reader string) []string {
 	if len(literal) < 3 {
 		return nil
 	}
-	parts := model.Map(strings.Split(segment, unknown), regexp.QuoteMeta)
+	parts := lists.Map(strings.Split(segment, unknown), regexp.QuoteMeta)
 	fits := regexp.MustCompile("^" + strings.Join(parts, ".*") + "$")
 	var names []string
 	for _, p := range r.projects {
@@ -212,7 +212,7 @@ func (r *Repository) isProject(name string) bool {
 // projectIn returns the project in a directory, given as that or as its Pulumi.yaml, or "".
 func (r *Repository) projectIn(dir string) string {
 	dir = path.Clean(strings.TrimSuffix(filepath.ToSlash(dir), "/Pulumi.yaml"))
-	found, _ := model.Find(r.projects, func(p Project) bool { return filepath.ToSlash(p.Dir) == dir })
+	found, _ := lists.Find(r.projects, func(p Project) bool { return filepath.ToSlash(p.Dir) == dir })
 	return found.Name
 }
 

@@ -12,7 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // settings are the values of a project's configuration that the repository has.
@@ -177,7 +177,7 @@ var yamlExpression = regexp.MustCompile(`\$\{([^}]+)\}`)
 func (s *search) yamlValues(root, node *yaml.Node, depth int) []value {
 	parts := cmp.Or(config.Child(node, "fn::join"), config.Child(node, "Fn::Join"))
 	if parts != nil && len(parts.Content) == 2 {
-		all := model.Map(parts.Content[1].Content, func(part *yaml.Node) result {
+		all := lists.Map(parts.Content[1].Content, func(part *yaml.Node) result {
 			return result{values: s.yamlValues(root, part, depth+1)}
 		})
 		return joined(parts.Content[0].Value, all, false).values

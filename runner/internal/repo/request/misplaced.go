@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/providers"
 )
@@ -43,10 +44,10 @@ func (r Request) ownerElsewhere(provider providers.Provider, key string) string 
 		_, ok := p.Key(key)
 		return ok
 	}
-	if _, ok := model.Find(provider.Projects(), reads); ok || provider.Name == "" {
+	if _, ok := lists.Find(provider.Projects(), reads); ok || provider.Name == "" {
 		return ""
 	}
-	project, _ := model.Find(r.Known().Projects, reads)
+	project, _ := lists.Find(r.Known().Projects, reads)
 	return project.Name
 }
 

@@ -1,6 +1,6 @@
 package event
 
-import "mara/projects/model"
+import "mara/config/lists"
 
 // Costs are what an environment costs at least, by a sheet of prices.
 type Costs struct {
@@ -52,10 +52,10 @@ func (c *Costs) withTexts(change func(string) string) *Costs {
 		item.Type, item.Name = change(item.Type), change(item.Name)
 		item.What, item.Source = change(item.What), change(item.Source)
 	}
-	clean.Elsewhere = model.Map(c.Elsewhere, func(r CostRegion) CostRegion {
-		return CostRegion{change(r.Region), model.Map(r.Types, change)}
+	clean.Elsewhere = lists.Map(c.Elsewhere, func(r CostRegion) CostRegion {
+		return CostRegion{change(r.Region), lists.Map(r.Types, change)}
 	})
-	clean.Unpriced, clean.Unknown = model.Map(c.Unpriced, change), model.Map(c.Unknown, change)
-	clean.Gaps = model.Map(c.Gaps, change)
+	clean.Unpriced, clean.Unknown = lists.Map(c.Unpriced, change), lists.Map(c.Unknown, change)
+	clean.Gaps = lists.Map(c.Gaps, change)
 	return &clean
 }

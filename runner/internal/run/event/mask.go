@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // Masked stands in a text where a secret was. It is the word that Pulumi uses.
@@ -89,9 +89,9 @@ func (e Event) withTexts(change func(string) string) Event {
 	e.Hint = change(e.Hint)
 	e.Resource.Type = change(e.Resource.Type)
 	e.Resource.Name = change(e.Resource.Name)
-	e.Why = model.Map(e.Why, change)
-	e.Properties = model.Map(e.Properties, change) // paths have the keys of maps in them
-	e.Outputs = model.Map(e.Outputs, func(c OutputChange) OutputChange { return c.withTexts(change) })
+	e.Why = lists.Map(e.Why, change)
+	e.Properties = lists.Map(e.Properties, change) // paths have the keys of maps in them
+	e.Outputs = lists.Map(e.Outputs, func(c OutputChange) OutputChange { return c.withTexts(change) })
 	return e
 }
 

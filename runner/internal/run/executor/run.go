@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/plan"
 )
@@ -68,7 +68,7 @@ func (r *run) announce() {
 	for _, s := range r.Plan.Steps {
 		list = append(list, event.Project{Name: s.Project.Name, Title: s.Project.Title, Needs: s.Needs})
 	}
-	excluded := model.Map(r.Plan.Excluded, func(e plan.Excluded) event.Exclusion {
+	excluded := lists.Map(r.Plan.Excluded, func(e plan.Excluded) event.Exclusion {
 		return event.Exclusion{Name: e.Step.Project.Name, Title: e.Step.Project.Title, Reason: e.Reason}
 	})
 	r.Emit(event.Event{
@@ -155,7 +155,7 @@ func (r *run) interrupt(reason string) {
 
 // emitStopping emits that nothing new starts, and which projects still run, in plan order.
 func (r *run) emitStopping(reason string) {
-	waiting := model.Map(slices.Sorted(maps.Keys(r.running)), func(position int) string {
+	waiting := lists.Map(slices.Sorted(maps.Keys(r.running)), func(position int) string {
 		return r.Plan.Steps[position].Project.Name
 	})
 	r.Emit(event.Event{Type: event.RunStopping, Reason: reason, Waiting: waiting})

@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"slices"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // Fingerprint shows whether something has changed, and what: a digest for each
@@ -31,7 +31,7 @@ func Digest(content []byte) string {
 
 // Changes lists the parts that differ, have come or have gone, sorted.
 func (f Fingerprint) Changes(now Fingerprint) []string {
-	return slices.DeleteFunc(model.Keys(f, now), func(name string) bool {
+	return slices.DeleteFunc(lists.Keys(f, now), func(name string) bool {
 		before, was := f[name]
 		after, is := now[name]
 		return was == is && before == after

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/run/event"
 )
 
@@ -90,7 +90,7 @@ func describe(s *event.Summary, e event.Event) string {
 		}
 		return withMessage(fmt.Sprintf("%s %s %s", e.Action, e.Status, e.Resource), e.Message)
 	case event.StepOutputs:
-		return "outputs\n" + strings.Join(model.Map(e.Outputs, event.OutputChange.String), "\n")
+		return "outputs\n" + strings.Join(lists.Map(e.Outputs, event.OutputChange.String), "\n")
 	case event.StepLog:
 		return withMessage(strings.TrimSpace(fmt.Sprintf("%s %s", e.Severity, e.Resource)), e.Message)
 	case event.RunWarning:

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
 )
@@ -47,7 +47,7 @@ func (r Run) Logs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	projects := model.Map(files, func(file string) string { return strings.TrimSuffix(filepath.Base(file), ".log") })
+	projects := lists.Map(files, func(file string) string { return strings.TrimSuffix(filepath.Base(file), ".log") })
 	slices.Sort(projects)
 	return projects, nil
 }

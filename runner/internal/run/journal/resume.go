@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
@@ -95,7 +95,7 @@ func Resume(dir string, q Query) (Resumption, error) {
 	}
 	r := fold(chain)
 	r.Run, r.Changes, r.Force = last.Run, changes, last.meta.Force
-	r.Chain = model.Map(chain, func(run *record) string { return run.ID })
+	r.Chain = lists.Map(chain, func(run *record) string { return run.ID })
 	return r, nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // ExcludedError refuses a plan because of projects that it skips. For a
@@ -27,7 +27,7 @@ func (e *ExcludedError) Error() string {
 	if e.Destroy {
 		head, word = "still deployed, but skipped: ", "needs"
 	}
-	return head + strings.Join(model.Map(e.Projects, func(b Blocking) string {
+	return head + strings.Join(lists.Map(e.Projects, func(b Blocking) string {
 		return b.Project + " (" + word + " " + strings.Join(b.For, ", ") + ")"
 	}), ", ")
 }

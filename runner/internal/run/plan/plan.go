@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/needs"
@@ -78,7 +79,7 @@ func New(p providers.Provider) (Plan, error) {
 // for all steps that needed it. Destroying reads no outputs, so all edges are order only.
 func (p Plan) Reverse() Plan {
 	reversed := Plan{Provider: p.Provider, Title: p.Title, Destroy: !p.Destroy, Estimates: p.Estimates}
-	excluded := model.Map(p.Excluded, func(e Excluded) Step { return e.Step })
+	excluded := lists.Map(p.Excluded, func(e Excluded) Step { return e.Step })
 	dependents, outside := dependentsOf(p.Steps), dependentsOf(excluded)
 	for i, step := range slices.Backward(p.Steps) {
 		reversed.Steps = append(reversed.Steps, Step{
@@ -151,12 +152,12 @@ func dependentsOf(steps []Step) map[string][]string {
 
 // Names lists the projects in plan order.
 func (p Plan) Names() []string {
-	return model.Map(p.Steps, func(step Step) string { return step.Project.Name })
+	return lists.Map(p.Steps, func(step Step) string { return step.Project.Name })
 }
 
 // Project finds a project by its name, title or directory.
 func (p Plan) Project(word string) (model.Project, error) {
-	found := projects.Resolve(model.Map(p.Steps, func(step Step) model.Project { return step.Project }), word)
+	found := projects.Resolve(lists.Map(p.Steps, func(step Step) model.Project { return step.Project }), word)
 	switch len(found) {
 	case 0:
 		return model.Project{}, &failure.Usage{
@@ -164,7 +165,7 @@ func (p Plan) Project(word string) (model.Project, error) {
 			Next: "`runner plan` shows the projects",
 		}
 	case 1:
-		step, _ := model.Find(p.Steps, func(step Step) bool { return step.Project.Name == found[0] })
+		step, _ := lists.Find(p.Steps, func(step Step) bool { return step.Project.Name == found[0] })
 		return step.Project, nil
 	}
 	return model.Project{}, &failure.Usage{Text: fmt.Sprintf("%q may be %s; use a name", word,

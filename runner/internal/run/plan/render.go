@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/machine/typeset"
@@ -89,7 +90,7 @@ func list(names []string) string {
 
 // hooks returns the names of the step's hooks.
 func (s Step) hooks() []string {
-	return append([]string{}, model.Map(s.Hooks, func(hook model.Hook) string { return hook.Name })...)
+	return append([]string{}, lists.Map(s.Hooks, func(hook model.Hook) string { return hook.Name })...)
 }
 
 // Document is the JSON form of a plan.
@@ -144,7 +145,7 @@ func renderJSON(p Plan) (string, error) {
 			EstimateMS: p.Estimates.known(path.Projects...).Milliseconds(),
 		},
 	}
-	document.Excluded = model.Map(p.Excluded, func(e Excluded) DocumentExcluded {
+	document.Excluded = lists.Map(p.Excluded, func(e Excluded) DocumentExcluded {
 		return DocumentExcluded{e.Step.Project.Name, e.Reason}
 	})
 	levels := p.levels()

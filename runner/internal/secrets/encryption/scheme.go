@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // Scheme is how values are encrypted, according to the top-level keys of a stack file: with
@@ -130,7 +130,7 @@ func (o Options) savedSalt() (salt string, found bool, err error) {
 // Passphrase returns the scheme to check a passphrase against, which has no salt in a new
 // environment. needed is false if no passphrase encrypts anything.
 func (s Schemes) Passphrase(o Options) (scheme Scheme, needed bool) {
-	return model.Find(append([]Scheme{s.Stack, s.Secrets}, s.Projects...), o.UsesPassphrase)
+	return lists.Find(append([]Scheme{s.Stack, s.Secrets}, s.Projects...), o.UsesPassphrase)
 }
 
 // UsesPassphrase reports whether a passphrase encrypts values, and not a key service or Pulumi

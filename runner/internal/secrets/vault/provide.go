@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/secrets/encryption"
@@ -62,7 +63,7 @@ func (o Options) KeepsSomething() bool {
 // readGiven reads the values that the command line names. It tells everything
 // that is wrong with them at once.
 func (o Options) readGiven() (map[string]string, error) {
-	keys := model.Map(o.Given.Sources, func(s Source) string { return s.Secret.Key })
+	keys := lists.Map(o.Given.Sources, func(s Source) string { return s.Secret.Key })
 	if err := o.Refuse(keys...); err != nil {
 		return nil, err
 	}

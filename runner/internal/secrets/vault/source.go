@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
 )
@@ -60,7 +61,7 @@ func IsSource(text string) bool {
 
 // Declared finds a secret that some project declares.
 func Declared(known []model.Secret, command, key string) (model.Secret, error) {
-	if secret, ok := model.Find(known, func(s model.Secret) bool { return s.Key == key }); ok {
+	if secret, ok := lists.Find(known, func(s model.Secret) bool { return s.Key == key }); ok {
 		return secret, nil
 	}
 	keys := model.SecretKeys(known)

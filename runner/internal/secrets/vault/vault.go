@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
@@ -114,7 +115,7 @@ func New(o Options) *Vault { return &Vault{Options: o} }
 
 // Close removes the directories that the vault has worked in.
 func (v *Vault) Close() error {
-	return errors.Join(model.Map(v.closers, func(closer func() error) error { return closer() })...)
+	return errors.Join(lists.Map(v.closers, func(closer func() error) error { return closer() })...)
 }
 
 func (o Options) stack() string { return o.Settings.Stack.Text }

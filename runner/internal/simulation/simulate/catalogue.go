@@ -8,7 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // catalogue is all that is known of a package's types.
@@ -62,7 +62,7 @@ func (r Resource) like() string {
 func (c catalogue) isChecked() bool { return len(c.schemas) > 0 }
 
 func (c catalogue) version() string {
-	versions := model.Map(c.schemas, func(s *schema) string { return s.Version })
+	versions := lists.Map(c.schemas, func(s *schema) string { return s.Version })
 	return cmp.Or(append(versions, newest)...)
 }
 
@@ -112,7 +112,7 @@ func (c catalogue) resource(token string) (described, bool) {
 }
 
 func (c catalogue) behaviour(token string) (r Resource, known bool) {
-	if r, ok := model.Find(c.pkg.Resources, func(r Resource) bool { return r.Token == token }); ok {
+	if r, ok := lists.Find(c.pkg.Resources, func(r Resource) bool { return r.Token == token }); ok {
 		return r, true
 	}
 	if c.pkg.Dynamic != nil {
@@ -133,12 +133,12 @@ func ordinary(token string) Resource {
 
 // resources lists the tokens of all types, except dynamic ones.
 func (c catalogue) resources() []string {
-	return slices.Concat(model.Map(c.schemas, func(s *schema) []string { return names(s.Resources) })...)
+	return slices.Concat(lists.Map(c.schemas, func(s *schema) []string { return names(s.Resources) })...)
 }
 
 // function describes a function.
 func (c catalogue) function(token string) (call, bool) {
-	invoke, known := model.Find(c.pkg.Invokes, func(i Invoke) bool { return i.Token == token })
+	invoke, known := lists.Find(c.pkg.Invokes, func(i Invoke) bool { return i.Token == token })
 	invoke.Token = token
 	f := call{Invoke: invoke, inputs: unchecked, outputs: unchecked}
 	for _, s := range c.schemas {
@@ -154,7 +154,7 @@ func (c catalogue) function(token string) (call, bool) {
 }
 
 func (c catalogue) functions() []string {
-	return slices.Concat(model.Map(c.schemas, func(s *schema) []string { return names(s.Functions) })...)
+	return slices.Concat(lists.Map(c.schemas, func(s *schema) []string { return names(s.Functions) })...)
 }
 
 // answer makes the result of a function.

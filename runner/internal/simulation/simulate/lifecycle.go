@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // Errors about one resource carry codes that the engine takes to mean that
@@ -299,7 +299,7 @@ func (t target) links() Links {
 func (s *server) record(t target) error {
 	links := t.links()
 	r := Record{Token: t.r.Token, ID: t.o.ID, URN: string(t.o.URN), Remember: links.Remember}
-	r.Provides = model.Map(links.Provides, func(fact Fact) string { return fact.Name })
+	r.Provides = lists.Map(links.Provides, func(fact Fact) string { return fact.Name })
 	for _, need := range links.Requires {
 		if !need.Once {
 			r.Requires = append(r.Requires, need.Fact)

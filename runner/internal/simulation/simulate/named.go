@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // FaultKind is a failure that many clouds know. Each cloud has its own words for it.
@@ -43,11 +43,11 @@ func FaultKinds() []FaultKind {
 
 // FaultNames lists the names of the faults.
 func FaultNames() []string {
-	return model.Map(FaultKinds(), func(kind FaultKind) string { return kind.Name })
+	return lists.Map(FaultKinds(), func(kind FaultKind) string { return kind.Name })
 }
 
 func faultKind(name string) (FaultKind, bool) {
-	return model.Find(FaultKinds(), func(k FaultKind) bool { return k.Name == name })
+	return lists.Find(FaultKinds(), func(k FaultKind) bool { return k.Name == name })
 }
 
 // parseNamed reads NAME or NAME@RESOURCE; ok is false for anything with a resource type, which has

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // server is the stand-in for one package. The engine's calls that are not
@@ -167,7 +167,7 @@ func (s *server) unknown(what, token string, known []string) error {
 
 // failures returns the problems with the name of their type.
 func failures(token string, problems []Problem) []*pulumirpc.CheckFailure {
-	return model.Map(problems, func(p Problem) *pulumirpc.CheckFailure {
+	return lists.Map(problems, func(p Problem) *pulumirpc.CheckFailure {
 		return &pulumirpc.CheckFailure{Property: p.Path, Reason: token + ": " + p.Reason}
 	})
 }

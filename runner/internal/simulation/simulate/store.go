@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/state/lock"
 )
@@ -37,7 +37,7 @@ func ReadRecords(dir string) ([]Record, error) {
 	if err := s.scan(); err != nil {
 		return nil, err
 	}
-	return model.Map(names(s.known), func(path string) Record { return s.known[path] }), nil
+	return lists.Map(names(s.known), func(path string) Record { return s.known[path] }), nil
 }
 
 // store keeps one file for each resource that exists, and nothing else, so

@@ -13,7 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // checker compares properties with a schema and collects what is wrong.
@@ -72,7 +72,7 @@ func (c *checker) value(path string, v resource.PropertyValue, t *typeSpec) {
 
 // values lists what a type allows.
 func (t *typeSpec) values() string {
-	return strings.Join(model.Map(t.Enum, func(e struct{ Value any }) string {
+	return strings.Join(lists.Map(t.Enum, func(e struct{ Value any }) string {
 		return fmt.Sprintf("%q", fmt.Sprint(e.Value))
 	}), ", ")
 }
@@ -176,7 +176,7 @@ func (s *schema) describe(t *typeSpec) string {
 	t = s.resolve(t)
 	switch {
 	case len(t.OneOf) > 0:
-		return strings.Join(slices.Compact(model.Map(t.OneOf, s.describe)), " or ")
+		return strings.Join(slices.Compact(lists.Map(t.OneOf, s.describe)), " or ")
 	case t.Type == "object" && t.isObject() && t.name != "":
 		return "an object (" + t.name + ")"
 	case t.Type == "object":

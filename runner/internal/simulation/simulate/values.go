@@ -3,7 +3,7 @@ package simulate
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // plain turns a property into Go values, without secrecy. What is not known
@@ -68,7 +68,7 @@ func mapItems(
 ) resource.PropertyValue {
 	switch {
 	case v.IsArray():
-		return resource.NewArrayProperty(model.Map(v.ArrayValue(), turn))
+		return resource.NewArrayProperty(lists.Map(v.ArrayValue(), turn))
 	case v.IsObject():
 		turned := make(resource.PropertyMap, len(v.ObjectValue()))
 		for key, item := range v.ObjectValue() {

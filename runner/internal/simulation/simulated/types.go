@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/simulation/simulate"
@@ -48,7 +49,7 @@ func checkTypes(projects []model.Project, packages []simulate.Package) error {
 	for _, project := range projects {
 		for _, used := range typesIn(project.Own) {
 			name, _, _ := strings.Cut(used.token, ":")
-			pkg, ok := model.Find(packages, func(p simulate.Package) bool { return p.Name == name })
+			pkg, ok := lists.Find(packages, func(p simulate.Package) bool { return p.Name == name })
 			text := ": " + used.token
 			switch {
 			case ok && len(pkg.Schemas) == 0:

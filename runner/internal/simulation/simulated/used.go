@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mara/projects/model"
+	"mara/config/lists"
 )
 
 // usedPackage is a package that a project uses.
@@ -40,7 +40,7 @@ func usedBy(dir string) []usedPackage {
 
 // inState lists the packages whose providers are in a state.
 func inState(state []byte) []usedPackage {
-	return distinct(model.Map(provider.FindAllSubmatch(state, -1), func(found [][]byte) usedPackage {
+	return distinct(lists.Map(provider.FindAllSubmatch(state, -1), func(found [][]byte) usedPackage {
 		return usedPackage{Name: string(found[1])}
 	}))
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 )
@@ -165,7 +165,7 @@ type BrokenError struct {
 
 // Error lists the files.
 func (e *BrokenError) Error() string {
-	parts := model.Map(e.Broken, func(b Broken) string { return b.Project + " (" + b.File + ")" })
+	parts := lists.Map(e.Broken, func(b Broken) string { return b.Project + " (" + b.File + ")" })
 	return "the state was cut off while it was written, as on a full disk or by a kill: " + strings.Join(parts, ", ")
 }
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 )
@@ -47,7 +47,7 @@ func (l Lock) String() string {
 
 // Locks lists the locks on the stacks of projects, in the order of the projects.
 func (f Directory) Locks(ctx context.Context, store LockStore, projects []string) ([]Lock, error) {
-	dirs := model.Map(projects, func(project string) string { return project + "/" + f.stackOf(project) })
+	dirs := lists.Map(projects, func(project string) string { return project + "/" + f.stackOf(project) })
 	objects, err := store.ListIn(ctx, dirs)
 	if err != nil {
 		return nil, fmt.Errorf("looking for Pulumi's locks on stacks: %w", err)

@@ -11,7 +11,7 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/output/report"
@@ -81,7 +81,7 @@ func Link(value any) string {
 
 // Command returns a command to copy: its words are quoted, so that a name is never more than a name.
 func (s *Site) Command(words ...string) string {
-	quoted := append([]string{"runner"}, model.Map(words, shellescape.Quote)...)
+	quoted := append([]string{"runner"}, lists.Map(words, shellescape.Quote)...)
 	if s.Reader.Options().Simulation.On {
 		quoted = append(quoted, "--simulate")
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/parallel"
@@ -103,7 +103,7 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 	}
 	found.addError(Configuration, nil, view.Err)
 	if o.Catalogue == nil && o.Broken != nil { // without mara.yaml, nothing declares the keys
-		all := model.Map(view.Chosen, func(e fleet.Environment) Environment { return Environment{Name: e.Stack} })
+		all := lists.Map(view.Chosen, func(e fleet.Environment) Environment { return Environment{Name: e.Stack} })
 		return Result{Environments: all, Findings: found.all}, nil
 	}
 	var result Result

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/contract"
@@ -70,7 +71,7 @@ func interpolations(s *session.Session, exports stacks.Exports, project model.Pr
 // DeclaredOutputs returns the names of the outputs that the catalogue or mara.yaml
 // declares for a project.
 func DeclaredOutputs(project model.Project) []string {
-	return model.Map(project.Outputs, func(output model.Output) string { return output.Name })
+	return lists.Map(project.Outputs, func(output model.Output) string { return output.Name })
 }
 
 // MissingOutputs returns the reads of outputs that do not exist, as far as files tell: where reader and owner are

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/preflight"
 )
@@ -44,7 +44,7 @@ func samePorts(all []environment) (found []Finding) {
 			if len(shared) == 0 {
 				continue
 			}
-			numbers := model.Map(shared, func(p port) string { return strconv.Itoa(p.number) })
+			numbers := lists.Map(shared, func(p port) string { return strconv.Itoa(p.number) })
 			problem := shared[0].problem
 			problem.Text = fmt.Sprintf("and %s want the same ports of this machine (%s): only one of the two can run on it",
 				other.Name, strings.Join(numbers, ", "))

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/cost"
 	"mara/runner/internal/guard/policy"
@@ -45,7 +45,7 @@ func variables(d session.Deps, o session.Options) (found []Finding) {
 	if d.Variables == nil {
 		return nil
 	}
-	known := model.Map(d.Variables(), func(name string) string { return strings.TrimPrefix(name, prefix) })
+	known := lists.Map(d.Variables(), func(name string) string { return strings.TrimPrefix(name, prefix) })
 	for _, v := range o.Sources.File.Variables() {
 		name, isOurs := strings.CutPrefix(v.Name, prefix)
 		if !isOurs || slices.Contains(known, name) {

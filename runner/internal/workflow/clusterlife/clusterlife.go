@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/environment/hooks"
 	"mara/runner/internal/environment/session"
@@ -104,7 +104,7 @@ func (c Contents) String() string {
 
 // Projects returns the names of the projects.
 func (c Contents) Projects() []string {
-	return model.Map(c, func(held Held) string { return held.Step.Project.Name })
+	return lists.Map(c, func(held Held) string { return held.Step.Project.Name })
 }
 
 // IsMade reports whether the state of its project has a cluster. known is false if the project makes its cluster of

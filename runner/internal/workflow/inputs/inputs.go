@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/environment/session"
@@ -61,7 +62,7 @@ func BasisOf(s *session.Session) (fingerprint.Basis, error) {
 
 // declaredVariables returns the names of the variables in the environment file.
 func declaredVariables(s *session.Session) []string {
-	return model.Map(s.Options.Sources.File.Variables(), func(v config.Variable) string { return v.Name })
+	return lists.Map(s.Options.Sources.File.Variables(), func(v config.Variable) string { return v.Name })
 }
 
 // programFiles returns the programs that take part in running a project.
@@ -172,7 +173,7 @@ func Configuration(s *session.Session) fingerprint.Fingerprint {
 // readers depend on.
 func Planned(s *session.Session, step plan.Step) plan.Step {
 	isSame := func(other plan.Step) bool { return other.Project.Name == step.Project.Name }
-	if planned, ok := model.Find(s.Plan.Steps, isSame); ok {
+	if planned, ok := lists.Find(s.Plan.Steps, isSame); ok {
 		return planned
 	}
 	return step

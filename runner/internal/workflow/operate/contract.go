@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/guard/contract"
@@ -93,7 +94,7 @@ func (c *outputContract) missingBefore(ctx context.Context) ([]string, error) {
 }
 
 func describe(missing []contract.Missing) []string {
-	return model.Map(missing, contract.Missing.String)
+	return lists.Map(missing, contract.Missing.String)
 }
 
 // exportsBefore returns what a project exports, as far as that is known before any
@@ -130,7 +131,7 @@ func (c *outputContract) place(project model.Project) contract.Place {
 }
 
 func (c *outputContract) project(name string) (model.Project, bool) {
-	step, ok := model.Find(c.plan.Steps, func(step plan.Step) bool { return step.Project.Name == name })
+	step, ok := lists.Find(c.plan.Steps, func(step plan.Step) bool { return step.Project.Name == name })
 	return step.Project, ok
 }
 

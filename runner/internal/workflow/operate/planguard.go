@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/guard/updateplan"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/run/event"
@@ -15,7 +15,7 @@ func (o operator) planned(project string) (planned updateplan.Project, ok bool) 
 	if o.Plan.Hold == nil || !o.task.Operation.Deploys() {
 		return planned, false
 	}
-	return model.Find(o.Plan.Hold.Projects, func(p updateplan.Project) bool { return p.Name == project })
+	return lists.Find(o.Plan.Hold.Projects, func(p updateplan.Project) bool { return p.Name == project })
 }
 
 // checkPlan refuses a project whose preview differs from the plan. Every difference is a finding.
@@ -28,7 +28,7 @@ func (g judge) checkPlan(planned, now updateplan.Project, emit func(event.Event)
 		g.emitFinding(emit, planFinding(now.Name, difference), "")
 	}
 	const most = 5 // the findings have all of them
-	texts := model.Map(differences, updateplan.Difference.String)
+	texts := lists.Map(differences, updateplan.Difference.String)
 	if more := len(texts) - most; more > 0 {
 		texts = append(texts[:most], fmt.Sprintf("and %d more", more))
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/guard/policy"
 	"mara/runner/internal/guard/updateplan"
@@ -99,7 +99,7 @@ func (l *secondLook) judgeLosses(
 	if !l.NeedsApproval() {
 		return nil
 	}
-	texts := model.Map(added, func(step updateplan.Step) string { return step.Op + " of " + step.Type + " " + step.Name })
+	texts := lists.Map(added, func(step updateplan.Step) string { return step.Op + " of " + step.Type + " " + step.Name })
 	losses := strings.Join(texts, ", ")
 	if agreed, err := l.ask(func(t prompt.Terminal) (bool, error) {
 		return t.Confirm(

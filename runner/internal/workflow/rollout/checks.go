@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/machine/parallel"
@@ -33,7 +33,7 @@ func (r *rollout) lookBeforeDestroy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := config.Join(model.Map(found, func(e doomed) error { return e.err })...); err != nil {
+	if err := config.Join(lists.Map(found, func(e doomed) error { return e.err })...); err != nil {
 		return err
 	}
 	states, err := inventory.StatesOf(ctx, r.d, r.Options, environments)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/providers/cloud"
@@ -42,7 +43,7 @@ func (r *rollout) pass(ctx context.Context, w fleet.Wave, gate fleet.Gate, emit 
 }
 
 func (r *rollout) members(w fleet.Wave) []string {
-	return slices.DeleteFunc(model.Keys(r.plan.Environments), func(name string) bool {
+	return slices.DeleteFunc(lists.Keys(r.plan.Environments), func(name string) bool {
 		return r.plan.Waves[name].Name != w.Name
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 )
@@ -252,12 +253,12 @@ func minorSteps(parts []Part, next string) (steps []Step) {
 
 // Settings returns the changes of a step for a stack file.
 func (s Step) Settings() []config.Change {
-	return model.Map(s.Changes, func(c Change) config.Change { return config.Change{Key: c.Key, Value: c.Value} })
+	return lists.Map(s.Changes, func(c Change) config.Change { return config.Change{Key: c.Key, Value: c.Value} })
 }
 
 // Words returns the changes of a step for people.
 func (s Step) Words() string {
-	return strings.Join(model.Map(s.Changes, func(c Change) string { return c.Key + " is " + c.Value + " now" }), ", ")
+	return strings.Join(lists.Map(s.Changes, func(c Change) string { return c.Key + " is " + c.Value + " now" }), ", ")
 }
 
 // Items returns the items of all states, in the order of the projects' names.

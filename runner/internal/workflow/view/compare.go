@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"mara/config"
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/environment/inventory"
 	"mara/runner/internal/environment/session"
 	"mara/runner/internal/guard/query"
@@ -79,7 +79,7 @@ func (c Values) Effective(key config.Key) Value {
 
 // addDeployed compares what is deployed.
 func (x *Differences) addDeployed(a, b map[string]json.RawMessage) error {
-	for _, project := range model.Keys(a, b) {
+	for _, project := range lists.Keys(a, b) {
 		left, err := query.ContentsOf(project, a[project])
 		if err != nil {
 			return err
@@ -88,12 +88,12 @@ func (x *Differences) addDeployed(a, b map[string]json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		for _, name := range model.Keys(left.Outputs, right.Outputs) {
+		for _, name := range lists.Keys(left.Outputs, right.Outputs) {
 			if was, is := left.Outputs[name], right.Outputs[name]; !reflect.DeepEqual(was, is) {
 				x.Outputs = append(x.Outputs, OutputDifference{project, name, was, is})
 			}
 		}
-		for _, name := range model.Keys(left.Types, right.Types) {
+		for _, name := range lists.Keys(left.Types, right.Types) {
 			if was, is := left.Types[name], right.Types[name]; was != is {
 				x.Resources = append(x.Resources, TypeDifference{project, name, was, is})
 			}

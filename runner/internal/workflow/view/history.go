@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/output/report"
 	"mara/runner/internal/run/event"
 	"mara/runner/internal/run/journal"
@@ -239,7 +239,7 @@ func (h *History) newPast(run journal.Run, s *event.Summary) *Past {
 				break
 			}
 		}
-		cause.Projects = model.Map(f.Steps, func(step event.Step) string { return step.Name })
+		cause.Projects = lists.Map(f.Steps, func(step event.Step) string { return step.Name })
 		p.Causes = append(p.Causes, cause)
 	}
 	for _, f := range s.Findings() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/machine/layout"
@@ -108,7 +109,7 @@ func Redacted(value any) any { return config.Redacted(value, event.MaskURLs) }
 
 // Key finds a declared key. For an undeclared one it returns a key with only the name.
 func (c Values) Key(name string) (config.Key, bool) {
-	key, ok := model.Find(c.Declared, func(key config.Key) bool { return key.Name == name })
+	key, ok := lists.Find(c.Declared, func(key config.Key) bool { return key.Name == name })
 	key.Name = name
 	return key, ok
 }

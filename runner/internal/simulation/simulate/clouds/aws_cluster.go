@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/simulation/simulate"
 )
 
@@ -112,7 +112,7 @@ func needsNodes(o simulate.Object) []simulate.Requirement {
 
 func needsSubnets(path string) func(simulate.Object) []simulate.Requirement {
 	return func(o simulate.Object) []simulate.Requirement {
-		return model.Map(o.List(path), func(subnet any) simulate.Requirement {
+		return lists.Map(o.List(path), func(subnet any) simulate.Requirement {
 			id := fmt.Sprint(subnet)
 			return simulate.Requirement{
 				Fact: subnetFact + id, Missing: "InvalidRequestException: The subnet ID " + quote(id) + " does not exist",

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/simulation/simulate"
 )
 
@@ -59,13 +59,13 @@ func field(path string) func(simulate.Object) string {
 // fields makes ids that are several inputs joined together.
 func fields(separator string, paths ...string) func(simulate.Object) string {
 	return func(o simulate.Object) string {
-		return strings.Join(model.Map(paths, o.Text), separator)
+		return strings.Join(lists.Map(paths, o.Text), separator)
 	}
 }
 
 // below returns the paths of inputs in an object, or in the objects of a list.
 func below(path string, inputs ...string) []string {
-	return model.Map(inputs, func(input string) string { return path + "." + input })
+	return lists.Map(inputs, func(input string) string { return path + "." + input })
 }
 
 // needs makes links from an input that names another resource. A reference
@@ -115,7 +115,7 @@ func byID(fact, inUse string) func(simulate.Object) []simulate.Fact {
 
 // facts returns facts that vanish even while other resources require them.
 func facts(names ...string) []simulate.Fact {
-	return model.Map(names, func(name string) simulate.Fact { return simulate.Fact{Name: name} })
+	return lists.Map(names, func(name string) simulate.Fact { return simulate.Fact{Name: name} })
 }
 
 // check is a rule for inputs.
@@ -139,7 +139,7 @@ func wellFormed(path string, isGood func(text string) bool, wrong string) check 
 // every combines checks.
 func every(checks ...check) check {
 	return func(o simulate.Object) []simulate.Problem {
-		return slices.Concat(model.Map(checks, func(c check) []simulate.Problem { return c(o) })...)
+		return slices.Concat(lists.Map(checks, func(c check) []simulate.Problem { return c(o) })...)
 	}
 }
 

@@ -5,13 +5,13 @@ import (
 	"path"
 	"strings"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/simulation/simulate"
 )
 
 // hostAt returns the provider of the cluster whose API server has an address.
 func hostAt(server string) (found host, ok bool) {
-	return model.Find(hosts(), func(h host) bool {
+	return lists.Find(hosts(), func(h host) bool {
 		return strings.HasSuffix(server, "."+h.domain+".simulated"+nowhere)
 	})
 }

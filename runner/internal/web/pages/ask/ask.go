@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"slices"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/guard/query"
 	"mara/runner/internal/output/report"
 	"mara/runner/internal/web/page"
@@ -104,12 +104,12 @@ func (d *askPage) answer(r *page.Visit) (code int, err error) {
 	}
 	titles, rows, ok := query.Rows(results, columns)
 	if !ok {
-		d.Lines = model.Map(results[:min(len(results), mostShown)], page.ShowValue)
+		d.Lines = lists.Map(results[:min(len(results), mostShown)], page.ShowValue)
 		return 0, nil
 	}
 	d.Titles = titles
 	for _, row := range rows[:min(len(rows), mostShown)] {
-		d.Rows = append(d.Rows, model.Map(row, func(value any) string { return page.Visible(query.Cell(value)) }))
+		d.Rows = append(d.Rows, lists.Map(row, func(value any) string { return page.Visible(query.Cell(value)) }))
 	}
 	return 0, nil
 }

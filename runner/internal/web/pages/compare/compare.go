@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"slices"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
@@ -62,7 +62,7 @@ type comparePage struct {
 // show shows the page that compares two environments.
 func show(r *page.Visit) (page.Content, error) {
 	data := comparePage{A: r.Query.Get("a"), B: r.Query.Get("b")}
-	data.Names = model.Map(r.Fleet.Environments, func(e view.Environment) string { return e.Name })
+	data.Names = lists.Map(r.Fleet.Environments, func(e view.Environment) string { return e.Name })
 	if data.A == "" && data.B == "" {
 		data.Pairs = Pairs(r.Fleet)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"mara/projects/model"
+	"mara/config/lists"
 	"mara/runner/internal/repo/fleet"
 	"mara/runner/internal/web/page"
 	"mara/runner/internal/workflow/view"
@@ -340,7 +340,7 @@ func (d *fleetPage) group(all []view.Environment, f view.Fleet) {
 
 // wavesOf returns the names of the waves, in their order.
 func wavesOf(f view.Fleet) []string {
-	return model.Map(f.Waves, func(w fleet.Wave) string { return w.Name })
+	return lists.Map(f.Waves, func(w fleet.Wave) string { return w.Name })
 }
 
 // grouped returns the environments by a value, and the values that they have: first known ones, in their order, then
