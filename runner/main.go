@@ -18,14 +18,14 @@ import (
 	"mara/providers/cloud"
 	"mara/runner/internal/cli"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/kube/mirror"
-	"mara/runner/internal/kube/survey"
+	"mara/runner/internal/core/programhost"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/ui/mute"
+	"mara/runner/internal/core/vault"
+	"mara/runner/internal/feature/mirror"
+	"mara/runner/internal/feature/simulate/clouds"
+	"mara/runner/internal/feature/survey"
 	"mara/runner/internal/machine/interrupt"
-	"mara/runner/internal/output/ui/mute"
-	"mara/runner/internal/pulumi/programhost"
-	"mara/runner/internal/secrets/vault"
-	"mara/runner/internal/simulation/simulate/clouds"
 )
 
 // These are set when a release is linked.

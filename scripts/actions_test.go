@@ -258,7 +258,7 @@ func TestRunAction(t *testing.T) {
 // conforms checks that a summary is one that the runner could have written.
 func conforms(t *testing.T, summary string) {
 	t.Helper()
-	compiled, err := jsonschema.NewCompiler().Compile("../runner/internal/output/schema/summary.json")
+	compiled, err := jsonschema.NewCompiler().Compile("../runner/internal/cli/schema/summary.json")
 	if err != nil {
 		t.Fatal(err)
 	}

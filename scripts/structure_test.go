@@ -24,8 +24,8 @@ const mostFields = 20
 // largeStructs returns the structs that may have more fields, each with the reason.
 func largeStructs() map[string]string {
 	return map[string]string{
-		"runner/internal/run/event.Event":                       "mirrors a line of the event stream, whose format is flat",
-		"runner/internal/kube/pko.StackSpec":                    "mirrors the Stack resource of Pulumi's operator",
+		"runner/internal/core/event.Event":                      "mirrors a line of the event stream, whose format is flat",
+		"runner/internal/feature/operator.StackSpec":            "mirrors the Stack resource of Pulumi's operator",
 		"runner/mara-engine/openapi/datamodel/high/base.Schema": "mirrors the schema of OpenAPI in the library that it replaces",
 	}
 }
@@ -33,7 +33,7 @@ func largeStructs() map[string]string {
 // mostLines returns the maximum number of lines of packages that once collected everything,
 // without tests.
 func mostLines() map[string]int {
-	return map[string]int{"runner/internal/environment/session": 1250}
+	return map[string]int{"runner/internal/core/session": 1250}
 }
 
 func TestStructure(t *testing.T) {
@@ -132,8 +132,8 @@ func TestFilesThatNameAProvider(t *testing.T) {
 	}
 	_, list, _ := strings.Cut(string(guide), "Files that exist and change:")
 	list, _, _ = strings.Cut(list, "## ")
-	known := []string{"runner/internal/guard/updateplan/stateful.go", "runner/internal/kube/mirror/kubernetes.go",
-		"runner/internal/kube/survey/entry.go"}
+	known := []string{"runner/internal/core/updateplan/stateful.go", "runner/internal/feature/mirror/kubernetes.go",
+		"runner/internal/feature/survey/entry.go"}
 	found := 0
 	err = filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		path = strings.TrimPrefix(filepath.ToSlash(path), "../")

@@ -17,11 +17,11 @@ import (
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/programs"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/feature/simulate"
+	"mara/runner/internal/feature/simulate/clouds"
 	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/run/plan"
-	"mara/runner/internal/secrets/encryption"
-	"mara/runner/internal/simulation/simulate"
-	"mara/runner/internal/simulation/simulate/clouds"
 )
 
 // yardstick is the Automation API as its documentation shows it, with the stock

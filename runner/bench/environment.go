@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"mara/providers"
-	"mara/runner/internal/run/plan"
-	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/plan"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"mara/runner/internal/pulumi/pulumicli"
-	"mara/runner/internal/pulumi/pulumicli/wire"
+	"mara/runner/internal/core/pulumicli"
+	"mara/runner/internal/core/pulumicli/wire"
 )
 
 // resources is how many resources the previewed program has.

@@ -10,9 +10,9 @@ import (
 
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/executor"
-	"mara/runner/internal/run/plan"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/executor"
+	"mara/runner/internal/core/plan"
 )
 
 // measureScheduler walks plans whose steps do nothing.

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
 )
 
 // webEvents is how many events the run has that is followed: about those of an hour.

@@ -21,7 +21,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
 	"mara/projects/monitor"
-	"mara/runner/internal/pulumi/pulumicli/wire"
+	"mara/runner/internal/core/pulumicli/wire"
 )
 
 // cloudStack and cloud are a stack and the backend of Pulumi Cloud.

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"mara/projects/monitor"
-	"mara/runner/internal/pulumi/pulumicli/wire"
+	"mara/runner/internal/core/pulumicli/wire"
 )
 
 // readStackOutputs is the function that reads another stack.

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"mara/projects/monitor"
-	"mara/runner/internal/pulumi/pulumicli/wire"
+	"mara/runner/internal/core/pulumicli/wire"
 )
 
 // engineMonitor answers reads with the outputs in the state of every stack.

@@ -8,7 +8,7 @@ import (
 	"github.com/pulumi/pulumi/pkg/v3/secrets/passphrase"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
 
-	"mara/runner/internal/pulumi/pulumicli/wire"
+	"mara/runner/internal/core/pulumicli/wire"
 )
 
 // Pulumi derives the key of a passphrase in each process, with a million rounds for each

@@ -24,7 +24,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/version"
 	"golang.org/x/sys/unix"
 
-	"mara/runner/internal/pulumi/pulumicli/wire"
+	"mara/runner/internal/core/pulumicli/wire"
 )
 
 // workerFlag makes the program a worker, with the runner's pipes.

@@ -10,7 +10,7 @@ import (
 	"github.com/opentracing/opentracing-go"
 
 	"mara/projects/monitor"
-	"mara/runner/internal/pulumi/pulumicli/wire"
+	"mara/runner/internal/core/pulumicli/wire"
 )
 
 // The calls by which a program queries its providers.

@@ -16,8 +16,8 @@ import (
 	"github.com/pulumi/pulumi/pkg/v3/secrets/passphrase"
 	"github.com/pulumi/pulumi/sdk/v3"
 
-	"mara/runner/internal/pulumi/pulumicli/wire"
-	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/pulumicli/wire"
 )
 
 // crashFlag makes the test binary a worker that crashes in the middle of a

@@ -10,7 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/provider"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
-	"mara/runner/internal/machine/kindprovider"
+	"mara/runner/internal/feature/kind/kindprovider"
 )
 
 func main() {

@@ -16,25 +16,25 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config/lists"
-	"mara/runner/internal/cli/access"
-	"mara/runner/internal/cli/backups"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
-	"mara/runner/internal/cli/exports"
-	"mara/runner/internal/cli/firstrun"
-	"mara/runner/internal/cli/fleets"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/cli/inspect"
-	"mara/runner/internal/cli/mirrors"
 	"mara/runner/internal/cli/operations"
-	"mara/runner/internal/cli/operators"
 	"mara/runner/internal/cli/runs"
 	"mara/runner/internal/cli/secrets"
 	"mara/runner/internal/cli/tools"
-	"mara/runner/internal/cli/trial"
-	"mara/runner/internal/cli/web"
+	"mara/runner/internal/core/pulumicli"
+	accesscmd "mara/runner/internal/feature/access/command"
+	backups "mara/runner/internal/feature/backup/command"
+	"mara/runner/internal/feature/export"
+	"mara/runner/internal/feature/firstrun"
+	mirrors "mara/runner/internal/feature/mirror/command"
+	operators "mara/runner/internal/feature/operator/command"
+	"mara/runner/internal/feature/rollout/fleets"
+	"mara/runner/internal/feature/trial"
+	webcmd "mara/runner/internal/feature/web/command"
 	"mara/runner/internal/machine/interrupt"
-	"mara/runner/internal/pulumi/pulumicli"
 )
 
 // commands returns every command, in the order of the help text.
@@ -59,11 +59,11 @@ func commands(d cmd.Deps) []*cli.Command {
 		fleets.Command(d, append(operations.Rollouts(d), inspect.Check(d))...),
 		operations.Hook(d),
 		secrets.Command(d),
-		access.Command(d),
+		accesscmd.Command(d),
 		backups.Command(d),
 		mirrors.Command(d),
-		exports.Render(d),
-		exports.Export(d),
+		export.Render(d),
+		export.Export(d),
 		operators.Command(d),
 		operations.Unlock(d),
 		operations.Repair(d),
@@ -74,7 +74,7 @@ func commands(d cmd.Deps) []*cli.Command {
 		runs.Logs(d),
 		runs.Report(d),
 		runs.Support(d, Run),
-		web.Command(d),
+		webcmd.Command(d),
 		trial.Try(d, Run),
 		trial.Demo(d, Run),
 		tools.Env(d),

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/machine/preflight"
-	"mara/runner/internal/state/lock"
+	"mara/runner/internal/core/lock"
+	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/testing/cmdtest"
 )
 

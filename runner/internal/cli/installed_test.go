@@ -11,8 +11,8 @@ import (
 
 	"mara/projects/schemas"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/simulation/simulate"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/scripttest"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/eventtest"
 )

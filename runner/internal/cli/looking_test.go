@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/secrets/encryption"
 	"mara/runner/internal/testing/cmdtest"
 )
 

@@ -12,13 +12,13 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/kube/pko"
+	"mara/runner/internal/feature/operator"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/pkotest"
 )
 
 // exportedStacks exports an environment and reads its Stacks.
-func exportedStacks(t *testing.T, root string, more ...string) []pko.Stack {
+func exportedStacks(t *testing.T, root string, more ...string) []operator.Stack {
 	t.Helper()
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
@@ -38,9 +38,9 @@ func exportedStacks(t *testing.T, root string, more ...string) []pko.Stack {
 	if err != nil || len(files) != 13 {
 		t.Fatalf("%d files, error %v", len(files), err)
 	}
-	var stacks []pko.Stack
+	var stacks []operator.Stack
 	for _, file := range files {
-		var stack pko.Stack
+		var stack operator.Stack
 		content, err := os.ReadFile(file)
 		if err == nil {
 			err = yaml.UnmarshalStrict(content, &stack)
@@ -87,7 +87,7 @@ func TestOperator(t *testing.T) {
 	}
 	var got struct {
 		Version int
-		Stacks  []pko.State
+		Stacks  []operator.State
 	}
 	stdout, _ = run(cmd.ExitDone, "status", "-o", "json")
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || got.Version != 1 || len(got.Stacks) != len(stacks) || got.Stacks[0].Name != "dev-aws-vpc" || !got.Stacks[0].Destroys {

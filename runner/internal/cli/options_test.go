@@ -11,9 +11,9 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/repo/request"
-	"mara/runner/internal/simulation/simulate"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/testing/cmdtest"
 )
 

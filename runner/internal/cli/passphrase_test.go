@@ -12,7 +12,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/prompttest"
 )

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/pulumi/stacks"
-	"mara/runner/internal/run/journal"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/eventtest"
 )

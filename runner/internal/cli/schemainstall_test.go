@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/output/schema"
+	"mara/runner/internal/cli/schema"
 	"mara/runner/internal/testing/cmdtest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"mara/runner/internal/output/schema"
+	"mara/runner/internal/cli/schema"
 	"mara/runner/internal/testing/docs"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/output/schema"
-	"mara/runner/internal/run/journal"
+	"mara/runner/internal/cli/schema"
+	"mara/runner/internal/core/journal"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/eventtest"
 )

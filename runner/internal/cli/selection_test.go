@@ -8,9 +8,9 @@ import (
 
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/run/plan"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/plan"
 	"mara/runner/internal/testing/cmdtest"
 )
 

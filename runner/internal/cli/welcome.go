@@ -6,8 +6,8 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
+	"mara/runner/internal/core/discover"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/repo/adopt"
 )
 
 // welcome says what is in the directory that a command line without a command was typed in, and which commands come
@@ -44,7 +44,7 @@ func lookAround(d cmd.Deps) (what string, next []suggestion) {
 			{"web", "shows all environments and runs in the browser"},
 		}
 	}
-	if found, _, err := adopt.Find(d.Dir); err == nil && len(found) > 0 {
+	if found, _, err := discover.Find(d.Dir); err == nil && len(found) > 0 {
 		were := "were"
 		if len(found) == 1 {
 			were = "was"

@@ -10,10 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/ui"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/prompt"
-	"mara/runner/internal/output/ui"
 )
 
 // Action returns an action that reads the flags that many commands share, then

@@ -3,7 +3,7 @@ package cmd
 import (
 	"context"
 
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/machine/failure"
 )

@@ -14,16 +14,16 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/runner/internal/environment/doctor"
-	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/leftovers"
+	"mara/runner/internal/core/lock"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/feature/doctor"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/pulumi/stacks"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/run/plan"
-	"mara/runner/internal/state/lock"
 )
 
 // The exit codes.

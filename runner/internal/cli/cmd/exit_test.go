@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"mara/config"
-	"mara/runner/internal/environment/doctor"
-	"mara/runner/internal/environment/leftovers"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/leftovers"
+	"mara/runner/internal/core/lock"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/statefiles"
+	"mara/runner/internal/feature/doctor"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/prompt"
-	"mara/runner/internal/pulumi/stacks"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/run/plan"
-	"mara/runner/internal/state/lock"
-	"mara/runner/internal/state/statefiles"
 )
 
 // TestExitTable holds an error against every entry of the table: each has to be

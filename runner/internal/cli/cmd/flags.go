@@ -9,10 +9,10 @@ import (
 
 	"mara/config/lists"
 	"mara/providers"
+	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/repo/fleet"
-	"mara/runner/internal/run/plan"
-	"mara/runner/internal/simulation/simulate"
 )
 
 // KeyValue splits the text KEY=VALUE of a flag, which has to have a key.

@@ -12,15 +12,15 @@ import (
 
 	"mara/config"
 	"mara/providers/cloud"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/kube/mirror"
+	"mara/runner/internal/core/catalogue"
+	"mara/runner/internal/core/discover"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/ui"
+	"mara/runner/internal/feature/mirror"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/output/ui"
-	"mara/runner/internal/repo/adopt"
-	"mara/runner/internal/repo/catalogue"
-	"mara/runner/internal/repo/request"
 )
 
 // Common has the options that many commands share. Options without flags have defaults.
@@ -149,7 +149,7 @@ type noRoot struct{ *config.NoRootError }
 
 // NextStep names the command that makes a root: another one beside Pulumi projects.
 func (e noRoot) NextStep() string {
-	found, _, err := adopt.Find(e.Start)
+	found, _, err := discover.Find(e.Start)
 	if err != nil || len(found) == 0 {
 		return e.NoRootError.NextStep()
 	}

@@ -17,17 +17,17 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/inventory"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/cli/schema"
+	"mara/runner/internal/core/catalogue"
+	"mara/runner/internal/core/discover"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/output/schema"
-	"mara/runner/internal/repo/adopt"
-	"mara/runner/internal/repo/catalogue"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/plan"
-	"mara/runner/internal/secrets/encryption"
 )
 
 // Adopt returns `runner adopt`.
@@ -132,10 +132,10 @@ func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
 
 // updated is what --update adds.
 type updated struct {
-	File   string           `json:"file"`
-	Added  []adopt.Addition `json:"added"`
-	Unsure []string         `json:"unsure"`
-	Text   string           `json:"text"`
+	File   string              `json:"file"`
+	Added  []discover.Addition `json:"added"`
+	Unsure []string            `json:"unsure"`
+	Text   string              `json:"text"`
 }
 
 // update adds an adoption to the mara.yaml that exists.
@@ -157,18 +157,18 @@ func update(d cmd.Deps, o adoptOptions, file string, a adopted) error {
 	if o.Print {
 		shown = text
 	}
-	return o.Show(d, updated{file, append([]adopt.Addition{}, added...), a.Unsure, text}, shown)
+	return o.Show(d, updated{file, append([]discover.Addition{}, added...), a.Unsure, text}, shown)
 }
 
 // describeAdditions lists what was added to a mara.yaml.
-func describeAdditions(file string, added []adopt.Addition) string {
+func describeAdditions(file string, added []discover.Addition) string {
 	if len(added) == 0 {
 		return fmt.Sprintf("%s has everything that was found; nothing was changed\n", file)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "updated %s:\n", file)
 	for _, add := range added {
-		reads := lists.Map(add.Reads, func(e adopt.Edge) string { return fmt.Sprintf("%s (%s)", e.Project, e.Evidence) })
+		reads := lists.Map(add.Reads, func(e discover.Edge) string { return fmt.Sprintf("%s (%s)", e.Project, e.Evidence) })
 		verb := " reads "
 		if add.IsNew {
 			verb = ", which reads "
@@ -182,14 +182,14 @@ func describeAdditions(file string, added []adopt.Addition) string {
 type adopted struct {
 	Root string `json:"root"`
 	File string `json:"file"`
-	adopt.Adoption
+	discover.Adoption
 	Text string `json:"text"`
 	plan plan.Plan
 }
 
 // adoption reads the directory and the backend. It changes nothing.
 func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err error) {
-	found, unsure, err := adopt.Find(o.Root)
+	found, unsure, err := discover.Find(o.Root)
 	if err != nil {
 		return a, &failure.Environment{Text: fmt.Sprintf("looking for projects: %v", err)}
 	}
@@ -210,7 +210,7 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 		return a, err
 	}
 	a = adopted{Root: o.Root, File: config.MaraFile}
-	if a.Adoption, err = adopt.New(o.Root, found, states); err != nil {
+	if a.Adoption, err = discover.New(o.Root, found, states); err != nil {
 		return a, err
 	}
 	a.Unsure = append(unsure, a.Unsure...)
@@ -225,13 +225,13 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 }
 
 // deployedStates reads the states of projects, by project and then by stack.
-func deployedStates(ctx context.Context, s *session.Session, found []adopt.Found) (adopt.States, error) {
+func deployedStates(ctx context.Context, s *session.Session, found []discover.Found) (discover.States, error) {
 	byStack, err := inventory.States(ctx, s, func(_ string, projects []string) []string {
 		return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
-			return !slices.ContainsFunc(found, func(f adopt.Found) bool { return f.Name == project })
+			return !slices.ContainsFunc(found, func(f discover.Found) bool { return f.Name == project })
 		})
 	})
-	states := adopt.States{}
+	states := discover.States{}
 	for stack, projects := range byStack {
 		for project, state := range projects {
 			if states[project] == nil {

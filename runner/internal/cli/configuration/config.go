@@ -14,9 +14,9 @@ import (
 	"mara/config/lists"
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/repo/request"
-	"mara/runner/internal/workflow/view"
 )
 
 // Command returns `runner config` with its subcommands.

@@ -9,9 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/workflow/view"
 )
 
 func diffCommand(d cmd.Deps) *cli.Command {

@@ -15,9 +15,9 @@ import (
 	"mara/projects/application"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/run/event"
 )
 
 // Eject returns `runner eject`.

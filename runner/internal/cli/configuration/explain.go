@@ -11,8 +11,8 @@ import (
 	"mara/config"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/answers"
-	"mara/runner/internal/workflow/view"
+	"mara/runner/internal/core/view"
+	"mara/runner/internal/feature/survey/answers"
 )
 
 func explainCommand(d cmd.Deps) *cli.Command {

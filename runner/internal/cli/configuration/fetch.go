@@ -12,10 +12,10 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/gitsource"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/process"
-	"mara/runner/internal/repo/gitsource"
-	"mara/runner/internal/run/event"
 )
 
 // DirectoryArgument returns the directory that the first argument names, by default the working

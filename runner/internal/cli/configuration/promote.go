@@ -12,12 +12,12 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/gitsource"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/kube/examine"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/repo/gitsource"
-	"mara/runner/internal/repo/request"
 )
 
 // Promote returns `runner promote`.

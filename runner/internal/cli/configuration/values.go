@@ -10,11 +10,11 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/identity"
+	"mara/runner/internal/core/identity"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/repo/request"
-	"mara/runner/internal/workflow/view"
 )
 
 func listCommand(d cmd.Deps) *cli.Command {

@@ -10,10 +10,10 @@ import (
 
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/sarif"
+	"mara/runner/internal/feature/doctor/check"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/output/sarif"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/workflow/check"
 )
 
 // Check returns `runner check`.

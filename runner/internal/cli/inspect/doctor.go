@@ -11,11 +11,11 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/doctor"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/feature/doctor"
+	"mara/runner/internal/feature/doctor/check"
+	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/machine/preflight"
-	"mara/runner/internal/workflow/check"
 )
 
 // Doctor returns `runner doctor`.

@@ -8,11 +8,11 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/discover"
+	"mara/runner/internal/core/journal"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/repo/adopt"
-	"mara/runner/internal/run/journal"
 )
 
 // runLearn adds to mara.yaml the references that the projects were seen to make.
@@ -32,7 +32,7 @@ func runLearn(d cmd.Deps, o planOptions) error {
 	if err != nil {
 		return err
 	}
-	text, added, err := adopt.AddReads(content, edges, names)
+	text, added, err := discover.AddReads(content, edges, names)
 	if err != nil {
 		return &failure.Environment{Text: fmt.Sprintf("%s: %v", file, err)}
 	}
@@ -41,13 +41,13 @@ func runLearn(d cmd.Deps, o planOptions) error {
 			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}
 		}
 	}
-	return o.Show(d, append([]adopt.Addition{}, added...), learned(file, added))
+	return o.Show(d, append([]discover.Addition{}, added...), learned(file, added))
 }
 
 // seen returns the references that the newest run of each project has made without a declaration, by the path of the
 // project. paths are the paths of projects by their names.
-func seen(root string, paths map[string]string) (map[string][]adopt.Edge, error) {
-	edges := map[string][]adopt.Edge{}
+func seen(root string, paths map[string]string) (map[string][]discover.Edge, error) {
+	edges := map[string][]discover.Edge{}
 	known := map[string]bool{} // projects whose newest run was read
 	for _, simulated := range []bool{false, true} {
 		runs, err := journal.Summaries(layout.Of(root, simulated).Runs())
@@ -62,7 +62,7 @@ func seen(root string, paths map[string]string) (map[string][]adopt.Edge, error)
 			for _, alert := range summary.Warnings {
 				if path := paths[alert.Project]; alert.Undeclared != "" && path != "" && ran[alert.Project] {
 					evidence := fmt.Sprintf("seen in the %s of %s, run %s", summary.Operation, summary.Stack, run.ID)
-					edges[path] = append(edges[path], adopt.Edge{Project: alert.Undeclared, Evidence: evidence})
+					edges[path] = append(edges[path], discover.Edge{Project: alert.Undeclared, Evidence: evidence})
 				}
 			}
 			for name, did := range ran {
@@ -74,7 +74,7 @@ func seen(root string, paths map[string]string) (map[string][]adopt.Edge, error)
 }
 
 // learned lists what was added to a mara.yaml.
-func learned(file string, added []adopt.Addition) string {
+func learned(file string, added []discover.Addition) string {
 	if len(added) == 0 {
 		return file + " declares every reference that was seen; nothing was changed\n"
 	}

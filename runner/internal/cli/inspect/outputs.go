@@ -10,8 +10,8 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/identity"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/identity"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
 )

@@ -12,13 +12,13 @@ import (
 	"mara/projects/model/operation"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/catalogue"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/repo/catalogue"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/run/plan"
 )
 
 // Plan returns `runner plan`.

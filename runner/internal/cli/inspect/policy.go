@@ -8,12 +8,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/guard/policy"
-	"mara/runner/internal/guard/query"
+	"mara/runner/internal/core/operate"
+	"mara/runner/internal/core/query"
+	"mara/runner/internal/core/sarif"
+	"mara/runner/internal/feature/policy"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/output/sarif"
-	"mara/runner/internal/workflow/operate"
 )
 
 // Policy returns `runner policy`.

@@ -10,9 +10,9 @@ import (
 
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/inventory"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/guard/query"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/query"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/kube/live"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"

@@ -15,15 +15,15 @@ import (
 	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/inventory"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/catalogue"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/scope"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/pulumi/stacks"
-	"mara/runner/internal/repo/catalogue"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/state/scope"
-	"mara/runner/internal/workflow/view"
 )
 
 // Stacks returns `runner stacks`.

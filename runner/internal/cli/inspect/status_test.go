@@ -12,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/environment/inventory"
-	"mara/runner/internal/output/schema"
-	"mara/runner/internal/pulumi/stacks"
-	"mara/runner/internal/workflow/view"
+	"mara/runner/internal/cli/schema"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/view"
 )
 
 // TestSchemasKnowEveryField compares what is printed with what is described.

@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/inventory"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/guard/query"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/query"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/kube/live"
 	"mara/runner/internal/kube/manifest"
 )

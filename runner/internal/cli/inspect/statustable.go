@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/inventory"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/request"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/repo/request"
-	"mara/runner/internal/run/event"
 )
 
 // text formats the status for people.

@@ -6,8 +6,8 @@ import (
 	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/secrets/vault"
-	"mara/runner/internal/workflow/operate"
+	"mara/runner/internal/core/operate"
+	"mara/runner/internal/core/vault"
 )
 
 // Commands returns the commands preview, up, refresh, drift and destroy.

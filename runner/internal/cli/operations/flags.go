@@ -11,12 +11,12 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/executor"
+	"mara/runner/internal/core/operate"
+	"mara/runner/internal/core/relay"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/ui"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/output/ui"
-	"mara/runner/internal/pulumi/stacks"
-	"mara/runner/internal/run/executor"
-	"mara/runner/internal/workflow/operate"
-	"mara/runner/internal/workflow/relay"
 )
 
 func executionFlags() []cli.Flag {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/workflow/operate"
+	"mara/runner/internal/core/operate"
 )
 
 // TestCarriedFlags: the flags of a run appear in the commands that are proposed after it.

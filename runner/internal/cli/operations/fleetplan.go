@@ -10,10 +10,10 @@ import (
 
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/feature/rollout"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/repo/fleet"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/workflow/rollout"
 )
 
 // fleetFlags returns the flags of a command that shows the fleet in some forms, after some that only this one has.

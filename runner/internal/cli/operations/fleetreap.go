@@ -11,13 +11,13 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/view"
+	"mara/runner/internal/feature/rollout"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/parallel"
-	"mara/runner/internal/repo/fleet"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/workflow/rollout"
-	"mara/runner/internal/workflow/view"
 )
 
 // FleetReap returns `runner fleet reap`.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/repo/fleet"
+	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/core/view"
 	"mara/runner/internal/testing/cmdtest"
-	"mara/runner/internal/workflow/view"
 )
 
 func TestWhatIsPastItsTime(t *testing.T) {

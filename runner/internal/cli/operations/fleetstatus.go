@@ -11,10 +11,10 @@ import (
 
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/metrics"
+	"mara/runner/internal/core/record"
+	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/workflow/metrics"
-	"mara/runner/internal/workflow/record"
-	"mara/runner/internal/workflow/view"
 )
 
 // FleetStatus returns `runner fleet status`.

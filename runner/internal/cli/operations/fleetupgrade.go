@@ -10,11 +10,11 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/feature/rollout"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/repo/fleet"
-	"mara/runner/internal/workflow/rollout"
 )
 
 // FleetUpgrade returns `runner fleet upgrade`.

@@ -10,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/guard/updateplan"
+	"mara/runner/internal/core/operate"
+	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/workflow/operate"
 )
 
 // The values of --unknown-costs, and of --unknown-programs: what up --plan does with a program that cannot be compared

@@ -5,9 +5,9 @@ import (
 
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/plan"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
 )
 
 // Hook returns `runner hook`, with the commands below it.

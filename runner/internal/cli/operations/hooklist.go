@@ -11,7 +11,7 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/typeset"
 )
 

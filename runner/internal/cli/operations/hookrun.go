@@ -10,12 +10,12 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/identity"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/executor"
+	"mara/runner/internal/core/identity"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/executor"
-	"mara/runner/internal/run/plan"
 )
 
 func hookRunCommand(d cmd.Deps) *cli.Command {

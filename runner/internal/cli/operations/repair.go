@@ -7,7 +7,7 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/workflow/operate"
+	"mara/runner/internal/core/operate"
 )
 
 // Repair returns `runner repair`.

@@ -8,9 +8,9 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/feature/rollout"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/repo/fleet"
-	"mara/runner/internal/workflow/rollout"
 )
 
 type rolloutOptions struct {

@@ -9,8 +9,8 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/identity"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/identity"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 )

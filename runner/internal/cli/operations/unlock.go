@@ -12,11 +12,11 @@ import (
 
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/identity"
-	"mara/runner/internal/environment/leftovers"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/secrets/encryption"
-	"mara/runner/internal/state/lock"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/identity"
+	"mara/runner/internal/core/leftovers"
+	"mara/runner/internal/core/lock"
+	"mara/runner/internal/core/session"
 )
 
 // Unlock returns `runner unlock`.

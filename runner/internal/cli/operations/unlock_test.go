@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/environment/leftovers"
-	"mara/runner/internal/state/lock"
+	"mara/runner/internal/core/leftovers"
+	"mara/runner/internal/core/lock"
 )
 
 // TestMayBeHeld: without --force, only locks whose holders are certainly gone are removed.

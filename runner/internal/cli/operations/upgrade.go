@@ -19,19 +19,19 @@ import (
 	"mara/projects/offers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
-	"mara/runner/internal/environment/inventory"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/guard/query"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/query"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/view"
+	"mara/runner/internal/feature/backup"
+	"mara/runner/internal/feature/upgrade"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/kube/live"
-	"mara/runner/internal/kube/velero"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/repo/request"
-	"mara/runner/internal/run/plan"
-	"mara/runner/internal/workflow/upgrade"
-	"mara/runner/internal/workflow/view"
 )
 
 // Upgrade returns `runner upgrade` with its subcommand plan.
@@ -254,7 +254,7 @@ func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e upgrade.E
 		return items, append(more, upgrade.Obstacle{Where: "backup", Text: "the environment has no backups; the optional " +
 			"project backup makes them (`runner plan --optional`)"}), nil
 	}
-	all, err := velero.Server{Cluster: cluster, Namespace: projects.Backup().Namespace}.List(ctx)
+	all, err := backup.Server{Cluster: cluster, Namespace: projects.Backup().Namespace}.List(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,11 +18,11 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/lock"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/state/lock"
 )
 
 // Logs returns `runner logs`.

@@ -14,15 +14,15 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/relay"
+	"mara/runner/internal/core/report"
+	"mara/runner/internal/core/ui"
+	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/output/report"
-	"mara/runner/internal/output/ui"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/workflow/relay"
-	"mara/runner/internal/workflow/view"
 )
 
 // flags returns the flags that choose the runs of a root or a stack.

@@ -18,12 +18,12 @@ import (
 
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
 )
 
 // Support returns `runner support`.

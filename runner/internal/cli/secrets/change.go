@@ -14,11 +14,11 @@ import (
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/secrets/encryption"
-	"mara/runner/internal/secrets/vault"
 )
 
 func setCommand(d cmd.Deps) *cli.Command {

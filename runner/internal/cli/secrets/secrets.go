@@ -15,12 +15,12 @@ import (
 	"mara/config"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
-	"mara/runner/internal/secrets/encryption"
-	"mara/runner/internal/secrets/vault"
 )
 
 // Command returns `runner secrets` with its subcommands.

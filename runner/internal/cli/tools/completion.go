@@ -13,11 +13,11 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
-	"mara/runner/internal/guard/query"
+	"mara/runner/internal/cli/schema"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/query"
+	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/output/schema"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/simulation/simulate"
 )
 
 // Completion returns `runner completion`. At each TAB the scripts call it with "--" and the

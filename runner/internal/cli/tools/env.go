@@ -13,8 +13,8 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/event"
 )
 
 // Env returns `runner env`.

@@ -10,10 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/process"
-	"mara/runner/internal/secrets/encryption"
 )
 
 // Kubectl returns `runner kubectl`.

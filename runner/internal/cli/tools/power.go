@@ -7,9 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/power"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/feature/kind/power"
 )
 
 // Stop returns `runner stop`.

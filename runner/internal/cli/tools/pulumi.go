@@ -19,13 +19,13 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/engine"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/pulumicli/wire"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/process"
-	"mara/runner/internal/pulumi/engine"
-	"mara/runner/internal/pulumi/pulumicli/wire"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/secrets/encryption"
 )
 
 // Pulumi returns `runner pulumi`.

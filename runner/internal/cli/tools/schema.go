@@ -13,9 +13,9 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/schema"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
-	"mara/runner/internal/output/schema"
 )
 
 // Schema returns `runner schema`.

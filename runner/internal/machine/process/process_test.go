@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"mara/runner/internal/core/lock"
 	"mara/runner/internal/machine/process"
-	"mara/runner/internal/state/lock"
 )
 
 // roleVariable makes the test's own program play a part, on any system.

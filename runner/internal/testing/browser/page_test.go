@@ -9,9 +9,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"mara/providers"
-	"mara/runner/internal/output/report"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/plan"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/report"
 	"mara/runner/internal/testing/eventtest"
 	"mara/runner/internal/testing/uitest"
 )

@@ -18,7 +18,7 @@ import (
 	"mara/providers/cloud"
 	"mara/providers/cloud/digitaloceancloud"
 	"mara/providers/cloud/linodecloud"
-	"mara/runner/internal/environment/wizard"
+	"mara/runner/internal/feature/firstrun/wizard"
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/testing/cloudtest"
 )

@@ -15,12 +15,12 @@ import (
 	"mara/projects/model/operation"
 	"mara/projects/pulumi-language-mara/wire"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/environment/session"
-	"mara/runner/internal/machine/preflight"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/run/plan"
-	"mara/runner/internal/secrets/vault"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/vault"
+	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/testing/scripttest"
 )
 

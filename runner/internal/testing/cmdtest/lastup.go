@@ -5,12 +5,12 @@ import (
 
 	"mara/config"
 	"mara/providers"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/inputs"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/run/plan"
-	"mara/runner/internal/workflow/inputs"
 )
 
 // LastUp returns an environment whose last up was about some projects, with these

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/state/lock"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/lock"
 )
 
 // sharing creates a directory with one project, whose backend others have, too. A run in

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // TestBucket: where states are in a bucket, so are the locks of runs and Pulumi's, and

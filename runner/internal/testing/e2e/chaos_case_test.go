@@ -9,7 +9,7 @@ import (
 
 	"mara/projects"
 	"mara/providers"
-	"mara/runner/internal/run/plan"
+	"mara/runner/internal/core/plan"
 )
 
 // The kinds of trouble.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // ending is how a disturbed run ended.

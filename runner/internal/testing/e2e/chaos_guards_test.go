@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/simulation/simulate"
+	"mara/runner/internal/feature/simulate"
 )
 
 // fewGuarded is how many guarded runs are disturbed by `make test`: one for each guard

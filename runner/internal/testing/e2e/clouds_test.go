@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/machine/preflight"
+	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/testing/cloudtest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/machine/preflight"
+	"mara/runner/internal/feature/doctor/preflight"
 )
 
 const digitaloceanToken = "example-of-a-digitalocean-token"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/machine/preflight"
+	"mara/runner/internal/feature/doctor/preflight"
 )
 
 // findings runs the doctor and returns what it found, by check. It writes nothing

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // lose deletes something from the simulated clouds behind the runner's back.

@@ -21,8 +21,8 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"mara/projects/schemas"
-	"mara/runner/internal/machine/preflight"
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/testing/cloudtest"
 	"mara/runner/internal/testing/scripttest"
 )

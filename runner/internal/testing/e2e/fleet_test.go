@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/state/lock"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/lock"
 )
 
 // newFleet creates a root with environments in three waves, of two projects each: a

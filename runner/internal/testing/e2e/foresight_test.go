@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/guard/updateplan"
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/updateplan"
 )
 
 // newReaders creates an environment of three projects, each of which reads the previous

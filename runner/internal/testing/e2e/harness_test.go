@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // The two ways to run Pulumi: the engine inside, and the stock CLI.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // TestPastRuns looks at a failed run and the one that resumed it, with every

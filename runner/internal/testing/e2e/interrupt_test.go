@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // TestInterrupts sends signals while the cluster is being created, which takes

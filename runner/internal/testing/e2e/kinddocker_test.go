@@ -18,8 +18,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects/infrastructure/kind/kindsdk"
-	"mara/runner/internal/machine/containers"
-	"mara/runner/internal/machine/kindprovider"
+	"mara/runner/internal/feature/kind/containers"
+	"mara/runner/internal/feature/kind/kindprovider"
 	"mara/runner/internal/testing/kindtest"
 	"mara/runner/internal/testing/scripttest"
 )

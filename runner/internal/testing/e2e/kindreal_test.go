@@ -14,8 +14,8 @@ import (
 
 	"mara/projects"
 	"mara/projects/model"
-	"mara/runner/internal/machine/containers"
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/feature/kind/containers"
 	"mara/runner/internal/testing/kindtest"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/providers"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/kube/examine"
 	"mara/runner/internal/kube/kubeapi"
-	"mara/runner/internal/run/event"
 	"mara/runner/internal/testing/helmdrifttest"
 )
 

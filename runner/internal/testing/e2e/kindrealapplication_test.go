@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"mara/runner/internal/feature/upgrade"
 	"mara/runner/internal/testing/kindtest"
-	"mara/runner/internal/workflow/upgrade"
 )
 
 // bare is the beginning of mara.yaml of an environment on a cluster that has little more than applications.

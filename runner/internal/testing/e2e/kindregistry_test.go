@@ -7,7 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"mara/projects/infrastructure/kind/kindsdk"
-	"mara/runner/internal/machine/containers"
+	"mara/runner/internal/feature/kind/containers"
 	"mara/runner/internal/testing/kindtest"
 )
 

@@ -26,8 +26,8 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"mara/projects/infrastructure/kind/kindsdk"
-	"mara/runner/internal/machine/kindprovider"
-	"mara/runner/internal/pulumi/pulumicli"
+	"mara/runner/internal/core/pulumicli"
+	"mara/runner/internal/feature/kind/kindprovider"
 	"mara/runner/internal/testing/kindtest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/core/encryption"
 )
 
 // expectHarmlessSalt has plain Pulumi run a program without secrets, which must not

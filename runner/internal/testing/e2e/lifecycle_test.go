@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/providers"
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // plans are the providers and the sizes of their plans.

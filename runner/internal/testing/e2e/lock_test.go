@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // TestOneRunAtATime runs up while another run creates the cluster.

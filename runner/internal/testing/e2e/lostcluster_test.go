@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // clusterFindings returns the messages of the findings about a cluster that goes.

@@ -22,7 +22,7 @@ import (
 
 	"mara/config"
 	"mara/projects"
-	"mara/runner/internal/kube/mirror"
+	"mara/runner/internal/feature/mirror"
 	"mara/runner/internal/testing/mirrortest"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // TestReaderGoesAway runs `runner up | head -1`: the run continues to its end.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/guard/updateplan"
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/updateplan"
 )
 
 // TestPolicies: a finding that denies fails a preview, and keeps an up from

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // TestPreviewOfTheWholeEnvironment previews before anything exists, when

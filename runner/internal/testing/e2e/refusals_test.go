@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mara/providers"
-	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/testing/scripttest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // previewedAgain returns the projects that an up has previewed a second time.

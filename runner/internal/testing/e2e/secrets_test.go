@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"mara/runner/internal/secrets/encryption"
+	"mara/runner/internal/core/encryption"
 )
 
 // TestSecretsAreNowhereInPlainText plants secrets, runs everything, and

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/testing/prompttest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // really lists the projects that an up has run, in plan order.

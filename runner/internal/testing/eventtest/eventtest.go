@@ -9,7 +9,7 @@ import (
 
 	"mara/projects/model/needs"
 	"mara/projects/model/operation"
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // Run is a recorded run.

@@ -9,7 +9,7 @@ import (
 
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
-	"mara/runner/internal/machine/containers"
+	"mara/runner/internal/feature/kind/containers"
 )
 
 // Creation is how the next creations of clusters go.

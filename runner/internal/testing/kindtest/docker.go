@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/machine/containers"
+	"mara/runner/internal/feature/kind/containers"
 )
 
 // Docker returns the real docker of this machine. It skips the test if no daemon

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/machine/containers"
-	"mara/runner/internal/machine/kindprovider"
+	"mara/runner/internal/feature/kind/containers"
+	"mara/runner/internal/feature/kind/kindprovider"
 )
 
 // Machine is a machine with a container runtime.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"mara/runner/internal/kube/pko"
+	"mara/runner/internal/feature/operator"
 )
 
 // Operator is the model. Its clock stands still but for Pass.
@@ -32,8 +32,8 @@ type Operator struct {
 type stack struct {
 	name        string
 	labels      map[string]string
-	spec        map[string]any // as the API has it
-	read        pko.StackSpec  // and as the controller reads it
+	spec        map[string]any     // as the API has it
+	read        operator.StackSpec // and as the controller reads it
 	generation  int
 	request     string // the annotation that asks for a run
 	seenRequest string
@@ -66,7 +66,7 @@ func New(took time.Duration) *Operator {
 }
 
 // Apply applies Stacks as `kubectl apply` does.
-func (o *Operator) Apply(stacks ...pko.Stack) {
+func (o *Operator) Apply(stacks ...operator.Stack) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, given := range stacks {
@@ -218,7 +218,7 @@ func (o *Operator) remove(s *stack) {
 }
 
 // synced does what the controller's isSynced does.
-func (s *stack) synced(spec pko.StackSpec, commit string, now time.Time) bool {
+func (s *stack) synced(spec operator.StackSpec, commit string, now time.Time) bool {
 	last := s.last
 	switch {
 	case last == nil || last.generation != s.generation || last.request != s.request:
@@ -264,7 +264,7 @@ func (s *stack) mark(kind, reason, message string) bool {
 
 // prerequisites returns a message about unsatisfied prerequisites, or "", and requests another
 // run of prerequisites whose success is too old.
-func (o *Operator) prerequisites(spec pko.StackSpec) string {
+func (o *Operator) prerequisites(spec operator.StackSpec) string {
 	unsatisfied := ""
 	for _, need := range spec.Needs {
 		other, there := o.stacks[need.Name]
@@ -284,7 +284,7 @@ func (o *Operator) prerequisites(spec pko.StackSpec) string {
 	return unsatisfied
 }
 
-func (o *Operator) start(s *stack, spec pko.StackSpec, commit string) {
+func (o *Operator) start(s *stack, spec operator.StackSpec, commit string) {
 	kind := "up"
 	if spec.Preview {
 		kind = "preview"

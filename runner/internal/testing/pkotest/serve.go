@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/kube/pko"
+	"mara/runner/internal/feature/operator"
 )
 
 // Serve serves the Stacks as an API server does until the test ends, and returns a
@@ -64,7 +64,7 @@ func (o *Operator) answer(r *http.Request, path, name string, body []byte) (any,
 			return nil, 0
 		}
 		merge(s.spec, patch.Spec)
-		s.read, s.generation = as[pko.StackSpec](s.spec), s.generation+1
+		s.read, s.generation = as[operator.StackSpec](s.spec), s.generation+1
 		return o.object(s), http.StatusOK
 	}
 	return nil, 0

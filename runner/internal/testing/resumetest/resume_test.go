@@ -18,10 +18,10 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/providers"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/executor"
-	"mara/runner/internal/run/journal"
-	"mara/runner/internal/run/plan"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/executor"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/plan"
 )
 
 // world is an environment that breaks at random. It is the operator, too.

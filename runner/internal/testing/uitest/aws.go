@@ -5,7 +5,7 @@ import (
 
 	"mara/projects/model/needs"
 	"mara/projects/model/operation"
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // AWS returns an up of a new environment on AWS, with realistic times.

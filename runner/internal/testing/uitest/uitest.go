@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mara/projects/model/operation"
-	"mara/runner/internal/run/event"
+	"mara/runner/internal/core/event"
 )
 
 // Project is a project of a played run.

@@ -11,16 +11,16 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/runner/internal/environment/session"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/view"
+	"mara/runner/internal/feature/web/child"
+	"mara/runner/internal/feature/web/page"
 	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/repo/request"
-	"mara/runner/internal/run/event"
-	"mara/runner/internal/run/journal"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/eventtest"
-	"mara/runner/internal/web/child"
-	"mara/runner/internal/web/page"
-	"mara/runner/internal/workflow/view"
 )
 
 const (

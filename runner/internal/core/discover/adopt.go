@@ -1,0 +1,246 @@
+// Package discover analyzes existing Pulumi projects of a repository: which stacks form an
+// environment, and which project reads which. It uses the stack references in the states
+// or, for projects that are not deployed, the sources. The result is a mara.yaml with the
+// evidence as comments. The package executes and changes nothing.
+package discover
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/config/lists"
+	"mara/projects/model"
+	"mara/runner/internal/core/references"
+)
+
+// Found is a project found in the repository.
+type Found struct {
+	references.Project
+	Path    string // directory below the root, with slashes
+	Backend string // backend in its Pulumi.yaml, or ""
+}
+
+// States are the states of stacks, by project and then by stack.
+type States map[string]map[string]json.RawMessage
+
+// Adoption is the result of the analysis.
+type Adoption struct {
+	Projects     []Project `json:"projects"`     // each after the projects it reads
+	Environments []string  `json:"environments"` // environments with stacks
+	Unsure       []string  `json:"unsure"`
+}
+
+// Project is a project with its place among the others.
+type Project struct {
+	Name   string   `json:"name"`
+	Path   string   `json:"path"`
+	Stack  string   `json:"stack,omitempty"` // pattern of its stack names; "" for the names of the environments
+	Stacks []string `json:"stacks"`          // existing stacks
+	Reads  []Edge   `json:"reads"`
+	Closes []Edge   `json:"closes_circle,omitempty"` // edges skipped because they close a cycle
+	// Perhaps are edges with too little evidence, which reads does not have.
+	Perhaps []Edge `json:"perhaps,omitempty"`
+	// Computed are places of references whose projects are unknown.
+	Computed []string `json:"computed,omitempty"`
+}
+
+// Edge is a project that another one reads, with the evidence.
+type Edge = references.Edge
+
+// Deployed is the certainty of an edge that a state has.
+const Deployed references.Certainty = "deployed"
+
+// New analyzes the projects below a root and their states.
+func New(root string, found []Found, states States) (Adoption, error) {
+	a := adoption{found: found, states: states, names: patterns(found, states), reads: map[string][]Edge{},
+		perhaps: map[string][]Edge{}, computed: map[string][]string{}}
+	a.tellStacks()
+	sources := references.Read(root, lists.Map(found, func(f Found) references.Project { return f.Project }))
+	for _, f := range found {
+		if err := a.readStates(f); err != nil {
+			return Adoption{}, err
+		}
+		a.readSources(f, sources)
+	}
+	return a.result(), nil
+}
+
+// adoption is the state of New.
+type adoption struct {
+	found  []Found
+	states States
+	names  model.StackNames
+	reads  map[string][]Edge // by the reading project
+	unsure []string
+
+	perhaps  map[string][]Edge // the same, in doubt
+	computed map[string][]string
+}
+
+func (a *adoption) doubt(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(a.unsure, text) {
+		a.unsure = append(a.unsure, text)
+	}
+}
+
+// tellStacks records doubts about the stacks.
+func (a *adoption) tellStacks() {
+	for _, f := range a.found {
+		for _, stack := range slices.Sorted(maps.Keys(a.states[f.Name])) {
+			if _, ok := a.names.Environment(f.Name, stack); !ok {
+				a.doubt("the stack %s of %s does not match the pattern %s of the project's other stacks, and belongs to no "+
+					"environment", stack, f.Name, a.names[f.Name])
+			}
+		}
+		if f.Backend != "" {
+			a.doubt("%s/Pulumi.yaml names the backend %s; the runner uses one for all projects: PULUMI_BACKEND_URL or that "+
+				"of `pulumi login`", f.Path, f.Backend)
+		}
+	}
+}
+
+// knows reports whether an edge is known.
+func (a *adoption) knows(reader, read string) bool {
+	return slices.ContainsFunc(a.reads[reader], func(e Edge) bool { return e.Project == read })
+}
+
+// add adds an edge, once.
+func (a *adoption) add(reader string, e Edge) {
+	if !a.knows(reader, e.Project) {
+		a.reads[reader] = append(a.reads[reader], e)
+	}
+}
+
+// result sorts the projects after the projects they read. Projects that read each other cannot be deployed in one run:
+// of the edges of a cycle it skips the least certain.
+func (a *adoption) result() Adoption {
+	r := Adoption{Projects: []Project{}, Environments: a.environments()}
+	kept, closes := a.withoutCycles()
+	done := map[string]bool{}
+	var visit func(f Found)
+	visit = func(f Found) {
+		if done[f.Name] {
+			return
+		}
+		done[f.Name] = true
+		p := Project{Name: f.Name, Path: f.Path, Stack: a.names[f.Name],
+			Stacks: append([]string{}, slices.Sorted(maps.Keys(a.states[f.Name]))...),
+			Reads:  []Edge{}, Closes: closes[f.Name], Perhaps: a.perhaps[f.Name], Computed: a.computed[f.Name]}
+		for _, other := range a.found { // in a fixed order
+			if i := slices.IndexFunc(kept[f.Name], func(e Edge) bool { return e.Project == other.Name }); i >= 0 {
+				visit(other)
+				p.Reads = append(p.Reads, kept[f.Name][i])
+			}
+		}
+		r.Projects = append(r.Projects, p)
+	}
+	for _, f := range a.found {
+		visit(f)
+	}
+	r.Unsure = append([]string{}, a.unsure...)
+	return r
+}
+
+// withoutCycles returns the edges that form no cycle, the most certain ones first, and the edges that would close one.
+func (a *adoption) withoutCycles() (kept, closes map[string][]Edge) {
+	kept, closes = map[string][]Edge{}, map[string][]Edge{}
+	var reaches func(from, to string) bool
+	reaches = func(from, to string) bool {
+		return from == to || slices.ContainsFunc(kept[from], func(e Edge) bool { return reaches(e.Project, to) })
+	}
+	for _, certainty := range []references.Certainty{Deployed, references.Written, references.Likely} {
+		for _, f := range a.found {
+			for _, e := range a.reads[f.Name] {
+				switch {
+				case e.Certainty != certainty:
+				case reaches(e.Project, f.Name):
+					closes[f.Name] = append(closes[f.Name], e)
+					a.doubt("%s and %s read each other, directly or through other projects; this edge is skipped: %s", f.Name,
+						e.Project, e.Evidence)
+				default:
+					kept[f.Name] = append(kept[f.Name], e)
+				}
+			}
+		}
+	}
+	return kept, closes
+}
+
+// environments returns the environments with stacks.
+func (a *adoption) environments() []string {
+	names := []string{}
+	for project, stacks := range a.states {
+		for stack := range stacks {
+			if environment, ok := a.names.Environment(project, stack); ok {
+				names = append(names, environment)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Text returns the mara.yaml of the adoption, with the evidence as comments. backend is the
+// printable URL of the backend.
+func (a Adoption) Text(backend string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Made by `runner adopt` from the projects below this directory and their stacks in %s.\n", backend)
+	b.WriteString("# Edit it as needed. Stacks, stack files and their encryption were not changed.\n")
+	if len(a.Environments) > 0 {
+		fmt.Fprintf(&b, "# Environments: %s\n", strings.Join(a.Environments, ", "))
+	}
+	b.WriteString("projects:\n")
+	for _, p := range a.Projects {
+		b.WriteString(p.text())
+	}
+	return b.String()
+}
+
+// text returns the entry of a project.
+func (p Project) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "  - path: %s\n", quote(p.Path))
+	deployed := "no stack"
+	if len(p.Stacks) > 0 {
+		deployed = "stacks: " + strings.Join(p.Stacks, ", ")
+	}
+	fmt.Fprintf(&b, "    # %s; %s\n", p.Name, deployed)
+	if p.Stack != "" {
+		fmt.Fprintf(&b, "    stack: %q\n", p.Stack)
+	}
+	fmt.Fprintf(&b, "    stackFile: %s\n", config.OwnStackFile)
+	for _, edge := range p.Reads {
+		fmt.Fprintf(&b, "    # %s: %s\n", edge.Project, edge.Evidence)
+	}
+	for _, edge := range p.Closes {
+		fmt.Fprintf(&b, "    # skipped, because it closes a cycle: %s: %s\n", edge.Project, edge.Evidence)
+	}
+	for _, edge := range p.Perhaps {
+		fmt.Fprintf(&b, "    # ? reads: [%s], because of %s\n", edge.Project, edge.Evidence)
+	}
+	for _, place := range p.Computed {
+		if !slices.ContainsFunc(p.Perhaps, func(e Edge) bool { return strings.HasPrefix(e.Evidence, place) }) {
+			fmt.Fprintf(&b, "    # ? %s makes a reference to a project that its sources do not name\n", place)
+		}
+	}
+	if len(p.Reads) > 0 {
+		fmt.Fprintf(&b, "    reads: [%s]\n", strings.Join(quotedProjects(p.Reads), ", "))
+	}
+	return b.String()
+}
+
+func quotedProjects(edges []Edge) []string {
+	return lists.Map(edges, func(e Edge) string { return quote(e.Project) })
+}
+
+// quote quotes a string for YAML if necessary.
+func quote(text string) string {
+	content, _ := yaml.Marshal([]string{text}) // strings always marshal
+	return strings.TrimSpace(strings.TrimPrefix(string(content), "- "))
+}

@@ -1,0 +1,203 @@
+package discover_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/core/discover"
+	"mara/runner/internal/core/references"
+)
+
+// state returns one with references to stacks.
+func state(t *testing.T, references ...string) json.RawMessage {
+	t.Helper()
+	resources := []any{map[string]any{"type": "pulumi:pulumi:Stack"}}
+	for _, name := range references {
+		resources = append(resources, map[string]any{"type": "pulumi:pulumi:StackReference", "id": name, "inputs": map[string]any{"name": name}})
+	}
+	content, err := json.Marshal(map[string]any{"resources": resources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func found(names ...string) []discover.Found {
+	var all []discover.Found
+	for _, name := range names {
+		all = append(all, discover.Found{Project: references.Project{Name: name}, Path: name})
+	}
+	return all
+}
+
+// lines returns the projects as name | pattern | reads.
+func lines(a discover.Adoption) []string {
+	var all []string
+	for _, p := range a.Projects {
+		var reads []string
+		for _, edge := range p.Reads {
+			reads = append(reads, edge.Project)
+		}
+		all = append(all, strings.TrimRight(fmt.Sprintf("%s | %s | %s", p.Name, p.Stack, strings.Join(reads, " ")), " |"))
+	}
+	return all
+}
+
+// TestPatterns: the names of stacks tell the environments that most agree on.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		stacks       map[string][]string
+		environments []string
+		want         []string
+	}{
+		"the same everywhere":      {map[string][]string{"a": {"dev", "prod"}, "b": {"dev"}}, []string{"dev", "prod"}, []string{"a", "b"}},
+		"one with its name before": {map[string][]string{"a": {"dev", "prod"}, "b": {"b-dev", "b-prod"}}, []string{"dev", "prod"}, []string{"a", "b | b-{stack}"}},
+		"each with its name":       {map[string][]string{"a": {"a-dev"}, "b": {"b-dev"}}, []string{"dev"}, []string{"a | a-{stack}", "b | b-{stack}"}},
+		"its name behind":          {map[string][]string{"a": {"eu.dev-a", "us.dev-a"}, "b": {"eu.dev", "us.dev"}}, []string{"eu.dev", "us.dev"}, []string{"a | {stack}-a", "b"}},
+		"names with hyphens":       {map[string][]string{"a": {"eu-dev", "us-dev"}, "b": {"eu-dev", "us-dev"}}, []string{"eu-dev", "us-dev"}, []string{"a", "b"}},
+		"one project":              {map[string][]string{"a": {"a-dev", "a-prod"}}, []string{"a-dev", "a-prod"}, []string{"a"}},
+		"none":                     {nil, []string{}, []string{"a", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			names, states := []string{"a", "b"}, discover.States{}
+			for project, stacks := range test.stacks {
+				states[project] = map[string]json.RawMessage{}
+				for _, stack := range stacks {
+					states[project][stack] = state(t)
+				}
+			}
+			a, err := discover.New(t.TempDir(), found(names[:len(test.want)]...), states)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, lines(a)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(test.environments, a.Environments); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestEdges: references in the states are the edges, as far as they stay in the
+// environment.
+func TestEdges(t *testing.T) {
+	t.Parallel()
+	states := discover.States{
+		"net":  {"dev": state(t), "prod": state(t)},
+		"db":   {"db-dev": state(t, "organization/net/dev"), "db-prod": state(t, "organization/net/prod"), "old": state(t)},
+		"shop": {"dev": state(t, "organization/db/db-dev", "organization/net/prod", "acme/mail/dev", "other"), "prod": nil},
+		"x":    {"dev": state(t, "organization/y/dev")},
+		"y":    {"dev": state(t, "organization/x/dev")},
+	}
+	a, err := discover.New(t.TempDir(), found("shop", "db", "net", "x", "y"), states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"net", "db | db-{stack} | net", "shop |  | db", "y", "x |  | y"}, lines(a)); diff != "" {
+		t.Error(diff)
+	}
+	want := []string{
+		"the stack old of db does not match the pattern db-{stack} of the project's other stacks, and belongs to no environment",
+		"shop, stack dev, reads organization/net/prod, which belongs to another environment: this is not an edge",
+		"shop reads acme/mail/dev, which is not a project here: it has to be deployed before",
+		"y and x read each other, directly or through other projects; this edge is skipped: the state of dev has a reference to organization/x/dev",
+	}
+	if diff := cmp.Diff(want, a.Unsure); diff != "" {
+		t.Error(diff)
+	}
+	text := a.Text("file:///state")
+	for _, want := range []string{"    # skipped, because it closes a cycle: x: the state of dev has", "    # net: the state of db-dev has a reference to organization/net/dev\n    reads: [net]\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestBrokenState(t *testing.T) {
+	t.Parallel()
+	_, err := discover.New(t.TempDir(), found("net"), discover.States{"net": {"dev": json.RawMessage(`[]`)}})
+	if err == nil || !strings.Contains(err.Error(), "reading the state of dev of net") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestSources: where nothing is deployed, the sources tell, in every language.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	write := func(name, content string) {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sources := map[string]string{
+		"ts/index.ts":                    "import { StackReference } from '@pulumi/pulumi';\nconst net = new StackReference(`${org}/net/${stack}`);\n",
+		"py/__main__.py":                 "import pulumi\nnet = pulumi.StackReference(f\"{org}/net/{stack}\")\n",
+		"go/main.go":                     "package main\n\nvar _, err = pulumi.NewStackReference(ctx,\n\tfmt.Sprintf(\"%s/net/%s\", org, ctx.Stack()), nil)\n",
+		"cs/Program.cs":                  "var net = new StackReference($\"{org}/net/{stack}\");\n",
+		"yaml/Pulumi.yaml":               "name: yaml\nruntime: yaml\nresources:\n  n:\n    type: pulumi:pulumi:StackReference\n    properties:\n      name: ${pulumi.organization}/net/dev\n  m:\n    type: pulumi:pulumi:StackReference\n    properties: {name: org/ts/dev}\n",
+		"dark/index.js":                  "const ref = new pulumi.StackReference(config.require('network'));\n",
+		"dark/node_modules/p/index.js":   "new StackReference('o/net/dev')\n",
+		"dark/inner/Pulumi.yaml":         "name: inner\nruntime: yaml\n",
+		"dark/inner/index.ts":            "new StackReference('o/net/dev')\n",
+		"net/Pulumi.yaml":                "name: net\nruntime: {name: yaml}\nbackend: {url: s3://states}\n",
+		"template/Pulumi.yaml":           "name: ${PROJECT}\nruntime: yaml\n",
+		"runs/Pulumi.yaml":               "name: run\nruntime: yaml\n",
+		"twice/Pulumi.yaml":              "name: net\nruntime: yaml\n",
+		"broken/Pulumi.yaml":             "runtime: yaml\n",
+		"other/Pulumi.yml":               "name: other\nruntime: yaml\n",
+		".git/Pulumi.yaml":               "name: git\nruntime: yaml\n",
+		"ts/node_modules/it/Pulumi.yaml": "name: it\nruntime: yaml\n",
+	}
+	for _, name := range []string{"ts", "py", "go", "cs", "dark"} {
+		sources[name+"/Pulumi.yaml"] = "name: " + name + "\nruntime: nodejs\n"
+	}
+	for name, content := range sources {
+		write(name, content)
+	}
+	all, unsure, err := discover.Find(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{
+		"broken is skipped: broken/Pulumi.yaml:1: name is missing",
+		"other/Pulumi.yml is skipped: rename it to Pulumi.yaml",
+		"runs is skipped: hooks of the run go by its name run; rename it to adopt it",
+		"template is skipped: it is a template",
+		"twice is skipped: its name net is also the name of net",
+	}, unsure); diff != "" {
+		t.Error(diff)
+	}
+	a, err := discover.New(root, all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := lines(a)
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"cs |  | net", "dark", "go |  | net", "inner |  | net", "net", "py |  | net", "ts |  | net", "yaml |  | net ts"}, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, want := range []string{
+		"net/Pulumi.yaml names the backend s3://states; the runner uses one for all projects: PULUMI_BACKEND_URL or that of `pulumi login`",
+		"dark/index.js:1 makes a stack reference with a computed name; if it reads another project here, add that to reads of dark",
+	} {
+		if !slices.Contains(a.Unsure, want) {
+			t.Errorf("no %q in %q", want, a.Unsure)
+		}
+	}
+}

@@ -1,0 +1,265 @@
+package identity
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/config/lists"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
+)
+
+// Move moves the states of an environment to another backend. It copies them, reads
+// them back, and records the new backend; the old states stay. Running it again after
+// an interruption continues: what is there already is compared, not copied.
+type Move struct {
+	From, To string // addresses as records have them
+	Projects []string
+	session  *session.Session // of the environment as it is configured
+	source   *session.Session // in the old backend; it may be the same
+	target   *session.Session
+	there    map[string]bool // projects that an earlier run has copied
+}
+
+// Moved is a project whose state is in the new backend.
+type Moved struct {
+	Project   string `json:"project"`
+	Stack     string `json:"stack"`
+	Resources int    `json:"resources"`
+	Copied    bool   `json:"copied"` // false if an earlier run has copied it
+}
+
+// String says what was done.
+func (m Moved) String() string {
+	done := "copied and compared"
+	if !m.Copied {
+		done = "the same state is there already"
+	}
+	return fmt.Sprintf("%s (%s): %s", m.Project, typeset.Counted(m.Resources, "resource"), done)
+}
+
+// NewMove finds out what is moved from where. By default that is from the backend that the
+// environment was deployed to, and to the configured one if that is another. The
+// session has resolved its stack and its provider.
+func NewMove(s *session.Session, from, to string) (*Move, error) {
+	m := &Move{session: s}
+	before, err := BackendBefore(s)
+	if err != nil {
+		return nil, err
+	}
+	from = cmp.Or(from, before)
+	if to == "" && from == "" {
+		return nil, &failure.Usage{Text: "no new backend is named", Next: "name it with --to URL"}
+	}
+	to = cmp.Or(to, s.Settings.Backend.Text)
+	m.source = s
+	if from != "" {
+		if m.source, err = m.at(from); err != nil {
+			return nil, err
+		}
+	}
+	if m.target, err = m.at(to); err != nil {
+		return nil, err
+	}
+	m.From, m.To = placeOf(m.source), placeOf(m.target)
+	for _, one := range []*session.Session{m.source, m.target} {
+		if one.Settings.Managed() {
+			return nil, &failure.Environment{
+				Text: placeOf(one) + " is a service that encrypts states with keys of its own, and has an organization in the " +
+					"names of stacks",
+				Next: "move each stack with `pulumi stack export` and `pulumi stack import`",
+			}
+		}
+	}
+	return m, nil
+}
+
+func placeOf(s *session.Session) string { return event.MaskURLs(s.Settings.BackendPlace()) }
+
+// at resolves the environment with its states in another backend.
+func (m *Move) at(address string) (*session.Session, error) {
+	settings, err := m.session.Settings.At(address)
+	if err != nil {
+		return nil, err
+	}
+	if event.MaskURLs(address) == address && strings.Contains(address, "***") {
+		return nil, &failure.Environment{
+			Text: "the password of the old backend is not recorded: " + address,
+			Next: "name it with --from URL",
+		}
+	}
+	o := m.session.Options
+	o.Sources = o.Sources.With(config.BackendVariable, settings.Backend.Text)
+	s := session.New(m.session.Deps, o)
+	m.session.OnClose(s.Close)
+	return s, s.Resolve()
+}
+
+// IsDone reports whether the environment was moved before.
+func (m *Move) IsDone() bool { return m.From == m.To }
+
+// Open locks the environment in both backends and finds the stacks to move.
+func (m *Move) Open(ctx context.Context) error {
+	held, err := m.source.Lock(ctx, "state move")
+	if err != nil {
+		return err
+	}
+	if _, err := m.target.RunLock().AcquireInBackend(ctx, held.Owner); err != nil {
+		return err
+	}
+	e, err := m.source.Engine(ctx)
+	if err != nil {
+		return err
+	}
+	if err := m.source.Vault.RefuseHalfChanged(ctx); err != nil {
+		return err
+	}
+	if err := m.source.Vault.AskPassphrase(ctx); err != nil {
+		return err
+	}
+	copies, err := m.source.Vault.Copies(e)
+	if err != nil {
+		return err
+	}
+	backend := m.target.Env[config.BackendVariable]
+	maps.Copy(m.target.Env, m.source.Env) // with the passphrase, which may have been asked for
+	m.target.Env[config.BackendVariable] = backend
+	if err := held.OpenStacks(ctx, copies, false); err != nil {
+		return err
+	}
+	work, err := m.target.TempDir()
+	if err != nil {
+		return err
+	}
+	if err := m.target.States().Make(); err != nil {
+		return failure.RunnerDir(err)
+	}
+	if err := m.target.OpenStacks(ctx, work, copies); err != nil {
+		return err
+	}
+	if err := m.choose(ctx); err != nil {
+		return err
+	}
+	m.there = map[string]bool{}
+	for _, project := range m.Projects {
+		if m.there[project], err = m.copier().HasCopied(ctx, project); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// choose finds the stacks of the environment, including stacks that no project
+// claims, and refuses states that a copy would change.
+func (m *Move) choose(ctx context.Context) error {
+	unclaimed, err := inventory.FindUnclaimed(ctx, m.source)
+	if err != nil {
+		return err
+	}
+	orphans := lists.Map(unclaimed.Orphans, func(o inventory.Orphan) string { return o.Project })
+	m.Projects = slices.Concat(m.source.Stacks.Projects(), orphans)
+	slices.Sort(m.Projects)
+	if err := m.source.Leftovers().RefuseLocked(ctx, m.Projects); err != nil {
+		return err
+	}
+	for _, project := range m.Projects {
+		pending, err := m.source.Stacks.Pending(ctx, project)
+		if err != nil {
+			return err
+		}
+		if len(pending) > 0 {
+			return &failure.Environment{
+				Text: fmt.Sprintf("%s: an operation was cut off: %s; Pulumi would forget that when it imports the state",
+					project, pending[0]),
+				Next: "`" + m.source.Command("repair") + "` with the old backend finds out what exists",
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Move) copier() stacks.Copier {
+	return stacks.Copier{From: m.source.Stacks, To: m.target.Stacks}
+}
+
+// Carry copies the states, one after the other, and then records the new backend.
+func (m *Move) Carry(ctx context.Context, report func(Moved)) error {
+	for _, project := range m.Projects {
+		if !m.there[project] {
+			if err := m.copier().Copy(ctx, project); err != nil {
+				return err
+			}
+		}
+		report(Moved{
+			Project: project, Stack: m.source.Scope().Stack(project), Copied: !m.there[project],
+			Resources: m.source.Stacks.Summary(project).Resources,
+		})
+	}
+	if err := m.copyRolled(ctx); err != nil {
+		return fmt.Errorf("copying what was rolled out: %w", err)
+	}
+	return RecordBackend(m.target)
+}
+
+// copyRolled copies the record of the last rollout, which backends of several machines
+// keep.
+func (m *Move) copyRolled(ctx context.Context) error {
+	from, err := m.source.RunLock().Rolled(ctx)
+	if err != nil || from == nil {
+		return err
+	}
+	to, err := m.target.RunLock().Rolled(ctx)
+	if err != nil || to == nil {
+		return err
+	}
+	records, err := from.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(records)) {
+		if err := to.Put(ctx, key, records[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Setting says what has to be configured so that operations use the new backend, "" if
+// that is configured already.
+func (m *Move) Setting() string {
+	configured := m.session.Settings.Backend
+	if placeOf(m.session) == m.To {
+		return ""
+	}
+	line := config.BackendVariable + "=" + m.To
+	origin := configured.Origin
+	switch origin.Source {
+	case config.FromFile:
+		return fmt.Sprintf("change line %d of %s to %s", origin.Line, origin.File, line)
+	case config.FromProcess:
+		return "set " + line + " in the process environment, and wherever else it comes from, as in CI"
+	case config.FromLogin, config.FromDefault:
+		return fmt.Sprintf("add the line %s to %s", line, config.EnvironmentFile)
+	}
+	return fmt.Sprintf("change runner.backend in %s:%d to %s", origin.File, origin.Line, m.To)
+}
+
+// Removal returns the command that deletes the old states, once they are not needed any
+// more.
+func (m *Move) Removal() string {
+	scope := m.source.Scope()
+	names := lists.Map(m.Projects, func(project string) string { return project + "/" + scope.Stack(project) })
+	backend := strings.ReplaceAll(event.MaskURLs(m.source.Settings.Backend.Text), "'", `'\''`)
+	return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack "+
+		"\"organization/$stack\"; done",
+		strings.Join(names, " "), config.BackendVariable, backend)
+}

@@ -1,0 +1,269 @@
+// Package identity checks that an environment stays the one that it was: that its
+// provider changes only while nothing is deployed.
+package identity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/config/lists"
+	"mara/projects/model"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
+)
+
+// CheckProvider refuses another provider than before while projects have resources.
+// The stacks of the session are open.
+func CheckProvider(s *session.Session) error {
+	before := request.ProviderBefore(s.Directory, s.Settings, s.Provider.Name)
+	if before == "" {
+		return nil
+	}
+	return RefuseProvider(s.Settings.Stack.Text, before, s.Provider.Name, deployedProjects(s, s.Stacks.Summary))
+}
+
+// deployedProjects returns the projects of any provider that have resources.
+func deployedProjects(s *session.Session, summary func(project string) stacks.Summary) []string {
+	return slices.DeleteFunc(knownProjects(s), func(project string) bool { return summary(project).Resources == 0 })
+}
+
+// knownProjects returns the names of the projects of all providers.
+func knownProjects(s *session.Session) []string {
+	return lists.Map(s.Options.Known().Projects, func(project model.Project) string { return project.Name })
+}
+
+// DeployedProjects asks the backend which projects of the environment have resources.
+func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (deployed []string, err error) {
+	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) error {
+		if !s.States().MayHaveStates() {
+			return nil
+		}
+		set, err := readStacks(ctx, s)
+		if err != nil {
+			return err
+		}
+		deployed = deployedProjects(s, set.Summary)
+		return nil
+	})
+	return deployed, err
+}
+
+// readStacks asks the backend which stacks the environment has. Files are read without
+// an engine.
+func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
+	o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
+	var err error
+	if s.States().IsFile() {
+		o.Standings, err = o.StandingsIn(knownProjects(s))
+	} else {
+		o, err = s.OptionsToRead(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return stacks.Open(ctx, o)
+}
+
+// RefuseProvider returns the error for another provider while projects are
+// deployed, nil if none is.
+func RefuseProvider(stack, before, asked string, deployed []string) error {
+	if len(deployed) == 0 {
+		return nil
+	}
+	names := typeset.Few(deployed, 4)
+	return &failure.Environment{
+		Text: fmt.Sprintf("the stack %q is deployed with the provider %s (%s), and %s was asked for; a stack never "+
+			"changes its provider while something is deployed",
+			stack, before, names, asked),
+		Next: fmt.Sprintf("use -p %s; or name another stack for %s with -s NAME; or destroy this one first, with -p %s",
+			before, asked, before),
+	}
+}
+
+// KeepProvider writes the provider into the stack file that named another one. It
+// returns what it changed, "" for nothing.
+func KeepProvider(s *session.Session, write func(root, file string, content []byte) error) (string, error) {
+	replaced := s.Settings.Replaced
+	if !replaced.IsSet() || s.Options.Simulation.On {
+		return "", nil
+	}
+	file, err := config.ReadStack(s.Settings.Root, s.Settings.Stack.Text)
+	if err != nil {
+		return "", err
+	}
+	content, err := file.Edit(config.Change{Key: config.InfraType, Value: s.Provider.Name})
+	if err != nil {
+		return "", err
+	}
+	if err := write(s.Settings.Root, file.File, content); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s: %s is now %s (was %s)", file.File, config.InfraType, s.Provider.Name, replaced.Text), nil
+}
+
+// CheckKnown refuses an environment that is neither configured nor deployed, for
+// commands that work on deployed stacks: its name is most likely a typing error. The
+// stacks of the session are open.
+func CheckKnown(s *session.Session) error {
+	stack := s.Settings.Stack
+	if source := stack.Origin.Source; source == config.FromFile || source == config.FromOnlyStack {
+		return nil
+	}
+	configured, err := config.Stacks(s.Settings.Root)
+	if err != nil {
+		return err
+	}
+	recorded, err := s.Directory.Stacks()
+	if err != nil {
+		return failure.RunnerDir(err)
+	}
+	known := append(configured, recorded...)
+	exists := func(project model.Project) bool { return s.Stacks.Summary(project.Name).Exists }
+	if slices.Contains(known, stack.Text) || slices.ContainsFunc(s.Options.Known().Projects, exists) {
+		return nil
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	text := fmt.Sprintf("there is no environment %q: it has no configuration, and nothing of it is deployed", stack.Text)
+	if len(known) > 0 {
+		text += "; known: " + strings.Join(known, ", ")
+	}
+	return &failure.Environment{
+		Text: text + config.DidYouMean(stack.Text, known),
+		Next: "`runner stacks" + s.Options.Simulation.Flag() + "` lists the environments",
+	}
+}
+
+// backendRecord is the record of where an environment was deployed to, without the
+// credentials in an address.
+type backendRecord struct {
+	Backend string `yaml:"backend"`
+}
+
+// CheckBackend refuses another backend than the one that the environment was deployed
+// to from this root, where an up would create everything a second time. It allows one
+// that was asked for, and any where nothing is deployed any more.
+func CheckBackend(s *session.Session, asked bool) error {
+	if asked || s.Options.Simulation.On {
+		return nil
+	}
+	before, err := BackendBefore(s)
+	if err != nil || before == "" {
+		return err
+	}
+	return &failure.Environment{
+		Text: otherBackend(s, before) + ": up would create it a second time, or work on old states",
+		Next: fmt.Sprintf("move the states with `%s --to %s`; or name %s as the backend; or, if it is to be deployed a "+
+			"second time, add --new-backend",
+			s.Command("state move"), placeOf(s), before),
+	}
+}
+
+// otherBackend names the backend that the environment was deployed to, and the
+// configured one.
+func otherBackend(s *session.Session, before string) string {
+	return fmt.Sprintf("%q was deployed to %s from here, and the backend is now %s (%s)",
+		s.Settings.Stack.Text, before, placeOf(s), s.Settings.Backend.Origin)
+}
+
+// WarnOfBackend warns a command that only reads: what it does not find may be in the
+// backend that the environment was deployed to.
+func WarnOfBackend(s *session.Session) {
+	if s.Options.Simulation.On {
+		return
+	}
+	if before, err := BackendBefore(s); err == nil && before != "" {
+		fmt.Fprintf(s.Deps.Stderr, "warning: %s\n", otherBackend(s, before))
+	}
+}
+
+// BackendBefore returns the backend that the environment was last deployed to from this
+// root, "" if that is the configured one, or if nothing of it is deployed there.
+func BackendBefore(s *session.Session) (string, error) {
+	before, err := recordedBackend(s)
+	if err != nil || before == placeOf(s) {
+		return "", err
+	}
+	deployed, err := mayBeDeployed(s, before)
+	if err != nil || !deployed {
+		return "", err
+	}
+	return before, nil
+}
+
+// recordedBackend reads the record. An environment without one may have been deployed
+// to the default backend.
+func recordedBackend(s *session.Session) (string, error) {
+	content, err := os.ReadFile(s.Directory.Backend(s.Settings.Stack.Text))
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.DefaultBackend, nil
+	}
+	if err != nil {
+		return "", failure.RunnerDir(err)
+	}
+	var record backendRecord
+	if err := yaml.Unmarshal(content, &record); err != nil || record.Backend == "" {
+		return "", &failure.Environment{
+			Text: s.Directory.Backend(s.Settings.Stack.Text) + " does not say where the environment was deployed to",
+			Next: "write `backend: ADDRESS` into it, or delete it",
+		}
+	}
+	return record.Backend, nil
+}
+
+// mayBeDeployed reports whether projects of the environment have resources in a
+// backend. Of a backend that is no directory it is taken for granted.
+func mayBeDeployed(s *session.Session, backend string) (bool, error) {
+	settings, err := s.Settings.At(backend)
+	if err != nil {
+		return false, err
+	}
+	dir, isDir := settings.StateDir()
+	if !isDir {
+		return true, nil
+	}
+	states := s.States()
+	states.Path = dir
+	if !states.MayHaveStates() {
+		return false, nil
+	}
+	standings, err := stacks.Options{Stack: s.Settings.Stack.Text, States: states}.StandingsIn(knownProjects(s))
+	if err != nil {
+		return false, &failure.Environment{
+			Text: fmt.Sprintf("whether %q is deployed in %s is unknown: %v", s.Settings.Stack.Text, backend, err),
+			Next: "add --new-backend if it is not to matter",
+		}
+	}
+	hasResources := func(standing stacks.Standing) bool { return standing.Resources > 0 }
+	return slices.ContainsFunc(slices.Collect(maps.Values(standings)), hasResources), nil
+}
+
+// RecordBackend records where the environment is deployed to.
+func RecordBackend(s *session.Session) error {
+	if s.Options.Simulation.On {
+		return nil
+	}
+	return request.WriteRecord(s.Directory.Backend(s.Settings.Stack.Text), backendRecord{Backend: placeOf(s)})
+}
+
+// DropBackend deletes the record once no project of the environment has resources. The
+// stacks are listed.
+func DropBackend(s *session.Session) error {
+	if len(deployedProjects(s, s.Stacks.Summary)) > 0 {
+		return nil
+	}
+	return failure.RunnerDir(atomicfile.Remove(s.Directory.Backend(s.Settings.Stack.Text)))
+}

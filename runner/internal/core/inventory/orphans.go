@@ -1,0 +1,174 @@
+package inventory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/config/lists"
+	"mara/projects/model"
+	"mara/providers"
+	"mara/runner/internal/core/discover"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/scope"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/machine/typeset"
+)
+
+// Orphan is a deployed stack of an environment that no project claims: its project was
+// renamed, or removed from mara.yaml.
+type Orphan struct {
+	Project   string   `json:"project"`
+	Stack     string   `json:"stack"`
+	Resources int      `json:"resources"`
+	Reads     []string `json:"reads,omitempty"` // other orphans
+}
+
+// String returns the project and the number of its resources.
+func (o Orphan) String() string {
+	return fmt.Sprintf("%s (%s)", o.Project, typeset.Counted(o.Resources, "resource"))
+}
+
+// Unclaimed has the deployed stacks with the environment's name that no project claims.
+type Unclaimed struct {
+	Orphans []Orphan
+	// Strangers are the projects of stacks that may belong to another repository: they are in
+	// a shared backend, and not encrypted with the key of the environment.
+	Strangers []string
+}
+
+// FindUnclaimed finds stacks of a session's environment that no project claims. The session
+// must have open stacks.
+func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
+	if !s.States().MayHaveStates() || !s.States().IsFile() && len(s.Stacks.Unclaimed()) == 0 {
+		return Unclaimed{}, nil
+	}
+	own := s.Scope()
+	found, err := statesAt(ctx, s, func(environment string, projects []string) []string {
+		if environment != own.Environment || !slices.ContainsFunc(projects,
+			func(p string) bool { return !own.Contains(environment, p) }) {
+			return nil
+		}
+		return projects
+	})
+	if err != nil {
+		return Unclaimed{}, err
+	}
+	kept, _ := os.ReadFile(s.Directory.Salt(own.Environment)) // missing with a key service, and in a fresh clone
+	keys := map[string]bool{}
+	for _, file := range []config.StackFile{s.Settings.Config, {Content: kept}} {
+		if header, err := file.Header(); err == nil {
+			keys[header.EncryptionSalt], keys[header.EncryptedKey] = true, true
+		}
+	}
+	for _, state := range scope.Own(own, found) {
+		one, err := parse(state)
+		if err != nil {
+			return Unclaimed{}, err
+		}
+		keys[one.key()] = true
+	}
+	delete(keys, "")
+	private := strings.HasPrefix(s.States().Path, string(s.Directory)+string(filepath.Separator))
+	return sortOut(own, found[own.Environment], func(key string) bool { return private || keys[key] })
+}
+
+// sortOut separates orphans from strangers.
+func sortOut(own scope.Scope, states map[string]json.RawMessage, isOurs func(key string) bool) (Unclaimed, error) {
+	var result Unclaimed
+	for _, project := range lists.Keys(states) {
+		if own.Contains(own.Environment, project) {
+			continue
+		}
+		state, err := parse(states[project])
+		if err != nil {
+			return Unclaimed{}, fmt.Errorf("reading the state of %s: %w", project, err)
+		}
+		switch {
+		case len(state.Resources) == 0:
+		case isOurs(state.key()):
+			result.Orphans = append(result.Orphans, Orphan{Project: project, Stack: own.Stack(project),
+				Resources: len(state.Resources)})
+		default:
+			result.Strangers = append(result.Strangers, project)
+		}
+	}
+	names := lists.Map(result.Orphans, func(orphan Orphan) string { return orphan.Project })
+	for i, orphan := range result.Orphans {
+		references, err := discover.References(states[orphan.Project])
+		if err != nil {
+			return Unclaimed{}, fmt.Errorf("reading the state of %s: %w", orphan.Project, err)
+		}
+		for _, name := range references {
+			parts := strings.Split(name, "/")
+			if len(parts) < 2 || parts[len(parts)-1] != orphan.Stack {
+				continue
+			}
+			if read := parts[len(parts)-2]; read != orphan.Project && slices.Contains(names, read) {
+				result.Orphans[i].Reads = append(result.Orphans[i].Reads, read)
+			}
+		}
+	}
+	return result, nil
+}
+
+// deployment has the key and the resources of a state.
+type deployment struct {
+	Provider struct {
+		State struct {
+			Salt         string `json:"salt"`
+			EncryptedKey string `json:"encryptedkey"`
+		} `json:"state"`
+	} `json:"secrets_providers"`
+	Resources []json.RawMessage `json:"resources"`
+}
+
+func parse(state json.RawMessage) (d deployment, err error) {
+	if len(state) > 0 {
+		err = json.Unmarshal(state, &d)
+	}
+	return d, err
+}
+
+// key identifies the encryption of a stack: the salt of the passphrase, or the data key of a
+// key service.
+func (d deployment) key() string { return d.Provider.State.Salt + d.Provider.State.EncryptedKey }
+
+// Plan returns a plan of the orphans, each after the orphans that it reads.
+func (u Unclaimed) Plan(provider providers.Provider) (plan.Plan, error) {
+	left := slices.Clone(u.Orphans)
+	made := provider
+	made.Steps = nil
+	done := map[string]bool{}
+	for len(left) > 0 {
+		i := max(0, slices.IndexFunc(left, func(o Orphan) bool { // 0 in a cycle
+			return !slices.ContainsFunc(o.Reads, func(read string) bool { return !done[read] })
+		}))
+		step := providers.Step{Project: model.Project{Name: left[i].Project, Title: left[i].Project}}
+		step.Reads = slices.DeleteFunc(slices.Clone(left[i].Reads), func(read string) bool { return !done[read] })
+		made.Steps = append(made.Steps, step)
+		done[left[i].Project] = true
+		left = slices.Delete(left, i, i+1)
+	}
+	return plan.New(made)
+}
+
+// Remedy returns a hint for orphans. command returns a command on the same environment.
+func (u Unclaimed) Remedy(command func(name string) string) string {
+	return "after a rename: `" + command("adopt --rename "+u.Orphans[0].Project+" NEW") + "`; to destroy them: `" +
+		command("destroy --orphans") + "`"
+}
+
+// Text names the orphans.
+func (u Unclaimed) Text() string {
+	names := strings.Join(lists.Map(u.Orphans, Orphan.String), ", ")
+	if len(u.Orphans) == 1 {
+		return names + " is deployed here, and no project claims it"
+	}
+	return names + " are deployed here, and no project claims them"
+}

@@ -1,0 +1,175 @@
+package operate
+
+import (
+	"context"
+	"errors"
+
+	"mara/config"
+	"mara/runner/internal/core/dependencies"
+	"mara/runner/internal/core/engine"
+	"mara/runner/internal/core/identity"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/unchanged"
+	"mara/runner/internal/feature/clusterlife"
+	"mara/runner/internal/feature/doctor"
+	"mara/runner/internal/machine/failure"
+)
+
+// open opens an environment for an operation. It looks for problems before
+// anything changes, and reports all of them at once.
+func open(ctx context.Context, d session.Deps, r Request) (*session.Session, error) {
+	s := session.New(d, r.SessionOptions())
+	err := r.open(ctx, s)
+	if err == nil {
+		return s, nil
+	}
+	return nil, doctor.AllProblems(ctx, d, s.Options, errors.Join(err, s.Close()))
+}
+
+func (r Request) open(ctx context.Context, s *session.Session) error {
+	if err := s.ResolveToOperate(); err != nil {
+		return err
+	}
+	if r.Refusal != nil {
+		return r.Refusal
+	}
+	if len(s.Plan.Steps) == 0 && !r.Removal.Orphans {
+		return &failure.Environment{
+			Text: "there are no projects in " + config.MaraFile, Next: "`runner adopt --update` adds those below this directory",
+		}
+	}
+	if err := identity.CheckBackend(s, r.NewBackend); err != nil {
+		return err
+	}
+	held, err := s.Lock(ctx, string(r.Operation))
+	if err != nil {
+		return err
+	}
+	if err := s.Vault.RefuseHalfChanged(ctx); err != nil {
+		return err
+	}
+	idle := r.openUnchanged(ctx, s)
+	if s.Profile.Lap("fingerprints"); idle {
+		return nil
+	}
+	checked, offered := doctor.StartChecks(ctx, s), doctor.StartOffers(ctx, s)
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return err
+	}
+	if r.Operation.RunsPrograms() {
+		if err := s.StartPrograms(); err != nil {
+			return err
+		}
+		if err := install(ctx, s, e, checked); err != nil {
+			return err
+		}
+	}
+	if r.NeedSecrets && s.Vault.KeepsSomething() { // before the questions of a run that would fail
+		if err := checked(); err != nil {
+			return err
+		}
+	}
+	if err := s.Vault.Provide(ctx); err != nil {
+		return err
+	}
+	copies, err := s.Vault.Copies(e)
+	if err != nil {
+		return err
+	}
+	s.Generated = copies.Generated
+	s.Profile.Lap("passphrase key")
+	if r.Simulation.On {
+		if err := s.SimulateClouds(ctx); err != nil {
+			return err
+		}
+	}
+	s.Profile.Lap("clouds")
+	if r.Operation.RunsPrograms() {
+		if err := s.Vault.Learn(ctx); err != nil {
+			return err
+		}
+		if err := s.AttachPrograms(); err != nil {
+			return err
+		}
+	}
+	s.Profile.Lap("programs")
+	if err := held.OpenStacks(ctx, copies, r.Repair); err != nil {
+		return err
+	}
+	if err := identity.CheckProvider(s); err != nil {
+		return err
+	}
+	if !r.Operation.RunsPrograms() {
+		if err := identity.CheckKnown(s); err != nil {
+			return err
+		}
+	}
+	s.GuardStates()
+	err = checked()
+	offered()
+	s.Profile.Lap("checks")
+	return err
+}
+
+// install installs missing dependencies, after the checks have found the languages.
+func install(ctx context.Context, s *session.Session, e engine.Engine, checked func() error) error {
+	selected, err := plan.Select(s.Plan, s.Options.Selection)
+	if err != nil {
+		return nil // choose reports it
+	}
+	missing := dependencies.Missing(s.Settings.Root, selected)
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := checked(); err != nil {
+		return err
+	}
+	installer := dependencies.Installer{
+		Root: s.Settings.Root, Command: e, Env: s.Env, Plugins: !s.Options.Simulation.On, Masker: s.Masker,
+		Stderr: s.Deps.Stderr,
+	}
+	return installer.Install(ctx, missing)
+}
+
+// openUnchanged opens the environment without an engine if all selected projects are
+// unchanged. It needs a backend of files, which can be read without an engine.
+func (r Request) openUnchanged(ctx context.Context, s *session.Session) bool {
+	if !r.maySkip() || !s.States().IsFile() || !s.States().MayHaveStates() || s.Held.TakenOver || r.judges() ||
+		r.Rest.IsAsked() || r.Repair || len(r.Secrets.Sources) > 0 || r.Secrets.Generate ||
+		len(s.Provider.Hooks) > 0 {
+		return false
+	}
+	if request.ProviderBefore(s.Directory, s.Settings, s.Provider.Name) != "" {
+		return false // the usual way compares the providers
+	}
+	selected, err := plan.Select(s.Plan, r.Selection)
+	if err != nil || len(selected.Steps) == 0 {
+		return false // choose reports it
+	}
+	if broken, err := s.States().BrokenSidecars(s.Plan.Names()); err != nil || len(broken) > 0 {
+		return false // they have to be repaired first
+	}
+	if locks, err := s.Leftovers().Locks(ctx, selected.Names()); err != nil || len(locks) > 0 {
+		return false // what has them may be changing states
+	}
+	if err := s.OpenKnown(); err != nil {
+		return false // a state cannot be read; the usual way says more
+	}
+	u := unchanged.New(s, true)
+	if u == nil || clusterlife.IsSimulatedLost(ctx, s) {
+		s.Stacks = nil
+		return false
+	}
+	since := map[string]string{}
+	for _, step := range selected.Steps {
+		if since[step.Project.Name] = u.FindRun(ctx, step); since[step.Project.Name] == "" {
+			s.Stacks = nil
+			return false
+		}
+	}
+	s.Unchanged = since
+	return true
+}

@@ -1,0 +1,271 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"mara/projects/model/operation"
+	"mara/runner/internal/core/fingerprint"
+	"mara/runner/internal/core/gitsource"
+	"mara/runner/internal/core/inputs"
+	"mara/runner/internal/core/lock"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+)
+
+// key names the record in the backend.
+const key = "last.json"
+
+// Recording records what a run does to an environment. A nil Recording records nothing.
+type Recording struct {
+	session *session.Session
+	store   lock.Store // of a backend that others share; nil for none
+	last    Record
+}
+
+// Begin marks the environment as one in which a run is about to change projects: if the run is killed, the
+// environment is unfinished. Where the mark cannot be written, nothing is changed. Other operations than up and
+// destroy have no recording. version is the runner's.
+func Begin(ctx context.Context, s *session.Session, op operation.Operation, version string,
+	projects []string) (*Recording, error) {
+	if !op.Deploys() && !op.Destroys() {
+		return nil, nil
+	}
+	r := &Recording{session: s}
+	var err error
+	if r.store, err = s.RunLock().Rolled(ctx); err == nil {
+		r.last, err = read(ctx, s, r.store)
+	}
+	if errors.Is(err, errDamaged) {
+		err = nil // a new record replaces it: projects that this run does not touch count as never rolled out
+	}
+	if err != nil {
+		return nil, notRecorded(s, err)
+	}
+	run := Run{Operation: op, Runner: version, Host: hostOf(), Root: s.Settings.Root}
+	if op.Deploys() {
+		// A commit may be made while a rollout waits: each environment looks when it begins.
+		run.Values, run.Commit = Values(s), gitsource.CommitOf(ctx, s.Settings.Root)
+	}
+	r.last.begin(s.Held.RunID, run, projects)
+	if s.Unchanged != nil {
+		return r, nil // nothing will be changed
+	}
+	if err := r.write(ctx); err != nil {
+		return nil, notRecorded(s, err)
+	}
+	return r, nil
+}
+
+func notRecorded(s *session.Session, err error) error {
+	return &failure.Environment{
+		Text: fmt.Sprintf(
+			"nothing was changed, because what is done to %s cannot be recorded: %v", s.Settings.Stack.Text, err,
+		),
+		Next: "check that you may read and write .runner below the root, and .mara/rolled in the backend",
+	}
+}
+
+// End records how the projects ended.
+func (r *Recording) End(ctx context.Context, e Ending) error {
+	const patience = 30 * time.Second
+	if r == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	r.last.end(e)
+	return r.write(ctx)
+}
+
+// Abandon removes the mark of a run that never began.
+func (r *Recording) Abandon(ctx context.Context) error {
+	if r == nil || r.session.Unchanged != nil {
+		return nil
+	}
+	r.last.Begun, r.last.Touches = "", nil
+	r.last.prune()
+	return r.write(ctx)
+}
+
+// write stores the record here, and in a backend that others share.
+func (r *Recording) write(ctx context.Context) error {
+	content, err := json.Marshal(r.last)
+	if err != nil {
+		return err
+	}
+	content = append(content, '\n')
+	if err := atomicfile.WriteDeep(
+		r.session.Directory.Rolled(r.session.Settings.Stack.Text), content, 0o600, 0o700,
+	); err != nil {
+		return err
+	}
+	if r.store == nil {
+		return nil
+	}
+	return r.store.Put(ctx, key, content)
+}
+
+// read reads the record of an environment: from a shared backend the record of all machines, else the one of
+// this directory. It is empty where nothing is recorded.
+func read(ctx context.Context, s *session.Session, store lock.Store) (last Record, err error) {
+	var content []byte
+	if store != nil {
+		objects, err := store.List(ctx)
+		if err != nil {
+			return last, err
+		}
+		content = objects[key]
+	} else {
+		content, err = os.ReadFile(s.Directory.Rolled(s.Settings.Stack.Text))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return last, err
+		}
+	}
+	if len(content) == 0 {
+		return last, nil
+	}
+	if err := json.Unmarshal(content, &last); err != nil {
+		return Record{}, fmt.Errorf("%w (%w); the next up or destroy writes a new one", errDamaged, err)
+	}
+	if last.Format != format {
+		last = Record{} // of another format: counts as never rolled out
+	}
+	return last, nil
+}
+
+// errDamaged says that a record is there and is not valid.
+var errDamaged = errors.New("the record is damaged")
+
+func hostOf() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return host
+}
+
+// Today has what the comparisons of all environments of a root share.
+type Today struct {
+	commit func() string
+	runner string
+}
+
+// NewToday returns the comparison with the files of a root. version is the runner's.
+func NewToday(ctx context.Context, root, version string) Today {
+	return Today{commit: sync.OnceValue(func() string { return gitsource.CommitOf(ctx, root) }), runner: version}
+}
+
+// Compare compares what ran in an environment with the files of today.
+func (t Today) Compare(ctx context.Context, d session.Deps, o session.Options, stack string) (v Verdict, err error) {
+	o.Request, o.Operation = o.Of(stack), operation.Up
+	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
+		v, err = t.CompareOpen(ctx, s)
+		return err
+	})
+	return v, err
+}
+
+// CompareOpen compares an environment whose settings are resolved. A record that cannot be read is an error.
+func (t Today) CompareOpen(ctx context.Context, s *session.Session) (Verdict, error) {
+	var last Record
+	store, err := s.RunLock().Rolled(ctx)
+	if err == nil {
+		last, err = read(ctx, s, store)
+	}
+	if err != nil {
+		text := fmt.Sprintf("reading what was rolled out of %s: %v", s.Settings.Stack.Text, err)
+		return Verdict{}, &failure.Environment{Text: text}
+	}
+	if !last.isKnown() {
+		return Verdict{State: NeverRolledOut}, nil
+	}
+	return last.compare(t.presentOf(s)), nil
+}
+
+// presentOf describes an environment as it is on the disk.
+func (t Today) presentOf(s *session.Session) present {
+	return present{
+		projects: s.Plan.Names(), values: Values(s), programs: programsIn(s),
+		mayRead: func(name, key string) bool {
+			project, ok := s.Options.Known().Project(name)
+			return !ok || project.Own != nil || inputs.MayRead(s, project, key)
+		},
+		outputs: func() []string { return changedOutputs(s) },
+		commit:  t.commit, host: hostOf(), root: s.Settings.Root, runner: t.runner,
+	}
+}
+
+// ValuesOf returns the fingerprint of an environment's current configuration.
+func ValuesOf(d session.Deps, r request.Request, stack string) (values fingerprint.Fingerprint, err error) {
+	err = session.Use(d, session.Options{Request: r.Of(stack)}, (*session.Session).ResolveStack,
+		func(s *session.Session) error {
+			values = Values(s)
+			return nil
+		})
+	return values, err
+}
+
+// Values returns the fingerprint of each value of the configuration, by its key, and
+// of the encrypted secrets.
+func Values(s *session.Session) fingerprint.Fingerprint {
+	parts := map[string][]byte{s.Settings.Secrets.File: bytes.TrimSpace(s.Settings.Secrets.Content)}
+	for _, entry := range s.Settings.Config.Entries {
+		value, err := json.Marshal(entry.Value)
+		if err == nil && entry.Value != nil {
+			parts[entry.Key] = value
+		}
+	}
+	for _, skipped := range s.Settings.Described.Skip {
+		parts["without "+skipped.Text] = nil
+	}
+	return fingerprint.New(parts)
+}
+
+// programsIn returns the fingerprint of each project's program, and of what runs it. It omits programs that have no
+// fingerprint.
+func programsIn(s *session.Session) map[string]fingerprint.Fingerprint {
+	all := map[string]fingerprint.Fingerprint{}
+	maker, err := inputs.NewMaker(s)
+	if err != nil {
+		s.Log.Debug("no fingerprints", "error", err)
+		return all
+	}
+	for _, step := range s.Plan.Steps {
+		parts, err := inputs.Parts(s, maker, step)
+		if err != nil {
+			s.Log.Debug("no fingerprint", "project", step.Project.Name, "error", err)
+			continue
+		}
+		all[step.Project.Name] = inputs.ProgramOnly(parts)
+	}
+	return all
+}
+
+// changedOutputs lists the outputs that have changed since projects read them.
+func changedOutputs(s *session.Session) (reasons []string) {
+	records := inputs.RecordsOf(s)
+	for _, step := range s.Plan.Steps {
+		mine, ok := records.Load(step.Project.Name)
+		for _, read := range step.Reads {
+			part := "outputs of " + read
+			theirs, known := records.Load(read)
+			if !ok || !known || theirs.OutputsDigest == "" || mine.Parts[part] == "" {
+				continue
+			}
+			if now := fingerprint.New(map[string][]byte{part: []byte(theirs.OutputsDigest)}); now[part] != mine.Parts[part] {
+				reasons = append(reasons, fmt.Sprintf("%s, which %s reads", part, step.Project.Name))
+			}
+		}
+	}
+	return reasons
+}

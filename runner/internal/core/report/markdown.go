@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mara/config/lists"
+	"mara/runner/internal/core/event"
+)
+
+// writeMarkdown writes GitHub's dialect, as job summaries and comments use it.
+func writeMarkdown(w io.Writer, s *event.Summary) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n", inline(title(s)))
+	if s.Simulated {
+		b.WriteString("> **SIMULATED**: stand-ins answered for every cloud; nothing real was touched.\n\n")
+	}
+	fmt.Fprintf(&b, "%s; %s; %s\n\n", s.Results, s.Changes.Words(s.Operation), event.FormatDuration(s.Duration()))
+	markdownTable(&b, s)
+	markdownOutputs(&b, s)
+	for _, f := range s.Failures() {
+		markdownFailure(&b, f)
+	}
+	markdownFindings(&b, s)
+	markdownList(&b, "Warnings", s.OtherWarnings(), func(a event.Alert) string {
+		return inline(strings.TrimPrefix(a.Project+": "+a.Message, ": "))
+	})
+	markdownList(&b, "Excluded from the plan", s.Excluded, func(x event.Exclusion) string {
+		return inline(x.Name) + ": " + inline(x.Reason)
+	})
+	if plan := s.SavedPlan; plan != nil {
+		fmt.Fprintf(&b, "\nSaved plan: %s, digest %s\n", inline(plan.File), inline(plan.Digest))
+	}
+	fmt.Fprintf(&b, "\n<sub>run %s, started %s</sub>\n", inline(s.Run), s.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func markdownTable(b *strings.Builder, s *event.Summary) {
+	b.WriteString("| Project | Result | Changes | Time | Reason |\n|---|---|---|---:|---|\n")
+	for _, step := range s.Steps {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n",
+			inline(step.Name), result(step), changes(step), took(step), inline(step.Reason))
+	}
+}
+
+// markdownOutputs lists the outputs that change. All those of a new stack are new, and
+// only counted.
+func markdownOutputs(b *strings.Builder, s *event.Summary) {
+	for _, step := range s.Steps {
+		if len(step.Outputs) == 0 || step.Changes.IsNew() {
+			continue
+		}
+		changes := strings.Join(lists.Map(step.Outputs, event.OutputChange.String), "\n")
+		fmt.Fprintf(b, "\n### Outputs of %s\n\n%s\n", inline(step.Name), fenced(changes))
+	}
+}
+
+func markdownFailure(b *strings.Builder, f event.Failure) {
+	fmt.Fprintf(b, "\n### %s failed\n", inline(f.Title()))
+	for _, d := range f.Errors {
+		if d.Resource != (event.Resource{}) {
+			fmt.Fprintf(b, "\n%s\n", inline(d.Resource.String()))
+		}
+		fmt.Fprintf(b, "\n%s\n", fenced(d.Message))
+	}
+}
+
+// markdownList writes a section with a list, if there is something in it.
+func markdownList[T any](b *strings.Builder, heading string, items []T, line func(T) string) {
+	if len(items) > 0 {
+		fmt.Fprintf(b, "\n### %s\n\n- %s\n", heading, strings.Join(lists.Map(items, line), "\n- "))
+	}
+}
+
+// inline escapes a text for a line or a table cell: it must not become markup.
+func inline(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	return strings.NewReplacer(
+		`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "[", `\[`, "]", `\]`,
+		"&", "&amp;", "<", "&lt;", ">", "&gt;",
+	).Replace(text)
+}
+
+// fenced puts a text between fences that are longer than any run of backticks in it.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
+}

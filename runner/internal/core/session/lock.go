@@ -1,0 +1,177 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/engine"
+	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/lock"
+	"mara/runner/internal/core/statefiles"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/process"
+)
+
+// Held is an environment whose lock this process holds until the session closes. Only its holder gets a work directory
+// below the root, where files of runs that were killed are removed.
+type Held struct {
+	RunID     string
+	Owner     lock.Owner
+	TakenOver bool // from a run that did not end properly
+	Restored  bool // states that were broken
+	session   *Session
+}
+
+// Lock locks the environment for one run. Other runs see the work in their message.
+func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
+	id := journal.NewID(s.Deps.Now())
+	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}
+	waiting, done := s.Options.Waiting.Until(ctx)
+	dead, err := s.RunLock().Acquire(waiting, h.Owner)
+	done()
+	if h.TakenOver = len(dead) > 0; h.TakenOver { // its lock here, or in the backend, or both
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is "+
+			"taken over", dead[0].Run, dead[0].Operation, dead[0]))
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.Held = h
+	s.Log.Debug("locked", "run", h.RunID)
+	s.Profile.Lap("lock")
+	return h, nil
+}
+
+// recordTerm records that the run has the environment, until the session closes.
+func (h *Held) recordTerm() error {
+	s, terms := h.session, termsOf(h.session)
+	if err := terms.Begin(h.Owner); err != nil {
+		return err
+	}
+	s.OnClose(func() error {
+		if err := terms.End(h.Owner, s.Deps.Now()); err != nil { // then its locks count as live, and unlock asks
+			s.Log.Debug("the end of the run is not recorded", "error", err)
+		}
+		return nil
+	})
+	return nil
+}
+
+func termsOf(s *Session) lock.Terms {
+	return lock.Terms(s.Directory.LockTerms(s.Provider.Name, s.Settings.Stack.Text))
+}
+
+// OpenStacks opens the stacks for an operation. Broken sidecars are repaired on
+// the way; broken states, too, if restore is set.
+func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore bool) error {
+	work, err := h.workDir()
+	if err != nil {
+		return err
+	}
+	if err := h.recordTerm(); err != nil { // before Pulumi locks anything
+		return failure.RunnerDir(err)
+	}
+	err = h.session.OpenStacks(ctx, work, copies)
+	broken, ok := errors.AsType[*statefiles.BrokenError](err)
+	if !ok || !restore && !statefiles.OnlySidecars(broken.Broken) {
+		return err
+	}
+	err = h.session.States().Restore(h.session.Deps.Stderr, broken.Broken, h.Backups())
+	if _, isAdvised := errors.AsType[*failure.Environment](err); err != nil && !isAdvised {
+		return failure.RunnerDir(err)
+	}
+	if err != nil {
+		return err
+	}
+	h.Restored = !statefiles.OnlySidecars(broken.Broken)
+	return h.session.OpenStacks(ctx, work, copies)
+}
+
+// Backups returns the directory for copies of what the run replaces.
+func (h *Held) Backups() string { return h.session.Directory.Backups(h.RunID) }
+
+// workPrefix begins names of work directories, which end with @ and the environment.
+const workPrefix = "run-"
+
+// workDir makes a directory for working copies, and the directory of the states,
+// without which Pulumi refuses to work. It removes the directories of runs of this
+// environment that were killed: their lock is held here, so none still works.
+func (h *Held) workDir() (string, error) {
+	s := h.session
+	parent, ending := s.Directory.Work(), "@"+s.Provider.Name+"-"+s.Settings.Stack.Text
+	if err := errors.Join(os.MkdirAll(parent, 0o700), s.States().Make()); err != nil {
+		return "", failure.RunnerDir(err)
+	}
+	layout.IgnoreInGit(s.Settings.Root)
+	entries, err := os.ReadDir(parent)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), workPrefix) && strings.HasSuffix(entry.Name(), ending) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(parent, entry.Name())))
+		}
+	}
+	if err != nil {
+		return "", failure.RunnerDir(err)
+	}
+	return makeTemp(s, parent, workPrefix+"*"+ending)
+}
+
+// TempDir makes a directory outside the root that Close removes.
+func (s *Session) TempDir() (string, error) { return makeTemp(s, "", "mara-*") }
+
+func makeTemp(s *Session, parent, pattern string) (string, error) {
+	directory, err := os.MkdirTemp(parent, pattern)
+	if err != nil {
+		return "", failure.RunnerDir(err)
+	}
+	s.OnClose(func() error { return os.RemoveAll(directory) })
+	return directory, nil
+}
+
+// RunLock returns the environment's lock.
+func (s *Session) RunLock() lock.Environment {
+	return lock.Environment{
+		Path:     s.Directory.Lock(s.Provider.Name, s.Settings.Stack.Text),
+		Settings: s.Settings, Wait: s.Options.LockTimeout, Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
+		Bucket:  func(ctx context.Context, dir string) (lock.Store, error) { return bucket(ctx, s, dir) },
+		OnClose: s.OnClose,
+		Warn:    func(text string) { s.Warnings = append(s.Warnings, text) },
+	}
+}
+
+// stackLocks opens the store of Pulumi's locks on stacks. It is nil if only the backend's list of stacks shows them.
+func stackLocks(s *Session) func(context.Context) (statefiles.LockStore, error) {
+	return func(ctx context.Context) (statefiles.LockStore, error) {
+		if states := s.States(); states.IsFile() {
+			return states.LockFiles(), nil
+		}
+		return bucket(ctx, s, filepath.ToSlash(layout.State("").Locks()))
+	}
+}
+
+// objects is a directory in a bucket, for the runner's locks and for Pulumi's.
+type objects interface {
+	lock.Store
+	statefiles.LockStore
+}
+
+// bucket returns a directory in the bucket of the backend, or nil without mara-engine.
+func bucket(ctx context.Context, s *Session, dir string) (objects, error) {
+	if s.Settings.Managed() {
+		return nil, nil
+	}
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi); err != nil || !found.Embedded {
+		return nil, err
+	}
+	return engine.Bucket{Engine: e, URL: s.Settings.Backend.Text, Directory: dir, Dir: s.Settings.Root,
+		Env: process.Environ(s.Env)}, nil
+}

@@ -1,0 +1,363 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mara/config"
+	"mara/config/lists"
+	"mara/projects"
+	"mara/projects/model"
+	"mara/providers"
+	"mara/runner/internal/core/catalogue"
+	"mara/runner/internal/core/checkout"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/lock"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/scope"
+	"mara/runner/internal/core/vault"
+	"mara/runner/internal/feature/survey/answers"
+	"mara/runner/internal/machine/layout"
+)
+
+// ResolveRoot makes what all environments of a root have in common.
+func (s *Session) ResolveRoot() error {
+	settings, err := s.Options.RootSettings()
+	if err != nil {
+		return err
+	}
+	s.Settings, s.Env, s.Directory = settings, settings.Environ(), s.Options.Directory()
+	return layout.CheckLinks(settings.Root)
+}
+
+// ResolveStack makes the settings, and the plan if a provider is known.
+func (s *Session) ResolveStack() error {
+	o := s.Options
+	settings, err := o.Settings()
+	if err != nil {
+		return err
+	}
+	if settings.Replaced.IsSet() { // programs read the provider in the configuration
+		o.Overrides = append(slices.Clone(o.Overrides), config.Change{Key: config.InfraType, Value: settings.Provider.Text})
+	}
+	if settings.Config, err = settings.Config.Override(o.Overrides...); err != nil {
+		return err
+	}
+	s.Settings, s.Env, s.Directory = settings, settings.Environ(), o.Directory()
+	if err := layout.CheckLinks(settings.Root); err != nil {
+		return err
+	}
+	s.Masker.Add(SecretsOf(s.Env)...)
+	s.Masker.AddURLs(slices.Collect(maps.Values(s.Env))...)
+	for _, entry := range settings.Config.Entries {
+		s.Masker.AddURLs(config.Show(entry.Value))
+	}
+	if o.Simulation.On {
+		s.Env["PULUMI_HOME"] = s.Directory.PulumiHome()
+	}
+	if settings.Provider.IsSet() { // a wrong name is reported before anything else
+		if _, err := o.ProviderOf(settings.Provider); err != nil {
+			return err
+		}
+	}
+	named, err := o.RememberedProvider(s.Directory, settings.Stack.Text, settings.Provider)
+	if err != nil {
+		return err
+	}
+	if named.IsSet() {
+		if err := s.usePlanOf(named); err != nil {
+			return err
+		}
+	}
+	if settings.Config, err = answered(s); err != nil {
+		return err
+	}
+	s.Settings = settings
+	if o.Narrow != nil && named.IsSet() {
+		s.Options.Selection = o.Narrow(s)
+	}
+	s.openVault()
+	if !o.Simulation.On {
+		s.pulumi.plugins = findPlugins(s.Provider, s.Deps.PluginDirs)
+	}
+	s.Log.Debug("environment", "provider", s.Provider.Name, "stack", settings.Stack.Text, "root", o.Root, "directory",
+		s.Directory, "plugins", s.pulumi.plugins)
+	s.Profile.Lap("configuration")
+	return nil
+}
+
+// usePlanOf makes the plan. Projects whose own condition excludes them are known
+// only to operations that work on what is deployed.
+func (s *Session) usePlanOf(named config.Value) (err error) {
+	if s.Provider, err = s.Options.ProviderOf(named); err != nil {
+		return err
+	}
+	if s.Plan, err = plan.New(s.Provider); err != nil || !s.Options.Operation.RunsPrograms() {
+		return err
+	}
+	s.Plan, err = WithoutUnwanted(s.Plan, s.Provider, s.Settings)
+	return err
+}
+
+// WithoutUnwanted removes from a plan the projects whose own condition does not
+// hold, and the projects that the environment's description skips.
+func WithoutUnwanted(p plan.Plan, provider providers.Provider, settings config.Settings) (plan.Plan, error) {
+	unwanted, err := catalogue.LeftOut(provider, settings.Stack.Text, settings.Config)
+	if err == nil {
+		err = addSkipped(unwanted, p, settings.Described.Skip)
+	}
+	return p.WithoutUnwanted(unwanted), err
+}
+
+func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) error {
+	var problems []config.Problem
+	for _, name := range skip {
+		at := name.Origin
+		project, err := p.Project(name.Text)
+		if err != nil {
+			near := config.DidYouMean(name.Text, p.Names())
+			text := fmt.Sprintf("names %q, which is no project of %s%s", name.Text, p.Provider, near)
+			problems = append(problems, config.Problem{File: at.File, Line: at.Line, Key: at.Name, Text: text})
+		}
+		unwanted[project.Name] = fmt.Sprintf("skipped in %s:%d", at.File, at.Line)
+	}
+	return config.WithProblems(nil, problems)
+}
+
+// answered returns the configuration with what a cluster that is there already answers. That it does not answer is the
+// checks' to report.
+func answered(s *Session) (config.StackFile, error) {
+	file, found := s.Settings.Config, []config.Answer(nil)
+	switch {
+	case s.Options.Simulation.On:
+		found = answers.Simulated(s.Provider)
+	case s.Options.Operation.RunsPrograms():
+		var err error
+		found, err = answers.Ask(context.Background(), s.Deps.CloudClients, s.Provider, s.Settings.Stack.Text, file, s.Env)
+		if err != nil {
+			s.Log.Debug("the cluster was not asked", "error", err)
+		}
+	}
+	return file.Answered(found)
+}
+
+// openVault makes the vault; nothing is read or asked yet.
+func (s *Session) openVault() {
+	o := s.Options
+	var keys []config.Key
+	var secrets []model.Secret
+	files := s.Checkouts().Files
+	stackFiles, covered := files.InPlan(s.Plan)
+	elsewhere := map[string]vault.Elsewhere{}
+	for _, step := range s.Plan.Steps {
+		keys = append(keys, step.Project.Keys...)
+		file := stackFiles[step.Project.Name]
+		if !checkout.SaysHow(file) {
+			secrets = append(secrets, checkout.WithoutOwn(step.Project.Secrets, file)...)
+			continue
+		}
+		for _, secret := range step.Project.Secrets {
+			elsewhere[secret.Key] = vault.Elsewhere{File: file.File, Command: files.Setting(step.Project, secret.Key)}
+		}
+	}
+	if s.Provider.Name == "" {
+		secrets = o.Known().Secrets()
+	}
+	selected, err := plan.Select(s.Plan, o.Selection) // a wrong selection is refused elsewhere
+	if err == nil {
+		names := selected.Names()
+		maps.DeleteFunc(stackFiles, func(project string, _ config.StackFile) bool { // its passphrase may not be known
+			return !slices.Contains(names, project) && !encryption.HasPassphrase(s.Env, project)
+		})
+	}
+	skipped := slices.DeleteFunc(s.Provider.Projects(), func(project model.Project) bool { // built-in, and not in the plan
+		return project.Own != nil || slices.Contains(s.Plan.Names(), project.Name)
+	})
+	s.Vault = vault.New(vault.Options{
+		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
+		Provider: s.Provider.InfraType(), Directory: s.Directory, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
+		Without: s.Provider.Without(), Skipped: skipped,
+		ProjectStackFiles: stackFiles, ProjectsEncrypt: covered, Elsewhere: elsewhere,
+		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
+		Backend: vault.Backend{
+			Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
+			Shared: func(ctx context.Context) (lock.Store, error) { return s.RunLock().KeyChange(ctx) },
+		},
+	})
+	s.Vault.Needed = o.NeedSecrets && err == nil && selected.ReadsSecrets(s.Vault.IsSet)
+	s.OnClose(s.Vault.Close)
+}
+
+// Resolve makes settings and plan; a provider has to be named.
+func (s *Session) Resolve() error {
+	if err := s.ResolveStack(); err != nil {
+		return err
+	}
+	return s.needProvider()
+}
+
+func (s *Session) needProvider() (err error) {
+	if s.Provider.Name == "" {
+		_, err = s.Options.ProviderOf(config.Value{})
+	}
+	return err
+}
+
+// ResolveToOperate makes settings and plan for an operation, and checks the
+// configuration. It tells all problems at once.
+func (s *Session) ResolveToOperate() error {
+	if err := s.ResolveStack(); err != nil {
+		return s.unresolved(err)
+	}
+	if err := s.needProvider(); err != nil {
+		return config.Join(err, s.Settings.Config.Validate(s.Options.DeclaredKeys(), nil))
+	}
+	err := s.Validate()
+	for _, doubt := range s.Doubts {
+		s.Warnings = append(s.Warnings, doubt.String())
+	}
+	return err
+}
+
+// Validate holds the configuration against what the projects declare. A simulation makes up what is missing.
+func (s *Session) Validate() error {
+	file := s.Settings.Config
+	if _, ok := file.Lookup(projects.SimulatedKey); ok {
+		const text = "is the runner's own: it tells programs that they are simulated; use --simulate"
+		return &config.Error{Problems: []config.Problem{file.Problem(projects.SimulatedKey, text)}}
+	}
+	declared := s.Options.DeclaredKeys()
+	var missing []config.Key
+	if !s.Options.Simulation.On {
+		missing = NarrowProvider(s.Provider, s.Options.Selection).Missing(file, s.Options.Sources)
+	}
+	missing, ownProblems, err := s.Checkouts().Files.Check(s.Provider.Own(), declared, missing,
+		!s.Options.Simulation.On && s.Options.Operation.RunsPrograms())
+	if err != nil {
+		return err
+	}
+	sealed, unsealed := projects.Unsealed(file, s.Options.Known().Secrets())
+	judged, doubts := s.Provider.Judge(file, filepath.Join(s.Settings.Root, config.Directory))
+	misplaced, foreign := s.Options.Misplaced(s.Provider, declared, file)
+	invalid := sealed.Validate(declared, missing)
+	judged, doubts = withoutInvalid(judged, invalid), withoutInvalid(doubts, invalid)
+	s.Doubts = append(foreign, doubts...)
+	more := slices.Concat(unsealed, ownProblems, misplaced, judged, s.Vault.Problems())
+	return config.WithProblems(invalid, more)
+}
+
+// withoutInvalid removes what rules say about keys whose values are invalid, or missing, already.
+func withoutInvalid(found []config.Problem, invalid error) []config.Problem {
+	wrong, ok := errors.AsType[*config.Error](invalid)
+	if !ok {
+		return found
+	}
+	return slices.DeleteFunc(found, func(p config.Problem) bool {
+		return slices.ContainsFunc(wrong.Problems, func(other config.Problem) bool { return other.Key == p.Key })
+	})
+}
+
+// NarrowProvider reduces a provider to the needs of the selected projects. It returns the whole provider if the
+// selection is wrong; another check reports that.
+func NarrowProvider(p providers.Provider, selection plan.Selection) providers.Provider {
+	selected, err := plan.New(p)
+	if err == nil {
+		selected, err = plan.Select(selected, selection)
+	}
+	if err != nil {
+		return p
+	}
+	return p.Narrow(selected.Names())
+}
+
+// unresolved adds to an error without which there are no settings what is certain nevertheless: that the stack and the
+// provider are missing, and in a directory without configuration all that the provider needs.
+func (s *Session) unresolved(first error) error {
+	o := s.Options
+	errs := []error{first}
+	stack, err := config.ResolveStack(o.Stack, o.Sources)
+	if o.Root == "" && err != nil {
+		errs = append(errs, err)
+	}
+	named, nameErr := config.ResolveProvider(o.Provider, o.Sources, config.StackFile{})
+	noFile := err != nil || o.Root == ""
+	provider, providerErr := o.ProviderOf(named)
+	switch {
+	case nameErr != nil || !noFile: // the stack file, which cannot be read, may name it
+	case providerErr != nil:
+		errs = append(errs, providerErr)
+	case o.Root == "" && !o.Simulation.On:
+		errs = append(errs, s.missingAll(stack.Text, provider))
+	}
+	return config.Join(errs...)
+}
+
+// missingAll returns an error that lists all that an environment of a provider needs if it has no file at all.
+func (s *Session) missingAll(stack string, provider providers.Provider) error {
+	stack = cmp.Or(stack, "NAME")
+	var err error
+	if s.Plan, err = plan.New(provider); err != nil {
+		return err
+	}
+	s.Provider, s.Env = provider, s.Options.Sources.File.Merge(s.Options.Sources.Process)
+	s.Directory = layout.Of(s.Deps.Dir, false) // where the first run would make it
+	s.Settings = config.Settings{
+		Root: s.Deps.Dir, Stack: config.Value{Text: stack},
+		Config: config.StackFile{File: config.StackPath(stack)}, Secrets: config.StackFile{File: config.SecretsPath(stack)},
+	}
+	s.openVault()
+	missing := provider.Missing(s.Settings.Config, s.Options.Sources)
+	return config.WithProblems(s.Settings.Config.Validate(nil, missing), s.Vault.Problems())
+}
+
+// SecretsOf returns the values of variables whose names end in a word for a secret.
+func SecretsOf(env map[string]string) []string { return secretsOf(env, strings.HasSuffix) }
+
+// PossibleSecretsOf returns also the values of variables that have such a word anywhere in their names, to mask output
+// for others. The path of a file or a socket is no secret.
+func PossibleSecretsOf(env map[string]string) []string {
+	return secretsOf(env, func(name, word string) bool {
+		return strings.Contains(name, word) && !strings.HasSuffix(name, "_FILE") && !strings.HasSuffix(name, "_SOCK")
+	})
+}
+
+func secretsOf(env map[string]string, isNamedBy func(name, word string) bool) []string {
+	words := []string{"SECRET", "TOKEN", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "_KEY", "APIKEY", "AUTH"}
+	var secrets []string
+	for name, value := range env {
+		name = strings.ToUpper(name)
+		if slices.ContainsFunc(words, func(word string) bool { return isNamedBy(name, word) }) {
+			secrets = append(secrets, value)
+		}
+	}
+	return secrets
+}
+
+// Scope returns the stacks of the environment: those of its provider's projects, including the projects that a
+// condition skips here. As long as no provider is known they are those of all projects that the root knows.
+func (s *Session) Scope() scope.Scope {
+	known := s.Options.Known()
+	names := s.Provider.Names()
+	if s.Provider.Name == "" {
+		names = append(names, lists.Map(known.Projects, func(p model.Project) string { return p.Name })...)
+	}
+	return scope.Scope{
+		Environment: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text, Projects: names, Names: known.StackNames(),
+	}
+}
+
+// sharingKey returns the projects of the environment that share its key. The others
+// have stack files of their own that say how they are encrypted.
+func sharingKey(s *Session) []string {
+	beside, _ := s.Checkouts().Files.InPlan(s.Plan)
+	return slices.DeleteFunc(slices.Clone(s.Scope().Projects), func(project string) bool {
+		file, there := beside[project]
+		return there && checkout.SaysHow(file)
+	})
+}

@@ -1,0 +1,53 @@
+package stacks
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"mara/config/lists"
+	"mara/runner/internal/core/updateplan"
+)
+
+// propertiesOf lists the paths of the properties that differ before and after a
+// step: those the provider names, else those whose outputs differ. It returns
+// names, never values.
+func propertiesOf(step apitype.StepEventMetadata) []string {
+	switch {
+	case step.Old == nil || step.New == nil:
+		return nil
+	case len(step.DetailedDiff) > 0:
+		return slices.Sorted(maps.Keys(step.DetailedDiff))
+	case len(step.Diffs) > 0:
+		return slices.Sorted(slices.Values(step.Diffs))
+	case step.Op != apitype.OpUpdate:
+		return nil
+	}
+	before, after := step.Old.Outputs, step.New.Outputs
+	return slices.DeleteFunc(lists.Keys(before, after), func(name string) bool {
+		_, was := before[name]
+		return was && reflect.DeepEqual(before[name], after[name])
+	})
+}
+
+// noteRegion notes the region that a provider is configured with. Providers come before their resources.
+func (e *engineEvents) noteRegion(step apitype.StepEventMetadata) {
+	if !strings.HasPrefix(step.Type, providerType) || step.New == nil {
+		return
+	}
+	if region, ok := step.New.Inputs["region"].(string); ok {
+		e.regions[step.URN] = region
+	}
+}
+
+// regionOf returns the region of the provider that works on a resource; "" if the provider does not say one.
+func (e *engineEvents) regionOf(step apitype.StepEventMetadata) string {
+	provider := step.Provider
+	if i := strings.LastIndex(provider, "::"); i >= 0 { // a reference is the URN and an id
+		provider = provider[:i]
+	}
+	return updateplan.Text(e.regions[provider])
+}

@@ -1,0 +1,159 @@
+package unchanged
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/fingerprint"
+	"mara/runner/internal/core/inputs"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/machine/typeset"
+)
+
+// why returns the event that says why a project runs. It is for debugging, except once a run where environment
+// variables alone are the reason: users cannot see these.
+func (u *Projects) why(project string, record fingerprint.Record, recorded bool, changed []string,
+	details fingerprint.Details) event.Event {
+	reasons := u.reasons(record, recorded, changed, details)
+	text := "runs because of " + strings.Join(reasons, ", ")
+	onlyVariables := recorded && slices.Equal(changed, []string{fingerprint.VariablesPart})
+	since := cmp.Or(record.Run, record.Done)
+	if since != "" && len(changed) > 0 {
+		text = fmt.Sprintf("changed since run %s: %s", since, strings.Join(reasons, ", "))
+	}
+	u.session.Log.Debug(text, "project", project)
+	e := event.Event{Type: event.StepLog, Severity: event.Debug, Message: text, Why: reasons}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if onlyVariables && !u.explained {
+		u.explained = true
+		e.Severity, e.Message = event.Info, text+"; projects run again when a variable changes that programs may read"
+	}
+	return e
+}
+
+// reasons lists what makes a project run.
+func (u *Projects) reasons(record fingerprint.Record, recorded bool, changed []string,
+	details fingerprint.Details) []string {
+	var reasons []string
+	switch {
+	case !recorded:
+		return []string{"no success is recorded here"}
+	case record.Done == "" && record.Run == "":
+		return []string{"its last run did not succeed, or it has drifted"}
+	case record.Run == "" && record.Again != "":
+		reasons = append(reasons, record.Again)
+	}
+	for _, part := range changed {
+		names := details.Changed(record.Details, part)
+		if part == fingerprint.VariablesPart {
+			names = u.maker.ChangedVariables(record.Variables)
+		}
+		reasons = append(reasons, namePart(part, names))
+	}
+	switch {
+	case len(reasons) > 0:
+		return reasons
+	case !u.maySkip:
+		return []string{"nothing has changed, and this operation runs all projects"}
+	}
+	return []string{"its last run is not recorded as complete"}
+}
+
+// namePart returns the words for a part that has changed, with the names of what has changed in it.
+func namePart(part string, names []string) string {
+	project, isOutput := strings.CutPrefix(part, fingerprint.OutputsPart)
+	switch {
+	case isOutput && len(names) == 0:
+		return "a secret output of " + project
+	case isOutput:
+		return named("output", names, 3) + " of " + project
+	case len(names) == 0:
+		return cmp.Or(partWords[part], part)
+	case part == "configuration":
+		return named("key", names, 3)
+	case part == fingerprint.VariablesPart:
+		return named("environment variable", names, 5)
+	}
+	return named("file", names, 3)
+}
+
+// named returns names after their noun: "the file a", "the files a, b and 3 more".
+func named(noun string, names []string, most int) string {
+	if len(names) > 1 {
+		noun += "s"
+	}
+	return "the " + noun + " " + typeset.Few(names, most)
+}
+
+// partWords are words for parts of which no more is known.
+var partWords = map[string]string{
+	"hooks": "a hook that has to run", "state": "its state, which something else has changed",
+	"setting": "the backend, the stack or the provider", "programs": "the runner, its engine or a program that it starts",
+	"plugins": "the installed plugins", "plan": "its place in the plan", "secrets": "a stored secret",
+	fingerprint.VariablesPart: "a secret environment variable",
+}
+
+// Explain says why a preview runs a project: what an up would find changed.
+func (u *Projects) Explain(ctx context.Context, step plan.Step, emit func(event.Event)) {
+	if u == nil || u.maker == nil {
+		return
+	}
+	record, recorded := u.records.Load(step.Project.Name)
+	_, details, changed := u.compare(ctx, step, record)
+	emit(u.why(step.Project.Name, record, recorded, changed, details))
+}
+
+// ChangedSince returns what has changed for a project since it was last done. A project
+// without a record counts as changed.
+func (u *Projects) ChangedSince(step plan.Step) []string {
+	if u == nil || u.maker == nil {
+		return []string{"what it depends on is not known"}
+	}
+	record, ok := u.records.Load(step.Project.Name)
+	if !ok || record.Parts == nil {
+		return []string{"what it depended on is not known"}
+	}
+	_, _, changed := u.compare(context.Background(), step, record)
+	return changed
+}
+
+// ChangedSources returns what has changed in a project's program and configuration since it was last done. It does
+// not ask the backend.
+func ChangedSources(s *session.Session, step plan.Step) []string {
+	record, ok := inputs.RecordsOf(s).Load(step.Project.Name)
+	if !ok {
+		return nil // ChangedSince finds it once the backend is open
+	}
+	maker, err := inputs.NewMaker(s)
+	if err != nil {
+		return nil
+	}
+	parts, err := inputs.Parts(s, maker, step)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(record.Parts.Changes(parts), func(part string) bool {
+		return !slices.Contains([]string{inputs.ProgramPart, inputs.FilesPart, "configuration", "secrets"}, part)
+	})
+}
+
+// InvalidateDrifted makes the next up run every project in whose resources a drift
+// has found changes. Their states are the same as before, so that their
+// fingerprints alone would skip them.
+func InvalidateDrifted(s *session.Session, summary *event.Summary) error {
+	records := inputs.RecordsOf(s)
+	var errs []error
+	for _, step := range summary.Steps {
+		if step.Changes.Any() || len(step.Differences) > 0 {
+			errs = append(errs, records.Invalidate(step.Name))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,322 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"mara/config"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
+	"mara/runner/internal/machine/prompt"
+	"mara/runner/internal/machine/typeset"
+)
+
+// Change says how to encrypt an environment anew.
+type Change struct {
+	Provider      string                      // "passphrase", or the URL of a key service
+	NewPassphrase string                      // where it comes from; "" to ask
+	Out           io.Writer                   // gets a line for each finished part
+	Confirm       func(question string) error // an error keeps everything as it is
+}
+
+// Changed is what a change has done.
+type Changed struct {
+	Projects []string // whose states are encrypted anew
+	Files    []string
+	Notes    []string // what the user has to know now
+}
+
+// LockToChange locks the secrets file and reads both files as they are now.
+// Release the lock after Change.
+func (v *Vault) LockToChange(ctx context.Context) (release func() error, err error) {
+	if err := refuseSealedLayers(v.Settings); err != nil {
+		return nil, err
+	}
+	if release, err = v.lockFile(ctx); err != nil {
+		return nil, err
+	}
+	stack, stackErr := config.ReadStack(v.Settings.Root, v.stack())
+	secrets, secretsErr := config.ReadSecrets(v.Settings.Root, v.stack())
+	if err = config.Join(stackErr, secretsErr); err == nil {
+		v.Settings.Config, v.Settings.Secrets = stack, secrets
+		err = v.AskPassphrase(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return release, nil
+}
+
+// refuseSealedLayers refuses to change the key of what layers have encrypted:
+// they may belong to other environments as well.
+func refuseSealedLayers(s *config.Settings) error {
+	var problems []config.Problem
+	for _, entry := range s.Described.Entries {
+		if len(config.StackFile{Entries: []config.Entry{entry}}.Ciphertexts()) > 0 {
+			problems = append(problems, config.Problem{
+				File: entry.File, Line: entry.Line, Key: entry.Key, Text: "is encrypted with the key that is to be changed; " +
+					"move it to " + config.StackPath(s.Stack.Text),
+			})
+		}
+	}
+	return config.WithProblems(nil, problems)
+}
+
+// Change encrypts everything anew: the states of all projects and the values in
+// both files. When it is cut off, nothing else works on the environment until
+// Change is called again and has come to its end.
+func (v *Vault) Change(ctx context.Context, deployed *stacks.Set, how Change) (Changed, error) {
+	c := change{Vault: v, how: how, deployed: deployed}
+	var err error
+	if c.old, err = v.schemes(); err != nil {
+		return Changed{}, err
+	}
+	if err := c.begin(ctx); err != nil {
+		return Changed{}, err
+	}
+	if err := c.carryOut(ctx); err != nil {
+		return c.done, failure.Advise(fmt.Errorf("the change of the key provider is not finished: %w", err),
+			"continue with `"+changeCommand(c.stack(), c.to.Scheme())+"`")
+	}
+	return c.done, c.end(ctx)
+}
+
+// change is a Change at work. The files and states themselves show what is still
+// to be done; only the new encryption has to be noted before the first of them
+// changes.
+type change struct {
+	*Vault
+	how      Change
+	deployed *stacks.Set // nil where nothing can be
+	done     Changed
+	old      encryption.Schemes
+	to       encryption.Sealer
+	newEnv   map[string]string // what Pulumi needs for the new encryption
+}
+
+// begin opens the new encryption and records it: from then on the change has begun
+// and must be continued to its end.
+func (c *change) begin(ctx context.Context) error {
+	if _, err := c.readShared(ctx); err != nil {
+		return err
+	}
+	noted, begun, err := c.begunChange()
+	if err != nil {
+		return err
+	}
+	if begun && providerName(noted) != c.how.Provider {
+		return &failure.Environment{
+			Text: fmt.Sprintf("a change to the key provider %s has begun and was interrupted", providerName(noted)),
+			Next: "continue with `" + changeCommand(c.stack(), noted) + "`",
+		}
+	}
+	if c.to, err = c.openNew(ctx, noted, begun); err != nil {
+		return err
+	}
+	if err := c.checkOld(ctx); err != nil {
+		return err
+	}
+	if begun {
+		return c.mark(ctx)
+	}
+	with := c.how.Provider
+	if with == "passphrase" {
+		with = "the new passphrase"
+	}
+	text := fmt.Sprintf("Encrypt the secrets of %s and the states of %s anew, with %s?", c.stack(),
+		typeset.Counted(len(c.projects()), "project"), with)
+	if err := c.how.Confirm(text); err != nil {
+		return err
+	}
+	return c.mark(ctx)
+}
+
+// projects returns the deployed projects.
+func (c *change) projects() []string {
+	if c.deployed == nil {
+		return nil
+	}
+	return slices.DeleteFunc(c.deployed.Projects(), c.isApart)
+}
+
+// isApart reports whether a project has a stack file of its own that says how it
+// is encrypted. That stays as it is, and the state with it.
+func (c *change) isApart(project string) bool {
+	file, there := c.ProjectStackFiles[project]
+	header, err := file.Header()
+	return there && err == nil && header != (config.Header{})
+}
+
+// openNew opens the new encryption: a new one, or the one that an interrupted
+// change has noted.
+func (c *change) openNew(ctx context.Context, noted encryption.Scheme, begun bool) (encryption.Sealer, error) {
+	if c.how.Provider != "passphrase" {
+		scheme := encryption.Scheme{Provider: c.how.Provider}
+		if begun {
+			scheme = noted
+		}
+		sealer, err := c.service(ctx, scheme)
+		return sealer, c.failedUnless(ctx, err)
+	}
+	noted.File = "the interrupted change"
+	passphrase, err := c.newPassphrase(ctx, noted, begun)
+	if err != nil {
+		return nil, err
+	}
+	c.Masker.Add(passphrase)
+	c.newEnv = map[string]string{encryption.PassphraseVariable: passphrase}
+	sealer, err := encryption.NewKeySealer(passphrase, noted)
+	if err != nil {
+		return nil, &failure.Environment{Text: "the new passphrase is not the one that the interrupted change has begun " +
+			"with", Next: "give that passphrase to continue"}
+	}
+	return sealer, nil
+}
+
+// newPassphrase returns the new passphrase: from the command line, or asked for.
+func (c *change) newPassphrase(ctx context.Context, noted encryption.Scheme, begun bool) (string, error) {
+	if from := c.how.NewPassphrase; from != "" {
+		source := Source{From: from}
+		source.Secret.Key = "the new passphrase"
+		return source.Read(c.Console, c.Sources)
+	}
+	terminal, ok := prompt.NewTerminal(c.Stdin, c.Stderr)
+	if !c.Interactive || !ok {
+		return "", &failure.Usage{Text: "the new passphrase is missing, and there is no terminal to ask on",
+			Next: "say where it comes from with --new-passphrase: " + SourceForms}
+	}
+	q := passphraseQuestion{c.Console, terminal, c.stack()}
+	if begun {
+		return q.ask(ctx, noted)
+	}
+	return q.choose(ctx, "Choose a new passphrase for the secrets of "+q.stack+":")
+}
+
+// checkOld finds a wrong passphrase before anything changes.
+func (c *change) checkOld(ctx context.Context) error {
+	for _, file := range c.parts() {
+		if c.isDone(file) || len(file.content.Ciphertexts()) == 0 {
+			continue
+		}
+		if _, err := c.sealerOf(ctx, file.scheme); err != nil {
+			return c.failedUnless(ctx, err)
+		}
+	}
+	return nil
+}
+
+// carryOut does whatever is still to be done.
+func (c *change) carryOut(ctx context.Context) error {
+	scheme := c.to.Scheme()
+	to := stacks.Encryption{Salt: scheme.Salt, Provider: scheme.Provider, DataKey: scheme.DataKey, Env: c.newEnv}
+	for _, project := range c.projects() {
+		changed, err := c.deployed.Reencrypt(ctx, project, to)
+		if err != nil {
+			return err
+		}
+		if changed {
+			c.done.Projects = append(c.done.Projects, project)
+			fmt.Fprintf(c.how.Out, "encrypted the state of %s\n", project)
+		}
+	}
+	for _, part := range c.parts() {
+		if c.isDone(part) {
+			continue
+		}
+		if err := c.reseal(ctx, part); err != nil {
+			return err
+		}
+		c.done.Files = append(c.done.Files, part.content.File)
+		fmt.Fprintf(c.how.Out, "encrypted %s\n", part.content.File)
+	}
+	return failure.RunnerDir(atomicfile.Remove(c.options().SaltFile)) // the stack file has its own now
+}
+
+// part is a stack file, with the scheme that it is encrypted with.
+type part struct {
+	content config.StackFile
+	scheme  encryption.Scheme
+}
+
+// parts returns the stack file and the secrets file. Both say how they are
+// encrypted, even without a value, since states are encrypted alike.
+func (c *change) parts() []part {
+	parts := []part{{c.Settings.Config, c.old.Stack}}
+	if c.Settings.Secrets.Exists {
+		parts = append(parts, part{c.Settings.Secrets, c.old.Secrets})
+	}
+	return parts
+}
+
+// isDone reports whether the file has been changed already.
+func (c *change) isDone(p part) bool {
+	header, err := p.content.Header()
+	return err == nil && header == c.to.Scheme().Header()
+}
+
+// reseal encrypts a file anew and replaces it in one step.
+func (c *change) reseal(ctx context.Context, p part) error {
+	from := c.to // of a file without values
+	if len(p.content.Ciphertexts()) > 0 {
+		var err error
+		if from, err = c.sealerOf(ctx, p.scheme); err != nil {
+			return c.failedUnless(ctx, err)
+		}
+	}
+	content, err := encryption.Reseal(ctx, p.content, from, c.to)
+	if err != nil {
+		return c.failedUnless(ctx, err)
+	}
+	file := filepath.Join(c.Settings.Root, p.content.File)
+	if err = atomicfile.WriteDeep(file, content, 0o600, 0o755); err != nil { // own projects do without a configuration
+		next := failure.WriteRemedy(err, "the file") + ", and continue with `" + changeCommand(c.stack(), c.to.Scheme()) + "`"
+		return &failure.Environment{Text: err.Error(), Next: next}
+	}
+	return nil
+}
+
+// end removes the marker and prints what the user has to do.
+func (c *change) end(ctx context.Context) error {
+	if err := c.unmark(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.how.Out, "the key provider of %s is %s\n", c.stack(), event.MaskURLs(c.how.Provider))
+	if c.how.Provider == "passphrase" {
+		c.note("from now on use the new passphrase" + c.passphrasePlace())
+	}
+	for _, project := range slices.Sorted(maps.Keys(c.ProjectStackFiles)) {
+		if c.isApart(project) {
+			c.note(fmt.Sprintf("%s keeps the encryption that %s names", project, c.ProjectStackFiles[project].File))
+		}
+	}
+	simulated := layout.Of(c.Settings.Root, true).State().Stack("*", c.stack())
+	if files, _ := filepath.Glob(simulated + "*"); len(files) > 0 {
+		c.note("simulations keep their old encryption: delete .runner/simulated if the next one cannot read its state")
+	}
+	return nil
+}
+
+// note prints what the user has to know now.
+func (c *change) note(text string) {
+	c.done.Notes = append(c.done.Notes, text)
+	fmt.Fprintln(c.how.Out, text)
+}
+
+// passphrasePlace says where the old passphrase comes from.
+func (c *change) passphrasePlace() string {
+	for _, name := range []string{encryption.PassphraseVariable, encryption.PassphraseFileVariable} {
+		if value := c.Sources.Lookup(name); value.IsSet() {
+			return ": change " + value.Origin.String()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,275 @@
+// Package check judges what files alone tell of a root and its environments: without an engine, a backend, a
+// passphrase, an account or the network.
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mara/config"
+	"mara/config/lists"
+	"mara/projects/model/operation"
+	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/machine/parallel"
+	"mara/runner/internal/machine/typeset"
+)
+
+// Kind names what a finding is about.
+type Kind string
+
+// The kinds of findings.
+const (
+	Configuration Kind = "configuration"
+	Variables     Kind = "variables"
+	Projects      Kind = "projects"
+	Outputs       Kind = "outputs"
+	Rollout       Kind = "rollout"
+	Policies      Kind = "policies"
+	Queries       Kind = "queries"
+	Prices        Kind = "prices"
+	Ports         Kind = "ports"
+	Git           Kind = "git"
+)
+
+// Summaries returns a sentence for each kind of finding.
+func Summaries() map[string]string {
+	return map[string]string{
+		string(Configuration): "The values of an environment fit the keys that its projects declare, and one another.",
+		string(Variables):     "The environment file sets variables that exist.",
+		string(Projects):      "mara.yaml, the projects and the hooks in it are there and valid.",
+		string(Outputs):       "Programs in Pulumi YAML read outputs that are exported.",
+		string(Rollout):       "config/rollout.yaml fits the labels of the environments.",
+		string(Policies):      "Policy rules and their settings are valid.",
+		string(Queries):       "Queries are valid.",
+		string(Prices):        "The price sheet is valid.",
+		string(Ports):         "Environments on this machine have ports of their own.",
+		string(Git):           "Git has the files that are read, and no secrets.",
+	}
+}
+
+// Finding is something wrong, or doubtful.
+type Finding struct {
+	config.Problem
+	Kind         Kind
+	Doubt        bool     // it may be right: a warning
+	Environments []string // it was found in; nil if it is about the root
+}
+
+// Options say what to check.
+type Options struct {
+	session.Options
+	Broken  error           // what is wrong with the environment file or mara.yaml
+	Chosen  fleet.Selection // of environments
+	Secrets bool            // missing secrets are errors
+}
+
+// Environment is a checked environment.
+type Environment struct {
+	Name    string   `json:"environment"`
+	Missing []string `json:"missing_secrets,omitempty"` // secrets that are not set where the check runs
+}
+
+// Result is what a check has found.
+type Result struct {
+	Environments []Environment
+	Findings     []Finding
+}
+
+// Problems returns the findings that are no doubts.
+func (r Result) Problems() []Finding {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Doubt })
+}
+
+// Run checks a root and the chosen environments.
+func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
+	if o.Root == "" {
+		return Result{}, o.NoRoot
+	}
+	found := list{root: o.Root}
+	found.add(Root(ctx, d, o.Options, o.Broken)...)
+	view, err := o.View(o.Chosen)
+	switch {
+	case err != nil && view.Err == nil && len(view.Chosen) == 0 && o.Chosen.IsEmpty(): // no environment yet
+		return Result{Findings: found.all}, nil
+	case err != nil && view.Err == nil: // the selection is wrong
+		return Result{}, err
+	}
+	found.addError(Configuration, nil, view.Err)
+	if o.Catalogue == nil && o.Broken != nil { // without mara.yaml, nothing declares the keys
+		all := lists.Map(view.Chosen, func(e fleet.Environment) Environment { return Environment{Name: e.Stack} })
+		return Result{Environments: all, Findings: found.all}, nil
+	}
+	var result Result
+	isBroken := func(e fleet.Environment) bool { return view.Broken[e.Stack] != nil }
+	readable := slices.DeleteFunc(slices.Clone(view.Chosen), isBroken)
+	checked, err := parallel.Each(ctx, readable, func(ctx context.Context, e fleet.Environment) (environment, error) {
+		return checkEnvironment(ctx, d, o, e)
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	for i, c := range checked {
+		_, waveErr := view.Waves.WaveOf(readable[i])
+		found.addError(Rollout, []string{c.Name}, waveErr)
+		found.add(c.findings...)
+		result.Environments = append(result.Environments, c.Environment)
+	}
+	found.add(samePorts(checked)...)
+	slices.SortStableFunc(found.all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	result.Findings = found.all
+	return result, nil
+}
+
+// environment is a checked environment with what later checks compare.
+type environment struct {
+	Environment
+	findings []Finding
+	ports    []port
+}
+
+// checkEnvironment checks one environment as an operation would.
+func checkEnvironment(
+	ctx context.Context, d session.Deps, o Options, e fleet.Environment,
+) (checked environment, err error) {
+	one := o.Of(e.Stack)
+	one.Interactive = false // do not ask for missing values
+	s := session.New(d, session.Options{Request: one, Operation: operation.Up, NeedSecrets: o.Secrets})
+	defer func() { err = errors.Join(err, s.Close()) }()
+	found := list{root: o.Root}
+	checked.Name = e.Stack
+	in := []string{e.Stack}
+	found.addError(Configuration, in, s.ResolveToOperate())
+	for _, doubt := range s.Doubts {
+		found.add(Finding{Problem: doubt, Kind: Configuration, Doubt: true, Environments: in})
+	}
+	if s.Vault != nil && !o.Secrets {
+		for _, m := range s.Vault.Missing() {
+			if m.IsPlain {
+				found.add(Finding{Problem: m.Problem(), Kind: Configuration, Environments: in})
+			} else {
+				checked.Missing = append(checked.Missing, m.Secret.Key)
+			}
+		}
+	}
+	if len(s.Plan.Steps) > 0 {
+		missing, err := MissingOutputs(ctx, s)
+		if err != nil {
+			return checked, err
+		}
+		for _, m := range missing {
+			problem := config.Problem{File: m.File, Line: m.Line, Text: m.Text()}
+			found.add(Finding{Problem: problem, Kind: Outputs, Environments: in})
+		}
+		checked.ports = portsOf(s)
+	}
+	checked.findings = found.all
+	return checked, nil
+}
+
+// list collects findings. A finding of several environments is there once.
+type list struct {
+	root string
+	all  []Finding
+}
+
+func (l *list) add(findings ...Finding) {
+	for _, f := range findings {
+		isSame := func(other Finding) bool { return other.Problem == f.Problem && other.Doubt == f.Doubt }
+		at := slices.IndexFunc(l.all, isSame)
+		if at < 0 {
+			l.all = append(l.all, f)
+			continue
+		}
+		for _, e := range f.Environments {
+			if !slices.Contains(l.all[at].Environments, e) {
+				l.all[at].Environments = append(l.all[at].Environments, e)
+			}
+		}
+	}
+}
+
+// addError adds the problems of an error.
+func (l *list) addError(kind Kind, environments []string, err error) {
+	var several *config.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &several):
+		for i, p := range several.Problems {
+			if several.Next != "" && i == len(several.Problems)-1 {
+				p.Text += "; " + several.Next
+			}
+			l.add(Finding{Problem: p, Kind: kindOf(kind, p), Environments: environments})
+		}
+	default:
+		for line := range strings.Lines(err.Error()) {
+			p := placed(l.root, strings.TrimSpace(line))
+			l.add(Finding{Problem: p, Kind: kindOf(kind, p), Environments: environments})
+		}
+	}
+}
+
+// kindOf returns the kind of a problem by its file.
+func kindOf(kind Kind, p config.Problem) Kind {
+	switch p.File {
+	case config.MaraFile:
+		return Projects
+	case fleet.RolloutFile:
+		return Rollout
+	case config.EnvironmentFile:
+		return Variables
+	}
+	return kind
+}
+
+// place matches how errors begin that name a file and perhaps a line in it.
+var place = regexp.MustCompile(`^([^:]+\.(?:ya?ml|jq)):(?:(\d+):|(?: line (\d+)(?:, column \d+)?:))?\s*(.*)$`)
+
+// placed returns the problem that a line of an error's text describes; files are below the root.
+func placed(root, text string) config.Problem {
+	match := place.FindStringSubmatch(text)
+	if match == nil {
+		return config.Problem{Text: text}
+	}
+	line, _ := strconv.Atoi(cmp.Or(match[2], match[3], "0"))
+	file := strings.TrimPrefix(strings.TrimPrefix(match[1], root), "/")
+	return config.Problem{File: file, Line: line, Text: match[4]}
+}
+
+// Level returns "warning" for a doubt, and "error" otherwise.
+func (f Finding) Level() string {
+	if f.Doubt {
+		return "warning"
+	}
+	return "error"
+}
+
+// Message returns the finding without its place, with the environments in which it was found.
+func (f Finding) Message() string {
+	text := config.Problem{Key: f.Key, Text: f.Text}.String()
+	switch n := len(f.Environments); n {
+	case 0:
+		return text
+	case 1:
+		return fmt.Sprintf("%s (in %s)", text, f.Environments[0])
+	default:
+		return fmt.Sprintf("%s (in %s)", text, typeset.Counted(n, "environment"))
+	}
+}
+
+// String describes the finding in one line, as compilers do: file:line: warning: message.
+func (f Finding) String() string {
+	where := cmp.Or(f.File, "mara")
+	if f.Line > 0 {
+		where = fmt.Sprintf("%s:%d", where, f.Line)
+	}
+	return fmt.Sprintf("%s: %s: %s", where, f.Level(), f.Message())
+}

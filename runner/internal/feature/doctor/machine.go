@@ -1,0 +1,262 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"mara/config"
+	"mara/config/lists"
+	"mara/projects/model/operation"
+	"mara/projects/schemas"
+	"mara/providers"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/leftovers"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/statefiles"
+	"mara/runner/internal/feature/doctor/preflight"
+	"mara/runner/internal/machine/failure"
+)
+
+// StartChecks has the disk, this machine and the cloud looked at while the
+// session opens. The returned function waits for what they find: warnings go to
+// the session, problems are the error. Of simulated clouds only the disk is real.
+func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
+	checks := []preflight.Check{disk(s)}
+	selected, err := plan.Select(s.Plan, s.Options.Selection)
+	m := machine{deps: s.Deps, provider: s.Provider, projects: selected.Names(), facts: facts(s, maps.Clone(s.Env))}
+	if err == nil { // a wrong selection is refused elsewhere
+		checks = append(checks, languageChecks(s, selected)...)
+	}
+	if err == nil && !s.Options.Simulation.On {
+		checks = append(checks, m.checks()...)
+	}
+	var report preflight.Report
+	var stopped error
+	done := inBackground(ctx, s, func(ctx context.Context) { report, stopped = preflight.Run(ctx, checks) })
+	return sync.OnceValue(func() error {
+		done()
+		if stopped != nil {
+			return stopped
+		}
+		report, err := m.withoutUndeployed(ctx, s, report)
+		if err != nil {
+			return err
+		}
+		warnings, err := judge(report.Masked(s.Masker.Mask), s.Options.Operation)
+		s.Warnings = append(s.Warnings, warnings...)
+		return err
+	})
+}
+
+// inBackground starts work, which is ended when the session closes. The returned function waits until it is done.
+func inBackground(ctx context.Context, s *session.Session, work func(context.Context)) (wait func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() { work(ctx) })
+	s.OnClose(func() error { cancel(); done.Wait(); return nil })
+	return done.Wait
+}
+
+// CheckFirst checks, before the questions of a first run, what an operation needs on
+// this machine whatever the answers are.
+func CheckFirst(
+	ctx context.Context, d session.Deps, o session.Options, p providers.Provider, file config.StackFile,
+) error {
+	all, err := plan.New(p)
+	if err != nil {
+		return err
+	}
+	selected, err := plan.Select(all, o.Selection)
+	if err != nil {
+		return err
+	}
+	env := o.Sources.File.Merge(o.Sources.Process)
+	report, err := preflight.Run(ctx, preflight.ForProvider(p.BeforeQuestions(o.Operation), selected.Names(),
+		preflight.Facts{
+			Operation: o.Operation, Env: env, Config: file, Probes: d.Probes,
+		}))
+	if err != nil {
+		return err
+	}
+	_, err = judge(report.Masked(event.NewMasker(session.SecretsOf(env)...).Mask), o.Operation)
+	return err
+}
+
+// judge makes warnings and an error of what checks have found.
+func judge(report preflight.Report, op operation.Operation) (warnings []string, err error) {
+	for _, result := range report.Only(preflight.Warning).Results {
+		for _, finding := range result.Findings {
+			warnings = append(warnings, result.Title+": "+finding.Text)
+		}
+	}
+	if report.Status() == preflight.Problem {
+		err = &ProblemsError{problems: report.Only(preflight.Problem), operation: op}
+	}
+	return warnings, err
+}
+
+// AllProblems adds to the problem that has kept an environment from being opened
+// all the others, which the doctor finds. Errors of other kinds stay as they are.
+func AllProblems(ctx context.Context, d session.Deps, o session.Options, err error) error {
+	if !IsAboutSurroundings(err) {
+		return err
+	}
+	e, examined := Examine(d, Options{Options: o})
+	if examined != nil || e.unresolved != nil {
+		return err
+	}
+	report, examined := e.Look(ctx)
+	if closed := e.Session.Close(); closed != nil || examined != nil {
+		return err
+	}
+	problems := report.Only(preflight.Problem)
+	if problems.Counts()[preflight.Problem] <= numberOf(err) {
+		return err
+	}
+	return &ProblemsError{problems: problems, operation: o.Operation, cause: err}
+}
+
+// IsAboutSurroundings reports whether an error that kept an environment from
+// being opened is about its configuration or its surroundings.
+func IsAboutSurroundings(err error) bool {
+	types := []any{
+		new(*config.Error), new(*config.NoRootError), new(*failure.Environment), new(*ProblemsError),
+		new(*statefiles.BrokenError), new(*leftovers.PendingError),
+	}
+	return slices.ContainsFunc(types, func(of any) bool { return errors.As(err, of) }) ||
+		errors.Is(err, stacks.ErrPassphrase) || errors.Is(err, stacks.ErrLogin)
+}
+
+// numberOf returns the number of problems that an error reports.
+func numberOf(err error) int {
+	if several, ok := errors.AsType[*ProblemsError](err); ok {
+		return several.problems.Counts()[preflight.Problem]
+	}
+	return len(findings(err))
+}
+
+// ProblemsError lists the problems to fix before an operation.
+type ProblemsError struct {
+	problems  preflight.Report
+	operation operation.Operation
+	cause     error // the first error; nil if the checks have found the problems
+}
+
+// Unwrap returns the cause.
+func (e *ProblemsError) Unwrap() error { return e.cause }
+
+// lines formats the problems with their remedies.
+func (e *ProblemsError) lines() (texts []string, remedy string) {
+	for _, result := range e.problems.Results {
+		for _, finding := range result.Findings {
+			text := result.Title + ": " + finding.Text
+			for line := range strings.Lines(finding.Table) {
+				text += "\n    " + strings.TrimRight(line, "\n")
+			}
+			if remedy = finding.Remedy; remedy != "" {
+				text += "\n    -> " + remedy
+			}
+			texts = append(texts, text)
+		}
+	}
+	return texts, remedy
+}
+
+// Error lists the problems, one on a line; a single one has its remedy for the
+// next step.
+func (e *ProblemsError) Error() string {
+	texts, _ := e.lines()
+	if len(texts) == 1 {
+		text, _, _ := strings.Cut(texts[0], "\n    -> ")
+		return text
+	}
+	return fmt.Sprintf("%d problems are in the way of %s:\n  %s", len(texts), e.operation, strings.Join(texts, "\n  "))
+}
+
+// NextStep says what to do.
+func (e *ProblemsError) NextStep() string {
+	if texts, remedy := e.lines(); len(texts) == 1 && remedy != "" {
+		return remedy
+	}
+	return "nothing was changed; `runner doctor " + string(e.operation) + "` looks at all of it again"
+}
+
+// facts returns what checks need to know about the environment.
+func facts(s *session.Session, env map[string]string) preflight.Facts {
+	return preflight.Facts{
+		Operation: s.Options.Operation, Stack: s.Settings.Stack.Text, Env: env, Config: s.Settings.Config,
+		Clouds: s.Deps.CloudClients, Probes: s.Deps.Probes,
+	}
+}
+
+// runDirs lists the directories that a run writes to, except that of the state.
+func runDirs(r request.Request) []preflight.Directory {
+	return []preflight.Directory{
+		{Name: "the runner's files", Path: string(r.Directory())}, {Name: "temporary files", Path: os.TempDir()},
+	}
+}
+
+// disk checks the directories that this environment writes to.
+func disk(s *session.Session) preflight.Check {
+	dirs := runDirs(s.Options.Request)
+	if states := s.States(); states.IsFile() {
+		dirs = append(dirs, preflight.Directory{Name: "the state", Path: states.Path})
+	}
+	return preflight.Disk(dirs)
+}
+
+// machine is this machine and the clouds, as an operation of a provider on some
+// of its projects needs them.
+type machine struct {
+	deps     session.Deps
+	provider providers.Provider
+	projects []string
+	facts    preflight.Facts
+}
+
+func (m machine) checks() []preflight.Check {
+	checks := preflight.ForProvider(m.provider, m.projects, m.facts)
+	if plugins := m.plugins(); len(plugins.Wanted) > 0 {
+		checks = append([]preflight.Check{preflight.Plugins(plugins)}, checks...)
+	}
+	return checks
+}
+
+// withoutUndeployed repeats the checks for the deployed projects if an operation on
+// deployed resources has problems: needs of other projects do not block it.
+func (m machine) withoutUndeployed(
+	ctx context.Context, s *session.Session, report preflight.Report,
+) (preflight.Report, error) {
+	if report.Status() != preflight.Problem || s.Options.Operation.RunsPrograms() || s.Stacks == nil {
+		return report, nil
+	}
+	all := lists.Map(m.checks(), func(check preflight.Check) string { return check.Name })
+	m.projects = slices.DeleteFunc(slices.Clone(m.projects), func(name string) bool { return !s.Stacks.IsDeployed(name) })
+	again, err := preflight.Run(ctx, m.checks())
+	return report.Replace(all, again, "nothing is deployed that needs it"), err
+}
+
+func (m machine) plugins() preflight.PluginOptions {
+	o := preflight.PluginOptions{Env: m.facts.Env}
+	versions := schemas.Versions()
+	for _, name := range m.provider.PluginsFor(m.projects) {
+		o.Wanted = append(o.Wanted, preflight.Plugin{Name: name, Version: versions[name]})
+	}
+	if len(m.projects) > 0 {
+		o.Project = m.projects[0]
+	}
+	if len(m.deps.Engines) > 0 {
+		o.Beside = filepath.Dir(m.deps.Engines[0])
+	}
+	return o
+}

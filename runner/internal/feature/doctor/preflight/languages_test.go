@@ -1,0 +1,77 @@
+package preflight_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mara/runner/internal/feature/doctor/preflight"
+)
+
+// TestLanguages: what is missing is reported with the projects that need it.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	tools, beside, home := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, file := range []string{
+		tools + "/node", tools + "/pulumi-language-java", beside + "/pulumi-language-go", beside + "/pulumi-language-yaml", home + "/plugins/language-ruby-v1.0.0/pulumi-language-ruby",
+	} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := preflight.Languages(preflight.LanguageOptions{
+		Programs: []preflight.Program{
+			{Project: "a", Runtime: "nodejs"}, {Project: "b", Runtime: "yaml"}, {Project: "c", Runtime: "java"}, {Project: "d", Runtime: "nodejs"},
+			{Project: "e", Runtime: "go", Built: true}, {Project: "f", Runtime: "ruby"},
+		},
+		Env: map[string]string{"PATH": tools}, Beside: []string{beside}, Home: home,
+	})
+	want := []preflight.Finding{
+		{Status: preflight.OK, Text: "go: e"},
+		{Status: preflight.Problem, Text: "c: there is no java on the PATH", Remedy: "install a JDK, and Maven or Gradle"},
+		{Status: preflight.Problem, Text: "a, d: there is no pulumi-language-nodejs, which runs programs in nodejs", Remedy: "install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its directory on the PATH"},
+		{Status: preflight.OK, Text: "ruby: f"},
+		{Status: preflight.OK, Text: "yaml: b"},
+	}
+	if diff := cmp.Diff(want, check.Look(t.Context())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestLanguageHost: the PATH comes before Pulumi's plugins, of which the newest counts.
+func TestLanguageHost(t *testing.T) {
+	t.Parallel()
+	tools, home := t.TempDir(), t.TempDir()
+	put := func(path string) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	find := func() string {
+		path, ok := preflight.LanguageHost("ruby", home, map[string]string{"PATH": tools})
+		if ok != (path != "") {
+			t.Errorf("found is %v of %q", ok, path)
+		}
+		return path
+	}
+	if path := find(); path != "" {
+		t.Errorf("found %s where there is nothing", path)
+	}
+	for _, dir := range []string{"language-ruby-v1.10.0", "language-ruby-v1.9.0", "language-ruby-vnext", "resource-ruby-v3.0.0"} {
+		put(filepath.Join(home, "plugins", dir, "pulumi-language-ruby"))
+	}
+	put(filepath.Join(home, "plugins", "language-ruby-v2.0.0", "half")) // a download that was cut off
+	if path := find(); path != filepath.Join(home, "plugins", "language-ruby-v1.10.0", "pulumi-language-ruby") {
+		t.Errorf("of the plugins it is %s", path)
+	}
+	put(filepath.Join(tools, "pulumi-language-ruby"))
+	if path := find(); path != filepath.Join(tools, "pulumi-language-ruby") {
+		t.Errorf("with one on the PATH it is %s", path)
+	}
+}

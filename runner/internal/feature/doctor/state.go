@@ -1,0 +1,208 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mara/config"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/engine"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/leftovers"
+	"mara/runner/internal/core/lock"
+	"mara/runner/internal/core/statefiles"
+	"mara/runner/internal/feature/doctor/preflight"
+	"mara/runner/internal/feature/kind/containers"
+	"mara/runner/internal/feature/kind/power"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
+)
+
+// openOnce returns a function that opens the backend at its first call.
+func (e *Examination) openOnce(ctx context.Context, start func() (engine.Engine, error)) func() error {
+	return sync.OnceValue(func() error {
+		if _, err := start(); err != nil {
+			return errNoEngine
+		}
+		ctx, cancel := context.WithTimeout(ctx, backendTime-time.Second) // so that it ends before the checks do
+		defer cancel()
+		return e.Session.OpenStacksToRead(ctx, encryption.Copies{})
+	})
+}
+
+// stateChecks returns the checks of the backend and of leftovers of earlier runs.
+func (e *Examination) stateChecks(open func() error) []preflight.Check {
+	ofStacks := func(name, title string, look preflight.Look) preflight.Check {
+		return preflight.Check{Name: name, Title: title, Group: preflight.State, Limit: backendTime,
+			Look: e.resolved(opened(open, look))}
+	}
+	checks := []preflight.Check{
+		{Name: "backend", Title: "backend", Group: preflight.State, Limit: backendTime, Look: e.resolved(e.backend(open))},
+		{Name: "lock", Title: "run lock", Group: preflight.State, Look: e.resolved(e.runLock)},
+		ofStacks("stack-locks", "stack locks", e.stackLocks),
+		ofStacks("pending", "pending operations", e.pending),
+		ofStacks("orphans", "orphans", e.orphans),
+	}
+	if e.Provider.Local && !e.Options.Simulation.On {
+		checks = slices.Insert(checks, 1, ofStacks("containers", "containers", e.containers))
+	}
+	if !e.Options.Operation.Writes() {
+		checks = checks[:len(checks)-3] // they change nothing, and Pulumi lets them
+	}
+	if e.Options.Root == "" {
+		return checks
+	}
+	if e.unresolved != nil {
+		return append(checks, preflight.Disk(runDirs(e.Options.Request)))
+	}
+	return append(checks, disk(e.Session))
+}
+
+// errNoEngine is the error of checks that need the engine if it does not run; another
+// check reports why.
+var errNoEngine = errors.New("not looked at: it takes Pulumi to ask")
+
+// opened skips a look while the backend cannot be opened.
+func opened(open func() error, look preflight.Look) preflight.Look {
+	return func(ctx context.Context) []preflight.Finding {
+		switch err := open(); {
+		case err == nil:
+			return look(ctx)
+		case errors.Is(err, errNoEngine):
+			return preflight.Unseen(err.Error())
+		}
+		return preflight.Unseen("not looked at: the backend does not answer")
+	}
+}
+
+func (e *Examination) backend(open func() error) preflight.Look {
+	return func(context.Context) []preflight.Finding {
+		backend := e.Session.Settings.Backend
+		where := fmt.Sprintf("%s (%s)", backend.Text, backend.Origin)
+		err := open()
+		_, isBroken := errors.AsType[*statefiles.BrokenError](err)
+		switch {
+		case errors.Is(err, errNoEngine):
+			return preflight.Unseen(err.Error())
+		case isBroken:
+			return findings(err)
+		case err != nil:
+			return preflight.Bad(fmt.Sprintf("%s: %v", where, err),
+				"log in with `pulumi login`, or set "+config.BackendVariable+" to a place that can be reached")
+		case !e.Session.States().MayHaveStates():
+			return preflight.Good(where + " has nothing yet")
+		}
+		deployed := 0
+		for _, step := range e.plan.Steps {
+			if e.Session.Stacks.IsDeployed(step.Project.Name) {
+				deployed++
+			}
+		}
+		total := typeset.CountedOf(deployed, len(e.plan.Steps), "project")
+		return preflight.Good(fmt.Sprintf("%s answers; %s %s deployed", where, total, typeset.Are(deployed)))
+	}
+}
+
+// containers looks at the nodes and the registry of an environment whose cluster runs on this machine.
+func (e *Examination) containers(ctx context.Context) []preflight.Finding {
+	if !e.Session.Stacks.IsDeployed(e.Provider.ClusterProject) {
+		return preflight.Unseen("the cluster is not deployed")
+	}
+	hooks := e.Session.Hooks()
+	runtime, err := containers.FindIn(hooks.Env, hooks.Runtime)
+	if err == nil {
+		_, err = runtime.Info(ctx)
+	}
+	if err != nil {
+		return preflight.Unseen("the container runtime does not answer")
+	}
+	found, err := power.Find(ctx, e.Session)
+	if _, isKnown := errors.AsType[*failure.Environment](err); isKnown {
+		gone := findings(err)
+		gone[0].Status = preflight.Warning
+		return gone
+	}
+	if err != nil {
+		return preflight.Unseen(err.Error())
+	}
+	if halted := found.Halted(); len(halted) > 0 {
+		return preflight.Doubtful("containers that do not run: "+strings.Join(halted, ", "),
+			"`"+e.Session.Command("start")+"` starts them, and so does an up")
+	}
+	return preflight.Good("all run")
+}
+
+// runLock looks for another run.
+func (e *Examination) runLock(ctx context.Context) []preflight.Finding {
+	state, owner, err := e.Session.RunLock().Inspect()
+	switch {
+	case err != nil:
+		return findings(err)
+	case state == lock.Held || state == lock.Foreign:
+		return findings(&lock.HeldError{Owner: owner, Foreign: state == lock.Foreign})
+	case state != lock.Free:
+		text := fmt.Sprintf("the last run (%s, %s by %s) did not end properly", owner.Run, owner.Operation, owner)
+		return preflight.Doubtful(text, "the next run takes its lock over")
+	}
+	return e.lockInBackend(ctx)
+}
+
+// lockInBackend looks for a run on another machine.
+func (e *Examination) lockInBackend(ctx context.Context) []preflight.Finding {
+	_, left, err := e.Session.RunLock().InBackend(ctx)
+	if err != nil {
+		return findings(err)
+	}
+	for _, other := range left {
+		if !other.IsDead() {
+			return findings(&lock.HeldError{Owner: other.Owner, Foreign: !other.IsHeld()})
+		}
+	}
+	return preflight.Good("no other run works on the environment")
+}
+
+// stackLocks looks for Pulumi's own locks.
+func (e *Examination) stackLocks(ctx context.Context) []preflight.Finding {
+	if err := e.Session.Leftovers().RefuseLocked(ctx, e.plan.Names()); err != nil {
+		return findings(err)
+	}
+	return preflight.Good("no stack is locked")
+}
+
+// orphans looks for stacks that no project claims.
+func (e *Examination) orphans(ctx context.Context) []preflight.Finding {
+	found, err := inventory.FindUnclaimed(ctx, e.Session)
+	switch {
+	case err != nil:
+		return findings(err)
+	case len(found.Orphans) > 0:
+		return preflight.Doubtful(found.Text(), found.Remedy(e.Session.Command))
+	}
+	return preflight.Good("every stack belongs to a project")
+}
+
+// pending looks for operations on resources that were cut off.
+func (e *Examination) pending(ctx context.Context) []preflight.Finding {
+	pending, err := e.Session.Leftovers().Pending(ctx, e.plan, true)
+	if err != nil {
+		return findings(err)
+	}
+	blocking, harmless := leftovers.Split(pending, e.Options.Operation)
+	var found []preflight.Finding
+	if len(blocking) > 0 {
+		found = findings(&leftovers.PendingError{Pending: blocking, Repair: e.Session.Command("repair")})
+	}
+	if len(harmless) > 0 {
+		text := "an earlier run was cut off at " + leftovers.List(harmless)
+		found = append(found, preflight.Doubtful(text, "nothing: the next run repeats it")...)
+	}
+	if len(found) == 0 {
+		return preflight.Good("none")
+	}
+	return found
+}

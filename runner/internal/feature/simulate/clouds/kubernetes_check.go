@@ -1,0 +1,55 @@
+package clouds
+
+import (
+	"regexp"
+
+	"mara/runner/internal/feature/simulate"
+)
+
+var (
+	// https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+	objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	// https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/
+	labelText = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
+)
+
+// checkMetadata finds names and labels that an API server would refuse.
+func checkMetadata(o simulate.Object) []simulate.Problem {
+	isName := func(text string) bool { return len(text) <= 253 && objectName.MatchString(text) }
+	var problems []simulate.Problem
+	for _, path := range []string{"metadata.name", "metadata.namespace"} {
+		problems = append(problems, wellFormed(path, isName, "is not a name for an object")(o)...)
+	}
+	for key, value := range o.Map("metadata.labels") {
+		if text, ok := value.(string); ok && !labelText.MatchString(text) {
+			problems = append(problems, refuse("metadata.labels",
+				"%q is not a value for the label %s: at most 63 letters, digits, '-', '_' and '.'", text, key)...)
+		}
+	}
+	return problems
+}
+
+// checkSelector finds workloads whose selector misses their own pods.
+func checkSelector(o simulate.Object) []simulate.Problem {
+	labels := o.Map("spec.template.metadata.labels")
+	for key, value := range o.Map("spec.selector.matchLabels") {
+		if labels != nil && labels[key] != value {
+			return refuse("spec.selector", "`selector` does not match template `labels`: %s", key)
+		}
+	}
+	return nil
+}
+
+func checkCustom(o simulate.Object) []simulate.Problem {
+	var problems []simulate.Problem
+	apiVersion, kind := apiVersionAndKind(o.Token)
+	for path, want := range map[string]string{"apiVersion": apiVersion, "kind": kind} {
+		if got := o.Text(path); got != want {
+			problems = append(problems, refuse(path, "%q is not %q, which the type says", got, want)...)
+		}
+	}
+	if o.Map("spec") == nil {
+		problems = append(problems, refuse("spec", "must be an object")...)
+	}
+	return problems
+}

@@ -1,0 +1,96 @@
+// Package simulated serves the simulated clouds of an environment, as configured by
+// flags: with the packages that its projects use, and with a cluster that validates objects.
+package simulated
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+
+	"mara/projects/model"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/statefiles"
+	"mara/runner/internal/feature/simulate"
+	"mara/runner/internal/machine/failure"
+)
+
+// Options say which clouds to simulate.
+type Options struct {
+	Flags     request.Simulation
+	Admit     simulate.Admission // judges every resource; nil admits all
+	Dir       string             // that relative paths start from
+	Directory string             // where the clouds keep their resources
+	Home      string             // of Pulumi, with the schemas of plugins
+	BuiltIn   []simulate.Package
+	Own       []model.Project      // may use other packages
+	Runs      []string             // names of the projects that run
+	States    statefiles.Directory // may have resources of other packages
+	Charts    string               // cache of charts, whose objects a cluster checks
+	Env       map[string]string    // with the proxies on the way to a cluster
+	Masker    *event.Masker
+	Log       *slog.Logger
+	OnClose   func(stop func() error)
+	Warn      func(text string) // while the clouds are served
+}
+
+// Serve serves the clouds until OnClose stops them. It returns the variables that
+// direct Pulumi to them, and warnings about packages that cannot be checked.
+func Serve(ctx context.Context, o Options) (env map[string]string, warnings []string, err error) {
+	behaviour, err := o.behaviour()
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Flags.Cluster != "" {
+		if behaviour.Admit, err = o.connectCluster(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	finder := finder{Files: o.Flags.Schemas, Home: o.Home}
+	all, warnings, err := finder.complete(ctx, o.BuiltIn, o.usedPackages())
+	if err != nil {
+		return nil, nil, failure.Usagef("", "--simulate-schema: %v", err)
+	}
+	isIdle := func(p model.Project) bool { return !slices.Contains(o.Runs, p.Name) }
+	if err := checkTypes(slices.DeleteFunc(slices.Clone(o.Own), isIdle), all); err != nil {
+		return nil, nil, err
+	}
+	// The clouds outlive ctx: an operation that is being cancelled still talks to them.
+	clouds, err := simulate.Start(context.WithoutCancel(ctx), all, behaviour)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.OnClose(clouds.Close)
+	return clouds.Env(), warnings, nil
+}
+
+// usedPackages lists the packages that own projects name or have deployed resources of.
+func (o Options) usedPackages() []usedPackage {
+	var used []usedPackage
+	for _, project := range o.Own {
+		used = append(used, usedBy(project.Own.Dir)...)
+		state, _ := o.States.Read(project.Name) // other code reports an unreadable state
+		used = append(used, inState(state)...)
+	}
+	return used
+}
+
+// behaviour parses the flags.
+func (o Options) behaviour() (simulate.Options, error) {
+	b := simulate.Options{Speed: o.Flags.Speed, Dir: o.Directory, Log: o.Log, Admit: o.Admit}
+	for _, text := range o.Flags.Fail {
+		fault, err := simulate.ParseFault(text)
+		if err != nil {
+			return b, failure.Usagef("", "--simulate-fail: %v", err)
+		}
+		b.Fail = append(b.Fail, fault)
+	}
+	for _, text := range o.Flags.Slow {
+		delay, err := simulate.ParseDelay(text)
+		if err != nil {
+			return b, failure.Usagef("", "--simulate-slow: %v", err)
+		}
+		b.Slow = append(b.Slow, delay)
+	}
+	return b, nil
+}

@@ -1,0 +1,66 @@
+package simulated
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"mara/projects/model"
+	"mara/runner/internal/feature/simulate"
+	"mara/runner/internal/machine/failure"
+)
+
+// TestTypesWithoutASchema: a program in YAML hears of the missing schema before Pulumi calls its type unknown.
+func TestTypesWithoutASchema(t *testing.T) {
+	t.Parallel()
+	part := []byte(`{"name":"aws","resources":{"aws:ec2/vpc:Vpc":{},"aws:index/thing:Thing":{}},"functions":{"aws:ec2/getVpc:getVpc":{},"aws:index/getRegion:getRegion":{}}}`)
+	whole := []byte(`{"name":"aws","resources":{"aws:s3/bucket:Bucket":{}}}`)
+	isCustom := func(token string) (simulate.Resource, bool) { return simulate.Resource{}, strings.Contains(token, ".") }
+	for _, test := range []struct {
+		name, program string
+		schemas       [][]byte
+		want          string // "" for none
+	}{
+		{"known types", "resources:\n  a: {}\n  b:\n    type: aws:ec2/vpc:Vpc\n  c:\n    type: aws:ec2:Vpc\n  d:\n    type: aws:Thing\n", [][]byte{part}, ""},
+		{"another type", "config:\n  size:\n    type: string\nresources:\n  b:\n    type: aws:s3:Bucket\n", [][]byte{part},
+			"store/Pulumi.yaml:6: aws:s3:Bucket is none of the 2 types of aws that the simulation knows"},
+		{"a misspelled type", "resources:\n  b:\n    type: \"aws:ec2/vpx:Vpc\" # the network\n", [][]byte{part}, `did you mean "aws:ec2/vpc:Vpc"?`},
+		{"its plugin is installed, or the user names its schema", "resources:\n  b:\n    type: aws:s3:Bucket\n", [][]byte{part, whole}, ""},
+		{"a custom type", "resources:\n  b:\n    type: aws:cert-manager.io/v1:Issuer\n", [][]byte{part}, ""},
+		{"a package without a schema", "resources:\n  b:\n    type: aws:s3:Bucket\n", nil, "store/Pulumi.yaml:3: aws:s3:Bucket"},
+		{"known functions", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2:getVpc\n  b: {\"fn::aws:getRegion\": {}}\n  c:\n    fn::invoke: {function: aws:index/getRegion:getRegion}\n  d:\n    fn::toJSON: {function: x}\n", [][]byte{part}, ""},
+		{"another function", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2/getVcp:getVcp\n", [][]byte{part},
+			`store/Pulumi.yaml:4: aws:ec2/getVcp:getVcp is none of the 2 functions of aws that the simulation knows; did you mean "aws:ec2/getVpc:getVpc"?`},
+		{"a function of a package without a schema", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2:getVpc\n", nil, "store/Pulumi.yaml:4: aws:ec2:getVpc"},
+		{"another way to write it", "variables:\n  a:\n    \"fn::aws:getZone\": {name: x}\n", nil, "store/Pulumi.yaml:3: aws:getZone"},
+		{"a function in braces", "variables:\n  a: {fn::invoke: {function: \"aws:getZone\", arguments: {}}}\n", nil, "store/Pulumi.yaml:2: aws:getZone"},
+		{"Pulumi's own function", "variables:\n  a:\n    fn::invoke: {function: pulumi:pulumi:getResource}\n", nil, ""},
+		{"another package", "resources:\n  b:\n    type: random:RandomPassword\n", [][]byte{part}, ""},
+		{"Pulumi's own", "resources:\n  b:\n    type: pulumi:providers:aws\n", [][]byte{part}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write(t, dir, "Pulumi.yaml", test.program)
+			store := model.Project{Name: "store", Own: &model.Own{Dir: dir, Path: "store"}}
+			packages := []simulate.Package{{Name: "aws", Partial: true, Schemas: test.schemas, Dynamic: isCustom}}
+			err := checkTypes([]model.Project{store}, packages)
+			if test.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			var around *failure.Environment
+			if !errors.As(err, &around) || !strings.Contains(err.Error(), test.want) ||
+				!strings.Contains(err.Error(), "and there is none of aws:\n  ") {
+				t.Fatalf("got %v, want %q", err, test.want)
+			}
+			for _, way := range []string{"pulumi plugin install resource aws", "--simulate-schema", "plugins: providers:"} {
+				if !strings.Contains(around.NextStep(), way) {
+					t.Errorf("the hint %q does not name %s", around.NextStep(), way)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,219 @@
+// Package runs has the list of runs, and the page of a run: of one on an environment, or of one on many.
+package runs
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/report"
+	"mara/runner/internal/core/view"
+	"mara/runner/internal/feature/web/page"
+)
+
+//go:embed *.html
+var templates embed.FS
+
+// Pages returns the pages of runs.
+func Pages() page.Pages {
+	return page.Pages{Templates: templates, Routes: map[string]page.Show{
+		"/runs":          list,
+		"/r/{run}":       func(r *page.Visit) (page.Content, error) { return show(r, r.Reader.Runs, "/r/") },
+		"/rollout/{run}": func(r *page.Visit) (page.Content, error) { return show(r, r.Reader.Rollouts, "/rollout/") },
+	}}
+}
+
+// mostRuns is how many runs a list shows.
+const mostRuns = 200
+
+// runsPage is what the list of runs shows.
+type runsPage struct {
+	Runs                     []*view.Past
+	Total                    int
+	E, Op, Result, By, Since string
+	Operations, Results      []string
+	SinceWrong               string
+}
+
+// list shows the page of past runs. "Since yesterday, by whom" is one of its addresses.
+func list(r *page.Visit) (page.Content, error) {
+	all := append(r.Reader.Rollouts.Runs(), r.Reader.Runs.Runs()...)
+	slices.SortStableFunc(all, func(a, b *view.Past) int { return b.Started.Compare(a.Started) })
+	data := runsPage{E: r.Query.Get("e"), Op: r.Query.Get("op"), Result: r.Query.Get("result"), By: r.Query.Get("by"),
+		Since: r.Query.Get("since"), Operations: []string{"", "up", "preview", "drift", "refresh", "destroy"},
+		Results: []string{"", "running", "succeeded", "failed", "interrupted"}}
+	code := 0
+	if _, err := time.ParseDuration(data.Since); err != nil && data.Since != "" {
+		data.SinceWrong, code = "since: "+err.Error()+"; a duration is wanted, such as 24h", 400
+	}
+	data.Runs = page.FilterRuns(r, all)
+	data.Total = len(data.Runs)
+	data.Runs = data.Runs[:min(len(data.Runs), mostRuns)]
+	return page.Content{Template: "runs.html", Title: "Runs", Nav: "runs", Live: true, Refresh: 10, Code: code,
+		Data: data}, nil
+}
+
+// runPage is what the page of a run shows.
+type runPage struct {
+	report.Page
+	Past     *view.Past
+	Rollout  bool
+	Base     string // address of the run
+	Rows     []runRow
+	Now      []runRow
+	Done     int
+	Of       int
+	Counts   []countRow
+	Picture  template.HTML
+	Path     []report.Row
+	Commands []page.Advice
+	Elapsed  time.Duration
+	Stopping string
+}
+
+// runRow is a project, or an environment, of a run.
+type runRow struct {
+	report.Row
+	Is    string // result, or how far it is
+	Doing string // the last thing that was said about it
+	Since time.Duration
+	Seen  int // resources that something has happened to
+	Link  string
+}
+
+// countRow is a part of the bar that shows how far a run is.
+type countRow struct {
+	Is    string
+	N     int
+	X, W  string
+	Class string
+}
+
+// show shows the page of a run of a history, or of an operation on many environments; the addresses have a prefix.
+func show(r *page.Visit, from *view.History, base string) (page.Content, error) {
+	id := r.PathValue("run")
+	past := from.Find(id)
+	if past == nil {
+		return page.Content{}, page.NotFound("no run %q; runs are pruned after a while", page.Visible(id))
+	}
+	detailed, err := from.Read(id)
+	if err != nil {
+		return page.Content{}, page.NotFound("the run %s cannot be read: %v", id, err)
+	}
+	s := detailed.Summary
+	data := runPage{Past: past, Rollout: past.Fleet, Base: base + url.PathEscape(id), Stopping: s.Stopping}
+	live := !past.Ended()
+	if live || past.CutOff { // so that the time line ends now, or with the last sign of life
+		end := r.Now
+		if past.CutOff {
+			end = s.Started.Add(past.Duration())
+		}
+		s.Finished, s.DurationMS = end, end.Sub(s.Started).Milliseconds()
+	}
+	data.Elapsed = s.Duration()
+	data.Page = report.NewPage(&s, detailed.Details)
+	data.Path = data.Page.Path
+	for _, row := range data.Page.Rows {
+		data.addRow(row, past, r.Now)
+	}
+	data.count()
+	g := data.Page.Graph
+	for i := range g.Nodes {
+		row := data.Rows[i]
+		g.Nodes[i].Link, g.Nodes[i].State = row.Link, cmp.Or(map[string]string{"waiting": "skipped",
+			"never ran": "skipped", "cut off": "interrupted"}[row.Is], row.Is)
+		g.Nodes[i].Text = strings.TrimPrefix(g.Nodes[i].Text, string(event.Interrupted)+", ")
+		if row.Row.Step.Result == "" {
+			g.Nodes[i].Text = row.Is
+		}
+		g.Nodes[i].Title = page.Visible(g.Nodes[i].Title)
+		g.Nodes[i].Label = "" // title and text
+	}
+	if len(g.Nodes) > 0 && len(g.Nodes) <= 120 {
+		data.Picture = template.HTML(g.SVG()) // which escapes what it is given
+	}
+	resume := func(words ...string) {
+		data.Commands = append(data.Commands, page.Advice{Why: "Continue with what is left",
+			Command: r.Command(append(words, "--resume")...)})
+	}
+	switch {
+	case past.CutOff && past.Fleet:
+		resume("fleet", string(s.Operation))
+	case past.CutOff && (s.Operation == "up" || s.Operation == "destroy"):
+		resume(string(s.Operation), "-s", s.Stack)
+	}
+	what := s.Stack
+	if past.Fleet {
+		what = "the fleet"
+	}
+	title := page.Visible(fmt.Sprintf("%s of %s, %s", s.Operation, what, past.Word()))
+	content := page.Content{Template: "run.html", Title: title, Nav: "runs", Live: live, Data: &data}
+	if live {
+		content.Refresh = 5
+	}
+	return content, nil
+}
+
+// addRow adds a step.
+func (d *runPage) addRow(row report.Row, past *view.Past, now time.Time) {
+	one := runRow{Row: row, Is: page.ResultOf(row.Step, past), Seen: len(row.Resources.List) + row.Resources.More}
+	one.Link = d.Base + "/log/" + url.PathEscape(row.Name)
+	if row.Step.Started.IsZero() {
+		one.Link = d.Base + "#project-" + url.PathEscape(row.Name)
+	}
+	if d.Rollout {
+		one.Link = "/e/" + url.PathEscape(row.Name)
+		if row.Step.Run != "" {
+			one.Link = "/r/" + url.PathEscape(row.Step.Run)
+		}
+		if event.EndsWave(row.Name) {
+			one.Link = d.Base + "#timeline"
+		}
+	}
+	if one.Is == "running" {
+		one.Since = now.Sub(row.Step.Started)
+		one.Doing = lastLine(row.Log.Text)
+		if n := len(row.Resources.List); n > 0 {
+			last := row.Resources.List[n-1]
+			one.Doing = fmt.Sprintf("%s %s", last.Action, last.Resource.String())
+		}
+		d.Now = append(d.Now, one)
+	}
+	d.Rows = append(d.Rows, one)
+}
+
+func lastLine(text string) string {
+	text = strings.TrimRight(text, "\n")
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// count fills in how far the run is.
+func (d *runPage) count() {
+	counts := map[string]int{}
+	for _, row := range d.Rows {
+		if event.EndsWave(row.Name) {
+			continue
+		}
+		d.Of++
+		counts[row.Is]++
+		if row.Step.Result != "" {
+			d.Done++
+		}
+	}
+	x := 0.0
+	for _, is := range []string{"succeeded", "failed", "cancelled", "interrupted", "cut off", "skipped", "running",
+		"waiting", "never ran"} {
+		if n := counts[is]; n > 0 {
+			w := 100 * float64(n) / float64(d.Of)
+			d.Counts = append(d.Counts, countRow{is, n, fmt.Sprintf("%.2f%%", x), fmt.Sprintf("%.2f%%",
+				max(w-0.4, 0.3)), page.Class(is)})
+			x += w
+		}
+	}
+}
