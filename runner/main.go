@@ -16,7 +16,6 @@ import (
 	"golang.org/x/term"
 
 	"mara/providers/cloud"
-	"mara/runner/internal/cli"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/programhost"
 	"mara/runner/internal/core/session"
@@ -26,6 +25,7 @@ import (
 	"mara/runner/internal/feature/simulate/clouds"
 	"mara/runner/internal/feature/survey"
 	"mara/runner/internal/machine/interrupt"
+	"mara/runner/internal/wire"
 )
 
 // These are set when a release is linked.
@@ -81,7 +81,7 @@ func run() int {
 		charts := mirror.NewNetwork(cloud.Proxy(env), cache)
 		return charts, charts.Close
 	}
-	return cli.Run(levels.Context(), cmd.Deps{
+	return wire.Run(levels.Context(), cmd.Deps{
 		Deps:             deps,
 		Stdout:           os.Stdout,
 		StdoutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),

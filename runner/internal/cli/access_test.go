@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // withGroups returns a root whose environment dev has groups, on a cluster that gives them rights, and a function that
@@ -51,7 +52,7 @@ func withGroups(t *testing.T, isAllowed func(group, resource string) bool) func(
 		`"users":[{"name":"u","user":{"token":"hidden-token"}}],"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`, server.URL))
 	return func(args ...string) (int, string, string) {
 		d, stdout, stderr := installedDeps(t, root, i)
-		code := Run(context.Background(), d, append([]string{"access"}, args...))
+		code := wire.Run(context.Background(), d, append([]string{"access"}, args...))
 		return code, stdout.String(), stderr.String()
 	}
 }

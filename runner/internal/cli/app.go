@@ -1,5 +1,5 @@
-// Package cli is the command line: it registers the commands and runs them. Each group of
-// commands is a package, and each command a file that declares its flags, parses them into
+// Package cli is the command line: it collects the commands of the core and of the features, and runs one. Each group
+// of the core's commands is a package, and each command a file that declares its flags, parses them into
 // options and runs. All dependencies come in through cmd.Deps; nothing is global, so tests
 // can run commands in parallel.
 //
@@ -18,6 +18,7 @@ import (
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
+	"mara/runner/internal/cli/extend"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/cli/inspect"
 	"mara/runner/internal/cli/operations"
@@ -25,74 +26,61 @@ import (
 	"mara/runner/internal/cli/secrets"
 	"mara/runner/internal/cli/tools"
 	"mara/runner/internal/core/pulumicli"
-	accesscmd "mara/runner/internal/feature/access/command"
-	backups "mara/runner/internal/feature/backup/command"
-	"mara/runner/internal/feature/export"
-	"mara/runner/internal/feature/firstrun"
-	mirrors "mara/runner/internal/feature/mirror/command"
-	operators "mara/runner/internal/feature/operator/command"
-	"mara/runner/internal/feature/rollout/fleets"
-	"mara/runner/internal/feature/trial"
-	webcmd "mara/runner/internal/feature/web/command"
 	"mara/runner/internal/machine/interrupt"
 )
 
-// commands returns every command, in the order of the help text.
-func commands(d cmd.Deps) []*cli.Command {
-	return slices.Concat([]*cli.Command{
-		firstrun.Init(d),
-		configuration.Adopt(d),
-		configuration.Eject(d),
-		configuration.Promote(d),
-		configuration.Fetch(d),
-		inspect.Providers(d),
-		inspect.Plan(d),
-		configuration.Command(d),
-		inspect.Check(d),
-		inspect.Doctor(d),
-	}, operations.Commands(d), []*cli.Command{
-		inspect.Stacks(d),
-		inspect.Status(d),
-		inspect.Outputs(d),
-		inspect.Query(d),
-		inspect.Policy(d),
-		fleets.Command(d, append(operations.Rollouts(d), inspect.Check(d))...),
-		operations.Hook(d),
-		secrets.Command(d),
-		accesscmd.Command(d),
-		backups.Command(d),
-		mirrors.Command(d),
-		export.Render(d),
-		export.Export(d),
-		operators.Command(d),
-		operations.Unlock(d),
-		operations.Repair(d),
-		operations.Upgrade(d),
-		operations.State(d),
-		runs.History(d),
-		runs.Show(d),
-		runs.Logs(d),
-		runs.Report(d),
-		runs.Support(d, Run),
-		webcmd.Command(d),
-		trial.Try(d, Run),
-		trial.Demo(d, Run),
-		tools.Env(d),
-		tools.Pulumi(d),
-		tools.Kubectl(d),
-		tools.Stop(d),
-		tools.Start(d),
-		tools.Schema(d),
-		tools.Completion(d, func() []*cli.Command { return commands(d) }),
-		tools.Version(d),
-	})
+// core returns the commands that are part of every runner.
+func core(d cmd.Deps, run cmd.RunFunc, all func() []*cli.Command) []cmd.Placed {
+	placed := []cmd.Placed{
+		{Command: inspect.Status(d), Group: cmd.OneEnvironment, Rank: 10},
+		{Command: inspect.Outputs(d), Group: cmd.OneEnvironment, Rank: 20},
+		{Command: inspect.Plan(d), Group: cmd.OneEnvironment, Rank: 30},
+		{Command: configuration.Command(d), Group: cmd.OneEnvironment, Rank: 40},
+		{Command: secrets.Command(d), Group: cmd.OneEnvironment, Rank: 50},
+		{Command: tools.Pulumi(d), Group: cmd.OneEnvironment, Rank: 170},
+		{Command: operations.Hook(d), Group: cmd.OneEnvironment, Rank: 180},
+		{Command: inspect.Stacks(d), Group: cmd.AllEnvironments, Rank: 20},
+		{Command: runs.History(d), Group: cmd.PastRuns, Rank: 10},
+		{Command: runs.Show(d), Group: cmd.PastRuns, Rank: 20},
+		{Command: runs.Logs(d), Group: cmd.PastRuns, Rank: 30},
+		{Command: runs.Report(d), Group: cmd.PastRuns, Rank: 40},
+		{Command: runs.Support(d, run), Group: cmd.PastRuns, Rank: 50},
+		{Command: operations.Unlock(d), Group: cmd.PastRuns, Rank: 60},
+		{Command: operations.Repair(d), Group: cmd.PastRuns, Rank: 70},
+		{Command: operations.State(d), Group: cmd.PastRuns, Rank: 80},
+		{Command: inspect.Providers(d), Group: cmd.More, Rank: 10},
+		{Command: tools.Env(d), Group: cmd.More, Rank: 50},
+		{Command: tools.Schema(d), Group: cmd.More, Rank: 60},
+		{Command: tools.Completion(d, all), Group: cmd.More, Rank: 70},
+		{Command: tools.Version(d), Group: cmd.More, Rank: 80},
+	}
+	return append(placed, operations.Commands(d)...)
 }
 
-// Run runs the command line and returns the exit code.
-func Run(ctx context.Context, d cmd.Deps, args []string) int {
+// Commands returns every command, in the order of the help.
+func Commands(d cmd.Deps, features []extend.Feature) []cmd.Placed {
+	run := func(ctx context.Context, d cmd.Deps, args []string) int { return Run(ctx, d, features, args) }
+	placed := core(d, run, func() []*cli.Command { return plain(Commands(d, features)) })
+	for _, feature := range features {
+		if feature.Commands != nil {
+			placed = append(placed, feature.Commands(d)...)
+		}
+	}
+	return cmd.Sort(placed)
+}
+
+// plain returns commands without their places.
+func plain(placed []cmd.Placed) []*cli.Command {
+	return lists.Map(placed, func(p cmd.Placed) *cli.Command { return p.Command })
+}
+
+// Run runs the command line with the commands of these features, and returns the exit code.
+func Run(ctx context.Context, d cmd.Deps, features []extend.Feature, args []string) int {
 	d.Stdout = cmd.NewOutlet(d.Stdout, d.StdoutIsTerminal)
-	d.Variables = func() []string { return append(variablesOf(commands(d)), pulumicli.ConnectionsVariable) }
-	err := execute(ctx, d, args)
+	d.Variables = func() []string {
+		return append(variablesOf(plain(Commands(d, features))), pulumicli.ConnectionsVariable)
+	}
+	err := execute(ctx, d, features, args)
 	width := 0
 	if d.StderrIsTerminal {
 		width = d.Width()
@@ -104,11 +92,12 @@ func Run(ctx context.Context, d cmd.Deps, args []string) int {
 	return cmd.ExitCode(err)
 }
 
-func execute(ctx context.Context, d cmd.Deps, args []string) error {
+func execute(ctx context.Context, d cmd.Deps, features []extend.Feature, args []string) error {
 	if len(args) == 0 {
 		return d.Print(welcome(d))
 	}
-	all := commands(d)
+	placed := Commands(d, features)
+	all := plain(placed)
 	if program := tools.Extension(d, all, args); program != "" {
 		return tools.RunExtension(ctx, d, program, args)
 	}
@@ -117,7 +106,7 @@ func execute(ctx context.Context, d cmd.Deps, args []string) error {
 		return err
 	}
 	if call.help {
-		return d.Print(help.Fit(help.Text(all, call.command, call.path, call.everything), d.Width()))
+		return d.Print(help.Fit(help.Text(placed, call.command, call.path, call.everything), d.Width()))
 	}
 	return newApp(d, all).RunContext(ctx, append([]string{cmd.Program}, call.args...))
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/testing/cmdtest"
 )
 
 // sampleCommands has every kind of flag, and a command with commands.
@@ -97,25 +96,5 @@ func TestArrange(t *testing.T) {
 				t.Error(diff)
 			}
 		})
-	}
-}
-
-// TestFlagsMeanTheSame checks what arrange relies on: a flag that two commands have
-// takes a value in both or in neither, and has the same short form.
-func TestFlagsMeanTheSame(t *testing.T) {
-	t.Parallel()
-	d, _, _ := cmdtest.Deps(t)
-	seen := map[string]string{}
-	for _, flag := range cmd.AllFlags(commands(d)) {
-		for _, name := range flag.Names() {
-			meaning := fmt.Sprint(cmd.TakesValue(flag), flag.Names())
-			if before, ok := seen[name]; ok && before != meaning {
-				t.Errorf("%s: %s and %s", name, before, meaning)
-			}
-			seen[name] = meaning
-			if name == "help" || name == "h" || name == "version" || name == "v" {
-				t.Errorf("%s is taken by every command", name)
-			}
-		}
 	}
 }

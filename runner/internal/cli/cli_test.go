@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -88,7 +89,7 @@ func TestRun(t *testing.T) {
 			t.Parallel()
 			d, stdout, stderr := cmdtest.Deps(t)
 			d.Environ = tt.environ
-			if code := Run(context.Background(), d, strings.Fields(tt.args)); code != tt.code {
+			if code := wire.Run(context.Background(), d, strings.Fields(tt.args)); code != tt.code {
 				t.Errorf("exit code %d, want %d", code, tt.code)
 			}
 			if !strings.HasPrefix(stdout.String(), tt.stdout) || tt.stdout == "" && stdout.Len() > 0 {
@@ -152,7 +153,7 @@ func TestRunWithConfiguration(t *testing.T) {
 				}
 				d, stdout, stderr := cmdtest.Deps(t)
 				d.Dir, d.Environ = way.dir, append(way.environ, tt.environ...)
-				if code := Run(context.Background(), d, append(way.args, strings.Fields(tt.args)...)); code != tt.code {
+				if code := wire.Run(context.Background(), d, append(way.args, strings.Fields(tt.args)...)); code != tt.code {
 					t.Errorf("exit code %d, want %d", code, tt.code)
 				}
 				if !strings.HasPrefix(stdout.String(), tt.stdout) || !strings.HasPrefix(stderr.String(), tt.stderr) || tt.stderr == "" && stderr.Len() > 0 {
@@ -166,7 +167,7 @@ func TestRunWithConfiguration(t *testing.T) {
 func TestWrongRoot(t *testing.T) {
 	t.Parallel()
 	d, _, stderr := cmdtest.Deps(t)
-	if code := Run(context.Background(), d, []string{"plan", "-p", "aws", "--root", "nowhere"}); code != cmd.ExitUsage {
+	if code := wire.Run(context.Background(), d, []string{"plan", "-p", "aws", "--root", "nowhere"}); code != cmd.ExitUsage {
 		t.Errorf("exit code %d", code)
 	}
 	want := "error: --root: the directory " + filepath.Join(d.Dir, "nowhere") + " does not exist\n"
@@ -194,7 +195,7 @@ func TestHelpGolden(t *testing.T) {
 		t.Run(topic, func(t *testing.T) {
 			t.Parallel()
 			d, stdout, _ := cmdtest.Deps(t)
-			if code := Run(context.Background(), d, strings.Fields(topic+" --help")); code != cmd.ExitDone {
+			if code := wire.Run(context.Background(), d, strings.Fields(topic+" --help")); code != cmd.ExitDone {
 				t.Errorf("exit code %d", code)
 			}
 			checkGolden(t, strings.TrimSpace("help "+topic)+".txt", stdout.String())

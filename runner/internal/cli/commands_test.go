@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // knownProviders is how errors list the providers.
@@ -41,7 +42,7 @@ func TestInit(t *testing.T) {
 			if tt.arg != "" {
 				args = append(args, tt.arg)
 			}
-			if code := Run(context.Background(), d, args); code != cmd.ExitDone {
+			if code := wire.Run(context.Background(), d, args); code != cmd.ExitDone {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			root := filepath.Join(d.Dir, tt.root)
@@ -60,7 +61,7 @@ func TestInit(t *testing.T) {
 func TestInitJSON(t *testing.T) {
 	t.Parallel()
 	d, stdout, stderr := cmdtest.Deps(t)
-	if code := Run(context.Background(), d, []string{"init", "-o", "json"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"init", "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var got struct {
@@ -77,7 +78,7 @@ func TestInitOverwritesNothing(t *testing.T) {
 	root := cmdtest.Root(t, map[string]string{"environment.example": "mine"})
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"init"}); code != cmd.ExitConfig {
+	if code := wire.Run(context.Background(), d, []string{"init"}); code != cmd.ExitConfig {
 		t.Errorf("exit code %d", code)
 	}
 	if want := "error: config/pulumi/environment.example: exists already; nothing was changed\n"; !strings.HasPrefix(stderr.String(), want) || stdout.Len() > 0 {
@@ -95,11 +96,11 @@ func TestInitFails(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.Dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code := Run(context.Background(), d, []string{"init", "file"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "not a directory") {
+	if code := wire.Run(context.Background(), d, []string{"init", "file"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "not a directory") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	stderr.Reset()
-	if code := Run(context.Background(), d, []string{"init", ""}); code != cmd.ExitUsage {
+	if code := wire.Run(context.Background(), d, []string{"init", ""}); code != cmd.ExitUsage {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -107,7 +108,7 @@ func TestInitFails(t *testing.T) {
 func TestProvidersJSON(t *testing.T) {
 	t.Parallel()
 	d, stdout, _ := cmdtest.Deps(t)
-	if code := Run(context.Background(), d, []string{"providers", "-o", "json"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"providers", "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	var got []struct {
@@ -167,14 +168,14 @@ func TestInterruptedCommand(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	d, _, stderr := cmdtest.Deps(t)
-	if code := Run(ctx, d, []string{"status", "--root", "/nowhere"}); code != cmd.ExitUsage {
+	if code := wire.Run(ctx, d, []string{"status", "--root", "/nowhere"}); code != cmd.ExitUsage {
 		t.Errorf("before the signal: exit code %d: %s", code, stderr)
 	}
 	cancel(interrupt.ErrInterrupted)
-	if code := Run(ctx, d, []string{"status", "--root", "/nowhere"}); code != cmd.ExitInterrupted {
+	if code := wire.Run(ctx, d, []string{"status", "--root", "/nowhere"}); code != cmd.ExitInterrupted {
 		t.Errorf("after the signal: exit code %d: %s", code, stderr)
 	}
-	if code := Run(ctx, d, []string{"providers"}); code != cmd.ExitDone {
+	if code := wire.Run(ctx, d, []string{"providers"}); code != cmd.ExitDone {
 		t.Errorf("a command that is done all the same: exit code %d: %s", code, stderr)
 	}
 }
@@ -185,7 +186,7 @@ func TestCompletionGolden(t *testing.T) {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
 			d, stdout, _ := cmdtest.Deps(t)
-			if code := Run(context.Background(), d, []string{"completion", shell}); code != cmd.ExitDone {
+			if code := wire.Run(context.Background(), d, []string{"completion", shell}); code != cmd.ExitDone {
 				t.Fatalf("exit code %d", code)
 			}
 			checkGolden(t, "completion."+shell, stdout.String())
@@ -221,7 +222,7 @@ func TestCompletedNames(t *testing.T) {
 	}
 	d, stdout, _ := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"config", "reference"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "## web\n\nweb: a project of your own.") {
+	if code := wire.Run(context.Background(), d, []string{"config", "reference"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "## web\n\nweb: a project of your own.") {
 		t.Errorf("config reference: exit code %d, %s", code, stdout)
 	}
 }
@@ -231,7 +232,7 @@ func completed(t *testing.T, dir, line string) string {
 	t.Helper()
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = dir
-	if code := Run(context.Background(), d, append([]string{"completion", "bash", "--"}, strings.Split(line, " ")...)); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, append([]string{"completion", "bash", "--"}, strings.Split(line, " ")...)); code != cmd.ExitDone {
 		t.Errorf("%q: exit code %d, %s", line, code, stderr)
 	}
 	var words []string
@@ -293,7 +294,7 @@ func TestBashCompletion(t *testing.T) {
 		t.Skip("no bash here")
 	}
 	d, stdout, _ := cmdtest.Deps(t)
-	if code := Run(context.Background(), d, []string{"completion", "bash"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"completion", "bash"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	tests := []struct{ line, asked, answer, want string }{

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 const configFile = `# mine
@@ -38,7 +39,7 @@ func runConfig(t *testing.T, content, args string, environ ...string) (root, std
 	root = cmdtest.Root(t, files)
 	d, out, errs := cmdtest.Deps(t)
 	d.Dir, d.Environ = root, environ
-	code = Run(context.Background(), d, append([]string{"config"}, strings.Fields(args)...))
+	code = wire.Run(context.Background(), d, append([]string{"config"}, strings.Fields(args)...))
 	return root, out.String(), errs.String(), code
 }
 
@@ -146,7 +147,7 @@ func TestConfigSetBesideOwnProjects(t *testing.T) {
 	}
 	d, _, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, strings.Fields("config set shop:size large -s dev")); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, strings.Fields("config set shop:size large -s dev")); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	if got, err := os.ReadFile(filepath.Join(root, "config/pulumi/Pulumi.dev.yaml")); err != nil || !strings.Contains(string(got), "shop:size: large") {
@@ -177,7 +178,7 @@ func TestConfigSetProvider(t *testing.T) {
 			}
 			d, _, stderr := cmdtest.Deps(t)
 			d.Dir = root
-			if code := Run(context.Background(), d, []string{"config", "set", "kubernetes:infra_type", "kind", "-s", "dev"}); code != test.code || !strings.Contains(stderr.String(), test.want) {
+			if code := wire.Run(context.Background(), d, []string{"config", "set", "kubernetes:infra_type", "kind", "-s", "dev"}); code != test.code || !strings.Contains(stderr.String(), test.want) {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
 			if recorded, _ := os.ReadFile(directory.Provider("dev")); string(recorded) != test.recorded {
@@ -265,7 +266,7 @@ func TestConfigSchema(t *testing.T) {
 	t.Parallel()
 	_, stdout, _, code := runConfig(t, "", "schema")
 	d, other, _ := cmdtest.Deps(t)
-	if Run(context.Background(), d, []string{"schema", "config"}); code != cmd.ExitDone || stdout != other.String() || !strings.Contains(stdout, `"eks:min_size"`) {
+	if wire.Run(context.Background(), d, []string{"schema", "config"}); code != cmd.ExitDone || stdout != other.String() || !strings.Contains(stdout, `"eks:min_size"`) {
 		t.Errorf("exit code %d: %s", code, stdout)
 	}
 }
@@ -284,7 +285,7 @@ func TestConfigSetInAReadOnlyDir(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(directory, 0o700) })
 	d, _, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, strings.Fields("config set eks:min_size 2 -s dev")); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "permission denied") {
+	if code := wire.Run(context.Background(), d, strings.Fields("config set eks:min_size 2 -s dev")); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "permission denied") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -312,7 +313,7 @@ func TestSecretsInTheWrongFile(t *testing.T) {
 	for operation, args := range map[string]string{"up": "up -s dev --yes", "a simulated up": "up -s dev --simulate"} {
 		d, _, stderr := cmdtest.Deps(t)
 		d.Dir = cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": file})
-		code := Run(t.Context(), d, strings.Fields(args))
+		code := wire.Run(t.Context(), d, strings.Fields(args))
 		if output := stderr.String(); code != cmd.ExitConfig || strings.Contains(output, "hunter2") || !strings.Contains(output, "config/pulumi/Pulumi.dev.yaml:3: linode:token is a credential in plain text") ||
 			!strings.Contains(output, "config/pulumi/Pulumi.dev.yaml:4: prometheus:admin_password is a secret, and is not read from here") {
 			t.Errorf("%s: exit code %d: %s", operation, code, output)

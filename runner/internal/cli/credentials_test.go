@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestCredentialsInURLsAreNotShown: whatever prints settings prints their URLs
@@ -50,7 +51,7 @@ func TestCredentialsInURLsAreNotShown(t *testing.T) {
 			}
 			d, stdout, stderr := installedDeps(t, root, i)
 			d.Environ = append(d.Environ, "HTTPS_PROXY=http://me:hunter33@proxy:3128")
-			if code := Run(context.Background(), d, strings.Fields(test.args)); code != test.code {
+			if code := wire.Run(context.Background(), d, strings.Fields(test.args)); code != test.code {
 				t.Errorf("exit code %d", code)
 			}
 			text := stdout.String() + stderr.String()

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // doctorReport runs `doctor -o json` and returns the findings of each check.
@@ -22,7 +23,7 @@ func doctorReport(t *testing.T, d cmd.Deps, args ...string) (code int, document 
 	t.Helper()
 	var out, errs strings.Builder
 	d.Stdout, d.Stderr = &out, &errs
-	code = Run(context.Background(), d, append([]string{"doctor", "-o", "json"}, args...))
+	code = wire.Run(context.Background(), d, append([]string{"doctor", "-o", "json"}, args...))
 	if out.Len() > 0 {
 		if err := json.Unmarshal([]byte(out.String()), &document); err != nil {
 			t.Fatalf("%v: %s", err, out.String())
@@ -248,7 +249,7 @@ func TestDoctorUsage(t *testing.T) {
 	} {
 		d, stdout, stderr := cmdtest.Deps(t)
 		d.Dir = cmdtest.Root(t, nil)
-		code := Run(context.Background(), d, append([]string{"doctor"}, strings.Fields(args)...))
+		code := wire.Run(context.Background(), d, append([]string{"doctor"}, strings.Fields(args)...))
 		if code != cmd.ExitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), want) {
 			t.Errorf("%s: exit code %d: %s%s", args, code, stdout, stderr)
 		}
@@ -259,7 +260,7 @@ func TestDoctorUsage(t *testing.T) {
 func TestDoctorWithoutRoot(t *testing.T) {
 	t.Parallel()
 	d, stdout, _ := cmdtest.Deps(t)
-	if code := Run(context.Background(), d, []string{"validate"}); code != cmd.ExitConfig {
+	if code := wire.Run(context.Background(), d, []string{"validate"}); code != cmd.ExitConfig {
 		t.Errorf("exit code %d", code)
 	}
 	text := stdout.String()
@@ -283,7 +284,7 @@ func TestDoctorText(t *testing.T) {
 	}
 	i.write("stacks.json.fail", "error: the token abcdef0123 is not good\n")
 	d, stdout, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, []string{"doctor", "-p", "kind", "--simulate"}); code != cmd.ExitConfig || stderr.Len() > 0 {
+	if code := wire.Run(context.Background(), d, []string{"doctor", "-p", "kind", "--simulate"}); code != cmd.ExitConfig || stderr.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	text := stdout.String()

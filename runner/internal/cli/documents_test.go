@@ -1,9 +1,11 @@
-package cli
+package cli_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	commandline "mara/runner/internal/cli"
 
 	"github.com/google/shlex"
 
@@ -26,10 +28,10 @@ func TestDocumentsNameWhatThereIs(t *testing.T) {
 	try := func(at, text string, ways ...func([]string) []string) {
 		for _, words := range calls(text) {
 			tried++
-			_, err := arrange(all, words)
+			err := commandline.Arrange(all, words)
 			for _, way := range ways {
 				if err != nil && !slices.Contains(words, "COMMAND") {
-					_, err = arrange(all, way(words))
+					err = commandline.Arrange(all, way(words))
 				}
 			}
 			if err != nil && !slices.Contains(words, "COMMAND") {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 func TestEnv(t *testing.T) {
@@ -102,7 +103,7 @@ export PULUMI_STACK=dev
 			d, stdout, stderr := cmdtest.Deps(t)
 			d.Environ = tt.environ
 			args := append([]string{"env", "--root", root}, strings.Fields(tt.args)...)
-			if code := Run(context.Background(), d, args); code != cmd.ExitDone {
+			if code := wire.Run(context.Background(), d, args); code != cmd.ExitDone {
 				t.Fatalf("exit code %d: %s", code, stderr)
 			}
 			want := strings.NewReplacer("ROOT", filepath.ToSlash(root), "DIR", d.Dir).Replace(tt.want)
@@ -119,7 +120,7 @@ export PULUMI_STACK=dev
 func TestEnvNeedsARoot(t *testing.T) {
 	t.Parallel()
 	d, _, stderr := cmdtest.Deps(t)
-	if code := Run(context.Background(), d, []string{"env", "-s", "dev"}); code != cmd.ExitConfig {
+	if code := wire.Run(context.Background(), d, []string{"env", "-s", "dev"}); code != cmd.ExitConfig {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -129,7 +130,7 @@ func TestEnvJSON(t *testing.T) {
 	root := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nLINODE_TOKEN=hunter3\n"})
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Environ = []string{"PULUMI_CONFIG_PASSPHRASE=hunter2", "PULUMI_BACKEND_URL=s3://it's"}
-	if code := Run(context.Background(), d, []string{"env", "--root", root, "-o", "json"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"env", "--root", root, "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var got struct {

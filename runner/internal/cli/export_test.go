@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // onS3 returns a root with three environments whose state is where others reach it, in a
@@ -36,7 +37,7 @@ func TestExportCI(t *testing.T) {
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
 	args := []string{"export", "ci", "github", "--wave", "dev", "--wave", "prod", "--image", "r.example/x:1", "--aws-role", "arn:aws:iam::1:role/ci"}
-	if code := Run(context.Background(), d, append(args, "-o", "json")); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, append(args, "-o", "json")); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var got struct {
@@ -52,14 +53,14 @@ func TestExportCI(t *testing.T) {
 	if err != nil || !strings.Contains(string(content), `working-directory: "`+filepath.Base(root)+`"`) || !strings.Contains(string(content), "up-2:") || !strings.Contains(string(content), `aws-region: "eu-west-1"`) {
 		t.Errorf("error %v, %s", err, content)
 	}
-	if code := Run(context.Background(), d, args); code != cmd.ExitDone { // its own file is replaced
+	if code := wire.Run(context.Background(), d, args); code != cmd.ExitDone { // its own file is replaced
 		t.Errorf("again: exit code %d: %s", code, stderr)
 	}
 	if err := os.WriteFile(file, append(content, "# mine\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	stderr.Reset()
-	if code := Run(context.Background(), d, args); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "or was changed since") {
+	if code := wire.Run(context.Background(), d, args); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "or was changed since") {
 		t.Errorf("a file that was changed: exit code %d: %s", code, stderr)
 	}
 }
@@ -84,7 +85,7 @@ func TestExportCIIgnored(t *testing.T) {
 		t.Helper()
 		d, stdout, stderr := cmdtest.Deps(t)
 		d.Dir, d.Environ = root, append(d.Environ, "PATH="+os.Getenv("PATH"))
-		if code := Run(t.Context(), d, strings.Fields("export ci gitlab -s prod --image r.example/x:1 --aws-role arn:aws:iam::1:role/ci")); code != cmd.ExitDone {
+		if code := wire.Run(t.Context(), d, strings.Fields("export ci gitlab -s prod --image r.example/x:1 --aws-role arn:aws:iam::1:role/ci")); code != cmd.ExitDone {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		return stdout.String()
@@ -131,7 +132,7 @@ func TestExportOperatorUncommitted(t *testing.T) {
 		d, _, stderr := cmdtest.Deps(t)
 		d.Dir, d.Environ = root, []string{"PULUMI_BACKEND_URL=s3://acme", "PATH=" + os.Getenv("PATH")}
 		args := strings.Fields("export operator -s dev --image x --repo https://example.com/shop")
-		if code := Run(t.Context(), d, args); code != cmd.ExitDone {
+		if code := wire.Run(t.Context(), d, args); code != cmd.ExitDone {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		return stderr.String()
@@ -176,7 +177,7 @@ func TestExportCIRefuses(t *testing.T) {
 			t.Parallel()
 			d, _, stderr := cmdtest.Deps(t)
 			d.Dir = test.root
-			if code := Run(context.Background(), d, append([]string{"export", "ci"}, strings.Fields(test.args)...)); code != test.code || !strings.Contains(stderr.String(), test.want) {
+			if code := wire.Run(context.Background(), d, append([]string{"export", "ci"}, strings.Fields(test.args)...)); code != test.code || !strings.Contains(stderr.String(), test.want) {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
 		})
@@ -212,7 +213,7 @@ func TestExportFleet(t *testing.T) {
 	}
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"export", "ci", "gitlab", "--all", "--image", "x", "--aws-role", "y"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "ignores the soaks and gates") {
+	if code := wire.Run(context.Background(), d, []string{"export", "ci", "gitlab", "--all", "--image", "x", "--aws-role", "y"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "ignores the soaks and gates") {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	content, err := os.ReadFile(filepath.Join(top, ".gitlab-ci.yml"))
@@ -220,7 +221,7 @@ func TestExportFleet(t *testing.T) {
 		t.Errorf("error %v, %s", err, content)
 	}
 	stdout.Reset()
-	if code := Run(context.Background(), d, []string{"export", "operator", "--all", "--image", "x", "-o", "json"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"export", "operator", "--all", "--image", "x", "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var got []struct {
@@ -236,7 +237,7 @@ func TestExportFleet(t *testing.T) {
 		t.Errorf("error %v, %s", err, readme)
 	}
 	for _, args := range []string{"ci github --all -s dev --image x", "ci github --all --wave dev --image x", "operator dev -s dev --image x", "operator nope --image x"} {
-		if code := Run(context.Background(), d, append([]string{"export"}, strings.Fields(args)...)); code != cmd.ExitUsage {
+		if code := wire.Run(context.Background(), d, append([]string{"export"}, strings.Fields(args)...)); code != cmd.ExitUsage {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr)
 		}
 	}
@@ -252,11 +253,11 @@ func TestExportOwnProjects(t *testing.T) {
 	d, _, stderr := cmdtest.Deps(t)
 	d.Dir, d.Environ = root, []string{"PULUMI_BACKEND_URL=s3://acme"}
 	args := []string{"export", "operator", "-s", "dev", "--image", "x"}
-	if code := Run(context.Background(), d, args); code != cmd.ExitConfig || strings.Count(stderr.String(), "shop-database") != 1 ||
+	if code := wire.Run(context.Background(), d, args); code != cmd.ExitConfig || strings.Count(stderr.String(), "shop-database") != 1 ||
 		!strings.Contains(stderr.String(), "shop-database cannot be a Program: Pulumi.yaml: the configuration password is secret") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	if code := Run(context.Background(), d, append(args, "--repo", "https://example.com/shop", "--commit", "0123")); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, append(args, "--repo", "https://example.com/shop", "--commit", "0123")); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	stack, err := os.ReadFile(filepath.Join(root, "operator/dev/stacks/02-shop-database.yaml"))

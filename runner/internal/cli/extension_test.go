@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestExtension runs a program of the PATH as a command, with its arguments as they are and its exit code, and never one in
@@ -43,7 +44,7 @@ func TestExtension(t *testing.T) {
 	} {
 		stdout.Reset()
 		d.Environ = []string{"PATH=" + tt.path, "GREETING=hello"}
-		if code := Run(context.Background(), d, strings.Fields(tt.args)); code != tt.code || !strings.HasPrefix(stdout.String(), tt.want) {
+		if code := wire.Run(context.Background(), d, strings.Fields(tt.args)); code != tt.code || !strings.HasPrefix(stdout.String(), tt.want) {
 			t.Errorf("%s with the PATH %s: exit code %d, %q\n%s", tt.args, tt.path, code, stdout, stderr)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // fleetRoot returns a root with these files below config.
@@ -39,7 +40,7 @@ func runFleet(t *testing.T, root, args string) (stdout, stderr string, code int)
 	t.Helper()
 	d, out, errs := cmdtest.Deps(t)
 	d.Dir = root
-	code = Run(context.Background(), d, strings.Fields(args))
+	code = wire.Run(context.Background(), d, strings.Fields(args))
 	return out.String(), errs.String(), code
 }
 

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestFoldedHelp: the help of a command names the common flags, and --help-all explains them.
@@ -16,7 +17,7 @@ func TestFoldedHelp(t *testing.T) {
 	t.Parallel()
 	for flag, explains := range map[string]bool{"--help": false, "--help-all": true} {
 		d, stdout, _ := cmdtest.Deps(t)
-		if code := Run(context.Background(), d, []string{"up", flag}); code != cmd.ExitDone {
+		if code := wire.Run(context.Background(), d, []string{"up", flag}); code != cmd.ExitDone {
 			t.Fatalf("up %s: exit code %d", flag, code)
 		}
 		got := stdout.String()
@@ -42,7 +43,7 @@ func TestSimulatedRunsAreMentioned(t *testing.T) {
 	for command, code := range map[string]int{"history": cmd.ExitDone, "show": cmd.ExitUsage, "logs": cmd.ExitUsage, "report": cmd.ExitUsage} {
 		stdout.Reset()
 		stderr.Reset()
-		if got := Run(context.Background(), d, []string{command}); got != code {
+		if got := wire.Run(context.Background(), d, []string{command}); got != code {
 			t.Errorf("%s: exit code %d, want %d: %s", command, got, code, stderr)
 		}
 		if said := stdout.String() + stderr.String(); !strings.Contains(said, "1 run here is simulated: add --simulate") {

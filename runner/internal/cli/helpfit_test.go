@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"strings"
@@ -9,6 +9,7 @@ import (
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/machine/typeset"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestHelpFitsEveryCommand: on a terminal the help of every command says the same
@@ -16,9 +17,8 @@ import (
 func TestHelpFitsEveryCommand(t *testing.T) {
 	t.Parallel()
 	d, _, _ := cmdtest.Deps(t)
-	all := commands(d)
-	for _, leaf := range leaves("", all) {
-		text := help.Text(all, leaf.command, leaf.path, true)
+	for _, leaf := range leaves("", commands(d)) {
+		text := help.Text(wire.Commands(d), leaf.command, leaf.path, true)
 		for _, width := range []int{60, 80, 120} {
 			got := help.Fit(text, width)
 			if diff := cmp.Diff(strings.Fields(text), strings.Fields(got)); diff != "" {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"mara/runner/internal/core/journal"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/eventtest"
+	"mara/runner/internal/wire"
 )
 
 // recorded returns a root with a run of these events; a run that is not over leaves
@@ -60,7 +61,7 @@ func TestLogs(t *testing.T) {
 			t.Parallel()
 			d, stdout, stderr := cmdtest.Deps(t)
 			d.Dir = root
-			code := Run(context.Background(), d, strings.Fields(tt.args))
+			code := wire.Run(context.Background(), d, strings.Fields(tt.args))
 			got := stdout.String() + stderr.String()
 			if code != tt.code || !strings.Contains(got, tt.want) || tt.without != "" && strings.Contains(got, tt.without) {
 				t.Errorf("exit code %d:\n%s", code, got)
@@ -97,7 +98,7 @@ func TestLogsFollow(t *testing.T) {
 	out := &observed{written: make(chan struct{}, 1)}
 	d.Dir, d.Stdout = root, out
 	code := make(chan int)
-	go func() { code <- Run(context.Background(), d, []string{"logs", "--follow"}) }()
+	go func() { code <- wire.Run(context.Background(), d, []string{"logs", "--follow"}) }()
 	<-out.written
 	for _, e := range events[5:] {
 		j.Emit(e)
@@ -115,7 +116,7 @@ func TestLogsFollowIsInterrupted(t *testing.T) {
 	d.Dir, d.Stdout = root, out
 	ctx, cancel := context.WithCancel(context.Background())
 	code := make(chan int)
-	go func() { code <- Run(ctx, d, []string{"logs", "--follow"}) }()
+	go func() { code <- wire.Run(ctx, d, []string{"logs", "--follow"}) }()
 	<-out.written
 	cancel()
 	if got := <-code; got != cmd.ExitInterrupted || stderr.Len() > 0 {
@@ -129,7 +130,7 @@ func TestLogsFollowEndsWithTheRunner(t *testing.T) {
 	root, _ := recorded(t, journal.Meta{Host: host, PID: 1 << 30}, eventtest.Failure()[:5])
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"logs", "--follow"}); code != cmd.ExitDone || stdout.Len() == 0 {
+	if code := wire.Run(context.Background(), d, []string{"logs", "--follow"}); code != cmd.ExitDone || stdout.Len() == 0 {
 		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestLookingKeepsNoSalt: in a fresh checkout on a shared backend a wrong
@@ -36,7 +37,7 @@ func TestLookingKeepsNoSalt(t *testing.T) {
 			i := newInstalled(t)
 			i.stacks(map[string]int{"certmgr": 1})
 			d, _, stderr := installedDeps(t, root, i)
-			if code := Run(context.Background(), d, []string{"outputs"}); code != want {
+			if code := wire.Run(context.Background(), d, []string{"outputs"}); code != want {
 				t.Errorf("exit code %d, want %d: %s", code, want, stderr)
 			}
 			if want != cmd.ExitDone && !strings.Contains(stderr.String(), "the deployed state was encrypted with another one") {
@@ -57,7 +58,7 @@ func TestPlainPulumiLeavesWorkingCopies(t *testing.T) {
 	cmdtest.WriteFile(t, copied, "name: certmgr\n")
 	i := newInstalled(t)
 	d, _, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, strings.Fields("pulumi certmgr -s dev --simulate -- stack output")); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, strings.Fields("pulumi certmgr -s dev --simulate -- stack output")); code != cmd.ExitDone {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if _, err := os.Stat(copied); err != nil {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestEverythingMissingAtOnce: without a terminal, one error lists all that
@@ -91,7 +92,7 @@ func TestEverythingMissingAtOnce(t *testing.T) {
 			}
 			before := tree(t, d.Dir)
 			d.Environ = tt.environ
-			code := Run(context.Background(), d, strings.Fields(tt.args))
+			code := wire.Run(context.Background(), d, strings.Fields(tt.args))
 			lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
 			if code != tt.code || stdout.Len() > 0 {
 				t.Errorf("exit code %d: %s", code, stdout)
@@ -138,7 +139,7 @@ func checkRefused(t *testing.T, command string, want map[string]string) {
 	for args, refused := range want {
 		d, stdout, stderr := cmdtest.Deps(t)
 		d.Dir = root
-		code := Run(context.Background(), d, strings.Fields(command+" "+args))
+		code := wire.Run(context.Background(), d, strings.Fields(command+" "+args))
 		if code != cmd.ExitUsage || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), refused) {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr)
 		}

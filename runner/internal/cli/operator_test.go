@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/feature/operator"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/pkotest"
+	"mara/runner/internal/wire"
 )
 
 // exportedStacks exports an environment and reads its Stacks.
@@ -23,7 +24,7 @@ func exportedStacks(t *testing.T, root string, more ...string) []operator.Stack 
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
 	args := append([]string{"export", "operator", "-s", "dev", "--image", "r.example/x:1", "--destroy", "-o", "json"}, more...)
-	if code := Run(context.Background(), d, args); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, args); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	var got struct {
@@ -67,7 +68,7 @@ func TestOperator(t *testing.T) {
 		t.Helper()
 		d, stdout, stderr := cmdtest.Deps(t)
 		d.Dir = root
-		if code := Run(context.Background(), d, append([]string{"operator"}, append(args, "-s", "dev", "--kubeconfig", file)...)); code != want {
+		if code := wire.Run(context.Background(), d, append([]string{"operator"}, append(args, "-s", "dev", "--kubeconfig", file)...)); code != want {
 			t.Fatalf("%v: exit code %d: %s%s", args, code, stdout, stderr)
 		}
 		return stdout.String(), stderr.String()
@@ -126,7 +127,7 @@ func TestOperatorAdopt(t *testing.T) {
 		d, stdout, stderr := cmdtest.Deps(t)
 		d.Dir = root
 		d.Environ = []string{"RUNNER_KUBECONFIG=" + kubeconfig}
-		if code := Run(context.Background(), d, append([]string{"operator"}, append(args, "-s", "dev")...)); code != cmd.ExitDone {
+		if code := wire.Run(context.Background(), d, append([]string{"operator"}, append(args, "-s", "dev")...)); code != cmd.ExitDone {
 			t.Fatalf("%v: exit code %d: %s%s", args, code, stdout, stderr)
 		}
 	}
@@ -152,7 +153,7 @@ func TestOperatorInTheOwnCluster(t *testing.T) {
 	run := func(stack string) string {
 		d, stdout, stderr := installedDeps(t, root, i)
 		d.Environ = append(d.Environ, "KUBECONFIG=/of/another/cluster")
-		if code := Run(context.Background(), d, []string{"operator", "status", "-s", stack}); code != cmd.ExitConfig {
+		if code := wire.Run(context.Background(), d, []string{"operator", "status", "-s", stack}); code != cmd.ExitConfig {
 			t.Errorf("%s: exit code %d: %s%s", stack, code, stdout, stderr)
 		}
 		return stderr.String()
@@ -184,13 +185,13 @@ func TestExportOperatorRefuses(t *testing.T) {
 	} {
 		d, _, stderr := cmdtest.Deps(t)
 		d.Dir = root
-		if code := Run(context.Background(), d, append([]string{"export", "operator", "-s", "dev"}, strings.Fields(args)...)); code != cmd.ExitUsage || !strings.Contains(stderr.String(), want) {
+		if code := wire.Run(context.Background(), d, append([]string{"export", "operator", "-s", "dev"}, strings.Fields(args)...)); code != cmd.ExitUsage || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr)
 		}
 	}
 	d, _, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"export", "operator", "-s", "dev", "--image", "x", "--within", "1m"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "would wait for one another without end") {
+	if code := wire.Run(context.Background(), d, []string{"export", "operator", "-s", "dev", "--image", "x", "--within", "1m"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "would wait for one another without end") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(root, "operator")); err == nil {

@@ -13,7 +13,6 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
-	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/testing/cmdtest"
 )
 
@@ -51,11 +50,11 @@ func TestParseCommon(t *testing.T) {
 		change     func(*cmd.Deps)
 		want       cmd.Common
 	}{
-		{"defaults", "all", nil, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		{"defaults", "all", nil, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{Speed: request.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"all flags", "all -s dev -p aws -o json -y --debug --simulate --simulate-speed 10 --simulate-fail A=b,c --simulate-fail D --simulate-slow E=1s --simulate-schema s.json", nil, cmd.Common{Options: session.Options{Request: request.Request{Stack: fromFlag("--stack", "dev"), Provider: fromFlag("--provider", "aws"), Debug: true, Simulation: request.Simulation{On: true, Speed: 10, Fail: []string{"A=b,c", "D"}, Slow: []string{"E=1s"}, Schemas: []string{"s.json"}}}}, Invocation: cmd.Invocation{Output: "json", Yes: true}}},
 		{"process environment", "all", func(d *cmd.Deps) {
 			d.Environ = []string{"RUNNER_OUTPUT=json", "RUNNER_SIMULATE=true", "RUNNER_SIMULATE_FAIL=A=b,c;D", "RUNNER_DEBUG=0"}
-		}, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{On: true, Speed: simulate.DefaultSpeed, Fail: []string{"A=b,c", "D"}}}}, Invocation: cmd.Invocation{Output: "json"}}},
+		}, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{On: true, Speed: request.DefaultSpeed, Fail: []string{"A=b,c", "D"}}}}, Invocation: cmd.Invocation{Output: "json"}}},
 		{"environment file over process environment", "all", func(d *cmd.Deps) {
 			d.Dir, d.Environ = root, []string{"RUNNER_YES=false", "RUNNER_SIMULATE_SPEED=2"}
 		}, cmd.Common{Options: session.Options{Request: request.Request{Root: root, Simulation: request.Simulation{Speed: 50}}}, Invocation: cmd.Invocation{Output: "plain", Yes: true}}},
@@ -63,17 +62,17 @@ func TestParseCommon(t *testing.T) {
 			cmd.Common{Options: session.Options{Request: request.Request{Root: root, Simulation: request.Simulation{Speed: 3}}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"terminal", "all", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, cmd.Common{Options: session.Options{Request: request.Request{Interactive: true, Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain", Color: true}}},
+		}, cmd.Common{Options: session.Options{Request: request.Request{Interactive: true, Simulation: request.Simulation{Speed: request.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain", Color: true}}},
 		{"terminal without colour and questions", "all --no-color --non-interactive", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
-		}, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		}, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{Speed: request.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"NO_COLOR and CI", "all", func(d *cmd.Deps) {
 			d.StdinIsTerminal, d.StdoutIsTerminal, d.StderrIsTerminal = true, true, true
 			d.Environ = []string{"NO_COLOR=1", "CI=true"}
-		}, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		}, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{Speed: request.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"dumb terminal", "all", func(d *cmd.Deps) {
 			d.StdoutIsTerminal, d.Environ = true, []string{"TERM=dumb"}
-		}, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{Speed: simulate.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain"}}},
+		}, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{Speed: request.DefaultSpeed}}}, Invocation: cmd.Invocation{Output: "plain"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/prompttest"
+	"mara/runner/internal/wire"
 )
 
 // TestReaderGoesAway runs `runner plan | head -1`.
@@ -26,7 +27,7 @@ func TestReaderGoesAway(t *testing.T) {
 	d, _, stderr := cmdtest.Deps(t)
 	d.Stdout = w
 	for _, args := range [][]string{{"plan", "-p", "aws"}, {"providers"}, {"version", "-o", "json"}, {"help"}, {"schema", "events"}} {
-		if code := Run(context.Background(), d, args); code != cmd.ExitDone || stderr.Len() > 0 {
+		if code := wire.Run(context.Background(), d, args); code != cmd.ExitDone || stderr.Len() > 0 {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}
 	}
@@ -52,7 +53,7 @@ func TestTerminalGoesAway(t *testing.T) {
 	}
 	d, _, stderr := cmdtest.Deps(t)
 	d.Stdout, d.StdoutIsTerminal = side, true
-	if code := Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != cmd.ExitDone || stderr.Len() > 0 {
+	if code := wire.Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != cmd.ExitDone || stderr.Len() > 0 {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }
@@ -61,7 +62,7 @@ func TestOtherErrorsOfWritingCount(t *testing.T) {
 	t.Parallel()
 	d, _, stderr := cmdtest.Deps(t)
 	d.Stdout = refusing{}
-	if code := Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != cmd.ExitFailed || stderr.String() != "error: no space left on device\n" {
+	if code := wire.Run(context.Background(), d, []string{"plan", "-p", "aws"}); code != cmd.ExitFailed || stderr.String() != "error: no space left on device\n" {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }

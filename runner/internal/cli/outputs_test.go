@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/wire"
 )
 
 func TestOutputsGolden(t *testing.T) {
@@ -25,7 +26,7 @@ func TestOutputsGolden(t *testing.T) {
 		"outputs shown.json":  "outputs aws-eks -o json --show-secrets",
 	} {
 		d, stdout, stderr := installedDeps(t, root, i)
-		if code := Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stderr.Len() > 0 {
+		if code := wire.Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stderr.Len() > 0 {
 			t.Fatalf("%s: exit code %d: %s", args, code, stderr)
 		}
 		checkGolden(t, golden, stdout.String())
@@ -52,7 +53,7 @@ func TestOutputsGolden(t *testing.T) {
 		{"outputs a b c", 2, "", "error: unexpected argument \"c\"\nhint: see `runner outputs --help`\n"},
 	} {
 		d, stdout, stderr := installedDeps(t, root, i)
-		code := Run(context.Background(), d, strings.Fields(test.args))
+		code := wire.Run(context.Background(), d, strings.Fields(test.args))
 		if code != test.code || stdout.String() != test.stdout {
 			t.Errorf("%s: exit code %d, %q", test.args, code, stdout)
 		}
@@ -71,7 +72,7 @@ func TestOutputsOfNothing(t *testing.T) {
 	} {
 		i := newInstalled(t)
 		d, stdout, stderr := installedDeps(t, aws(t), i)
-		if code := Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stdout.String() != want {
+		if code := wire.Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stdout.String() != want {
 			t.Errorf("%s: exit code %d, %q %s", args, code, stdout, stderr)
 		}
 		if calls := i.calls(); len(calls) > 0 && calls[0] != "" {

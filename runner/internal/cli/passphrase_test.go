@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/prompttest"
+	"mara/runner/internal/wire"
 )
 
 // atTerminal returns a keeper with a terminal and no passphrase set.
@@ -31,7 +32,7 @@ func atTerminal(t *testing.T, files map[string]string) (*keeper, *prompttest.Ter
 // start runs a command while a user types.
 func (k *keeper) start(args ...string) (code func() int) {
 	codes := make(chan int, 1)
-	go func() { codes <- Run(context.Background(), k.deps, args) }()
+	go func() { codes <- wire.Run(context.Background(), k.deps, args) }()
 	return func() int { return <-codes }
 }
 
@@ -230,7 +231,7 @@ func TestUpTakesSecrets(t *testing.T) {
 		k.deps.Stdin = strings.NewReader("from stdin\n")
 		args := append([]string{"preview", "--secret", "prometheus:admin_password=env:GRAFANA", "--secret", "bank-of-anthos:accounts_db_password=@db",
 			"--secret", "bank-of-anthos:ledger_db_password=-"}, more...)
-		if code := Run(context.Background(), k.deps, args); code != want {
+		if code := wire.Run(context.Background(), k.deps, args); code != want {
 			t.Fatalf("exit code %d, want %d: %s", code, want, k.stderr)
 		}
 		return k.stderr.String()
@@ -262,7 +263,7 @@ func TestGivenSecretsAreRefusedTogether(t *testing.T) {
 	k := newKeeper(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	k.deps = withInstalled(t, k.deps)
 	k.deps.Environ = append(k.deps.Environ, "SHORT=hunter2")
-	code := Run(context.Background(), k.deps, []string{"preview", "--generate-secrets",
+	code := wire.Run(context.Background(), k.deps, []string{"preview", "--generate-secrets",
 		"--secret", "prometheus:admin_password=env:SHORT", "--secret", "bank-of-anthos:ledger_db_password=@nowhere"})
 	text := k.stderr.String()
 	if code != cmd.ExitConfig || !strings.Contains(text, "2 problems") || !strings.Contains(text, "shorter than 8") || !strings.Contains(text, "nowhere") || strings.Contains(text, "hunter2") {
@@ -292,7 +293,7 @@ func TestSecretFlagRefusesValues(t *testing.T) {
 			for _, flag := range flags {
 				args = append(args, "--secret", flag)
 			}
-			if code := Run(context.Background(), k.deps, args); code != cmd.ExitUsage || strings.Contains(k.stderr.String(), value) {
+			if code := wire.Run(context.Background(), k.deps, args); code != cmd.ExitUsage || strings.Contains(k.stderr.String(), value) {
 				t.Errorf("exit code %d: %s", code, k.stderr)
 			}
 		})

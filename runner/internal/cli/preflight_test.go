@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/scripttest"
+	"mara/runner/internal/wire"
 )
 
 // noDownloads is an environment file that makes a plugin which is not there a problem.
@@ -64,7 +65,7 @@ func TestOperationsLookFirst(t *testing.T) {
 			i.stacks(there)
 			d, _, stderr := installedDeps(t, root, i)
 			test.prepare(i)
-			code := Run(context.Background(), d, strings.Fields(test.args))
+			code := wire.Run(context.Background(), d, strings.Fields(test.args))
 			if code != test.code || !strings.HasPrefix(stderr.String(), test.stderr) {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
@@ -97,7 +98,7 @@ func TestRefreshPreviewOnlyIsDrift(t *testing.T) {
 	}
 	seen := filepath.Join(i.directory, "lock")
 	scripttest.Write(t, filepath.Join(i.directory, "docker"), "/bin/cat "+root+"/.runner/locks/*.lock >>"+seen+"; echo no daemon >&2; exit 1")
-	code := Run(context.Background(), d, strings.Fields("refresh --preview-only"))
+	code := wire.Run(context.Background(), d, strings.Fields("refresh --preview-only"))
 	if want := "error: 2 problems are in the way of drift:\n"; code != cmd.ExitConfig || !strings.HasPrefix(stderr.String(), want) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}

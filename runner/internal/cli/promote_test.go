@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/livetest"
+	"mara/runner/internal/wire"
 )
 
 const promotedFile = "config/pulumi/Pulumi.prod.yaml"
@@ -36,7 +37,7 @@ func promotable(t *testing.T, imageID string) (root string, promote func(args ..
 	i.exportsKubeconfig(root, kubeconfig)
 	return root, func(args ...string) (int, string, string) {
 		d, stdout, stderr := installedDeps(t, root, i)
-		code := Run(context.Background(), d, append([]string{"promote"}, args...))
+		code := wire.Run(context.Background(), d, append([]string{"promote"}, args...))
 		return code, stdout.String(), stderr.String()
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/scripttest"
+	"mara/runner/internal/wire"
 )
 
 // fakePulumi returns a program that prints how it was called, and a given answer.
@@ -34,7 +35,7 @@ func TestPulumiRunsInAWorkingCopy(t *testing.T) {
 	d.Stdin = strings.NewReader("input")
 	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
 	fake := fakePulumi(t, `echo "$@"; cat Pulumi.yaml; echo "$PULUMI_STACK $PULUMI_BACKEND_URL"; cat; echo oops >&2; exit 42`)
-	code := Run(context.Background(), d, []string{"pulumi", "--root", root, "-s", "dev", "--pulumi", fake, "secrets", "--", "config", "-s", "other"})
+	code := wire.Run(context.Background(), d, []string{"pulumi", "--root", root, "-s", "dev", "--pulumi", fake, "secrets", "--", "config", "-s", "other"})
 	if code != 42 || stderr.String() != "oops\n" {
 		t.Errorf("exit code %d, stderr %q", code, stderr)
 	}
@@ -63,7 +64,7 @@ func TestPulumiRunsInTheProjectsDir(t *testing.T) {
 	}
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
-	if code := Run(context.Background(), d, []string{"pulumi", "--root", root, "-s", "dev", "--pulumi", fakePulumi(t, "pwd -P"), "certmgr", "stack"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"pulumi", "--root", root, "-s", "dev", "--pulumi", fakePulumi(t, "pwd -P"), "certmgr", "stack"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	want, err := filepath.EvalSymlinks(directory)
@@ -86,7 +87,7 @@ func TestPulumiServesTheProgram(t *testing.T) {
 		d, stdout, stderr := cmdtest.Deps(t)
 		d.Environ = []string{"PATH=" + os.Getenv("PATH"), "PULUMI_DEBUG_LANGUAGES=" + test.env}
 		args := []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fakePulumi(t, `echo "$PULUMI_DEBUG_LANGUAGES"`), "certmgr", "--", "up", "--yes"}
-		if code := Run(context.Background(), d, args); code != cmd.ExitDone || stdout.String() != test.want {
+		if code := wire.Run(context.Background(), d, args); code != cmd.ExitDone || stdout.String() != test.want {
 			t.Errorf("exit code %d, got %q, want %q: %s", code, stdout, test.want, stderr)
 		}
 	}
@@ -98,7 +99,7 @@ func TestPulumiWithoutTheHost(t *testing.T) {
 	d, _, stderr := cmdtest.Deps(t)
 	d.PluginDirs = nil
 	args := []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fakePulumi(t, "exit 1"), "certmgr", "--", "up"}
-	if code := Run(context.Background(), d, args); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "there is no pulumi-language-mara") {
+	if code := wire.Run(context.Background(), d, args); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "there is no pulumi-language-mara") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -122,7 +123,7 @@ func TestPulumiRefuses(t *testing.T) {
 			t.Parallel()
 			d, _, stderr := cmdtest.Deps(t)
 			d.Environ = []string{"RUNNER_PULUMI=" + fakePulumi(t, "exit 1")}
-			code := Run(context.Background(), d, append([]string{"--root", pulumiRoot(t)}, strings.Fields(tt.args)...))
+			code := wire.Run(context.Background(), d, append([]string{"--root", pulumiRoot(t)}, strings.Fields(tt.args)...))
 			if code != tt.code || !strings.HasPrefix(stderr.String(), tt.stderr) {
 				t.Errorf("exit code %d, want %d: %s", code, tt.code, stderr)
 			}
@@ -140,7 +141,7 @@ func TestPulumiPassesAnInterruptOn(t *testing.T) {
 	d.Environ = []string{"PATH=" + os.Getenv("PATH")}
 	d.Stdout = writerFunc(func(p []byte) (int, error) { cancel(); return len(p), nil })
 	fake := fakePulumi(t, "trap 'exit 7' INT\necho ready\nwhile :; do sleep 0.05; done\n")
-	if code := Run(ctx, d, []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fake, "certmgr", "--", "stack"}); code != 7 {
+	if code := wire.Run(ctx, d, []string{"pulumi", "--root", pulumiRoot(t), "-s", "dev", "--pulumi", fake, "certmgr", "--", "stack"}); code != 7 {
 		t.Errorf("exit code %d, want that of the command", code)
 	}
 }

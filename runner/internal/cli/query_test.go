@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/livetest"
+	"mara/runner/internal/wire"
 )
 
 // twoEnvironments returns a root with the environments dev and prod, and two stacks of
@@ -84,7 +85,7 @@ func TestQuery(t *testing.T) {
 			t.Parallel()
 			i := newInstalled(t)
 			d, stdout, stderr := installedDeps(t, root, i)
-			code := Run(context.Background(), d, append([]string{"query"}, test.args...))
+			code := wire.Run(context.Background(), d, append([]string{"query"}, test.args...))
 			if code != test.code {
 				t.Errorf("exit code %d, want %d", code, test.code)
 			}
@@ -102,7 +103,7 @@ func TestQueryList(t *testing.T) {
 	t.Parallel()
 	root := twoEnvironments(t)
 	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
-	if code := Run(context.Background(), d, []string{"query", "--list"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"query", "--list"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	checkGolden(t, "query list.txt", strings.ReplaceAll(stdout.String(), root, "ROOT"))
@@ -131,7 +132,7 @@ func TestQueryLive(t *testing.T) {
 		"orphans -s prod": "no results\n",
 	} {
 		d, stdout, stderr := installedDeps(t, root, i)
-		if code := Run(context.Background(), d, append([]string{"query"}, strings.Fields(args)...)); code != cmd.ExitDone {
+		if code := wire.Run(context.Background(), d, append([]string{"query"}, strings.Fields(args)...)); code != cmd.ExitDone {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr)
 		}
 		if diff := cmp.Diff(want, stdout.String()); diff != "" {
@@ -170,7 +171,7 @@ func TestQueryWatch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int, 1)
 	go func() {
-		code <- Run(ctx, d, []string{"query", "--watch", "-s", "dev", "-o", "ndjson", `kind("Pod") | {name}`})
+		code <- wire.Run(ctx, d, []string{"query", "--watch", "-s", "dev", "-o", "ndjson", `kind("Pod") | {name}`})
 		_ = write.Close() // it never fails
 	}()
 	lines := bufio.NewScanner(read)
@@ -195,7 +196,7 @@ func TestPolicyCommands(t *testing.T) {
 	t.Parallel()
 	root := twoEnvironments(t)
 	d, _, stderr := installedDeps(t, root, newInstalled(t))
-	if code := Run(context.Background(), d, []string{"policy", "check"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "error: no rule is enabled\nhint: enable some in policies/policies.yaml") {
+	if code := wire.Run(context.Background(), d, []string{"policy", "check"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "error: no rule is enabled\nhint: enable some in policies/policies.yaml") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	cmdtest.WriteFile(t, root+"/policies/helm.jq", "# No charts.\ndef warn: resources(\"kubernetes:helm.sh/.*\") | finding(\"is a chart\");\n")
@@ -214,7 +215,7 @@ func TestPolicyCommands(t *testing.T) {
 		{"policy check --live --simulate", "", cmd.ExitUsage},
 	} {
 		d, stdout, stderr := installedDeps(t, root, newInstalled(t))
-		code := Run(context.Background(), d, strings.Fields(test.args))
+		code := wire.Run(context.Background(), d, strings.Fields(test.args))
 		got := strings.Join(strings.Fields(stdout.String()), " ")
 		if code != test.code || !strings.Contains(got, strings.Join(strings.Fields(test.stdout), " ")) {
 			t.Errorf("%s: exit code %d, want %d\n%s%s", test.args, code, test.code, stdout, stderr)
@@ -222,7 +223,7 @@ func TestPolicyCommands(t *testing.T) {
 	}
 	cmdtest.WriteFile(t, root+"/policies/wrong.jq", "def deny: stepz;")
 	d, _, stderr = installedDeps(t, root, newInstalled(t))
-	if code := Run(context.Background(), d, []string{"policy", "list"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "wrong.jq: line 1, column 11: there is no function stepz") {
+	if code := wire.Run(context.Background(), d, []string{"policy", "list"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "wrong.jq: line 1, column 11: there is no function stepz") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"maps"
@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	commandline "mara/runner/internal/cli"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -84,7 +86,7 @@ func TestEveryCommandIsExplained(t *testing.T) {
 					break
 				}
 			}
-			if _, err := arrange(all, words); err != nil {
+			if err := commandline.Arrange(all, words); err != nil {
 				t.Errorf("%s: the example %q does not work: %v", p.path, example, err)
 			}
 		}

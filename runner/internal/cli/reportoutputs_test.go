@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/eventtest"
+	"mara/runner/internal/wire"
 )
 
 // TestReportShowsOutputs writes the report of a past run that has outputs.
@@ -25,7 +26,7 @@ func TestReportShowsOutputs(t *testing.T) {
 	}
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"report"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"report"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d, %s", code, stderr)
 	}
 	for _, want := range []string{"main-4f2a", "[80,443]", `<th scope="row">kubeconfig</th><td class="value"><span class="soft">[secret]</span>`} {

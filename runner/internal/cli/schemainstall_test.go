@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/schema"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestSchemaInstall writes the schema next to mara.yaml, even to one that is broken, and the line for editors, once.
@@ -23,7 +24,7 @@ func TestSchemaInstall(t *testing.T) {
 		t.Helper()
 		stdout.Reset()
 		stderr.Reset()
-		if code := Run(context.Background(), d, strings.Fields(args)); code != want {
+		if code := wire.Run(context.Background(), d, strings.Fields(args)); code != want {
 			t.Fatalf("%s: exit code %d, %s", args, code, stderr)
 		}
 	}

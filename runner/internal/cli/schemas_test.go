@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/core/journal"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/eventtest"
+	"mara/runner/internal/wire"
 )
 
 // conforms holds a text against a schema that the runner prints.
@@ -48,7 +49,7 @@ func TestStatusConforms(t *testing.T) {
 	t.Parallel()
 	root, i := lookedAt(t)
 	d, stdout, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, []string{"status", "-o", "json"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"status", "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	conforms(t, "status", stdout.Bytes())
@@ -62,7 +63,7 @@ func TestHistoryConforms(t *testing.T) {
 	}
 	d, stdout, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := Run(context.Background(), d, []string{"history", "-o", "json"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "jane@laptop") {
+	if code := wire.Run(context.Background(), d, []string{"history", "-o", "json"}); code != cmd.ExitDone || !strings.Contains(stdout.String(), "jane@laptop") {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	conforms(t, "history", stdout.Bytes())

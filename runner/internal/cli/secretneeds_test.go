@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestMissingSecretsArePartOfTheOneError: whatever is wrong with the
@@ -46,7 +47,7 @@ func TestMissingSecretsArePartOfTheOneError(t *testing.T) {
 			root, i := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": stack}), newInstalled(t)
 			cmdtest.WriteFile(t, filepath.Join(root, "config/pulumi/secrets/Pulumi.dev.yaml"), test.secrets)
 			d, _, stderr := installedDeps(t, root, i)
-			if code := Run(context.Background(), d, append(strings.Fields(test.args), "-s", "dev")); code != cmd.ExitConfig {
+			if code := wire.Run(context.Background(), d, append(strings.Fields(test.args), "-s", "dev")); code != cmd.ExitConfig {
 				t.Errorf("exit code %d", code)
 			}
 			for _, want := range test.wants {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // secretsPassphrase is the passphrase of environments in tests.
@@ -46,7 +47,7 @@ func (k *keeper) run(want int, stdin string, args ...string) (stdout, stderr str
 	k.stdout.Reset()
 	k.stderr.Reset()
 	k.deps.Stdin = strings.NewReader(stdin)
-	if code := Run(context.Background(), k.deps, append([]string{"secrets"}, args...)); code != want {
+	if code := wire.Run(context.Background(), k.deps, append([]string{"secrets"}, args...)); code != want {
 		k.t.Fatalf("secrets %v: exit code %d, want %d\n%s%s", args, code, want, k.stdout, k.stderr)
 	}
 	return k.stdout.String(), k.stderr.String()

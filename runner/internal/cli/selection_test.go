@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"mara/runner/internal/core/journal"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestResumeDemandsOnlyTheSecretsOfItsProjects checks the hint after a failed
@@ -31,7 +32,7 @@ func TestResumeDemandsOnlyTheSecretsOfItsProjects(t *testing.T) {
 	cmdtest.WriteUp(t, filepath.Join(root, ".runner/runs"), meta, all, map[string]event.Result{"certmgr": event.Failed})
 	for args, demanded := range map[string]bool{"up": true, "up --resume-changed": false, "up --failed": false} {
 		d, _, stderr := installedDeps(t, root, i)
-		if code := Run(context.Background(), d, append(strings.Fields(args), "-s", "dev")); code != cmd.ExitConfig {
+		if code := wire.Run(context.Background(), d, append(strings.Fields(args), "-s", "dev")); code != cmd.ExitConfig {
 			t.Errorf("%s: exit code %d", args, code)
 		}
 		if got := strings.Contains(stderr.String(), "runner secrets set"); got != demanded || !strings.Contains(stderr.String(), "kind:nodez") {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestSessionRefuses: what is wrong is found in the order in which it costs
@@ -79,7 +80,7 @@ func TestSessionRefuses(t *testing.T) {
 				test.prepare(i)
 			}
 			d, stdout, stderr := installedDeps(t, root, i)
-			if code := Run(context.Background(), d, strings.Fields(test.args)); code != test.code || stdout.Len() > 0 {
+			if code := wire.Run(context.Background(), d, strings.Fields(test.args)); code != test.code || stdout.Len() > 0 {
 				t.Errorf("exit code %d, want %d; stdout %q", code, test.code, stdout)
 			}
 			if !strings.HasPrefix(stderr.String(), test.stderr) {
@@ -132,7 +133,7 @@ func TestSessionIsInterrupted(t *testing.T) {
 		}
 	}()
 	d, _, stderr := installedDeps(t, root, i)
-	code := Run(ctx, d, []string{"status"})
+	code := wire.Run(ctx, d, []string{"status"})
 	cancel(nil)
 	<-stop
 	if code != cmd.ExitInterrupted || stderr.String() != "error: listing the stacks: interrupted\n" {
@@ -149,7 +150,7 @@ func TestSessionBackends(t *testing.T) {
 	i.stacks(map[string]int{"aws-vpc": 24})
 	d, stdout, stderr := installedDeps(t, root, i)
 	d.Environ = append(d.Environ, "PULUMI_BACKEND_URL=file://./elsewhere 100%25")
-	if code := Run(context.Background(), d, []string{"status"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"status"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	if calls := i.calls(); len(calls) == 0 || calls[0] != "stack ls --all --json" {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestStacks: what is configured, what was deployed from here, and what only the
@@ -29,7 +30,7 @@ func TestStacks(t *testing.T) {
 	}
 	i.write("stacks.json", "["+strings.Join(entries, ",")+"]")
 	d, stdout, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	want := `STACK   PROVIDER  STATE             RESOURCES  LAST RUN
@@ -46,7 +47,7 @@ test    linode    not deployed      0          -
 		t.Errorf("pulumi was asked %q", calls)
 	}
 	stdout.Reset()
-	if code := Run(context.Background(), d, []string{"stacks", "-o", "json"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"stacks", "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	type line struct {
@@ -68,7 +69,7 @@ func TestNoStacks(t *testing.T) {
 	t.Parallel()
 	root, i := cmdtest.Root(t, nil), newInstalled(t)
 	d, stdout, stderr := installedDeps(t, root, i)
-	if code := Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone || stdout.String() != "no environments yet; `runner up` creates the first one\n" {
+	if code := wire.Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone || stdout.String() != "no environments yet; `runner up` creates the first one\n" {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	if calls := i.calls(); strings.Join(calls, "") != "" {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // statusAt returns the time of the lock in the status; it is shown in local time.
@@ -62,7 +63,7 @@ func TestStatusGolden(t *testing.T) {
 	root, i := lookedAt(t)
 	for golden, args := range map[string]string{"status.txt": "status", "status.json": "status -o json"} {
 		d, stdout, stderr := installedDeps(t, root, i)
-		if code := Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stderr.Len() > 0 {
+		if code := wire.Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stderr.Len() > 0 {
 			t.Fatalf("%s: exit code %d: %s", args, code, stderr)
 		}
 		// The root is a new directory each time, and locks are shown in local time.
@@ -76,7 +77,7 @@ func TestStatusAsksForNoPassphrase(t *testing.T) {
 	t.Parallel()
 	root := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
-	if code := Run(context.Background(), d, []string{"status"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"status"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	if !strings.Contains(stdout.String(), "0 of 14 projects deployed") {
@@ -91,7 +92,7 @@ func TestStatusOfASimulationSaysSo(t *testing.T) {
 	t.Parallel()
 	root := aws(t)
 	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
-	if code := Run(context.Background(), d, []string{"status", "--simulate"}); code != cmd.ExitDone {
+	if code := wire.Run(context.Background(), d, []string{"status", "--simulate"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	if !strings.Contains(stdout.String(), "SIMULATED") || !strings.Contains(stdout.String(), "/.runner/simulated/state") {
@@ -111,7 +112,7 @@ func TestStatusWatch(t *testing.T) {
 		d.Stdout = out
 		ctx, cancel := context.WithCancel(context.Background())
 		code := make(chan int)
-		go func() { code <- Run(ctx, d, strings.Fields(test.args)) }()
+		go func() { code <- wire.Run(ctx, d, strings.Fields(test.args)) }()
 		<-out.written
 		cancel()
 		if got := <-code; got != cmd.ExitInterrupted || stderr.Len() > 0 || !strings.Contains(out.text.String(), test.want) {

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/livetest"
+	"mara/runner/internal/wire"
 )
 
 // TestStatusLive asks the cluster about an object of a state, and about the objects of a Helm release.
@@ -30,7 +31,7 @@ func TestStatusLive(t *testing.T) {
 	run := func(want int, args ...string) (stdout, stderr string) {
 		t.Helper()
 		d, out, errs := installedDeps(t, root, i)
-		if code := Run(context.Background(), d, append([]string{"status", "-s", "dev"}, args...)); code != want {
+		if code := wire.Run(context.Background(), d, append([]string{"status", "-s", "dev"}, args...)); code != want {
 			t.Fatalf("%v: exit code %d, want %d: %s%s", args, code, want, out, errs)
 		}
 		return out.String(), errs.String()

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestUnreadableIsNotEmpty: commands that look at states end with an error where these
@@ -27,7 +28,7 @@ func TestUnreadableIsNotEmpty(t *testing.T) {
 	cmdtest.WriteFile(t, stacks, "")
 	for _, args := range []string{"query types --exit-code", "query types -s dev", "policy check", "policy check -o sarif", "status -s dev", "outputs -s dev"} {
 		d, stdout, stderr := installedDeps(t, root, newInstalled(t))
-		code := Run(context.Background(), d, strings.Fields(args))
+		code := wire.Run(context.Background(), d, strings.Fields(args))
 		if code != cmd.ExitConfig && code != cmd.ExitFailed || stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d, %s%s", args, code, stdout, stderr)
 		}
@@ -52,7 +53,7 @@ func TestIncompleteQuery(t *testing.T) {
 		"stacks":               {cmd.ExitDone, "prod"},
 	} {
 		d, stdout, stderr := installedDeps(t, root, newInstalled(t))
-		code := Run(context.Background(), d, strings.Fields(args))
+		code := wire.Run(context.Background(), d, strings.Fields(args))
 		if code != want.code || !strings.Contains(stdout.String(), want.stdout) {
 			t.Errorf("%s: exit code %d, %s%s", args, code, stdout, stderr)
 		}

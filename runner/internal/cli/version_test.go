@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestVersionCheck asks a place of releases, and only when asked to.
@@ -47,7 +48,7 @@ func TestVersionCheck(t *testing.T) {
 			defer server.Close()
 			d, stdout, stderr := cmdtest.Deps(t)
 			d.Version, d.Releases = tt.version, server.URL+"/o/r/releases"
-			if code := Run(context.Background(), d, strings.Fields(tt.args)); code != tt.code {
+			if code := wire.Run(context.Background(), d, strings.Fields(tt.args)); code != tt.code {
 				t.Errorf("exit code %d, want %d: %s", code, tt.code, stderr)
 			}
 			if diff := cmp.Diff(tt.stdout, stdout.String()); diff != "" {
@@ -67,7 +68,7 @@ func TestVersionCheck(t *testing.T) {
 func TestVersionCheckOfOwnBuild(t *testing.T) {
 	t.Parallel()
 	d, _, stderr := cmdtest.Deps(t)
-	if code := Run(context.Background(), d, []string{"version", "--check"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "--releases") {
+	if code := wire.Run(context.Background(), d, []string{"version", "--check"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "--releases") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"os"
@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	commandline "mara/runner/internal/cli"
+	"mara/runner/internal/cli/cmd"
+
 	"github.com/urfave/cli/v2"
 
-	"mara/runner/internal/cli/help"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestWelcome: without a command, the runner says what is here and what comes next.
@@ -41,7 +44,7 @@ func TestWelcome(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if code := Run(t.Context(), d, nil); code != 0 {
+			if code := wire.Run(t.Context(), d, nil); code != 0 {
 				t.Errorf("exit code %d", code)
 			}
 			for _, want := range append(test.want, "runner --help") {
@@ -61,34 +64,31 @@ func TestForeignWords(t *testing.T) {
 	t.Parallel()
 	d, _, _ := cmdtest.Deps(t)
 	all := commands(d)
-	for word, ours := range foreignWords() {
+	for word, ours := range commandline.ForeignWords() {
 		if i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.Name == strings.Fields(ours)[0] }); i < 0 {
 			t.Errorf("%s: there is no command %q", word, ours)
 		}
-		_, err := arrange(all, strings.Fields(word))
+		err := commandline.Arrange(all, strings.Fields(word))
 		if err == nil || !strings.Contains(err.Error(), "here that is `runner "+ours+"`") {
 			t.Errorf("%s: %v", word, err)
 		}
 	}
 }
 
-// TestGroups: each command is in one group of the help.
-func TestGroups(t *testing.T) {
+// TestPlaces: no two commands have the same place in the help.
+func TestPlaces(t *testing.T) {
 	t.Parallel()
 	d, _, _ := cmdtest.Deps(t)
-	grouped := map[string]int{}
-	for _, g := range help.Groups() {
-		for _, name := range g.Commands {
-			grouped[name]++
-		}
+	type place struct {
+		group cmd.Group
+		rank  int
 	}
-	for _, command := range commands(d) {
-		if !command.Hidden && grouped[command.Name] != 1 {
-			t.Errorf("%s is in %d groups", command.Name, grouped[command.Name])
+	taken := map[place]string{}
+	for _, command := range wire.Commands(d) {
+		at := place{command.Group, command.Rank}
+		if other, ok := taken[at]; ok {
+			t.Errorf("%s and %s: both have rank %d below %q", other, command.Name, at.rank, at.group)
 		}
-		delete(grouped, command.Name)
-	}
-	for name := range grouped {
-		t.Errorf("there is no command %s", name)
+		taken[at] = command.Name
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"mara/runner/internal/core/leftovers"
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
-	"mara/runner/internal/feature/doctor"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/typeset"
@@ -59,7 +59,7 @@ func exitCodes() []exitRule {
 		{is(interrupt.ErrInterrupted), ExitInterrupted}, // what fails after it, such as giving a lock back, is a consequence
 		{isA[*failure.Usage], ExitUsage},
 		{isA[*config.FlagError], ExitUsage},
-		{doctor.IsAboutSurroundings, ExitConfig},
+		{session.IsAboutSurroundings, ExitConfig},
 		{isA[*plan.SelectionError], ExitUsage},
 		{isA[*plan.ExcludedError], ExitConfig},
 		{isA[*journal.ResumeError], ExitConfig},

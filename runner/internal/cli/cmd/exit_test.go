@@ -14,7 +14,6 @@ import (
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/statefiles"
-	"mara/runner/internal/feature/doctor"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 	"mara/runner/internal/machine/prompt"
@@ -34,7 +33,7 @@ func TestExitTable(t *testing.T) {
 		{&config.Error{}, ExitConfig},
 		{&config.NoRootError{}, ExitConfig},
 		{&failure.Environment{}, ExitConfig},
-		{&doctor.ProblemsError{}, ExitConfig},
+		{problemsError{}, ExitConfig},
 		{&plan.ExcludedError{}, ExitConfig},
 		{&journal.ResumeError{}, ExitConfig},
 		{stacks.ErrPassphrase, ExitConfig},
@@ -137,3 +136,9 @@ func TestExitMeanings(t *testing.T) {
 		}
 	}
 }
+
+// problemsError stands for the problems that a feature's checks have found.
+type problemsError struct{}
+
+func (problemsError) Error() string      { return "problems" }
+func (problemsError) AboutSurroundings() {}

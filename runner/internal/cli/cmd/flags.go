@@ -11,7 +11,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/plan"
-	"mara/runner/internal/feature/simulate"
+	"mara/runner/internal/core/request"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -141,11 +141,11 @@ func StackFlag(usage string) cli.Flag {
 func SimulationFlags() []cli.Flag {
 	return []cli.Flag{
 		SimulateFlag("use simulated clouds, whose state is stored in .runner/simulated"),
-		&cli.Float64Flag{Name: "simulate-speed", Value: simulate.DefaultSpeed, Category: CommonCategory,
+		&cli.Float64Flag{Name: "simulate-speed", Value: request.DefaultSpeed, Category: CommonCategory,
 			Usage: "run simulated clouds `N` times as fast"},
 		&cli.StringSliceFlag{Name: "simulate-fail", Category: CommonCategory,
 			Usage: "let simulated resources fail, `FAULT|TYPE[=MESSAGE]`; may be repeated; faults: " +
-				strings.Join(simulate.FaultNames(), ", ")},
+				strings.Join(request.FaultNames(), ", ")},
 		&cli.StringSliceFlag{Name: "simulate-schema", Category: CommonCategory,
 			Usage: "simulate a Pulumi package from the schema in `FILE`; may be repeated"},
 		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory,

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
+	"net/url"
 	"runtime"
 	"strings"
 	"time"
@@ -17,7 +19,6 @@ import (
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/ui"
-	"mara/runner/internal/feature/mirror"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/typeset"
@@ -245,9 +246,9 @@ func ParseLock(c *cli.Context) (time.Duration, error) {
 // DefaultParallel is how many projects run at once by default.
 const DefaultParallel = 4
 
-// Network returns a network that leads to registries and repositories. It keeps charts in a directory; "" for none.
-func (o Common) Network(charts string) mirror.Network {
-	return mirror.NewNetwork(cloud.Proxy(o.Sources.File.Merge(o.Sources.Process)), charts)
+// Proxy chooses the proxy for a request, from the variables of the environment file and the process.
+func (o Common) Proxy() func(*http.Request) (*url.URL, error) {
+	return cloud.Proxy(o.Sources.File.Merge(o.Sources.Process))
 }
 
 // Charts returns the directory where charts are kept, or "" without a root.

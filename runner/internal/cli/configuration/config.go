@@ -3,15 +3,11 @@
 package configuration
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/config/lists"
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/request"
@@ -44,16 +40,17 @@ func flags(own ...[]cli.Flag) []cli.Flag {
 	return cmd.JoinFlags(cmd.JoinFlags(own...), cmd.EnvironmentFlags(), cmd.BaseFlags())
 }
 
-// configuration is the configuration of an environment, which commands change.
-type configuration struct{ view.Values }
+// Configuration is the configuration of an environment, which commands change.
+type Configuration struct{ view.Values }
 
-func open(o request.Request) (configuration, error) {
+// Open reads the configuration of an environment.
+func Open(o request.Request) (Configuration, error) {
 	values, err := view.OpenValues(o)
-	return configuration{values}, err
+	return Configuration{values}, err
 }
 
 // check refuses keys that do not belong in the configuration.
-func (c configuration) check(name string) error {
+func (c Configuration) check(name string) error {
 	if secret, ok := c.Known.Secret(name); ok {
 		return &failure.Usage{
 			Text: name + " is a secret (" + secret.Doc + "), and secrets are not stored in " + c.File.File,
@@ -73,24 +70,8 @@ func (c configuration) check(name string) error {
 	return nil
 }
 
-// findApplication finds an application in the mara.yaml of a root.
-func findApplication(root, name string) (config.Application, error) {
-	mara, err := config.ReadMara(root)
-	if err != nil {
-		return config.Application{}, err
-	}
-	names := lists.Map(mara.Applications, func(a config.Application) string { return a.Name.Text })
-	if i := slices.Index(names, name); i >= 0 {
-		return mara.Applications[i], nil
-	}
-	return config.Application{}, &failure.Usage{
-		Text: fmt.Sprintf("%s has no application %q%s", config.MaraFile, name, config.DidYouMean(name, names)),
-		Next: "the applications are: " + cmp.Or(strings.Join(names, ", "), "none"),
-	}
-}
-
-// checkEnvironments refuses environments that a root does not have.
-func checkEnvironments(command, root string, stacks ...string) error {
+// CheckEnvironments refuses environments that a root does not have.
+func CheckEnvironments(command, root string, stacks ...string) error {
 	known, err := config.Stacks(root)
 	if err != nil {
 		return err

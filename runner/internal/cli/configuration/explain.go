@@ -12,7 +12,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/view"
-	"mara/runner/internal/feature/survey/answers"
+	"mara/runner/internal/feature/survey"
 )
 
 func explainCommand(d cmd.Deps) *cli.Command {
@@ -47,7 +47,7 @@ type explanation struct {
 }
 
 func runExplain(ctx context.Context, d cmd.Deps, o options) error {
-	c, err := open(o.Request)
+	c, err := Open(o.Request)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func runExplain(ctx context.Context, d cmd.Deps, o options) error {
 }
 
 // ask asks a cluster that is there already about a key which leaves the value to it.
-func (c *configuration) ask(ctx context.Context, d cmd.Deps, key config.Key) (err error) {
+func (c *Configuration) ask(ctx context.Context, d cmd.Deps, key config.Key) (err error) {
 	provider, unknown := c.Known.ByName(c.Provider.Text)
 	if unknown != nil || provider.Existing == nil {
 		return nil
@@ -78,11 +78,11 @@ func (c *configuration) ask(ctx context.Context, d cmd.Deps, key config.Key) (er
 		return nil
 	}
 	env := c.Sources.File.Merge(c.Sources.Process)
-	c.Answers, err = answers.Ask(ctx, d.CloudClients, provider, c.Stack, c.File, env)
+	c.Answers, err = survey.Ask(ctx, d.CloudClients, provider, c.Stack, c.File, env)
 	return err
 }
 
-func (c configuration) explain(key config.Key) explanation {
+func (c Configuration) explain(key config.Key) explanation {
 	e := explanation{
 		Value:         view.Value{Key: key.Name},
 		Documentation: key.Doc, Kind: key.Kind, Required: key.Required, Default: key.Default,

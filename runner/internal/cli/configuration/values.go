@@ -32,7 +32,7 @@ func listCommand(d cmd.Deps) *cli.Command {
 }
 
 func runList(_ context.Context, d cmd.Deps, o options) error {
-	c, err := open(o.Request)
+	c, err := Open(o.Request)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func getCommand(d cmd.Deps) *cli.Command {
 
 func runGet(_ context.Context, d cmd.Deps, o options) error {
 	name := o.Key
-	c, err := open(o.Request)
+	c, err := Open(o.Request)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func parseSet(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 func runSet(ctx context.Context, d cmd.Deps, o options) error {
 	name, text := o.Key, o.Args[1]
 	o.ChangeProvider = name == config.InfraType
-	c, err := open(o.Request)
+	c, err := Open(o.Request)
 	if err != nil {
 		return err
 	}
@@ -202,11 +202,11 @@ func (o options) showChange(d cmd.Deps, file string, value, was any, text string
 
 // ParseValue parses a value of a key from the command line.
 func ParseValue(r request.Request, name, text string) (any, error) {
-	return configuration{view.Values{Known: r.Known(), Declared: r.DeclaredKeys(),
+	return Configuration{view.Values{Known: r.Known(), Declared: r.DeclaredKeys(),
 		File: config.StackFile{File: "the configuration"}}}.parse(name, text)
 }
 
-func (c configuration) parse(name, text string) (any, error) {
+func (c Configuration) parse(name, text string) (any, error) {
 	if err := c.check(name); err != nil {
 		return nil, err
 	}
@@ -224,12 +224,12 @@ func (c configuration) parse(name, text string) (any, error) {
 	return value, nil
 }
 
-func (c configuration) refuse(key, text, next string) error {
+func (c Configuration) refuse(key, text, next string) error {
 	return &config.Error{Problems: []config.Problem{c.File.Problem(key, text)}, Next: next}
 }
 
-// refuseOverridden returns an error if a file of a project alone sets a key: it would override the stack file.
-func (c configuration) refuseOverridden(key string) error {
+// RefuseOverridden returns an error if a file of a project alone sets a key: it would override the stack file.
+func (c Configuration) RefuseOverridden(key string) error {
 	project, file, ok := c.FileOf(key)
 	if !ok {
 		return nil
@@ -240,12 +240,12 @@ func (c configuration) refuseOverridden(key string) error {
 
 // Write writes values into the stack file of an environment, all or none, and returns the file.
 func Write(r request.Request, changes ...config.Change) (file string, err error) {
-	c, err := open(r)
+	c, err := Open(r)
 	if err != nil {
 		return "", err
 	}
 	for _, change := range changes {
-		if err := c.refuseOverridden(change.Key); err != nil {
+		if err := c.RefuseOverridden(change.Key); err != nil {
 			return "", err
 		}
 	}
@@ -253,7 +253,7 @@ func Write(r request.Request, changes ...config.Change) (file string, err error)
 }
 
 // write changes the stack file atomically.
-func (c configuration) write(changes ...config.Change) error {
+func (c Configuration) write(changes ...config.Change) error {
 	content, err := c.File.Own().Edit(changes...)
 	if err != nil {
 		return err
@@ -279,7 +279,7 @@ func unsetCommand(d cmd.Deps) *cli.Command {
 
 func runUnset(_ context.Context, d cmd.Deps, o options) error {
 	name := o.Key
-	c, err := open(o.Request)
+	c, err := Open(o.Request)
 	if err != nil {
 		return err
 	}

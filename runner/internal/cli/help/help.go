@@ -18,7 +18,7 @@ import (
 
 // Text returns the help of the program, or of one command.
 // Flags that all commands share are folded into one line, unless they are asked for.
-func Text(all []*cli.Command, command *cli.Command, path string, everything bool) string {
+func Text(all []cmd.Placed, command *cli.Command, path string, everything bool) string {
 	if command == nil {
 		return programHelp(all)
 	}
@@ -56,52 +56,24 @@ func foldFlags(b *strings.Builder, flags []cli.Flag, path string) {
 // About says what the runner is: in help, on the manual page, in the README and in packages.
 const About = "Run many small Pulumi projects as one"
 
-func programHelp(all []*cli.Command) string {
+func programHelp(all []cmd.Placed) string {
 	var b strings.Builder
 	b.WriteString(About + ".\n\n")
 	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n", cmd.Program)
-	for _, g := range Groups() {
-		b.WriteString("\n" + g.Title + ":\n" + table(lists.Map(g.of(all), commandRow)))
+	for _, group := range cmd.Groups() {
+		var rows []row
+		for _, placed := range all {
+			if placed.Group == group {
+				rows = append(rows, commandRow(placed.Command))
+			}
+		}
+		fmt.Fprintf(&b, "\n%s:\n%s", group, table(rows))
 	}
 	b.WriteString("\nFlags may come before or after the command. Each has an environment variable, shown in\n" +
 		"brackets, which may also be set in config/pulumi/environment.\n\n")
 	fmt.Fprintf(&b, "`%s COMMAND --help` explains a command.\n\n", cmd.Program)
 	b.WriteString(cmd.ExitText(cmd.AllExitCodes()...) + "\n")
 	return b.String()
-}
-
-// Group is commands that belong together, by their names.
-type Group struct {
-	Title    string
-	Commands []string
-}
-
-// Groups returns the groups of commands in the program's help. Each command is in one of them.
-func Groups() []Group {
-	return []Group{
-		{"To begin with", []string{"demo", "init", "adopt", "preview", "up"}},
-		{"One environment", []string{
-			"status", "outputs", "plan", "config", "secrets", "check", "doctor", "refresh", "drift", "destroy", "query",
-			"policy", "upgrade", "backup", "access", "kubectl", "pulumi", "hook", "stop", "start",
-		}},
-		{"All environments", []string{"web", "stacks", "promote", "fleet"}},
-		{"Runs and their failures", []string{
-			"history", "show", "logs", "report", "support", "unlock", "repair", "state",
-		}},
-		{"For others to run, and without internet", []string{"export", "operator", "render", "mirror"}},
-		{"More", []string{"providers", "fetch", "eject", "try", "env", "schema", "completion", "version"}},
-	}
-}
-
-// of returns the commands of the group, in its order.
-func (g Group) of(all []*cli.Command) []*cli.Command {
-	var commands []*cli.Command
-	for _, name := range g.Commands {
-		if command, ok := cmd.FindCommand(all, name); ok {
-			commands = append(commands, command)
-		}
-	}
-	return commands
 }
 
 type row struct{ Left, Right string }

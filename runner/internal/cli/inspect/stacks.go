@@ -18,7 +18,6 @@ import (
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/inventory"
-	"mara/runner/internal/core/scope"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/view"
@@ -93,7 +92,7 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 	}
 	own := map[string]map[string]stacks.Summary{} // without the stacks of other repositories
 	for name := range deployed {
-		own[name] = scope.Own(s.Scope().In(name), deployed)
+		own[name] = session.Own(s.Scope().In(name), deployed)
 		names[name] = names[name] || len(own[name]) > 0
 	}
 	last, err := view.NewestRuns(s.Directory.Runs())
@@ -107,7 +106,7 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 		}
 		line := environmentLine{
 			Stack: name, Configured: slices.Contains(configured, name), Default: defaultStack == name,
-			Provider: providerOfStack(s, o, name, lists.Keys(own[name])),
+			Provider: cmd.ProviderOfStack(s, o, name, lists.Keys(own[name])),
 		}
 		line.count(o.Known(), own[name])
 		if run, ok := last[name]; ok {
@@ -116,25 +115,6 @@ func environments(s *session.Session, o cmd.Common, deployed map[string]map[stri
 		lines = append(lines, line)
 	}
 	return lines, nil
-}
-
-// providerOfStack returns the provider of a stack: the configured one, the recorded
-// one, or the one whose cluster is deployed. It ignores a broken stack file.
-func providerOfStack(s *session.Session, o cmd.Common, stack string, deployed []string) string {
-	if file, _, err := o.ReadStack(stack); err == nil {
-		if named := file.Text(config.InfraType); named.IsSet() {
-			return named.Text
-		}
-	}
-	if recorded, err := o.RememberedProvider(s.Directory, stack, config.Value{}); err == nil && recorded.IsSet() {
-		return recorded.Text
-	}
-	for _, p := range o.Known().Providers {
-		if slices.Contains(deployed, p.ClusterProject) {
-			return p.Name
-		}
-	}
-	return ""
 }
 
 func (l *environmentLine) count(known catalogue.Catalogue, deployed map[string]stacks.Summary) {

@@ -11,11 +11,11 @@ import (
 )
 
 // Commands returns the commands preview, up, refresh, drift and destroy.
-func Commands(d cmd.Deps) []*cli.Command {
-	return []*cli.Command{
-		operationCommand(d, operation.Preview, spec{
-			use: "show what up would change",
-			description: "Shows in one table what would be created, updated, replaced and deleted in each project. Stacks\n" +
+func Commands(d cmd.Deps) []cmd.Placed {
+	return []cmd.Placed{
+		{Group: cmd.ToBegin, Rank: 40, Command: operationCommand(d, operation.Preview, Spec{
+			Use: "show what up would change",
+			Description: "Shows in one table what would be created, updated, replaced and deleted in each project. Stacks\n" +
 				"that do not exist yet are created empty, so that references to them are unknown rather than an\n" +
 				"error; a project that depends on outputs that are not known yet is marked partial. Known outputs\n" +
 				"are passed on, so that readers are previewed with the new values; an installed Pulumi (--pulumi)\n" +
@@ -25,14 +25,14 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"gives the least that the environment costs.\n\n" +
 				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n" +
 				"  runner preview -s dev --exit-code",
-			flags: []string{
+			Flags: []string{
 				"exit-code", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "why",
 				"secret", "generate-secrets", "simulate-cluster",
 			},
-		}),
-		operationCommand(d, operation.Up, spec{
-			use: "create or update everything in the environment",
-			description: "Runs the projects of the plan, each as soon as the projects that it needs have succeeded. On a\n" +
+		})},
+		{Group: cmd.ToBegin, Rank: 50, Command: operationCommand(d, operation.Up, Spec{
+			Use: "create or update everything in the environment",
+			Description: "Runs the projects of the plan, each as soon as the projects that it needs have succeeded. On a\n" +
 				"terminal it first asks for missing configuration, in a new directory for all of it; then it shows\n" +
 				"what would change, and asks once. When a project fails, running projects finish and nothing that\n" +
 				"depends on it starts; --resume continues with the rest. --plan carries out what a preview has\n" +
@@ -45,22 +45,22 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"neither. In any stack that holds for a Kubernetes cluster, with which everything in it goes.\n\n" +
 				"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
-			flags: []string{
+			Flags: []string{
 				"auto-approve-if", "force", "allow", "plan", "plan-digest", "unknown-programs", "on-missing-output", "max-monthly",
 				"unknown-costs", "policy-pack", "diff", "why", "secret", "generate-secrets", "simulate-cluster",
 			},
-		}),
-		operationCommand(d, operation.Refresh, spec{
-			use: "bring the state in line with what really exists",
-			description: "Skips projects that were never deployed. With --preview-only the state stays as it is, as with\n" +
+		})},
+		{Group: cmd.OneEnvironment, Rank: 80, Command: operationCommand(d, operation.Refresh, Spec{
+			Use: "bring the state in line with what really exists",
+			Description: "Skips projects that were never deployed. With --preview-only the state stays as it is, as with\n" +
 				"`runner drift`.\n\n" +
 				"Examples:\n  runner refresh -s dev\n  runner refresh -s dev --preview-only --exit-code\n" +
 				"  runner refresh -s dev --only kubeconfig+",
-			flags: []string{"exit-code", "preview-only"},
-		}),
-		operationCommand(d, operation.Drift, spec{
-			use: "show where what really exists differs from the state",
-			description: "Compares all deployed projects with the clouds, in parallel and without changing anything, and\n" +
+			Flags: []string{"exit-code", "preview-only"},
+		})},
+		{Group: cmd.OneEnvironment, Rank: 90, Command: operationCommand(d, operation.Drift, Spec{
+			Use: "show where what really exists differs from the state",
+			Description: "Compares all deployed projects with the clouds, in parallel and without changing anything, and\n" +
 				"lists the resources that others have changed or deleted, with the properties that differ.\n" +
 				"`runner refresh` writes the differences to the state, and `runner up` then corrects them.\n\n" +
 				"A Helm release is compared as a whole, by its chart, its values and its status. With --deep the\n" +
@@ -70,11 +70,11 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"A simulated cluster has none.\n\n" +
 				"Examples:\n  runner drift -s dev\n  runner drift -s dev --deep --exit-code\n" +
 				"  runner drift -s dev --only bank-of-anthos -o json",
-			flags: []string{"exit-code", "deep"},
-		}),
-		operationCommand(d, operation.Destroy, spec{
-			use: "destroy everything in the environment",
-			description: "Runs the plan in reverse. Shows what will be destroyed and asks for the stack's name; without a\n" +
+			Flags: []string{"exit-code", "deep"},
+		})},
+		{Group: cmd.OneEnvironment, Rank: 100, Command: operationCommand(d, operation.Destroy, Spec{
+			Use: "destroy everything in the environment",
+			Description: "Runs the plan in reverse. Shows what will be destroyed and asks for the stack's name; without a\n" +
 				"terminal it needs --yes. Stacks, configuration and secrets stay. Running it again continues;\n" +
 				"destroying nothing succeeds. A stack with `runner:protect: true` is destroyed only if its name is\n" +
 				"typed, or with --allow NAME. A cluster in a cloud is destroyed only after its load balancers and\n" +
@@ -84,14 +84,14 @@ func Commands(d cmd.Deps) []*cli.Command {
 				"Examples:\n  runner destroy -s dev --yes\n" +
 				"  runner destroy -s dev --only kubeconfig+ --remove-stacks\n" +
 				"  runner destroy -s dev --resume",
-			aliases: []string{"down"},
-			flags:   []string{"allow", "remove-stacks", "force-forget", "leave-behind", "orphans"},
-		}),
+			Aliases: []string{"down"},
+			Flags:   []string{"allow", "remove-stacks", "force-forget", "leave-behind", "orphans"},
+		})},
 	}
 }
 
-// flagsOf returns flags that only some operations have, by their names.
-func flagsOf(names ...string) []cli.Flag {
+// FlagsOf returns flags that only some operations have, by their names.
+func FlagsOf(names ...string) []cli.Flag {
 	all := []cli.Flag{
 		affectedFlag{&cli.GenericFlag{
 			Name: "affected", Value: &affectedValue{},
@@ -156,7 +156,7 @@ func flagsOf(names ...string) []cli.Flag {
 		},
 		cmd.ChoiceFlag("unknown-age",
 			"`WHAT` to do with environments whose states have no dates: refuse (a failure), keep, destroy",
-			refuseUnknown, keepUnknown, destroyUnknown),
+			RefuseUnknown, KeepUnknown, DestroyUnknown),
 		cmd.ChoiceFlag("unknown-costs",
 			"with --max-monthly: `WHAT` to do where a price is not known: deny, or allow, which counts what has a price",
 			denyUnknown, allowUnknown),

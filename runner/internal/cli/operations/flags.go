@@ -19,7 +19,7 @@ import (
 	"mara/runner/internal/machine/failure"
 )
 
-func executionFlags() []cli.Flag {
+func ExecutionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{
 			Name: "parallel", Value: cmd.DefaultParallel,
@@ -88,7 +88,7 @@ func parseRest(c *cli.Context) (operate.Rest, error) {
 	return o, nil
 }
 
-func showFlags() []cli.Flag {
+func ShowFlags() []cli.Flag {
 	modes, orders := ui.Modes(), append([]string{autoOrder}, ui.LogOrders()...)
 	return []cli.Flag{
 		cmd.ChoiceFlag("ui", "show the run as `MODE`: "+strings.Join(modes, ", "), modes...),
@@ -102,7 +102,7 @@ func showFlags() []cli.Flag {
 // autoOrder chooses the order of diagnostics by where they are read.
 const autoOrder = "auto"
 
-func parseView(c *cli.Context, d cmd.Deps, o cmd.Common) relay.View {
+func ParseView(c *cli.Context, d cmd.Deps, o cmd.Common) relay.View {
 	facts := o.Facts(d)
 	facts.Asked = ui.Mode(cmd.Chosen(c, "ui"))
 	if order := cmd.Chosen(c, "log-order"); order != autoOrder {
@@ -147,3 +147,40 @@ func flagWords(c *cli.Context, name string) []string {
 	}
 	return lists.Map(values, func(value string) string { return "--" + name + " " + operate.ShellWord(value) })
 }
+
+// affectedFlag takes a value, or none.
+type affectedFlag struct{ *cli.GenericFlag }
+
+// TakesValue keeps the word that follows the flag from being its value.
+func (affectedFlag) TakesValue() bool { return false }
+
+// affectedValue is the value of an affectedFlag.
+type affectedValue struct{ text string }
+
+// Set implements cli.Generic.
+func (v *affectedValue) Set(text string) error { v.text = text; return nil }
+
+// String implements cli.Generic.
+func (v *affectedValue) String() string { return v.text }
+
+// IsBoolFlag reports that the flag needs no value.
+func (v *affectedValue) IsBoolFlag() bool { return true }
+
+// ParseAffected returns whether --affected was given, and the commit that it names, or "".
+func ParseAffected(c *cli.Context) (asked bool, ref string) {
+	value, ok := c.Generic("affected").(*affectedValue)
+	switch {
+	case !ok || value.text == "" || value.text == "false":
+		return false, ""
+	case value.text == "true":
+		return true, ""
+	}
+	return true, value.text
+}
+
+// The values of --unknown-age.
+const (
+	RefuseUnknown  = "refuse"
+	KeepUnknown    = "keep"
+	DestroyUnknown = "destroy"
+)

@@ -16,7 +16,7 @@ func TestCarriedFlags(t *testing.T) {
 	var carried operate.Carried
 	app := &cli.App{
 		HideHelp: true, // the library shares its flag among tests
-		Flags:    operateFlags([]string{"max-monthly", "unknown-costs", "policy-pack", "allow"}),
+		Flags:    OperateFlags([]string{"max-monthly", "unknown-costs", "policy-pack", "allow"}),
 		Action: func(c *cli.Context) error {
 			c.Command.Flags = c.App.Flags
 			carried = parseCarried(c)

@@ -27,7 +27,7 @@ func TestPlanFlags(t *testing.T) {
 		{[]string{"--plan", "p.json", "--plan-digest", digest[:20]}, false, "is not sha256:"},
 		{[]string{"--plan-digest", digest}, false, "--plan-digest needs --plan"},
 	} {
-		app := &cli.App{HideHelp: true, Flags: flagsOf("plan", "plan-digest"), Action: func(c *cli.Context) error {
+		app := &cli.App{HideHelp: true, Flags: FlagsOf("plan", "plan-digest"), Action: func(c *cli.Context) error {
 			c.Command.Flags = c.App.Flags
 			held, err := checkPlanFlags(c)
 			if held != test.held || (err == nil) != (test.want == "") || err != nil &&

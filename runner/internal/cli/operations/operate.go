@@ -28,21 +28,21 @@ import (
 	"mara/runner/internal/machine/failure"
 )
 
-// options are those of up, preview, refresh, drift and destroy.
-type options struct {
+// Options are those of up, preview, refresh, drift and destroy.
+type Options struct {
 	operate.Request
 	Invocation cmd.Invocation
 	View       relay.View
-	ExitCode   changesExit
+	ExitCode   ChangesExit
 }
 
-// newBackendName names the flag that lets an environment go to another backend.
-const newBackendName = "new-backend"
+// NewBackendName names the flag that lets an environment go to another backend.
+const NewBackendName = "new-backend"
 
-// operateFlags returns the flags of all operations, after some that only few have.
-func operateFlags(own []string) []cli.Flag {
+// OperateFlags returns the flags of all operations, after some that only few have.
+func OperateFlags(own []string) []cli.Flag {
 	return cmd.JoinFlags(
-		flagsOf(own...), cmd.SelectionFlags(), []cli.Flag{
+		FlagsOf(own...), cmd.SelectionFlags(), []cli.Flag{
 			&cli.StringSliceFlag{
 				Name: "config",
 				Usage: "use this configuration value for this run only, `KEY=VALUE`; may be repeated; `runner config set` " +
@@ -55,54 +55,54 @@ func operateFlags(own []string) []cli.Flag {
 				Usage: "like --resume, even if the configuration has changed since; what that changes runs again",
 			},
 			&cli.BoolFlag{
-				Name:  newBackendName,
+				Name:  NewBackendName,
 				Usage: "work in the configured backend, although the environment was deployed to another; see runner state move",
 			},
-		}, executionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
+		}, ExecutionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), ShowFlags(),
 		[]cli.Flag{&cli.BoolFlag{Name: "profile", Usage: "print to stderr where the time went"}},
 		cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 	)
 }
 
-type spec struct {
-	use, description string
-	aliases          []string
-	flags            []string // besides those of all operations
+type Spec struct {
+	Use, Description string
+	Aliases          []string
+	Flags            []string // besides those of all operations
 }
 
-// exitText lists the exit codes.
-func (s spec) exitText() string {
+// ExitText lists the exit codes.
+func (s Spec) ExitText() string {
 	codes := []int{cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked}
-	if slices.Contains(s.flags, "exit-code") {
+	if slices.Contains(s.Flags, "exit-code") {
 		codes = append(codes, cmd.ExitChanges)
 	}
 	return cmd.ExitText(append(codes, cmd.ExitInterrupted)...)
 }
 
-func operationCommand(d cmd.Deps, op operation.Operation, own spec) *cli.Command {
+func operationCommand(d cmd.Deps, op operation.Operation, own Spec) *cli.Command {
 	return &cli.Command{
 		Name:        string(op),
-		Aliases:     own.aliases,
-		Usage:       own.use,
-		Description: own.description + "\n\n" + own.exitText(),
-		Flags:       operateFlags(own.flags),
-		Action: cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
-			return parseOperate(c, d, common, op)
-		}, runOperation),
+		Aliases:     own.Aliases,
+		Usage:       own.Use,
+		Description: own.Description + "\n\n" + own.ExitText(),
+		Flags:       OperateFlags(own.Flags),
+		Action: cmd.Action(d, func(c *cli.Context, d cmd.Deps, common cmd.Common) (Options, error) {
+			return ParseOperate(c, d, common, op)
+		}, RunOperation),
 	}
 }
 
-func parseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Operation) (o options, err error) {
+func ParseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Operation) (o Options, err error) {
 	r := operate.Request{
 		Options: common.Options, Yes: common.Yes, Approve: operate.Rule(cmd.Chosen(c, "auto-approve-if")),
-		Allow: c.StringSlice("allow"), Force: c.Bool("force"), Deep: c.Bool("deep"), NewBackend: c.Bool(newBackendName),
+		Allow: c.StringSlice("allow"), Force: c.Bool("force"), Deep: c.Bool("deep"), NewBackend: c.Bool(NewBackendName),
 		WarnMissing: cmd.Chosen(c, operate.MissingOutputFlag) == operate.MissingOutputWarn, Carried: parseCarried(c),
 		Removal: operate.Removal{
 			Stacks: c.Bool("remove-stacks"), Forget: c.Bool("force-forget"), LeaveBehind: c.Bool("leave-behind"),
 			Orphans: c.Bool("orphans"),
 		},
 	}
-	o = options{Invocation: common.Invocation, View: parseView(c, d, common), ExitCode: changesExit(c.Bool("exit-code"))}
+	o = Options{Invocation: common.Invocation, View: ParseView(c, d, common), ExitCode: ChangesExit(c.Bool("exit-code"))}
 	if r.Operation = op; c.Bool("preview-only") {
 		r.Operation = operation.Drift
 	}
@@ -157,21 +157,21 @@ func parseSecrets(c *cli.Context, o cmd.Common) (vault.Given, error) {
 	return vault.Given{Sources: sources, Generate: c.Bool("generate-secrets")}, err
 }
 
-// runOperation completes the configuration, runs an operation, and returns its exit code as an error.
-func runOperation(ctx context.Context, d cmd.Deps, o options) (err error) {
+// RunOperation completes the configuration, runs an operation, and returns its exit code as an error.
+func RunOperation(ctx context.Context, d cmd.Deps, o Options) (err error) {
 	r := o.Request
-	if r.Guards, err = loadGuards(ctx, d, r); err != nil {
+	if r.Guards, err = LoadGuards(ctx, d, r); err != nil {
 		return err
 	}
 	if r.Options, err = firstrun.Complete(ctx, d, cmd.Common{Options: r.Options, Invocation: o.Invocation}); err != nil {
 		return err
 	}
-	return o.ExitCode.exit(operate.Run(ctx, d.Deps, r, o.View))
+	return o.ExitCode.Exit(operate.Run(ctx, d.Deps, r, o.View))
 }
 
-// loadGuards checks the files that all environments share, and returns the guards of a request. It prints what does not
+// LoadGuards checks the files that all environments share, and returns the guards of a request. It prints what does not
 // stop the operation.
-func loadGuards(ctx context.Context, d cmd.Deps, r operate.Request) (operate.Guards, error) {
+func LoadGuards(ctx context.Context, d cmd.Deps, r operate.Request) (operate.Guards, error) {
 	guards, err := r.LoadGuards()
 	if r.Root == "" || !r.Operation.RunsPrograms() {
 		return guards, err
@@ -191,11 +191,11 @@ func loadGuards(ctx context.Context, d cmd.Deps, r operate.Request) (operate.Gua
 	return guards, err
 }
 
-// changesExit says whether changes have an exit code of their own.
-type changesExit bool
+// ChangesExit says whether changes have an exit code of their own.
+type ChangesExit bool
 
 // exit returns the error that a run ends its command with.
-func (e changesExit) exit(summary event.Summary, err error) error {
+func (e ChangesExit) Exit(summary event.Summary, err error) error {
 	if err == nil && bool(e) && summary.Changes.Any() {
 		return cmd.Exit(cmd.ExitChanges)
 	}

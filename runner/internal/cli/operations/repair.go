@@ -41,7 +41,7 @@ func Repair(d cmd.Deps) *cli.Command {
 					Name: "forget", Usage: "forget the creation of the resource `NAME` without asking the cloud; may be repeated",
 				},
 			},
-			cmd.SelectionFlags(), executionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), showFlags(),
+			cmd.SelectionFlags(), ExecutionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), ShowFlags(),
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseRepair, runRepair),
@@ -50,12 +50,12 @@ func Repair(d cmd.Deps) *cli.Command {
 
 // repairOptions are the options of repair, which ends with a refresh.
 type repairOptions struct {
-	options
+	Options
 	Creations operate.Creations
 }
 
 func parseRepair(c *cli.Context, d cmd.Deps, common cmd.Common) (repairOptions, error) {
-	refresh, err := parseOperate(c, d, common, operation.Refresh)
+	refresh, err := ParseOperate(c, d, common, operation.Refresh)
 	refresh.Request.Repair = true
 	creations := operate.Creations{Import: c.StringSlice("import"), Forget: c.StringSlice("forget")}
 	return repairOptions{refresh, creations}, err

@@ -16,7 +16,7 @@ import (
 	"mara/runner/internal/cli/schema"
 	"mara/runner/internal/core/journal"
 	"mara/runner/internal/core/query"
-	"mara/runner/internal/feature/simulate"
+	"mara/runner/internal/core/request"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -224,7 +224,7 @@ func (l line) values(o cmd.Common) []string {
 	case "stack":
 		return l.names(o, "ENVIRONMENT")
 	case "simulate-fail":
-		return lists.Map(simulate.FaultKinds(), func(f simulate.FaultKind) string { return f.Name + "\t" + f.About })
+		return lists.Map(request.Faults(), func(f request.Fault) string { return f.Name + "\t" + f.About })
 	case "selector":
 		return labels(o)
 	}

@@ -30,5 +30,5 @@ func Extension(d cmd.Deps, all []*cli.Command, args []string) (program string) {
 func RunExtension(ctx context.Context, d cmd.Deps, program string, args []string) error {
 	command := exec.Command(program, args[1:]...)
 	command.Env, command.Dir = d.Environ, d.Dir
-	return passThrough(ctx, d, command)
+	return cmd.PassThrough(ctx, d, command)
 }

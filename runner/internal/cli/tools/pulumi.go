@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -74,7 +71,7 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 		defer func() { err = errors.Join(err, masked.Close()) }()
 		d.Stderr = masked
 	}
-	return passThrough(ctx, d, command)
+	return cmd.PassThrough(ctx, d, command)
 }
 
 // maskedWriter masks the output of a program. It writes incomplete lines, such as questions,
@@ -159,67 +156,4 @@ func enginePath(d cmd.Deps, installed string) (string, error) {
 		return "", fmt.Errorf("no pulumi at %s: %w", found.Path, err)
 	}
 	return filepath.Abs(path)
-}
-
-// readTime is how long a command that only reads may take to exit after an interrupt.
-const readTime = time.Second
-
-// passThrough runs a command in the foreground, on the runner's own streams, and returns its exit code, or that of an
-// interrupt that has ended it. A terminal sends Ctrl-C to the command as well; passThrough forwards a first interrupt
-// that did not come from a terminal, and that of a command that only reads, which may be interrupted twice and is
-// killed if it does not exit.
-func passThrough(ctx context.Context, d cmd.Deps, command *exec.Cmd) error {
-	command.Stdin, command.Stdout, command.Stderr = d.Stdin, cmd.Direct(d.Stdout), d.Stderr
-	interrupted, release := d.Interrupt.Gentle()
-	defer release()
-	if err := command.Start(); err != nil {
-		return &failure.Environment{Text: fmt.Sprintf("starting %s: %v", command.Path, err)}
-	}
-	interrupt := func() { _ = command.Process.Signal(syscall.SIGINT) }
-	stop := context.AfterFunc(ctx, interrupt)
-	defer stop()
-	ended := make(chan struct{})
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		readsOnly := wire.ReadsOnly(command.Args[1:])
-		select {
-		case <-interrupted:
-		case <-ended:
-			return
-		}
-		if readsOnly || !d.StdinIsTerminal {
-			interrupt()
-		}
-		if !readsOnly {
-			return
-		}
-		select {
-		case <-time.After(readTime):
-			_ = command.Process.Kill()
-		case <-ended:
-		}
-	})
-	err := command.Wait()
-	close(ended)
-	watch.Wait()
-	var exit *exec.ExitError
-	switch {
-	case err != nil && wasInterrupted(interrupted):
-		return cmd.Exit(cmd.ExitInterrupted)
-	case errors.As(err, &exit) && exit.Exited():
-		return cmd.Exit(exit.ExitCode())
-	case errors.As(err, &exit):
-		return fmt.Errorf("%s was killed: %w", filepath.Base(command.Path), err)
-	}
-	return err
-}
-
-// wasInterrupted reports whether an interrupt has come.
-func wasInterrupted(interrupted <-chan struct{}) bool {
-	select {
-	case <-interrupted:
-		return true
-	default:
-		return false
-	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/runner/internal/core/scope"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
 )
@@ -114,11 +113,11 @@ func (e *IncompleteError) NextStep() string {
 func OfEnvironment(ctx context.Context, s *session.Session) (map[string]json.RawMessage, error) {
 	own := s.Scope()
 	found, err := statesAt(ctx, s, chosenBy(own))
-	return scope.Own(own, found), err
+	return session.Own(own, found), err
 }
 
 // chosenBy returns a filter for the projects of some environments.
-func chosenBy(scopes ...scope.Scope) Wanted {
+func chosenBy(scopes ...session.Scope) Wanted {
 	return func(environment string, projects []string) []string {
 		for _, s := range scopes {
 			if own := s.Choose(environment, projects); len(own) > 0 {
@@ -133,7 +132,7 @@ func chosenBy(scopes ...scope.Scope) Wanted {
 // by project.
 func StatesOf(ctx context.Context, d session.Deps, o session.Options,
 	names []string) (map[string]map[string]json.RawMessage, error) {
-	at := map[string][]scope.Scope{} // by backend
+	at := map[string][]session.Scope{} // by backend
 	for _, name := range names {
 		err := resolved(d, o, name, func(s *session.Session) error {
 			at[s.Settings.Backend.Text] = append(at[s.Settings.Backend.Text], s.Scope())

@@ -15,7 +15,6 @@ import (
 	"mara/providers"
 	"mara/runner/internal/core/discover"
 	"mara/runner/internal/core/plan"
-	"mara/runner/internal/core/scope"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/typeset"
 )
@@ -66,7 +65,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 			keys[header.EncryptionSalt], keys[header.EncryptedKey] = true, true
 		}
 	}
-	for _, state := range scope.Own(own, found) {
+	for _, state := range session.Own(own, found) {
 		one, err := parse(state)
 		if err != nil {
 			return Unclaimed{}, err
@@ -79,7 +78,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 }
 
 // sortOut separates orphans from strangers.
-func sortOut(own scope.Scope, states map[string]json.RawMessage, isOurs func(key string) bool) (Unclaimed, error) {
+func sortOut(own session.Scope, states map[string]json.RawMessage, isOurs func(key string) bool) (Unclaimed, error) {
 	var result Unclaimed
 	for _, project := range lists.Keys(states) {
 		if own.Contains(own.Environment, project) {

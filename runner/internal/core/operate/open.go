@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"mara/config"
-	"mara/runner/internal/core/dependencies"
 	"mara/runner/internal/core/engine"
 	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/plan"
@@ -120,14 +119,14 @@ func install(ctx context.Context, s *session.Session, e engine.Engine, checked f
 	if err != nil {
 		return nil // choose reports it
 	}
-	missing := dependencies.Missing(s.Settings.Root, selected)
+	missing := Missing(s.Settings.Root, selected)
 	if len(missing) == 0 {
 		return nil
 	}
 	if err := checked(); err != nil {
 		return err
 	}
-	installer := dependencies.Installer{
+	installer := Installer{
 		Root: s.Settings.Root, Command: e, Env: s.Env, Plugins: !s.Options.Simulation.On, Masker: s.Masker,
 		Stderr: s.Deps.Stderr,
 	}

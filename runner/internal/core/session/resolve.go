@@ -20,9 +20,8 @@ import (
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/core/plan"
-	"mara/runner/internal/core/scope"
 	"mara/runner/internal/core/vault"
-	"mara/runner/internal/feature/survey/answers"
+	"mara/runner/internal/feature/survey"
 	"mara/runner/internal/machine/layout"
 )
 
@@ -136,10 +135,10 @@ func answered(s *Session) (config.StackFile, error) {
 	file, found := s.Settings.Config, []config.Answer(nil)
 	switch {
 	case s.Options.Simulation.On:
-		found = answers.Simulated(s.Provider)
+		found = survey.Simulated(s.Provider)
 	case s.Options.Operation.RunsPrograms():
 		var err error
-		found, err = answers.Ask(context.Background(), s.Deps.CloudClients, s.Provider, s.Settings.Stack.Text, file, s.Env)
+		found, err = survey.Ask(context.Background(), s.Deps.CloudClients, s.Provider, s.Settings.Stack.Text, file, s.Env)
 		if err != nil {
 			s.Log.Debug("the cluster was not asked", "error", err)
 		}
@@ -341,13 +340,13 @@ func secretsOf(env map[string]string, isNamedBy func(name, word string) bool) []
 
 // Scope returns the stacks of the environment: those of its provider's projects, including the projects that a
 // condition skips here. As long as no provider is known they are those of all projects that the root knows.
-func (s *Session) Scope() scope.Scope {
+func (s *Session) Scope() Scope {
 	known := s.Options.Known()
 	names := s.Provider.Names()
 	if s.Provider.Name == "" {
 		names = append(names, lists.Map(known.Projects, func(p model.Project) string { return p.Name })...)
 	}
-	return scope.Scope{
+	return Scope{
 		Environment: s.Settings.Stack.Text, Backend: s.Settings.Backend.Text, Projects: names, Names: known.StackNames(),
 	}
 }

@@ -17,14 +17,10 @@ import (
 	"mara/projects/schemas"
 	"mara/providers"
 	"mara/runner/internal/core/event"
-	"mara/runner/internal/core/leftovers"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
-	"mara/runner/internal/core/stacks"
-	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/feature/doctor/preflight"
-	"mara/runner/internal/machine/failure"
 )
 
 // StartChecks has the disk, this machine and the cloud looked at while the
@@ -108,7 +104,7 @@ func judge(report preflight.Report, op operation.Operation) (warnings []string, 
 // AllProblems adds to the problem that has kept an environment from being opened
 // all the others, which the doctor finds. Errors of other kinds stay as they are.
 func AllProblems(ctx context.Context, d session.Deps, o session.Options, err error) error {
-	if !IsAboutSurroundings(err) {
+	if !session.IsAboutSurroundings(err) {
 		return err
 	}
 	e, examined := Examine(d, Options{Options: o})
@@ -126,17 +122,6 @@ func AllProblems(ctx context.Context, d session.Deps, o session.Options, err err
 	return &ProblemsError{problems: problems, operation: o.Operation, cause: err}
 }
 
-// IsAboutSurroundings reports whether an error that kept an environment from
-// being opened is about its configuration or its surroundings.
-func IsAboutSurroundings(err error) bool {
-	types := []any{
-		new(*config.Error), new(*config.NoRootError), new(*failure.Environment), new(*ProblemsError),
-		new(*statefiles.BrokenError), new(*leftovers.PendingError),
-	}
-	return slices.ContainsFunc(types, func(of any) bool { return errors.As(err, of) }) ||
-		errors.Is(err, stacks.ErrPassphrase) || errors.Is(err, stacks.ErrLogin)
-}
-
 // numberOf returns the number of problems that an error reports.
 func numberOf(err error) int {
 	if several, ok := errors.AsType[*ProblemsError](err); ok {
@@ -151,6 +136,9 @@ type ProblemsError struct {
 	operation operation.Operation
 	cause     error // the first error; nil if the checks have found the problems
 }
+
+// AboutSurroundings marks the error for session.IsAboutSurroundings.
+func (e *ProblemsError) AboutSurroundings() {}
 
 // Unwrap returns the cause.
 func (e *ProblemsError) Unwrap() error { return e.cause }

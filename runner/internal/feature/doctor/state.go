@@ -17,8 +17,8 @@ import (
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/feature/doctor/preflight"
+	"mara/runner/internal/feature/kind"
 	"mara/runner/internal/feature/kind/containers"
-	"mara/runner/internal/feature/kind/power"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 )
@@ -121,7 +121,7 @@ func (e *Examination) containers(ctx context.Context) []preflight.Finding {
 	if err != nil {
 		return preflight.Unseen("the container runtime does not answer")
 	}
-	found, err := power.Find(ctx, e.Session)
+	found, err := kind.Find(ctx, e.Session)
 	if _, isKnown := errors.AsType[*failure.Environment](err); isKnown {
 		gone := findings(err)
 		gone[0].Status = preflight.Warning

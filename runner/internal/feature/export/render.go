@@ -126,7 +126,7 @@ func readSealer(d cmd.Deps, file string) (*render.Sealer, error) {
 }
 
 func runRender(ctx context.Context, d cmd.Deps, o renderOptions) (err error) {
-	charts := o.Network(o.Charts())
+	charts := mirror.NewNetwork(o.Proxy(), o.Charts())
 	defer func() { err = errors.Join(err, charts.Close()) }()
 	var about render.About
 	var manifests render.Manifests

@@ -58,7 +58,7 @@ type initOptions struct {
 
 func parseInit(c *cli.Context, d cmd.Deps, common cmd.Common) (o initOptions, err error) {
 	o.Common = common
-	if o.given, o.Root, err = configuration.DirectoryArgument(c, d); err != nil {
+	if o.given, o.Root, err = cmd.DirectoryArgument(c, d); err != nil {
 		return o, err
 	}
 	if o.Sources.File, err = config.ReadEnvironment(o.Root); err != nil {

@@ -9,11 +9,12 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/runner/internal/core/request"
 )
 
-// FaultKind is a failure that many clouds know. Each cloud has its own words for it.
+// FaultKind is a failure that many clouds know, and how it behaves. Each cloud has its own words for it.
 type FaultKind struct {
-	Name, About string
+	Name string
 
 	operations []operation
 	times      int           // how often; 0 means always
@@ -21,29 +22,23 @@ type FaultKind struct {
 	pause      time.Duration // how long the cloud refuses, while its provider tries again; then all is well
 }
 
-// FaultKinds lists the failures that have names.
+// FaultKinds lists the failures of request.Faults.
 func FaultKinds() []FaultKind {
 	first, change, all := []operation{create}, []operation{create, update}, []operation{create, update, remove}
-	again := "too many requests for a minute; the provider tries again"
 	return []FaultKind{
-		{Name: "quota", About: "a limit of the account is reached", operations: first},
-		{Name: "capacity", About: "the cloud has no machines of this kind left", operations: first},
-		{Name: "name-taken", About: "another resource has the name", operations: first},
-		{Name: "version-retired", About: "the version of Kubernetes is not offered any more", operations: change},
-		{Name: "not-yet-visible", About: "what was just created is not found, once", operations: first, times: 1},
-		{Name: "not-ready", About: "what was created is not ready, once", operations: change, times: 1, partial: true},
-		{Name: "throttled", About: again, operations: all, pause: time.Minute},
-		{Name: "server-error", About: "an error of the cloud itself, once", operations: change, times: 1},
-		{Name: "connection-lost", About: "the connection breaks, once", operations: change, times: 1},
-		{Name: "forbidden", About: "the credentials may not do this", operations: change},
-		{Name: "credentials-expired", About: "the credentials have expired", operations: change},
-		{Name: "deletion-blocked", About: "something that is left blocks the deletion", operations: []operation{remove}},
+		{Name: "quota", operations: first},
+		{Name: "capacity", operations: first},
+		{Name: "name-taken", operations: first},
+		{Name: "version-retired", operations: change},
+		{Name: "not-yet-visible", operations: first, times: 1},
+		{Name: "not-ready", operations: change, times: 1, partial: true},
+		{Name: "throttled", operations: all, pause: time.Minute},
+		{Name: "server-error", operations: change, times: 1},
+		{Name: "connection-lost", operations: change, times: 1},
+		{Name: "forbidden", operations: change},
+		{Name: "credentials-expired", operations: change},
+		{Name: "deletion-blocked", operations: []operation{remove}},
 	}
-}
-
-// FaultNames lists the names of the faults.
-func FaultNames() []string {
-	return lists.Map(FaultKinds(), func(kind FaultKind) string { return kind.Name })
 }
 
 func faultKind(name string) (FaultKind, bool) {
@@ -64,7 +59,7 @@ func parseNamed(s string) (f Fault, ok bool, err error) {
 		return Fault{}, true, fmt.Errorf("%q has no resource type; write TYPE=%s", s, message)
 	case !known:
 		return Fault{}, true, fmt.Errorf("%q is neither a resource type, which has a colon, nor one of the faults %s%s",
-			name, strings.Join(FaultNames(), ", "), config.DidYouMean(name, FaultNames()))
+			name, strings.Join(request.FaultNames(), ", "), config.DidYouMean(name, request.FaultNames()))
 	case chosen && resource == "":
 		return Fault{}, true, fmt.Errorf("%q names no resource; write for example %s@cluster", s, name)
 	}

@@ -19,11 +19,6 @@ import (
 	"time"
 )
 
-// DefaultSpeed is the default of how many times faster than the real clouds a
-// simulation runs. The longest path through kind's plan takes about eight minutes in
-// reality, and so about twelve seconds here.
-const DefaultSpeed = 30
-
 // Epoch is the moment at which everything simulated was created. It is fixed,
 // because outputs must not depend on the clock.
 const Epoch = "2026-01-01T00:00:00Z"

@@ -107,7 +107,7 @@ type document struct {
 }
 
 func runList(ctx context.Context, d cmd.Deps, o options) (err error) {
-	ways := o.Network(o.Charts())
+	ways := mirror.NewNetwork(o.Proxy(), o.Charts())
 	defer func() { err = errors.Join(err, ways.Close()) }()
 	found, err := needed(ctx, d, o, "", ways)
 	if err != nil {
@@ -172,7 +172,7 @@ func checkCommand(d cmd.Deps) *cli.Command {
 
 func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
 	const noCache = "" // the mirror itself has to have the charts
-	ways := o.Network(noCache)
+	ways := mirror.NewNetwork(o.Proxy(), noCache)
 	defer func() { err = errors.Join(err, ways.Close()) }()
 	address, err := address(d, o)
 	if err != nil {

@@ -38,7 +38,7 @@ func syncCommand(d cmd.Deps) *cli.Command {
 }
 
 func runSync(ctx context.Context, d cmd.Deps, o options) (err error) {
-	ways := o.Network(o.Charts())
+	ways := mirror.NewNetwork(o.Proxy(), o.Charts())
 	defer func() { err = errors.Join(err, ways.Close()) }()
 	address, err := address(d, o)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/cli"
+	"mara/runner/internal/wire"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
 )
@@ -19,7 +19,7 @@ func TestExportKeepsFilesOfOthers(t *testing.T) {
 	run := func(args ...string) (code int, stdout, stderr string) {
 		d, out, problems := cmdtest.Deps(t)
 		d.Dir = root
-		return cli.Run(t.Context(), d, append([]string{"web", "--export", dir}, args...)), out.String(), problems.String()
+		return wire.Run(t.Context(), d, append([]string{"web", "--export", dir}, args...)), out.String(), problems.String()
 	}
 	for range 2 { // the second time it replaces what it wrote
 		if code, stdout, stderr := run(); code != 0 || !strings.Contains(stdout, "1 environment in "+dir) {
@@ -45,7 +45,7 @@ func TestExportKeepsFilesOfOthers(t *testing.T) {
 	}
 	d, _, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := cli.Run(t.Context(), d, []string{"web", "--days", "3"}); code != cmd.ExitUsage || !strings.Contains(stderr.String(), "it is for --export") {
+	if code := wire.Run(t.Context(), d, []string{"web", "--days", "3"}); code != cmd.ExitUsage || !strings.Contains(stderr.String(), "it is for --export") {
 		t.Errorf("--days alone: %d, %s", code, stderr)
 	}
 }

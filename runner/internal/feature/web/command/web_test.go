@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/cli"
+	"mara/runner/internal/wire"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/feature/web/access"
 	"mara/runner/internal/testing/cmdtest"
@@ -48,7 +48,7 @@ func TestWeb(t *testing.T) {
 	d.Dir, d.Stdout, d.Now = root, stdout, time.Now
 	ctx, cancel := context.WithCancel(t.Context())
 	code := make(chan int, 1)
-	go func() { code <- cli.Run(ctx, d, []string{"web", "--no-open", "-o", "json"}) }()
+	go func() { code <- wire.Run(ctx, d, []string{"web", "--no-open", "-o", "json"}) }()
 	var hello struct{ Address string }
 	for deadline := time.Now().Add(20 * time.Second); hello.Address == "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		_ = json.Unmarshal([]byte(stdout.String()), &hello) // it may not be there yet
@@ -130,7 +130,7 @@ func TestWebRefuses(t *testing.T) {
 	} {
 		d, _, stderr := cmdtest.Deps(t)
 		d.Dir = root
-		if code := cli.Run(t.Context(), d, append([]string{"web", "--no-open"}, strings.Fields(args)...)); code == 0 || !strings.Contains(stderr.String(), want) {
+		if code := wire.Run(t.Context(), d, append([]string{"web", "--no-open"}, strings.Fields(args)...)); code == 0 || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d, %s", args, code, stderr)
 		}
 	}
@@ -139,7 +139,7 @@ func TestWebRefuses(t *testing.T) {
 	}
 	d, _, stderr := cmdtest.Deps(t)
 	d.Dir = root
-	if code := cli.Run(t.Context(), d, []string{"web", "--token-file", token}); code != cmd.ExitUsage || !strings.Contains(stderr.String(), "chmod 600") {
+	if code := wire.Run(t.Context(), d, []string{"web", "--token-file", token}); code != cmd.ExitUsage || !strings.Contains(stderr.String(), "chmod 600") {
 		t.Errorf("a token that others can read: %d, %s", code, stderr)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"mara/runner/internal/core/metrics"
 	"mara/runner/internal/core/query"
 	"mara/runner/internal/core/view"
 	"mara/runner/internal/feature/web/page"
@@ -140,7 +139,7 @@ func (e *exporter) others(s page.Site) error {
 	encoder := json.NewEncoder(&out)
 	encoder.SetIndent("", "  ")
 	err = errors.Join(err, encoder.Encode(index))
-	e.files["index.json"], e.files["metrics.prom"] = out.Bytes(), metrics.Text(e.fleet, s.Version, now)
+	e.files["index.json"], e.files["metrics.prom"] = out.Bytes(), view.Text(e.fleet, s.Version, now)
 	return err
 }
 

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"mara/runner/internal/core/metrics"
+	"mara/runner/internal/core/view"
 	"mara/runner/internal/feature/web/feed"
 	"mara/runner/internal/feature/web/page"
 	"mara/runner/internal/feature/web/pages/ask"
@@ -140,8 +140,8 @@ func (p *Pages) follow(w http.ResponseWriter, r *http.Request) {
 
 // writeMetrics answers Prometheus.
 func writeMetrics(s *page.Site, w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", metrics.ContentType)
-	_, _ = w.Write(metrics.Text(s.Reader.Fleet(), s.Version, s.Reader.Deps().Now()))
+	w.Header().Set("Content-Type", view.ContentType)
+	_, _ = w.Write(view.Text(s.Reader.Fleet(), s.Version, s.Reader.Deps().Now()))
 }
 
 // keys shows the page of the keyboard.

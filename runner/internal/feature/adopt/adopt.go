@@ -1,0 +1,379 @@
+package adopt
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/urfave/cli/v2"
+
+	"mara/config"
+	"mara/config/lists"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/schema"
+	"mara/runner/internal/core/catalogue"
+	"mara/runner/internal/core/discover"
+	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
+	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/typeset"
+)
+
+// Adopt returns `runner adopt`.
+func Adopt(d cmd.Deps) *cli.Command {
+	return &cli.Command{
+		Name: "adopt", Usage: "write a mara.yaml for existing Pulumi projects", ArgsUsage: "[DIR | NEW]",
+		Description: "Finds every Pulumi.yaml below DIR (default: the working directory), reads the stacks of " +
+			"these projects from the backend, and writes DIR/mara.yaml. Stack references in the states and in the " +
+			"sources show which project reads which; the names of the stacks show the environments. Comments give " +
+			"the evidence for each line; comments with a question mark are doubtful, and count only if you write " +
+			"them as reads. The command prints the plan, and lists what is uncertain.\n\n" +
+			"In sources of all languages it follows the name of a reference through variables, formatted strings, " +
+			"functions and constants of the repository, values in stack files, and paths to other projects.\n\n" +
+			"Nothing else changes: stacks, stack files and their encryption stay as they are, no program runs, and " +
+			"no passphrase is needed. Afterwards, `runner status -s STACK`, preview, drift and up work on the " +
+			"existing stacks. The backend is PULUMI_BACKEND_URL, from the environment or config/pulumi/environment, " +
+			"or else the one of `pulumi login`.\n\n" +
+			"With --update, it adds to the mara.yaml that exists: projects that are not listed, and what listed ones " +
+			"read. It changes no other line, and does not add again what you have removed, if its comment is " +
+			"still there.\n\n" +
+			"With --rename, project NEW takes over the stack of a project that was renamed, with all its resources. " +
+			"The old state stays in the backend as a backup.\n\n" +
+			"Examples:\n  runner adopt --print\n  runner adopt infrastructure\n" +
+			"  runner adopt --update\n  runner adopt --rename database db -s dev\n\n" +
+			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
+		Flags: cmd.JoinFlags(
+			cmd.OutputFlag("text", "json"),
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "print", Usage: "print mara.yaml instead of writing it"},
+				&cli.BoolFlag{Name: "update", Usage: "add to an existing mara.yaml what it does not have"},
+				&cli.StringFlag{Name: "rename", Usage: "let project NEW take over the stack of project `OLD`, its former name"},
+			},
+			cmd.LockFlags(), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(),
+			cmd.BaseFlags(),
+		),
+		Action: func(c *cli.Context) error {
+			if c.IsSet("rename") {
+				return cmd.Action(d, parseRename, cmd.InSession((*session.Session).Resolve, runRename))(c)
+			}
+			return cmd.Action(d, parseAdopt, runAdopt)(c)
+		},
+	}
+}
+
+// adoptOptions are the options of adopt.
+type adoptOptions struct {
+	cmd.Common
+	Given  string // DIR as typed, or ""
+	Print  bool
+	Update bool
+}
+
+func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, err error) {
+	o = adoptOptions{Common: common, Print: c.Bool("print"), Update: c.Bool("update")}
+	if o.Given, o.Root, err = cmd.DirectoryArgument(c, d); err != nil {
+		return o, err
+	}
+	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {
+		return o, failure.Usagef("adopt", "directory %s does not exist", o.Root)
+	}
+	o.Catalogue = &catalogue.Catalogue{} // without patterns for names of stacks
+	o.Sources.File, err = config.ReadEnvironment(o.Root)
+	return o, err
+}
+
+func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
+	file := filepath.Join(o.Root, config.MaraFile)
+	_, err := os.Lstat(file)
+	switch exists := err == nil; {
+	case exists && !o.Print && !o.Update:
+		return &failure.Environment{
+			Text: config.MaraFile + " exists already; nothing was changed",
+			Next: "`runner adopt --update` adds what it does not have; `runner adopt --print` prints a new one",
+		}
+	case o.Update && !exists:
+		return &failure.Environment{Text: "there is no " + file, Next: "`runner adopt` writes one"}
+	}
+	a, err := adoption(ctx, d, o)
+	if err != nil {
+		return err
+	}
+	a.Text = schema.Modeline(d.Releases, d.Version) + a.Text
+	if o.Update {
+		return update(d, o, file, a)
+	}
+	if !o.Print {
+		if err := atomicfile.Write(file, []byte(a.Text), 0o644); err != nil {
+			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}
+		}
+	}
+	switch {
+	case o.Output == "json":
+		return cmd.WriteJSON(d.Stdout, a)
+	case o.Print:
+		for _, text := range a.Unsure {
+			fmt.Fprintf(d.Stderr, "not sure: %s\n", text)
+		}
+		return d.Print(a.Text)
+	}
+	return writeAdopted(d, o, a)
+}
+
+// updated is what --update adds.
+type updated struct {
+	File   string              `json:"file"`
+	Added  []discover.Addition `json:"added"`
+	Unsure []string            `json:"unsure"`
+	Text   string              `json:"text"`
+}
+
+// update adds an adoption to the mara.yaml that exists.
+func update(d cmd.Deps, o adoptOptions, file string, a adopted) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return &failure.Environment{Text: err.Error()}
+	}
+	text, added, err := a.Update(content)
+	if err != nil {
+		return &failure.Environment{Text: fmt.Sprintf("%s: %v", file, err), Next: "`runner adopt --print` prints a new one"}
+	}
+	if !o.Print && text != string(content) {
+		if err := atomicfile.Write(file, []byte(text), 0o644); err != nil {
+			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the directory")}
+		}
+	}
+	shown := describeAdditions(file, added)
+	if o.Print {
+		shown = text
+	}
+	return o.Show(d, updated{file, append([]discover.Addition{}, added...), a.Unsure, text}, shown)
+}
+
+// describeAdditions lists what was added to a mara.yaml.
+func describeAdditions(file string, added []discover.Addition) string {
+	if len(added) == 0 {
+		return fmt.Sprintf("%s has everything that was found; nothing was changed\n", file)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "updated %s:\n", file)
+	for _, add := range added {
+		reads := lists.Map(add.Reads, func(e discover.Edge) string { return fmt.Sprintf("%s (%s)", e.Project, e.Evidence) })
+		verb := " reads "
+		if add.IsNew {
+			verb = ", which reads "
+		}
+		fmt.Fprintf(&b, "  %s%s%s\n", add.Path, verb, cmp.Or(strings.Join(reads, ", "), "no other project"))
+	}
+	return b.String()
+}
+
+// adopted is the adoption with its mara.yaml.
+type adopted struct {
+	Root string `json:"root"`
+	File string `json:"file"`
+	discover.Adoption
+	Text string `json:"text"`
+	plan plan.Plan
+}
+
+// adoption reads the directory and the backend. It changes nothing.
+func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err error) {
+	found, unsure, err := discover.Find(o.Root)
+	if err != nil {
+		return a, &failure.Environment{Text: fmt.Sprintf("looking for projects: %v", err)}
+	}
+	if len(found) == 0 {
+		text := "no " + config.ManifestFile + " in or below " + o.Root
+		if len(unsure) > 0 {
+			text += " that can be adopted: " + strings.Join(unsure, "; ")
+		}
+		return a, &failure.Environment{Text: text, Next: "name the directory with your Pulumi projects: `runner adopt DIR`"}
+	}
+	s := session.New(d.Deps, o.Options)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.ResolveRoot(); err != nil {
+		return a, err
+	}
+	states, err := deployedStates(ctx, s, found)
+	if err != nil {
+		return a, err
+	}
+	a = adopted{Root: o.Root, File: config.MaraFile}
+	if a.Adoption, err = discover.New(o.Root, found, states); err != nil {
+		return a, err
+	}
+	a.Unsure = append(unsure, a.Unsure...)
+	if len(states) == 0 {
+		a.Unsure = append(a.Unsure, fmt.Sprintf("the backend %s (%s) has no stacks of these projects; if they are in "+
+			"another one, set %s and try again",
+			event.MaskURLs(s.Settings.Backend.Text), s.Settings.Backend.Origin, config.BackendVariable))
+	}
+	a.Text = a.Adoption.Text(event.MaskURLs(s.Settings.Backend.Text))
+	a.plan, err = planOf(a.Text, o)
+	return a, err
+}
+
+// deployedStates reads the states of projects, by project and then by stack.
+func deployedStates(ctx context.Context, s *session.Session, found []discover.Found) (discover.States, error) {
+	byStack, err := inventory.States(ctx, s, func(_ string, projects []string) []string {
+		return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
+			return !slices.ContainsFunc(found, func(f discover.Found) bool { return f.Name == project })
+		})
+	})
+	states := discover.States{}
+	for stack, projects := range byStack {
+		for project, state := range projects {
+			if states[project] == nil {
+				states[project] = map[string]json.RawMessage{}
+			}
+			states[project][stack] = state
+		}
+	}
+	return states, err
+}
+
+// planOf returns the plan of a mara.yaml.
+func planOf(text string, o adoptOptions) (plan.Plan, error) {
+	mara, err := config.ParseMara(config.MaraFile, []byte(text))
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	known, err := catalogue.LoadMara(mara, o.Root, o.Sources.Lookup("PATH").Text)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	p, err := plan.New(known.Providers[0])
+	p.Estimates = p.Declared()
+	return p, err
+}
+
+func writeAdopted(d cmd.Deps, o adoptOptions, a adopted) error {
+	text, err := plan.Render(a.plan, plan.Format(plan.Formats()[0]), d.Width())
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "wrote %s: %s\n\n%s\n", filepath.Join(o.Root, a.File), typeset.Counted(len(a.Projects), "project"),
+		text)
+	if len(a.Unsure) > 0 {
+		fmt.Fprintf(&b, "Not sure:\n  - %s\n\n", strings.Join(a.Unsure, "\n  - "))
+	}
+	stack := "NAME"
+	if len(a.Environments) > 0 {
+		fmt.Fprintf(&b, "Environments: %s\n\n", strings.Join(a.Environments, ", "))
+		stack = a.Environments[0]
+	}
+	b.WriteString("Next:\n")
+	if o.Given != "" {
+		b.WriteString("  cd " + shellescape.Quote(o.Given) + "\n")
+	}
+	fmt.Fprintf(&b, "  runner status -s %s\n  runner preview -s %[1]s\n", stack)
+	return d.Print(b.String())
+}
+
+// renameOptions are the options of `runner adopt --rename`.
+type renameOptions struct {
+	cmd.Common
+	Old, New string // names of projects
+}
+
+func parseRename(c *cli.Context, _ cmd.Deps, common cmd.Common) (o renameOptions, err error) {
+	o = renameOptions{Common: common, Old: c.String("rename"), New: c.Args().First()}
+	if o.Old == "" || o.New == "" {
+		return o, failure.Usagef("adopt", "--rename takes two names: --rename OLD NEW")
+	}
+	if c.Bool("print") {
+		return o, failure.Usagef("adopt", "--rename and --print: choose one")
+	}
+	o.LockTimeout, err = cmd.ParseLock(c)
+	return o, err
+}
+
+// renamed is the result of a rename.
+type renamed struct {
+	Old   string `json:"old"`
+	New   string `json:"new"`
+	Stack string `json:"stack"`
+}
+
+func runRename(ctx context.Context, d cmd.Deps, o renameOptions, s *session.Session) error {
+	held, err := s.Lock(ctx, "adopt")
+	if err != nil {
+		return err
+	}
+	if err := held.OpenStacks(ctx, encryption.Copies{}, false); err != nil {
+		return err
+	}
+	if err := checkRename(ctx, o, s); err != nil {
+		return err
+	}
+	if err := s.Leftovers().RefuseLocked(ctx, []string{o.Old, o.New}); err != nil {
+		return err
+	}
+	question := fmt.Sprintf("Let project %s take over the resources deployed as %s in %s?", o.New, o.Old,
+		s.Settings.Stack.Text)
+	if err := cmd.Confirm(ctx, d, o.Common, "adopt", question); err != nil {
+		return err
+	}
+	if err := s.Stacks.Rename(ctx, o.Old, o.New); err != nil {
+		return err
+	}
+	text := fmt.Sprintf("the resources deployed as %s belong to %s now\nNext: `%s` shows the differences\n", o.Old, o.New,
+		s.Command("preview"))
+	return o.Show(d, renamed{Old: o.Old, New: o.New, Stack: s.Settings.Stack.Text}, text)
+}
+
+// checkRename refuses a rename that would take a stack from another project or overwrite a
+// deployed stack.
+func checkRename(ctx context.Context, o renameOptions, s *session.Session) error {
+	own := s.Scope()
+	if !slices.Contains(own.Projects, o.New) {
+		return &failure.Environment{
+			Text: fmt.Sprintf("no project of this environment is named %s%s", o.New, config.DidYouMean(o.New, own.Projects)),
+			Next: "rename the project in its Pulumi.yaml and in " + config.MaraFile + " first",
+		}
+	}
+	if slices.Contains(own.Projects, o.Old) {
+		return &failure.Environment{
+			Text: fmt.Sprintf("%s is a project of this environment, and its stack belongs to it", o.Old),
+			Next: "name the project that no longer exists; `" + s.Command("status") + "` lists such stacks",
+		}
+	}
+	if n := s.Stacks.Summary(o.New).Resources; n > 0 {
+		return &failure.Environment{
+			Text: fmt.Sprintf("%s is deployed already, with %d resources", o.New, n),
+			Next: fmt.Sprintf("if they were created by mistake, destroy them first with `%s`",
+				s.Command("destroy --only "+o.New)),
+		}
+	}
+	found, err := inventory.FindUnclaimed(ctx, s)
+	if err != nil {
+		return err
+	}
+	names := lists.Map(found.Orphans, func(orphan inventory.Orphan) string { return orphan.Project })
+	switch {
+	case slices.Contains(names, o.Old):
+		return nil
+	case slices.Contains(found.Strangers, o.Old):
+		return &failure.Environment{
+			Text: fmt.Sprintf("the stack of %s may belong to another repository: it is not encrypted with the key of this "+
+				"environment", o.Old),
+			Next: "if it belongs to this one, move it with `pulumi stack rename`",
+		}
+	}
+	return &failure.Environment{
+		Text: fmt.Sprintf("nothing is deployed as %s in %s%s", o.Old, s.Settings.Stack.Text, config.DidYouMean(o.Old, names)),
+		Next: "`" + s.Command("status") + "` lists the stacks that no project claims",
+	}
+}

@@ -1,0 +1,16 @@
+package command
+
+import (
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/extend"
+)
+
+// Feature returns what doctor gives the program.
+func Feature() extend.Feature {
+	return extend.Feature{Name: "doctor", Commands: func(d cmd.Deps) []cmd.Placed {
+		return []cmd.Placed{
+			{Command: Check(d), Group: cmd.OneEnvironment, Rank: 60},
+			{Command: Doctor(d), Group: cmd.OneEnvironment, Rank: 70},
+		}
+	}}
+}
