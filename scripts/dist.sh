@@ -66,7 +66,7 @@ stage() {
     # One after the other: each link takes gigabytes of memory.
     build "$1" "$directory/bin/" "$package"
   done
-  cp docs/man/*.1 "$directory/share/man/man1/"
+  MANUALS=$PWD/$directory/share/man/man1 go test -count=1 -run '^TestManuals$' ./runner/internal/cli >/dev/null
   "$tools/runner" completion bash >"$directory/share/bash-completion/completions/runner"
   "$tools/runner" completion zsh >"$directory/share/zsh/site-functions/_runner"
   "$tools/runner" completion fish >"$directory/share/fish/vendor_completions.d/runner.fish"

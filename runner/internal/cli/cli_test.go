@@ -176,29 +176,19 @@ func TestWrongRoot(t *testing.T) {
 	}
 }
 
-func TestHelpGolden(t *testing.T) {
+// TestHelp shows the first page, and the help of every command, which ends with the exit codes.
+func TestHelp(t *testing.T) {
 	t.Parallel()
-	topics := []string{""}
-	d, _, _ := cmdtest.Deps(t)
-	for _, command := range commands(d) {
-		topics = append(topics, command.Name)
-		for _, sub := range command.Subcommands {
-			topics = append(topics, command.Name+" "+sub.Name)
-		}
-		for _, c := range append(command.Subcommands, command) {
-			if !strings.Contains(c.Description, "Exit codes:\n") {
-				t.Errorf("%s: the description does not end with the exit codes", c.Name)
-			}
-		}
+	d, stdout, _ := cmdtest.Deps(t)
+	if code := wire.Run(context.Background(), d, []string{"--help"}); code != cmd.ExitDone {
+		t.Errorf("exit code %d", code)
 	}
-	for _, topic := range topics {
-		t.Run(topic, func(t *testing.T) {
-			t.Parallel()
-			d, stdout, _ := cmdtest.Deps(t)
-			if code := wire.Run(context.Background(), d, strings.Fields(topic+" --help")); code != cmd.ExitDone {
-				t.Errorf("exit code %d", code)
-			}
-			checkGolden(t, strings.TrimSpace("help "+topic)+".txt", stdout.String())
-		})
+	checkGolden(t, "help.txt", stdout.String())
+	for _, leaf := range leaves("", commands(d)) {
+		d, stdout, _ := cmdtest.Deps(t)
+		code := wire.Run(context.Background(), d, append(strings.Fields(leaf.path), "--help"))
+		if code != cmd.ExitDone || !strings.Contains(stdout.String(), "Usage: runner "+leaf.path) || !strings.Contains(stdout.String(), "Exit codes:\n") {
+			t.Errorf("%s: exit code %d, help without usage or exit codes:\n%s", leaf.path, code, stdout)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,51 +12,55 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/help"
 	"mara/runner/internal/testing/cmdtest"
 )
 
 // docsDir is the directory of the documentation.
 const docsDir = "../../../docs"
 
-// TestReferenceIsFresh holds the generated documentation against the commands.
+// TestReferenceIsFresh compares the reference of the commands with the commands.
 func TestReferenceIsFresh(t *testing.T) {
 	t.Parallel()
 	d, _, _ := cmdtest.Deps(t)
-	all := pages(commands(d), "")
-	files := map[string]string{"commands.md": markdown(all)}
-	for file, text := range manuals(all) {
-		files[filepath.Join("man", file)] = text
-	}
+	file, want := filepath.Join(docsDir, "commands.md"), markdown(pages(commands(d), ""))
 	if *update {
-		writeReference(t, files)
-	}
-	for _, file := range slices.Sorted(maps.Keys(files)) {
-		got, err := os.ReadFile(filepath.Join(docsDir, file))
-		if err != nil {
-			t.Errorf("run `make golden`: %v", err)
-		}
-		if diff := cmp.Diff(string(got), files[file]); err == nil && diff != "" {
-			t.Errorf("docs/%s is stale, run `make golden`:\n%s", file, diff)
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
-	there, err := filepath.Glob(filepath.Join(docsDir, "man", "*"))
-	if err != nil || len(there) != len(files)-1 {
-		t.Errorf("docs/man has %d files, want %d, %v", len(there), len(files)-1, err)
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(got), want); diff != "" {
+		t.Errorf("docs/commands.md is stale, run `make golden`:\n%s", diff)
 	}
 }
 
-func writeReference(t *testing.T, files map[string]string) {
-	t.Helper()
-	if err := os.RemoveAll(filepath.Join(docsDir, "man")); err != nil {
-		t.Fatal(err)
-	}
-	for file, text := range files {
-		path := filepath.Join(docsDir, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
+// TestManuals makes the manual pages. A release keeps them in the directory MANUALS.
+func TestManuals(t *testing.T) {
+	t.Parallel()
+	d, _, _ := cmdtest.Deps(t)
+	for file, text := range manuals(pages(commands(d), "")) {
+		if !strings.HasPrefix(text, ".TH RUNNER") || !strings.Contains(text, "\n.SH SYNOPSIS\n") {
+			t.Errorf("%s begins with %.40q, or has no synopsis", file, text)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+		if directory := os.Getenv("MANUALS"); directory != "" {
+			if err := os.WriteFile(filepath.Join(directory, file), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestFlagsAreExplained: each flag of each command says what it does.
+func TestFlagsAreExplained(t *testing.T) {
+	t.Parallel()
+	d, _, _ := cmdtest.Deps(t)
+	for _, flag := range cmd.AllFlags(commands(d)) {
+		if help.FlagRow(flag).Right == "" {
+			t.Errorf("%v is not explained", flag.Names())
 		}
 	}
 }

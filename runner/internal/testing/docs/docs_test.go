@@ -132,7 +132,7 @@ func TestFiles(t *testing.T) {
 func TestOneSentence(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"README.md", "docs/commands.md", "runner/internal/cli/testdata/help.txt", "docs/man/runner.1", "scripts/release/nfpm.yaml",
+		"README.md", "docs/commands.md", "runner/internal/cli/testdata/help.txt", "scripts/release/nfpm.yaml",
 		"scripts/release/manifests.sh", "scripts/site/hugo.yaml",
 	} {
 		content, err := os.ReadFile(filepath.Join(repository, name))

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/wire"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // TestExportKeepsFilesOfOthers: the pages replace what the command wrote itself, and no other file.

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"mara/runner/internal/wire"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/feature/web/access"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
 // output is a buffer that a command writes while a test reads.
