@@ -8,6 +8,8 @@ type Changes struct {
 	Replace int `json:"replace"`
 	Delete  int `json:"delete"`
 	Same    int `json:"same"`
+	// NotReady counts those of the created, updated and replaced ones that did not become ready: their step has failed.
+	NotReady int `json:"not_ready,omitempty"`
 	// Outputs counts the outputs of stacks that differ. They are no resources.
 	Outputs int `json:"outputs,omitempty"`
 }
@@ -35,7 +37,9 @@ func (c Changes) Plus(d Changes) Changes {
 		Replace: c.Replace + d.Replace,
 		Delete:  c.Delete + d.Delete,
 		Same:    c.Same + d.Same,
-		Outputs: c.Outputs + d.Outputs,
+
+		NotReady: c.NotReady + d.NotReady,
+		Outputs:  c.Outputs + d.Outputs,
 	}
 }
 

@@ -40,7 +40,7 @@ func counted(separator, none string, counts ...count) string {
 }
 
 // String renders what differs with one sign each: +created ~updated ±replaced
-// -deleted. Changed outputs follow after a comma.
+// -deleted, and in brackets how many of them are not ready. Changed outputs follow after a comma.
 func (c Changes) String() string { return c.render(" ", [4]string{"+%d", "~%d", "±%d", "-%d"}, "") }
 
 // Words renders what differs in words. A preview tells what would be done, a
@@ -59,6 +59,9 @@ func (c Changes) Words(op operation.Operation) string {
 func (c Changes) render(separator string, formats [4]string, suffix string) string {
 	text := counted(separator, "", count{formats[0], c.Create}, count{formats[1], c.Update},
 		count{formats[2], c.Replace}, count{formats[3], c.Delete})
+	if c.NotReady > 0 {
+		text += fmt.Sprintf(" (%d not ready)", c.NotReady)
+	}
 	if c.Outputs > 0 {
 		text = strings.TrimPrefix(text+", "+typeset.Counted(c.Outputs, "output")+suffix, ", ")
 	}

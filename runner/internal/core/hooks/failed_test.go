@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/pem"
 	"errors"
@@ -29,6 +30,7 @@ func TestFailedTellsWhy(t *testing.T) {
 		failure         error
 		status          int
 		simulated       bool
+		expired         bool
 		want            []string
 	}{
 		{name: "late", namespace: "prometheus", failure: late, status: http.StatusOK, want: []string{
@@ -41,6 +43,9 @@ func TestFailedTellsWhy(t *testing.T) {
 		{name: "no namespace", failure: late},
 		{name: "simulated", namespace: "prometheus", failure: late, simulated: true},
 		{name: "forbidden", namespace: "prometheus", failure: late, status: http.StatusForbidden},
+		{name: "beyond the step's own limit", failure: stuck, status: http.StatusOK, expired: true, want: []string{
+			"step.log error Namespace prometheus is still there: SomeFinalizersRemain: of [secret]",
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +74,13 @@ func TestFailedTellsWhy(t *testing.T) {
 			h.Simulated = test.simulated
 			var got []string
 			step := plan.Step{Project: model.Project{Name: "prometheus", Namespace: test.namespace}}
-			h.Failed(t.Context(), step, test.failure, func(e event.Event) {
+			ctx := t.Context()
+			if test.expired {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, 0)
+				defer cancel()
+			}
+			h.Failed(ctx, step, test.failure, func(e event.Event) {
 				e = h.Masker.Event(e)
 				got = append(got, fmt.Sprint(e.Type, " ", e.Severity, " ", e.Message))
 			})

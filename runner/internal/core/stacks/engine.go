@@ -108,7 +108,7 @@ func (e *engineEvents) take(ev events.EngineEvent) {
 	case ev.ResOutputsEvent != nil:
 		e.ended(ev.ResOutputsEvent.Metadata)
 	case ev.ResOpFailedEvent != nil:
-		e.actionFailed(ev.ResOpFailedEvent.Metadata)
+		e.actionFailed(*ev.ResOpFailedEvent)
 	case ev.DiagnosticEvent != nil:
 		e.diagnostic(*ev.DiagnosticEvent)
 	case ev.PolicyEvent != nil:
@@ -160,7 +160,20 @@ func countedAs(step apitype.StepEventMetadata) apitype.OpType {
 	return step.Op
 }
 
-func (e *engineEvents) actionFailed(step apitype.StepEventMetadata) {
+// actionFailed takes a step that has failed. A resource that was changed and did not become ready is a change, which the
+// engine's summary does not count.
+func (e *engineEvents) actionFailed(failed apitype.ResOpFailedEvent) {
+	step := failed.Metadata
+	if resource.Status(failed.Status) == resource.StatusPartialFailure || failed.Awaited {
+		op := step.Op
+		if op == apitype.OpCreateReplacement {
+			op = apitype.OpReplace
+		}
+		if made := changesOf(map[apitype.OpType]int{op: 1}); made.Create+made.Update+made.Replace > 0 {
+			made.NotReady = 1
+			e.correction, e.finished = e.correction.Plus(made), e.finished.Plus(made)
+		}
+	}
 	e.failed = append(e.failed, resourceOf(step.URN).String())
 	e.progress(step, event.ActionFailed)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"mara/projects/model/operation"
@@ -93,6 +94,39 @@ func TestEngineEvents(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestNotReadyIsAChange: a resource that was changed and did not become ready is counted, with the engine's summary and, if it
+// was killed, without; one that the cloud has refused is not.
+func TestNotReadyIsAChange(t *testing.T) {
+	t.Parallel()
+	failed := func(op apitype.OpType, status int, awaited bool) apitype.EngineEvent {
+		return apitype.EngineEvent{ResOpFailedEvent: &apitype.ResOpFailedEvent{
+			Metadata: metadata(op, "kubernetes:apps/v1:Deployment", "workload"), Status: status, Awaited: awaited,
+		}}
+	}
+	for name, test := range map[string]struct {
+		failed apitype.EngineEvent
+		want   string
+	}{
+		"refused":           {failed(apitype.OpUpdate, 2, false), "no changes"},
+		"updated":           {failed(apitype.OpUpdate, 1, false), "~1 (1 not ready)"},
+		"awaited in vain":   {failed(apitype.OpCreate, 2, true), "+1 (1 not ready)"},
+		"made anew":         {failed(apitype.OpCreateReplacement, 1, false), "±1 (1 not ready)"},
+		"not found by read": {failed(apitype.OpRefresh, 1, false), "no changes"},
+	} {
+		for _, ends := range []bool{true, false} {
+			e := newEngineEvents(func(event.Event) {}, make(chan struct{}))
+			e.take(events.EngineEvent{EngineEvent: test.failed})
+			if ends {
+				e.take(events.EngineEvent{EngineEvent: summed(nil)})
+			}
+			e.wait()
+			if got := e.result().String(); got != test.want {
+				t.Errorf("%s, with a summary %t: %s, want %s", name, ends, got, test.want)
+			}
+		}
 	}
 }
 

@@ -131,8 +131,8 @@ var (
 	// awaited are the types of resources for whose Pods the Kubernetes provider
 	// waits.
 	awaited = regexp.MustCompile(`^kubernetes:(helm\.sh/v[34]:Release|apps/v1:(Deployment|StatefulSet|DaemonSet)|batch/v1:Job|core/v1:Pod)$`)
-	// tooLate is how it says that it has waited for too long.
-	tooLate = regexp.MustCompile(`(?i)timed out|timeout|deadline exceeded`)
+	// tooLate is how it says that it has waited for too long, or as long as the runner lets it.
+	tooLate = regexp.MustCompile(`(?i)timed out|timeout|deadline exceeded|context canceled`)
 )
 
 // isNotReady reports whether an error of a resource is of this kind.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -145,10 +146,12 @@ func (w work) verdict(ctx context.Context, err error) error {
 		return nil
 	}
 	err = w.failure(ctx, err)
-	if w.engine.notReady && w.Operation.Deploys() && ctx.Err() == nil {
+	// A time limit of the runner's ends the wait as well as one of the provider's.
+	waited := ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded)
+	if w.engine.notReady && w.Operation.Deploys() && waited {
 		err = &NotReadyError{err}
 	}
-	if len(w.engine.stuck) > 0 && w.Operation.Destroys() && ctx.Err() == nil {
+	if len(w.engine.stuck) > 0 && w.Operation.Destroys() && waited {
 		err = &StuckError{err, w.engine.stuck}
 	}
 	if gone && w.Operation.Destroys() && ctx.Err() == nil {
