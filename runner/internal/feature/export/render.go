@@ -199,6 +199,11 @@ func (o renderOptions) refusePlaceholders(s *session.Session, copies encryption.
 		return &failure.Environment{Text: "the secrets cannot be sealed without their passphrase",
 			Next: "set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE; what a key service encrypts cannot be sealed"}
 	}
+	passphrase, _, err := encryption.Passphrase(s.Env)
+	if err != nil {
+		return err
+	}
+	o.Sealer.Names = []byte(passphrase)
 	missing := model.SecretKeys(s.Vault.Secrets)
 	missing = slices.DeleteFunc(missing, func(key string) bool { return !slices.Contains(copies.Generated, key) })
 	if len(missing) == 0 {

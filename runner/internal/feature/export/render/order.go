@@ -23,6 +23,7 @@ func installs(hook string) bool {
 // ranks does not list come after the workloads.
 const (
 	rankHookBefore = 2
+	rankJob        = 35 // what a rollout waits for
 	rankOther      = 60
 	rankHookAfter  = 90
 )
@@ -44,6 +45,9 @@ func rank(object manifest.Object) string {
 	number, known := ranks[object.Text("kind")]
 	if !known {
 		number = rankOther
+	}
+	if object.Text("kind") == "Job" && object.Text("metadata", "annotations", syncWave) != "" {
+		number = rankJob
 	}
 	hook := object.Text("metadata", "annotations", hookAnnotation)
 	if hook == "" {

@@ -69,6 +69,8 @@ type Object struct {
 	Namespace string          `json:"namespace,omitempty"`
 	Name      string          `json:"name"`
 	Content   manifest.Object `json:"object"`
+
+	release bool // of a Helm release
 }
 
 // Skipped is a resource or object without a manifest.
@@ -121,6 +123,7 @@ func Build(ctx context.Context, o Options, resources []Resource) (Manifests, err
 // found is an object of a resource or of a release.
 type found struct {
 	object    manifest.Object
+	logical   string // what the program calls the resource
 	namespace string // default, if its kind has namespaces
 	release   bool
 	readable  bool // a Secret whose values are known
@@ -151,11 +154,11 @@ func (b *builder) add(ctx context.Context, r Resource) error {
 		strings.HasPrefix(r.Token, "kubernetes:kustomize"):
 		b.skip(r.Token+" "+r.Name, "creates objects that the simulation does not see")
 	case b.Sealer != nil && r.Values != nil:
-		b.found = append(b.found, found{object: manifest.Of(r.Token, r.Values), namespace: cmp.Or(r.Namespace, "default"),
-			readable: true})
+		b.found = append(b.found, found{object: manifest.Of(r.Token, r.Values), logical: r.Name,
+			namespace: cmp.Or(r.Namespace, "default"), readable: true})
 	default:
 		for _, object := range manifest.Of(r.Token, r.Inputs).Parts() {
-			b.found = append(b.found, found{object: object, namespace: cmp.Or(r.Namespace, "default")})
+			b.found = append(b.found, found{object: object, logical: r.Name, namespace: cmp.Or(r.Namespace, "default")})
 		}
 	}
 	return nil
@@ -203,8 +206,16 @@ func (b *builder) addRelease(ctx context.Context, r Resource) error {
 // project returns the project with its objects in order.
 func (b *builder) project(name, dir string, scopes scopes) Project {
 	p := Project{Name: name, Directory: dir, Skipped: b.skipped, Unsteady: b.unsteady, Objects: []Object{}}
+	for i := range b.found {
+		b.found[i].object = complete(b.found[i], scopes)
+	}
+	var key []byte
+	if b.Sealer != nil {
+		key = b.Sealer.Names
+	}
+	nameByContent(b.found, key)
 	for _, f := range b.found {
-		object := complete(f, scopes)
+		object := f.object
 		if b.Store != nil && isSecret(object) && !f.release && len(secretKeys(object)) > 0 {
 			object = b.Store.external(object) // the Secrets of charts stay as they are
 		}
@@ -223,9 +234,11 @@ func (b *builder) project(name, dir string, scopes scopes) Project {
 		}
 		p.Objects = append(p.Objects, Object{
 			Kind: object.Text("kind"), Namespace: object.Text("metadata", "namespace"), Name: object.Text("metadata", "name"),
-			Content: object,
+			Content: object, release: f.release,
 		})
 	}
+	leaveToScalers(p.Objects)
+	markJobs(p.Objects)
 	nameFiles(p.Objects)
 	slices.SortFunc(p.Objects, func(a, b Object) int { return cmp.Compare(a.File, b.File) })
 	slices.SortFunc(p.Skipped, func(a, b Skipped) int { return cmp.Compare(a.What, b.What) })

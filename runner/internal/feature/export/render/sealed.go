@@ -28,7 +28,11 @@ import (
 //
 // It uses the standard library alone. The module of sealed-secrets requires a newer
 // version of client-go.
-type Sealer struct{ key *rsa.PublicKey }
+type Sealer struct {
+	key *rsa.PublicKey
+	// Names keeps the names of Secrets, which follow from their values, from telling anything about them.
+	Names []byte
+}
 
 // NewSealer parses the certificate of a controller, as `kubeseal --fetch-cert` prints it.
 func NewSealer(certificate []byte, now time.Time) (*Sealer, error) {
@@ -48,7 +52,7 @@ func NewSealer(certificate []byte, now time.Time) (*Sealer, error) {
 		return nil, fmt.Errorf("contains a certificate that expired on %s; `kubeseal --fetch-cert` prints the current one",
 			parsed.NotAfter.UTC().Format(time.DateOnly))
 	}
-	return &Sealer{key}, nil
+	return &Sealer{key: key}, nil
 }
 
 // sealed returns the SealedSecret for a Secret.

@@ -60,6 +60,9 @@ func (m Manifests) readme(about About) []byte {
 	for _, p := range m.Projects {
 		fmt.Fprintf(&b, "| %s | %d |\n", p.Directory, len(p.Objects))
 	}
+	m.list(&b, "Jobs before a rollout", "Argo CD waits for them, by the annotation argocd.argoproj.io/sync-wave. kubectl and Flux "+
+		"do not: apply the\nfiles up to 35, wait with `kubectl wait --for=condition=complete --timeout=10m`, and apply the others; "+
+		"with Flux,\nmake a Kustomization of each part, the second with dependsOn.", Project.jobs)
 	if len(m.Elsewhere) > 0 {
 		fmt.Fprintf(&b, "\nNothing in the cluster: %s.\n", strings.Join(m.Elsewhere, ", "))
 	}
@@ -85,6 +88,16 @@ func (m Manifests) list(b *strings.Builder, title, text string, lines func(Proje
 			fmt.Fprintf(b, "- %s: %s\n", p.Directory, line)
 		}
 	}
+}
+
+// jobs lists the Jobs that come before workloads.
+func (p Project) jobs() (lines []string) {
+	for _, o := range p.Objects {
+		if o.Kind == "Job" && o.Content.Text("metadata", "annotations", syncWave) != "" {
+			lines = append(lines, o.Content.String())
+		}
+	}
+	return lines
 }
 
 func (p Project) skipped() []string {
