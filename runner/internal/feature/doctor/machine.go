@@ -17,6 +17,7 @@ import (
 	"mara/projects/schemas"
 	"mara/providers"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/packages"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
@@ -237,11 +238,27 @@ func (m machine) withoutUndeployed(
 func (m machine) plugins() preflight.PluginOptions {
 	o := preflight.PluginOptions{Env: m.facts.Env}
 	versions := schemas.Versions()
-	for _, name := range m.provider.PluginsFor(m.projects) {
-		o.Wanted = append(o.Wanted, preflight.Plugin{Name: name, Version: versions[name]})
+	for _, project := range m.projects {
+		for _, name := range m.provider.PluginsFor([]string{project}) {
+			if !slices.ContainsFunc(o.Wanted, func(p preflight.Plugin) bool { return p.Name == name }) {
+				o.Wanted = append(o.Wanted, preflight.Plugin{Name: name, Version: versions[name], Project: project})
+			}
+		}
 	}
-	if len(m.projects) > 0 {
-		o.Project = m.projects[0]
+	for _, project := range m.provider.Own() {
+		if !slices.Contains(m.projects, project.Name) {
+			continue
+		}
+		for _, used := range packages.By(project.Own.Dir) {
+			isWanted := func(p preflight.Plugin) bool { return p.Name == used.Name && p.Version == used.Version }
+			if used.Directory != "" || packages.IsDynamic(used.Name) || slices.ContainsFunc(o.Wanted, isWanted) {
+				continue
+			}
+			// The version of an application's plugin is ours, and so is where it comes from.
+			o.Wanted = append(o.Wanted, preflight.Plugin{
+				Name: used.Name, Version: used.Version, Project: project.Name, Own: !project.Own.Generated,
+			})
+		}
 	}
 	if len(m.deps.Engines) > 0 {
 		o.Beside = filepath.Dir(m.deps.Engines[0])

@@ -23,12 +23,13 @@ import (
 type Plugin struct {
 	Name    string
 	Version string // that the programs' SDK asks for; "" for any
+	Project string // that uses it
+	Own     bool   // a program of the user asks for it: it may come from another server than Pulumi's
 }
 
 // PluginOptions are the inputs of Plugins.
 type PluginOptions struct {
 	Wanted  []Plugin
-	Project string // any project of the environment, to install a plugin with
 	Env     map[string]string
 	Beside  string // directory of the engine, which may have plugins
 	Address string // that plugins are downloaded from; PluginAddress if it is ""
@@ -71,6 +72,11 @@ func (o PluginOptions) look(ctx context.Context) []Finding {
 		if wrong == nil {
 			coming = append(coming, missing[i])
 		}
+		for at := range wrong {
+			if missing[i].Own { // where it comes from is not known here
+				wrong[at].Status = Warning
+			}
+		}
 		findings = append(findings, wrong...)
 	}
 	if len(coming) > 0 {
@@ -94,6 +100,10 @@ func (o PluginOptions) isInstalled(p Plugin) bool {
 		return true
 	}
 	dir := filepath.Join(PulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
+	if p.Own && p.Version == "" {
+		versions, _ := filepath.Glob(dir + "[0-9]*") // the pattern is right
+		return slices.ContainsFunc(versions, func(dir string) bool { return filepath.Ext(dir) != ".partial" && filepath.Ext(dir) != ".lock" })
+	}
 	info, err := os.Stat(dir)
 	_, partial := os.Stat(dir + ".partial")
 	return err == nil && info.IsDir() && partial != nil
@@ -113,8 +123,11 @@ func (o PluginOptions) obtainAll(ctx context.Context, plugins []Plugin) [][]Find
 // obtain checks whether a plugin can be downloaded; nil if it can.
 func (o PluginOptions) obtain(ctx context.Context, p Plugin) []Finding {
 	install := fmt.Sprintf("install it with `runner pulumi %s -- plugin install resource %s v%s`",
-		o.Project, p.Name, p.Version)
+		p.Project, p.Name, p.Version)
 	switch {
+	case p.Own && p.Version == "":
+		return Doubtful(fmt.Sprintf("%s is not installed, and the project %s names no version of it: Pulumi takes the newest of "+
+			"the day", p.Name, p.Project), "name the version in its Pulumi.yaml or in the list of its dependencies")
 	case p.Version == "":
 		return Bad(fmt.Sprintf("pulumi-resource-%s is neither next to the runner nor on PATH", p.Name),
 			"install it next to the runner, or try --simulate")

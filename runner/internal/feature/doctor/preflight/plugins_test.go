@@ -32,7 +32,7 @@ func home(t *testing.T, dirs, files []string) map[string]string {
 // TestPluginsInstalled: no server is asked for an installed plugin.
 func TestPluginsInstalled(t *testing.T) {
 	t.Parallel()
-	wanted := []Plugin{{"aws", "7.0.0"}, {"kind", ""}}
+	wanted := []Plugin{{Name: "aws", Version: "7.0.0", Project: "certmgr"}, {Name: "kind", Version: "", Project: "certmgr"}}
 	env := home(t, []string{"resource-aws-v7.0.0"}, nil)
 	beside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(beside, "pulumi-resource-kind"), nil, 0o755); err != nil {
@@ -64,8 +64,8 @@ func TestPluginsObtainable(t *testing.T) {
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
 	env := home(t, []string{"resource-aws-v7.0.0", "resource-docker-v4.9.0", "resource-kubernetes-v4.33.0"}, []string{"resource-aws-v7.0.0.partial"})
-	wanted := []Plugin{{"aws", "7.0.0"}, {"kubernetes", "4.33.0"}, {"docker", "4.10.0"}, {"linode", "9.9.9"}}
-	got := Plugins(PluginOptions{Wanted: wanted, Project: "certmgr", Env: env, Address: server.URL}).Look(t.Context())
+	wanted := []Plugin{{Name: "aws", Version: "7.0.0", Project: "certmgr"}, {Name: "kubernetes", Version: "4.33.0", Project: "certmgr"}, {Name: "docker", Version: "4.10.0", Project: "certmgr"}, {Name: "linode", Version: "9.9.9", Project: "certmgr"}}
+	got := Plugins(PluginOptions{Wanted: wanted, Env: env, Address: server.URL}).Look(t.Context())
 	want := []Finding{
 		{Status: OK, Text: "kubernetes 4.33.0 installed"},
 		{Warning, "linode 9.9.9 is not installed, and " + host + " answers 404 Not Found", "install it with `runner pulumi certmgr -- plugin install resource linode v9.9.9`", ""},
@@ -89,12 +89,12 @@ func TestPluginsMissing(t *testing.T) {
 		want   Status
 		text   string
 	}{
-		{"no network", Plugin{"aws", "7.0.0"}, nil, Problem, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
-		{"GitHub answers", Plugin{"aws", "7.0.0"}, nil, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
-		{"a mirror of the user's", Plugin{"aws", "7.0.0"}, map[string]string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES": "x=y"}, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
-		{"downloads are forbidden", Plugin{"aws", "7.0.0"}, map[string]string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"}, Problem, "aws 7.0.0 is not installed, and PULUMI_DISABLE"},
-		{"an unknown plugin", Plugin{"kind", ""}, nil, Problem, "pulumi-resource-kind is neither next to the runner nor on PATH"},
-		{"the proxy of the environment file", Plugin{"aws", "7.0.0"}, map[string]string{"HTTP_PROXY": server.URL}, Problem, "aws 7.0.0 is not installed, and cannot be downloaded now: proxyconnect"},
+		{"no network", Plugin{Name: "aws", Version: "7.0.0", Project: "certmgr"}, nil, Problem, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
+		{"GitHub answers", Plugin{Name: "aws", Version: "7.0.0", Project: "certmgr"}, nil, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
+		{"a mirror of the user's", Plugin{Name: "aws", Version: "7.0.0", Project: "certmgr"}, map[string]string{"PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES": "x=y"}, Warning, "aws 7.0.0 is not installed, and cannot be downloaded now: dial tcp"},
+		{"downloads are forbidden", Plugin{Name: "aws", Version: "7.0.0", Project: "certmgr"}, map[string]string{"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true"}, Problem, "aws 7.0.0 is not installed, and PULUMI_DISABLE"},
+		{"an unknown plugin", Plugin{Name: "kind", Version: "", Project: "certmgr"}, nil, Problem, "pulumi-resource-kind is neither next to the runner nor on PATH"},
+		{"the proxy of the environment file", Plugin{Name: "aws", Version: "7.0.0", Project: "certmgr"}, map[string]string{"HTTP_PROXY": server.URL}, Problem, "aws 7.0.0 is not installed, and cannot be downloaded now: proxyconnect"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -117,12 +117,27 @@ func TestPluginsMissing(t *testing.T) {
 	}
 }
 
+// TestPluginsOfOwnProjects: where a plugin of a user's program comes from is not known, so that its absence is no problem; one
+// without a version may be any.
+func TestPluginsOfOwnProjects(t *testing.T) {
+	t.Parallel()
+	env := home(t, []string{"resource-random-v4.1.0"}, nil)
+	env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true"
+	got := Plugins(PluginOptions{Env: env, Wanted: []Plugin{
+		{Name: "random", Project: "a", Own: true}, {Name: "tls", Project: "b", Own: true}, {Name: "acme", Version: "1.0.0", Project: "c", Own: true},
+	}}).Look(t.Context())
+	if len(got) != 3 || got[0].Text != "random installed" || !strings.Contains(got[1].Text, "tls is not installed, and the project b names no version") ||
+		!strings.Contains(got[2].Text, "acme 1.0.0 is not installed") || worst(got) != Warning {
+		t.Errorf("got %v", got)
+	}
+}
+
 // TestAmbientPluginsAreIgnored: a variable makes Pulumi skip plugins on the PATH.
 func TestAmbientPluginsAreIgnored(t *testing.T) {
 	t.Parallel()
 	env := onPath(t, map[string]string{"pulumi-resource-kind": ""})
 	env["PULUMI_IGNORE_AMBIENT_PLUGINS"] = "1"
-	if got := Plugins(PluginOptions{Wanted: []Plugin{{"kind", ""}}, Env: env}).Look(t.Context()); worst(got) != Problem {
+	if got := Plugins(PluginOptions{Wanted: []Plugin{{Name: "kind", Version: "", Project: "certmgr"}}, Env: env}).Look(t.Context()); worst(got) != Problem {
 		t.Errorf("got %v", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"mara/runner/internal/core/packages"
 	"mara/runner/internal/feature/simulate"
 )
 
@@ -22,15 +23,15 @@ type finder struct {
 // complete adds the packages that projects use, and those in the files, to the built-in
 // ones. A warning names each package that is not checked.
 func (f finder) complete(
-	ctx context.Context, builtIn []simulate.Package, used []usedPackage,
+	ctx context.Context, builtIn []simulate.Package, used []packages.Used,
 ) (all []simulate.Package, warnings []string, err error) {
-	all, used = slices.Clone(builtIn), distinct(used)
+	all, used = slices.Clone(builtIn), packages.Distinct(used)
 	named, err := f.read()
 	if err != nil {
 		return nil, nil, err
 	}
 	for name, text := range named {
-		used = slices.DeleteFunc(slices.Clone(used), func(u usedPackage) bool { return u.Name == name })
+		used = slices.DeleteFunc(slices.Clone(used), func(u packages.Used) bool { return u.Name == name })
 		// The first schema that has a type describes it: what the user names wins over what is built in.
 		pkg := packageIn(&all, name)
 		pkg.Schemas = append([][]byte{text}, pkg.Schemas...)
@@ -38,7 +39,7 @@ func (f finder) complete(
 	for i, asked := range f.askAll(ctx, used) {
 		name := used[i].Name
 		isKnown := slices.ContainsFunc(builtIn, func(p simulate.Package) bool { return p.Name == name })
-		if asked.schema == nil && !isKnown && !isDynamic(name) {
+		if asked.schema == nil && !isKnown && !packages.IsDynamic(name) {
 			warnings = append(warnings, fmt.Sprintf(
 				"not checked: the resources of the package %s: %s; --simulate-schema FILE takes its rules from a schema",
 				name, asked.why))
@@ -93,7 +94,7 @@ type answer struct {
 }
 
 // askAll asks the plugins of all packages at the same time.
-func (f finder) askAll(ctx context.Context, used []usedPackage) []answer {
+func (f finder) askAll(ctx context.Context, used []packages.Used) []answer {
 	answers := make([]answer, len(used))
 	var all sync.WaitGroup
 	for i, u := range used {

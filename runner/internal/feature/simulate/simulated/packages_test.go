@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 
+	"mara/runner/internal/core/packages"
 	"mara/runner/internal/feature/simulate"
 )
 
@@ -83,80 +84,6 @@ func write(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-func TestUsedBy(t *testing.T) {
-	t.Parallel()
-	cases := []struct {
-		name  string
-		files map[string]string
-		want  []usedPackage
-	}{
-		{"nothing", nil, nil},
-		{"no YAML", map[string]string{"Pulumi.yaml": "\t:"}, nil},
-		{"YAML", map[string]string{"Pulumi.yaml": `
-name: own
-runtime: yaml
-config: {size: {type: string}}
-resources:
-  password: {type: "random:RandomPassword"}
-  bucket:
-    type: aws:s3:Bucket
-  explicit:
-    type: pulumi:providers:gcp
-  other: {}
-variables:
-  ami:
-    fn::aws-native:ec2:getAmi: {}
-  zones:
-    fn::invoke:
-      function: azure-native:resources:getZones
-`}, []usedPackage{{Name: "aws"}, {Name: "aws-native"}, {Name: "azure-native"}, {Name: "gcp"}}},
-		{"another file of YAML", map[string]string{"Pulumi.yaml": "runtime: yaml\nmain: sub", "sub/Main.yaml": "resources:\n  p:\n    type: tls:PrivateKey\n"}, []usedPackage{{Name: "tls"}}},
-		{"named", map[string]string{"Pulumi.yaml": `
-plugins: {providers: [{name: own, path: ../bin}, {name: aws, version: 6.1.0}]}
-packages: {random: terraform-provider@1}
-`}, []usedPackage{{Name: "aws", Version: "6.1.0"}, {Name: "own", Directory: "../bin"}, {Name: "random"}}},
-		{"Go", map[string]string{"go.mod": "module x\n\nrequire (\n\tgithub.com/pulumi/pulumi/sdk/v3 v3.1.0\n\tgithub.com/pulumi/pulumi-aws/sdk/v7 v7.1.0\n" +
-			"\tgithub.com/pulumi/pulumi-random/sdk/v4 v4.2.0 // indirect\n)\n"}, []usedPackage{{Name: "aws", Version: "7.1.0"}, {Name: "random", Version: "4.2.0"}}},
-		{"Node.js", map[string]string{"package.json": `{"dependencies": {"@pulumi/pulumi": "^3.0.0", "@pulumi/azure-native": "^2.0.0", "@pulumi/aws": "latest"}}`},
-			[]usedPackage{{Name: "aws"}, {Name: "azure-native", Version: "2.0.0"}}},
-		{"dynamic providers of Node.js", map[string]string{"Pulumi.yaml": "name: a\nruntime: nodejs\n"}, []usedPackage{{Name: "pulumi-nodejs"}}},
-		{"dynamic providers of Python", map[string]string{"Pulumi.yaml": "name: a\nruntime:\n  name: python\n  options: {}\n"}, []usedPackage{{Name: "pulumi-python"}}},
-		{"Python", map[string]string{"requirements.txt": "pulumi>=3.0.0,<4\npulumi-aws==6.0.2\npulumi_azure_native\n"},
-			[]usedPackage{{Name: "aws", Version: "6.0.2"}, {Name: "azure-native"}}},
-		{"Python's other list", map[string]string{"pyproject.toml": `dependencies = ["pulumi>=3", "pulumi-gcp>=8.1.0,<9", "pulumiverse-time"]`},
-			[]usedPackage{{Name: "gcp", Version: "8.1.0"}, {Name: "time"}}},
-		{".NET", map[string]string{"own.csproj": `<PackageReference Include="Pulumi" Version="3.*" /><PackageReference Include="Pulumi.AzureNative" Version="2.3.0" />`},
-			[]usedPackage{{Name: "azure-native", Version: "2.3.0"}}},
-		{"Java", map[string]string{"pom.xml": "<groupId>com.pulumi</groupId>\n<artifactId>gcp</artifactId>\n<version>7.0.0</version>"}, []usedPackage{{Name: "gcp", Version: "7.0.0"}}},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "a[b]")
-			for name, text := range c.files {
-				write(t, dir, name, text)
-			}
-			got := usedBy(dir)
-			for i := range got {
-				if directory, err := filepath.Rel(dir, got[i].Directory); err == nil && got[i].Directory != "" {
-					got[i].Directory = directory
-				}
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
-func TestInState(t *testing.T) {
-	t.Parallel()
-	got := inState([]byte(`{"urn":"urn:pulumi:dev::p::pulumi:providers:random::default_4_1_0"},{"provider":"urn:pulumi:dev::p::pulumi:providers:aws::x::1"}`))
-	if diff := cmp.Diff([]usedPackage{{Name: "aws"}, {Name: "random"}}, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()
@@ -170,19 +97,19 @@ func TestComplete(t *testing.T) {
 	find := finder{Files: []string{file}, Home: home}
 	cases := []struct {
 		name     string
-		used     []usedPackage
+		used     []packages.Used
 		schemas  map[string]string // the last of each package that is not built in, or has more than one
 		warnings []string
 	}{
 		{"only the file", nil, map[string]string{"tls": `{"name":"tls","version":"5.0.0"}`}, nil},
-		{"the version that is named", []usedPackage{{Name: "random", Version: "4.2.0"}}, map[string]string{"random": `{"name":"random","version":"4.2.0"}`}, nil},
-		{"the newest version", []usedPackage{{Name: "random", Version: "5.0.0"}}, map[string]string{"random": `{"name":"random","version":"4.10.0"}`}, nil},
-		{"more of what is built in", []usedPackage{{Name: "aws"}, {Name: "kind"}}, map[string]string{"aws": `{"name":"aws","version":"7.1.0"}`}, nil},
-		{"the file goes first", []usedPackage{{Name: "tls", Version: "1.0.0"}}, map[string]string{"tls": `{"name":"tls","version":"5.0.0"}`}, nil},
-		{"dynamic providers", []usedPackage{{Name: "pulumi-nodejs"}}, map[string]string{"pulumi-nodejs": ""}, nil},
-		{"an unknown package", []usedPackage{{Name: "other"}}, map[string]string{"other": ""}, []string{"not checked: the resources of the package other: its plugin is not installed"}},
-		{"a directory that has none", []usedPackage{{Name: "random", Directory: dir}}, map[string]string{"random": ""}, []string{"package random: its plugin is not installed"}},
-		{"plugins that do not work", []usedPackage{{Name: "broken"}, {Name: "strange"}}, map[string]string{"broken": "", "strange": ""},
+		{"the version that is named", []packages.Used{{Name: "random", Version: "4.2.0"}}, map[string]string{"random": `{"name":"random","version":"4.2.0"}`}, nil},
+		{"the newest version", []packages.Used{{Name: "random", Version: "5.0.0"}}, map[string]string{"random": `{"name":"random","version":"4.10.0"}`}, nil},
+		{"more of what is built in", []packages.Used{{Name: "aws"}, {Name: "kind"}}, map[string]string{"aws": `{"name":"aws","version":"7.1.0"}`}, nil},
+		{"the file goes first", []packages.Used{{Name: "tls", Version: "1.0.0"}}, map[string]string{"tls": `{"name":"tls","version":"5.0.0"}`}, nil},
+		{"dynamic providers", []packages.Used{{Name: "pulumi-nodejs"}}, map[string]string{"pulumi-nodejs": ""}, nil},
+		{"an unknown package", []packages.Used{{Name: "other"}}, map[string]string{"other": ""}, []string{"not checked: the resources of the package other: its plugin is not installed"}},
+		{"a directory that has none", []packages.Used{{Name: "random", Directory: dir}}, map[string]string{"random": ""}, []string{"package random: its plugin is not installed"}},
+		{"plugins that do not work", []packages.Used{{Name: "broken"}, {Name: "strange"}}, map[string]string{"broken": "", "strange": ""},
 			[]string{"does not tell its schema: it does not serve: EOF (oh no)", `it does not say where it serves, but "hello"`}},
 	}
 	for _, c := range cases {
@@ -222,7 +149,7 @@ func TestFileOfABuiltInPackage(t *testing.T) {
 	const own, ours = `{"name":"aws","version":"8.0.0"}`, `{"name":"aws"}`
 	builtIn := []simulate.Package{{Name: "aws", Schemas: [][]byte{[]byte(ours)}}}
 	find := finder{Files: []string{write(t, t.TempDir(), "aws.json", own)}}
-	all, warnings, err := find.complete(t.Context(), builtIn, []usedPackage{{Name: "aws"}})
+	all, warnings, err := find.complete(t.Context(), builtIn, []packages.Used{{Name: "aws"}})
 	if err != nil || len(warnings) > 0 {
 		t.Fatalf("warnings %q, error %v", warnings, err)
 	}

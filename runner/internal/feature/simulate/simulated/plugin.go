@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"mara/runner/internal/core/packages"
 	"mara/runner/internal/machine/process"
 )
 
@@ -31,7 +32,7 @@ const maxMessage = 400 << 20
 
 // plugin finds the plugin of a package: in the directory that the project names,
 // else the version that it names, else the newest one.
-func (f finder) plugin(u usedPackage) (path string, ok bool) {
+func (f finder) plugin(u packages.Used) (path string, ok bool) {
 	program := "pulumi-resource-" + u.Name
 	if u.Directory != "" {
 		return isFile(filepath.Join(u.Directory, program))
@@ -41,7 +42,7 @@ func (f finder) plugin(u usedPackage) (path string, ok bool) {
 		return path, true
 	}
 	newest := semver.Version{}
-	directories, _ := filepath.Glob(escape(start) + "*")
+	directories, _ := filepath.Glob(packages.Escape(start) + "*")
 	for _, directory := range directories {
 		version, err := semver.Parse(strings.TrimPrefix(directory, start))
 		if found, is := isFile(filepath.Join(directory, program)); is && err == nil && (path == "" || version.GT(newest)) {

@@ -9,6 +9,7 @@ import (
 
 	"mara/projects/model"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/packages"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/feature/simulate"
@@ -65,12 +66,12 @@ func Serve(ctx context.Context, o Options) (env map[string]string, warnings []st
 }
 
 // usedPackages lists the packages that own projects name or have deployed resources of.
-func (o Options) usedPackages() []usedPackage {
-	var used []usedPackage
+func (o Options) usedPackages() []packages.Used {
+	var used []packages.Used
 	for _, project := range o.Own {
-		used = append(used, usedBy(project.Own.Dir)...)
+		used = append(used, packages.By(project.Own.Dir)...)
 		state, _ := o.States.Read(project.Name) // other code reports an unreadable state
-		used = append(used, inState(state)...)
+		used = append(used, packages.InState(state)...)
 	}
 	return used
 }

@@ -1,4 +1,6 @@
-package simulated
+// Package packages finds which of Pulumi's packages the programs of users use, from what their files and states say. It runs
+// nothing.
+package packages
 
 import (
 	"maps"
@@ -14,34 +16,34 @@ import (
 	"mara/config/lists"
 )
 
-// usedPackage is a package that a project uses.
-type usedPackage struct {
+// Used is a package that a project uses.
+type Used struct {
 	Name      string
 	Version   string // "" if the project has none
 	Directory string // of the plugin, named by the project; "" for Pulumi's search
 }
 
-// usedBy lists the packages that the files of a project name: its Pulumi.yaml and the
+// By lists the packages that the files of a project name: its Pulumi.yaml and the
 // dependency files of its language. It ignores unreadable files; Pulumi will report
 // them.
-func usedBy(dir string) []usedPackage {
+func By(dir string) []Used {
 	used := append(inManifest(dir), dynamicProviders(dir)...)
 	for _, list := range libraries {
-		files, _ := filepath.Glob(filepath.Join(escape(dir), list.file))
+		files, _ := filepath.Glob(filepath.Join(Escape(dir), list.file))
 		for _, file := range files {
 			text, _ := os.ReadFile(file)
 			for _, found := range list.names.FindAllStringSubmatch(string(text), -1) {
-				used = append(used, usedPackage{Name: packageName(found[1]), Version: found[2]})
+				used = append(used, Used{Name: packageName(found[1]), Version: found[2]})
 			}
 		}
 	}
-	return distinct(used)
+	return Distinct(used)
 }
 
-// inState lists the packages whose providers are in a state.
-func inState(state []byte) []usedPackage {
-	return distinct(lists.Map(provider.FindAllSubmatch(state, -1), func(found [][]byte) usedPackage {
-		return usedPackage{Name: string(found[1])}
+// InState lists the packages whose providers are in a state.
+func InState(state []byte) []Used {
+	return Distinct(lists.Map(provider.FindAllSubmatch(state, -1), func(found [][]byte) Used {
+		return Used{Name: string(found[1])}
 	}))
 }
 
@@ -86,17 +88,17 @@ func packageName(library string) string {
 // runtime of the program.
 var dynamicPackages = map[string]string{"nodejs": "pulumi-nodejs", "python": "pulumi-python"}
 
-// isDynamic reports whether a package is one of dynamicPackages, which have neither a plugin nor a schema.
-func isDynamic(name string) bool {
+// IsDynamic reports whether a package is one of dynamicPackages, which have neither a plugin nor a schema.
+func IsDynamic(name string) bool {
 	return slices.Contains(slices.Collect(maps.Values(dynamicPackages)), name)
 }
 
 // dynamicProviders returns the package of the dynamic providers that a program may have.
-func dynamicProviders(dir string) []usedPackage {
+func dynamicProviders(dir string) []Used {
 	text, _ := os.ReadFile(filepath.Join(dir, "Pulumi.yaml")) // Pulumi reports an unreadable file
 	for runtime, name := range dynamicPackages {
 		if regexp.MustCompile(`(?m)^runtime:\s*(\n\s+name:\s*)?["']?` + runtime).Match(text) {
-			return []usedPackage{{Name: name}}
+			return []Used{{Name: name}}
 		}
 	}
 	return nil
@@ -104,7 +106,7 @@ func dynamicProviders(dir string) []usedPackage {
 
 // inManifest lists the packages in a Pulumi.yaml, and in the program in YAML if there
 // is one.
-func inManifest(dir string) []usedPackage {
+func inManifest(dir string) []Used {
 	text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
 	if err != nil {
 		return nil
@@ -119,32 +121,44 @@ func inManifest(dir string) []usedPackage {
 				Path    string `yaml:"path"`
 			} `yaml:"providers"`
 		} `yaml:"plugins"`
+		Resources map[string]struct {
+			Type    string `yaml:"type"`
+			Options struct {
+				Version string `yaml:"version"`
+			} `yaml:"options"`
+		} `yaml:"resources"`
 	}
 	_ = yaml.Unmarshal(text, &manifest) // Pulumi will say what is wrong with it
-	var used []usedPackage
+	var used []Used
 	for _, plugin := range manifest.Plugins.Providers {
 		directory := plugin.Path
 		if directory != "" && !filepath.IsAbs(directory) {
 			directory = filepath.Join(dir, directory)
 		}
-		used = append(used, usedPackage{Name: plugin.Name, Version: plugin.Version, Directory: directory})
+		used = append(used, Used{Name: plugin.Name, Version: plugin.Version, Directory: directory})
+	}
+	for _, key := range lists.Keys(manifest.Resources) {
+		resource := manifest.Resources[key]
+		if name, _, _ := strings.Cut(resource.Type, ":"); resource.Options.Version != "" {
+			used = append(used, Used{Name: name, Version: resource.Options.Version})
+		}
 	}
 	for name := range manifest.Packages {
-		used = append(used, usedPackage{Name: name})
+		used = append(used, Used{Name: name})
 	}
 	program, _ := os.ReadFile(filepath.Join(dir, manifest.Main, "Main.yaml"))
 	for _, found := range token.FindAllSubmatch(slices.Concat(text, []byte("\n"), program), -1) {
-		used = append(used, usedPackage{Name: string(found[1])})
+		used = append(used, Used{Name: string(found[1])})
 	}
-	return append(used, inState(text)...)
+	return append(used, InState(text)...)
 }
 
-// distinct drops repetitions, and what is Pulumi's own. What says more of a
+// Distinct drops repetitions, and what is Pulumi's own. What says more of a
 // package than its name counts.
-func distinct(used []usedPackage) []usedPackage {
-	var kept []usedPackage
+func Distinct(used []Used) []Used {
+	var kept []Used
 	for _, u := range used {
-		at := slices.IndexFunc(kept, func(other usedPackage) bool { return other.Name == u.Name })
+		at := slices.IndexFunc(kept, func(other Used) bool { return other.Name == u.Name })
 		switch {
 		case u.Name == "" || slices.Contains([]string{"pulumi", "policy"}, u.Name):
 		case at < 0:
@@ -153,9 +167,9 @@ func distinct(used []usedPackage) []usedPackage {
 			kept[at] = u
 		}
 	}
-	slices.SortFunc(kept, func(a, b usedPackage) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(kept, func(a, b Used) int { return strings.Compare(a.Name, b.Name) })
 	return kept
 }
 
-// escape keeps the characters of a directory from being taken for a pattern.
-func escape(dir string) string { return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(dir, `\$0`) }
+// Escape keeps the characters of a directory from being taken for a pattern.
+func Escape(dir string) string { return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(dir, `\$0`) }
