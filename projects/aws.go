@@ -110,8 +110,10 @@ func AWSEKS() model.Project {
 				Property: "version", Note: "EKS drains each node for 15 minutes at most; a Pod that may not be evicted " +
 					"fails the upgrade of the nodes"},
 		},
-		// Region and credentials decide both.
-		Settled: []string{"aws:index/getPartition:getPartition", "aws:index/getRegion:getRegion"},
+		// Region and credentials decide the first two, and the version of Kubernetes the third.
+		Settled: []string{
+			"aws:index/getPartition:getPartition", "aws:index/getRegion:getRegion", "aws:eks/getAddonVersion:getAddonVersion",
+		},
 	}
 }
 
@@ -166,7 +168,7 @@ func eksKeys() []config.Key {
 		{Name: "eks:admin_principals", Kind: config.List, Form: principal, Example: `["arn:aws:iam::123456789012:role/platform"]`,
 			Doc: "IAM users and roles that administer the cluster, in addition to the one that creates it"},
 		{Name: "eks:addon_versions", Kind: config.Map, Example: `{vpc-cni: "v1.20.4-eksbuild.2"}`,
-			Doc: "add-on to its version; what AWS has as default for the Kubernetes version when not set"},
+			Doc: "add-on to its version; what AWS has as default for the control plane's version when not set, asked in each up"},
 		poolsKey("eks", "m6i.large", ", spot (true or false), architecture (amd64 or arm64)"),
 		{Name: "eks:group_principals", Kind: config.Map,
 			Example: `{team-a: ["arn:aws:iam::123456789012:role/team-a"]}`,

@@ -15,7 +15,7 @@ const storagePolicy = "AmazonEBSCSIDriverPolicy"
 // claims that name no class stay pending.
 const storageClass = `{"defaultStorageClass":{"enabled":true}}`
 
-// addon is a piece of software that EKS installs and updates in the cluster.
+// addon is a piece of software that EKS installs in the cluster.
 type addon struct {
 	name           string
 	configuration  string // JSON; "" for the defaults
@@ -65,6 +65,11 @@ func (b *builder) addonArgs(cluster *eks.Cluster, wanted addon) *eks.AddonArgs {
 	}
 	if version, _ := b.cfg.Map("eks:addon_versions")[wanted.name].(string); version != "" {
 		args.AddonVersion = pulumi.String(version)
+	} else {
+		// EKS never updates an add-on by itself, not even when the control plane goes up.
+		args.AddonVersion = eks.GetAddonVersionOutput(b.Context, eks.GetAddonVersionOutputArgs{
+			AddonName: pulumi.String(wanted.name), KubernetesVersion: cluster.Version,
+		}).Version()
 	}
 	if wanted.configuration != "" {
 		args.ConfigurationValues = pulumi.String(wanted.configuration)

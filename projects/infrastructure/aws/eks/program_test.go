@@ -37,6 +37,9 @@ func account(partition, region string) func(pulumi.MockCallArgs) (resource.Prope
 			return resource.PropertyMap{"partition": resource.NewProperty(partition)}, nil
 		case "aws:index/getRegion:getRegion":
 			return resource.PropertyMap{"region": resource.NewProperty(region)}, nil
+		case "aws:eks/getAddonVersion:getAddonVersion":
+			name, version := args.Args["addonName"].StringValue(), args.Args["kubernetesVersion"].StringValue()
+			return resource.PropertyMap{"version": resource.NewProperty(name + " for " + version)}, nil
 		}
 		return nil, fmt.Errorf("unexpected call of %s", args.Token)
 	}
@@ -289,7 +292,7 @@ func TestOrder(t *testing.T) {
 
 func TestAddons(t *testing.T) {
 	t.Parallel()
-	result := run(t, map[string]string{"eks:addon_versions": `{"coredns": "v1.12.3-eksbuild.1"}`})
+	result := run(t, map[string]string{"eks:addon_versions": `{"coredns": "v1.12.3-eksbuild.1"}`, "eks:k8s_version": "1.35"})
 	if result.Err != nil {
 		t.Fatal(result.Err)
 	}
@@ -298,8 +301,8 @@ func TestAddons(t *testing.T) {
 		versions[addon.Value("addonName").(string)] = addon.Value("addonVersion")
 	}
 	want := map[string]any{
-		"vpc-cni": nil, "kube-proxy": nil, "eks-pod-identity-agent": nil, "aws-ebs-csi-driver": nil,
-		"coredns": "v1.12.3-eksbuild.1",
+		"vpc-cni": "vpc-cni for 1.35", "kube-proxy": "kube-proxy for 1.35", "eks-pod-identity-agent": "eks-pod-identity-agent for 1.35",
+		"aws-ebs-csi-driver": "aws-ebs-csi-driver for 1.35", "coredns": "v1.12.3-eksbuild.1",
 	}
 	if diff := cmp.Diff(want, versions); diff != "" {
 		t.Errorf("add-ons and versions (-want +got):\n%s", diff)

@@ -97,7 +97,7 @@ func awsFunctions() []simulate.Invoke {
 		{
 			Token: "aws:eks/getAddonVersion:getAddonVersion", Answer: func(o simulate.Object) (map[string]any, error) {
 				name := o.Text("addonName")
-				return map[string]any{"id": name, "version": addonVersionFor(name), "region": region(o)}, nil
+				return map[string]any{"id": name, "version": addonVersionFor(name, o.Text("kubernetesVersion")), "region": region(o)}, nil
 			}},
 		{
 			Token: "aws:eks/getClusterVersions:getClusterVersions", Answer: func(o simulate.Object) (map[string]any, error) {

@@ -66,7 +66,7 @@ func awsClusters() []simulate.Resource {
 			ReplaceOn: []string{"clusterName", "addonName", "region"},
 			Links:     links(nil, needsClusterOnly, once(needsNodes)), Defaults: map[string]any{"configurationValues": ""},
 			Outputs: func(o simulate.Object) map[string]any {
-				return map[string]any{"addonVersion": o.TextOr("addonVersion", addonVersionFor(o.Text("addonName")))}
+				return map[string]any{"addonVersion": o.TextOr("addonVersion", addonVersionFor(o.Text("addonName"), "1.36"))}
 			},
 		},
 		{
@@ -208,9 +208,10 @@ func checkScaling(o simulate.Object) []simulate.Problem {
 	return nil
 }
 
-func addonVersionFor(name string) string {
+// addonVersionFor returns the default version of an add-on for a version of Kubernetes, which kube-proxy's begins with.
+func addonVersionFor(name, kubernetes string) string {
 	versions := map[string]string{
-		"vpc-cni": "v1.21.1-eksbuild.1", "kube-proxy": "v1.36.0-eksbuild.2", "coredns": "v1.13.1-eksbuild.1",
+		"vpc-cni": "v1.21.1-eksbuild.1", "kube-proxy": "v" + kubernetes + ".0-eksbuild.2", "coredns": "v1.13.1-eksbuild.1",
 		"aws-ebs-csi-driver": "v1.64.0-eksbuild.1", "eks-pod-identity-agent": "v1.3.9-eksbuild.3",
 	}
 	return cmp.Or(versions[name], "v1.0.0-eksbuild.1")
