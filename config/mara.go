@@ -90,6 +90,7 @@ type MaraProvider struct {
 	Title    string
 	Extends  Word
 	Without  []Word
+	Only     []Word // with what they need
 	With     []Word // optional projects
 	After    []MaraOrder
 	Projects []MaraProject

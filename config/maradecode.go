@@ -223,6 +223,7 @@ func (d *maraDecoder) provider(key string, name Word, node *yaml.Node) MaraProvi
 		field{"title", d.text(&p.Title)},
 		field{"extends", d.word(&p.Extends)},
 		field{"without", d.words(&p.Without)},
+		field{"only", d.words(&p.Only)},
 		field{"with", d.words(&p.With)},
 		field{"after", named(d, &p.After, func(key string, name Word, value *yaml.Node) MaraOrder {
 			order := MaraOrder{Project: name}

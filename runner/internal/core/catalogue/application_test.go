@@ -112,3 +112,38 @@ func TestApplicationsThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+// TestOnly: an application goes to a cluster that is there with what it needs, and with a host name that is more.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ only, more, want, problem string }{
+		{only: "[shop]", want: "cluster-connection kubeconfig shop"},
+		{only: "[shop, logagent]", want: "cluster-connection kubeconfig logstore logagent shop"},
+		{only: "[shop]", more: ", host: shop.example.com", want: "cluster-connection cluster-registry kubeconfig kic-image-build kic-image-push ingress-controller-namespace ingress-controller certmgr shop"},
+		{only: "[shpo]", problem: `only names "shpo", which is not a project of cluster; did you mean "shop"?`},
+		{only: "[shop], without: [logagent]", problem: "only and without exclude each other"},
+	} {
+		known, _, err := loadMara(t, "providers: {cluster: {only: "+test.only+"}}\napplications: {shop: {image: 'shop:1'"+test.more+"}, other: {image: 'o:1'}}\n")
+		if test.problem != "" {
+			if err == nil || !strings.Contains(err.Error(), test.problem) {
+				t.Errorf("%s: %v", test.only, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", test.only, err)
+			continue
+		}
+		p, err := known.ByName("cluster")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.Names()
+		slices.Sort(got)
+		want := strings.Fields(test.want)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", test.only, diff)
+		}
+	}
+}

@@ -120,6 +120,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 		}
 		l.use(e, base)
 	}
+	l.keepOnly(words.names(declared.Only), declared.Without)
 	l.leaveOut(without)
 	l.order(lists.Map(declared.After, func(o config.MaraOrder) config.MaraOrder {
 		return config.MaraOrder{Project: words.name(o.Project), After: words.names(o.After)}
@@ -320,6 +321,52 @@ func (l *list) leaveOut(without []config.Word) {
 		l.steps[i].After = slices.DeleteFunc(slices.Clone(step.After),
 			func(name string) bool { return slices.Contains(out, name) })
 	}
+}
+
+// keepOnly removes all projects but these and those that they need: the ones that they read, and for an application with a
+// host name what serves it.
+func (l *list) keepOnly(only, without []config.Word) {
+	if len(only) == 0 {
+		return
+	}
+	if len(without) > 0 {
+		l.problem(without[0].Line, "only and without exclude each other: only says which projects there are")
+		return
+	}
+	keep := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		i := l.find(name)
+		if i < 0 || keep[name] {
+			return
+		}
+		keep[name] = true
+		needed := l.steps[i].Reads
+		if e := l.declared[name]; e.application && slices.ContainsFunc(e.Outputs, func(o config.Word) bool { return o.Text == "url" }) {
+			needed = append(slices.Clone(needed), projects.IngressController().Name, projects.CertManager().Name)
+		}
+		for _, other := range needed {
+			visit(other)
+		}
+	}
+	for _, word := range only {
+		if l.find(word.Text) < 0 {
+			l.unknown(word, "only")
+			continue
+		}
+		visit(word.Text)
+	}
+	var out []config.Word
+	for _, name := range l.names() {
+		if !keep[name] {
+			out = append(out, config.Word{Text: name, Line: only[0].Line})
+		}
+	}
+	for name, e := range l.declared {
+		e.After = slices.DeleteFunc(slices.Clone(e.After), func(word config.Word) bool { return l.find(word.Text) >= 0 && !keep[word.Text] })
+		l.declared[name] = e
+	}
+	l.leaveOut(out)
 }
 
 // order adds edges between projects.
