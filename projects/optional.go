@@ -214,6 +214,9 @@ func recordRights(v config.Values) []config.Finding {
 	return nil
 }
 
+// VeleroPlugin is the image of Velero's plugin for buckets: it is deployed as it is tested.
+const VeleroPlugin = "docker.io/velero/velero-plugin-for-aws:v1.14.2"
+
 // Backup declares copies of the cluster's objects and volumes in a bucket.
 func Backup() model.Project {
 	return withCharts(model.Project{

@@ -1,6 +1,8 @@
 package projects_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -147,5 +149,18 @@ func TestOptional(t *testing.T) {
 		if isOptional != (project.Needs != "") {
 			t.Errorf("%s needs %q", project.Name, project.Needs)
 		}
+	}
+}
+
+// TestVeleroPluginIsTested: what is deployed is what docs/tested.json says was tested.
+func TestVeleroPluginIsTested(t *testing.T) {
+	t.Parallel()
+	tested, err := os.ReadFile(filepath.Join("..", "docs", "tested.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, version, _ := strings.Cut(projects.VeleroPlugin, ":v")
+	if !strings.Contains(string(tested), "its plugin for AWS "+version+" ") {
+		t.Errorf("the plugin %s is deployed, and docs/tested.json has another version", projects.VeleroPlugin)
 	}
 }

@@ -22,7 +22,6 @@ const (
 	// backup is made. https://velero.io/docs/v1.18/file-system-backup
 	repositorySecret = "velero-repo-credentials"
 	longestName      = 50
-	plugin           = "docker.io/velero/velero-plugin-for-aws:v1.14.0"
 )
 
 // Program deploys Velero with its schedule.
@@ -101,7 +100,7 @@ func values(c *cluster.Cluster, o options) cluster.Values {
 	return cluster.Values{
 		"image": cluster.Values{"repository": c.Image("docker.io/velero/velero")},
 		"initContainers": []cluster.Values{{
-			"name": "plugin-aws", "image": c.Image(plugin), "securityContext": container,
+			"name": "plugin-aws", "image": c.Image(projects.VeleroPlugin), "securityContext": container,
 			"volumeMounts": []cluster.Values{{"mountPath": "/target", "name": "plugins"}},
 		}},
 		"credentials": cluster.Values{"existingSecret": bucketSecret},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"mara/projects"
 	"mara/runner/internal/testing/kindtest"
 )
 
@@ -90,7 +91,7 @@ func (r *realKind) pushVelero(programs string) {
 			"velero": file("velero"), "velero-helper": file("velero-helper"), "velero-restore-helper": file("velero-restore-helper"),
 			"tmp/.keep": {}, "etc/passwd": {Content: []byte("root:x:0:0::/tmp:/\n")},
 		}},
-		"velero/velero-plugin-for-aws:v1.14.0": {[]string{"cp-plugin", "/plugins/velero-plugin-for-aws", "/target/velero-plugin-for-aws"}, map[string]kindtest.File{
+		strings.TrimPrefix(projects.VeleroPlugin, "docker.io/"): {[]string{"cp-plugin", "/plugins/velero-plugin-for-aws", "/target/velero-plugin-for-aws"}, map[string]kindtest.File{
 			"bin/cp-plugin": file("cp-plugin"), "plugins/velero-plugin-for-aws": file("velero-plugin-for-aws"),
 		}},
 	} {
