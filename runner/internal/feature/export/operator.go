@@ -259,7 +259,7 @@ func (e environment) describe(o operatorOptions) (operator.Environment, error) {
 	described := operator.Environment{
 		Name: e.name(), Organization: "organization", Plan: e.Plan, Config: map[string]map[string]any{},
 		Secrets: map[string][]string{}, Programs: map[string]map[string]any{},
-		RunHooks: e.Provider.Hooks, StackNames: o.Known().StackNames(), Repositories: map[string]operator.Repository{},
+		Cloud: e.Provider.Account, RunHooks: e.Provider.Hooks, StackNames: o.Known().StackNames(), Repositories: map[string]operator.Repository{},
 	}
 	if e.Settings.Managed() {
 		problems = append(problems, errors.New("the backend is Pulumi Cloud, whose organization the export does not know; "+

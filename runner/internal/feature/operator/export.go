@@ -29,7 +29,9 @@ type Environment struct {
 	Variables []string
 	// SecretsProvider encrypts new stacks; "" for a passphrase.
 	SecretsProvider string
-	RunHooks        []model.Hook // of whole runs
+	// Account says which credentials the plugin of the provider takes.
+	Cloud    model.Account
+	RunHooks []model.Hook // of whole runs
 	// StackNames are the patterns of the names of Pulumi's stacks that are not the environment's.
 	StackNames model.StackNames
 	// Repositories are those of own projects that mara.yaml takes from elsewhere.

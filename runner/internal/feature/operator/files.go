@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -52,6 +53,37 @@ func (x Exported) Files(e Environment, o Options) (map[string][]byte, error) {
 	return files, nil
 }
 
+// credentials says what the pods need to log in to the cloud and to the backend, as far as nothing gives it to them.
+func (e Environment) credentials(o Options) (needed []string) {
+	const how = "with `--variable NAME`, which adds them to the Secret"
+	has := func(c model.Credential) bool {
+		return slices.Contains(e.Variables, c.Variable) || slices.Contains(e.SecretKeys(), c.Key)
+	}
+	if all := e.Cloud.Credentials; len(all) > 0 && !slices.ContainsFunc(all, has) && len(o.AccountAnnotations) == 0 {
+		var names []string
+		for _, c := range all {
+			if c.Variable != "" {
+				names = append(names, c.Variable)
+			}
+		}
+		text := "Credentials of the cloud for the pods: export " + strings.Join(names, ", ") + " " + how
+		if len(e.Cloud.FetchVariables) > 0 {
+			text += ",\n  or the identity of the account, with `--account-annotation eks.amazonaws.com/role-arn=ARN`"
+		}
+		needed = append(needed, text+".")
+	}
+	for scheme, names := range map[string][]string{
+		"s3": {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}, "gs": {"GOOGLE_CREDENTIALS"},
+		"azblob": {"AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY"},
+	} {
+		missing := func(name string) bool { return !slices.Contains(e.Variables, name) }
+		if strings.HasPrefix(o.Backend, scheme+"://") && slices.ContainsFunc(names, missing) && len(o.AccountAnnotations) == 0 {
+			needed = append(needed, "Credentials of the backend "+scheme+"://: export "+strings.Join(names, ", ")+" "+how+".")
+		}
+	}
+	return needed
+}
+
 // readme describes how to use the files, and what differs from a run of the runner.
 func (x Exported) readme(e Environment, o Options) []byte {
 	var b strings.Builder
@@ -65,6 +97,9 @@ func (x Exported) readme(e Environment, o Options) []byte {
 	line("- The image %s, where the cluster finds it.", o.Image)
 	if len(e.Variables) > 0 {
 		line("- The Secret %s with the variables %s.", e.EnvironmentSecret(), strings.Join(e.Variables, ", "))
+	}
+	for _, needed := range e.credentials(o) {
+		line("- %s", needed)
 	}
 	if keys := e.SecretKeys(); len(keys) > 0 {
 		names := lists.Map(keys, func(key string) string { return SecretName(key) + " (" + key + ")" })
@@ -107,8 +142,8 @@ func (x Exported) readme(e Environment, o Options) []byte {
 	if o.Destroy {
 		line("    runner operator delete -s %s -n %s\n", e.Name, o.Namespace)
 		line("destroys the projects and deletes their Stacks, dependents first. `kubectl delete` of all Stacks has no\n" +
-			"order: a cluster may be destroyed before the objects in it. Never delete the namespace first; nothing can be\n" +
-			"destroyed after that.")
+			"order: a cluster may be destroyed before the objects in it. Never delete the namespace first, and do not\n" +
+			"`kubectl delete -k .`, which deletes it as well: nothing can be destroyed after that.")
 	} else {
 		line("Deleting a Stack destroys nothing. `--destroy` exports Stacks that destroy their resources.")
 	}
