@@ -12,7 +12,7 @@ cat > config/layers/base.yaml <<'LAYER'
 values:
   runner: {provider: kind}
   pulumiConfig:
-    logstore:storage_size: 10Gi
+    logstore:heap: 512m
 LAYER
 for stage in test canary prod; do
   printf 'imports: [base]\nvalues:\n  runner: {labels: {stage: %s}}\n' "$stage" > "config/layers/stage/$stage.yaml"
@@ -40,10 +40,10 @@ runner fleet list
 runner check --simulate
 say "Rolled out in three waves"
 runner fleet up --all --simulate
-say "One layer changes: the size of volumes in the region us"
-printf 'values:\n  runner: {labels: {region: us}}\n  pulumiConfig:\n    logstore:storage_size: 20Gi\n' > config/layers/region/us.yaml
-runner config explain logstore:storage_size -s prod-us-1 | head -4
-runner fleet get logstore:storage_size
+say "One layer changes: the memory of the log store in the region us"
+printf 'values:\n  runner: {labels: {region: us}}\n  pulumiConfig:\n    logstore:heap: 768m\n' > config/layers/region/us.yaml
+runner config explain logstore:heap -s prod-us-1 | head -4
+runner fleet get logstore:heap
 runner fleet plan --affected --why --simulate
 say "Only those are rolled out"
 runner fleet up --affected --simulate

@@ -305,3 +305,26 @@ func TestReleaseTag(t *testing.T) {
 		}
 	}
 }
+
+// TestDemosRunInCI: a demonstration that nothing runs is broken some day, and nobody notices before a user does.
+func TestDemosRunInCI(t *testing.T) {
+	t.Parallel()
+	read := func(path string) string {
+		content, err := os.ReadFile(filepath.Join("..", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	demos := regexp.MustCompile(`(?m)^(demo[a-z-]*):`).FindAllStringSubmatch(read("Makefile"), -1)
+	if len(demos) < 2 {
+		t.Fatalf("demos %v", demos)
+	}
+	for _, path := range []string{".ci/run", ".github/workflows/test.yml"} {
+		for _, demo := range demos {
+			if !regexp.MustCompile(`(?m)\bmake ` + demo[1] + `$`).MatchString(read(path)) {
+				t.Errorf("%s does not run `make %s`", path, demo[1])
+			}
+		}
+	}
+}
