@@ -7,7 +7,8 @@ import (
 )
 
 // AccessOf lists the resources of the API server that a project of the catalogue makes, those of its charts included.
-// It returns none for projects that make none, and for projects of users.
+// It returns none for projects that make none, and for projects of users other than applications: what those make is not
+// known before they run.
 func AccessOf(p model.Project) []model.Access {
 	in := func(names ...string) []model.Access { return model.AccessTo(p.Namespace, names...) }
 	everywhere := func(names ...string) []model.Access { return model.AccessTo("", names...) }
@@ -20,7 +21,7 @@ func AccessOf(p model.Project) []model.Access {
 	webhooks := everywhere("mutatingwebhookconfigurations.admissionregistration.k8s.io",
 		"validatingwebhookconfigurations.admissionregistration.k8s.io")
 	if p.Own != nil {
-		return nil
+		return p.Own.Access
 	}
 	switch p.Name {
 	case SecretsProject, "ingress-controller-namespace":

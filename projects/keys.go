@@ -87,7 +87,7 @@ func storageClassKey() config.Key {
 // storageSizeKey declares the size of a program's volumes.
 func storageSizeKey(name, what string) config.Key {
 	return config.Key{Name: name, Kind: config.String, Form: config.Storage, Default: "10Gi", Example: "20Gi",
-		Doc: what + ", fixed at the first deployment; Linode's smallest is 10Gi"}
+		Doc: what + ", which can grow where the StorageClass allows it, and never shrink; Linode's smallest is 10Gi"}
 }
 
 // replicasKey declares a number of replicas: one on the user's own machine, and

@@ -28,6 +28,7 @@ func Kind() model.Infrastructure {
 		Name:           "kind",
 		Title:          "Kubernetes in Docker",
 		Local:          true,
+		FixedVolumes:   true, // rancher.io/local-path makes directories
 		Projects:       func() []model.Project { return []model.Project{KindCluster(), KindRegistry()} },
 		ClusterProject: "kind-cluster",
 		Registry:       model.Registry{Project: "kind-registry", Login: model.LoginNone, Host: "endpoint"},

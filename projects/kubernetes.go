@@ -104,6 +104,7 @@ func Logstore() model.Project {
 	return withCharts(model.Project{
 		Name: "logstore", Path: "kubernetes/logstore", Title: "Logstore", Namespace: "logstore", Estimate: 5 * time.Minute,
 		Summary: "OpenSearch and OpenSearch Dashboards, reachable from inside the cluster only",
+		Volumes: &model.Volumes{Key: "logstore:storage_size"},
 		Keys: []config.Key{
 			storageClassKey(),
 			storageSizeKey("logstore:storage_size", "size of each node's volume"),
@@ -209,6 +210,7 @@ func Prometheus() model.Project {
 		Name: "prometheus", Path: "kubernetes/prometheus",
 		Title: "Prometheus", Namespace: "prometheus", Estimate: 3 * time.Minute,
 		Summary: "Prometheus, Alertmanager and Grafana with dashboards, reachable from inside the cluster only",
+		Volumes: &model.Volumes{Key: "prometheus:storage_size"},
 		Keys: []config.Key{
 			{Name: "prometheus:keep_crds", Kind: config.Bool, Default: false, Example: "true",
 				Doc: "leave the custom resource definitions, and so every ServiceMonitor, in the cluster after a destroy"},
@@ -261,6 +263,7 @@ func BankOfAnthos() model.Project {
 		Name: "bank-of-anthos", Path: "kubernetes/applications/bank-of-anthos",
 		Title: "Bank of Anthos", Namespace: "bank-of-anthos", Estimate: 4 * time.Minute,
 		Summary: "a bank made of nine services and two databases, behind an Ingress with TLS",
+		Volumes: &model.Volumes{Key: "bank-of-anthos:storage_size"},
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{

@@ -5,17 +5,21 @@
 package application
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
 	"mara/config/lists"
 	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/schemas"
 )
 
 // fields are the fields of an object, in any order.
@@ -28,13 +32,28 @@ const (
 	filesMount = "files"
 )
 
+// Made is the program of an application.
+type Made struct {
+	Text   []byte         // its Pulumi.yaml
+	Access []model.Access // to the API server, which it needs
+	// Volumes says how the volumes of its Pods are; nil if they have none, or if a patch leaves that to the configuration.
+	Volumes *model.Volumes
+}
+
 // Program returns the Pulumi.yaml of an application.
 func Program(a config.Application) ([]byte, error) {
+	made, err := Make(a)
+	return made.Text, err
+}
+
+// Make returns the program of an application.
+func Make(a config.Application) (made Made, err error) {
 	p := program{a}
 	resources, err := patched(p.resources(), a.Patch.Text)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
+	made.Access, made.Volumes = p.access(resources), volumesOf(resources)
 	document := config.NewDocument()
 	for _, part := range []struct {
 		name  string
@@ -49,11 +68,69 @@ func Program(a config.Application) ([]byte, error) {
 	} {
 		var value yaml.Node
 		if err := value.Encode(part.value); err != nil {
-			return nil, err
+			return made, err
 		}
 		config.SetChild(document.Root, part.name, &value)
 	}
-	return document.Bytes()
+	made.Text, err = document.Bytes()
+	return made, err
+}
+
+// volumesOf returns how the volumes of the workload are. A patch may have changed them.
+func volumesOf(resources fields) *model.Volumes {
+	var workload struct {
+		Properties struct {
+			Spec struct {
+				Templates []struct {
+					Spec struct {
+						Class     string `json:"storageClassName"`
+						Resources struct{ Requests struct{ Storage string } }
+					}
+				} `json:"volumeClaimTemplates"`
+			}
+		}
+	}
+	text, err := json.Marshal(resources["workload"])
+	if err != nil || json.Unmarshal(text, &workload) != nil || len(workload.Properties.Spec.Templates) != 1 {
+		return nil
+	}
+	claim := workload.Properties.Spec.Templates[0].Spec
+	if size := claim.Resources.Requests.Storage; size == "" || strings.Contains(size, "${") {
+		return nil
+	}
+	return &model.Volumes{Size: claim.Resources.Requests.Storage, Class: claim.Class}
+}
+
+// access lists the kinds of objects that the resources of a program are.
+func (p program) access(resources fields) (all []model.Access) {
+	for _, name := range lists.Keys(resources) {
+		resource, _ := resources[name].(fields)
+		token, _ := resource["type"].(string)
+		version, kind, isObject := strings.Cut(strings.TrimPrefix(token, "kubernetes:"), ":")
+		if !isObject || !strings.HasPrefix(token, "kubernetes:") {
+			continue
+		}
+		group := strings.TrimPrefix(path.Dir(version), "core")
+		properties, _ := resource["properties"].(fields)
+		meta, _ := properties["metadata"].(fields)
+		access := model.Access{Group: group, Resource: plural(strings.ToLower(kind))}
+		if meta["namespace"] != nil {
+			access.Namespace = p.name()
+		}
+		all = append(all, access)
+	}
+	return all
+}
+
+// plural returns how the API server names the objects of a kind. The kinds that programs have are regular.
+func plural(kind string) string {
+	switch stem, isY := strings.CutSuffix(kind, "y"); {
+	case isY:
+		return stem + "ies"
+	case strings.HasSuffix(kind, "s"):
+		return kind + "es"
+	}
+	return kind + "s"
 }
 
 // program makes the parts of a program.
@@ -136,9 +213,13 @@ func (p program) labels() fields {
 // selector returns the labels that select the Pods.
 func (p program) selector() fields { return fields{component: p.name()} }
 
+// version is that of the provider for Kubernetes: the one of the built-in programs. Without it Pulumi takes the newest of
+// the day, or one that happens to be installed.
+var version = sync.OnceValue(func() string { return schemas.Version("kubernetes") })
+
 // resource returns a resource in the cluster.
 func resource(kind string, properties fields, dependsOn ...string) fields {
-	options := fields{"provider": "${cluster}"}
+	options := fields{"provider": "${cluster}", "version": version()}
 	if len(dependsOn) > 0 {
 		options["dependsOn"] = lists.Map(dependsOn, func(name string) string { return "${" + name + "}" })
 	}
@@ -158,6 +239,7 @@ func (p program) resources() fields {
 				"kubeconfig": `${kubeconfig.outputs["kubeconfig"]}`, "enableServerSideApply": true,
 				"clusterIdentifier": `${kubeconfig.outputs["identity"]}`, // null if there is none
 			},
+			"options": fields{"version": version()},
 		},
 		"namespace": resource("core/v1:Namespace", fields{"metadata": fields{
 			"name": p.name(), "labels": p.namespaceLabels(),
@@ -223,18 +305,29 @@ func (p program) workload() fields {
 		"selector": fields{"matchLabels": p.selector()}, "minReadySeconds": 5, "revisionHistoryLimit": 3,
 		"template": p.template(p.container(), nil),
 	}
-	if !p.scaled() {
-		spec["replicas"] = "${replicas}"
-	}
 	needs := []string{"network", "account"}
 	if p.Run.Before != nil {
 		needs = append(needs, "before")
 	}
-	object := fields{"metadata": p.meta(p.name()), "spec": spec}
+	meta := p.meta(p.name())
+	object := fields{"metadata": meta, "spec": spec}
+	if p.scaled() {
+		// It begins with the smallest number, and the autoscaler owns the number from then on. A field that is not
+		// declared would be taken away from a Deployment that had it, and the API server makes that one Pod.
+		spec["replicas"] = "${min}"
+	} else {
+		// The number is declared here, whoever has changed it in the cluster: an autoscaler that was, `kubectl scale`.
+		spec["replicas"] = "${replicas}"
+		meta["annotations"] = fields{"pulumi.com/patchForce": "true"}
+	}
 	if !p.stateful() {
 		spec["strategy"] = fields{"type": "RollingUpdate", "rollingUpdate": fields{"maxUnavailable": 0, "maxSurge": 1}}
 		spec["progressDeadlineSeconds"] = 600
-		return resource("apps/v1:Deployment", object, needs...)
+		deployment := resource("apps/v1:Deployment", object, needs...)
+		if p.scaled() {
+			deployment["options"].(fields)["ignoreChanges"] = []string{"spec.replicas"}
+		}
+		return deployment
 	}
 	claim := fields{"accessModes": []string{"ReadWriteOnce"}, "resources": fields{"requests": fields{
 		"storage": p.Volume.Size,

@@ -19,6 +19,7 @@ type Infrastructure struct {
 	Account        Account
 
 	StorageClass            string            // of volumes; "" for the cluster's default
+	FixedVolumes            bool              // its StorageClass cannot make volumes bigger
 	ImagePullSecret         string            // Secret that the ingress controller pulls its image with; "" for none
 	LoadBalancerAnnotations map[string]string // of the Services that get a load balancer
 	BankPlatform            string            // the provider's banner in Bank of Anthos; "" for that of a local cluster

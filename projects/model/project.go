@@ -18,6 +18,7 @@ type Project struct {
 	Keys      []config.Key  // configuration keys that the program reads
 	Rules     []config.Rule // over the values of several keys, or more than a key can declare
 	Charts    []Chart       // Helm charts that its program releases
+	Volumes   *Volumes      // in its namespace; nil if it has none
 	Secrets   []Secret      // secret values it needs, kept in the secrets project
 	Outputs   []Output      // what it exports
 	Hooks     []Hook        // work around its steps
@@ -56,6 +57,7 @@ type Own struct {
 	// Inputs are files and directories below the root, or patterns for them, that the program consists of besides its
 	// own directory; nil if that is not declared.
 	Inputs []string
+	Access []Access // to the API server, which the program of an application needs
 }
 
 // Directory returns the project's directory below the root, as it is shown.
@@ -98,6 +100,12 @@ type Version struct {
 	Type     string // the resources whose state says what runs
 	Property string // of these resources' outputs
 	Note     string // what to know before an upgrade; "" for nothing
+}
+
+// Volumes says how the volumes of a project are to be. They get bigger where the StorageClass allows it.
+type Volumes struct {
+	Key         string // of the configuration, which has their size; "" where Size has it
+	Size, Class string // of an application
 }
 
 // Chart is a Helm chart that a project's program releases.

@@ -43,6 +43,9 @@ func Packages() map[string]string {
 	return versions
 }
 
+// Version returns the version of one package.
+func Version(name string) string { return version(Of(name)) }
+
 func version(text []byte) string {
 	var head struct{ Version string }
 	_ = json.Unmarshal(text, &head) // a test reads them all

@@ -1,6 +1,5 @@
 // Package kube is the directory for Kubernetes: kubeconfigs, clients that
-// only read, live objects, manifests and charts, mirrors of images, backups, and
-// resources for the Pulumi Kubernetes Operator.
+// only read, live objects, manifests, and volumes, which get bigger.
 //
-// It may import machine and run.
+// It may import machine and event.
 package kube

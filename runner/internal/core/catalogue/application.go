@@ -23,7 +23,8 @@ func (b *builder) applications() []entry {
 	for _, a := range b.mara.Applications {
 		b.checkConnections(a, names)
 		dir := layout.Of(b.root, false).Application(a.Name.Text)
-		if err := writeApplication(a, dir); err != nil {
+		made, err := writeApplication(a, dir)
+		if err != nil {
 			b.problem(a.Name.Line, "the program of the application %s cannot be written: %v", a.Name.Text, err)
 			continue
 		}
@@ -42,6 +43,9 @@ func (b *builder) applications() []entry {
 		}
 		if e, ok := b.entry(declared); ok {
 			e.project.Own.Generated = true
+			e.project.Own.Access = made.Access
+			e.project.Namespace = a.Name.Text
+			e.project.Volumes = made.Volumes
 			e.project.Path = "applications/" + a.Name.Text
 			e.application = true
 			entries = append(entries, e)
@@ -60,17 +64,17 @@ func (b *builder) checkConnections(a config.Application, names []string) {
 	}
 }
 
-// writeApplication writes the program of an application, unless it is there already.
-func writeApplication(a config.Application, dir string) error {
-	text, err := application.Program(a)
+// writeApplication makes the program of an application, and writes it unless it is there already.
+func writeApplication(a config.Application, dir string) (application.Made, error) {
+	made, err := application.Make(a)
 	if err != nil {
-		return fmt.Errorf("making it: %w", err)
+		return made, fmt.Errorf("making it: %w", err)
 	}
 	file := filepath.Join(dir, config.ManifestFile)
-	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(text) {
-		return nil
+	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(made.Text) {
+		return made, nil
 	}
-	return atomicfile.WriteDeep(file, text, 0o644, 0o755)
+	return made, atomicfile.WriteDeep(file, made.Text, 0o644, 0o755)
 }
 
 // beforeApplications lists what an application waits for, where the provider has it: its host, its certificate, and

@@ -27,14 +27,20 @@ func (h Hooks) Before(op operation.Operation, forget bool) BeforeFunc {
 	return func(ctx context.Context, step plan.Step, emit func(event.Event)) error {
 		// A simulated cluster creates nothing by itself, and one to be forgotten
 		// is gone already.
-		if !op.ChangesResources() || h.Simulated || forget {
-			return nil
-		}
-		if h.needsNodes(op, step.Project.Name) {
+		changes := op.ChangesResources() && !h.Simulated && !forget
+		if changes && h.needsNodes(op, step.Project.Name) {
 			revived.Do(func() { h.reviveCluster(ctx, emit) })
 		}
-		if !op.Destroys() {
+		if op.RunsPrograms() {
+			if err := h.growVolumes(ctx, op, step.Project, emit); err != nil {
+				return err
+			}
+		}
+		if !changes {
 			return nil
+		}
+		if op.Deploys() {
+			return h.retireScaler(ctx, step.Project, emit)
 		}
 		return h.Empty(ctx, step, emit)
 	}
@@ -130,6 +136,9 @@ const failedLimit = 10 * time.Second
 func (h Hooks) Failed(ctx context.Context, step plan.Step, failure error, emit func(event.Event)) {
 	_, isLate := errors.AsType[*stacks.NotReadyError](failure)
 	stuck, isStuck := errors.AsType[*stacks.StuckError](failure)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) { // the step's own time limit
+		ctx = context.WithoutCancel(ctx)
+	}
 	if h.Simulated || ctx.Err() != nil || (!isLate || step.Project.Namespace == "") && !isStuck {
 		return
 	}

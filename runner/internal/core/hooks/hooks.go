@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"mara/config"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/operation"
@@ -24,6 +25,7 @@ import (
 type Hooks struct {
 	Stacks     *stacks.Set
 	Provider   providers.Provider
+	Values     config.Values // the configuration, with the defaults of keys
 	Stack      string
 	Root       string            // of the configuration
 	Env        map[string]string // of Pulumi and its plugins

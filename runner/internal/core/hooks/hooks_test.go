@@ -46,7 +46,10 @@ current-context: x
 
 // answers is a pulumi that answers every question for outputs alike. Outputs whose names
 // begin with "secret" are secret; where one is "unreadable", secrets cannot be read.
-type answers struct{ outputs map[string]any }
+type answers struct {
+	outputs map[string]any
+	state   string // the resources of each stack, in JSON; "" where none is asked for
+}
 
 func (answers) Version() semver.Version { return sdk.Version }
 
@@ -54,6 +57,8 @@ func (a answers) Run(_ context.Context, _ string, _ io.Reader, _, _ []io.Writer,
 	switch line := strings.Join(args, " "); {
 	case strings.HasPrefix(line, "stack ls"):
 		return `[{"name":"organization/linode-lke/dev","resourceCount":1},{"name":"organization/bank-of-anthos/dev","resourceCount":1}]`, "", 0, nil
+	case strings.HasPrefix(line, "stack export") && a.state != "":
+		return `{"deployment": {"resources": ` + a.state + `}}`, "", 0, nil
 	case strings.HasPrefix(line, "stack output"):
 		shown := maps.Clone(a.outputs)
 		for name, value := range shown {
@@ -75,6 +80,12 @@ func (a answers) Run(_ context.Context, _ string, _ io.Reader, _, _ []io.Writer,
 // hookSession returns a session with a cluster that has these outputs.
 func hookSession(t *testing.T, outputs map[string]any) Hooks {
 	t.Helper()
+	return sessionWith(t, answers{outputs: outputs})
+}
+
+// sessionWith returns a session with these stacks.
+func sessionWith(t *testing.T, command answers) Hooks {
+	t.Helper()
 	provider, err := providers.ByName("linode")
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +97,7 @@ func hookSession(t *testing.T, outputs map[string]any) Hooks {
 		Masker: event.NewMasker(), Log: slog.New(slog.DiscardHandler),
 	}
 	s.Stacks, err = stacks.Open(t.Context(), stacks.Options{
-		Command: answers{outputs}, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(), Masker: s.Masker,
+		Command: command, Stack: "dev", Organization: "organization", WorkDir: t.TempDir(), Masker: s.Masker,
 	})
 	if err != nil {
 		t.Fatal(err)

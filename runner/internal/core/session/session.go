@@ -348,7 +348,7 @@ func FindLeftovers(ctx context.Context, s *Session, p plan.Plan, resume, ask boo
 // Hooks returns the hooks of the environment's runs.
 func (s *Session) Hooks() hooks.Hooks {
 	return hooks.Hooks{
-		Stacks: s.Stacks, Provider: s.Provider, Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env,
+		Stacks: s.Stacks, Provider: s.Provider, Values: s.Provider.Values(s.Settings.Config), Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env,
 		Directory:  s.Directory,
 		Simulated:  s.Options.Simulation.On,
 		UseContext: s.Options.Shared == nil && s.Settings.Config.IsTrue(config.UseContextKey),

@@ -140,7 +140,9 @@ var diagnoses = sync.OnceValue(func() []diagnosis {
 				"config set` (lke:k8s_version, doks:k8s_version, eks:k8s_version)"},
 		{kind: "taken name", pattern: regexp.MustCompile(`(?i)AlreadyExists|already exists|EntityAlreadyExists` +
 			`|BucketAlreadyOwnedByYou|cannot re-use a name that is still in use|must be unique among your`),
-			advice: "something of this name exists already: import it with `runner pulumi PROJECT -- import`, or delete it"},
+			advice: "something of this name exists already, and this environment has not made it: if it is somebody else's, give " +
+				"yours another name, or leave the project out; if it is this environment's own, `runner pulumi PROJECT -- import` " +
+				"takes it into the state, and `destroy` deletes it from then on"},
 		{kind: "image pull", pattern: regexp.MustCompile(`(?i)ImagePullBackOff|ErrImagePull|manifest unknown` +
 			`|pull access denied`),
 			advice: "a container's image cannot be pulled: check its name and tag, and that the cluster may read the registry"},

@@ -1,6 +1,6 @@
 // Package kubeapi reads objects of any kind from a cluster's API server, and applies
 // them as a dry run. It changes nothing: its connections refuse to send a change that
-// is not a dry run, except to create objects of the resources that a caller names.
+// is not a dry run, except those of the resources that a caller names.
 package kubeapi
 
 import (
@@ -46,7 +46,7 @@ func New(objects dynamic.Interface, kinds discovery.DiscoveryInterfaceWithContex
 
 // Connect makes clients of the cluster of a kubeconfig. env is added to the environment
 // of a command in it that gets a token. The clients may make these changes, such as "create backups.velero.io",
-// "delete restores.velero.io", or "create token" of the core API.
+// "delete restores.velero.io", "patch persistentvolumeclaims", or "create token" of the core API.
 func Connect(content []byte, env map[string]string, changes ...string) (*Cluster, error) {
 	config, err := kubeconfig.Config(content, env)
 	if err != nil {
@@ -105,8 +105,11 @@ func (o onlyDryRuns) allows(r *http.Request) bool {
 			of = "/apis/" + group + "/"
 		}
 		method := http.MethodPost
-		if verb == "delete" { // an object, never all of them
+		switch verb { // an object, never all of them
+		case "delete":
 			method, collection = http.MethodDelete, path.Dir(r.URL.Path)
+		case "patch":
+			method, collection = http.MethodPatch, path.Dir(r.URL.Path)
 		}
 		return r.Method == method && strings.Contains(collection, of) && strings.HasSuffix(collection, "/"+resource)
 	})

@@ -170,6 +170,9 @@ func checkEnvironment(
 			found.add(Finding{Problem: problem, Kind: Outputs, Environments: in})
 		}
 		checked.ports = portsOf(s)
+		for _, problem := range shrunkVolumes(s) {
+			found.add(Finding{Problem: problem, Kind: Configuration, Environments: in})
+		}
 	}
 	checked.findings = found.all
 	return checked, nil

@@ -1,0 +1,139 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"mara/config"
+	"mara/projects"
+	"mara/projects/model"
+	"mara/projects/model/operation"
+	"mara/providers"
+	"mara/runner/internal/core/event"
+	"mara/runner/internal/kube/kubeapi"
+	"mara/runner/internal/kube/volumes"
+)
+
+// growVolumes makes the volumes of a deployed project as big as they are to be, which its program cannot; a preview says
+// what would be done. What cannot be done is an error of both.
+func (h Hooks) growVolumes(ctx context.Context, op operation.Operation, p model.Project, emit func(event.Event)) error {
+	if p.Volumes == nil || h.Stacks.Summary(p.Name).Resources == 0 {
+		return nil
+	}
+	wanted, known := VolumesOf(p, h.Provider, h.Values)
+	if !known {
+		return nil
+	}
+	deployed, err := h.Stacks.VolumeSizes(ctx, p.Name)
+	if err != nil {
+		return err
+	}
+	change := CompareVolumes(deployed, wanted.Size)
+	switch {
+	case change.Shrinks:
+		return &volumes.RefusedError{Text: "the size of the volumes of " + p.Name + " " + change.refusal(wanted.Size), Next: "set it to " + change.From + " or more"}
+	case h.Simulated && change.Grows && h.Provider.FixedVolumes:
+		return &volumes.RefusedError{
+			Text: fmt.Sprintf("the volumes of %s cannot be made bigger, from %s to %s: the StorageClass of %s does not allow it",
+				p.Name, change.From, wanted.Size, h.Provider.Title),
+			Next: "keep the size of " + change.From,
+		}
+	case h.Simulated && change.Grows:
+		event.Say(emit, event.Info, "SIMULATED: the volumes grow from %s to %s while their Pods run", change.From, wanted.Size)
+	}
+	if h.Simulated {
+		return nil
+	}
+	err = h.growInCluster(ctx, op, wanted, emit)
+	refused, isRefused := errors.AsType[*volumes.RefusedError](err)
+	switch {
+	case err == nil || change.Grows || isRefused && !refused.Lags:
+		return err
+	case isRefused:
+		event.Say(emit, event.Warning, "%v; %s", refused, refused.Next)
+	default: // nobody has asked for another volume
+		h.Log.Debug("comparing volumes", "project", p.Name, "error", h.Masker.Mask(err.Error()))
+	}
+	return ctx.Err()
+}
+
+// growInCluster compares the volumes in the cluster with what they are to be, and makes them so unless it is a preview.
+func (h Hooks) growInCluster(ctx context.Context, op operation.Operation, wanted volumes.Wanted, emit func(event.Event)) error {
+	content, err := h.ClusterKubeconfig(ctx, h.Provider.ClusterProject)
+	if err != nil || content == nil {
+		return err
+	}
+	cluster, err := kubeapi.Connect(content, h.Env, volumes.Changes()...)
+	if err != nil {
+		return err
+	}
+	growth, err := volumes.Find(ctx, cluster, wanted)
+	if err != nil || !growth.Needed() {
+		return err
+	}
+	event.Say(emit, event.Info, "%s", growth)
+	if !op.Deploys() {
+		return nil
+	}
+	return volumes.Grow(ctx, cluster, growth)
+}
+
+// VolumesOf returns how the volumes of a project are to be. That is not known where the user's own values of a chart may say
+// something else.
+func VolumesOf(p model.Project, provider providers.Provider, values config.Values) (wanted volumes.Wanted, known bool) {
+	wanted = volumes.Wanted{Namespace: p.Namespace, Size: p.Volumes.Size, Class: p.Volumes.Class}
+	if p.Volumes.Key == "" {
+		return wanted, true
+	}
+	for _, chart := range p.Charts {
+		for _, own := range []string{projects.Values, projects.ValuesFile} {
+			if values.Get(projects.ChartKey(chart.Group, own)) != nil {
+				return wanted, false
+			}
+		}
+	}
+	wanted.Size, wanted.Class = values.Text(p.Volumes.Key), cmp.Or(values.Text(projects.StorageClass), provider.StorageClass)
+	return wanted, true
+}
+
+// VolumeChange is how the size of volumes changes.
+type VolumeChange struct {
+	From           string // the size in the state that says so
+	Grows, Shrinks bool
+}
+
+// CompareVolumes compares the sizes of volumes in a state with what they are to be.
+func CompareVolumes(deployed []string, wanted string) (change VolumeChange) {
+	size, err := resource.ParseQuantity(wanted)
+	if err != nil {
+		return change // the configuration is checked elsewhere
+	}
+	for _, text := range deployed {
+		is, err := resource.ParseQuantity(text)
+		switch {
+		case err != nil:
+		case is.Cmp(size) > 0:
+			return VolumeChange{From: text, Shrinks: true}
+		case is.Cmp(size) < 0:
+			change = VolumeChange{From: text, Grows: true}
+		}
+	}
+	return change
+}
+
+// refusal says why volumes cannot shrink.
+func (c VolumeChange) refusal(wanted string) string {
+	return fmt.Sprintf("is %s, and the volumes that are deployed have %s: none can be made smaller", wanted, c.From)
+}
+
+// Refusal says why volumes of a state cannot become as they are to be; "" if they can.
+func Refusal(deployed []string, wanted string) string {
+	if change := CompareVolumes(deployed, wanted); change.Shrinks {
+		return change.refusal(wanted)
+	}
+	return ""
+}
