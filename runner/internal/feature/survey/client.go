@@ -5,10 +5,13 @@ package survey
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 
 	"mara/projects"
 	"mara/providers"
@@ -134,18 +138,9 @@ func (c client) connect() (server, error) {
 		return server{}, &cloud.Error{Text: "the cluster was not asked: its kubeconfig is a secret, or not named",
 			Next: "set cluster:kubeconfig to a file to have the cluster asked", Unsure: true}
 	}
-	content, err := os.ReadFile(c.access.Kubeconfig)
+	config, err := c.config()
 	if err != nil {
-		return server{}, &cloud.Error{Text: fmt.Sprintf("the kubeconfig cannot be read: %v", err), Err: err,
-			Next: "set cluster:kubeconfig to the file"}
-	}
-	one, _, err := projects.OneContext(content, c.access.Kubeconfig, c.access.Kubeconfig, c.access.Context)
-	if err != nil {
-		return server{}, &cloud.Error{Text: err.Error(), Err: err, Next: "set cluster:context to one that is there"}
-	}
-	config, err := kubeconfig.Config([]byte(one), c.access.Env)
-	if err != nil {
-		return server{}, &cloud.Error{Text: err.Error(), Err: err}
+		return server{}, err
 	}
 	config.Timeout = cloud.Patience
 	config.Wrap(kubeapi.OnlyReads)
@@ -159,6 +154,41 @@ func (c client) connect() (server, error) {
 	return s, nil
 }
 
+// config returns the settings of the context.
+func (c client) config() (*rest.Config, error) {
+	content, err := os.ReadFile(c.access.Kubeconfig)
+	if err != nil {
+		return nil, &cloud.Error{Text: fmt.Sprintf("the kubeconfig cannot be read: %v", err), Err: err,
+			Next: "set cluster:kubeconfig to the file"}
+	}
+	one, _, err := projects.OneContext(content, c.access.Kubeconfig, c.access.Kubeconfig, c.access.Context)
+	if err != nil {
+		return nil, &cloud.Error{Text: err.Error(), Err: err, Next: "set cluster:context to one that is there"}
+	}
+	config, err := kubeconfig.Config([]byte(one), c.access.Env)
+	if err != nil {
+		return nil, &cloud.Error{Text: err.Error(), Err: err}
+	}
+	return config, nil
+}
+
+// expired says when the client certificate of the context has expired; "" if it has none, or if it still counts.
+func (c client) expired(now time.Time) string {
+	config, err := c.config()
+	if err != nil || rest.LoadTLSFiles(config) != nil {
+		return ""
+	}
+	block, _ := pem.Decode(config.CertData)
+	if block == nil {
+		return ""
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil || now.Before(certificate.NotAfter) {
+		return ""
+	}
+	return ": its client certificate has expired on " + certificate.NotAfter.UTC().Format(time.DateOnly)
+}
+
 // explain says in a sentence why the cluster has not answered.
 func (c client) explain(ctx context.Context, err error) error {
 	name := "the cluster of context " + c.access.Context
@@ -168,7 +198,7 @@ func (c client) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return cmp.Or(cloud.Late(name, context.Cause(ctx)), context.Cause(ctx))
 	case apierrors.IsUnauthorized(err):
-		return &cloud.Error{Text: name + " refuses the credentials", Err: err,
+		return &cloud.Error{Text: name + " refuses the credentials" + c.expired(time.Now()), Err: err,
 			Next: "log in again; kubectl has the same answer with this context"}
 	case apierrors.IsForbidden(err):
 		return &cloud.Error{Text: name + " refuses: " + err.Error(), Err: err, Unsure: true}

@@ -6,9 +6,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"mara/config"
 	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
+	"mara/runner/internal/machine/typeset"
 )
 
 // ourLabel returns the value of the label that objects of the environment have: see cluster.Connect.
@@ -36,16 +38,24 @@ func isMade(item unstructured.Unstructured) bool {
 	return item.GetLabels()["app.kubernetes.io/managed-by"] == "mara"
 }
 
-// taken finds namespaces of others in the place of those of the environment.
+// taken finds namespaces that are in the place of those of the environment: of others, and any that is on its way out.
 func (e *examination) taken() {
 	for _, item := range e.spaces {
 		name := item.GetName()
+		maker, isWanted := e.maker(name)
 		switch {
-		case e.ours[name] || !e.makes(name):
+		case !isWanted:
+		case item.GetDeletionTimestamp() != nil:
+			e.problem("wait until it is gone; `kubectl get namespace "+name+" -o jsonpath='{.status.conditions}'` tells what "+
+				"keeps it", "the namespace %s is being deleted%s, and nothing can be made in it", name, keeps(item))
+		case e.ours[name]:
 		case isMade(item):
 			e.problem("name another context for one of the two environments",
 				"the namespace %s belongs to the environment %s, which runs on the same cluster", name,
 				item.GetLabels()["mara.dev/stack"])
+		case maker.Own != nil:
+			e.problem("give the application another name in "+config.MaraFile+": its namespace has that name",
+				"the namespace %s is there already, and this environment has not made it", name)
 		default:
 			e.problem("leave its project out: `without` in mara.yaml, or --skip",
 				"the namespace %s is there already, and this environment has not made it", name)
@@ -53,12 +63,75 @@ func (e *examination) taken() {
 	}
 }
 
-// makes reports whether a project that will run makes a namespace.
-func (e *examination) makes(name string) bool {
-	return slices.ContainsFunc(e.question.Projects, func(p model.Project) bool {
+// keeps returns what the namespace controller says of a namespace that does not go.
+func keeps(namespace unstructured.Unstructured) string {
+	for _, condition := range maps(namespace, "status", "conditions") {
+		kind, _ := condition["type"].(string)
+		message, _ := condition["message"].(string)
+		if condition["status"] == "True" && strings.HasPrefix(kind, "Namespace") && message != "" {
+			return " (" + message + ")"
+		}
+	}
+	return ""
+}
+
+// maker returns the project that will run and makes a namespace.
+func (e *examination) maker(name string) (model.Project, bool) {
+	return lists.Find(e.question.Projects, func(p model.Project) bool {
 		used := p.Name == projects.CertManager().Name && e.foreign
-		return p.Namespace == name && p.Own == nil && !used
+		return p.Namespace == name && !used
 	})
+}
+
+// remains finds what a cert-manager of others that runs no more has left behind: Helm refuses to take it over.
+func (e *examination) remains(definitions []unstructured.Unstructured) {
+	const release = "cert-manager"
+	project := projects.CertManager()
+	isLeft := func(item unstructured.Unstructured) bool { // Helm takes what has its own marks
+		annotations := item.GetAnnotations()
+		return annotations["meta.helm.sh/release-name"] != release ||
+			annotations["meta.helm.sh/release-namespace"] != project.Namespace ||
+			item.GetLabels()["app.kubernetes.io/managed-by"] != "Helm"
+	}
+	var left []string
+	for _, item := range definitions {
+		if group, _, _ := unstructured.NestedString(item.Object, "spec", "group"); isLeft(item) &&
+			(group == "cert-manager.io" || group == "acme.cert-manager.io") {
+			left = append(left, "crd/"+item.GetName())
+		}
+	}
+	if len(left) > 0 {
+		// Deleting a definition would delete the certificates of everybody: Helm takes over what has its marks.
+		all := strings.Join(left, " ")
+		e.problem("if they are nobody's, have Helm take them over, which keeps all certificates: "+
+			"`kubectl annotate --overwrite "+all+" meta.helm.sh/release-name="+release+" meta.helm.sh/release-namespace="+
+			project.Namespace+" && kubectl label --overwrite "+all+" app.kubernetes.io/managed-by=Helm`",
+			"%s of a cert-manager that does not run %s left in the cluster, and Helm refuses to take over what it has not made",
+			typeset.Counted(len(left), "definition"), typeset.Are(len(left)))
+	}
+	left = nil
+	for _, kind := range []string{"clusterroles", "clusterrolebindings", "roles", "rolebindings"} {
+		items, ok := e.list("rbac.authorization.k8s.io", "v1", kind, "app.kubernetes.io/instance="+release)
+		if !ok {
+			e.doubt("", "the %s may not be listed: whether an earlier cert-manager has left any is not known", kind)
+			return
+		}
+		for _, item := range items {
+			if !isLeft(item) {
+				continue
+			}
+			name := strings.TrimSuffix(kind, "s") + "/" + item.GetName()
+			if item.GetNamespace() != "" {
+				name = "-n " + item.GetNamespace() + " " + name
+			}
+			left = append(left, "kubectl delete "+name)
+		}
+	}
+	if len(left) > 0 {
+		e.problem("if nothing uses them: `"+strings.Join(left, "`, `")+"`",
+			"%s of a cert-manager that does not run %s left in the cluster, and Helm refuses to take over what it has not made",
+			typeset.Counted(len(left), "role or binding"), typeset.Are(len(left)))
+	}
 }
 
 // certManager finds a cert-manager that others have installed: it is used, and no second one is installed.
@@ -85,7 +158,9 @@ func (e *examination) certManager() {
 		if isSet && !install {
 			e.problem("unset "+projects.InstallCertKey, "%s is false, but no cert-manager runs in the cluster",
 				projects.InstallCertKey)
+			return
 		}
+		e.remains(definitions)
 		return
 	}
 	deployment := running[0]
@@ -125,6 +200,36 @@ func (e *examination) prometheus() {
 		e.problem("leave the project prometheus out: `without: [prometheus]` in mara.yaml, or --skip prometheus",
 			"others have installed Prometheus (%s in the namespace %s), and a second operator would take over its definitions",
 			item.GetName(), item.GetNamespace())
+	}
+}
+
+// hosts finds host names of applications that others serve already: a controller takes one Ingress for a host.
+func (e *examination) hosts() {
+	wanted := map[string]model.Project{}
+	for _, p := range e.question.Projects {
+		if host := e.question.Settings.Text(p.Name + ":host"); host != "" && p.Namespace != "" {
+			if other, taken := wanted[host]; taken {
+				e.problem("give one of the two another host", "%s and %s both have the host %s", other.Name, p.Name, host)
+			}
+			wanted[host] = p
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	items, ok := e.list("networking.k8s.io", "v1", "ingresses", "")
+	if !ok {
+		e.doubt("", "the Ingresses may not be listed: whether others serve the same hosts is not known")
+		return
+	}
+	for _, item := range items {
+		for _, rule := range maps(item, "spec", "rules") {
+			host, _ := rule["host"].(string)
+			if p, isWanted := wanted[host]; isWanted && item.GetNamespace() != p.Namespace {
+				e.problem("set "+p.Name+":host to another name, or have its owner give up the host", "the host %s of %s is served already, by the Ingress %s/%s",
+					host, p.Name, item.GetNamespace(), item.GetName())
+			}
+		}
 	}
 }
 

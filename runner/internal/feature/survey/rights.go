@@ -54,6 +54,15 @@ func (e *examination) rights() {
 		e.fact("rights: all that the projects need")
 		e.escalation(needed)
 	}
+	var own []string // what their programs make is known when they run
+	for _, project := range e.question.Projects {
+		if project.Own != nil && len(projects.AccessOf(project)) == 0 {
+			own = append(own, project.Name)
+		}
+	}
+	if len(own) > 0 {
+		e.fact("rights: not asked for %s, whose programs are yours", strings.Join(own, ", "))
+	}
 }
 
 // escalation doubts roles of charts: the API server refuses roles with rights that the user does not have itself.

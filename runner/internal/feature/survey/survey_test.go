@@ -2,15 +2,25 @@ package survey
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/providers/cloud"
 	"mara/runner/internal/testing/clustertest"
@@ -143,6 +153,24 @@ problem: the IngressClass nginx belongs to others -> leave the project ingress-c
 problem: the namespace nginx-ingress belongs to the environment prod, which runs on the same cluster -> name another context for one of the two environments
 problem: the namespace logstore is there already, and this environment has not made it -> leave its project out: ` + "`without`" + ` in mara.yaml, or --skip
 `},
+		{name: "what others have left", world: &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
+			nodes: three("azure:///x", ""), classes: {localPath}, services: {}, deployments: {},
+			definitions: {
+				`{"metadata":{"name":"certificates.cert-manager.io"},"spec":{"group":"cert-manager.io"}}`,
+				`{"metadata":{"name":"orders.acme.cert-manager.io","labels":{"app.kubernetes.io/managed-by":"Helm"},"annotations":` +
+					`{"meta.helm.sh/release-name":"cert-manager","meta.helm.sh/release-namespace":"cert-manager"}},"spec":{"group":"acme.cert-manager.io"}}`,
+				`{"metadata":{"name":"gateways.gateway.networking.k8s.io"},"spec":{"group":"gateway.networking.k8s.io"}}`,
+			},
+			namespaces: {`{"metadata":{"name":"logstore","deletionTimestamp":"2026-11-01T00:00:00Z","labels":{"app.kubernetes.io/managed-by":"mara","mara.dev/stack":"dev"}},` +
+				`"status":{"conditions":[{"type":"NamespaceFinalizersRemaining","status":"True","message":"Some content in the namespace has finalizers remaining: example.com/never in 1 resource instances"}]}}`},
+			"/apis/rbac.authorization.k8s.io/v1/roles": {`{"metadata":{"name":"cert-manager-cainjector:leaderelection","namespace":"kube-system"}}`},
+		}}, want: `cluster:small = false (3 nodes for Pods)
+kubernetes:storage_class = local-path (the default StorageClass, which the cluster chooses for each new volume)
+cluster:entry = load-balancer (its nodes are of a cloud: azure)
+problem: 1 definition of a cert-manager that does not run is left in the cluster, and Helm refuses to take over what it has not made -> if they are nobody's, have Helm take them over, which keeps all certificates: ` + "`kubectl annotate --overwrite crd/certificates.cert-manager.io meta.helm.sh/release-name=cert-manager meta.helm.sh/release-namespace=cert-manager && kubectl label --overwrite crd/certificates.cert-manager.io app.kubernetes.io/managed-by=Helm`" + `
+problem: 1 role or binding of a cert-manager that does not run is left in the cluster, and Helm refuses to take over what it has not made -> if nothing uses them: ` + "`kubectl delete -n kube-system role/cert-manager-cainjector:leaderelection`" + `
+problem: the namespace logstore is being deleted (Some content in the namespace has finalizers remaining: example.com/never in 1 resource instances), and nothing can be made in it -> wait until it is gone; ` + "`kubectl get namespace logstore -o jsonpath='{.status.conditions}'`" + ` tells what keeps it
+`},
 		{name: "a node whose kubelet has not said its architecture", world: &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
 			nodes: {
 				strings.Replace(clustertest.Worker("a", "azure:///x", ""), "amd64", "arm64", 1),
@@ -235,6 +263,76 @@ namespace kube-system services [get create patch delete] [prometheus]
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestApplications: the namespace of an application that is there already is seen, and the rights of its user are asked for;
+// what the programs of own projects make is not known.
+func TestApplications(t *testing.T) {
+	t.Parallel()
+	world := &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
+		nodes: {}, services: {}, classes: {localPath}, deployments: {}, definitions: {}, namespaces: {`{"metadata":{"name":"web"}}`},
+	}, Denied: func(_, _, resource, namespace string) bool { return resource == "deployments" && namespace == "web" }}
+	web := model.Project{Name: "web", Namespace: "web", Own: &model.Own{Generated: true, Access: model.AccessTo("web", "deployments.apps", "services")}}
+	found, err := served(t, world).Survey(t.Context(), cloud.Question{
+		Stack: "dev", Settings: config.Values{Get: func(string) any { return nil }}, Projects: []model.Project{web, {Name: "mine", Own: &model.Own{}}}, Rights: true,
+	})
+	if err != nil || len(found.Problems) != 1 || !strings.Contains(found.Problems[0].Text, "the namespace web is there already") ||
+		!strings.Contains(found.Problems[0].Next, "another name") {
+		t.Errorf("%v, problems %v", err, found.Problems)
+	}
+	if len(found.Missing) != 1 || found.Missing[0].Name() != "deployments.apps" || found.Missing[0].Namespace != "web" {
+		t.Errorf("missing %v", found.Missing)
+	}
+	world.Objects["/apis/networking.k8s.io/v1/ingresses"] = []string{
+		`{"metadata":{"name":"old","namespace":"legacy"},"spec":{"rules":[{"host":"web.example.com"}]}}`,
+		`{"metadata":{"name":"web","namespace":"web"},"spec":{"rules":[{"host":"web.example.com"}]}}`,
+	}
+	hosted, err := served(t, world).Survey(t.Context(), cloud.Question{
+		Stack: "dev", Projects: []model.Project{web}, Settings: config.Values{Get: func(key string) any {
+			return map[string]any{"web:host": "web.example.com"}[key]
+		}},
+	})
+	if err != nil || len(hosted.Problems) != 2 || !strings.Contains(hosted.Problems[1].Text, "is served already, by the Ingress legacy/old") {
+		t.Errorf("%v, problems %v", err, hosted.Problems)
+	}
+	if facts := strings.Join(found.Facts, "\n"); !strings.Contains(facts, "rights: not asked for mine") || strings.Contains(facts, "not asked for web") {
+		t.Errorf("facts:\n%s", facts)
+	}
+}
+
+// TestExpiredCertificate: where the cluster refuses a client certificate that has expired, its date is named.
+func TestExpiredCertificate(t *testing.T) {
+	t.Parallel()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: end.AddDate(-1, 0, 0), NotAfter: end}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := func(kind string, content []byte) string {
+		return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}))
+	}
+	file := filepath.Join(t.TempDir(), "config")
+	content := fmt.Sprintf(`{"clusters":[{"name":"c","cluster":{"server":"https://127.0.0.1:1"}}],"contexts":[{"name":"mine","context":{"cluster":"c","user":"u"}}],`+
+		`"users":[{"name":"u","user":{"client-certificate-data":%q,"client-key-data":%q}}]}`, data("CERTIFICATE", der), data("EC PRIVATE KEY", encoded))
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := client{cloud.Access{Kubeconfig: file, Context: "mine"}}
+	if got := c.expired(end.Add(time.Hour)); got != ": its client certificate has expired on 2026-11-01" {
+		t.Errorf("got %q", got)
+	}
+	if got := c.expired(end.Add(-time.Hour)); got != "" {
+		t.Errorf("before its end: %q", got)
 	}
 }
 
