@@ -32,12 +32,15 @@ func Logs(d cmd.Deps) *cli.Command {
 		Description: "Without RUN, the last run; without PROJECT, all projects. Secrets are masked. --follow shows " +
 			"a run that is still going on to its end, also one in another terminal. -o json prints the events of " +
 			"the projects.\n\n" +
+			"--app asks the cluster of the environment instead: it prints how the Pods of an application are, with " +
+			"restarts, image and last event, and the last 100 lines of each. --follow goes on until Ctrl-C.\n\n" +
 			"Examples:\n  runner logs certmgr\n  runner logs 20261120-193000-250k3f --errors\n" +
-			"  runner logs --follow\n\n" +
+			"  runner logs --follow\n  runner logs --app shop -s prod\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
 			[]cli.Flag{
+				&cli.StringFlag{Name: "app", Usage: "print what the Pods of the application `NAME` say"},
 				&cli.BoolFlag{Name: "errors", Usage: "print only the projects that failed"},
 				&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "keep printing until the run has finished"},
 			},
@@ -49,6 +52,9 @@ func Logs(d cmd.Deps) *cli.Command {
 
 func parseLogs(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 	o, err := parse(c, d, common)
+	if err == nil && o.App != "" && (len(o.Args) > 0 || o.Errors) {
+		err = failure.Usagef("logs", "--app is about what runs now, and no RUN, PROJECT or --errors goes with it")
+	}
 	if err == nil && o.Errors && o.Follow {
 		err = failure.Usagef("logs", "--errors and --follow exclude each other: only a finished run has failed projects")
 	}
@@ -72,6 +78,9 @@ func (o options) choose() (run journal.Run, project string, err error) {
 }
 
 func runLogs(ctx context.Context, d cmd.Deps, o options) error {
+	if o.App != "" {
+		return runAppLogs(ctx, d, o)
+	}
 	run, project, err := o.choose()
 	if err != nil {
 		return err

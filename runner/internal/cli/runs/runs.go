@@ -36,14 +36,15 @@ func flags() []cli.Flag {
 type options struct {
 	cmd.Common
 	Directory      string
-	Limit          int  // of history; 0 for all
-	Errors, Follow bool // of logs
-	Open           bool // of report: in a browser
+	Limit          int    // of history; 0 for all
+	Errors, Follow bool   // of logs
+	App            string // of logs: the application whose Pods are asked
+	Open           bool   // of report: in a browser
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	return options{Common: common, Directory: common.Directory().Runs(), Limit: c.Int("limit"),
-		Errors: c.Bool("errors"), Follow: c.Bool("follow")}, common.NoRoot
+		Errors: c.Bool("errors"), Follow: c.Bool("follow"), App: c.String("app")}, common.NoRoot
 }
 
 // findRun returns the run that the first argument names, or the last run.

@@ -44,12 +44,21 @@ func (f finder) complete(
 				"not checked: the resources of the package %s: %s; --simulate-schema FILE takes its rules from a schema",
 				name, asked.why))
 		}
+		if isKnown && asked.schema != nil && used[i].Version != "" && !isOfVersion(asked.schema, used[i].Version) {
+			continue // the program asks for the version that is built in, and another one is installed
+		}
 		if pkg := packageIn(&all, name); asked.schema != nil {
 			pkg.Schemas = append(slices.Clone(pkg.Schemas), asked.schema)
 		}
 	}
 	slices.SortFunc(all, func(a, b simulate.Package) int { return strings.Compare(a.Name, b.Name) })
 	return all, warnings, nil
+}
+
+// isOfVersion reports whether a schema is of a version.
+func isOfVersion(schema []byte, version string) bool {
+	var head struct{ Version string }
+	return json.Unmarshal(schema, &head) == nil && strings.TrimPrefix(head.Version, "v") == version
 }
 
 // packageIn returns a package of a list, to which it adds one without a schema if it is missing: nothing

@@ -105,6 +105,7 @@ func TestComplete(t *testing.T) {
 		{"the version that is named", []packages.Used{{Name: "random", Version: "4.2.0"}}, map[string]string{"random": `{"name":"random","version":"4.2.0"}`}, nil},
 		{"the newest version", []packages.Used{{Name: "random", Version: "5.0.0"}}, map[string]string{"random": `{"name":"random","version":"4.10.0"}`}, nil},
 		{"more of what is built in", []packages.Used{{Name: "aws"}, {Name: "kind"}}, map[string]string{"aws": `{"name":"aws","version":"7.1.0"}`}, nil},
+		{"what is built in, where another version is installed", []packages.Used{{Name: "aws", Version: "6.0.0"}}, map[string]string{"aws": `{"name":"aws"}`}, nil},
 		{"the file goes first", []packages.Used{{Name: "tls", Version: "1.0.0"}}, map[string]string{"tls": `{"name":"tls","version":"5.0.0"}`}, nil},
 		{"dynamic providers", []packages.Used{{Name: "pulumi-nodejs"}}, map[string]string{"pulumi-nodejs": ""}, nil},
 		{"an unknown package", []packages.Used{{Name: "other"}}, map[string]string{"other": ""}, []string{"not checked: the resources of the package other: its plugin is not installed"}},
