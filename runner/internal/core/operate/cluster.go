@@ -144,7 +144,7 @@ func (g *clusterGuard) check(now updateplan.Project, emit func(event.Event)) err
 	if !lost.any() {
 		return nil
 	}
-	refused := lost.forbidLater(g.job)
+	refused := lost.forbidLater(g.job, nil)
 	_ = g.refuse(event.RuleCluster, now.Name, emit, refused)
 	return firstLookError{refused}
 }

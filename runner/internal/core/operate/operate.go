@@ -40,6 +40,7 @@ type job struct {
 	prices   func() (cost.Sheet, error)
 	contract *outputContract // of the outputs
 	before   event.Summary   // of the preview that came before an up
+	looked   looks           // what that preview depended on
 	cluster  *clusterGuard   // nil if there is no cluster to lose
 	left     leftovers.Found // of earlier runs
 }

@@ -106,14 +106,15 @@ func (l losses) forbid(s *session.Session) *forbiddenError {
 	return &forbiddenError{strings.Join(l.texts(s), ", and "), advice}
 }
 
-// forbidLater refuses losses that are found during the run.
-func (l losses) forbidLater(j *job) *secondLookError {
+// forbidLater refuses losses that are found during the run, in a project of which parts have changed since it was
+// previewed.
+func (l losses) forbidLater(j *job, changed []string) *secondLookError {
 	advice := fmt.Sprintf("`%s` shows it and asks on a terminal; to lose them, add --allow NAME for each resource",
 		next{j}.resume())
 	if len(l.data) > 0 {
 		advice += ", or set " + config.ProtectKey + " to false first"
 	}
-	return &secondLookError{strings.Join(l.texts(j.s), ", and "), advice}
+	return &secondLookError{strings.Join(l.texts(j.s), ", and "), advice, changed}
 }
 
 // texts says what each kind of loss is.

@@ -11,23 +11,54 @@ import (
 	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/ui"
+	"mara/runner/internal/core/unchanged"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/feature/policy"
 	"mara/runner/internal/machine/prompt"
+	"mara/runner/internal/machine/typeset"
 )
 
-// secondLook judges projects whose preview was partial when it was approved. Right
-// before an up touches such a project, the project is previewed again: its owners have
-// been updated, so the values are real. Nil judges nothing.
+// secondLook judges projects that were previewed with something else than what is there right before an up touches
+// them: a partial preview did not know the outputs of owners, and a program or a file may have changed since. Such a
+// project is previewed again. Nil judges nothing.
 type secondLook struct {
 	judge
-	first map[string]updateplan.Project // what was approved, by project; only partial previews
+	first map[string]updateplan.Project // what was approved, by project
 
 	// suspend calls a function while the screen is not painted; nil without a terminal.
 	suspend func(ask func())
 	asking  sync.Mutex // one question at a time
+}
+
+// looks are what the projects of a preview depended on, by project. Previews run in parallel.
+type looks struct {
+	mu    sync.Mutex
+	taken map[string]unchanged.Look
+}
+
+func (l *looks) add(project string, look unchanged.Look) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.taken == nil {
+		l.taken = map[string]unchanged.Look{}
+	}
+	l.taken[project] = look
+}
+
+func (l *looks) has(project string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, ok := l.taken[project]
+	return ok
+}
+
+func (l *looks) at(project string) unchanged.Look {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.taken[project]
 }
 
 // newSecondLook returns the second look of an up. It has previews only if a guard, a user
@@ -39,7 +70,7 @@ func (j *job) newSecondLook(screen ui.Screen) *secondLook {
 	}
 	l := &secondLook{judge: judge{j}, first: map[string]updateplan.Project{}}
 	for _, name := range j.w.plan.Names() {
-		if previewed, ok := j.s.Stacks.Previewed(name); ok && len(previewed.Unknown) > 0 {
+		if previewed, ok := j.s.Stacks.Previewed(name); ok && j.looked.has(name) {
 			l.first[name] = previewed
 		}
 	}
@@ -49,42 +80,89 @@ func (j *job) newSecondLook(screen ui.Screen) *secondLook {
 	return l
 }
 
-// isDue reports whether a project has to be previewed again. A project that is not
-// deployed has nothing to lose: only rules and costs depend on its preview.
-func (l *secondLook) isDue(project string) bool {
+// changed returns what has changed in a project since it was previewed, in words.
+func (l *secondLook) changed(known *unchanged.Projects, step plan.Step) []string {
+	if l == nil {
+		return nil
+	}
+	if _, previewed := l.first[step.Project.Name]; !previewed {
+		return nil
+	}
+	return known.ChangedSources(step, l.looked.at(step.Project.Name))
+}
+
+// isDue reports whether a project has to be previewed again. A partial preview of a project that is not deployed has
+// nothing to lose: only rules and costs depend on it.
+func (l *secondLook) isDue(project string, changed []string) bool {
 	if l == nil {
 		return false
 	}
-	_, partial := l.first[project]
-	return partial && (l.judges() || l.s.Stacks.IsDeployed(project))
+	first, previewed := l.first[project]
+	partial := len(first.Unknown) > 0 && (l.judges() || l.s.Stacks.IsDeployed(project))
+	return previewed && (partial || len(changed) > 0)
 }
 
 // check refuses a project whose second preview shows changes that were not approved.
-func (l *secondLook) check(ctx context.Context, now updateplan.Project, emit func(event.Event)) error {
+func (l *secondLook) check(ctx context.Context, now updateplan.Project, changed []string, emit func(event.Event)) error {
 	first := l.first[now.Name]
-	event.Say(emit, event.Info, "previewed again with the outputs of %s", strings.Join(first.Unknown, ", "))
-	if err := l.judgeLosses(ctx, first, now, emit); err != nil {
+	if len(changed) > 0 {
+		event.Say(emit, event.Warning, "changed since it was previewed: %s; previewed again", strings.Join(changed, ", "))
+	} else {
+		event.Say(emit, event.Info, "previewed again with the outputs of %s", strings.Join(first.Unknown, ", "))
+	}
+	consented, err := l.judgeLosses(ctx, first, now, changed, emit)
+	if err == nil && !consented && len(changed) > 0 {
+		err = l.judgeChanges(ctx, first, now, changed, emit)
+	}
+	if err != nil {
 		return err
 	}
 	if !l.judges() {
 		return nil
 	}
 	document := l.planDocument()
-	if err := l.judgeCosts(ctx, now.Name, document, emit); err != nil {
+	if err := l.judgeCosts(ctx, now.Name, document, changed, emit); err != nil {
 		return err
 	}
-	return l.judgeRules(ctx, now.Name, document, emit)
+	return l.judgeRules(ctx, now.Name, document, changed, emit)
 }
 
-// judgeLosses asks about deletions and replacements that the first preview did not show.
-// Without a terminal it refuses the ones that the protection forbids, and all of them if
-// a user has approved the first preview.
-func (l *secondLook) judgeLosses(
-	ctx context.Context, first, now updateplan.Project, emit func(event.Event),
+// judgeChanges asks about whatever a changed program would do that the approved preview did not show. Nobody has
+// approved single changes with --yes, and a rule of --auto-approve-if approves all but losses.
+func (l *secondLook) judgeChanges(
+	ctx context.Context, first, now updateplan.Project, changed []string, emit func(event.Event),
 ) error {
+	if !l.NeedsApproval() || l.Approve != NoRule {
+		return nil
+	}
+	differences := first.Differences(now)
+	if len(differences) == 0 {
+		return nil
+	}
+	texts := lists.Map(differences, updateplan.Difference.String)
+	what := typeset.Few(texts, 3)
+	if agreed, err := l.ask(func(t prompt.Terminal) (bool, error) {
+		return t.Confirm(ctx, fmt.Sprintf("%s has changed since it was shown (%s), and would now do: %s. Continue?",
+			now.Name, strings.Join(changed, ", "), what))
+	}); agreed || err != nil {
+		return err
+	}
+	return l.refuse(event.RuleApproval, now.Name, emit, &secondLookError{
+		"the approval, which did not cover it: " + what,
+		fmt.Sprintf("`%s` shows it and asks", next{l.job}.resume()), changed,
+	})
+}
+
+// judgeLosses asks about deletions and replacements that the first preview did not show, and returns whether somebody
+// has consented to them. Without a terminal it refuses the ones that the protection forbids, and all of them if a user
+// has approved the first preview. The losses of a changed program that nothing protects are left to judgeChanges, which
+// asks about everything at once.
+func (l *secondLook) judgeLosses(
+	ctx context.Context, first, now updateplan.Project, changed []string, emit func(event.Event),
+) (consented bool, err error) {
 	added := addedLosses(first, now)
 	if len(added) == 0 {
-		return nil
+		return false, nil
 	}
 	losing := updateplan.Project{Name: now.Name, Title: now.Title, Steps: added}
 	lost := l.lossesIn(updateplan.Document{Projects: []updateplan.Project{losing}}, emit)
@@ -92,12 +170,12 @@ func (l *secondLook) judgeLosses(
 		if agreed, err := l.ask(func(t prompt.Terminal) (bool, error) {
 			return askForStack(ctx, t, l.s.Settings.Stack.Text, lost)
 		}); agreed || err != nil {
-			return err
+			return true, err
 		}
-		return l.refuse(event.RuleProtection, now.Name, emit, lost.forbidLater(l.job))
+		return false, l.refuse(event.RuleProtection, now.Name, emit, lost.forbidLater(l.job, changed))
 	}
-	if !l.NeedsApproval() {
-		return nil
+	if !l.NeedsApproval() || len(changed) > 0 && l.Approve == NoRule {
+		return false, nil
 	}
 	texts := lists.Map(added, func(step updateplan.Step) string { return step.Op + " of " + step.Type + " " + step.Name })
 	losses := strings.Join(texts, ", ")
@@ -106,11 +184,11 @@ func (l *secondLook) judgeLosses(
 			ctx, fmt.Sprintf("With its new inputs %s needs more than was shown: %s. Continue?", now.Name, losses),
 		)
 	}); agreed || err != nil {
-		return err
+		return true, err
 	}
-	return l.refuse(event.RuleApproval, now.Name, emit, &secondLookError{
+	return false, l.refuse(event.RuleApproval, now.Name, emit, &secondLookError{
 		"the approval, which did not cover it: " + losses,
-		fmt.Sprintf("`%s` shows it and asks", next{l.job}.resume()),
+		fmt.Sprintf("`%s` shows it and asks", next{l.job}.resume()), changed,
 	})
 }
 
@@ -127,21 +205,22 @@ func (l *secondLook) ask(question func(prompt.Terminal) (bool, error)) (agreed b
 	return agreed, err
 }
 
-// addedLosses returns the steps that replace or delete a resource in a later preview
-// and did neither in the first.
+// addedLosses returns the steps that replace or delete a resource in a later preview, and that the first one did not
+// show: consent to a replacement is none to a deletion.
 func addedLosses(first, later updateplan.Project) []updateplan.Step {
-	approved := map[string]bool{}
+	type loss struct{ urn, op string }
+	approved := map[loss]bool{}
 	for _, step := range first.Steps {
-		approved[step.URN] = approved[step.URN] || step.IsLoss()
+		approved[loss{step.URN, step.Op}] = true
 	}
 	return slices.DeleteFunc(slices.Clone(later.Steps), func(step updateplan.Step) bool {
-		return !step.IsLoss() || approved[step.URN]
+		return !step.IsLoss() || approved[loss{step.URN, step.Op}]
 	})
 }
 
 // judgeCosts refuses a project with which the environment costs more than the limit.
 func (l *secondLook) judgeCosts(
-	ctx context.Context, project string, document updateplan.Document, emit func(event.Event),
+	ctx context.Context, project string, document updateplan.Document, changed []string, emit func(event.Event),
 ) error {
 	if l.Guards.MaxMonthly == nil {
 		return nil
@@ -155,14 +234,14 @@ func (l *secondLook) judgeCosts(
 		refused = l.Guards.checkCosts(estimate)
 	}
 	if refused != nil {
-		return l.refuse(event.RuleMaxMonthly, project, emit, &secondLookError{refused.what, refused.next})
+		return l.refuse(event.RuleMaxMonthly, project, emit, &secondLookError{refused.what, refused.next, changed})
 	}
 	return nil
 }
 
 // judgeRules refuses a project that a rule denies with the real values.
 func (l *secondLook) judgeRules(
-	ctx context.Context, project string, document updateplan.Document, emit func(event.Event),
+	ctx context.Context, project string, document updateplan.Document, changed []string, emit func(event.Event),
 ) error {
 	isAbout := func(name string) bool { return name == "" || name == project }
 	findings, err := l.findings(ctx, document, func(e event.Event) {
@@ -171,7 +250,7 @@ func (l *secondLook) judgeRules(
 		}
 	})
 	if refused, ok := errors.AsType[*forbiddenError](err); ok {
-		return &secondLookError{refused.what, refused.next}
+		return &secondLookError{refused.what, refused.next, changed}
 	}
 	if err != nil {
 		return err
@@ -179,7 +258,7 @@ func (l *secondLook) judgeRules(
 	isAboutOthers := func(f policy.Finding) bool { return !isAbout(f.Project) }
 	denied := slices.DeleteFunc(policy.Denied(findings), isAboutOthers)
 	if len(denied) > 0 {
-		return &secondLookError{deniedText(denied), exceptionAdvice}
+		return &secondLookError{deniedText(denied), exceptionAdvice, changed}
 	}
 	return nil
 }
@@ -192,7 +271,10 @@ func (g judge) refuse(rule, project string, emit func(event.Event), err *secondL
 }
 
 // secondLookError says what a guard refuses in the second preview of a project.
-type secondLookError struct{ what, next string }
+type secondLookError struct {
+	what, next string
+	changed    []string // since the first preview; empty if only the outputs of owners are new
+}
 
 // firstLookError says what a guard refuses in the first preview of a project, which it makes during the run.
 type firstLookError struct{ *secondLookError }
@@ -204,6 +286,10 @@ func (e firstLookError) Error() string {
 
 // Error says why, and what was changed.
 func (e *secondLookError) Error() string {
+	if len(e.changed) > 0 {
+		return fmt.Sprintf("forbidden by %s; it has changed since it was previewed (%s); this project was not changed",
+			e.what, strings.Join(e.changed, ", "))
+	}
 	return fmt.Sprintf("forbidden by %s; only the outputs of the projects before it have shown this; "+
 		"this project was not changed", e.what)
 }
@@ -218,7 +304,8 @@ func (e *secondLookError) NextStep() string { return e.next }
 func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Event)) error {
 	name := task.Step.Project.Name
 	planned, isHeld := o.planned(name)
-	due, losesCluster := o.again.isDue(name), o.cluster.isDue(task)
+	changed := o.again.changed(o.known, task.Step)
+	due, losesCluster := o.again.isDue(name, changed), o.cluster.isDue(task)
 	if !isHeld && !due && !losesCluster {
 		return nil
 	}
@@ -237,7 +324,7 @@ func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Ev
 		}
 	}
 	if due {
-		return o.again.check(ctx, now, emit)
+		return o.again.check(ctx, now, changed, emit)
 	}
 	if losesCluster {
 		return o.cluster.check(now, emit)

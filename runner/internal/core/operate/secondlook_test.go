@@ -30,6 +30,7 @@ func TestAddedLosses(t *testing.T) {
 		{"a deletion", steps("same"), steps("delete"), 1},
 		{"a resource that the first did not show", steps(), steps("delete"), 1},
 		{"approved", steps("replace", "delete"), steps("replace", "delete"), 0},
+		{"a deletion instead of a replacement", steps("replace"), steps("delete"), 1},
 		{"another resource", steps("replace", "same"), steps("replace", "replace"), 1},
 		{"less than approved", steps("replace"), steps("same"), 0},
 	} {
@@ -42,7 +43,7 @@ func TestAddedLosses(t *testing.T) {
 // TestNoSecondLook: nothing is previewed again without a guard, or where all was known.
 func TestNoSecondLook(t *testing.T) {
 	t.Parallel()
-	if (*secondLook)(nil).isDue("app") || (&secondLook{first: map[string]updateplan.Project{}}).isDue("app") {
+	if (*secondLook)(nil).isDue("app", nil) || (&secondLook{first: map[string]updateplan.Project{}}).isDue("app", []string{"program"}) {
 		t.Error("a project is previewed again for nothing")
 	}
 }

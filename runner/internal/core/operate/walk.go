@@ -104,6 +104,9 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	if err := o.prepare(ctx, step, emit); err != nil {
 		return executor.Outcome{}, err
 	}
+	if o.reasons != nil { // before the program runs, so that a change during the preview counts as one after it
+		o.looked.add(step.Project.Name, o.reasons.Look(step))
+	}
 	task := o.task
 	task.Step, task.Secrets = step, o.known.ChangedSecrets(ctx, step.Project.Name)
 	task.Fresh = o.cluster.isLost(step.Project.Name) && task.Operation == operation.Preview

@@ -124,6 +124,44 @@ func (u *Projects) ChangedSince(step plan.Step) []string {
 	return changed
 }
 
+// Look is what a project depended on at some moment, except for the outputs that it reads. The zero Look is one that
+// could not be taken.
+type Look struct {
+	parts   fingerprint.Fingerprint
+	details fingerprint.Details
+}
+
+// Look returns what a project depends on now.
+func (u *Projects) Look(step plan.Step) Look {
+	if u == nil || u.maker == nil {
+		return Look{}
+	}
+	subject, err := inputs.Of(u.session, step)
+	if err != nil {
+		return Look{}
+	}
+	parts, details, err := u.maker.Look(subject)
+	if err != nil {
+		u.session.Log.Debug("no fingerprint", "project", step.Project.Name, "error", err)
+		return Look{}
+	}
+	return Look{parts, details}
+}
+
+// ChangedSources returns in words what has changed in a project since an earlier look. What cannot be compared counts
+// as changed.
+func (u *Projects) ChangedSources(step plan.Step, since Look) []string {
+	now := u.Look(step)
+	if now.parts == nil || since.parts == nil {
+		return []string{"something that cannot be compared"}
+	}
+	var changed []string
+	for _, part := range since.parts.Changes(now.parts) {
+		changed = append(changed, namePart(part, now.details.Changed(since.details, part)))
+	}
+	return changed
+}
+
 // ChangedSources returns what has changed in a project's program and configuration since it was last done. It does
 // not ask the backend.
 func ChangedSources(s *session.Session, step plan.Step) []string {

@@ -1,0 +1,123 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"mara/runner/internal/core/event"
+)
+
+// changeable is an environment whose project app reads net. A hook or a person changes its program after the preview.
+type changeable struct{ *environment }
+
+const stateOfApp = ".runner/simulated/state/.pulumi/stacks/app/dev.json"
+
+// programs of app: one that is deployed, one that updates its network, one that deletes it.
+var deployed, updates, deletes = appFor("one"), appFor("two"), `name: app
+runtime: yaml
+outputs: {done: "yes"}
+`
+
+func appFor(team string) string {
+	return `name: app
+runtime: yaml
+resources:
+  network: {type: "aws:ec2:Vpc", properties: {cidrBlock: 10.1.0.0/16, tags: {team: ` + team + `}}}
+`
+}
+
+// newChanging deploys the environment. hook is a shell command that runs before app is brought up; "" for none.
+func newChanging(t *testing.T, config, hook string) changeable {
+	t.Helper()
+	c := changeable{newEnvironment(t, embedded)}
+	c.write("config/pulumi/Pulumi.dev.yaml", config)
+	c.write("net/Pulumi.yaml", "name: net\nruntime: yaml\nresources:\n"+
+		"  vpc: {type: \"aws:ec2:Vpc\", properties: {cidrBlock: 10.0.0.0/16}}\noutputs: {id: \"${vpc.id}\"}\n")
+	c.write("app/Pulumi.yaml", deployed)
+	c.write("mara.yaml", "projects:\n  - path: net\n  - {path: app, reads: net}\n")
+	c.simulate(0, "up")
+	if hook != "" {
+		c.write("change.sh", "#!/bin/sh\n"+hook+"\n")
+		c.write("mara.yaml", "projects:\n  - path: net\n  - path: app\n    reads: net\n    hooks:\n"+
+			"      - {name: change, run: [sh, ../change.sh], on: before, operations: [up], simulate: true}\n")
+	}
+	c.write("app/Pulumi.yaml", updates)
+	return c
+}
+
+// TestApprovalBindsTheProgram: a program that changes between its preview and its turn is previewed again. What the
+// approved preview did not show is refused, and a change without consequences goes on.
+func TestApprovalBindsTheProgram(t *testing.T) {
+	t.Parallel()
+	const protect = "config: {runner:protect: true}\n"
+	generates := "cat > Pulumi.yaml <<'END'\n" + deletes + "END"
+	for name, test := range map[string]struct {
+		config, hook string
+		args         []string
+		code         int
+		want         string // in the error of app
+		deleted      bool
+	}{
+		"a deletion in a protected environment": {protect, generates, nil, 1, "has changed since it was previewed (the file app/Pulumi.yaml)", false},
+		"that is allowed":                       {protect, generates, []string{"--allow", "network"}, 0, "", true},
+		"a comment":                             {protect, "echo '# generated' >> Pulumi.yaml", nil, 0, "", false},
+		"a deletion against a rule": {"config: {}\n", generates, []string{"--auto-approve-if", "no-deletes"}, 1,
+			"has changed since it was previewed", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newChanging(t, test.config, test.hook)
+			args := append([]string{"up", "--simulate", "--simulate-speed", "100000", "-o", "json"}, test.args...)
+			if len(test.args) == 0 || test.args[0] != "--auto-approve-if" {
+				args = append(args, "--yes")
+			}
+			r := c.run(args...)
+			if r.code != test.code {
+				t.Fatalf("exit code %d, want %d\n%s%s", r.code, test.code, lastLines(r.stdout), r.stderr)
+			}
+			app := finished(decode(t, r.stdout))["app"]
+			if !strings.Contains(app.Error, test.want) || (test.code != 0) != (app.Result == event.Failed) {
+				t.Errorf("app: %s: %s", app.Result, app.Error)
+			}
+			if gone := !strings.Contains(c.read(stateOfApp), "10.1.0.0/16"); gone != test.deleted {
+				t.Errorf("the network is gone: %t", gone)
+			}
+		})
+	}
+}
+
+// TestApprovalOnATerminal: the program changes while the question is on the screen. Another question follows; no is the
+// end, and yes goes on.
+func TestApprovalOnATerminal(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, "config: {}\n", "")
+	up := []string{"up", "--simulate", "--simulate-speed", "100000", "--ui", "plain"}
+	for _, answer := range []struct {
+		key  string
+		code int
+	}{{"n", 1}, {"y", 0}} {
+		c.write("app/Pulumi.yaml", updates)
+		person := c.sit(up...)
+		person.Expect("Deploy this to the stack dev")
+		c.write("app/Pulumi.yaml", deletes)
+		person.answer(typed("Deploy this to the stack dev", "y"), typed("Continue?", answer.key))
+		screen := person.end(answer.code)
+		if !strings.Contains(strings.Join(strings.Fields(screen), " "), "app has changed since it was shown (the file app/Pulumi.yaml), and would now do: delete of aws:ec2/vpc:Vpc network, not update") {
+			t.Errorf("%s: the screen does not say what has changed:\n%s", answer.key, lastLines(screen))
+		}
+		if gone := !strings.Contains(c.read(stateOfApp), "10.1.0.0/16"); gone != (answer.key == "y") {
+			t.Errorf("%s: the network is gone: %t", answer.key, gone)
+		}
+	}
+}
+
+// TestNoLookWithoutAChange: what has not changed since its preview is previewed once.
+func TestNoLookWithoutAChange(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, "config: {runner:protect: true}\n", "")
+	for _, e := range c.simulate(0, "up") {
+		if strings.Contains(e.Message, "previewed again") {
+			t.Errorf("%s: %s", e.Project, e.Message)
+		}
+	}
+}
