@@ -175,15 +175,21 @@ func (f StackFile) IsTrue(key string) bool {
 	return ok && strings.EqualFold(fmt.Sprint(entry.Value), "true")
 }
 
-// TTL returns the lifetime of the environment, or 0 if it has none.
-func (f StackFile) TTL() (time.Duration, Origin) {
+// TTL returns the lifetime of the environment, or 0 if it has none. The error is a *Error for one that is no duration
+// greater than 0: what cannot be read is not the absence of a limit.
+func (f StackFile) TTL() (time.Duration, Origin, error) {
 	entry, ok := f.Lookup(TTLKey)
-	text, _ := entry.Value.(string)
-	ttl, err := time.ParseDuration(text)
-	if !ok || err != nil {
-		return 0, Origin{}
+	if !ok {
+		return 0, Origin{}, nil
 	}
-	return ttl, f.Origin(entry)
+	text, isText := entry.Value.(string)
+	ttl, err := time.ParseDuration(text)
+	if !isText || err != nil || ttl <= 0 {
+		return 0, Origin{}, &Error{Problems: []Problem{
+			f.Problem(TTLKey, fmt.Sprintf("%v is not a duration greater than 0, such as 8h or 90m", entry.Value)),
+		}}
+	}
+	return ttl, f.Origin(entry), nil
 }
 
 // Described lists the environments that have a description below the root.

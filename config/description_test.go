@@ -66,3 +66,23 @@ func TestOver(t *testing.T) {
 		})
 	}
 }
+
+// TestTTL: what is no lifetime is an error, and not the absence of one.
+func TestTTL(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"8h": "8h0m0s", `"90m"`: "1h30m0s", "1d": "", `"-1h"`: "", "8": "", "0": "", `"0s"`: "", "true": "", "[1s]": "", "1S": "",
+	} {
+		file, err := ParseStack("Pulumi.dev.yaml", []byte("config: {runner:ttl: "+text+"}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ttl, _, err := file.TTL()
+		if (err == nil) != (want != "") || err == nil && ttl.String() != want {
+			t.Errorf("%s: %v, %v", text, ttl, err)
+		}
+	}
+	if ttl, _, err := (StackFile{}).TTL(); ttl != 0 || err != nil {
+		t.Errorf("no file: %v, %v", ttl, err)
+	}
+}

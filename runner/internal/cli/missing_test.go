@@ -116,6 +116,8 @@ func TestOverridesAreRefused(t *testing.T) {
 	checkRefused(t, "preview -s dev", map[string]string{
 		"--config x":                                  "error: --config: \"x\" is not KEY=VALUE\n",
 		"--config prometheus:admin_password=x":        "error: --config: prometheus:admin_password is a secret (password of Grafana's user admin), which does not belong on the command line\nhint: use --secret prometheus:admin_password=env:NAME, or `runner secrets set prometheus:admin_password`\n",
+		"--config runner:protect=false":               "error: --config (RUNNER_CONFIG): runner:protect guards the environment, and is not changed for one run\nhint: name what may be lost with --allow, or change runner:protect in the stack file with `runner config set`\n",
+		"--config runner:ttl=1s":                      "error: --config (RUNNER_CONFIG): runner:ttl guards the environment, and is not changed for one run\nhint: name what may be lost with --allow, or change runner:ttl in the stack file with `runner config set`\n",
 		"--config kubernetes:infra_type=aws":          "error: --config: the provider is named with -p\n",
 		"--config kind:workers=many":                  "error: --config: kind:workers must be a whole number",
 		"--config kind:worker=1":                      "error: --config: kind:worker is read by no project; did you mean \"kind:workers\"?\n",

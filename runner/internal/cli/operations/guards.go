@@ -2,6 +2,7 @@ package operations
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,8 +27,8 @@ const (
 func parseGuards(c *cli.Context, d cmd.Deps) (g operate.Guards, err error) {
 	if c.IsSet("max-monthly") {
 		limit := c.Float64("max-monthly")
-		if limit < 0 {
-			return g, failure.Usagef(c.Command.Name, "--max-monthly: %v is less than 0", limit)
+		if !(limit >= 0) || math.IsInf(limit, 0) {
+			return g, failure.Usagef(c.Command.Name, "--max-monthly: %v is not an amount of 0 or more", limit)
 		}
 		g.MaxMonthly, g.UnknownOK = &limit, cmd.Chosen(c, "unknown-costs") == allowUnknown
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -53,5 +54,38 @@ func TestCheckDigest(t *testing.T) {
 		checkDigest("p.json", "sha256:aa", "sha256:aa"), checkDigest("p.json", "", "sha256:aa"),
 	); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMaxMonthly: a limit that no number exceeds is none.
+func TestMaxMonthly(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{"0": true, "12.5": true, "-1": false, "NaN": false, "Inf": false, "-Inf": false} {
+		app := &cli.App{HideHelp: true, Flags: FlagsOf("max-monthly", "unknown-costs", "policy-pack"),
+			Action: func(c *cli.Context) error {
+				if _, err := parseGuards(c, cmd.Deps{}); (err == nil) != ok {
+					t.Errorf("%s: %v", text, err)
+				}
+				return nil
+			}}
+		if err := app.Run([]string{"runner", "--max-monthly=" + text}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestWeakens: no value for one run takes a guard of the environment away.
+func TestWeakens(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		key, value string
+		want       bool
+	}{
+		{"runner:protect", "false", true}, {"runner:protect", "", true}, {"runner:protect", "no", true},
+		{"runner:protect", "true", false}, {"runner:ttl", "1s", true}, {"runner:ttl", "", true}, {"app:size", "1", false},
+	} {
+		if got := weakens(test.key, test.value); got != test.want {
+			t.Errorf("%s=%s: %t", test.key, test.value, got)
+		}
 	}
 }

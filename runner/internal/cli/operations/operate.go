@@ -204,6 +204,12 @@ func (e ChangesExit) Exit(summary event.Summary, err error) error {
 
 // parseOverrides parses values as the types of their keys. It refuses secrets:
 // other users can see command lines.
+// weakens reports whether a value for one run would take away a guard: protection, or the lifetime after which
+// `runner fleet reap` destroys an environment.
+func weakens(key, value string) bool {
+	return key == config.ProtectKey && value != "true" || key == config.TTLKey
+}
+
 func parseOverrides(c *cli.Context, r request.Request) ([]config.Change, error) {
 	var changes []config.Change
 	for _, text := range c.StringSlice("config") {
@@ -221,6 +227,13 @@ func parseOverrides(c *cli.Context, r request.Request) ([]config.Change, error) 
 		}
 		if name == config.InfraType {
 			return nil, failure.Usagef(c.Command.Name, "%s: the provider is named with -p", config.OverrideFlag)
+		}
+		if weakens(name, value) {
+			return nil, &failure.Usage{
+				Text: fmt.Sprintf("%s (RUNNER_CONFIG): %s guards the environment, and is not changed for one run",
+					config.OverrideFlag, name),
+				Next: "name what may be lost with --allow, or change " + name + " in the stack file with `runner config set`",
+			}
 		}
 		parsed, err := configuration.ParseValue(r, name, value)
 		if err != nil {

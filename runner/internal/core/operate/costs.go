@@ -41,7 +41,7 @@ func (g Guards) checkCosts(estimate cost.Estimate) *forbiddenError {
 		return nil
 	}
 	limit := fmt.Sprintf("--max-monthly %g", *g.MaxMonthly)
-	if estimate.Monthly > *g.MaxMonthly {
+	if !(estimate.Monthly <= *g.MaxMonthly) { // also for what is not a number
 		return &forbiddenError{fmt.Sprintf("%s: it costs %s", limit, estimate), "choose less or smaller, or allow more"}
 	}
 	if uncounted := estimate.Uncounted(); len(uncounted) > 0 && !g.UnknownOK {

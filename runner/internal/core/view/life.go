@@ -17,14 +17,15 @@ func (l Life) IsPast(now time.Time) bool {
 	return !l.Ends().IsZero() && !now.Before(l.Ends())
 }
 
-// LifeOf reads when an environment was created, if it has a ttl. Its settings are resolved.
-func LifeOf(ctx context.Context, s *session.Session) (l Life, err error) {
+// LifeOf reads when an environment was created, if it has a ttl. Its settings are resolved. A creation after now is a
+// clock that was wrong: the age is unknown.
+func LifeOf(ctx context.Context, s *session.Session, now time.Time) (l Life, err error) {
 	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {
 		l.Protected = protected.String()
 	}
 	var origin config.Origin
-	if l.TTL, origin = s.Settings.Config.TTL(); l.TTL == 0 {
-		return l, nil
+	if l.TTL, origin, err = s.Settings.Config.TTL(); err != nil || l.TTL == 0 {
+		return l, err
 	}
 	if l.Origin = origin.String(); !s.States().MayHaveStates() {
 		return l, nil
@@ -41,6 +42,9 @@ func LifeOf(ctx context.Context, s *session.Session) (l Life, err error) {
 			return l, fmt.Errorf("reading the age of %s: %w", stack, err)
 		}
 		resources += n
+	}
+	if l.Born.After(now) {
+		l.Born = time.Time{}
 	}
 	l.Unknown = resources > 0 && l.Born.IsZero()
 	return l, nil

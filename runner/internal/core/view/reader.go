@@ -130,7 +130,7 @@ func (r *Reader) compare(ctx context.Context, today record.Today, name string) (
 			return err
 		}
 		var lifeErr, lockErr error
-		c.life, lifeErr = LifeOf(ctx, s)
+		c.life, lifeErr = LifeOf(ctx, s, r.deps.Now())
 		_, c.shared, lockErr = s.RunLock().InBackend(ctx)
 		return errors.Join(lifeErr, lockErr)
 	})

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/operations"
@@ -52,19 +54,26 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	if err != nil {
 		return err
 	}
+	invalid := make([]error, len(chosen))
 	lives, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (l view.Life, err error) {
 		options := o.Request.Options
 		options.Request, options.Operation = options.Of(e.Stack), operation.Destroy
 		err = session.Use(d.Deps, options, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
-			l, err = view.LifeOf(ctx, s)
+			l, err = view.LifeOf(ctx, s, d.Now())
 			return err
 		})
+		if problems, ok := errors.AsType[*config.Error](err); ok { // the others are reaped all the same
+			i := slices.IndexFunc(chosen, func(other fleet.Environment) bool { return other.Stack == e.Stack })
+			invalid[i] = fmt.Errorf("%s stays: %w", e.Stack, problems)
+			return view.Life{}, nil
+		}
 		return l, err
 	})
 	if err != nil {
 		return err
 	}
 	past, refused := o.judge(d, chosen, lives)
+	refused = errors.Join(append(invalid, refused)...)
 	if len(past) == 0 && refused == nil {
 		fmt.Fprintln(d.Stderr, "there is nothing to destroy: no environment is past its time")
 	}

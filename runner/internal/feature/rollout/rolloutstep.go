@@ -61,7 +61,10 @@ func (r *rollout) perform(ctx context.Context, one operate.Request, emit func(ev
 	if p.summary.Run != "" {
 		r.ran.Store(one.Stack.Text, p.summary.Run)
 	}
-	outcome := executor.Outcome{Changes: p.summary.Changes}
+	var outcome executor.Outcome
+	if p.summary.Operation == one.Operation { // and not the preview of an up that was refused, which has changed nothing
+		outcome.Changes = p.summary.Changes
+	}
 	if since := p.unchanged(); err == nil && since != "" {
 		outcome.Skipped, outcome.Unchanged = "unchanged since "+since, since
 	}

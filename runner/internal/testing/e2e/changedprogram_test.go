@@ -121,3 +121,19 @@ func TestNoLookWithoutAChange(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedFleetChangesNothing: an up in a fleet that its preview refuses reports no changes, though the preview had
+// some.
+func TestRefusedFleetChangesNothing(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, "config: {runner:protect: true}\n", "")
+	c.write("app/Pulumi.yaml", deletes)
+	r := c.run("fleet", "up", "dev", "--simulate", "--simulate-speed", "100000", "--yes", "-o", "json")
+	if r.code != 1 || !strings.Contains(r.stdout, "forbidden by the protection of the environment") {
+		t.Fatalf("exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	events := decode(t, r.stdout)
+	if last := events[len(events)-1]; last.Type != event.RunFinished || last.Changes.Any() || finished(events)["dev"].Changes.Any() {
+		t.Errorf("it reports the changes %s, and of the environment %s", last.Changes, finished(events)["dev"].Changes)
+	}
+}

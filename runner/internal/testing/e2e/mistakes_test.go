@@ -215,7 +215,7 @@ var mistakes = []mistake{
 	{name: "a rule that is not there", config: onKind, files: []string{"policies/policies.yaml", "use: [open-range]\n"}, want: `policies/policies.yaml:1: there is no rule "open-range"; did you mean "open-ranges"?`},
 	{name: "an exception without a reason", config: onKind, files: []string{"policies/policies.yaml", "use: [open-ranges]\nexceptions:\n- {rule: open-ranges}\n"}, want: "policies/policies.yaml:3: an exception needs"},
 	{name: "a query that ends too early", config: onKind, files: []string{"queries/a.jq", ".items["}, want: "queries/a.jq:1: the query ends too early"},
-	{name: "a price below zero", config: onKind, files: []string{"prices.yaml", "types:\n  aws:x/y:Z: {per: hour, price: -1, day: 2026-11-01, source: me}\n"}, want: "prices.yaml:2: aws:x/y:Z: the price is -1; a price is not less than 0"},
+	{name: "a price below zero", config: onKind, files: []string{"prices.yaml", "types:\n  aws:x/y:Z: {per: hour, price: -1, day: 2026-11-01, source: me}\n"}, want: "prices.yaml:2: aws:x/y:Z: the price is -1; a price is an amount of 0 or more"},
 	{name: "a price with a typing error", config: onKind, files: []string{"prices.yaml", "types:\n  aws:x/y:Z: {prise: 1}\n"}, want: `prices.yaml:2: unknown key "prise"; did you mean "price"?`},
 	{name: "a wave with an unknown label", config: onKind, files: []string{"config/rollout.yaml", "waves:\n- {name: prod, match: {stag: prod}}\n"}, want: "config/rollout.yaml:2"},
 	{name: "a layer that is not there", config: onKind, files: []string{"config/environments/dev.yaml", "imports: [base]\nvalues: {}\n"}, want: `config/environments/dev.yaml:1: imports "base"`},

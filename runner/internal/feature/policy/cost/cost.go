@@ -199,12 +199,12 @@ func (t *tariff) check(size string) error {
 		return errors.New("prices by size need a size, in jq over the resource's inputs")
 	case t.Source == "":
 		return errors.New("say where the price comes from, in source")
-	case t.Price != nil && *t.Price < 0:
-		return fmt.Errorf("the price is %g; a price is not less than 0", *t.Price)
+	case t.Price != nil && !isAmount(*t.Price):
+		return fmt.Errorf("the price is %g; a price is an amount of 0 or more", *t.Price)
 	}
 	for _, size := range slices.Sorted(maps.Keys(t.Prices)) {
-		if t.Prices[size] < 0 {
-			return fmt.Errorf("the price of %s is %g; a price is not less than 0", size, t.Prices[size])
+		if !isAmount(t.Prices[size]) {
+			return fmt.Errorf("the price of %s is %g; a price is an amount of 0 or more", size, t.Prices[size])
 		}
 	}
 	if _, err := time.Parse(time.DateOnly, t.Day); err != nil {

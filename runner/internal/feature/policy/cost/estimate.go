@@ -251,8 +251,11 @@ func (r *rate) measure(ctx context.Context, part any) (size string, count float6
 		return size, float64(n), true
 	}
 	count, ok = result.(float64)
-	return size, count, ok
+	return size, count, ok && isAmount(count)
 }
+
+// isAmount reports whether a number can be added up: neither negative, nor infinite, nor NaN.
+func isAmount(number float64) bool { return number >= 0 && !math.IsInf(number, 0) }
 
 // single returns the result of a program that has exactly one.
 func single(ctx context.Context, program *query.Query, input any) (result any, ok bool) {
