@@ -19,8 +19,8 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"that do not exist yet are created empty, so that references to them are unknown rather than an\n" +
 				"error; a project that depends on outputs that are not known yet is marked partial. Known outputs\n" +
 				"are passed on, so that readers are previewed with the new values; an installed Pulumi (--pulumi)\n" +
-				"reads the old ones. --diff lists the resources above the table, with the names of the properties\n" +
-				"that would change, never their values. --save-plan writes every step of every project to a file,\n" +
+				"reads the old ones. Above the table stands what would be lost, and what would change to which\n" +
+				"values; --diff lists all of it. --save-plan writes every step of every project to a file,\n" +
 				"with values but without secrets, for `runner up --plan` and for other programs. A sheet of prices\n" +
 				"gives the least that the environment costs.\n\n" +
 				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n" +
@@ -111,7 +111,7 @@ func FlagsOf(names ...string) []cli.Flag {
 			Usage: "preview first, and do not ask if the preview follows `RULE`: no-deletes, no-replaces",
 		},
 		&cli.BoolFlag{Name: "deep", Usage: "look inside Helm releases, too"},
-		&cli.BoolFlag{Name: "diff", Usage: "list the resources that the preview would change, with their properties"},
+		&cli.BoolFlag{Name: "diff", Usage: "list all resources that the preview would change or create, with all values"},
 		&cli.BoolFlag{Name: "why", Usage: "list why each project runs or is skipped: the file, key, output or " +
 			"variable; of a fleet with --affected: why each environment is affected"},
 		&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are changes"},

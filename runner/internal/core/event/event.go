@@ -53,7 +53,7 @@ const (
 	StepStarted Type = "step.started"
 	// StepProgress reports one resource: project, title, resource, action,
 	// status, counts (what is done in this step so far), message if it failed,
-	// and properties if it differs from what it was.
+	// properties and values if it differs from what it was, and stateful if it holds data.
 	StepProgress Type = "step.progress"
 	// StepOutputs lists the outputs of the project's stack that a preview or an up
 	// changes, once all of its resources are done: project, title, outputs. It is
@@ -218,6 +218,12 @@ type Event struct {
 	Counts   *Changes `json:"counts,omitempty"`
 	// Properties are the paths of what differs in a resource.
 	Properties []string `json:"properties,omitempty"`
+	// Values are the values of a resource that differ, as far as they may be shown.
+	Values []ValueChange `json:"values,omitempty"`
+	// Stateful means that the resource holds data, which a deletion or replacement loses.
+	Stateful bool `json:"stateful,omitempty"`
+	// Vague means that no value that differs is known yet: the change may turn out to be none.
+	Vague bool `json:"vague,omitempty"`
 
 	// Outputs are the outputs of the stack that change.
 	Outputs []OutputChange `json:"outputs,omitempty"`

@@ -91,6 +91,7 @@ func (e Event) withTexts(change func(string) string) Event {
 	e.Resource.Name = change(e.Resource.Name)
 	e.Why = lists.Map(e.Why, change)
 	e.Properties = lists.Map(e.Properties, change) // paths have the keys of maps in them
+	e.Values = valuesWithTexts(e.Values, change)
 	e.Outputs = lists.Map(e.Outputs, func(c OutputChange) OutputChange { return c.withTexts(change) })
 	return e
 }

@@ -34,10 +34,10 @@ func (c OutputChange) String() string {
 // longestValue is how many characters of a value are shown in a line.
 const longestValue = 120
 
-// ValueText renders a value in one line, shortened if it is long. Masked and Unknown
+// ValueText renders a value in one line, shortened if it is long. Masked, Hidden and Unknown
 // stand without quotes, as they are not the value.
 func ValueText(value any) string {
-	if value == Masked || value == Unknown {
+	if value == Masked || value == Unknown || value == Hidden {
 		return value.(string)
 	}
 	var b bytes.Buffer

@@ -96,6 +96,12 @@ type Difference struct {
 	Resource   Resource `json:"resource"`
 	Action     Action   `json:"action"` // what a refresh would do to the state, or up to the resource
 	Properties []string `json:"properties,omitempty"`
+	// Values are the values that differ, as far as they are known and may be shown.
+	Values []ValueChange `json:"values,omitempty"`
+	// Stateful means that the resource holds data.
+	Stateful bool `json:"stateful,omitempty"`
+	// Vague means that no value that differs is known yet: the change may turn out to be none.
+	Vague bool `json:"vague,omitempty"`
 }
 
 // Diagnostic is a warning or an error that belongs to a step. Lesser messages
@@ -308,7 +314,9 @@ func (s *Step) log(e Event) {
 func (s *Step) differ(e Event) {
 	changes := Changes{}.Count(e.Action)
 	if e.Status == ActionDone && changes.Any() {
-		s.Differences = append(s.Differences, Difference{Resource: e.Resource, Action: e.Action, Properties: e.Properties})
+		s.Differences = append(s.Differences, Difference{
+			Resource: e.Resource, Action: e.Action, Properties: e.Properties, Values: e.Values, Stateful: e.Stateful, Vague: e.Vague,
+		})
 	}
 }
 

@@ -45,8 +45,11 @@ type engineEvents struct {
 	stuck       []string      // Namespaces that did not go in time
 	outputs     *stackOutputs // of the stack itself
 
-	mask  func(string) string // hides secrets in steps; nil keeps no steps
-	steps []updateplan.Step
+	mask func(string) string // hides secrets in steps; nil keeps no steps
+	// compared returns a step with the values to compare: the inputs of a preview, or what a look at the cloud has found.
+	// Nil compares none.
+	compared func(apitype.StepEventMetadata) (updateplan.Step, bool)
+	steps    []updateplan.Step
 
 	regions map[string]string // of the providers, by URN
 }
@@ -191,7 +194,7 @@ func (e *engineEvents) progress(step apitype.StepEventMetadata, status event.Sta
 		delete(e.begun, step.URN)
 	}
 	counts := e.finished
-	e.emit(event.Event{
+	progress := event.Event{
 		Type:     event.StepProgress,
 		Resource: resourceOf(step.URN),
 		Action:   action,
@@ -199,7 +202,15 @@ func (e *engineEvents) progress(step apitype.StepEventMetadata, status event.Sta
 		Counts:   &counts,
 
 		Properties: propertiesOf(step),
-	})
+	}
+	if e.compared != nil && status == event.ActionDone {
+		if found, ok := e.compared(step); ok {
+			found.Properties = progress.Properties
+			progress.Values, progress.Stateful = found.Changes(), found.Stateful
+			progress.Vague = found.Op == "update" && found.IsVague(progress.Values)
+		}
+	}
+	e.emit(progress)
 }
 
 // diagnostic emits a message of the engine, a provider or the program. It drops debug

@@ -87,6 +87,7 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if task.Record {
 		w.engine.mask = e.options.Masker.Mask
 	}
+	w.engine.compared = comparedIn(task.Operation, e.options.Masker.Mask)
 	e.forgetQuestions(w.project)
 	err = perform(ctx, task, at, targets, w.engine.channel)
 	w.engine.wait()

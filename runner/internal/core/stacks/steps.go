@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"mara/config/lists"
+	"mara/projects/model/operation"
 	"mara/runner/internal/core/updateplan"
 )
 
@@ -31,6 +32,17 @@ func propertiesOf(step apitype.StepEventMetadata) []string {
 		_, was := before[name]
 		return was && reflect.DeepEqual(before[name], after[name])
 	})
+}
+
+// comparedIn returns which values of its steps an operation compares. An up that was previewed has shown them.
+func comparedIn(op operation.Operation, mask func(string) string) func(apitype.StepEventMetadata) (updateplan.Step, bool) {
+	switch op {
+	case operation.Preview:
+		return func(step apitype.StepEventMetadata) (updateplan.Step, bool) { return updateplan.NewStep(step, mask) }
+	case operation.Drift, operation.Refresh:
+		return func(step apitype.StepEventMetadata) (updateplan.Step, bool) { return updateplan.FoundStep(step, mask) }
+	}
+	return nil
 }
 
 // noteRegion notes the region that a provider is configured with. Providers come before their resources.

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -55,22 +56,59 @@ func TestPreviewTable(t *testing.T) {
 
 func TestDifferencesAreListed(t *testing.T) {
 	t.Parallel()
-	const drift = " (aws-eks)\n  changed: aws:eks/cluster:Cluster main, in version, tags\n  gone: aws:iam/role:Role nodes\n"
-	const diff = " (aws-eks)\n  to update: aws:eks/cluster:Cluster main, in version, tags\n  to delete: aws:iam/role:Role nodes\n"
+	const drift = " (aws-eks)\n  changed: aws:eks/cluster:Cluster main\n      version: \"1.33\" => \"1.34\"\n      tags: [secret] => [secret]\n" +
+		"  gone: aws:rds/instance:Instance db, which holds data\n"
+	const lost = "\nWould be lost: 1 resource in 1 project\n   (aws-eks)\n    - aws:rds/instance:Instance db, which holds data\n"
+	const changes = "\nWould change: 1 resource in 1 project\n   (aws-eks)\n    ~ aws:eks/cluster:Cluster main\n        version: \"1.33\" => \"1.34\"\n"
+	const created = "\nWould be created: 1 resource in 1 project\n   (aws-eks)\n    + aws:iam/role:Role nodes\n"
+	const vague = "\nMay change, with values that are not known yet: 1 resource\n  aws-eks 1\n"
 	for _, test := range []struct {
 		operation operation.Operation
 		asked     bool
-		want      string
+		want, not []string
 	}{
-		{operation.Drift, false, drift},
-		{operation.Preview, true, diff},
-		{operation.Preview, false, ""},
-		{operation.Up, true, ""},
+		{operation.Drift, false, []string{drift}, []string{"Would"}},
+		{operation.Preview, true, []string{lost, changes, created, "~ aws:eks/addon:Addon dns, in version\n"}, []string{vague}},
+		{operation.Preview, false, []string{lost, changes, vague}, []string{"Role nodes", "Addon"}},
+		{operation.Up, true, nil, []string{"Cluster main"}},
 	} {
 		got := plain(differing(test.operation), ui.Options{Diff: test.asked})
-		if !strings.Contains(got, test.want) || test.want == "" && strings.Contains(got, "Cluster main") {
-			t.Errorf("%s, asked %v: want %q in\n%s", test.operation, test.asked, test.want, got)
+		for _, want := range test.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s, asked %v: want %q in\n%s", test.operation, test.asked, want, got)
+			}
 		}
+		for _, not := range test.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%s, asked %v: %q in\n%s", test.operation, test.asked, not, got)
+			}
+		}
+	}
+}
+
+// TestManyChanges: losses are all listed, and of changes what fits a screen.
+func TestManyChanges(t *testing.T) {
+	t.Parallel()
+	events := rehearsal()
+	begin, end := events[:1], events[1:]
+	for i := range 50 {
+		for _, action := range []event.Action{event.Update, event.Delete} {
+			change := event.Event{Type: event.StepProgress, Project: "aws-eks", Action: action, Status: event.ActionDone,
+				Resource: event.Resource{Type: "a:b:C", Name: fmt.Sprintf("%s-%d", action, i)}}
+			for v := range 10 {
+				change.Values = append(change.Values, event.ValueChange{Path: fmt.Sprintf("p%d", v), Action: event.Update, Before: 1, After: 2})
+			}
+			begin = append(begin[:len(begin):len(begin)], change)
+		}
+	}
+	got := plain(append(begin, end...), ui.Options{})
+	for text, want := range map[string]int{"- a:b:C": 50, "~ a:b:C": 20, "and 30 resources more; --diff lists all": 1, "and 4 values more": 20} {
+		if n := strings.Count(got, text); n != want {
+			t.Errorf("%q is there %d times, want %d:\n%s", text, n, want, got)
+		}
+	}
+	if all := plain(append(begin, end...), ui.Options{Diff: true}); strings.Count(all, "~ a:b:C") != 50 || strings.Contains(all, "more;") {
+		t.Errorf("--diff does not list all:\n%s", all)
 	}
 }
 
@@ -78,10 +116,18 @@ func TestDifferencesAreListed(t *testing.T) {
 func differing(op operation.Operation) []event.Event {
 	events := rehearsal()
 	events[0].Operation = op
+	progress := func(action event.Action, kind, name string, values ...event.ValueChange) event.Event {
+		return event.Event{Type: event.StepProgress, Project: "aws-eks", Action: action, Status: event.ActionDone,
+			Resource: event.Resource{Type: kind, Name: name}, Values: values}
+	}
+	addon := progress(event.Update, "aws:eks/addon:Addon", "dns")
+	addon.Vague, addon.Properties = true, []string{"version"}
+	db := progress(event.Delete, "aws:rds/instance:Instance", "db")
+	db.Stateful = true
 	return append(events[:1], append([]event.Event{
-		{Type: event.StepProgress, Project: "aws-eks", Action: event.Update, Status: event.ActionDone,
-			Resource: event.Resource{Type: "aws:eks/cluster:Cluster", Name: "main"}, Properties: []string{"version", "tags"}},
-		{Type: event.StepProgress, Project: "aws-eks", Action: event.Delete, Status: event.ActionDone,
-			Resource: event.Resource{Type: "aws:iam/role:Role", Name: "nodes"}},
+		progress(event.Update, "aws:eks/cluster:Cluster", "main",
+			event.ValueChange{Path: "version", Action: event.Update, Before: "1.33", After: "1.34"},
+			event.ValueChange{Path: "tags", Action: event.Update, Before: event.Masked, After: event.Masked}),
+		db, progress(event.Create, "aws:iam/role:Role", "nodes"), addon,
 	}, events[1:]...)...)
 }

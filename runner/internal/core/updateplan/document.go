@@ -110,6 +110,18 @@ func NewStep(m apitype.StepEventMetadata, mask func(string) string) (step Step, 
 	return step, true
 }
 
+// FoundStep converts an event of a refresh: it compares the outputs that the state has with what really exists.
+func FoundStep(m apitype.StepEventMetadata, mask func(string) string) (step Step, ok bool) {
+	for _, side := range []**apitype.StepEventStateMetadata{&m.Old, &m.New} {
+		if *side != nil {
+			seen := **side
+			seen.Inputs = seen.Outputs
+			*side = &seen
+		}
+	}
+	return NewStep(m, mask)
+}
+
 // isBookkeeping reports whether a type is internal to the engine: stacks, references and
 // providers. A pulumi:index:Stash is the user's.
 func isBookkeeping(kind string) bool {

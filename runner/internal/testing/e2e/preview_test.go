@@ -72,7 +72,7 @@ func TestPreviewOfTheWholeEnvironment(t *testing.T) {
 	e.simulate(0, "up")
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  certmgr:chart_version: v1.20.0\n")
 	r = e.run("preview", "--simulate", "--only", "certmgr", "--diff")
-	if want := "to update: kubernetes:helm.sh/v3:Release cert-manager, in version\n"; !strings.Contains(r.stdout, want) {
+	if want := "~ kubernetes:helm.sh/v3:Release cert-manager\n        version: \""; !strings.Contains(r.stdout, want) {
 		t.Errorf("--diff does not tell %q:\n%s", want, r.stdout)
 	}
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kind:workers: 3\n")

@@ -150,7 +150,7 @@ func TestTypeScript(t *testing.T) {
 	}
 	part("nothing to do")
 	e.write("base/Pulumi.yaml", strings.Replace(base, "example.com", "example.org", 1))
-	if r := e.run("preview", "--diff"); r.code != 0 || !strings.Contains(r.stdout, "to update: pulumi:index:Stash domain, in input") || strings.Contains(r.stdout, "partial") {
+	if r := e.run("preview", "--diff"); r.code != 0 || !strings.Contains(r.stdout, "~ pulumi:index:Stash domain\n        input: ") || strings.Contains(r.stdout, "partial") {
 		t.Errorf("preview of another output: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	part("preview with an output that another project would change")
