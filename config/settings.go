@@ -102,7 +102,25 @@ func Resolve(r Request) (Settings, error) {
 	settings.Stack, settings.Provider, settings.Config, settings.Secrets = stack, provider, file, secrets
 	settings.Replaced = replaced
 	settings.environ[StackVariable] = stack.Text
-	return settings, nil
+	return settings, settings.takeOrganization(r)
+}
+
+// organizationVariable names Pulumi's variable for the organization of stacks whose names have none.
+const organizationVariable = "PULUMI_DEFAULT_ORGANIZATION"
+
+// takeOrganization has Pulumi use the organization that the name of the stack has: ORGANIZATION/NAME.
+func (s *Settings) takeOrganization(r Request) error {
+	named, err := r.Sources.agreed(r.Stack, RunnerStackVariable, StackVariable)
+	organization, _, ok := strings.Cut(named.Text, "/")
+	if err != nil || !ok || r.Simulate {
+		return err
+	}
+	if !s.Managed() {
+		return named.Wrong(fmt.Sprintf("names the organization %s, but only Pulumi Cloud has organizations, and the states "+
+			"are in %s", organization, s.BackendPlace()), "name the stack alone, or log in with `pulumi login`")
+	}
+	s.environ[organizationVariable] = organization
+	return nil
 }
 
 // ResolveRoot resolves the settings that all environments of a root share: the backend, and
@@ -124,7 +142,7 @@ func (s Settings) Environ() map[string]string { return maps.Clone(s.environ) }
 // ResolveStack returns the name of the stack: that of the flag, of RUNNER_STACK or
 // PULUMI_STACK, else the only configured stack. A flag overrides the variables. If variables
 // name two stacks it returns an error: one of them is a mistake, and the wrong environment
-// would change.
+// would change. The organization of a name such as acme/dev is not a part of the stack's name.
 func ResolveStack(flag Value, sources Sources) (Value, error) {
 	stack, err := sources.agreed(flag, RunnerStackVariable, StackVariable)
 	if err != nil {
@@ -134,10 +152,14 @@ func ResolveStack(flag Value, sources Sources) (Value, error) {
 		return Value{}, &FlagError{Flag: "--stack", Text: "no stack is named",
 			Next: fmt.Sprintf("name it with -s NAME, or with %s=NAME in %s", StackVariable, EnvironmentFile)}
 	}
-	if err := CheckStackName(stack.Text); err != nil {
+	name := stack
+	if organization, text, ok := strings.Cut(stack.Text, "/"); ok && organization != "" {
+		name.Text = text
+	}
+	if err := CheckStackName(name.Text); err != nil {
 		return Value{}, stack.Wrong(err.Error(), "")
 	}
-	return stack, nil
+	return name, nil
 }
 
 // ResolveProvider returns the provider of the flag or RUNNER_PROVIDER, else the one in the

@@ -26,6 +26,8 @@ func TestResolveStack(t *testing.T) {
 		{"flag over process", "dev", "", "PULUMI_STACK=other", "dev", "--stack"},
 		{"flag agrees with the file", "dev", "PULUMI_STACK=dev", "", "dev", "--stack"},
 		{"file", "", "PULUMI_STACK=dev", "", "dev", "PULUMI_STACK in config/pulumi/environment:1"},
+		{"flag with an organization", "acme/dev", "", "", "dev", "--stack"},
+		{"variable with an organization", "", "", "PULUMI_STACK=acme/dev", "dev", "PULUMI_STACK in the process environment"},
 		{"flag over file", "prod", "PULUMI_STACK=dev", "", "prod", "--stack"},
 		{"flag over file in capitals", "Dev", "PULUMI_STACK=dev", "", "Dev", "--stack"},
 		{"flag over variables that disagree", "prod", "PULUMI_STACK=dev", "PULUMI_STACK=other", "prod", "--stack"},
@@ -56,10 +58,12 @@ func TestResolveStackRefuses(t *testing.T) {
 		want, next                string
 	}{
 		{"nowhere", "", "", "", true, "--stack: no stack is named", "PULUMI_STACK=NAME in config/pulumi/environment"},
-		{"slash", "a/b", "", "", true, `--stack: the stack name "a/b" contains '/'`, ""},
+		{"project", "a/b/c", "", "", true, `--stack: the stack name "b/c" contains '/'`, ""},
+		{"organization without a name", "acme/", "", "", true, "--stack: a stack name may not be empty", ""},
+		{"name without an organization", "/dev", "", "", true, `--stack: the stack name "/dev" contains '/'`, ""},
 		{"too long", strings.Repeat("x", 200), "", "", true, "--stack: the stack name has 200 characters", ""},
 		{"bad in the file", "", "PULUMI_STACK='a b'", "", false, `config/pulumi/environment:1: PULUMI_STACK: the stack name "a b" contains ' '`, ""},
-		{"bad in the process", "", "", "PULUMI_STACK=a/b", false, `PULUMI_STACK in the process environment: the stack name "a/b"`, ""},
+		{"bad in the process", "", "", "PULUMI_STACK=a/b/c", false, `PULUMI_STACK in the process environment: the stack name "b/c"`, ""},
 		{"process against file", "", "# x\nPULUMI_STACK=dev", "PULUMI_STACK=prod", false,
 			`PULUMI_STACK in the process environment: is "prod", but PULUMI_STACK in config/pulumi/environment:2 says "dev"`,
 			"unset PULUMI_STACK, or remove line 2 of config/pulumi/environment; -s NAME overrides both"},
@@ -324,5 +328,31 @@ func checkError(t *testing.T, err error, usage bool, want, next string) {
 	step := err.(interface{ NextStep() string }).NextStep()
 	if !strings.Contains(step, next) {
 		t.Errorf("next step %q, want %q", step, next)
+	}
+}
+
+func TestOrganizationOfTheStack(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ flag, file, want, err string }{
+		"at Pulumi Cloud":    {"acme/dev", "PULUMI_BACKEND_URL=https://api.pulumi.com", "acme", ""},
+		"of the variable":    {"", "PULUMI_BACKEND_URL=https://api.pulumi.com\nPULUMI_STACK=acme/dev", "acme", ""},
+		"none":               {"dev", "PULUMI_BACKEND_URL=https://api.pulumi.com", "", ""},
+		"the user's setting": {"dev", "PULUMI_BACKEND_URL=https://api.pulumi.com\nPULUMI_DEFAULT_ORGANIZATION=own", "own", ""},
+		"over the setting":   {"acme/dev", "PULUMI_BACKEND_URL=https://api.pulumi.com\nPULUMI_DEFAULT_ORGANIZATION=own", "acme", ""},
+		"in files":           {"acme/dev", "", "", "--stack: names the organization acme, but only Pulumi Cloud has organizations"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			settings, err := Resolve(Request{Root: t.TempDir(), Stack: flagValue("--stack", tt.flag), Sources: sources(t, tt.file, "")})
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Fatalf("got %v", err)
+				}
+				return
+			}
+			if err != nil || settings.Stack.Text != "dev" || settings.Environ()["PULUMI_DEFAULT_ORGANIZATION"] != tt.want {
+				t.Errorf("stack %s of %s, %v", settings.Stack.Text, settings.Environ()["PULUMI_DEFAULT_ORGANIZATION"], err)
+			}
+		})
 	}
 }

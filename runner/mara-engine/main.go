@@ -48,6 +48,7 @@ func main() {
 	lookBeside()
 	settleHome()
 	go endWithParent(os.Args[1:])
+	watchRequests()
 	hookLogins().args = os.Args[1:]
 	os.Exit(execute(os.Args[1:]))
 }
@@ -103,6 +104,7 @@ func work() error {
 	interrupts := watchInterrupts()
 	backend.CancellationScopes = interrupts
 	asked := watchQuestions()
+	asksService := watchRequests()
 	previews := hookLogins()
 
 	encoder := json.NewEncoder(replies)
@@ -110,7 +112,7 @@ func work() error {
 		return fmt.Errorf("greeting the runner: %w", err)
 	}
 	for request := range receive(requests, interrupts) {
-		if err := serve(request, encoder, asked, previews); err != nil {
+		if err := serve(request, encoder, asked, previews, asksService); err != nil {
 			return err
 		}
 	}
@@ -154,7 +156,8 @@ func keepCrashOutput() {
 const drainTime = 2 * time.Second
 
 // serve runs one command and streams its output to the runner.
-func serve(request wire.Request, encoder *json.Encoder, asked *questions, previews *logins) error {
+func serve(request wire.Request, encoder *json.Encoder, asked *questions, previews *logins,
+	service *requests) error {
 	replies := &replyWriter{encoder: encoder}
 	output, err := capture(replies)
 	if err != nil {
@@ -163,10 +166,11 @@ func serve(request wire.Request, encoder *json.Encoder, asked *questions, previe
 	if len(request.Keys) > 0 {
 		keepKeys(request.Keys)
 	}
+	service.learn(request.Known)
 	previews.args = request.Args
 	code, found := runPreview(request, previews, func() int { return run(request, asked) })
 	output.release()
-	return replies.send(wire.Reply{Exit: &code, Found: found})
+	return replies.send(wire.Reply{Exit: &code, Found: found, Known: service.learned()})
 }
 
 // runPreview executes a command. A command that is a preview reads foreseen outputs,

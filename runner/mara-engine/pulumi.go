@@ -106,5 +106,6 @@ func commands() []*cobra.Command {
 		about.NewAboutCmd(ws),
 		version.NewVersionCmd(),
 		objectsCommand(),
+		serviceCommand(),
 	}
 }

@@ -37,6 +37,7 @@ func core(d cmd.Deps, run cmd.RunFunc, all func() []*cli.Command) []cmd.Placed {
 		{Command: inspect.Plan(d), Group: cmd.OneEnvironment, Rank: 30},
 		{Command: configuration.Command(d), Group: cmd.OneEnvironment, Rank: 40},
 		{Command: secrets.Command(d), Group: cmd.OneEnvironment, Rank: 50},
+		{Command: tools.Login(d), Group: cmd.OneEnvironment, Rank: 165},
 		{Command: tools.Pulumi(d), Group: cmd.OneEnvironment, Rank: 170},
 		{Command: operations.Hook(d), Group: cmd.OneEnvironment, Rank: 180},
 		{Command: inspect.Stacks(d), Group: cmd.AllEnvironments, Rank: 20},

@@ -21,6 +21,7 @@ func noJSON() map[string]string {
 		"hook run":         "prints what the hooks print",
 		"demo":             "prints what the commands that it runs print, each of which has -o json",
 		"try":              "prints what the commands that it runs print, each of which has -o json",
+		"login":            "passes on what Pulumi prints",
 		"pulumi":           "passes on what Pulumi prints; its own --json goes there",
 		"kubectl":          "passes on what kubectl prints; its own -o json goes there",
 		"config reference": "prints a page for people; config list and config schema have the same as data",

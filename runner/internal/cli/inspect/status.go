@@ -206,7 +206,7 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 	if status.Projects, err = parallel.Each(ctx, s.Plan.Steps, ask); err != nil {
 		return status, err
 	}
-	locks, err := s.Leftovers().Locks(ctx, s.Plan.Names())
+	locks, err := s.Leftovers().Locks(ctx, mayBeLocked(s, status.Projects))
 	if err != nil {
 		return status, err
 	}
@@ -234,6 +234,21 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 	}
 	status.Orphans = unclaimed.Orphans
 	return status, nil
+}
+
+// mayBeLocked lists the projects whose stacks may be locked. At Pulumi Cloud the history of a stack, which is known, says
+// whether an update runs, and so does what is written down here about one that was cut off.
+func mayBeLocked(s *session.Session, projects []projectStatus) []string {
+	if !s.Stacks.AtService() {
+		return s.Plan.Names()
+	}
+	names := s.Stacks.HasBegun(s.Plan.Names())
+	for _, p := range projects {
+		if p.Result == "in-progress" && !slices.Contains(names, p.Project) {
+			names = append(names, p.Project)
+		}
+	}
+	return names
 }
 
 func lastRun(s *session.Session) *view.PastRun {

@@ -36,6 +36,11 @@ func ExecutionFlags() []cli.Flag {
 			Usage: "retry a project up to `N` times if its error is known to be transient: " +
 				strings.Join(stacks.TransientKinds(), ", "),
 		},
+		&cli.StringFlag{
+			Name: "message", Aliases: []string{"m"},
+			Usage:       "say why, in `TEXT` that Pulumi keeps in the history of each stack",
+			DefaultText: "that of the commit, as Pulumi does",
+		},
 		&cli.StringSliceFlag{
 			Name: "timeout", Usage: "cancel a project after `DURATION`; PROJECT=DURATION for one of them; may be repeated",
 		},
@@ -44,7 +49,7 @@ func ExecutionFlags() []cli.Flag {
 
 func parseExecution(c *cli.Context) (operate.Execution, error) {
 	o := operate.Execution{
-		Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry"),
+		Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry"), Message: c.String("message"),
 		OnError: executor.OnError(cmd.Chosen(c, "on-error")),
 	}
 	command := c.Command.Name

@@ -38,13 +38,14 @@ func stateMove(d cmd.Deps) *cli.Command {
 			"If the move is cut off, run the command again: it continues where it was. Until it is done,\n" +
 			"operations use the old backend. The old states stay there as a backup, with the history of\n" +
 			"updates, which is not moved; the command prints how to delete them. Secrets stay encrypted with\n" +
-			"the same passphrase or key service.\n\n" +
+			"the same passphrase or key service. Where no file names one, Pulumi Cloud encrypts them with a key\n" +
+			"of each stack; on the way from there a passphrase does, and the secrets in the files change, too.\n\n" +
 			"The states come from the backend that the environment was last deployed to from this root, also\n" +
-			"where another one is configured already. States of Pulumi Cloud are not moved: it encrypts them\n" +
-			"with keys of its own.\n\n" +
+			"where another one is configured already.\n\n" +
 			"Examples:\n  runner state move -s dev --to s3://acme-environments/state\n" +
 			"  runner state move --all --to file:///srv/state --yes\n" +
-			"  runner state move -s dev --from file:///srv/state --to s3://acme-environments/state\n\n" +
+			"  runner state move -s dev --from file:///srv/state --to s3://acme-environments/state\n" +
+			"  runner state move -s dev --to https://api.pulumi.com\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
 			[]cli.Flag{
@@ -86,6 +87,7 @@ type stateMoved struct {
 	From     string           `json:"from"`
 	To       string           `json:"to"`
 	Projects []identity.Moved `json:"projects"`
+	Files    []string         `json:"files,omitempty"`   // whose secrets are encrypted for the new backend
 	Setting  string           `json:"setting,omitempty"` // that the user has to make
 	Removal  string           `json:"removal,omitempty"` // the command that deletes the old states
 }
@@ -171,10 +173,14 @@ func moveStates(
 	if err != nil {
 		return done, "", err
 	}
-	done.Removal = move.Removal()
-	return done, fmt.Sprintf("%s of %s moved from %s to %s\n%sThe old states stay in %s, with their history. "+
+	done.Removal, done.Files = move.Removal(), move.Resealed
+	resealed := ""
+	for _, file := range done.Files {
+		resealed += "The secrets in " + file + " are encrypted anew\n"
+	}
+	return done, fmt.Sprintf("%s of %s moved from %s to %s\n%s%sThe old states stay in %s, with their history. "+
 		"Once everything works, delete them with\n  %s\n",
-		typeset.Counted(len(done.Projects), "state"), done.Stack, done.From, done.To, done.next(), done.From,
+		typeset.Counted(len(done.Projects), "state"), done.Stack, done.From, done.To, resealed, done.next(), done.From,
 		done.Removal), nil
 }
 

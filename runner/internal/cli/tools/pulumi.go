@@ -135,9 +135,26 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 	if dir, err = checkouts.Directory(project, copies); err != nil {
 		return "", err
 	}
-	s.Env[config.StackVariable] = checkouts.Stack(project)
+	if len(copies.Stack) > 0 {
+		if err := s.SealCopy(ctx, project.Name, filepath.Join(dir, "Pulumi."+checkouts.Stack(project)+".yaml")); err != nil {
+			return "", err
+		}
+	}
+	if s.Env[config.StackVariable], err = stackVariable(ctx, s, checkouts.Stack(project)); err != nil {
+		return "", err
+	}
 	maps.Copy(s.Env, checkouts.PassphraseEnv(project))
 	return dir, s.AttachPrograms()
+}
+
+// stackVariable returns the stack for Pulumi's commands. At Pulumi Cloud it has the organization: Pulumi looks for the
+// name alone in the user's own organization, whatever the default one is.
+func stackVariable(ctx context.Context, s *session.Session, stack string) (string, error) {
+	if !s.Settings.Managed() || s.Options.Simulation.On {
+		return stack, nil
+	}
+	organization, err := s.Organization(ctx, s.Settings.Root)
+	return organization + "/" + stack, err
 }
 
 // runsProgram reports whether a Pulumi command runs the program of the project.

@@ -29,6 +29,8 @@ type Options struct {
 	Provider     string            // kubernetes:infra_type of both copies
 	Env          map[string]string // has the passphrase
 	Managed      bool              // the backend encrypts by itself (Pulumi Cloud)
+	Seals        bool              // the engine encrypts values with the key of each stack there
+	Tags         map[string]string // of all stacks, for Pulumi Cloud
 	Own          []string          // keys of secrets that own projects read from the shared file
 	// ProjectStackFiles are the stack files in the directories of own projects, by project.
 	ProjectStackFiles map[string]config.StackFile
@@ -54,6 +56,7 @@ type Copies struct {
 	Unread bool
 
 	simulation *Key // of a simulation
+	managed    bool // the backend encrypts by itself
 }
 
 // Prepare makes the working copies of the two stack files, and checks the passphrase.
@@ -344,10 +347,12 @@ func (p *preparation) copyProjectSecrets() error {
 func (p *preparation) forShared(key string, value *yaml.Node) (*yaml.Node, error) {
 	stack, secrets := p.stack.scheme(), p.secrets.scheme()
 	switch {
+	case stack == Scheme{} && p.Seals:
+		return value, nil // sealed for each stack that reads it
 	case stack == Scheme{}:
-		return nil, fmt.Errorf("%s: Pulumi Cloud encrypts each stack with its own key, so the value cannot be copied to "+
-			"another project; "+
-			"use a passphrase or a key service: `runner secrets change-provider`", key)
+		return nil, fmt.Errorf("%s: Pulumi Cloud encrypts each stack with its own key, and only the engine inside copies "+
+			"values between them; run without --pulumi, or use a passphrase or a key service: `runner secrets "+
+			"change-provider`", key)
 	case stack == secrets:
 		return value, nil
 	case p.stackKey == nil || !p.UsesPassphrase(stack) || !p.UsesPassphrase(secrets):
@@ -399,7 +404,8 @@ func (c Copies) Over(own config.StackFile) ([]byte, error) {
 			return nil, err
 		}
 	}
-	ownScheme := file.scheme() != (Scheme{})
+	// At Pulumi Cloud a file with encrypted values and no scheme is encrypted with the key of its own stack.
+	ownScheme := file.scheme() != (Scheme{}) || c.managed && len(file.secureKeys()) > 0
 	for pair := range slices.Chunk(shared.Config().Content, 2) {
 		key, value := pair[0].Value, pair[1]
 		foreign := ownScheme && hasSecure(value) && !file.scheme().opens(shared.scheme())
@@ -409,6 +415,9 @@ func (c Copies) Over(own config.StackFile) ([]byte, error) {
 	}
 	if !ownScheme {
 		file.setScheme(shared.scheme())
+	}
+	if imports := config.Child(shared.Root, importsKey); imports != nil && config.Child(file.Root, importsKey) == nil {
+		config.SetChild(file.Root, importsKey, imports)
 	}
 	file.keepTexts()
 	return file.Bytes()
@@ -439,6 +448,7 @@ func (p *preparation) copies() (Copies, error) {
 		if p.Simulate != nil {
 			config.SetChild(file.Config(), projects.SimulatedKey, scalar("true"))
 		}
+		file.addTags(p.Tags)
 		file.keepTexts()
 	}
 	var err error
@@ -451,6 +461,7 @@ func (p *preparation) copies() (Copies, error) {
 	if p.Simulate != nil {
 		p.result.simulation = p.secretsKey
 	}
+	p.result.managed = p.Managed && p.Simulate == nil
 	if p.passphrase != "" {
 		p.result.Known = append(p.result.Known, p.passphrase)
 	}

@@ -36,6 +36,7 @@ type document struct {
 	Salt     string         `yaml:"encryptionsalt"`
 	Provider string         `yaml:"secretsprovider"`
 	DataKey  string         `yaml:"encryptedkey"`
+	Imports  []string       `yaml:"environment"`
 	Config   map[string]any `yaml:"config"`
 }
 
@@ -543,11 +544,14 @@ func TestOwnSecretsAreHandedOver(t *testing.T) {
 	secret := "config: {app:token: {secure: '" + value + "'}, other:token: {secure: '" + value + "'}}\n"
 	for name, test := range map[string]struct {
 		stack, secrets string
-		managed        bool
+		managed, seals bool
 		err            string
 	}{
-		"one key":       {stack: salted, secrets: secret},
-		"already there": {stack: salted + "config: {app:token: {secure: '" + value + "'}}\n", secrets: secret},
+		"sealed for each stack":                  {secrets: secret, managed: true, seals: true},
+		"of a passphrase, sealed for each stack": {secrets: salted + secret, managed: true, seals: true},
+		"of a passphrase, and nothing seals it":  {secrets: salted + secret, managed: true, err: "run without --pulumi"},
+		"one key":                                {stack: salted, secrets: secret},
+		"already there":                          {stack: salted + "config: {app:token: {secure: '" + value + "'}}\n", secrets: secret},
 		"another scheme": {stack: "secretsprovider: awskms://a\nencryptedkey: x\n", secrets: salted + secret,
 			err: "are encrypted with different keys"},
 		"encrypted by the backend": {secrets: secret, managed: true, err: "Pulumi Cloud encrypts each stack with " +
@@ -558,6 +562,7 @@ func TestOwnSecretsAreHandedOver(t *testing.T) {
 			o := places(t)
 			o.Stack.Content, o.Secrets.Content, o.Managed, o.Own = []byte(test.stack), []byte(test.secrets), test.managed,
 				[]string{"app:token", "app:none"}
+			o.Seals = test.seals
 			copies, err := encryption.Prepare(o)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {
@@ -591,6 +596,8 @@ func TestOver(t *testing.T) {
 		"a value": {"config: {a:y: 1.20, b:z: t}", document{Salt: "v1:shared", Config: map[string]any{
 			"a:x": "1.30", "a:y": "1.20", "b:z": "t", "a:s": map[string]any{"secure": "c"},
 		}}},
+		"its own imports": {"environment: [own]", document{Salt: "v1:shared", Imports: []string{"own"}, Config: map[string]any{
+			"a:x": "1.30", "a:y": "b", "a:s": map[string]any{"secure": "c"}}}},
 		"a salt": {"encryptionsalt: v1:own\nconfig: {b:s: {secure: d}}", document{Salt: "v1:own", Config: map[string]any{
 			"a:x": "1.30", "a:y": "b", "b:s": map[string]any{"secure": "d"},
 		}}},
@@ -651,5 +658,46 @@ func TestSkippedProjectsNeedNoSecrets(t *testing.T) {
 	without := read(t, prepare(t, o).Secrets).Config[projects.WithoutKey]
 	if want := "not-listed,missing"; without != want {
 		t.Errorf("without is %v, want %s", without, want)
+	}
+}
+
+// TestOverAtPulumiCloud: a stack file with encrypted values and no scheme is encrypted with the key of its own stack.
+func TestOverAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		stack, own string
+		secret     bool
+		scheme     string
+	}{
+		"both by Pulumi Cloud":               {"", "config: {b:s: {secure: d}}", true, ""},
+		"the shared file has a passphrase":   {"encryptionsalt: " + rightKey(t).Salt() + "\n", "config: {b:s: {secure: d}}", false, ""},
+		"nothing encrypted in its own file":  {"encryptionsalt: " + rightKey(t).Salt() + "\n", "config: {b:x: y}", true, rightKey(t).Salt()},
+		"a passphrase in its own file alone": {"", "encryptionsalt: v1:own\nconfig: {b:s: {secure: d}}", false, "v1:own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := places(t)
+			o.Managed, o.Stack.Content = true, []byte(test.stack+"config: {a:s: {secure: c}}\n")
+			got, err := prepare(t, o).Over(config.StackFile{Content: []byte(test.own)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := read(t, got)
+			if _, has := file.Config["a:s"]; has != test.secret || file.Salt != test.scheme {
+				t.Errorf("the shared secret is there: %t, want %t; salt %q", has, test.secret, file.Salt)
+			}
+		})
+	}
+}
+
+// TestTags: the stacks of an environment get its tags, and keep their own.
+func TestTags(t *testing.T) {
+	t.Parallel()
+	o := places(t)
+	o.Managed, o.Tags = true, map[string]string{"mara:environment": "dev", "tier": "test"}
+	o.Stack.Content = []byte("config: {'pulumi:tags': {tier: own}}\n")
+	want := map[string]any{"mara:environment": "dev", "tier": "own"}
+	if diff := cmp.Diff(want, read(t, prepare(t, o).Stack).Config["pulumi:tags"]); diff != "" {
+		t.Error(diff)
 	}
 }

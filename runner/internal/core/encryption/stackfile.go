@@ -2,6 +2,7 @@ package encryption
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"mara/config"
@@ -38,6 +39,9 @@ const (
 	dataKey     = "encryptedkey"
 )
 
+// importsKey is the top-level key with the environments of Pulumi ESC that a stack file imports.
+const importsKey = "environment"
+
 // scheme returns the scheme of the file.
 func (f stackFile) scheme() Scheme {
 	return Scheme{Salt: f.text(saltKey), Provider: f.text(providerKey), DataKey: f.text(dataKey)}
@@ -59,6 +63,29 @@ func (f stackFile) keepTexts() {
 	for pair := range slices.Chunk(f.Config().Content, 2) {
 		if node := pair[1]; node.Kind == yaml.ScalarNode && slices.Contains(plain, node.Tag) {
 			node.Tag, node.Style = "!!str", yaml.DoubleQuotedStyle
+		}
+	}
+}
+
+// tagsKey is the configuration from which Pulumi takes the tags of a stack.
+const tagsKey = "pulumi:tags"
+
+// addTags adds tags of the stack that the file does not have.
+func (f stackFile) addTags(tags map[string]string) {
+	if len(tags) == 0 {
+		return
+	}
+	own := config.Child(f.Config(), tagsKey)
+	if own == nil {
+		own = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		config.SetChild(f.Config(), tagsKey, own)
+	}
+	if own.Kind != yaml.MappingNode {
+		return // Pulumi says what is wrong with it
+	}
+	for _, name := range slices.Sorted(maps.Keys(tags)) {
+		if config.Child(own, name) == nil {
+			config.SetChild(own, name, scalar(tags[name]))
 		}
 	}
 }

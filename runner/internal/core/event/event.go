@@ -74,7 +74,8 @@ const (
 	// StepFinished ends a step, also one that never started: project, title,
 	// result, reason, causes, changes, duration_ms, error, attempt if it was
 	// tried more than once, unknown if a preview is partial, hint if the error is
-	// a known one, and unchanged if nothing has changed since an earlier run.
+	// a known one, unchanged if nothing has changed since an earlier run, and link
+	// to the page that Pulumi Cloud has about it.
 	StepFinished Type = "step.finished"
 	// RunFinished is the last event of a run: result, duration_ms, results,
 	// changes.
@@ -246,6 +247,8 @@ type Event struct {
 	// Unchanged is the run since which nothing that a skipped project depends on has
 	// changed.
 	Unchanged string `json:"unchanged,omitempty"`
+	// Link leads to the page of the update at Pulumi Cloud.
+	Link string `json:"link,omitempty"`
 	// Undeclared is a project that the program reads, and the plan does not declare.
 	Undeclared string `json:"undeclared,omitempty"`
 	// Why lists what made the project run.

@@ -82,6 +82,7 @@ func (e Event) withTexts(change func(string) string) Event {
 	e.Message = change(e.Message)
 	e.Reason = change(e.Reason)
 	e.Unchanged = change(e.Unchanged)
+	e.Link = change(e.Link)
 	e.Error = change(e.Error)
 	e.Costs = e.Costs.withTexts(change)
 	e.Finding = e.Finding.withTexts(change)

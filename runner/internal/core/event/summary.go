@@ -60,6 +60,7 @@ type Step struct {
 	Why []string `json:"why,omitempty"`
 	// Unchanged is the run since which nothing has changed for a skipped step.
 	Unchanged  string  `json:"unchanged,omitempty"`
+	Link       string  `json:"link,omitempty"` // to the page of the update at Pulumi Cloud
 	Changes    Changes `json:"changes"`
 	DurationMS int64   `json:"duration_ms"`
 	Run        string  `json:"run,omitempty"` // of an environment in a fleet: the run that it was
@@ -340,7 +341,7 @@ func (s *Step) finishHook(e Event) {
 // finish ends the step.
 func (s *Step) finish(e Event) {
 	s.Finished, s.Result, s.Reason, s.Causes = e.Time, e.Result, e.Reason, e.Causes
-	s.Unchanged = e.Unchanged
+	s.Unchanged, s.Link = e.Unchanged, e.Link
 	s.DurationMS, s.Error, s.Hint, s.Attempt, s.Unknown = e.DurationMS, e.Error, e.Hint, e.Attempt, e.Unknown
 	s.Run = e.Ran
 	if e.Changes != nil {

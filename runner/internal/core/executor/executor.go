@@ -49,6 +49,8 @@ type Outcome struct {
 	Unchanged string
 	// Unknown lists the projects whose outputs a preview did not know.
 	Unknown []string
+	// Link leads to the page of the update at Pulumi Cloud; "" where there is none.
+	Link string
 }
 
 // Options are the inputs of Run.
@@ -157,6 +159,7 @@ type StepResult struct {
 	Unchanged string
 	Changes   event.Changes
 	Unknown   []string // see Outcome
+	Link      string   // see Outcome
 	Duration  time.Duration
 	// Attempts is the number of attempts; zero for a step that never started.
 	Attempts int

@@ -260,7 +260,7 @@ func (r *run) record(position int, result StepResult) {
 	e := event.Event{
 		Type: event.StepFinished, Project: result.Project, Title: r.Plan.Steps[position].Project.Title,
 		Result: result.Result, Reason: result.Reason, Causes: result.Causes, Unchanged: result.Unchanged,
-		Unknown: result.Unknown,
+		Unknown: result.Unknown, Link: result.Link,
 		Changes: &result.Changes, DurationMS: result.Duration.Milliseconds(),
 	}
 	if result.Err != nil {

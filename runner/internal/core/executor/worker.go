@@ -60,6 +60,7 @@ func (w worker) work(ctx context.Context) StepResult {
 func (w worker) judge(limited context.Context, a attempts) StepResult {
 	result := StepResult{
 		Project: w.step.Project.Name, Result: event.Succeeded, Changes: a.out.Changes, Unknown: a.out.Unknown,
+		Link:     a.out.Link,
 		Attempts: a.count, Err: a.err,
 	}
 	var late *TimeoutError

@@ -125,7 +125,7 @@ func TestNewMove(t *testing.T) {
 		"done":                       {record: "s3://new", backend: "s3://old", to: "s3://new", wantFrom: "s3://new", wantTo: "s3://new", setting: "=s3://new"},
 		"nowhere":                    {backend: "s3://old", err: "no new backend is named"},
 		"no address":                 {backend: "s3://old", to: "there", err: "is not the address of a backend"},
-		"to Pulumi Cloud":            {backend: "s3://old", to: "https://api.pulumi.com", err: "https://api.pulumi.com is a service"},
+		"to Pulumi Cloud":            {backend: "s3://old", to: "https://api.pulumi.com", wantFrom: "s3://old", wantTo: "https://api.pulumi.com", setting: "=https://api.pulumi.com"},
 		"a password":                 {record: "postgres://me:***@db/state", backend: "s3://new", err: "is not recorded"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/inventory"
 	"mara/runner/internal/core/session"
@@ -24,6 +25,7 @@ import (
 type Move struct {
 	From, To string // addresses as records have them
 	Projects []string
+	Resealed []string         // files whose secrets are encrypted for the new backend
 	session  *session.Session // of the environment as it is configured
 	source   *session.Session // in the old backend; it may be the same
 	target   *session.Session
@@ -71,15 +73,6 @@ func NewMove(s *session.Session, from, to string) (*Move, error) {
 		return nil, err
 	}
 	m.From, m.To = placeOf(m.source), placeOf(m.target)
-	for _, one := range []*session.Session{m.source, m.target} {
-		if one.Settings.Managed() {
-			return nil, &failure.Environment{
-				Text: placeOf(one) + " is a service that encrypts states with keys of its own, and has an organization in the " +
-					"names of stacks",
-				Next: "move each stack with `pulumi stack export` and `pulumi stack import`",
-			}
-		}
-	}
 	return m, nil
 }
 
@@ -136,6 +129,11 @@ func (m *Move) Open(ctx context.Context) error {
 	if err := held.OpenStacks(ctx, copies, false); err != nil {
 		return err
 	}
+	if m.source.Settings.Managed() != m.target.Settings.Managed() {
+		if copies, err = m.copiesForTarget(ctx); err != nil {
+			return err
+		}
+	}
 	work, err := m.target.TempDir()
 	if err != nil {
 		return err
@@ -150,8 +148,12 @@ func (m *Move) Open(ctx context.Context) error {
 		return err
 	}
 	m.there = map[string]bool{}
+	copier, err := m.copier()
+	if err != nil {
+		return err
+	}
 	for _, project := range m.Projects {
-		if m.there[project], err = m.copier().HasCopied(ctx, project); err != nil {
+		if m.there[project], err = copier.HasCopied(ctx, project); err != nil {
 			return err
 		}
 	}
@@ -187,15 +189,51 @@ func (m *Move) choose(ctx context.Context) error {
 	return nil
 }
 
-func (m *Move) copier() stacks.Copier {
-	return stacks.Copier{From: m.source.Stacks, To: m.target.Stacks}
+// copiesForTarget makes the working copies of the stack files for the new backend, where its encryption is another one: a
+// passphrase in the place of Pulumi Cloud's keys, or these where no file names an encryption.
+func (m *Move) copiesForTarget(ctx context.Context) (encryption.Copies, error) {
+	if err := m.target.Vault.AskPassphrase(ctx); err != nil {
+		return encryption.Copies{}, err
+	}
+	e, err := m.target.Engine(ctx)
+	if err != nil {
+		return encryption.Copies{}, err
+	}
+	return m.target.Vault.Copies(e)
+}
+
+func (m *Move) copier() (stacks.Copier, error) {
+	c := stacks.Copier{From: m.source.Stacks, To: m.target.Stacks}
+	if m.source.Settings.Managed() == m.target.Settings.Managed() && !m.target.Settings.Managed() {
+		return c, nil // the copies have the keys of the originals
+	}
+	scheme, err := m.target.Vault.Scheme()
+	if err != nil {
+		return c, err
+	}
+	service := strings.TrimSuffix(m.target.Settings.Backend.Text, "/")
+	c.Encrypt = func(project, before string) *stacks.Encryption {
+		switch byService := scheme == (encryption.Scheme{}) && m.target.Settings.Managed(); {
+		case before == "service" && byService, // with the key of another stack
+			before == "passphrase" && byService && !m.source.Vault.IsApart(project):
+			return &stacks.Encryption{Service: service}
+		case before == "service":
+			return &stacks.Encryption{Salt: scheme.Salt, Provider: scheme.Provider, DataKey: scheme.DataKey}
+		}
+		return nil
+	}
+	return c, nil
 }
 
 // Carry copies the states, one after the other, and then records the new backend.
 func (m *Move) Carry(ctx context.Context, report func(Moved)) error {
+	copier, err := m.copier()
+	if err != nil {
+		return err
+	}
 	for _, project := range m.Projects {
 		if !m.there[project] {
-			if err := m.copier().Copy(ctx, project); err != nil {
+			if err := copier.Copy(ctx, project); err != nil {
 				return err
 			}
 		}
@@ -207,6 +245,12 @@ func (m *Move) Carry(ctx context.Context, report func(Moved)) error {
 	if err := m.copyRolled(ctx); err != nil {
 		return fmt.Errorf("copying what was rolled out: %w", err)
 	}
+	// The files come last: until here operations use the old backend, whose encryption they have.
+	files, err := m.source.Vault.ResealFor(ctx, m.target.Vault)
+	if err != nil {
+		return fmt.Errorf("encrypting the secrets of the files for the new backend: %w", err)
+	}
+	m.Resealed = files
 	return RecordBackend(m.target)
 }
 
@@ -260,6 +304,6 @@ func (m *Move) Removal() string {
 	names := lists.Map(m.Projects, func(project string) string { return project + "/" + scope.Stack(project) })
 	backend := strings.ReplaceAll(event.MaskURLs(m.source.Settings.Backend.Text), "'", `'\''`)
 	return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack "+
-		"\"organization/$stack\"; done",
-		strings.Join(names, " "), config.BackendVariable, backend)
+		"\"%s/$stack\"; done",
+		strings.Join(names, " "), config.BackendVariable, backend, m.source.Stacks.Organization())
 }

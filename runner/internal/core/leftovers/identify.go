@@ -105,7 +105,13 @@ func (f Finder) Unlock(ctx context.Context, locks []Lock) ([]string, error) {
 		if slices.Contains(unlocked, l.Project) {
 			continue
 		}
-		if err := f.Stacks.Cancel(ctx, l.Project); err != nil {
+		err := error(nil)
+		if l.update != "" {
+			err = f.Stacks.CancelUpdate(ctx, l.Project, l.update)
+		} else {
+			err = f.Stacks.Cancel(ctx, l.Project)
+		}
+		if err != nil {
 			return unlocked, err
 		}
 		unlocked = append(unlocked, l.Project)

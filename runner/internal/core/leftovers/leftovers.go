@@ -63,6 +63,7 @@ type Lock struct {
 	Dead    bool   // it is certain that its process ran on this machine and is gone
 	ending  bool   // it is certain that the run at its time was on this machine and is gone
 	key     string // in the store; "" where there is none
+	update  string // at Pulumi Cloud; "" for other backends
 }
 
 // String says whose lock it is.
@@ -81,7 +82,10 @@ func (f Finder) Locks(ctx context.Context, projects []string) ([]Lock, error) {
 		return nil, err
 	}
 	if store == nil {
-		var left []Lock
+		left, err := f.updates(ctx, projects)
+		if err != nil {
+			return nil, err
+		}
 		for _, project := range projects {
 			if f.Stacks.Summary(project).Updating {
 				left = append(left, Lock{Project: project, Holder: "an update, says the backend"})
@@ -98,6 +102,21 @@ func (f Finder) Locks(ctx context.Context, projects []string) ([]Lock, error) {
 			Project: l.Project, Holder: l.String(), Dead: f.isDead(l), ending: f.Terms.IsOver(l.Created), key: l.Key,
 		}
 	}), nil
+}
+
+// updates lists the updates at Pulumi Cloud that hold stacks. Those that a process on this machine has begun are dead
+// once it is gone: it has written down which they are.
+func (f Finder) updates(ctx context.Context, projects []string) ([]Lock, error) {
+	running, err := f.Stacks.Running(ctx, projects)
+	return lists.Map(running, func(r stacks.Running) Lock {
+		holder := fmt.Sprintf("the %s of %s since %s", r.Kind, r.Author, r.Started.Format(time.DateTime))
+		l := Lock{Project: r.Project, Holder: holder, update: r.ID}
+		if r.Begun != nil {
+			began := time.UnixMilli(r.Begun.Started)
+			l.Dead, l.ending = f.Terms.IsGone(r.Begun.Host, r.Begun.PID, began), f.Terms.IsOver(began)
+		}
+		return l
+	}), err
 }
 
 // isDead reports whether it is certain that the holder of a lock is gone. The name of
@@ -250,7 +269,11 @@ func (f Finder) Clear(ctx context.Context, found Found) error {
 func (f Finder) RemoveDeadLocks(ctx context.Context, p plan.Plan) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
 	defer cancel()
-	locks, err := f.Locks(ctx, p.Names())
+	projects := p.Names()
+	if f.Stacks.AtService() {
+		projects = f.Stacks.HasBegun(projects) // to ask about the others would be a request for each
+	}
+	locks, err := f.Locks(ctx, projects)
 	if err != nil {
 		return err
 	}
@@ -270,7 +293,12 @@ func (f Finder) Remove(ctx context.Context, locks []Lock) error {
 	}
 	store, err := f.LockStore(ctx)
 	for _, l := range locks {
-		if err == nil {
+		switch {
+		case err != nil:
+			return err
+		case l.update != "":
+			err = f.Stacks.CancelUpdate(ctx, l.Project, l.update)
+		default:
 			err = store.Delete(ctx, l.key)
 		}
 	}

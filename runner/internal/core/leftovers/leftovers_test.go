@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/statefiles"
 )
@@ -280,4 +282,82 @@ func put(t *testing.T, path, content string) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// service is Pulumi Cloud with an update that holds the stack of certmgr.
+type service struct{ cancelled *[]string }
+
+func (s service) Read(context.Context, wire.ReadStacks) (map[string]wire.ServiceStack, error) {
+	if len(*s.cancelled) > 0 {
+		return map[string]wire.ServiceStack{"organization/certmgr/dev": {}}, nil
+	}
+	return map[string]wire.ServiceStack{"organization/certmgr/dev": {Update: &wire.ServiceUpdate{ID: "u1", Kind: "update", Author: "alice"}}}, nil
+}
+
+func (service) Seal(context.Context, wire.SealValues) (wire.SealedValues, error) { return nil, nil }
+
+func (s service) Cancel(_ context.Context, question wire.CancelUpdate) (bool, error) {
+	*s.cancelled = append(*s.cancelled, question.Stack+" "+question.Update)
+	return true, nil
+}
+
+// TestUpdatesAtPulumiCloud: an update is dead if a process of this machine has begun it, as it has written down, and is
+// gone. Another one may be anybody's.
+func TestUpdatesAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		update string // that is written down
+		pid    int
+		dead   bool
+	}{
+		"of a process that is gone":            {"u1", gonePID(t), true},
+		"of a process that lives":              {"u1", os.Getpid(), false},
+		"another one than what was begun":      {"u0", gonePID(t), false},
+		"of nobody who has written down which": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			updates, cancelled := t.TempDir(), []string{}
+			imported := 0
+			deployed, err := stacks.Open(t.Context(), stacks.Options{Command: pulumi{imported: &imported}, Stack: "dev", Organization: "organization",
+				WorkDir: t.TempDir(), Service: service{&cancelled}, UpdatesDir: updates})
+			if err != nil {
+				t.Fatal(err)
+			}
+			terms := lock.Terms(filepath.Join(t.TempDir(), "terms.json"))
+			owner := lock.Self("up", "run", time.Now().Add(-time.Minute))
+			if err := terms.Begin(owner); err != nil {
+				t.Fatal(err)
+			}
+			if test.update != "" {
+				put(t, filepath.Join(updates, "certmgr.json"), fmt.Sprintf(`{"update": %q, "host": %q, "pid": %d, "started": %d}`, test.update,
+					owner.Host, test.pid, time.Now().UnixMilli()))
+			}
+			f := Finder{Stacks: deployed, Terms: terms, Projects: []string{"certmgr"}, Command: func(name string) string { return name },
+				LockStore: func(context.Context) (statefiles.LockStore, error) { return nil, nil }}
+			locks, err := f.Locks(t.Context(), []string{"certmgr"})
+			if err != nil || len(locks) != 1 || locks[0].Dead != test.dead || !strings.Contains(locks[0].String(), "the update of alice") {
+				t.Fatalf("locks %+v, %v", locks, err)
+			}
+			if err := f.RemoveDeadLocks(t.Context(), plan.Plan{Steps: []plan.Step{{Project: model.Project{Name: "certmgr"}}}}); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(cancelled) > 0; got != test.dead {
+				t.Errorf("cancelled %v", cancelled)
+			}
+			if unlocked, err := f.Unlock(t.Context(), locks); err != nil || len(unlocked) != 1 || cancelled[len(cancelled)-1] != "organization/certmgr/dev u1" {
+				t.Errorf("unlocked %v by %v, %v", unlocked, cancelled, err)
+			}
+		})
+	}
+}
+
+// gonePID returns the number of a process that has ended.
+func gonePID(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid
 }

@@ -60,7 +60,8 @@ type Removal struct {
 // Execution says how a plan runs.
 type Execution struct {
 	Parallel  int
-	Resources int // at once in one project; 0 leaves it to Pulumi
+	Resources int    // at once in one project; 0 leaves it to Pulumi
+	Message   string // in the history of each stack; "" leaves it to Pulumi
 	OnError   executor.OnError
 	Retry     int
 	Timeouts  []Timeout

@@ -73,6 +73,7 @@ func (j *job) newOperator(op operation.Operation, before checks) operator {
 		task: stacks.Task{
 			Operation: op, ParallelResources: j.Execution.Resources, Remove: j.Removal.Stacks || j.Removal.Orphans,
 			Forget: j.Removal.Forget, Clear: j.Repair, Record: op == operation.Preview, PolicyPacks: j.Guards.Packs,
+			Message: j.Execution.Message,
 		},
 	}
 	if op == operation.Preview {
@@ -134,5 +135,6 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		o.contract.after(step, task.Operation, outcome.Outputs, emit)
 		o.known.Done(ctx, step, outcome)
 	}
-	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown}, err
+	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown,
+		Link: outcome.Link}, err
 }

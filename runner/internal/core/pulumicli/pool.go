@@ -54,6 +54,7 @@ type workers struct {
 	waiting  []chan *worker // commands that wait for a worker, in order
 	started  int
 	closed   bool
+	known    []wire.Known // answers of Pulumi Cloud that any worker got
 }
 
 // patience is how long a command waits for a busy worker.
@@ -146,15 +147,18 @@ func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, std
 		return "", "", unknownExit, err
 	}
 	request.Keys = w.lacks(p.ownKeys())
+	request.Known = p.news(w)
 	out, errs := newSinks(stdout), newSinks(stderr)
 	stop := cancelWith(ctx, w.process.Process.Pid, args, p.grace)
-	code, found, err := w.do(request, out, errs)
+	last, err := w.do(request, out, errs)
 	stop()
-	p.foresight.take(found)
 	if err != nil {
 		p.drop(w)
 		return out.String(), errs.String(), unknownExit, err
 	}
+	p.foresight.take(last.Found)
+	p.learn(last.Known)
+	code := *last.Exit
 	if w.commands++; w.commands < p.most {
 		p.giveBack(w)
 	} else {
@@ -164,6 +168,22 @@ func (p *Pool) Run(ctx context.Context, dir string, stdin io.Reader, stdout, std
 		err = &ExitError{Code: code}
 	}
 	return out.String(), errs.String(), code, err
+}
+
+// learn keeps answers of Pulumi Cloud for the other workers.
+func (p *workers) learn(known []wire.Known) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known = append(p.known, known...)
+}
+
+// news returns the answers that a worker was not sent yet.
+func (p *workers) news(w *worker) []wire.Known {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	news := p.known[w.known:]
+	w.known = len(p.known)
+	return news
 }
 
 // Kill kills all workers. Their locks may remain.

@@ -36,6 +36,7 @@ type worker struct {
 	waited   func() error
 	keys     []wire.Key // keys of the worker; owned by the command that has taken the worker
 	commands int        // number of commands it has run; likewise
+	known    int        // how many answers of Pulumi Cloud it was sent; likewise
 }
 
 // startWorker starts a worker in its own session, so that the terminal's signals reach it only through the runner, and
@@ -103,25 +104,25 @@ func (w *worker) lacks(keys []wire.Key) []wire.Key {
 	return keys
 }
 
-// do runs one request and returns the command's exit code, and the outputs of a preview. An
-// error means that the worker itself failed and cannot be used again.
-func (w *worker) do(request wire.Request, stdout, stderr io.Writer) (int, *wire.Found, error) {
+// do runs one request and returns the last reply, with the command's exit code. An error means that the worker itself
+// failed and cannot be used again.
+func (w *worker) do(request wire.Request, stdout, stderr io.Writer) (last wire.Reply, err error) {
 	if err := w.requests.Encode(request); err != nil {
-		return 0, nil, w.failure(err)
+		return last, w.failure(err)
 	}
 	for {
 		var reply wire.Reply
 		if err := w.replies.Decode(&reply); err != nil {
-			return 0, nil, w.failure(err)
+			return last, w.failure(err)
 		}
 		if reply.Exit != nil {
-			return *reply.Exit, reply.Found, nil
+			return reply, nil
 		}
 		if _, err := stdout.Write(reply.Stdout); err != nil {
-			return 0, nil, err
+			return last, err
 		}
 		if _, err := stderr.Write(reply.Stderr); err != nil {
-			return 0, nil, err
+			return last, err
 		}
 	}
 }

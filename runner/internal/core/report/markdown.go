@@ -41,7 +41,7 @@ func markdownTable(b *strings.Builder, s *event.Summary) {
 	b.WriteString("| Project | Result | Changes | Time | Reason |\n|---|---|---|---:|---|\n")
 	for _, step := range s.Steps {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n",
-			inline(step.Name), result(step), changes(step), took(step), inline(step.Reason))
+			linked(step), result(step), changes(step), took(step), inline(step.Reason))
 	}
 }
 
@@ -90,4 +90,12 @@ func fenced(text string) string {
 		fence += "`"
 	}
 	return fence + "\n" + text + "\n" + fence
+}
+
+// linked returns the name of a project, as a link to the page of its update at Pulumi Cloud if there is one.
+func linked(step event.Step) string {
+	if step.Link == "" {
+		return inline(step.Name)
+	}
+	return "[" + inline(step.Name) + "](" + step.Link + ")"
 }

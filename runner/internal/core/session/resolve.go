@@ -185,8 +185,9 @@ func (s *Session) openVault() {
 		ProjectStackFiles: stackFiles, ProjectsEncrypt: covered, Elsewhere: elsewhere,
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Backend: vault.Backend{
-			Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt,
-			Shared: func(ctx context.Context) (lock.Store, error) { return s.RunLock().KeyChange(ctx) },
+			Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt, Service: s.keyService(),
+			StackOf: func(project string) string { return o.Known().StackNames().Of(project, s.Settings.Stack.Text) },
+			Shared:  func(ctx context.Context) (lock.Store, error) { return s.RunLock().KeyChange(ctx) },
 		},
 	})
 	s.Vault.Needed = o.NeedSecrets && err == nil && selected.ReadsSecrets(s.Vault.IsSet)

@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
@@ -10,7 +11,13 @@ import (
 )
 
 // Copier copies states between the same stacks of two backends.
-type Copier struct{ From, To *Set }
+type Copier struct {
+	From, To *Set
+	// Encrypt says how the copies are encrypted, where the new backend does not keep the encryption of the old one. It
+	// is asked with the type of encryption in the old state, such as "passphrase" or "service", and returns nil to keep
+	// it.
+	Encrypt func(project, before string) *Encryption
+}
 
 // HasCopied reports whether the new backend has the state of a project's stack already. A
 // different state there is an error.
@@ -31,7 +38,7 @@ func (c Copier) HasCopied(ctx context.Context, project string) (bool, error) {
 
 // Copy copies the state of a project's stack to the same stack of the new backend,
 // which has none or one without resources; reads it back, and compares both. Secrets stay
-// encrypted with the same key.
+// encrypted with the same key, unless Encrypt names another one.
 func (c Copier) Copy(ctx context.Context, project string) error {
 	content, err := c.From.Export(ctx, project)
 	if err != nil {
@@ -45,7 +52,11 @@ func (c Copier) Copy(ctx context.Context, project string) error {
 	if !c.From.IsDeployed(project) {
 		return nil
 	}
-	if err := c.To.restore(ctx, project, nil, content); err != nil {
+	content, env, err := c.encrypt(ctx, project, content)
+	if err != nil {
+		return err
+	}
+	if err := c.To.restore(ctx, project, env, c.renamed(content)); err != nil {
 		return fmt.Errorf("writing the state of %s: %w", project, err)
 	}
 	same, err := c.isSame(ctx, project)
@@ -53,6 +64,43 @@ func (c Copier) Copy(ctx context.Context, project string) error {
 		err = fmt.Errorf("the copy of the state of %s differs from the original", project)
 	}
 	return err
+}
+
+// encrypt returns an exported state for the new backend, and the variables that Pulumi needs to import it. A state whose
+// encryption changes is in plain text there, in this process only.
+func (c Copier) encrypt(ctx context.Context, project string, content []byte) ([]byte, map[string]string, error) {
+	before, err := providerIn(content)
+	if err != nil || before == nil || c.Encrypt == nil {
+		return content, nil, wrapState(project, err)
+	}
+	to := c.Encrypt(project, before.Type)
+	if to == nil {
+		return content, nil, nil
+	}
+	wanted, err := c.To.inState(project, *to)
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, err := c.From.runOn(ctx, project, "stack", "export", "--show-secrets")
+	if err != nil {
+		return nil, nil, fmt.Errorf("decrypting the state of %s: %w", project, err)
+	}
+	renewed, err := withProvider([]byte(plain), wanted)
+	return renewed, to.Env, wrapState(project, err)
+}
+
+// renamed returns a state in which references to stacks of the environment name the organization of the new backend,
+// as the programs do there. Without that the next up would read all of them anew.
+func (c Copier) renamed(content []byte) []byte {
+	from, to := c.From.options.Organization, c.To.options.Organization
+	if from == to {
+		return content
+	}
+	for _, project := range c.From.listed() {
+		stack := "/" + project + "/" + c.From.stackOf(project) + `"`
+		content = bytes.ReplaceAll(content, []byte(`"`+from+stack), []byte(`"`+to+stack))
+	}
+	return content
 }
 
 // isSame reports whether two backends have the same state of a project's stack. Each
@@ -65,8 +113,15 @@ func (c Copier) isSame(ctx context.Context, project string) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("decrypting the state of %s: %w", project, err)
 		}
-		if plain[i], err = withoutManifest([]byte(output)); err != nil {
+		exported := []byte(output)
+		if set == c.From {
+			exported = c.renamed(exported)
+		}
+		if plain[i], err = withoutManifest(exported); err != nil {
 			return false, wrapState(project, err)
+		}
+		if c.Encrypt != nil {
+			delete(plain[i], "secrets_providers")
 		}
 	}
 	return reflect.DeepEqual(plain[0], plain[1]), nil

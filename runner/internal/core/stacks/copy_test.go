@@ -38,7 +38,7 @@ func TestCopier(t *testing.T) {
 			from, to := openFake(t, newFake(t, test.from...), "vpc"), openFake(t, target)
 			from.remember("vpc", func(s *Summary) { s.Resources = 1 })
 			to.remember("vpc", func(s *Summary) { s.Exists = test.exists })
-			err := Copier{from, to}.Copy(t.Context(), "vpc")
+			err := Copier{From: from, To: to}.Copy(t.Context(), "vpc")
 			if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("got %v", err)
 			}
@@ -55,12 +55,12 @@ func TestHasCopied(t *testing.T) {
 		from := openFake(t, newFake(t, call{args: "stack export --show-secrets", stdout: inState("1", "a")}), "vpc")
 		to := openFake(t, newFake(t, call{args: "stack export --show-secrets", stdout: inState("2", secret)}), "vpc")
 		to.remember("vpc", func(s *Summary) { s.Resources = 1 })
-		if has, err := (Copier{from, to}).HasCopied(t.Context(), "vpc"); has != want || (err == nil) != want {
+		if has, err := (Copier{From: from, To: to}).HasCopied(t.Context(), "vpc"); has != want || (err == nil) != want {
 			t.Errorf("%s: %t, %v", secret, has, err)
 		}
 	}
 	from, to := openFake(t, newFake(t), "vpc"), openFake(t, newFake(t), "vpc")
-	if has, err := (Copier{from, to}).HasCopied(t.Context(), "vpc"); has || err != nil {
+	if has, err := (Copier{From: from, To: to}).HasCopied(t.Context(), "vpc"); has || err != nil {
 		t.Errorf("a stack without resources: %t, %v", has, err)
 	}
 }

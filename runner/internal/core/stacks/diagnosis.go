@@ -109,6 +109,13 @@ var diagnoses = sync.OnceValue(func() []diagnosis {
 				`|\b500 Internal|StatusCode: 500`),
 			advice: "the cloud has failed, not the configuration: try again with --resume, or let --retry do it"},
 
+		{kind: "lost update",
+			pattern: regexp.MustCompile(`(?i)(failed to save snapshot|writing snapshot|failed to complete update|lease)` +
+				`.{0,200}\[(401|403|409)\]`),
+			advice: "Pulumi Cloud has ended this update: someone has cancelled it, or its lease was not renewed in time; " +
+				"`runner status` shows what there is, and --resume continues"},
+		{kind: "not logged in", pattern: regexp.MustCompile(`this command requires logging in`),
+			advice: "Pulumi Cloud wants a valid access token: set PULUMI_ACCESS_TOKEN, or log in with `runner login`"},
 		{kind: "expired credentials",
 			pattern: regexp.MustCompile(`(?i)ExpiredToken|token (is|has) expired` +
 				`|security token included in the request is expired|SSO session .{0,40}(expired|invalid)`),

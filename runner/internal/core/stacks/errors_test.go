@@ -46,7 +46,7 @@ func TestErrorsOfCommands(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c := copies{Options{Masker: event.NewMasker("hunter2-hunter2")}}
+			c := newCopies(Options{Masker: event.NewMasker("hunter2-hunter2")})
 			if got := c.explain(failed(), test.stderr).Error(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}

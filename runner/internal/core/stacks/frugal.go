@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,6 +77,12 @@ func (a *arrival) await(ctx context.Context) error {
 func reachable(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
+		// The Automation API quotes a message as for a shell, and no shell takes the quotes off.
+		if quoted, ok := strings.CutPrefix(arg, "--message="); ok {
+			if text, err := strconv.Unquote(quoted); err == nil {
+				args[i] = "--message=" + text
+			}
+		}
 		if port, ok := strings.CutPrefix(arg, "tcp://localhost:"); ok && i > 0 && args[i-1] == "--event-log" {
 			args[i] = "tcp://127.0.0.1:" + port
 		}

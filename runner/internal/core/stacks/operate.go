@@ -41,6 +41,8 @@ type Task struct {
 	Clear bool
 	// Record keeps what a preview finds: see Previewed.
 	Record bool
+	// Message says why, in the history of the stack; "" leaves it to Pulumi.
+	Message string
 	// PolicyPacks are directories with Pulumi's policy packs, for up and preview.
 	PolicyPacks []string
 	// Secrets reports, after an up, whether the secret output of a name has changed.
@@ -62,6 +64,8 @@ type Outcome struct {
 	Asked []string
 	// Warnings is the number of warnings that the program and its providers have emitted.
 	Warnings int
+	// Link leads to the page of the update at Pulumi Cloud; "" where there is none.
+	Link string
 }
 
 // Operate does a task. Events about resources, and diagnostics, go to emit while
@@ -91,8 +95,10 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	e.forgetQuestions(w.project)
 	err = perform(ctx, task, at, targets, w.engine.channel)
 	w.engine.wait()
+	e.read.forget(w.project)
+	link := e.endUpdate(w.project, err != nil)
 	err = w.verdict(ctx, err)
-	outcome := Outcome{Changes: w.engine.result()}
+	outcome := Outcome{Changes: w.engine.result(), Link: link}
 	if err != nil {
 		return outcome, err
 	}
@@ -206,18 +212,19 @@ func perform(ctx context.Context, task Task, at place, targets []string, channel
 	case operation.Up:
 		_, err = at.Up(ctx, optup.EventStreams(channel), optup.ShowSecrets(false),
 			optup.SuppressOutputs(), optup.UserAgent(agent), optup.ConfigFile(at.stackFile), optup.Parallel(resources),
-			optup.PolicyPacks(task.PolicyPacks...))
+			optup.PolicyPacks(task.PolicyPacks...), optup.Message(task.Message))
 	case operation.Preview:
 		options := []optpreview.Option{optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
 			optpreview.UserAgent(agent), optpreview.ConfigFile(at.stackFile), optpreview.Parallel(resources),
-			optpreview.PolicyPacks(task.PolicyPacks...)}
+			optpreview.PolicyPacks(task.PolicyPacks...), optpreview.Message(task.Message)}
 		if task.Fresh {
 			options = append(options, optpreview.Refresh())
 		}
 		_, err = at.Preview(ctx, options...)
 	case operation.Refresh, operation.Drift:
 		options := []optrefresh.Option{optrefresh.EventStreams(channel), optrefresh.SuppressOutputs(),
-			optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile), optrefresh.Parallel(resources)}
+			optrefresh.UserAgent(agent), optrefresh.ConfigFile(at.stackFile), optrefresh.Parallel(resources),
+			optrefresh.Message(task.Message)}
 		if task.Operation == operation.Drift {
 			_, err = at.PreviewRefresh(ctx, options...)
 			break
@@ -230,7 +237,7 @@ func perform(ctx context.Context, task Task, at place, targets []string, channel
 	case operation.Destroy:
 		options := []optdestroy.Option{optdestroy.EventStreams(channel), optdestroy.ShowSecrets(false),
 			optdestroy.SuppressOutputs(), optdestroy.UserAgent(agent), optdestroy.ConfigFile(at.stackFile),
-			optdestroy.Parallel(resources)}
+			optdestroy.Parallel(resources), optdestroy.Message(task.Message)}
 		if task.InCluster {
 			options = append(options, optdestroy.Target(targets), optdestroy.TargetDependents())
 		}

@@ -112,6 +112,9 @@ func (e *Set) LastUpdate(ctx context.Context, project string) (update Update, ok
 	if !e.Summary(project).Exists {
 		return Update{}, false, nil
 	}
+	if e.options.Service != nil {
+		return e.lastUpdateAtService(ctx, project)
+	}
 	output, err := e.runOn(ctx, project, "stack", "history", "--json", "--page-size", "1", "--page", "1")
 	if err != nil {
 		return Update{}, false, fmt.Errorf("reading the history of %s: %w", project, err)
@@ -130,11 +133,7 @@ func (e *Set) LastUpdate(ctx context.Context, project string) (update Update, ok
 		return Update{}, false, nil
 	}
 	last := history[0]
-	op := operation.Operation(last.Kind)
-	if op == "update" {
-		op = operation.Up
-	}
-	return Update{Operation: op, Result: last.Result, Start: last.StartTime, End: last.EndTime}, true, nil
+	return Update{Operation: operationOf(last.Kind), Result: last.Result, Start: last.StartTime, End: last.EndTime}, true, nil
 }
 
 // The preview of a project is partial if the project reads outputs that are not

@@ -15,7 +15,11 @@ type Encryption struct {
 	Provider string            // URL of a key service, with
 	DataKey  string            // the data key that it keeps safe
 	Env      map[string]string // what the new one needs, such as the passphrase
+	Service  string            // the address of Pulumi Cloud, which encrypts with a key of each stack
 }
+
+// serviceProvider is the type of the encryption of Pulumi Cloud in a state.
+const serviceProvider = "service"
 
 // secretsProvider is what a state says about its encryption.
 type secretsProvider struct {
@@ -23,11 +27,15 @@ type secretsProvider struct {
 	State json.RawMessage `json:"state"`
 }
 
-// inState returns the encryption in the form of a state.
-func (n Encryption) inState() (secretsProvider, error) {
-	kind, state := "passphrase", map[string]string{"salt": n.Salt}
-	if n.Salt == "" {
-		kind, state = "cloud", map[string]string{"url": n.Provider, "encryptedkey": n.DataKey}
+// inState returns the encryption in the form of the state of a project's stack.
+func (c copies) inState(project string, n Encryption) (secretsProvider, error) {
+	kind, state := "cloud", map[string]string{"url": n.Provider, "encryptedkey": n.DataKey}
+	switch {
+	case n.Service != "":
+		kind, state = serviceProvider, map[string]string{"url": n.Service, "owner": c.options.Organization, "project": project,
+			"stack": c.stackOf(project)}
+	case n.Salt != "":
+		kind, state = "passphrase", map[string]string{"salt": n.Salt}
 	}
 	text, err := json.Marshal(state)
 	return secretsProvider{Type: kind, State: text}, err
@@ -70,7 +78,7 @@ func (e *Set) Salt(ctx context.Context) (string, error) {
 // commands that read and write the state, it is in plain text in this process
 // only.
 func (e *Set) Reencrypt(ctx context.Context, project string, to Encryption) (changed bool, err error) {
-	wanted, err := to.inState()
+	wanted, err := e.inState(project, to)
 	if err != nil {
 		return false, err
 	}

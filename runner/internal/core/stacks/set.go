@@ -23,6 +23,7 @@ import (
 
 	"mara/projects/model"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/machine/process"
@@ -47,7 +48,11 @@ type Options struct {
 	Plugins     map[string]string    // resource provider -> directory with its program
 	Masker      *event.Masker        // learns the secret values that come by
 	States      statefiles.Directory // of a file backend, where states are read without a command
-	Empty       bool                 // the backend has no stacks yet; it is not asked
+	Service     Service              // Pulumi Cloud; nil for other backends
+	UpdatesDir  string               // where workers write down the updates that they begin at a service
+	// Sealed returns what the shared files hold, encrypted with the key of another stack at the service.
+	Sealed func(context.Context) (Sealed, error)
+	Empty  bool // the backend has no stacks yet; it is not asked
 	// Direct are projects whose states are read from files. Asking the backend would
 	// read the states of all environments, and fails while another process writes one
 	// of them. Nil asks the backend.
@@ -79,7 +84,7 @@ type Summary struct {
 
 // Open asks the backend once which of the environment's stacks exist.
 func Open(ctx context.Context, options Options) (*Set, error) {
-	e := &Set{copies: copies{options}, summaries: map[string]Summary{}, seen: map[string]seen{},
+	e := &Set{copies: newCopies(options), summaries: map[string]Summary{}, seen: map[string]seen{},
 		outputs: map[string]map[string]any{}, previews: map[string]updateplan.Project{}, patience: patience}
 	if options.Standings != nil {
 		e.summaries = summariesOf(options.Standings)
@@ -113,6 +118,9 @@ func (e *Set) look(ctx context.Context) (map[string]Summary, error) {
 		return summariesOf(standings), err
 	}
 	all, err := e.list(ctx)
+	if err == nil && e.options.Service != nil {
+		err = e.countAtService(ctx, all[e.options.Stack])
+	}
 	return all[e.options.Stack], err
 }
 
@@ -122,7 +130,7 @@ func ListAll(ctx context.Context, options Options) (map[string]map[string]Summar
 	if options.Empty {
 		return nil, nil
 	}
-	return copies{options}.list(ctx)
+	return newCopies(options).list(ctx)
 }
 
 // vanished is what Pulumi says of a state that is being written, or removed, while
@@ -143,7 +151,7 @@ func (c copies) list(ctx context.Context) (map[string]map[string]Summary, error)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing the stacks: %w", err)
+		return nil, withAdvice(fmt.Errorf("listing the stacks: %w", err), "")
 	}
 	var listed []struct {
 		Name             string `json:"name"`
@@ -171,7 +179,7 @@ func (c copies) list(ctx context.Context) (map[string]map[string]Summary, error)
 // Organization asks for the organization of a Pulumi Cloud user: the default set
 // with `pulumi org set-default`, else the user's own.
 func Organization(ctx context.Context, command Command, dir string, env map[string]string) (string, error) {
-	c := copies{Options{Command: command, Env: env}}
+	c := newCopies(Options{Command: command, Env: env})
 	if organization, err := c.run(ctx, dir, "org", "get-default"); err == nil {
 		if organization = strings.TrimSpace(organization); organization != "" && !strings.Contains(organization, " ") {
 			return organization, nil
@@ -190,6 +198,9 @@ func (c copies) ProjectOf(qualified string) (project string, ours bool) {
 	project, environment, ok := c.split(qualified)
 	return project, ok && environment == c.options.Stack
 }
+
+// Organization returns the first part of the full names of the stacks.
+func (c copies) Organization() string { return c.options.Organization }
 
 // split splits the full name of a stack: organization/project/stack. The
 // stack tells the environment.
@@ -271,5 +282,8 @@ func (c copies) executeOn(ctx context.Context, project string, stdin io.Reader, 
 	}
 	merged := c.environOf(project)
 	maps.Copy(merged, env)
+	if !wire.ReadsOnly(args) {
+		defer c.read.forget(project)
+	}
 	return c.execute(ctx, dir, stdin, merged, append(args, "--stack", c.qualified(project))...)
 }

@@ -146,7 +146,7 @@ func replaceSecrets(value any, open func(ciphertext string) (string, error)) (_ 
 // StandingsIn reads the standings of stacks whose states are files, without a
 // command. Projects without a stack are skipped.
 func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
-	c := copies{o}
+	c := newCopies(o)
 	found := map[string]Standing{}
 	for _, project := range projects {
 		content, err := o.States.Read(project)

@@ -83,7 +83,7 @@ func TestChangedOutputs(t *testing.T) {
 // TestStanding: it tells of references to stacks of others.
 func TestStanding(t *testing.T) {
 	t.Parallel()
-	e := copies{Options{Organization: "organization", Stack: "dev"}}
+	e := newCopies(Options{Organization: "organization", Stack: "dev"})
 	standing, err := e.standingOf([]byte(`{"manifest": {"time": "2026-11-20T12:00:00Z"}, "resources": [
 		{"type": "pulumi:pulumi:Stack", "outputs": {"a": 1}},
 		{"type": "pulumi:pulumi:StackReference", "id": "organization/network/dev"},

@@ -155,7 +155,14 @@ func (e *Set) rawState(ctx context.Context, project string) (json.RawMessage, er
 	if !e.Summary(project).Exists {
 		return nil, nil
 	}
-	return e.exportState(ctx, project)
+	if e.options.Service == nil {
+		return e.exportState(ctx, project)
+	}
+	if state, ok := e.read.state(project); ok {
+		return state, nil
+	}
+	states, err := e.readStates(ctx, []string{project})
+	return states[project], err
 }
 
 // MadeOf says for each resource of a project, by its URN, what resources its inputs
@@ -250,7 +257,10 @@ func ReadAll(ctx context.Context, options Options, wanted func(environment strin
 func exportAll(ctx context.Context, options Options, stack string, projects []string) (map[string]json.RawMessage,
 	error) {
 	options.Stack, options.WorkDir = stack, filepath.Join(options.WorkDir, stack)
-	found, err := parallel.Limited(ctx, len(projects), projects, copies{options}.exportState)
+	if options.Service != nil {
+		return newCopies(options).readStates(ctx, projects)
+	}
+	found, err := parallel.Limited(ctx, len(projects), projects, newCopies(options).exportState)
 	if err != nil {
 		return nil, err
 	}

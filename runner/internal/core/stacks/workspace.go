@@ -22,7 +22,12 @@ import (
 
 // copies are the working copies of the projects of an environment, in which
 // Pulumi's commands run. What they know is in the options.
-type copies struct{ options Options }
+type copies struct {
+	options Options
+	read    *readings // of a Service
+}
+
+func newCopies(o Options) copies { return copies{options: o, read: &readings{}} }
 
 // Directory is a project that has a directory of its own, with a Pulumi.yaml.
 type Directory struct {
@@ -50,7 +55,13 @@ func (e *Set) placeOf(ctx context.Context, project string, command Command, even
 		return place{}, err
 	}
 	p := place{stackFile: filepath.Join(dir, e.stackFileName(project))}
+	if err := e.sealCopy(ctx, project, p.stackFile); err != nil {
+		return place{}, err
+	}
 	env := e.environOf(project)
+	if file := e.begunFile(project); file != "" {
+		env[wire.UpdateVariable] = file
+	}
 	env[wire.QuestionsVariable] = filepath.Join(dir, questionsFile)
 	if directory, ok := e.options.Directories[project]; ok {
 		dir = directory.Path
@@ -146,7 +157,7 @@ func (c copies) secretsProvider(project string) string {
 // Install installs what a project's program depends on, in its directory.
 func Install(ctx context.Context, command Command, dir string, env map[string]string, flags ...string) error {
 	args := append([]string{"install", "--non-interactive"}, flags...)
-	_, err := copies{Options{Command: command, Env: env}}.run(ctx, dir, args...)
+	_, err := newCopies(Options{Command: command, Env: env}).run(ctx, dir, args...)
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("`pulumi install` in %s: %w", dir, err)
 	}

@@ -22,7 +22,21 @@ type ending struct {
 }
 
 func (e ending) render() string {
-	return e.failures() + e.differences() + e.reasons() + e.table() + e.totals()
+	return e.failures() + e.differences() + e.reasons() + e.table() + e.links() + e.totals()
+}
+
+// links renders where Pulumi Cloud shows the updates.
+func (e ending) links() string {
+	table := typeset.Table{Columns: make([]typeset.Column, 2)}
+	for _, step := range e.summary.Steps {
+		if step.Link != "" {
+			table.Rows = append(table.Rows, []string{"  " + step.Name, step.Link})
+		}
+	}
+	if len(table.Rows) == 0 {
+		return ""
+	}
+	return "\n" + e.paint.bold("At Pulumi Cloud") + "\n" + table.Text(0)
 }
 
 // failures renders why steps have failed, with the diagnostics in full. What was

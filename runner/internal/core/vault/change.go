@@ -145,15 +145,7 @@ func (c *change) projects() []string {
 	if c.deployed == nil {
 		return nil
 	}
-	return slices.DeleteFunc(c.deployed.Projects(), c.isApart)
-}
-
-// isApart reports whether a project has a stack file of its own that says how it
-// is encrypted. That stays as it is, and the state with it.
-func (c *change) isApart(project string) bool {
-	file, there := c.ProjectStackFiles[project]
-	header, err := file.Header()
-	return there && err == nil && header != (config.Header{})
+	return slices.DeleteFunc(c.deployed.Projects(), c.IsApart)
 }
 
 // openNew opens the new encryption: a new one, or the one that an interrupted
@@ -294,7 +286,7 @@ func (c *change) end(ctx context.Context) error {
 		c.note("from now on use the new passphrase" + c.passphrasePlace())
 	}
 	for _, project := range slices.Sorted(maps.Keys(c.ProjectStackFiles)) {
-		if c.isApart(project) {
+		if c.IsApart(project) {
 			c.note(fmt.Sprintf("%s keeps the encryption that %s names", project, c.ProjectStackFiles[project].File))
 		}
 	}

@@ -35,6 +35,12 @@ func (v *Vault) Learn(ctx context.Context) error {
 	if err != nil || v.Simulated { // which drops them
 		return err
 	}
+	if _, err := v.Sealed(ctx); err != nil {
+		return err
+	}
+	if err := v.learnBeside(ctx); err != nil {
+		return err
+	}
 	parts := []part{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}}
 	for _, scheme := range schemes.Projects {
 		for _, file := range v.ProjectStackFiles {
@@ -44,7 +50,8 @@ func (v *Vault) Learn(ctx context.Context) error {
 		}
 	}
 	for _, part := range parts {
-		if len(part.content.Ciphertexts()) == 0 || v.options().UsesPassphrase(part.scheme) {
+		known := len(v.sealed) > 0 && part.scheme == (encryption.Scheme{}) // see Sealed
+		if known || len(part.content.Ciphertexts()) == 0 || v.options().UsesPassphrase(part.scheme) {
 			continue
 		}
 		service, err := v.service(ctx, part.scheme)

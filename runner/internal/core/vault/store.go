@@ -69,6 +69,11 @@ func (v *Vault) sealerOf(ctx context.Context, scheme encryption.Scheme) (encrypt
 // service opens a scheme that Pulumi itself has to encrypt with, in a directory of
 // its own.
 func (v *Vault) service(ctx context.Context, scheme encryption.Scheme) (encryption.Sealer, error) {
+	if scheme.Provider == "" {
+		if sealer, err := v.openServiceKey(ctx); err != nil || sealer != nil {
+			return sealer, err
+		}
+	}
 	e, err := v.Engine(ctx)
 	if err != nil {
 		return nil, err

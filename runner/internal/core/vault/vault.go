@@ -70,6 +70,10 @@ type Options struct {
 type Backend struct {
 	Engine       func(context.Context) (engine.Engine, error)
 	Organization func(ctx context.Context, dir string) (string, error)
+	// Service returns Pulumi Cloud, nil for other backends and for an installed Pulumi; StackOf returns the stack of a
+	// project.
+	Service func(context.Context) (Service, error)
+	StackOf func(project string) string
 	// DeployedSalt is the salt of the deployed states, "" when there is none.
 	DeployedSalt func(context.Context) (string, error)
 	// Shared returns where the backend keeps the note of an unfinished change of the key provider for others who share
@@ -102,6 +106,7 @@ type Vault struct {
 	sharedRead   bool
 	asked        bool // for that salt, which may take commands
 	keys         encryption.Keyring
+	sealed       map[string]string // see Sealed; nil until it is known
 	closers      []func() error
 }
 
@@ -143,10 +148,14 @@ func (v *Vault) options() encryption.Options {
 		Provider:     v.Provider,
 		Env:          v.Env,
 		Managed:      v.Settings.Managed(),
+		Seals:        v.Service != nil,
 		Without:      v.Without,
 		Skipped:      v.Skipped,
 
 		ProjectStackFiles: v.ProjectStackFiles,
+	}
+	if o.Managed && !v.Simulated {
+		o.Tags = v.tags()
 	}
 	o.ProjectsEncrypt = v.ProjectsEncrypt &&
 		len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0

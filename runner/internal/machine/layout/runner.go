@@ -60,6 +60,9 @@ func (r Runner) LockTerms(provider, stack string) string {
 	return r.join("terms", provider+"-"+stack+".json")
 }
 
+// Updates returns the directory in which is written down which updates of Pulumi Cloud a run of an environment has begun.
+func (r Runner) Updates(provider, stack string) string { return r.join("updates", provider+"-"+stack) }
+
 // SecretsLock returns the lock file of a stack's secrets file.
 func (r Runner) SecretsLock(stack string) string { return r.join("locks", "secrets-"+stack+".lock") }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // Version is the protocol's version; a worker of another version is refused.
-const Version = 5
+const Version = 6
 
 // The file descriptors a worker finds its pipes at.
 const (
@@ -50,6 +50,9 @@ type Request struct {
 	// Preview makes the command, a preview, read foreseen outputs, and the last reply
 	// say what the preview has found. Nil leaves the command as Pulumi has it.
 	Preview *Preview `json:"preview,omitempty"`
+
+	// Known are answers of Pulumi Cloud that other workers got, which this one need not ask for.
+	Known []Known `json:"known,omitempty"`
 }
 
 // Preview is what a preview is given.
@@ -111,8 +114,9 @@ type Key struct {
 
 // Reply is a piece of output, or the end of the request.
 type Reply struct {
-	Stdout []byte `json:"stdout,omitempty"`
-	Stderr []byte `json:"stderr,omitempty"`
-	Exit   *int   `json:"exit,omitempty"`  // set in the last reply only
-	Found  *Found `json:"found,omitempty"` // of a preview that has succeeded; in the last reply only
+	Stdout []byte  `json:"stdout,omitempty"`
+	Stderr []byte  `json:"stderr,omitempty"`
+	Exit   *int    `json:"exit,omitempty"`  // set in the last reply only
+	Found  *Found  `json:"found,omitempty"` // of a preview that has succeeded; in the last reply only
+	Known  []Known `json:"known,omitempty"` // answers of Pulumi Cloud that the command got; in the last reply only
 }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mara/runner/internal/core/pulumicli/wire"
+	"mara/runner/internal/testing/servicetest"
+)
+
+// atService is a worker whose states are at a server that speaks the protocol of Pulumi Cloud.
+type atService struct {
+	*testing.T
+	worker *worker
+	server *servicetest.Server
+	home   string
+}
+
+func newAtService(t *testing.T, options servicetest.Options) atService {
+	t.Helper()
+	return atService{t, startWorker(t), servicetest.New(t, options), t.TempDir()}
+}
+
+// ask has the worker answer a question.
+func (a atService) ask(verb string, question, answer any) string {
+	a.Helper()
+	input, err := json.Marshal(question)
+	if err != nil {
+		a.Fatal(err)
+	}
+	r := a.worker.do(wire.Request{Dir: a.home, Env: append(a.server.Env(), "HOME="+a.home, "PATH="+os.Getenv("PATH")), Stdin: input,
+		Args: []string{"service", verb}})
+	if r.code == 0 && answer != nil {
+		if err := json.Unmarshal([]byte(r.stdout), answer); err != nil {
+			a.Fatalf("%s: %v in %s", verb, err, r.stdout)
+		}
+	}
+	if r.code != 0 {
+		return r.stderr
+	}
+	return ""
+}
+
+func TestServiceSeals(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]servicetest.Options{"in batches": {}, "one by one": {NoBatches: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAtService(t, options)
+			values := wire.SealedValues{[]byte("secret"), []byte("another")}
+			if said := a.ask("seal", wire.SealValues{Stack: "acme/app/dev", Values: values}, nil); !strings.Contains(said, "not found") {
+				t.Errorf("a stack that does not exist: %q", said)
+			}
+			var sealed, unsealed wire.SealedValues
+			if said := a.ask("seal", wire.SealValues{Stack: "acme/app/dev", Values: values, Create: true}, &sealed); said != "" {
+				t.Fatal(said)
+			}
+			if said := a.ask("unseal", wire.SealValues{Stack: "acme/app/dev", Values: sealed}, &unsealed); said != "" {
+				t.Fatal(said)
+			}
+			if len(unsealed) != 2 || string(unsealed[0]) != "secret" || string(unsealed[1]) != "another" {
+				t.Errorf("unsealed %q", [][]byte(unsealed))
+			}
+		})
+	}
+}
+
+func TestServiceReads(t *testing.T) {
+	t.Parallel()
+	a := newAtService(t, servicetest.Options{})
+	if said := a.ask("seal", wire.SealValues{Stack: "acme/app/dev", Values: wire.SealedValues{[]byte("x")}, Create: true}, nil); said != "" {
+		t.Fatal(said)
+	}
+	var found map[string]wire.ServiceStack
+	question := wire.ReadStacks{Names: []string{"acme/app/dev", "acme/missing/dev"}, States: true, Updates: true, History: true}
+	if said := a.ask("read", question, &found); said != "" {
+		t.Fatal(said)
+	}
+	if stack, ok := found["acme/app/dev"]; !ok || len(found) != 1 || stack.Update != nil || stack.Last != nil || len(stack.State) == 0 {
+		t.Errorf("read %+v", found)
+	}
+	for _, once := range []string{"GET /api/capabilities", "GET /api/user", "GET /api/user/organizations/default"} {
+		if n := strings.Count(strings.Join(a.server.Asked(), "\n")+"\n", once+"\n"); n > 1 {
+			t.Errorf("two commands ask %d times for %s", n, once)
+		}
+	}
+	a.server.Set(servicetest.Fault{Path: "/app/", Status: 403, Message: "you may not see it"})
+	if said := a.ask("read", question, nil); !strings.Contains(said, "acme/app/dev") || !strings.Contains(said, "you may not see it") {
+		t.Errorf("a stack that is refused: %q", said)
+	}
+	a.server.Mend()
+	a.server.Set(servicetest.Fault{Status: 401})
+	if said := a.ask("read", question, nil); said == "" {
+		t.Error("a token that is not valid is accepted")
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/api/stacks/acme/app/dev/update": "acme/app/dev update ", "/api/stacks/acme/app/dev/destroy": "acme/app/dev destroy ",
+		"/api/stacks/acme/app/dev/update/u1": "acme/app/dev  u1", "/api/stacks/acme/app/dev/encrypt": "  ",
+		"/api/stacks/acme/app/dev/update/u1/complete": "  ", "/api/user": "  ",
+	} {
+		stack, kind, update := kindOf(path)
+		if got := strings.Join(stack, "/") + " " + kind + " " + update; got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// TestUpdateIsWrittenDown: before an update begins, a file says which.
+func TestUpdateIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]servicetest.Options{"two requests": {}, "one request": {BeginUpdate: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAtService(t, options)
+			write := func(file, content string) {
+				if err := os.WriteFile(filepath.Join(a.home, file), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write("Pulumi.yaml", "name: app\nruntime: yaml\n")
+			env := append(a.server.Env(), "HOME="+a.home, "PATH="+os.Getenv("PATH"), wire.UpdateVariable+"="+filepath.Join(a.home, "update.json"),
+				"PULUMI_CONSOLE_DOMAIN=console.example.com")
+			for _, args := range [][]string{{"stack", "init", "acme/app/dev"}, {"refresh", "--yes", "--stack", "acme/app/dev"}} {
+				if r := a.worker.do(wire.Request{Dir: a.home, Env: env, Args: args}); r.code != 0 {
+					t.Fatalf("%v: %s%s", args, r.stdout, r.stderr)
+				}
+			}
+			content, err := os.ReadFile(filepath.Join(a.home, "update.json"))
+			var begun wire.Begun
+			if err != nil || json.Unmarshal(content, &begun) != nil {
+				t.Fatalf("%s, %v", content, err)
+			}
+			link := "http://console.example.com/acme/app/dev/updates/1"
+			if begun.Stack != "acme/app/dev" || begun.Kind != "refresh" || begun.Update == "" || begun.PID == 0 || begun.Link != link {
+				t.Errorf("written down is %s", content)
+			}
+		})
+	}
+}
