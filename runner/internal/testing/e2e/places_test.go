@@ -24,6 +24,7 @@ type place struct {
 	multiply func(project, stack string, names []string)
 	versions func() map[string]string // of the server; nil for files
 	passage  *passage                 // between the environment and the backend; nil where none was asked for
+	service  bool                     // Pulumi Cloud, which has no place for the runner's locks
 }
 
 // The kinds of backends.

@@ -1,0 +1,366 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pulumi/pulumi/pkg/v3/backend"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"mara/runner/internal/testing/servicetest"
+)
+
+// replay makes a state of a journal as Pulumi's own packages do.
+func replay(base json.RawMessage, entries []apitype.JournalEntry) (json.RawMessage, error) {
+	var deployment apitype.DeploymentV3
+	if err := json.Unmarshal(base, &deployment); err != nil {
+		return nil, err
+	}
+	replayer := backend.NewJournalReplayer(&deployment)
+	for _, entry := range entries {
+		if err := replayer.Add(entry); err != nil {
+			return nil, err
+		}
+	}
+	replayed, err := replayer.GenerateDeployment()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(replayed.Deployment)
+}
+
+// atService has the environment store its states at a server that speaks the protocol of Pulumi Cloud. Its secrets have
+// no passphrase.
+func (e *environment) atService(s *servicetest.Server) {
+	e.env = append(slices.DeleteFunc(e.env, func(v string) bool { return strings.HasPrefix(v, "PULUMI_CONFIG_PASSPHRASE") }), s.Env()...)
+}
+
+// requests returns how often each kind of request was made, without the names of stacks and updates.
+func requests(s *servicetest.Server) map[string]int {
+	names := regexp.MustCompile(`/api/stacks/[^/]+/[^/]+/[^/]+`)
+	updates := regexp.MustCompile(`update-\d+`)
+	counts := map[string]int{}
+	for _, asked := range s.Asked() {
+		counts[updates.ReplaceAllString(names.ReplaceAllString(asked, "STACK"), "ID")]++
+	}
+	return counts
+}
+
+// TestPulumiCloud takes an example with secrets through its life with its states at Pulumi Cloud, as servers of different
+// abilities speak its protocol.
+func TestPulumiCloud(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]servicetest.Options{
+		"checkpoints": {NoBatches: true, NoCounts: true, NoDefault: true},
+		"differences": {Deltas: true, BeginUpdate: true, Page: 1},
+		"journals":    {Replay: replay, Outputs: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := servicetest.New(t, options)
+			t.Cleanup(func() { s.Dump(t) })
+			e := example(t, "own")
+			e.atService(s)
+			testLifeAtService(t, e, s, options)
+		})
+	}
+}
+
+func testLifeAtService(t *testing.T, e *environment, s *servicetest.Server, options servicetest.Options) {
+	organization := servicetest.Organization
+	if options.NoDefault {
+		organization = servicetest.User
+	}
+	up := e.succeed("up", "--yes", "--generate-secrets")
+	if !strings.Contains(up, "3 succeeded; 3 created") {
+		t.Errorf("the first up says %s", up)
+	}
+	if got := s.Stacks()[organization+"/shop/dev"]; got == 0 {
+		t.Fatalf("the stacks are %v", s.Stacks())
+	}
+	e.write("mara.yaml", "projects:\n- {path: network}\n- {path: database, reads: shop-network, config: {password: {generate: password}}}\n"+
+		"- {path: shop, reads: [shop-network, shop-database], config: {size: {allowed: [small, large]}}}\n") // without hooks, which always run
+	e.succeed("up", "--yes")
+
+	for command, most := range map[string]int{"up --yes": 5 + 2*3, "status": 5 + 2*3} {
+		s.Forget()
+		said := e.succeed(strings.Fields(command)...)
+		if n := len(s.Asked()); n > most {
+			t.Errorf("%s makes %d requests, at most %d are needed: %v", command, n, most, requests(s))
+		}
+		if command == "status" && !strings.Contains(said, "3 of 3 projects deployed") {
+			t.Errorf("status says %s", said)
+		}
+	}
+	s.Forget()
+	e.succeed("preview", "--force")
+	for _, once := range []string{"GET /api/capabilities", "GET /api/user", "GET /api/user/organizations/default"} {
+		if n := requests(s)[once]; n > 3 { // each worker that starts at the same time may ask
+			t.Errorf("a preview asks %d times for %s", n, once)
+		}
+	}
+
+	before := e.succeed("outputs", "shop-database", "login", "--show-secrets")
+	e.env = append(e.env, "NEW=a-new-password-of-the-owner")
+	e.succeed("secrets", "set", "shop-database:password", "env:NEW", "--yes")
+	e.succeed("up", "--yes")
+	after := e.succeed("outputs", "shop-database", "login", "--show-secrets")
+	if before == after || !strings.Contains(after, "a-new-password-of-the-owner") {
+		t.Errorf("after another password the login is %q, before %q", after, before)
+	}
+	e.succeed("drift")
+	e.succeed("refresh", "--yes")
+
+	files := "file://" + t.TempDir()
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE="+ownPassphrase)
+	e.succeed("state", "move", "--to", files, "--yes")
+	e.env = append(e.env, "PULUMI_BACKEND_URL="+files)
+	if got := e.succeed("up", "--yes"); !strings.Contains(got, "no changes") {
+		t.Errorf("after the move to files up says %s", got)
+	}
+	if got := e.succeed("outputs", "shop-database", "login", "--show-secrets"); got != after {
+		t.Errorf("after the move to files the login is %q", got)
+	}
+	other := servicetest.New(t, options)
+	again := other.URL
+	e.succeed("state", "move", "--to", again, "--yes")
+	e.env = append(e.env, "PULUMI_BACKEND_URL="+again)
+	if got := e.succeed("up", "--yes"); !strings.Contains(got, "no changes") {
+		t.Errorf("after the move back up says %s", got)
+	}
+	e.succeed("destroy", "--yes")
+	for name, n := range other.Stacks() {
+		if n > 0 {
+			t.Errorf("%s still has %d resources", name, n)
+		}
+	}
+	searchFor(t, map[string]string{"the access token": servicetest.Token, "the password": "a-new-password-of-the-owner"},
+		everyFileBelow(t, filepath.Join(e.root, ".runner")))
+}
+
+// TestKilledAtPulumiCloud kills a run and its engines in the middle of an update, which then holds its stack.
+func TestKilledAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	s := servicetest.New(t, servicetest.Options{})
+	e := elsewhere(t, place{backend: s.URL, env: s.Env()}, 2)
+	e.write("b/Pulumi.yaml", "name: b\nruntime: yaml\nresources:\n  a: {type: pulumi:pulumi:StackReference, properties: {name: \"${pulumi.organization}/a/${pulumi.stack}\"}}\n"+
+		"outputs: {size: \"${a.outputs[\\\"size\\\"]}\"}\n")
+	e.succeed("up", "-s", "e01", "--yes")
+	kill := func() {
+		t.Helper()
+		s.Set(servicetest.Fault{Method: "PATCH", Path: "/a/e01/update", Delay: time.Minute})
+		killed := e.command("up", "-s", "e01", "--yes", "--force")
+		if err := killed.Start(); err != nil {
+			t.Fatal(err)
+		}
+		marker := filepath.Join(e.root, ".runner/updates/own-e01/a.json")
+		waitFor(t, marker)
+		var begun struct{ PID int }
+		content, err := os.ReadFile(marker)
+		if err != nil || json.Unmarshal(content, &begun) != nil || begun.PID == 0 {
+			t.Fatalf("%s: %s, %v", marker, content, err)
+		}
+		for _, pid := range []int{killed.Process.Pid, begun.PID} {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = killed.Wait()
+		s.Mend()
+	}
+	kill()
+	if text := e.succeed("status", "-s", "e01"); !strings.Contains(text, "locked") || !strings.Contains(text, "by the update of alice") {
+		t.Errorf("status says %s", text)
+	}
+	if r := e.run("up", "-s", "e01", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "a is locked by the update of alice") {
+		t.Errorf("up beside the lock: exit code %d\n%s", r.code, r.stderr)
+	}
+	e.succeed("up", "-s", "e01", "--yes", "--resume")
+	kill()
+	if r := e.run("unlock", "-s", "e01", "--yes"); r.code != 0 || !strings.Contains(r.stdout, "unlocked a") {
+		t.Errorf("unlock: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	e.succeed("up", "-s", "e01", "--yes", "--resume")
+
+	// What another machine updates is not known to be dead.
+	kill()
+	if err := os.RemoveAll(filepath.Join(e.root, ".runner/updates")); err != nil {
+		t.Fatal(err)
+	}
+	if r := e.run("up", "-s", "e01", "--yes", "--resume"); r.code != 4 {
+		t.Errorf("--resume takes over a lock that may be someone else's: exit code %d\n%s", r.code, r.stderr)
+	}
+	if r := e.run("unlock", "-s", "e01", "--yes"); r.code != 4 || !strings.Contains(r.stderr, "--force") {
+		t.Errorf("unlock: exit code %d\n%s", r.code, r.stderr)
+	}
+	e.succeed("pulumi", "a", "-s", "e01", "--", "cancel", "--yes")
+	e.succeed("up", "-s", "e01", "--yes", "--resume")
+}
+
+// TestAdoptAtPulumiCloud adopts stacks that Pulumi itself has deployed to an organization, and looks at them.
+func TestAdoptAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	s := servicetest.New(t, servicetest.Options{NoCounts: true})
+	first := elsewhere(t, place{backend: s.URL, env: s.Env()}, 1)
+	first.write("b/Pulumi.yaml", "name: b\nruntime: yaml\noutputs: {text: b}\n")
+	first.succeed("up", "-s", "acme/e00", "--yes")
+	second := emptyEnvironment(t)
+	second.env = s.Env()
+	if err := os.CopyFS(second.root, os.DirFS(first.root)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(second.root, ".runner")); err != nil {
+		t.Fatal(err)
+	}
+	text := second.succeed("status", "-s", "acme/e00")
+	if !strings.Contains(text, "3 of 3 projects deployed") || strings.Contains(text, "never") || regexp.MustCompile(`-\d`).MatchString(text) {
+		t.Errorf("status says %s", text)
+	}
+}
+
+// TestHostilePulumiCloud: what Pulumi Cloud answers in trouble ends a command with one message, loses nothing, and the next
+// run succeeds.
+func TestHostilePulumiCloud(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		fault servicetest.Fault
+		want  string // of the message
+		code  int
+	}{
+		"the token is not valid":       {servicetest.Fault{Status: 401}, "PULUMI_ACCESS_TOKEN", 1},
+		"one stack is forbidden":       {servicetest.Fault{Path: "/acme/b/e00", Status: 403, Message: "you may not see it"}, "b", 1},
+		"an organization is not there": {servicetest.Fault{Path: "/api/user/stacks", Status: 404, Message: "Organization 'acme' not found"}, "Organization 'acme' not found", 1},
+		"too many requests":            {servicetest.Fault{Method: "PATCH", Path: "/checkpoint", Status: 429, RetryAfter: "1"}, "rate-limit", 1},
+		"another update":               {servicetest.Fault{Method: "POST", Path: "/a/e00/update/", Status: 409, Message: "Another update is currently in progress."}, "locked", 4},
+		"an error of the server":       {servicetest.Fault{Method: "POST", Path: "/a/e00/update", Status: 500, Message: "internal"}, "internal", 1},
+		"a page of a proxy":            {servicetest.Fault{Method: "POST", Path: "/a/e00/update", Status: 502, Body: "<html>Bad Gateway</html>"}, "502", 1},
+		"the lease is lost":            {servicetest.Fault{Method: "PATCH", Path: "/checkpoint", Status: 403, Message: "the lease has expired", After: 1}, "lease", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := servicetest.New(t, servicetest.Options{})
+			e := elsewhere(t, place{backend: s.URL, env: s.Env()}, 1)
+			e.write("b/Pulumi.yaml", "name: b\nruntime: yaml\noutputs: {text: b}\n")
+			e.succeed("up", "-s", "e00", "--yes")
+			states := fmt.Sprint(s.Stacks())
+			s.Set(test.fault)
+			e.write("config/pulumi/Pulumi.e00.yaml", "config:\n  a:size: \"5\"\n")
+			began := time.Now()
+			r := e.run("up", "-s", "e00", "--yes", "--force")
+			if took := time.Since(began); took > 90*time.Second {
+				t.Errorf("it takes %s", took)
+			}
+			if said := r.stdout + r.stderr; r.code != test.code || !strings.Contains(said, test.want) {
+				t.Errorf("exit code %d, want %d with %q:\n%s", r.code, test.code, test.want, said)
+			}
+			s.Mend()
+			if got := fmt.Sprint(s.Stacks()); got != states {
+				t.Errorf("before there were %s, then %s", states, got)
+			}
+			if r := e.run("up", "-s", "e00", "--yes", "--resume"); r.code != 0 {
+				e.succeed("unlock", "-s", "e00", "--yes", "--force")
+				e.succeed("up", "-s", "e00", "--yes", "--resume")
+			}
+			if got := e.succeed("outputs", "a", "size", "-s", "e00"); strings.TrimSpace(got) != "5" {
+				t.Errorf("in the end the output is %q", got)
+			}
+		})
+	}
+}
+
+// TestInterruptAtASlowPulumiCloud: Ctrl-C ends a command that waits for an answer.
+func TestInterruptAtASlowPulumiCloud(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"status", "up --yes", "preview", "outputs a"} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			s := servicetest.New(t, servicetest.Options{})
+			e := elsewhere(t, place{backend: s.URL, env: s.Env()}, 1)
+			e.write("b/Pulumi.yaml", "name: b\nruntime: yaml\noutputs: {text: b}\n")
+			e.succeed("up", "-s", "e00", "--yes")
+			s.Set(servicetest.Fault{Path: "/api/user/stacks", Delay: time.Minute})
+			s.Forget()
+			cmd := e.command(append(strings.Fields(command), "-s", "e00")...)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for range 100 {
+				if slices.Contains(s.Asked(), "GET /api/user/stacks") {
+					break
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			began := time.Now()
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			err := cmd.Wait()
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("it ends after %s", took)
+			}
+			if cmd.ProcessState.ExitCode() != 130 {
+				t.Errorf("it ends with %v", err)
+			}
+		})
+	}
+}
+
+// TestLifeAtPulumiCloud takes a fleet with its states at Pulumi Cloud through the life that it has elsewhere.
+func TestLifeAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	long(t)
+	s := servicetest.New(t, servicetest.Options{Replay: replay, BeginUpdate: true})
+	s.AddUser("needle-of-pulumi-cloud", "carol", "organization")
+	at := place{backend: s.URL, env: []string{"PULUMI_ACCESS_TOKEN=needle-of-pulumi-cloud"}, service: true,
+		trouble: func() { s.Set(servicetest.Fault{Method: "GET", Status: 503, Times: 3}) }}
+	life{place: at, again: s.URL, needle: "needle-of-pulumi-cloud"}.test(t)
+}
+
+// TestStatesAtPulumiBackend does the same with pulumi-backend, a public server that speaks the protocol of Pulumi Cloud.
+func TestStatesAtPulumiBackend(t *testing.T) {
+	t.Parallel()
+	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	version := emulator(t, "E2E_PULUMI_BACKEND", "pulumi-backend", "http://"+address+"/api/capabilities", "-addr", address,
+		"-single-tenant-token", "needle-of-pulumi-backend", "-org", "organization", "-user", "alice")
+	at := place{backend: "http://" + address, env: []string{"PULUMI_ACCESS_TOKEN=needle-of-pulumi-backend"}, service: true}
+	life{place: at, again: at.backend, needle: "needle-of-pulumi-backend"}.test(t)
+	recordBackend(t, "E2E_PULUMI_BACKEND=PROGRAM go test -run TestStatesAtPulumiBackend",
+		map[string]string{"pulumi-backend, a server that speaks the protocol of Pulumi Cloud,": version}, lifeParts()...)
+}
+
+// TestWhatPulumiCloudGives: messages in the history, links to updates, tags of the environment, and values of Pulumi ESC.
+func TestWhatPulumiCloudGives(t *testing.T) {
+	t.Parallel()
+	s := servicetest.New(t, servicetest.Options{})
+	s.AddEnvironment("acme", "shop/base", "values:\n  pulumiConfig:\n    a:size: 42\n    a:token: {fn::secret: needle-of-esc}\n")
+	e := elsewhere(t, place{backend: s.URL, env: append(s.Env(), "PULUMI_CONSOLE_DOMAIN=console.example.com")}, 1)
+	e.write("b/Pulumi.yaml", "name: b\nruntime: yaml\noutputs: {text: b}\n")
+	e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\nconfig: {size: {type: integer}, token: {type: string, secret: true}}\n"+
+		"outputs: {size: \"${size}\", token: \"${token}\"}\n")
+	e.write("config/pulumi/Pulumi.e00.yaml", "environment: [shop/base]\nconfig: {}\n")
+	e.write("config/environments/e00.yaml", "values: {runner: {labels: {tier: test}}}\n")
+	up := e.succeed("up", "-s", "e00", "--yes", "-m", "the first \"one\"")
+	if want := "http://console.example.com/acme/a/e00/updates/1"; !strings.Contains(up, want) {
+		t.Errorf("up does not link %s:\n%s", want, up)
+	}
+	if history := s.Updates("acme/a/e00"); len(history) != 1 || history[0].Message != "the first \"one\"" {
+		t.Errorf("the history is %+v", history)
+	}
+	if tags := s.Tags("acme/a/e00"); tags["mara:environment"] != "e00" || tags["tier"] != "test" {
+		t.Errorf("the tags are %v", tags)
+	}
+	if got := e.succeed("outputs", "a", "size", "-s", "e00"); strings.TrimSpace(got) != "42" {
+		t.Errorf("the value of Pulumi ESC is %q", got)
+	}
+	texts := everyFileBelow(t, filepath.Join(e.root, ".runner"))
+	texts["what up prints"] = []byte(up)
+	searchFor(t, map[string]string{"the secret of Pulumi ESC": "needle-of-esc"}, texts)
+}
