@@ -169,6 +169,10 @@ func serve(request wire.Request, encoder *json.Encoder, asked *questions, previe
 	service.learn(request.Known)
 	previews.args = request.Args
 	code, found := runPreview(request, previews, func() int { return run(request, asked) })
+	if lost := service.lost(); lost != "" && code == 0 {
+		fmt.Fprintf(os.Stderr, "error: failed to save snapshot: %s\n", lost)
+		code = 1
+	}
 	output.release()
 	return replies.send(wire.Reply{Exit: &code, Found: found, Known: service.learned()})
 }

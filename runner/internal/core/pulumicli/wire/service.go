@@ -80,6 +80,7 @@ type CancelUpdate struct {
 // Known is what Pulumi Cloud has answered to a question whose answer is the same for the whole of a run.
 type Known struct {
 	Question string `json:"question"`
+	Status   int    `json:"status"`
 	Body     []byte `json:"body"`
 }
 
