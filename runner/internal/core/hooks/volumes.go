@@ -14,6 +14,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/providers"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/kube/volumes"
 )
@@ -28,14 +29,20 @@ func (h Hooks) growVolumes(ctx context.Context, op operation.Operation, p model.
 	if !known {
 		return nil
 	}
-	deployed, err := h.Stacks.VolumeSizes(ctx, p.Name)
+	deployed, err := h.Stacks.Volumes(ctx, p.Name)
 	if err != nil {
 		return err
 	}
-	change := CompareVolumes(deployed, wanted.Size)
+	change := CompareVolumes(deployed, wanted)
 	switch {
 	case change.Shrinks:
-		return &volumes.RefusedError{Text: "the size of the volumes of " + p.Name + " " + change.refusal(wanted.Size), Next: "set it to " + change.From + " or more"}
+		return &volumes.RefusedError{
+			Text: "the size of the volumes of " + p.Name + " " + change.SmallerThan(wanted), Next: "set it to " + change.From + " or more",
+		}
+	case change.Class != "":
+		return &volumes.RefusedError{
+			Text: "the class of the volumes of " + p.Name + " " + change.OtherThan(wanted), Next: "set it to " + change.Class + " again",
+		}
 	case h.Simulated && change.Grows && h.Provider.FixedVolumes:
 		return &volumes.RefusedError{
 			Text: fmt.Sprintf("the volumes of %s cannot be made bigger, from %s to %s: the StorageClass of %s does not allow it",
@@ -48,14 +55,15 @@ func (h Hooks) growVolumes(ctx context.Context, op operation.Operation, p model.
 	if h.Simulated {
 		return nil
 	}
+	wanted.Keep = !change.Anew
 	err = h.growInCluster(ctx, op, wanted, emit)
-	refused, isRefused := errors.AsType[*volumes.RefusedError](err)
-	switch {
-	case err == nil || change.Grows || isRefused && !refused.Lags:
+	if err == nil || change.Anew {
 		return err
-	case isRefused:
+	}
+	// Nobody has asked for other volumes: claims are behind what was asked for earlier.
+	if refused, ok := errors.AsType[*volumes.RefusedError](err); ok {
 		event.Say(emit, event.Warning, "%v; %s", refused, refused.Next)
-	default: // nobody has asked for another volume
+	} else {
 		h.Log.Debug("comparing volumes", "project", p.Name, "error", h.Masker.Mask(err.Error()))
 	}
 	return ctx.Err()
@@ -100,40 +108,50 @@ func VolumesOf(p model.Project, provider providers.Provider, values config.Value
 	return wanted, true
 }
 
-// VolumeChange is how the size of volumes changes.
+// VolumeChange is how volumes change.
 type VolumeChange struct {
 	From           string // the size in the state that says so
 	Grows, Shrinks bool
+	Anew           bool   // the program makes a new StatefulSet, for their size or their class
+	Class          string // that they have, where another one is wanted
 }
 
-// CompareVolumes compares the sizes of volumes in a state with what they are to be.
-func CompareVolumes(deployed []string, wanted string) (change VolumeChange) {
-	size, err := resource.ParseQuantity(wanted)
+// CompareVolumes compares the volumes in a state with what they are to be.
+func CompareVolumes(deployed []stacks.Volume, wanted volumes.Wanted) (change VolumeChange) {
+	size, err := resource.ParseQuantity(wanted.Size)
 	if err != nil {
 		return change // the configuration is checked elsewhere
 	}
-	for _, text := range deployed {
-		is, err := resource.ParseQuantity(text)
+	for _, volume := range deployed {
+		is, err := resource.ParseQuantity(volume.Size)
 		switch {
 		case err != nil:
+			continue
 		case is.Cmp(size) > 0:
-			return VolumeChange{From: text, Shrinks: true}
+			return VolumeChange{From: volume.Size, Shrinks: true}
 		case is.Cmp(size) < 0:
-			change = VolumeChange{From: text, Grows: true}
+			change.From, change.Grows = volume.Size, true
+		}
+		change.Anew = change.Anew || change.Grows || volume.Class != wanted.Class
+		if wanted.Class != "" && volume.Class != wanted.Class {
+			change.Class = volume.Class
 		}
 	}
 	return change
 }
 
-// refusal says why volumes cannot shrink.
-func (c VolumeChange) refusal(wanted string) string {
-	return fmt.Sprintf("is %s, and the volumes that are deployed have %s: none can be made smaller", wanted, c.From)
+// SmallerThan says why volumes cannot have a size; "" if they can.
+func (c VolumeChange) SmallerThan(wanted volumes.Wanted) string {
+	if !c.Shrinks {
+		return ""
+	}
+	return fmt.Sprintf("is %s, and the volumes that are deployed have %s: none can be made smaller", wanted.Size, c.From)
 }
 
-// Refusal says why volumes of a state cannot become as they are to be; "" if they can.
-func Refusal(deployed []string, wanted string) string {
-	if change := CompareVolumes(deployed, wanted); change.Shrinks {
-		return change.refusal(wanted)
+// OtherThan says why volumes cannot be of a class; "" if they can, as far as the state tells.
+func (c VolumeChange) OtherThan(wanted volumes.Wanted) string {
+	if c.Class == "" {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("is %s, and the volumes that are deployed are of %s: none can get another class", wanted.Class, c.Class)
 }

@@ -31,7 +31,7 @@ func bank(size string) (plan.Step, config.Values) {
 func TestVolumesInASimulation(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		size         string
+		size, class  string // class is the deployed one
 		fixed        bool
 		said, refuse string
 	}{
@@ -39,10 +39,11 @@ func TestVolumesInASimulation(t *testing.T) {
 		{size: "5120Mi", fixed: true},
 		{size: "10Gi", said: "SIMULATED: the volumes grow from 5Gi to 10Gi while their Pods run"},
 		{size: "10Gi", fixed: true, refuse: "the volumes of bank-of-anthos cannot be made bigger, from 5Gi to 10Gi"},
+		{size: "5Gi", class: "slow", refuse: "is linode-block-storage, and the volumes that are deployed are of slow: none can get another class"},
 		{size: "1Gi", refuse: "is 1Gi, and the volumes that are deployed have 5Gi: none can be made smaller"},
 	} {
 		for _, op := range []operation.Operation{operation.Preview, operation.Up} {
-			h := sessionWith(t, answers{state: deployedVolume})
+			h := sessionWith(t, answers{state: strings.Replace(deployedVolume, `"resources"`, `"storageClassName": "`+test.class+`", "resources"`, 1)})
 			h.Simulated, h.Provider.FixedVolumes = true, test.fixed
 			var step plan.Step
 			step, h.Values = bank(test.size)

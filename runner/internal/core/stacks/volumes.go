@@ -1,23 +1,28 @@
 package stacks
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
-// VolumeSizes returns the sizes of the volumes that the StatefulSets and Helm releases in a project's state claim.
-func (e *Set) VolumeSizes(ctx context.Context, project string) ([]string, error) {
+// Volume is a volume that a StatefulSet or a Helm release claims.
+type Volume struct{ Size, Class string }
+
+// Volumes returns the volumes that the StatefulSets and Helm releases in a project's state claim.
+func (e *Set) Volumes(ctx context.Context, project string) ([]Volume, error) {
 	content, err := e.rawState(ctx, project)
 	if err != nil || len(content) == 0 {
 		return nil, err
 	}
-	sizes, err := VolumeSizesIn(content)
-	return sizes, wrapState(project, err)
+	found, err := VolumesIn(content)
+	return found, wrapState(project, err)
 }
 
-// VolumeSizesIn returns the sizes of the volumes that a state claims.
-func VolumeSizesIn(state json.RawMessage) ([]string, error) {
+// VolumesIn returns the volumes that a state claims, each kind once.
+func VolumesIn(state json.RawMessage) ([]Volume, error) {
 	var claiming struct {
 		Resources []struct {
 			Type   string         `json:"type"`
@@ -27,33 +32,40 @@ func VolumeSizesIn(state json.RawMessage) ([]string, error) {
 	if err := json.Unmarshal(state, &claiming); err != nil {
 		return nil, err
 	}
-	var sizes []string
+	var found []Volume
 	for _, r := range claiming.Resources {
 		if r.Type == releaseType || r.Type == "kubernetes:apps/v1:StatefulSet" {
-			sizes = append(sizes, claimedIn(r.Inputs)...)
+			found = append(found, claimedIn(r.Inputs)...)
 		}
 	}
-	slices.Sort(sizes)
-	return slices.Compact(sizes), nil
+	slices.SortFunc(found, func(a, b Volume) int {
+		return cmp.Or(strings.Compare(a.Size, b.Size), strings.Compare(a.Class, b.Class))
+	})
+	return slices.Compact(found), nil
 }
 
-// claimedIn finds what manifests and the values of charts claim: `requests: {storage: 5Gi}` and
-// `persistence: {size: 5Gi}`.
-func claimedIn(value any) (sizes []string) {
+// claimedIn finds what manifests and the values of charts claim: `resources: {requests: {storage: 5Gi}}` and
+// `persistence: {size: 5Gi}`, both with a class or without.
+func claimedIn(value any) (found []Volume) {
+	text := func(value any) string { text, _ := value.(string); return text }
 	switch typed := value.(type) {
 	case []any:
 		for _, item := range typed {
-			sizes = append(sizes, claimedIn(item)...)
+			found = append(found, claimedIn(item)...)
 		}
 	case map[string]any:
-		for key, item := range typed {
-			sizes = append(sizes, claimedIn(item)...)
-			fields, _ := item.(map[string]any)
-			size, _ := fields[map[string]string{"requests": "storage", "persistence": "size"}[key]].(string)
-			if size != "" {
-				sizes = append(sizes, size)
-			}
+		for _, item := range typed {
+			found = append(found, claimedIn(item)...)
+		}
+		resources, _ := typed["resources"].(map[string]any)
+		requests, _ := resources["requests"].(map[string]any)
+		if size := text(requests["storage"]); size != "" {
+			found = append(found, Volume{size, text(typed["storageClassName"])})
+		}
+		persistence, _ := typed["persistence"].(map[string]any)
+		if size := text(persistence["size"]); size != "" {
+			found = append(found, Volume{size, cmp.Or(text(persistence["storageClass"]), text(persistence["storageClassName"]))})
 		}
 	}
-	return sizes
+	return found
 }

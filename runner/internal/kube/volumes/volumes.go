@@ -38,6 +38,8 @@ type Wanted struct {
 	Namespace string
 	Size      string
 	Class     string // "" for the cluster's default
+	// Keep leaves the StatefulSets as they are: their program makes no new ones.
+	Keep bool
 }
 
 // Growth is what makes the volumes of a namespace as big as they are to be.
@@ -54,7 +56,6 @@ type Claim struct{ Name, From string }
 // RefusedError says that the volumes cannot be as they are to be.
 type RefusedError struct {
 	Text, Next string
-	Lags       bool // nothing changes: claims are behind what was wanted earlier
 }
 
 func (e *RefusedError) Error() string { return e.Text }
@@ -96,8 +97,8 @@ func Find(ctx context.Context, c *kubeapi.Cluster, w Wanted) (Growth, error) {
 	for _, set := range sets.Items {
 		of := templatesOf(set)
 		templates = append(templates, of...)
-		if len(set.GetOwnerReferences()) > 0 {
-			continue // an operator makes its own anew
+		if w.Keep || len(set.GetOwnerReferences()) > 0 { // an operator makes its own anew
+			continue
 		}
 		for _, t := range of {
 			if err := t.allows(w, size, claims.Items); err != nil {
@@ -113,7 +114,7 @@ func Find(ctx context.Context, c *kubeapi.Cluster, w Wanted) (Growth, error) {
 		is := quantity(claim, "spec", "resources", "requests", "storage")
 		if isOurs(claim, templates) && is.Cmp(size) < 0 {
 			g.Claims = append(g.Claims, Claim{claim.GetName(), is.String()})
-			if err := growable(ctx, c.Objects, claim, w, len(g.Sets) == 0); err != nil {
+			if err := growable(ctx, c.Objects, claim, w); err != nil {
 				return g, err
 			}
 		}
@@ -179,14 +180,13 @@ func isOurs(claim unstructured.Unstructured, templates []template) bool {
 }
 
 // growable returns an error if the class of a claim cannot make its volume bigger.
-func growable(ctx context.Context, objects dynamic.Interface, claim unstructured.Unstructured, w Wanted, lags bool) error {
+func growable(ctx context.Context, objects dynamic.Interface, claim unstructured.Unstructured, w Wanted) error {
 	name, _, _ := unstructured.NestedString(claim.Object, "spec", "storageClassName")
 	refused := &RefusedError{
 		Text: fmt.Sprintf("the volume of the claim %s/%s cannot be made bigger: its StorageClass %s does not allow it",
 			w.Namespace, claim.GetName(), cmp.Or(name, "(none)")),
 		Next: "keep the size; or, if the driver of the class can do it, `kubectl patch storageclass " + name +
 			" -p '{\"allowVolumeExpansion\":true}'`",
-		Lags: lags,
 	}
 	if name == "" {
 		return refused

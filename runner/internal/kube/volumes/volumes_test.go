@@ -57,6 +57,7 @@ func TestFind(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects      []string
 		size, class  string
+		keep         bool
 		want, refuse string
 	}{
 		"nothing is there":      {size: "10Gi"},
@@ -64,6 +65,8 @@ func TestFind(t *testing.T) {
 		"bigger":                {objects: []string{set("db", "", "5Gi", ""), claim("data-db-0", "fast", "5Gi", ""), claim("data-db-1", "fast", "5Gi", ""), fast}, size: "10Gi", want: "the volume db/data-db-0 grows from 5Gi to 10Gi; the volume db/data-db-1 grows from 5Gi to 10Gi; the StatefulSet db/db is made anew, and its Pods keep running"},
 		"after an interruption": {objects: []string{set("db", "", "5Gi", ""), claim("data-db-0", "fast", "10Gi", ""), fast}, size: "10Gi", want: "the StatefulSet db/db is made anew, and its Pods keep running"},
 		"claims that were left behind": {objects: []string{set("db", "", "10Gi", ""), claim("data-db-0", "fast", "5Gi", ""), fast}, size: "10Gi",
+			want: "the volume db/data-db-0 grows from 5Gi to 10Gi"},
+		"a StatefulSet that its program does not make anew": {objects: []string{set("db", "", "5Gi", ""), claim("data-db-0", "fast", "5Gi", ""), fast}, size: "10Gi", keep: true,
 			want: "the volume db/data-db-0 grows from 5Gi to 10Gi"},
 		"claims that somebody has made bigger": {objects: []string{set("db", "", "10Gi", ""), claim("data-db-0", "fast", "20Gi", ""), fast}, size: "10Gi"},
 		"of an operator":                       {objects: []string{set("db", "", "5Gi", ", ownerReferences: [{kind: Prometheus}]"), claim("data-db-0", "fast", "5Gi", ""), fast}, size: "10Gi", want: "the volume db/data-db-0 grows from 5Gi to 10Gi"},
@@ -81,7 +84,7 @@ func TestFind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _ := world(t, test.objects...)
-			found, err := Find(t.Context(), c, Wanted{Namespace: "db", Size: test.size, Class: test.class})
+			found, err := Find(t.Context(), c, Wanted{Namespace: "db", Size: test.size, Class: test.class, Keep: test.keep})
 			if test.refuse != "" {
 				refused, ok := errors.AsType[*RefusedError](err)
 				if !ok || !strings.Contains(refused.Text, test.refuse) || refused.NextStep() == "" {

@@ -1,9 +1,8 @@
 package check
 
 import (
-	"encoding/json"
-
 	"mara/config"
+	"mara/projects"
 	"mara/runner/internal/core/hooks"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
@@ -25,7 +24,7 @@ func shrunkVolumes(s *session.Session) (problems []config.Problem) {
 		if err != nil || len(content) == 0 {
 			continue // other commands report a state that cannot be read
 		}
-		deployed, err := stacks.VolumeSizesIn(json.RawMessage(content))
+		deployed, err := stacks.VolumesIn(content)
 		if err != nil {
 			continue
 		}
@@ -40,8 +39,16 @@ func shrunkVolumes(s *session.Session) (problems []config.Problem) {
 		if key := p.Volumes.Key; key != "" {
 			problem = s.Settings.Config.Problem(key, "")
 		}
-		if problem.Text = hooks.Refusal(deployed, wanted.Size); problem.Text != "" {
+		change := hooks.CompareVolumes(deployed, wanted)
+		if problem.Text = change.SmallerThan(wanted); problem.Text != "" {
 			problems = append(problems, problem)
+		}
+		if text := change.OtherThan(wanted); text != "" {
+			of := config.Problem{Key: "applications." + p.Name + ".volume.class", File: config.MaraFile, Line: problem.Line, Text: text}
+			if p.Volumes.Key != "" {
+				of = s.Settings.Config.Problem(projects.StorageClass, text)
+			}
+			problems = append(problems, of)
 		}
 	}
 	return problems
