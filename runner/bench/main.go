@@ -44,8 +44,8 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 7, "how often the quick measurements are repeated")
 	flags.IntVar(&o.environments, "environments", 80, "how many environments the fleet has")
 	only := flags.String("only", "", "measure only these, separated by commas: "+
-		"fleet, noop, path, preview, scheduler, secondlook, service, start, web, webhour; fleet, web and webhour take long and "+
-		"are only measured if named")
+		"fleet, noop, path, preview, resources, scheduler, secondlook, service, start, web, webhour; fleet, resources, web and "+
+		"webhour take long and are only measured if named")
 	flags.DurationVar(&o.watch, "watch", time.Hour, "how long webhour follows a run")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -87,6 +87,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		{"service", measureService, false},
 		{"path", measurePath, false},
 		{"fleet", measureFleet, true},
+		{"resources", measureResources, true},
 		{"web", measureWeb, true},
 		{"webhour", measureWebHour, true},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -137,4 +138,14 @@ func processorOf(pid int) time.Duration {
 		}
 	}
 	return sum
+}
+
+// writtenBy returns how many bytes a process that has ended has written to disks, as the kernel counts them.
+func writtenBy(p *os.ProcessState) int64 {
+	const block = 512
+	usage, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	return usage.Oublock * block
 }

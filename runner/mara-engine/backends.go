@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/pulumi/pulumi/pkg/v3/backend"
 	"github.com/pulumi/pulumi/pkg/v3/backend/httpstate"
@@ -21,6 +24,8 @@ import (
 	"google.golang.org/grpc"
 
 	"mara/projects/monitor"
+	"mara/runner/internal/core/pulumicli/wire"
+	"mara/runner/mara-engine/journal"
 )
 
 // Pulumi's engine makes the resource monitor of a preview deep inside, and has no
@@ -67,16 +72,29 @@ func (l *logins) Login(ctx context.Context, ws pkgworkspace.Context, sink diag.S
 }
 
 func (l *logins) wrap(b backend.Backend, url string) backend.Backend {
-	if b != nil && isList(l.args, url) {
+	if b == nil {
+		return nil
+	}
+	b = journal.Wrap(b, journal.Options{
+		Off: isTrue(wire.NoJournalVariable) || !isTrue(wire.JournalVariable), Forget: isTrue(wire.ForgetJournalVariable),
+		Warn: func(text string) { fmt.Fprintln(os.Stderr, "warning: "+text) },
+	})
+	if isList(l.args, url) {
 		return lister{b, url}
 	}
-	if b == nil || l.preview == nil {
+	if l.preview == nil {
 		return b
 	}
 	if cloud, ok := b.(cloudBackend); ok {
 		return cloudPreviewer{cloud, l.preview}
 	}
 	return previewer{b, l.preview}
+}
+
+// isTrue reports whether a variable of the running command is true.
+func isTrue(variable string) bool {
+	is, _ := strconv.ParseBool(os.Getenv(variable))
+	return is
 }
 
 // cloudBackend is all that commands expect of the backend of Pulumi Cloud.

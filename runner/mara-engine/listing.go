@@ -17,6 +17,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/env"
+
+	"mara/runner/mara-engine/journal"
 )
 
 // lister is a backend in PostgreSQL that lists its stacks with one query. Pulumi's own list asks about each of them
@@ -55,7 +57,11 @@ func (l lister) ListStacks(ctx context.Context, filter backend.ListStacksFilter,
 		if err != nil {
 			return nil, nil, fmt.Errorf("reading the state of %s: %w", reference, err)
 		}
-		summaries = append(summaries, summary{reference, checkpoint})
+		entry := backend.StackSummary(summary{reference, checkpoint})
+		if journaled, ok := l.Backend.(*journal.Backend); ok && journal.Lags(checkpoint) {
+			entry = journaled.Counted(ctx, entry)
+		}
+		summaries = append(summaries, entry)
 	}
 	return summaries, nil, nil
 }

@@ -41,6 +41,9 @@ func ExecutionFlags() []cli.Flag {
 			Usage:       "say why, in `TEXT` that Pulumi keeps in the history of each stack",
 			DefaultText: "that of the commit, as Pulumi does",
 		},
+		&cli.BoolFlag{
+			Name: "no-journal", Usage: "write the whole state after each step, as Pulumi does, instead of a journal",
+		},
 		&cli.StringSliceFlag{
 			Name: "timeout", Usage: "cancel a project after `DURATION`; PROJECT=DURATION for one of them; may be repeated",
 		},

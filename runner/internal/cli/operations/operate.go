@@ -121,6 +121,7 @@ func ParseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	if r.Execution, err = parseExecution(c); err != nil {
 		return o, err
 	}
+	r.NoJournal = c.Bool("no-journal")
 	r.AtOnce, r.Profile, r.NeedSecrets = r.Execution.Parallel, c.Bool("profile"), r.Operation.RunsPrograms()
 	if r.Rest, err = parseRest(c); err != nil {
 		return o, err

@@ -23,6 +23,7 @@ func Repair(d cmd.Deps) *cli.Command {
 			"     resource would have; imports what exists and what\n" +
 			"     --import names; forgets what does not exist;\n" +
 			"  3. refreshes the state.\n\n" +
+			"What a run has left in the journal of a state, which every operation takes over, is taken over first.\n\n" +
 			"Where the cloud cannot be asked, or more than one resource fits, repair stops\n" +
 			"until --import or --forget says what to do. Clouds are asked for clusters,\n" +
 			"machines, firewalls, registries and networks of the built-in projects.\n\n" +
@@ -39,6 +40,9 @@ func Repair(d cmd.Deps) *cli.Command {
 				},
 				&cli.StringSliceFlag{
 					Name: "forget", Usage: "forget the creation of the resource `NAME` without asking the cloud; may be repeated",
+				},
+				&cli.BoolFlag{
+					Name: "forget-journal", Usage: "take a state as it is, and drop a journal that does not belong to it",
 				},
 			},
 			cmd.SelectionFlags(), ExecutionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"), ShowFlags(),
@@ -57,7 +61,9 @@ type repairOptions struct {
 func parseRepair(c *cli.Context, d cmd.Deps, common cmd.Common) (repairOptions, error) {
 	refresh, err := ParseOperate(c, d, common, operation.Refresh)
 	refresh.Request.Repair = true
-	creations := operate.Creations{Import: c.StringSlice("import"), Forget: c.StringSlice("forget")}
+	creations := operate.Creations{
+		Import: c.StringSlice("import"), Forget: c.StringSlice("forget"), ForgetJournal: c.Bool("forget-journal"),
+	}
 	return repairOptions{refresh, creations}, err
 }
 

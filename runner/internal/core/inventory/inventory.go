@@ -15,6 +15,7 @@ import (
 	"mara/config/lists"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/statefiles"
 )
 
 // Wanted chooses the projects of an environment whose states are read.
@@ -162,10 +163,25 @@ func resolved(d session.Deps, o session.Options, stack string, do func(*session.
 	return session.Use(d, o, (*session.Session).ResolveStack, do)
 }
 
+// anyLags reports whether a state lags behind a journal, which takes the engine to read.
+func anyLags(states map[string]map[string]json.RawMessage) bool {
+	for _, projects := range states {
+		for _, state := range projects {
+			if statefiles.Lags(state) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // statesAt reads the states in the backend of a session.
 func statesAt(ctx context.Context, s *session.Session, wanted Wanted) (map[string]map[string]json.RawMessage, error) {
 	if states := s.States(); states.IsFile() {
-		return states.ReadAll(wanted)
+		read, err := states.ReadAll(wanted)
+		if err != nil || !anyLags(read) {
+			return read, err
+		}
 	}
 	o, err := s.OptionsToRead(ctx)
 	if err != nil {

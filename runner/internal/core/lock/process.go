@@ -54,6 +54,9 @@ func (o Owner) isHere() bool {
 	return o.Boot != "" && o.Boot == bootID() || err == nil && o.Host == host
 }
 
+// IsRunning reports whether it is certain that the owner's process runs on this machine.
+func (o Owner) IsRunning() bool { return o.isHere() && o.isAlive() }
+
 // isAlive reports whether the process of an owner on this machine still runs.
 func (o Owner) isAlive() bool {
 	return o.Boot == bootID() && startOf(o.PID) == o.Started && IsAlive(o.PID)

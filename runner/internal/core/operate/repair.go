@@ -14,6 +14,7 @@ import (
 	"mara/runner/internal/core/relay"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/prompt"
 )
@@ -22,6 +23,8 @@ import (
 type Creations struct {
 	Import []string // NAME=ID
 	Forget []string // names that the cloud is not asked about
+	// ForgetJournal drops journals that do not belong to their states.
+	ForgetJournal bool
 }
 
 // Repair repairs the states of projects whose creations were cut off: it looks the resources up in the cloud,
@@ -42,6 +45,16 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 		return err
 	}
 	dead, held := leftovers.Dead(locks)
+	taken := 0
+	if len(held) == 0 {
+		if taken, err = j.takeOver(ctx, given.ForgetJournal); err != nil {
+			return err
+		}
+		if locks, err = left.Locks(ctx, j.w.plan.Names()); err != nil {
+			return err
+		}
+		dead, _ = leftovers.Dead(locks)
+	}
 	pending, err := left.Pending(ctx, j.w.plan, true)
 	switch {
 	case len(held) > 0, err == nil && len(pending) == 0 && len(dead) > 0:
@@ -51,6 +64,8 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 	case s.Held.Restored && len(pending) > 0:
 		// The interrupted creations are only known now; the user has to check them first.
 		return &leftovers.PendingError{Pending: pending, Repair: s.Command("repair")}
+	case taken > 0 && len(pending) == 0:
+		return nil // that was reported as well
 	case s.Held.Restored:
 		return nil // the restored states were reported before
 	case len(pending) == 0:
@@ -91,6 +106,28 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 	j.w.plan = j.w.plan.Limit(broken, "nothing to repair")
 	_, err = j.carryOut(ctx)
 	return err
+}
+
+// takeOver takes what journals have into the states of projects that lag behind them. It returns how many did. Where
+// states are not files only the engine knows, and what follows takes them over.
+func (j *job) takeOver(ctx context.Context, forget bool) (taken int, err error) {
+	for _, project := range j.w.plan.Names() {
+		lags, err := j.s.Stacks.Lags(project)
+		if err != nil {
+			return taken, err
+		}
+		if !lags && !forget || !j.s.Stacks.Summary(project).Exists {
+			continue
+		}
+		if err := j.s.Stacks.TakeOver(ctx, project, forget); err != nil {
+			return taken, err
+		}
+		if lags {
+			taken++
+			fmt.Fprintf(j.d.Stderr, "%s: a run was cut off; what its journal has is in the state now\n", project)
+		}
+	}
+	return taken, nil
 }
 
 // identify asks the cloud about the creations that the flags do not name. If the answer
@@ -157,7 +194,7 @@ func (r Request) selectCutOff(s *session.Session) plan.Selection {
 		if err != nil || len(content) > 0 && json.Unmarshal(content, &state) != nil {
 			return r.Selection // open reports it
 		}
-		if len(state.Pending) > 0 {
+		if len(state.Pending) > 0 || statefiles.Lags(content) {
 			names = append(names, name)
 		}
 	}

@@ -50,8 +50,9 @@ type Options struct {
 	Admit       simulate.Admission // judges every simulated resource; nil admits all
 	// Narrow chooses the projects that secrets and checks are about, where that
 	// takes the settings; nil leaves it to the selection.
-	Narrow func(*Session) plan.Selection
-	AtOnce int // projects that will be worked on at once; 0 counts as one
+	Narrow    func(*Session) plan.Selection
+	NoJournal bool // states are written whole after each step
+	AtOnce    int  // projects that will be worked on at once; 0 counts as one
 }
 
 // Waiting is how to wait for others who have locked something.

@@ -20,6 +20,7 @@ import (
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/core/vault"
 	"mara/runner/internal/feature/survey"
 	"mara/runner/internal/machine/layout"
@@ -56,6 +57,9 @@ func (s *Session) ResolveStack() error {
 	s.Masker.AddURLs(slices.Collect(maps.Values(s.Env))...)
 	for _, entry := range settings.Config.Entries {
 		s.Masker.AddURLs(config.Show(entry.Value))
+	}
+	if o.NoJournal {
+		s.Env[wire.NoJournalVariable] = "true"
 	}
 	if o.Simulation.On {
 		s.Env["PULUMI_HOME"] = s.Directory.PulumiHome()

@@ -33,7 +33,9 @@ var ErrLogin = errors.New("not logged in to the backend: set PULUMI_ACCESS_TOKEN
 
 var (
 	errNoPassphrase = errors.New("no passphrase is set: set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE")
-	errNewerState   = errors.New("the state was written by a newer Pulumi; use an installed one of that version with " +
+	errLags         = errors.New("the state lags behind the journal of a run that was cut off, or that goes on: " +
+		"`runner repair`, without --pulumi, takes over what is in it")
+	errNewerState = errors.New("the state was written by a newer Pulumi; use an installed one of that version with " +
 		"--pulumi PATH")
 )
 
@@ -69,6 +71,8 @@ var diagnoses = sync.OnceValue(func() []diagnosis {
 			explain: always(errNoPassphrase)},
 		{kind: "no login", pattern: regexp.MustCompile(`PULUMI_ACCESS_TOKEN must be set for login`),
 			explain: always(ErrLogin)},
+		{kind: "cut off", pattern: regexp.MustCompile(`this state is in the middle of an operation of`),
+			explain: always(errLags)},
 		{kind: "newer state", pattern: regexp.MustCompile(`newer than what this version of the Pulumi CLI understands` +
 			`|not supported by this version of the Pulumi CLI|deployment version is too new` +
 			`|deployment needs support for the following features`),

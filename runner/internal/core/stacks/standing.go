@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
 
 	"mara/runner/internal/core/fingerprint"
+	"mara/runner/internal/core/statefiles"
 )
 
 // Standing is what the state of a project's stack says of itself without a key,
@@ -144,7 +145,8 @@ func replaceSecrets(value any, open func(ciphertext string) (string, error)) (_ 
 }
 
 // StandingsIn reads the standings of stacks whose states are files, without a
-// command. Projects without a stack are skipped.
+// command. Projects without a stack are skipped. A state that lags behind a journal
+// counts as one that has resources.
 func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
 	c := newCopies(o)
 	found := map[string]Standing{}
@@ -156,9 +158,14 @@ func (o Options) StandingsIn(projects []string) (map[string]Standing, error) {
 		if content == nil {
 			continue
 		}
-		if found[project], err = c.standingOf(content); err != nil {
+		standing, err := c.standingOf(content)
+		if err != nil {
 			return nil, wrapState(project, err)
 		}
+		if statefiles.Lags(content) { // something is deployed, and it is not what any run has left
+			standing.Digest, standing.Resources = "", max(standing.Resources, 1)
+		}
+		found[project] = standing
 	}
 	return found, nil
 }

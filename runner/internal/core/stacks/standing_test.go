@@ -130,3 +130,36 @@ func TestStandingsAreReadOnce(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// TestLaggingStates: a state that lags behind a journal is read by the engine, which knows the journal, and counts as one
+// that has resources and that nobody has left so.
+func TestLaggingStates(t *testing.T) {
+	t.Parallel()
+	states := statefiles.Directory{Path: t.TempDir(), Stack: "dev"}
+	file := filepath.Join(states.Path, ".pulumi/stacks/vpc/dev.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lagging := `{"version":3,"checkpoint":{"latest":{"manifest":{"time":"2026-11-28T10:00:00Z","magic":"mara-journal abc","version":"3"}}}}`
+	if err := os.WriteFile(file, []byte(lagging), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := newFake(t,
+		call{args: "stack export", stdout: `{"deployment": {"pending_operations": [{"resource": {"urn": "urn:pulumi:dev::vpc::t::a"}, "type": "creating"}]}}`},
+		call{args: "cancel --yes"},
+	)
+	e := openWith(t, f, func(o *Options) { o.Direct, o.States = []string{"vpc"}, states })
+	standings, err := e.options.StandingsIn([]string{"vpc"})
+	if got := standings["vpc"]; err != nil || got.Resources != 1 || got.Digest != "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if pending, err := e.Pending(t.Context(), "vpc"); err != nil || len(pending) != 1 {
+		t.Errorf("got %v, %v", pending, err)
+	}
+	if lags, err := e.Lags("vpc"); !lags || err != nil {
+		t.Errorf("%t, %v", lags, err)
+	}
+	if err := e.TakeOver(t.Context(), "vpc", false); !errors.Is(err, errLags) {
+		t.Errorf("an engine without journals: %v", err)
+	}
+}

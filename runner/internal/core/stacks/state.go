@@ -7,9 +7,12 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mara/config/lists"
+	"mara/runner/internal/core/pulumicli/wire"
+	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/machine/parallel"
 )
 
@@ -105,6 +108,28 @@ func (e *Set) Cancel(ctx context.Context, project string) error {
 	return nil
 }
 
+// TakeOver puts the state of a project's stack in order that was cut off with a journal: what the journal has is in the
+// state then. With forget, a journal that does not belong to the state is dropped. Nobody may work on the stack.
+func (e *Set) TakeOver(ctx context.Context, project string, forget bool) error {
+	env := map[string]string{wire.ForgetJournalVariable: strconv.FormatBool(forget)}
+	if _, err := e.executeOn(ctx, project, nil, env, "cancel", "--yes"); err != nil {
+		return fmt.Errorf("taking over what was cut off in %s: %w", project, err)
+	}
+	if lags, err := e.Lags(project); err != nil || !lags {
+		return err
+	}
+	return fmt.Errorf("taking over what was cut off in %s: %w", project, errLags) // by an installed Pulumi
+}
+
+// Lags reports whether the state of a project, in a file, lags behind a journal.
+func (e *Set) Lags(project string) (bool, error) {
+	if !e.options.States.IsFile() {
+		return false, nil
+	}
+	content, err := e.options.States.Read(project)
+	return statefiles.Lags(content), wrapState(project, err)
+}
+
 // Export exports the state of a project's stack. Secrets stay encrypted.
 func (c copies) Export(ctx context.Context, project string) ([]byte, error) {
 	output, err := c.runOn(ctx, project, "stack", "export")
@@ -145,12 +170,15 @@ func decodeState[Part any](ctx context.Context, e *Set, project string) (part Pa
 }
 
 // rawState reads the state of a project's stack as JSON: from its file, which
-// takes no command, or through Pulumi. It is empty for a stack that does not
-// exist.
+// takes no command, or through Pulumi, as where the state lags behind a journal. It
+// is empty for a stack that does not exist.
 func (e *Set) rawState(ctx context.Context, project string) (json.RawMessage, error) {
 	if e.options.States.IsFile() {
 		content, err := e.options.States.Read(project)
-		return content, wrapState(project, err)
+		if err != nil || !statefiles.Lags(content) {
+			return content, wrapState(project, err)
+		}
+		return e.exportState(ctx, project)
 	}
 	if !e.Summary(project).Exists {
 		return nil, nil

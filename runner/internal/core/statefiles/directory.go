@@ -4,6 +4,7 @@
 package statefiles
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,6 +98,16 @@ func (f Directory) Read(project string) (json.RawMessage, error) {
 		return nil, &cutOffError{file, "is not valid JSON"}
 	}
 	return stored.Checkpoint.Latest, nil
+}
+
+// lagMark is in the manifest, at the beginning, of a state that lags behind the journal of an operation.
+const lagMark = `"magic":"mara-journal `
+
+// Lags reports whether a state, as Read returns it, lags behind the journal of an operation, which goes on or was cut
+// off. The engine reads both: `stack export` of mara-engine returns the state with what is in the journal.
+func Lags(state json.RawMessage) bool {
+	const beginning = 1 << 10
+	return bytes.Contains(state[:min(len(state), beginning)], []byte(lagMark))
 }
 
 // unreadable returns the error for a file or directory of states that cannot be

@@ -25,6 +25,7 @@ func reliabilityCases() []reliabilityCase {
 		{"kill -9 of everything, then another up", "", disturbed("up", "", killed, everything)},
 		{"kill -9 of everything in a refresh", "", disturbed("refresh", "--resume", killed, everything)},
 		{"kill -9 of everything in a destroy", "", disturbed("destroy", "--resume", killed, everything)},
+		{"kill -9 of everything in a project with many resources", inS3, testKilledJournal},
 		{"kill -9 of a worker", "", disturbed("up", "--resume", anyEnd, worker)},
 		{"Ctrl-C", inPostgres, disturbed("up", "--resume", interrupted, ctrlC)},
 		{"Ctrl-C twice", "", disturbed("up", "--resume", interrupted, ctrlC, ctrlC)},

@@ -1,0 +1,1 @@
+// Functions without a body, such as those of pulumi.go, need a file like this one.

@@ -1,0 +1,99 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/memblob"
+)
+
+func places(t *testing.T) (d *directory, o objects, bucket *blob.Bucket) {
+	t.Helper()
+	bucket = memblob.OpenBucket(nil)
+	t.Cleanup(func() { _ = bucket.Close() })
+	return &directory{path: filepath.Join(t.TempDir(), "p", "dev")}, objects{bucket: bucket, prefix: "p/dev/"}, bucket
+}
+
+// TestPlaces: what is written to a journal is read again, in files and in buckets, and is gone when it is dropped.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	d, o, bucket := places(t)
+	for name, p := range map[string]place{"directory": d, "objects": o} {
+		ctx := t.Context()
+		if journals, err := p.list(ctx); err != nil || len(journals) > 0 {
+			t.Fatalf("%s: %v, %v", name, journals, err)
+		}
+		write := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		write(p.put(ctx, "e", baseName, []byte("base")))
+		write(p.append(ctx, "e", 1, []byte("one\n")))
+		write(p.append(ctx, "e", 2, []byte("two\n")))
+		write(p.put(ctx, "f", recoveryName, []byte("recovery")))
+		journals, err := p.list(ctx)
+		write(err)
+		if name == "directory" { // what follows the last line
+			journals[0].records = journals[0].records[:2]
+		}
+		want := []stored{
+			{"e", [][]byte{[]byte("one\n"), []byte("two\n")}, map[string][]byte{baseName: []byte("base")}},
+			{"f", nil, map[string][]byte{recoveryName: []byte("recovery")}},
+		}
+		if diff := cmp.Diff(want, journals, cmp.AllowUnexported(stored{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		write(p.drop(ctx, "e"))
+		write(p.drop(ctx, "e"))
+		write(p.drop(ctx, "f"))
+		if journals, err := p.list(ctx); err != nil || len(journals) > 0 {
+			t.Errorf("%s: %v, %v", name, journals, err)
+		}
+	}
+	if _, err := os.Stat(d.path); !os.IsNotExist(err) {
+		t.Errorf("the directory: %v", err)
+	}
+	if object, err := bucket.List(nil).Next(t.Context()); err == nil {
+		t.Errorf("the bucket has %s", object.Key)
+	}
+}
+
+// TestAppendAgain: a line that could not be written wholly is not in front of the next attempt.
+func TestAppendAgain(t *testing.T) {
+	t.Parallel()
+	d, _, _ := places(t)
+	ctx := t.Context()
+	if err := d.put(ctx, "e", baseName, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.append(ctx, "e", 1, []byte("one\n")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.file.WriteAt([]byte("tw"), d.end); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.append(ctx, "e", 2, []byte("2\n")); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(d.path, "e", recordsName))
+	if err != nil || string(content) != "one\n2\n" {
+		t.Errorf("%q, %v", content, err)
+	}
+}
+
+// TestOtherStacks: in the layout without projects, a directory of a stack may be that of a project.
+func TestOtherStacks(t *testing.T) {
+	t.Parallel()
+	_, o, bucket := places(t)
+	if err := bucket.WriteAll(t.Context(), "p/dev/prod/e/"+recordObject(1), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if journals, err := o.list(t.Context()); err != nil || len(journals) > 0 {
+		t.Errorf("%v, %v", journals, err)
+	}
+}
