@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -130,7 +131,7 @@ func readStack(ctx context.Context, b httpstate.Backend, name string, wanted wir
 		wanted bool
 		read   func() error
 	}{
-		{wanted.Updates, func() error { return readUpdate(ctx, b, id, read) }},
+		{wanted.Updates, func() error { return readUpdate(ctx, b, id, wanted.Begun[name], read) }},
 		{wanted.States, func() error {
 			exported, err := b.Client().ExportStackDeployment(ctx, id, nil)
 			read.State = exported.Deployment
@@ -150,13 +151,31 @@ func readStack(ctx context.Context, b httpstate.Backend, name string, wanted wir
 	return read, nil
 }
 
-func readUpdate(ctx context.Context, b httpstate.Backend, id client.StackIdentifier, read *wire.ServiceStack) error {
+// readUpdate reads which update holds a stack. A server that does not say so knows whether an update has ended that this
+// machine has begun.
+func readUpdate(ctx context.Context, b httpstate.Backend, id client.StackIdentifier, begun string, read *wire.ServiceStack) error {
 	stack, err := b.Client().GetStack(ctx, id)
-	if operation := stack.CurrentOperation; err == nil && operation != nil {
+	if err != nil {
+		return err
+	}
+	if operation := stack.CurrentOperation; operation != nil {
 		read.Update = &wire.ServiceUpdate{ID: stack.ActiveUpdate, Kind: string(operation.Kind), Author: operation.Author,
 			Started: operation.Started}
+		return nil
 	}
-	return err
+	if begun == "" || begun != stack.ActiveUpdate {
+		return nil
+	}
+	update := client.UpdateIdentifier{StackIdentifier: id, UpdateKind: apitype.UpdateUpdate, UpdateID: begun}
+	results, err := b.Client().GetUpdateEvents(ctx, update, nil)
+	if err != nil {
+		return err
+	}
+	ended := []apitype.UpdateStatus{apitype.StatusSucceeded, apitype.StatusFailed, apitype.UpdateStatusCancelled}
+	if !slices.Contains(ended, results.Status) {
+		read.Update = &wire.ServiceUpdate{ID: begun}
+	}
+	return nil
 }
 
 func readHistory(ctx context.Context, b httpstate.Backend, id client.StackIdentifier, read *wire.ServiceStack) error {

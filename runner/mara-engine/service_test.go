@@ -144,3 +144,34 @@ func TestUpdateIsWrittenDown(t *testing.T) {
 		})
 	}
 }
+
+// TestServiceSaysLess: a server that does not say which update runs is asked about the one that was begun here.
+func TestServiceSaysLess(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		begun   string
+		running bool
+	}{
+		"begun here": {"u1", true}, "another one": {"u0", false}, "none": {"", false}, "ended": {"u2", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAtService(t, servicetest.Options{})
+			active := "u1"
+			if test.begun == "u2" {
+				active = "u2"
+			}
+			a.server.Set(servicetest.Fault{Path: "/app/dev/update/u1", Status: 200, Body: `{"status": "in-progress", "events": []}`})
+			a.server.Set(servicetest.Fault{Path: "/app/dev/update/u2", Status: 200, Body: `{"status": "failed", "events": []}`})
+			a.server.Set(servicetest.Fault{Path: "/app/dev", Status: 200, Body: `{"orgName": "acme", "projectName": "app", "stackName": "dev", "activeUpdate": "` + active + `"}`})
+			var found map[string]wire.ServiceStack
+			question := wire.ReadStacks{Names: []string{"acme/app/dev"}, Updates: true, Begun: map[string]string{"acme/app/dev": test.begun}}
+			if said := a.ask("read", question, &found); said != "" {
+				t.Fatal(said)
+			}
+			if got := found["acme/app/dev"].Update; (got != nil) != test.running || got != nil && got.ID != test.begun {
+				t.Errorf("running is %+v", got)
+			}
+		})
+	}
+}

@@ -110,6 +110,9 @@ func (f Finder) updates(ctx context.Context, projects []string) ([]Lock, error) 
 	running, err := f.Stacks.Running(ctx, projects)
 	return lists.Map(running, func(r stacks.Running) Lock {
 		holder := fmt.Sprintf("the %s of %s since %s", r.Kind, r.Author, r.Started.Format(time.DateTime))
+		if r.Author == "" { // of a server that says less
+			holder = "an update that was begun here"
+		}
 		l := Lock{Project: r.Project, Holder: holder, update: r.ID}
 		if r.Begun != nil {
 			began := time.UnixMilli(r.Begun.Started)

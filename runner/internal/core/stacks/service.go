@@ -155,7 +155,13 @@ func (e *Set) Running(ctx context.Context, projects []string) ([]Running, error)
 		return nil, nil
 	}
 	existing := slices.DeleteFunc(slices.Clone(projects), func(project string) bool { return !e.Summary(project).Exists })
-	found, err := e.askService(ctx, existing, wire.ReadStacks{Updates: true})
+	question := wire.ReadStacks{Updates: true, Begun: map[string]string{}}
+	for _, project := range existing {
+		if begun, ok := e.begun(project); ok {
+			question.Begun[e.qualified(project)] = begun.Update
+		}
+	}
+	found, err := e.askService(ctx, existing, question)
 	if err != nil {
 		return nil, fmt.Errorf("asking which updates run: %w", err)
 	}

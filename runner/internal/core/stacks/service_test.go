@@ -118,6 +118,9 @@ func TestRunningAtAService(t *testing.T) {
 	if err != nil || len(running) != 2 {
 		t.Fatalf("running %+v, %v", running, err)
 	}
+	if asked := s.asked[len(s.asked)-1].Begun; len(asked) != 2 || asked["acme/vpc/dev"] != "u1" {
+		t.Errorf("asked about %v", asked)
+	}
 	if own := running[0]; own.Project != "vpc" || own.Begun == nil || own.Begun.PID != 7 || running[1].Begun != nil {
 		t.Errorf("running %+v", running)
 	}

@@ -28,8 +28,11 @@ type Begun struct {
 type ReadStacks struct {
 	Names   []string `json:"names"` // organization/project/stack
 	Updates bool     `json:"updates,omitempty"`
-	States  bool     `json:"states,omitempty"`
-	History bool     `json:"history,omitempty"`
+	// Begun are updates that this machine has begun, by the names of their stacks. Some servers do not say which update
+	// runs; they are asked about these, which takes a request more.
+	Begun   map[string]string `json:"begun,omitempty"`
+	States  bool              `json:"states,omitempty"`
+	History bool              `json:"history,omitempty"`
 }
 
 // ServiceStack is a stack at Pulumi Cloud.
