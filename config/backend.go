@@ -15,6 +15,14 @@ const filePrefix = "file://"
 // it does not need. See https://pkg.go.dev/gocloud.dev/blob/fileblob.
 const withoutSidecars = "?metadata=skip"
 
+// Absolute returns the path of a file as it is shown: below the root, or absolute.
+func (s Settings) Absolute(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(s.Root, filepath.FromSlash(file))
+}
+
 // dirAddress returns a path as the address of a directory, with characters escaped that mean
 // something in an address.
 func dirAddress(path string) string {
@@ -62,6 +70,14 @@ func absoluteBackend(backend Value, root string) (Value, error) {
 	}
 	return backend, nil
 }
+
+// AbsoluteBackend makes the path of a directory absolute, as seen from another one.
+func AbsoluteBackend(backend Value, from string) (Value, error) {
+	return absoluteBackend(backend, from)
+}
+
+// SameBackend reports whether two addresses name the same backend.
+func SameBackend(a, b string) bool { return sameBackend(a, b) }
 
 // wrongAddress returns the error for a malformed address of a directory. An address from the
 // user's login has no line in a file.

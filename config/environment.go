@@ -97,6 +97,9 @@ type Sources struct {
 	Process []string
 	// OnlyStack is the only configured stack; not set if there are several, or none.
 	OnlyStack Value
+	Known     []string // the stacks of the root, for messages
+	// Selected returns the stack that Pulumi has selected, for messages; nil if that is not known.
+	Selected func() string
 }
 
 // Lookup returns the value of the first name that is set in the file, or else of the first
@@ -186,11 +189,13 @@ func (s Sources) Overridden(flag Value, names ...string) string {
 	return fmt.Sprintf("%s %s overrides %s", flag.Origin.Name, flag.Text, strings.Join(over, " and "))
 }
 
-// UseOnlyStack makes the only configured stack below the root the default. Errors are reported
-// by the commands that read the stacks.
-func (s *Sources) UseOnlyStack(root string) {
+// UseOnlyStack makes the only configured stack below the root the default. An only stack that no file in config/ names
+// is not: its stack files are next to the projects, and others may be elsewhere. Errors are reported by the commands
+// that read the stacks. known are all stacks that the root has.
+func (s *Sources) UseOnlyStack(root string, known []string) {
+	s.Known = known
 	names, err := Stacks(root)
-	if err != nil || len(names) != 1 {
+	if err != nil || len(names) != 1 || len(known) > 1 {
 		return
 	}
 	s.OnlyStack = Value{Text: names[0], Origin: Origin{Source: FromOnlyStack, Name: names[0]}}

@@ -33,6 +33,7 @@ type Key struct {
 	Min, Max  *int     // bounds of an integer; nil means unbounded
 	Example   string   // shown in documentation and errors
 	OfPlugin  bool     // Pulumi's plugin reads the key itself; its namespace has more keys, which are not declared here
+	Open      bool     // the program may read keys of its namespace that it does not declare
 	Simulated any      // placeholder for a missing required key in a simulation
 	Doc       string   // one line: meaning and unit
 }

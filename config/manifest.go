@@ -21,9 +21,14 @@ type Manifest struct {
 	Binary         string // the built program that the runtime runs; "" for none
 	Description    string
 	StackConfigDir string // directory of its own stack files, below its directory
-	Backend        string // URL; "" for none
+	Backend        Word   // URL
 	Keys           []Key  // declared below config
 	Secrets        []Key  // declared keys with secret: true
+}
+
+// Runtimes returns the runtimes of Pulumi, and those that come with the runner.
+func Runtimes() []string {
+	return []string{"yaml", "go", "nodejs", "python", "dotnet", "java", "bun", "mara"}
 }
 
 // ReadManifest reads the Pulumi.yaml in a directory; shown is that directory in
@@ -68,7 +73,11 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 			d.text(&m.StackConfigDir)("stackConfigDir", value)
 		case "backend":
 			if value.Kind == yaml.MappingNode {
-				m.Backend = d.textOf(value, "backend", "url")
+				d.eachPair(value, "backend", func(key, url *yaml.Node) {
+					if key.Value == "url" {
+						m.Backend = Word{url.Value, url.Line}
+					}
+				})
 			}
 		case "config":
 			config = value

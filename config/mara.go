@@ -11,6 +11,8 @@ const MaraFile = "mara.yaml"
 // Mara is the content of mara.yaml. Package catalogue checks its projects and providers.
 type Mara struct {
 	File         string // as shown; "" without the file
+	Backend      Word   // location of the states of all environments; not set for that of the user's shell or login
+	Environments []Word // the complete list; nil if files tell which there are
 	Projects     []MaraProject
 	Providers    []MaraProvider
 	Hooks        []MaraHook // of the run
@@ -60,9 +62,18 @@ type MaraProject struct {
 	Stack     Word   // pattern of its stack names
 	Outputs   []Word // to highlight
 	Inputs    []Word // files and directories below the root that the program consists of, besides its own directory
+	Env       []MaraVariable
+	Retry     *int // attempts after a transient error; nil for the flag's
 	MaraTimes
 	Config []MaraKey
 	Hooks  []MaraHook
+}
+
+// MaraVariable is an environment variable of a project: one value, or one for each environment.
+type MaraVariable struct {
+	Name    Word
+	Default *string           // for all environments that Of does not have; nil for none
+	Of      map[string]string // by environment
 }
 
 // MaraTimes are the durations of a project's step: the maximum and the usual one.
@@ -141,6 +152,14 @@ func ParseMara(file string, data []byte) (Mara, error) {
 	d := &maraDecoder{stackDecoder{file: file}}
 	d.document(root, &mara)
 	return mara, problemsError(d.problems...)
+}
+
+// NamedBackend returns the location of the states that the file names; it is not set without one.
+func (m Mara) NamedBackend() Value {
+	if m.Backend.Text == "" {
+		return Value{}
+	}
+	return Value{Text: m.Backend.Text, Origin: Origin{Source: FromMara, Name: "backend", File: m.File, Line: m.Backend.Line}}
 }
 
 // AllProjects returns the projects of the file itself and of its providers.

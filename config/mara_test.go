@@ -97,7 +97,7 @@ func TestParseMara(t *testing.T) {
 func TestParseMaraRefuses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, in, want string }{
-		{"unknown key", "projcts: []", `mara.yaml:1: projcts is not a known key; allowed: projects, providers, applications, hooks, harmless, fingerprint; did you mean "projects"?`},
+		{"unknown key", "projcts: []", `mara.yaml:1: projcts is not a known key; allowed: backend, environments, projects, providers, applications, hooks, harmless, fingerprint; did you mean "projects"?`},
 		{"no map", "- a", `mara.yaml:1: must be a map, not a list`},
 		{"no list", "projects: {a: b}", `mara.yaml:1: projects must be a list, not a map`},
 		{"no place", "projects:\n  - title: A", `mara.yaml:2: projects[0] has no path; write path: DIR for a project of your own, or project: NAME for one that comes with the runner`},
@@ -119,8 +119,8 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"twice", "hooks: []\nhooks: []", `mara.yaml:2: hooks is set a second time; the first time is line 1`},
 		{"no YAML", "a: [", `mara.yaml:1: is not valid YAML: did not find expected node content`},
 		{"several", "a: b\nprojects:\n  - pth: c", "2 problems in the configuration:\n" +
-			"  mara.yaml:1: a is not a known key; allowed: projects, providers, applications, hooks, harmless, fingerprint\n" +
-			"  mara.yaml:3: projects[0].pth is not a known key; allowed: path, git, ref, project, title, phase, reads, after, providers, replaces, when, stack, stackFile, outputs, inputs, timeout, estimate, config, hooks; did you mean \"path\"?"},
+			"  mara.yaml:1: a is not a known key; allowed: backend, environments, projects, providers, applications, hooks, harmless, fingerprint\n" +
+			"  mara.yaml:3: projects[0].pth is not a known key; allowed: path, git, ref, project, title, phase, reads, after, providers, replaces, when, stack, stackFile, outputs, inputs, env, retry, timeout, estimate, config, hooks; did you mean \"path\"?"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

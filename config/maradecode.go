@@ -183,6 +183,8 @@ func (d *maraDecoder) scalarOf(key string, node *yaml.Node) any {
 // document reads the root.
 func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
 	d.fields("", root,
+		field{"backend", d.backend(&m.Backend)},
+		field{"environments", d.environments(&m.Environments)},
 		field{"projects", func(key string, node *yaml.Node) { m.Projects = d.projects(key, node) }},
 		field{"providers", named(d, &m.Providers, d.provider)},
 		field{"applications", named(d, &m.Applications, applicationDecoder{d}.application)},
@@ -197,6 +199,77 @@ func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
 			)
 		}},
 	)
+}
+
+// backend reads the address of a backend.
+func (d *maraDecoder) backend(to *Word) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		d.word(to)(key, node)
+		if to.Text != "" && !isBackend(to.Text) {
+			d.problem(node.Line, key, "%q is not the address of a backend; %s", to.Text, backendForms)
+		}
+	}
+}
+
+// environments reads names of environments, which stacks are named after.
+func (d *maraDecoder) environments(to *[]Word) func(string, *yaml.Node) {
+	return func(key string, node *yaml.Node) {
+		d.words(to)(key, node)
+		for i, name := range *to {
+			if err := CheckStackName(name.Text); err != nil {
+				d.problem(name.Line, key, "%v", err)
+			}
+			if slices.ContainsFunc((*to)[:i], func(other Word) bool { return other.Text == name.Text }) {
+				d.problem(name.Line, key, "has %s twice", name.Text)
+			}
+		}
+	}
+}
+
+// variable reads an environment variable: its value, or a map of values by environment, with "default" for the others.
+func (d *maraDecoder) variable(key string, name Word, node *yaml.Node) MaraVariable {
+	v := MaraVariable{Name: name}
+	if text := refusedVariable(name.Text); text != "" {
+		d.problem(name.Line, key, "%s", text)
+	}
+	if isNull(node) {
+		empty := ""
+		v.Default = &empty
+		return v
+	}
+	if node.Kind == yaml.ScalarNode {
+		v.Default = &node.Value
+		return v
+	}
+	v.Of = map[string]string{}
+	d.entries(key, node, func(key string, environment Word, value *yaml.Node) {
+		switch {
+		case value.Kind != yaml.ScalarNode:
+			d.problem(value.Line, key, "must be a string, not %s", nodeKind(value))
+		case environment.Text == "default":
+			v.Default = &value.Value
+		default:
+			v.Of[environment.Text] = value.Value
+		}
+	})
+	return v
+}
+
+// refusedVariable returns why a project cannot set a variable, "" if it can.
+func refusedVariable(name string) string {
+	secret := func(word string) bool { return strings.HasSuffix(strings.ToUpper(name), word) }
+	switch {
+	case !variableName.MatchString(name):
+		return "is not the name of an environment variable"
+	case name == BackendVariable:
+		return "cannot be set for one project: all projects of a root have one backend; write  backend:  at the top"
+	case strings.HasPrefix(name, "RUNNER_") || slices.Contains([]string{StackVariable, "PATH", "HOME", "PULUMI_HOME"}, name):
+		return "cannot be set for one project: the runner needs it"
+	case strings.HasPrefix(name, "PULUMI_CONFIG_PASSPHRASE"),
+		slices.ContainsFunc([]string{"SECRET", "TOKEN", "PASSWORD", "PASSPHRASE", "_KEY"}, secret):
+		return "looks like a secret, which does not belong into this file; set it in the environment of the runner"
+	}
+	return ""
 }
 
 // formedWords reads strings of a form; wrong is the format of what is wrong with another string.
@@ -265,6 +338,8 @@ func (d *maraDecoder) project(key string, node *yaml.Node) MaraProject {
 		field{"stackFile", d.choice(&p.StackFile, SharedStackFile, OwnStackFile)},
 		field{"outputs", d.words(&p.Outputs)},
 		field{"inputs", d.words(&p.Inputs)},
+		field{"env", named(d, &p.Env, d.variable)},
+		field{"retry", d.number(" from 0 to 10", 0, 10, func(number int) { p.Retry = &number })},
 		field{"timeout", d.duration(&p.Timeout)},
 		field{"estimate", d.duration(&p.Estimate)},
 		field{"config", named(d, &p.Config, d.key)},

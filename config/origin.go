@@ -16,6 +16,7 @@ const (
 	FromLogin       Source = "pulumi login"
 	FromRecord      Source = "first deployment" // of the provider: the one of the first deployment
 	FromMara        Source = "mara.yaml"        // of the provider: the only one in mara.yaml
+	FromProject     Source = "Pulumi.yaml"      // of the backend
 	FromOnlyStack   Source = "the only stack configured"
 	FromDefault     Source = "default"
 	FromCluster     Source = "cluster"    // its API server was asked
@@ -37,6 +38,10 @@ func (o Origin) String() string {
 		return o.Name
 	case FromFile, FromStackConfig, FromLayer:
 		return fmt.Sprintf("%s in %s:%d", o.Name, o.File, o.Line)
+	case FromMara, FromProject:
+		if o.Line > 0 {
+			return fmt.Sprintf("%s in %s:%d", o.Name, o.File, o.Line)
+		}
 	case FromProcess:
 		return o.Name + " in the process environment"
 	case FromCluster:

@@ -47,7 +47,10 @@ type Request struct {
 	ChangeProvider bool
 	// StateDir overrides the directory of a simulation's state; "" for the default.
 	StateDir string
-	backend  Value // from the description
+	// Backend returns the location of the state that mara.yaml or the projects name; nil if they name none. It is asked
+	// only if neither a variable nor the description of the environment names one.
+	Backend func() (Value, error)
+	backend Value // from the description
 }
 
 // ReadStack reads the configuration of a stack: its file merged over its description.
@@ -72,6 +75,7 @@ type Settings struct {
 	Replaced  Value       // configured provider that the flag overrides; see Request.ChangeProvider
 	Described Description // config/environments/<stack>.yaml
 	Backend   Value       // URL
+	Named     Value       // the URL that files of the root name, if a variable names another one; else not set
 	Config    StackFile   // shared by all projects but secrets
 	Secrets   StackFile   // of the secrets project: ciphertext
 	environ   map[string]string
@@ -132,7 +136,14 @@ func ResolveRoot(r Request) (Settings, error) {
 		return Settings{}, err
 	}
 	environ[BackendVariable] = backend.Text
-	return Settings{Root: r.Root, Backend: backend, environ: environ}, nil
+	settings := Settings{Root: r.Root, Backend: backend, environ: environ}
+	if source := backend.Origin.Source; source == FromProcess || source == FromFile {
+		// What the variable overrides: an invalid one, or several, do not matter then.
+		if named, err := r.namedBackend(); err == nil && named.IsSet() && !sameBackend(named.Text, backend.Text) {
+			settings.Named = named
+		}
+	}
+	return settings, nil
 }
 
 // Environ returns a copy of the environment for Pulumi: the process environment overridden by
@@ -149,12 +160,24 @@ func ResolveStack(flag Value, sources Sources) (Value, error) {
 		return Value{}, err
 	}
 	if stack = cmp.Or(stack, sources.OnlyStack); !stack.IsSet() {
-		return Value{}, &FlagError{Flag: "--stack", Text: "no stack is named",
+		text := "no stack is named"
+		if n := len(sources.Known); n > 0 {
+			text += "; there are " + strings.Join(sources.Known[:min(n, 8)], ", ")
+			if n > 8 {
+				text += fmt.Sprintf(" and %d more", n-8)
+			}
+		}
+		if sources.Selected != nil {
+			if selected := sources.Selected(); selected != "" {
+				text += fmt.Sprintf("; pulumi has %s selected: -s %[1]s", selected)
+			}
+		}
+		return Value{}, &FlagError{Flag: "--stack", Text: text,
 			Next: fmt.Sprintf("name it with -s NAME, or with %s=NAME in %s", StackVariable, EnvironmentFile)}
 	}
 	name := stack
 	if organization, text, ok := strings.Cut(stack.Text, "/"); ok && organization != "" {
-		name.Text = text
+		name.Text = text[strings.LastIndex(text, "/")+1:] // without the project of a whole name
 	}
 	if err := CheckStackName(name.Text); err != nil {
 		return Value{}, stack.Wrong(err.Error(), "")
@@ -208,7 +231,7 @@ func providerMismatch(asked, configured Value) error {
 }
 
 // resolveBackend returns the location of the state: that of PULUMI_BACKEND_URL, else of the
-// description, else of the user's login, else a directory below the root.
+// description, else of mara.yaml or the projects, else of the user's login, else a directory below the root.
 func resolveBackend(r Request, environ map[string]string) (Value, error) {
 	if r.Simulate {
 		directory := cmp.Or(r.StateDir, filepath.Join(r.Root, simulatedStateDir))
@@ -224,8 +247,9 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 		}
 		return backend, r.checkOneBackend(backend)
 	}
-	if r.backend.IsSet() {
-		return absoluteBackend(r.backend, r.Root)
+	named, err := r.namedBackend()
+	if err != nil || named.IsSet() {
+		return named, err
 	}
 	login, err := currentLogin(environ)
 	if err != nil {
@@ -235,6 +259,21 @@ func resolveBackend(r Request, environ map[string]string) (Value, error) {
 		return absoluteBackend(login, r.Root)
 	}
 	return Value{Text: dirAddress(filepath.Join(r.Root, stateDir)), Origin: Origin{Source: FromDefault}}, nil
+}
+
+// namedBackend returns the location of the state that files of the root name; it is not set if they name none.
+func (r Request) namedBackend() (Value, error) {
+	named := r.backend
+	if !named.IsSet() && r.Backend != nil {
+		var err error
+		if named, err = r.Backend(); err != nil {
+			return Value{}, err
+		}
+	}
+	if !named.IsSet() {
+		return Value{}, nil
+	}
+	return absoluteBackend(named, r.Root)
 }
 
 // checkOneBackend refuses a backend in the environment file when the process
@@ -253,9 +292,14 @@ func (r Request) checkOneBackend(backend Value) error {
 
 // CheckBackend returns an error for a string that is not the address of a backend.
 func CheckBackend(backend Value) error {
-	if strings.Contains(backend.Text, "://") {
+	if isBackend(backend.Text) {
 		return nil
 	}
-	return backend.Wrong("is not the address of a backend",
-		"write one such as file:///directory, s3://bucket, gs://bucket, azblob://container or https://api.pulumi.com")
+	return backend.Wrong("is not the address of a backend", backendForms)
 }
+
+// backendForms says what the address of a backend looks like.
+const backendForms = "write one such as file:///directory, s3://bucket, gs://bucket, azblob://container or " +
+	"https://api.pulumi.com"
+
+func isBackend(text string) bool { return strings.Contains(text, "://") }

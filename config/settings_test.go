@@ -173,7 +173,7 @@ func TestOnlyStack(t *testing.T) {
 	t.Parallel()
 	root := newRoot(t, map[string]string{StackPath("dev"): "config: {}\n"})
 	var s Sources
-	s.UseOnlyStack(root)
+	s.UseOnlyStack(root, []string{"dev"})
 	if got, err := ResolveStack(Value{}, s); err != nil || got.Text != "dev" {
 		t.Errorf("one stack: %+v, %v", got, err)
 	}
@@ -181,9 +181,19 @@ func TestOnlyStack(t *testing.T) {
 		t.Errorf("a flag: %+v, %v", got, err)
 	}
 	s = Sources{}
-	s.UseOnlyStack(newRoot(t, map[string]string{StackPath("dev"): "", StackPath("prod"): ""}))
+	s.UseOnlyStack(newRoot(t, map[string]string{StackPath("dev"): "", StackPath("prod"): ""}), []string{"dev", "prod"})
 	_, err := ResolveStack(Value{}, s)
-	checkError(t, err, true, "--stack: no stack is named", "-s NAME")
+	checkError(t, err, true, "--stack: no stack is named; there are dev, prod", "-s NAME")
+	for _, name := range []string{"organization/net/dev", "organization/dev"} {
+		if got, err := ResolveStack(flagValue("--stack", name), Sources{}); err != nil || got.Text != "dev" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	s = Sources{}
+	s.UseOnlyStack(newRoot(t, nil), []string{"prod"})
+	if _, err := ResolveStack(Value{}, s); err == nil {
+		t.Error("the only stack file next to a project is taken without a name")
+	}
 }
 
 // TestOverridden: a flag that overrides a variable says so.

@@ -110,7 +110,7 @@ type keySet struct {
 	byName     map[string]Key
 	names      []string
 	namespaces []string
-	plugins    []string // namespaces with keys of Pulumi's plugins
+	plugins    []string // namespaces with keys of Pulumi's plugins, or of programs that declare only some
 }
 
 func newKeySet(keys []Key) keySet {
@@ -120,6 +120,9 @@ func newKeySet(keys []Key) keySet {
 			continue
 		}
 		set.byName[key.Name] = key
+		if key.Open && !slices.Contains(set.plugins, key.Namespace()) {
+			set.plugins = append(set.plugins, key.Namespace())
+		}
 		set.names = append(set.names, key.Name)
 		if !slices.Contains(set.namespaces, key.Namespace()) {
 			set.namespaces = append(set.namespaces, key.Namespace())

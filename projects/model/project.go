@@ -2,6 +2,7 @@ package model
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"mara/config"
@@ -50,14 +51,38 @@ type Own struct {
 	// StackFiles has its own stack files, one for each stack, over the shared ones:
 	// the directory that they are in. "" where there is only the shared one.
 	StackFiles string
-	Generated  bool   // the runner has written its program, for an application in mara.yaml
-	Git, Ref   string // the repository and the revision that it is from; "" for a directory below the root
-	Stack      string // pattern of the names of its stacks; "" for that of the environment
-	Line       int    // in mara.yaml
+	Generated  bool                  // the runner has written its program, for an application in mara.yaml
+	Git, Ref   string                // the repository and the revision that it is from; "" for a directory below the root
+	Stack      string                // pattern of the names of its stacks; "" for that of the environment
+	Line       int                   // in mara.yaml
+	Env        []config.MaraVariable // of its programs, plugins and hooks, as mara.yaml has it
+	Retry      *int                  // attempts after a transient error; nil for the flag's
+	// Broken is what is wrong with its Pulumi.yaml: it can be looked at, but not run.
+	Broken []config.Problem
+	// Backend is the location of its states that its Pulumi.yaml names; it is not set without one. A directory is absolute.
+	Backend config.Value
 	// Inputs are files and directories below the root, or patterns for them, that the program consists of besides its
 	// own directory; nil if that is not declared.
 	Inputs []string
 	Access []Access // to the API server, which the program of an application needs
+}
+
+// Environ returns the environment variables of a project in an environment.
+func (p Project) Environ(environment string) map[string]string {
+	if p.Own == nil || len(p.Own.Env) == 0 {
+		return nil
+	}
+	values := map[string]string{}
+	for _, v := range p.Own.Env {
+		value, ok := v.Of[environment]
+		if !ok && v.Default != nil {
+			value, ok = *v.Default, true
+		}
+		if ok {
+			values[v.Name.Text] = strings.ReplaceAll(value, StackPlaceholder, environment)
+		}
+	}
+	return values
 }
 
 // Directory returns the project's directory below the root, as it is shown.

@@ -18,7 +18,7 @@ import (
 var flagsOfOthers = map[string]string{
 	"create-namespace": "helm ", "version": "helm", "name": "kind ", "fetch-cert": "kubeseal ",
 	"force-conflicts": "kubectl ", "server-side": "kubectl ", "overwrite": "kubectl ",
-	"preserve-config": "pulumi ",
+	"preserve-config": "pulumi ", "replace": "pulumi ",
 }
 
 // TestAdviceNamesFlagsThatExist: a message that advises a flag which no

@@ -140,7 +140,7 @@ func sortWords(known []cli.Flag, args []string) (words, error) {
 		typed := cmd.Dashed(given)
 		switch {
 		case !isKnown:
-			return words{}, failure.Usagef("", "unknown flag %s%s", typed, flagSuggestion(given, known))
+			return words{}, failure.Usagef("", "unknown flag %s%s", typed, cmp.Or(foreignFlag(given), flagSuggestion(given, known)))
 		case hasValue && (flag == cli.HelpFlag || flag == cli.VersionFlag):
 			return words{}, failure.Usagef("", "%s takes no value", typed)
 		case hasValue:
@@ -173,10 +173,8 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 		command, known := cmd.FindCommand(all, arguments[0])
 		if !known {
 			hint := config.DidYouMean(arguments[0], cmd.CommandNames(all))
-			foreign := foreignWords()
-			ours := cmp.Or(foreign[strings.Join(arguments, " ")], foreign[arguments[0]])
-			if ours != "" && found.path == "" {
-				hint = fmt.Sprintf("; here that is `%s %s`", cmd.Program, ours)
+			if ours := foreignCommand(append(strings.Fields(found.path), arguments...)); ours != "" {
+				hint = "; " + ours
 			}
 			return call{}, nil, failure.Usagef(found.path, "unknown command %q%s", arguments[0], hint)
 		}
@@ -186,17 +184,66 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 	return found, arguments, nil
 }
 
+// foreignCommand returns the hint for a command of another tool: that of the longest beginning that is known.
+func foreignCommand(arguments []string) string {
+	foreign, translated := foreignWords(), foreignPhrases()
+	for n := len(arguments); n > 0; n-- {
+		words := strings.Join(arguments[:n], " ")
+		if text := translated[words]; text != "" {
+			return text
+		}
+		if ours := foreign[words]; ours != "" {
+			return fmt.Sprintf("here that is `%s %s`", cmd.Program, ours)
+		}
+	}
+	return ""
+}
+
 // foreignWords returns commands of Pulumi, Terraform, Terragrunt, helmfile, CDK and SST, and ours that do the same.
 func foreignWords() map[string]string {
 	return map[string]string{
 		"apply": "up", "deploy": "up", "sync": "up", "run": "up", "run-all": "up", "run --all": "up", "update": "up",
+		"run-all plan": "preview", "run-all destroy": "destroy",
 		"diff": "preview", "delete": "destroy", "remove": "destroy", "rm": "destroy", "teardown": "destroy",
-		"ls": "stacks", "list": "stacks", "stack": "stacks", "stack ls": "stacks", "workspace": "stacks",
-		"stack output": "outputs", "stack rm": "destroy --remove-stacks", "stack init": "init",
-		"lint": "check", "graph": "plan -o dot", "bootstrap": "init", "new": "init", "import": "adopt",
+		"ls": "stacks", "list": "stacks", "stack": "status", "stack ls": "stacks", "workspace": "stacks",
+		"stack output": "outputs", "stack rm": "destroy --remove-stacks", "stack init": "up -s NAME --new",
+		"stack graph": "plan -o dot", "stack history": "history", "stack change-secrets-provider": "secrets change-provider",
+		"lint": "check", "graph": "plan -o dot", "bootstrap": "init", "new": "init", "whoami": "doctor",
 		"force-unlock": "unlock", "cancel": "unlock", "ui": "web", "dashboard": "web", "console": "web", "dev": "demo",
 		"template": "render", "synth": "render", "about": "version",
+		"stack export": "pulumi PROJECT -- stack export", "stack import": "pulumi PROJECT -- stack import",
+		"stack rename": "pulumi PROJECT -- stack rename", "rollback": "history",
+		"state delete": "pulumi PROJECT -- state delete", "state unprotect": "pulumi PROJECT -- state unprotect",
+		"state rename": "pulumi PROJECT -- state rename", "state upgrade": "pulumi PROJECT -- state upgrade",
+		"state mv": "pulumi PROJECT -- state move", "state rm": "pulumi PROJECT -- state delete", "describe": "status",
+		"taint": "pulumi PROJECT -- up --replace URN", "import": "pulumi PROJECT -- import TYPE NAME ID", "get": "outputs",
 	}
+}
+
+// foreignPhrases returns commands that ours need not have, and what to say about them.
+func foreignPhrases() map[string]string {
+	return map[string]string{
+		"stack select": "no stack is selected here: name it with -s NAME, or for a shell with PULUMI_STACK=NAME",
+		"install":      "plugins and packages are installed when a run needs them",
+		"plugin":       "plugins are installed when a run needs them; `" + cmd.Program + " pulumi PROJECT -- plugin` manages them",
+	}
+}
+
+// foreignFlag returns the hint for a flag of another tool; near names of ours would mislead.
+func foreignFlag(given string) string {
+	const pulumi = "; Pulumi has it for one project: `" + cmd.Program + " pulumi PROJECT -- up "
+	return map[string]string{
+		"target": pulumi + "--target URN`; whole projects are chosen with --only", "exclude": pulumi + "--exclude URN`; --skip " +
+			"skips projects", "target-dependents": pulumi + "--target URN`", "t": pulumi + "--target URN`",
+		"replace": pulumi + "--replace URN`", "target-replace": pulumi + "--target-replace URN`",
+		"refresh": "; `" + cmd.Program + " refresh` comes first, as a command of its own", "r": "; `" + cmd.Program +
+			" refresh` comes first, as a command of its own",
+		"skip-preview": "; --yes runs without a preview", "auto-approve": "; here that is --yes",
+		"expect-no-changes": "; here that is --exit-code, which ends with 5", "detailed-exitcode": "; here that is --exit-code",
+		"json": "; here that is -o json", "j": "; here that is -o json", "cwd": "; here that is -C DIR",
+		"parallelism": "; here that is --parallel N", "remove": "; here that is --remove-stacks",
+		"message": "; a run records the commit and the user by itself", "m": "; a run records the commit and the user by itself",
+	}[given]
 }
 
 func flagSuggestion(given string, flags []cli.Flag) string {

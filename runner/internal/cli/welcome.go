@@ -6,7 +6,9 @@ import (
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
+	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/discover"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -27,7 +29,8 @@ type suggestion struct{ command, does string }
 // lookAround tells a root, a repository with Pulumi projects, and a directory with neither.
 func lookAround(d cmd.Deps) (what string, next []suggestion) {
 	if root, err := config.FindRoot(d.Dir, config.Value{}); err == nil {
-		stacks, err := config.Stacks(root)
+		known, _ := catalogue.Load(root, "") // other commands report the error
+		stacks, err := environments.Names(root, known)
 		if err != nil || len(stacks) == 0 {
 			return "This is a root without an environment: " + root, []suggestion{
 				{"plan", "shows the projects and their order"}, {"up --simulate", "asks for a configuration, and rehearses"},

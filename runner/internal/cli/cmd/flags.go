@@ -98,6 +98,13 @@ func BaseFlags() []cli.Flag {
 	}
 }
 
+// NewFlags returns the flag of commands that may make an environment.
+func NewFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "new", Usage: "make an environment that neither files nor the backend know yet"},
+	}
+}
+
 // RootFlags returns the flags of commands that read the configuration.
 func RootFlags() []cli.Flag {
 	return []cli.Flag{

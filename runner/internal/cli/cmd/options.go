@@ -55,6 +55,9 @@ func Parse(c *cli.Context, d Deps) (o Common, err error) {
 	}
 	o, broken, err := ParseBroken(c, d)
 	if broken == nil {
+		for _, p := range o.Known().Broken() {
+			fmt.Fprintf(d.Stderr, "warning: %s\n", p)
+		}
 		return o, err
 	}
 	if HasFlag(c.Command, "stack") {
@@ -129,12 +132,15 @@ func (o *Common) findRoot(c *cli.Context, d Deps) error {
 		return err
 	}
 	o.Root = root
-	o.Sources.UseOnlyStack(root)
 	o.Sources.File, err = config.ReadEnvironment(root)
 	known, catalogueErr := catalogue.Load(root, o.Sources.Lookup("PATH").Text)
 	if catalogueErr == nil {
 		o.Catalogue = &known
 	}
+	stacks, _ := o.Environments() // other commands report the error
+	o.Sources.UseOnlyStack(root, stacks)
+	asked := o.Request
+	o.Sources.Selected = asked.SelectedStack
 	if err := config.Join(err, catalogueErr); err != nil {
 		return err
 	}

@@ -71,8 +71,8 @@ func (c Configuration) check(name string) error {
 }
 
 // CheckEnvironments refuses environments that a root does not have.
-func CheckEnvironments(command, root string, stacks ...string) error {
-	known, err := config.Stacks(root)
+func CheckEnvironments(command string, r request.Request, stacks ...string) error {
+	known, err := r.Environments()
 	if err != nil {
 		return err
 	}
@@ -89,6 +89,9 @@ type options struct {
 	Key      string // the first argument
 	All      bool   // list also shows keys at their defaults
 	ExitCode bool   // for diff
+	New      bool   // for set: the environment may be one that nothing knows yet
+	Path     bool   // for set: the key has a path into its value behind it
+	Within   string // that path
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {

@@ -40,7 +40,7 @@ func runDiff(ctx context.Context, d cmd.Deps, o options) error {
 		return failure.Usagef("config diff", "name two environments")
 	}
 	if o.Root != "" {
-		if err := CheckEnvironments("config diff", o.Root, o.Args...); err != nil {
+		if err := CheckEnvironments("config diff", o.Request, o.Args...); err != nil {
 			return err
 		}
 	}

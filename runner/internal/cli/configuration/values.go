@@ -4,12 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/secrets"
 	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/view"
@@ -104,19 +109,29 @@ func runGet(_ context.Context, d cmd.Deps, o options) error {
 
 func setCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
-		Name: "set", Usage: "set one value in the stack file", ArgsUsage: "KEY VALUE",
+		Name: "set", Usage: "set one value in the stack file", ArgsUsage: "KEY [VALUE]",
 		Description: "The value is validated and written with the type of the key: the version 1.30 stays a " +
 			"string. Write a list with commas or as YAML, a map as YAML. The rest of the file does not change, " +
 			"including comments; the file is created if it does not exist. Keys that no project declares are " +
 			"accepted, because a Pulumi provider or one of your programs may read them, unless they look like a " +
 			"typo. The value of a project with `stackFile: own` goes into the stack file next to its Pulumi.yaml, where " +
-			"plain Pulumi finds it.\n\n" +
+			"plain Pulumi finds it: a key that has the project's name, declared or not.\n\n" +
 			"Examples:\n  runner config set eks:k8s_version 1.35 -s dev\n" +
 			"  runner config set vpc:azs us-east-1a,us-east-1b\n" +
 			"  runner config set nginx:values '{replicaCount: 2}'\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  flags(cmd.OutputFlag("text", "json")),
-		Action: cmd.Action(d, parseSet, runSet),
+		Flags: flags([]cli.Flag{
+			&cli.BoolFlag{Name: "path", Usage: "KEY is a path into a map or a list, as in Pulumi: db:replicas.eu[0]"},
+			&cli.BoolFlag{Name: "plaintext", Usage: "store the value as it is, which is the default"},
+			&cli.StringSliceFlag{Name: "secret", Usage: "store the secret `KEY`, as runner secrets set does: VALUE is the source of " +
+				"its value, else it is asked for"},
+		}, cmd.NewFlags(), cmd.OutputFlag("text", "json")),
+		Action: func(c *cli.Context) error {
+			if keys := c.StringSlice("secret"); len(keys) > 0 {
+				return secrets.SetAction(d, keys[0])(c)
+			}
+			return cmd.Action(d, parseSet, runSet)(c)
+		},
 	}
 }
 
@@ -124,7 +139,69 @@ func parseSet(c *cli.Context, d cmd.Deps, common cmd.Common) (options, error) {
 	if c.NArg() < 2 {
 		return options{}, failure.Usagef("config set", "name a key and its value")
 	}
-	return parseKey(c, d, common)
+	o, err := parseKey(c, d, common)
+	o.New, o.Path = c.Bool("new"), c.Bool("path")
+	if key, path, ok := splitPath(o.Key); ok && o.Path && err == nil {
+		o.Key, o.Within = key, path
+	}
+	return o, err
+}
+
+// splitPath splits a key with a path behind it, db:a.b[0], into the key and the path.
+func splitPath(text string) (key, path string, ok bool) {
+	namespace, rest, found := strings.Cut(text, ":")
+	i := strings.IndexAny(rest, ".[")
+	if !found || i <= 0 {
+		return text, "", false
+	}
+	return namespace + ":" + rest[:i], strings.TrimPrefix(rest[i:], "."), true
+}
+
+// within returns the value of a key with another value at a path in it.
+func within(value any, path, text string) (any, error) {
+	inner, err := config.ParseFree(text)
+	if err != nil {
+		return nil, &failure.Usage{Text: fmt.Sprintf("%s: %v", path, err)}
+	}
+	steps, err := resource.ParsePropertyPath(path)
+	if err != nil {
+		return nil, &failure.Usage{Text: fmt.Sprintf("%s is not a path: %v", path, err)}
+	}
+	return put(value, steps, inner, path)
+}
+
+// put returns a copy of a value in which a step leads to another value. Maps are made on the way.
+func put(value any, steps resource.PropertyPath, inner any, path string) (any, error) {
+	if len(steps) == 0 {
+		return inner, nil
+	}
+	switch step := steps[0].(type) {
+	case string:
+		values, isMap := value.(map[string]any)
+		if value != nil && !isMap {
+			return nil, &failure.Usage{Text: fmt.Sprintf("%s: there is no map at %s, but %s", path, step, view.Show(value))}
+		}
+		values = maps.Clone(values)
+		if values == nil {
+			values = map[string]any{}
+		}
+		var err error
+		values[step], err = put(values[step], steps[1:], inner, path)
+		return values, err
+	case int:
+		items, isList := value.([]any)
+		if value != nil && !isList || step < 0 || step > len(items) {
+			return nil, &failure.Usage{Text: fmt.Sprintf("%s: there is no list with an item %d", path, step)}
+		}
+		items = slices.Clone(items)
+		if step == len(items) {
+			items = append(items, nil)
+		}
+		var err error
+		items[step], err = put(items[step], steps[1:], inner, path)
+		return items, err
+	}
+	return nil, &failure.Usage{Text: path + " is not a path"}
 }
 
 func runSet(ctx context.Context, d cmd.Deps, o options) error {
@@ -134,14 +211,28 @@ func runSet(ctx context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
-	value, err := c.parse(name, text)
-	if err != nil {
+	if !o.New {
+		if err := identity.CheckNewFile(o.Request, c.Stack); err != nil {
+			return err
+		}
+	}
+	var value any
+	if o.Within == "" {
+		if value, err = c.parse(name, text); err != nil {
+			return err
+		}
+	} else if err := c.check(name); err != nil {
 		return err
 	}
 	if c.File, err = c.PlaceOf(name); err != nil {
 		return err
 	}
 	entry, exists := c.File.Lookup(name)
+	if o.Within != "" {
+		if value, err = within(entry.Value, o.Within, text); err != nil {
+			return err
+		}
+	}
 	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
 		return c.refuse(name, "is encrypted; a plain value would reveal it",
 			"remove it first with `runner config unset "+name+"`")

@@ -49,7 +49,7 @@ type environmentLine struct {
 	Stack      string              `json:"stack"`
 	Default    bool                `json:"default"`            // named by PULUMI_STACK
 	Provider   string              `json:"provider,omitempty"` // "" if not known
-	Configured bool                `json:"configured"`         // has a stack file
+	Configured bool                `json:"configured"`         // files name it
 	Deployed   int                 `json:"deployed"`           // number of projects with resources
 	Projects   int                 `json:"projects,omitempty"` // number of the provider's projects
 	Resources  int                 `json:"resources"`
@@ -77,7 +77,7 @@ func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session
 // environments returns all environments that are configured, recorded or deployed.
 func environments(s *session.Session, o cmd.Common, deployed map[string]map[string]stacks.Summary) ([]environmentLine,
 	error) {
-	configured, err := config.Stacks(o.Root)
+	configured, err := o.Environments()
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n" +
 				"  runner preview -s dev --exit-code",
 			Flags: []string{
-				"exit-code", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "why",
+				"exit-code", "new", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "why",
 				"secret", "generate-secrets", "simulate-cluster",
 			},
 		})},
@@ -46,7 +46,7 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
 			Flags: []string{
-				"auto-approve-if", "force", "allow", "plan", "plan-digest", "unknown-programs", "on-missing-output", "max-monthly",
+				"auto-approve-if", "force", "allow", "new", "plan", "plan-digest", "unknown-programs", "on-missing-output", "max-monthly",
 				"unknown-costs", "policy-pack", "diff", "why", "secret", "generate-secrets", "simulate-cluster",
 			},
 		})},
@@ -134,6 +134,7 @@ func FlagsOf(names ...string) []cli.Flag {
 		cmd.ChoiceFlag(operate.MissingOutputFlag,
 			"if a program reads an output that does not exist, which Pulumi takes for null, `DO`: error, warn",
 			operate.MissingOutputError, operate.MissingOutputWarn),
+		&cli.BoolFlag{Name: "new", Usage: "make an environment that neither files nor the backend know yet"},
 		&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
 		&cli.StringFlag{Name: "plan", Usage: "carry out `FILE`, a plan of `runner preview --save-plan`, and nothing else"},
 		&cli.StringFlag{

@@ -96,6 +96,7 @@ func ParseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	r := operate.Request{
 		Options: common.Options, Yes: common.Yes, Approve: operate.Rule(cmd.Chosen(c, "auto-approve-if")),
 		Allow: c.StringSlice("allow"), Force: c.Bool("force"), Deep: c.Bool("deep"), NewBackend: c.Bool(NewBackendName),
+		New: c.Bool("new"), Strict: c.Bool("exit-code"),
 		WarnMissing: cmd.Chosen(c, operate.MissingOutputFlag) == operate.MissingOutputWarn, Carried: parseCarried(c),
 		Removal: operate.Removal{
 			Stacks: c.Bool("remove-stacks"), Forget: c.Bool("force-forget"), LeaveBehind: c.Bool("leave-behind"),

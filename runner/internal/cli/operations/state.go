@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"mara/config"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/session"
@@ -119,7 +118,7 @@ func runStateMove(ctx context.Context, d cmd.Deps, o stateMoveOptions) error {
 // environments lists the environments of the root: the configured ones, and the ones
 // that were deployed from here.
 func environments(o stateMoveOptions) ([]string, error) {
-	names, err := config.Stacks(o.Root)
+	names, err := o.Environments()
 	if err != nil {
 		return nil, err
 	}

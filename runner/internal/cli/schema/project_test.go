@@ -12,10 +12,11 @@ func TestProjectSchema(t *testing.T) {
 	t.Parallel()
 	s := compile(t, "project")
 	for _, text := range []string{
-		"", "projects:\n", "projects: [{path: a}]", "providers: {kind: }",
+		"", "projects:\n", "projects: [{path: a}]", "backend: s3://acme\nenvironments: [dev, prod]", "environments: dev", "providers: {kind: }",
 		"projects: [{project: certmgr, reads: a, after: [b]}]",
 		"projects: [{git: 'https://a/b', ref: v1, path: c}, {git: ./a, ref: main}]",
 		"projects: [{path: a, title: T, phase: p, providers: kind, replaces: b, when: 'true', stack: 'a-{stack}', stackFile: own, outputs: o, timeout: 1h30m, estimate: 90s}]",
+		"projects: [{path: a, env: {AWS_PROFILE: 'acme-{stack}', AWS_REGION: {dev: eu-west-1, default: us-east-1}, N: 1}, retry: 2}]",
 		"projects: [{path: a, config: {size: {allowed: [a], min: 1, max: 2, example: e, question: q, generate: password}, b: }}]",
 		"projects: [{path: a, hooks: [kubeconfig, {name: n, on: always, operations: [up, destroy], run: a b, timeout: 1s, retry: 2, simulate: true}]}]",
 		"providers: {mine: {title: T, extends: kind, without: [a], after: {a: b, c: [d]}, projects: [{project: a}]}}",
@@ -32,9 +33,9 @@ func TestProjectSchema(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"[]", "project: []", "projects: {}", "projects: [{}]", "projects: [{title: a}]", "projects: [{path: a, project: b}]", "projects: [{git: a}]",
+		"[]", "project: []", "backend: states", "backend: [s3://a]", "environments: {}", "projects: {}", "projects: [{}]", "projects: [{title: a}]", "projects: [{path: a, project: b}]", "projects: [{git: a}]",
 		"projects: [{git: a, ref: b, project: c}]", "projects: [{git: a, ref: -b}]",
-		"projects: [{path: a, ref: b}]", "projects: [{path: a, stackFile: mine}]", "projects: [{path: a, timeout: 10}]", "projects: [{path: a, reads: {}}]",
+		"projects: [{path: a, ref: b}]", "projects: [{path: a, stackFile: mine}]", "projects: [{path: a, retry: 11}]", "projects: [{path: a, env: [a]}]", "projects: [{path: a, env: {A: [b]}}]", "projects: [{path: a, timeout: 10}]", "projects: [{path: a, reads: {}}]",
 		"projects: [{path: a, config: {size: {alowed: [a]}}}]", "projects: [{path: a, config: {size: {min: a}}}]", "hooks: [{on: always}]",
 		"hooks: [{run: a, on: never}]", "hooks: [{run: a, retry: -1}]", "hooks: [{run: a, simulate: x}]", "providers: {kind: {wihout: a}}", "providers: []",
 		"applications: []", "applications: {shop: }", "applications: {shop: {}}", "applications: {Shop: {image: 'a:1'}}", "applications: {shop: {image: a}}",

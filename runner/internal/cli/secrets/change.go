@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/failure"
@@ -29,7 +30,19 @@ func setCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner secrets set prometheus:admin_password -s dev\n" +
 			"  runner secrets set bank-of-anthos:jwt_private_key @jwtRS256.key -s dev\n" +
 			"  pass show grafana | runner secrets set prometheus:admin_password - -s dev",
-	}, cmd.OutputFlag("text", "json"), runSet)
+	}, cmd.JoinFlags(cmd.NewFlags(), cmd.OutputFlag("text", "json")), runSet)
+}
+
+// SetAction returns the action of `runner secrets set` for one key, for another command with its flags.
+func SetAction(d cmd.Deps, key string) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		o, err := parse(c, d)
+		if err != nil {
+			return err
+		}
+		o.Args = append([]string{key}, o.Args...)
+		return cmd.InSession((*session.Session).ResolveStack, runSet)(c.Context, d, o)
+	}
 }
 
 func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
@@ -44,8 +57,10 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 	if err != nil {
 		return err
 	}
-	if err := s.Vault.Refuse(secret.Key); err != nil {
-		return err
+	if !o.New {
+		if err := identity.CheckNewFile(o.Request, s.Settings.Stack.Text); err != nil {
+			return err
+		}
 	}
 	var value string
 	if len(o.Args) > 1 { // report problems with the source before asking anything
@@ -57,7 +72,7 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 			return err
 		}
 	}
-	sealer, err := s.Vault.Sealer(ctx)
+	sealer, err := s.Vault.SealerFor(ctx, secret.Key)
 	if err != nil {
 		return err
 	}
@@ -69,7 +84,7 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 	if err := s.Vault.Store(ctx, sealer, map[string]string{secret.Key: value}); err != nil {
 		return err
 	}
-	return o.showChange(d, s, []string{secret.Key}, "set "+secret.Key+" in "+s.Settings.Secrets.File)
+	return o.showChange(d, s, []string{secret.Key}, "set "+secret.Key+" in "+s.Vault.FileOf(secret.Key))
 }
 
 func generateCommand(d cmd.Deps) *cli.Command {
@@ -157,6 +172,11 @@ func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 		return failure.Usagef("secrets remove", "name the secrets by their keys")
 	}
 	known := lists.Map(s.Settings.Secrets.Entries, func(entry config.Entry) string { return entry.Key })
+	for key := range s.Vault.Elsewhere {
+		if s.Vault.Has(key) {
+			known = append(known, key)
+		}
+	}
 	for _, key := range o.Args {
 		if !slices.Contains(known, key) {
 			return &failure.Usage{Text: fmt.Sprintf("%s has no %q%s", s.Settings.Secrets.File, key,

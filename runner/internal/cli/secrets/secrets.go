@@ -4,6 +4,7 @@ package secrets
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,6 +49,7 @@ type options struct {
 	cmd.Common
 	File          string // of export
 	NewPassphrase string // source of change-provider
+	New           bool   // of set: the environment may be one that nothing knows yet
 }
 
 type action func(ctx context.Context, d cmd.Deps, o options, s *session.Session) error
@@ -72,7 +74,7 @@ func parse(c *cli.Context, d cmd.Deps) (options, error) {
 	if err != nil {
 		return options{}, err
 	}
-	o := options{Common: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase")}
+	o := options{Common: common, File: c.String("to-file"), NewPassphrase: c.String("new-passphrase"), New: c.Bool("new")}
 	if o.NewPassphrase != "" && !vault.IsSource(o.NewPassphrase) {
 		return o, failure.Usagef(cmd.Path(c), "--new-passphrase: %s; write %s", vault.NeverOnTheLine, vault.SourceForms)
 	}
@@ -92,7 +94,11 @@ type change struct {
 
 // showChange prints the changed keys as JSON, or else the text.
 func (o options) showChange(d cmd.Deps, s *session.Session, keys []string, text string) error {
-	done := change{Stack: s.Settings.Stack.Text, File: s.Settings.Secrets.File, Keys: append([]string{}, keys...)}
+	file := s.Settings.Secrets.File
+	if len(keys) > 0 {
+		file = s.Vault.FileOf(keys[0])
+	}
+	done := change{Stack: s.Settings.Stack.Text, File: file, Keys: append([]string{}, keys...)}
 	return o.Show(d, done, text+"\n")
 }
 
@@ -111,17 +117,12 @@ func byKey(s *session.Session, command string, keys []string) ([]model.Secret, e
 }
 
 func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session, secrets []model.Secret) error {
-	for _, secret := range secrets {
-		if err := s.Vault.Refuse(secret.Key); err != nil {
-			return err
-		}
-	}
-	sealer, err := s.Vault.Sealer(ctx)
+	values := map[string]string{}
+	keys := model.SecretKeys(secrets)
+	sealer, err := s.Vault.SealerFor(ctx, keys...)
 	if err != nil {
 		return err
 	}
-	values := map[string]string{}
-	keys := model.SecretKeys(secrets)
 	for _, secret := range secrets {
 		if values[secret.Key], err = encryption.Generate(secret); err != nil {
 			return failure.Usagef("secrets set", "%s: %v", secret.Key, err)
@@ -146,6 +147,8 @@ func listCommand(d cmd.Deps) *cli.Command {
 type listedSecret struct {
 	Key       string          `json:"key"`
 	State     string          `json:"state"`
+	File      string          `json:"file,omitempty"` // that has the value
+	Line      int             `json:"line,omitempty"`
 	Generator model.Generator `json:"generator,omitempty"`
 	MinLength int             `json:"min_length,omitempty"`
 	Doc       string          `json:"doc,omitempty"`
@@ -156,7 +159,11 @@ func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error
 	table := typeset.Table{Columns: []typeset.Column{{Title: "SECRET"}, {Title: "STATE"},
 		{Title: "MEANING", Min: 24, Wrap: true}}}
 	for _, secret := range listed {
-		table.Rows = append(table.Rows, []string{secret.Key, secret.State, secret.Doc})
+		state := secret.State
+		if secret.File != "" && secret.File != s.Settings.Secrets.File {
+			state += fmt.Sprintf(" (%s:%d)", secret.File, secret.Line)
+		}
+		table.Rows = append(table.Rows, []string{secret.Key, state, secret.Doc})
 	}
 	return o.Show(d, listed, table.Text(d.Width()))
 }
@@ -164,8 +171,14 @@ func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error
 func listSecrets(s *session.Session) []listedSecret {
 	listed := []listedSecret{}
 	for _, secret := range s.Vault.Secrets {
-		state := stateOfSecret(s, secret)
-		listed = append(listed, listedSecret{secret.Key, state, secret.Generate, secret.MinLength, secret.Doc})
+		one := listedSecret{Key: secret.Key, State: stateOfSecret(s, secret), Generator: secret.Generate,
+			MinLength: secret.MinLength, Doc: secret.Doc}
+		for _, file := range []config.StackFile{s.Vault.Elsewhere[secret.Key].File, s.Settings.Secrets} {
+			if entry, ok := file.Lookup(secret.Key); ok && one.File == "" {
+				one.File, one.Line = file.File, entry.Line
+			}
+		}
+		listed = append(listed, one)
 	}
 	for _, entry := range s.Settings.Secrets.Entries {
 		known := slices.ContainsFunc(listed, func(l listedSecret) bool { return l.Key == entry.Key })
@@ -179,6 +192,9 @@ func listSecrets(s *session.Session) []listedSecret {
 // stateOfSecret returns a word for where the value of a secret comes from.
 func stateOfSecret(s *session.Session, secret model.Secret) string {
 	entry, ok := s.Settings.Secrets.Lookup(secret.Key)
+	if own, there := s.Vault.Elsewhere[secret.Key].File.Lookup(secret.Key); there {
+		entry, ok = own, true
+	}
 	_, encrypted := entry.Value.(config.Ciphertext)
 	switch {
 	case s.Vault.Has(secret.Key):
@@ -224,6 +240,11 @@ func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	for _, entry := range s.Settings.Secrets.Entries {
 		if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
 			keys = append(keys, entry.Key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Vault.Elsewhere)) {
+		if s.Vault.Has(key) && !slices.Contains(keys, key) {
+			keys = append(keys, key)
 		}
 	}
 	if len(keys) == 0 {

@@ -234,7 +234,7 @@ func (l line) values(o cmd.Common) []string {
 
 // labels returns the labels of all environments, as terms of a selector.
 func labels(o cmd.Common) (found []string) {
-	stacks, _ := config.Stacks(o.Root) // other commands report the error
+	stacks, _ := o.Environments() // other commands report the error
 	for _, stack := range stacks {
 		_, described, err := o.ReadStack(stack)
 		if err != nil {
@@ -254,7 +254,7 @@ func labels(o cmd.Common) (found []string) {
 func (l line) names(o cmd.Common, placeholder string) []string {
 	switch placeholder {
 	case "ENVIRONMENT", "ENVIRONMENTS":
-		stacks, _ := config.Stacks(o.Root) // other commands report the error
+		stacks, _ := o.Environments() // other commands report the error
 		return stacks
 	case "KEY", "KEY|OUTPUT":
 		return l.keys(o)

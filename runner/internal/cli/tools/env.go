@@ -6,14 +6,18 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/event"
 )
 
@@ -58,7 +62,7 @@ func runEnv(_ context.Context, d cmd.Deps, o envOptions) error {
 	}
 	env := shellEnvironment{
 		Variables: map[string]string{config.StackVariable: settings.Stack.Text}, Notes: []string{},
-		settings: settings, sources: o.Sources,
+		settings: settings, sources: o.Sources, known: o.Known(),
 	}
 	env.addBackend()
 	env.addPassphrase(d)
@@ -77,6 +81,7 @@ type shellEnvironment struct {
 	Notes     []string          `json:"notes"`
 	settings  config.Settings
 	sources   config.Sources
+	known     catalogue.Catalogue
 }
 
 func (e *shellEnvironment) note(format string, args ...any) {
@@ -151,6 +156,9 @@ func (e *shellEnvironment) watched() string {
 	var b strings.Builder
 	files := append([]string{config.EnvironmentFile, e.settings.Config.File, config.MaraFile, e.settings.Described.File},
 		e.settings.Described.Layers...)
+	for _, file := range environments.OwnFiles(e.settings.Root, e.settings.Stack.Text, e.known) {
+		files = append(files, file.File)
+	}
 	for _, file := range files {
 		if file != "" {
 			b.WriteString("watch_file " + shellescape.Quote(filepath.Join(e.settings.Root, file)) + "\n")
@@ -162,7 +170,8 @@ func (e *shellEnvironment) watched() string {
 // noteDifferences notes what plain pulumi does not know: the provider, if the stack file does not
 // have it, and layers.
 func (e *shellEnvironment) noteDifferences() {
-	if _, ok := e.settings.Config.Lookup(config.InfraType); !ok {
+	isBuiltIn := func(p model.Project) bool { return p.Own == nil }
+	if _, ok := e.settings.Config.Lookup(config.InfraType); !ok && slices.ContainsFunc(e.known.Projects, isBuiltIn) {
 		e.note("%s is not in %s; the programs need it there (and in secrets/ below it) when plain pulumi runs them",
 			config.InfraType, e.settings.Config.File)
 	}

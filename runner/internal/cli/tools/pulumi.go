@@ -18,8 +18,10 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/pulumicli/wire"
+	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/process"
@@ -63,6 +65,9 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	if err != nil {
 		return err
 	}
+	if slices.Equal(o.Args[1:min(3, len(o.Args))], []string{"state", "upgrade"}) { // it refuses what it is to upgrade
+		s.Env["PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR"] = "1"
+	}
 	command := exec.Command(path, o.Args[1:]...)
 	command.Dir, command.Env = dir, append(process.Environ(s.Env), fmt.Sprintf("%s=%d", wire.ParentVariable, os.Getpid()))
 	// Pulumi prints the URL of the backend in its errors, which may have a password or token in it.
@@ -71,7 +76,16 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 		defer func() { err = errors.Join(err, masked.Close()) }()
 		d.Stderr = masked
 	}
-	return cmd.PassThrough(ctx, d, command)
+	before := environments.OwnKeys(s.Settings.Root, s.Settings.Stack.Text, o.Known())
+	err = cmd.PassThrough(ctx, d, command)
+	made := slices.DeleteFunc(environments.OwnKeys(s.Settings.Root, s.Settings.Stack.Text, o.Known()),
+		func(key string) bool { return slices.Contains(before, key) })
+	if len(made) > 0 && !s.Options.Simulation.On { // they are no sign of a deployment elsewhere
+		if unkept := request.RememberKeys(s.Directory, s.Settings.Stack.Text, made...); unkept != nil {
+			err = errors.Join(err, unkept)
+		}
+	}
+	return err
 }
 
 // maskedWriter masks the output of a program. It writes incomplete lines, such as questions,
@@ -143,7 +157,7 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 	if s.Env[config.StackVariable], err = stackVariable(ctx, s, checkouts.Stack(project)); err != nil {
 		return "", err
 	}
-	maps.Copy(s.Env, checkouts.PassphraseEnv(project))
+	maps.Copy(s.Env, checkouts.ProjectEnv(project))
 	return dir, s.AttachPrograms()
 }
 

@@ -38,7 +38,7 @@ func (b *builder) build() Catalogue {
 	b.checkProviders()
 	common := append(b.entries(b.mara.Projects), b.applications()...)
 	runHooks := b.hooks(b.mara.Hooks, b.root, false)
-	c := Catalogue{File: b.mara.File}
+	c := Catalogue{File: b.mara.File, Environments: b.mara.Environments, Home: b.mara.NamedBackend()}
 	for _, declared := range b.declared() {
 		p, ok := b.provider(declared, common)
 		if !ok {

@@ -27,6 +27,9 @@ type Catalogue struct {
 	Providers []providers.Provider
 	Projects  []model.Project // of the providers, each once
 	File      string          // "mara.yaml"; "" when there is none
+
+	Environments []config.Word // the complete list in mara.yaml; nil if it has none
+	Home         config.Value  // the backend that mara.yaml names; not set without one
 }
 
 // BuiltIn returns the built-in catalogue.
@@ -96,6 +99,16 @@ func (c Catalogue) Named(word string) (model.Project, bool) {
 		return c.Project(names[0])
 	}
 	return model.Project{}, false
+}
+
+// Broken returns what is wrong with the Pulumi.yaml of own projects.
+func (c Catalogue) Broken() (problems []config.Problem) {
+	for _, project := range c.Projects {
+		if project.Own != nil {
+			problems = append(problems, project.Own.Broken...)
+		}
+	}
+	return problems
 }
 
 // StackNames returns the patterns of the names of stacks.

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -23,22 +24,24 @@ type described struct {
 
 // describedStep is a project in mara.yaml: one of the catalogue by its name, or an own one.
 type describedStep struct {
-	Project   string        `yaml:"project,omitempty"`
-	Git       string        `yaml:"git,omitempty"`
-	Ref       string        `yaml:"ref,omitempty"`
-	Path      string        `yaml:"path,omitempty"`
-	Title     string        `yaml:"title,omitempty"`
-	Phase     string        `yaml:"phase,omitempty"`
-	Reads     []string      `yaml:"reads,omitempty,flow"`
-	After     []string      `yaml:"after,omitempty,flow"`
-	When      string        `yaml:"when,omitempty"`
-	Stack     string        `yaml:"stack,omitempty"`
-	StackFile string        `yaml:"stackFile,omitempty"`
-	Outputs   []string      `yaml:"outputs,omitempty,flow"`
-	Inputs    []string      `yaml:"inputs,omitempty,flow"`
-	Timeout   time.Duration `yaml:"timeout,omitempty"`
-	Estimate  time.Duration `yaml:"estimate,omitempty"`
-	Hooks     []any         `yaml:"hooks,omitempty"` // names of built-in hooks, or describedHook
+	Project   string         `yaml:"project,omitempty"`
+	Git       string         `yaml:"git,omitempty"`
+	Ref       string         `yaml:"ref,omitempty"`
+	Path      string         `yaml:"path,omitempty"`
+	Title     string         `yaml:"title,omitempty"`
+	Phase     string         `yaml:"phase,omitempty"`
+	Reads     []string       `yaml:"reads,omitempty,flow"`
+	After     []string       `yaml:"after,omitempty,flow"`
+	When      string         `yaml:"when,omitempty"`
+	Stack     string         `yaml:"stack,omitempty"`
+	StackFile string         `yaml:"stackFile,omitempty"`
+	Outputs   []string       `yaml:"outputs,omitempty,flow"`
+	Inputs    []string       `yaml:"inputs,omitempty,flow"`
+	Env       map[string]any `yaml:"env,omitempty"`
+	Retry     *int           `yaml:"retry,omitempty"`
+	Timeout   time.Duration  `yaml:"timeout,omitempty"`
+	Estimate  time.Duration  `yaml:"estimate,omitempty"`
+	Hooks     []any          `yaml:"hooks,omitempty"` // names of built-in hooks, or describedHook
 }
 
 // describedHook is a hook in mara.yaml that runs a command.
@@ -50,6 +53,19 @@ type describedHook struct {
 	Timeout    time.Duration         `yaml:"timeout,omitempty"`
 	Retry      int                   `yaml:"retry,omitempty"`
 	Simulate   bool                  `yaml:"simulate,omitempty"`
+}
+
+// describeVariable returns the value of an environment variable, or its values by environment.
+func describeVariable(v config.MaraVariable) any {
+	if len(v.Of) == 0 && v.Default != nil {
+		return *v.Default
+	}
+	values := map[string]string{}
+	maps.Copy(values, v.Of)
+	if v.Default != nil {
+		values["default"] = *v.Default
+	}
+	return values
 }
 
 // Describe returns a mara.yaml with a provider that has the same plan. It includes the settings
@@ -88,7 +104,13 @@ func describeStep(step providers.Step) describedStep {
 	}
 	d.Git, d.Ref, d.Path, d.Title = p.Own.Git, p.Own.Ref, p.Own.Path, p.Title
 	d.When, d.Stack, d.Timeout, d.Estimate = p.Own.When, p.Own.Stack, p.Own.Timeout, p.Estimate
-	d.Inputs = p.Own.Inputs
+	d.Inputs, d.Retry = p.Own.Inputs, p.Own.Retry
+	for _, v := range p.Own.Env {
+		if d.Env == nil {
+			d.Env = map[string]any{}
+		}
+		d.Env[v.Name.Text] = describeVariable(v)
+	}
 	if p.Own.StackFiles != "" {
 		d.StackFile = config.OwnStackFile
 	}

@@ -3,9 +3,11 @@ package catalogue
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -65,10 +67,11 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 		return model.Project{}, false
 	}
 	manifest, err := config.ReadManifest(dir, shown)
-	if err != nil {
-		if invalid, ok := errors.AsType[*config.Error](err); ok {
-			b.problems = append(b.problems, invalid.Problems...)
-		}
+	var broken []config.Problem
+	if invalid, ok := errors.AsType[*config.Error](err); ok {
+		broken = invalid.Problems
+		manifest = config.Manifest{Name: cmp.Or(manifest.Name, nameIn(dir), filepath.Base(dir)), Runtime: manifest.Runtime}
+	} else if err != nil {
 		return model.Project{}, false
 	}
 	project := model.Project{
@@ -77,7 +80,10 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 		Own: &model.Own{Dir: dir, Runtime: manifest.Runtime, Built: manifest.Binary != "", Timeout: declared.Timeout,
 			When: declared.When.Text, Line: declared.Line,
 			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text,
-			Inputs: config.Words(declared.Inputs)},
+			Inputs: config.Words(declared.Inputs), Broken: broken, Env: declared.Env, Retry: declared.Retry},
+	}
+	for i := range project.Keys { // only Pulumi YAML has to declare what it reads
+		project.Keys[i].Open = manifest.Runtime != "yaml"
 	}
 	if len(declared.Inputs) == 0 {
 		project.Own.Inputs = nil
@@ -86,10 +92,56 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 		return model.Secret{Key: key.Name, Prompt: key.Name, Doc: key.Doc, Own: true, Optional: !key.Required}
 	})
 	project.Own.Stack = b.stackNames(declared)
+	b.checkEnvironmentsOf(declared.Env)
+	project.Own.Backend = b.backendOf(manifest, dir, shown)
 	if declared.StackFile.Text == config.OwnStackFile {
 		project.Own.StackFiles = filepath.Join(dir, filepath.FromSlash(manifest.StackConfigDir))
 	}
 	return project, true
+}
+
+// checkEnvironmentsOf reports variables with a value for an environment that the list of mara.yaml does not have.
+func (b *builder) checkEnvironmentsOf(variables []config.MaraVariable) {
+	known := config.Words(b.mara.Environments)
+	for _, v := range variables {
+		for _, environment := range slices.Sorted(maps.Keys(v.Of)) {
+			if b.mara.Environments != nil && !slices.Contains(known, environment) {
+				b.problem(v.Name.Line, "env: %s has a value for %s, which environments does not list%s", v.Name.Text, environment,
+					config.DidYouMean(environment, known))
+			}
+		}
+	}
+}
+
+// nameIn returns the name in a Pulumi.yaml that is not valid, "" if no line has it.
+func nameIn(dir string) string {
+	content, err := os.ReadFile(filepath.Join(dir, config.ManifestFile))
+	if err != nil {
+		return ""
+	}
+	match := regexp.MustCompile(`(?m)^name:[ \t]*["']?([A-Za-z0-9_.-]{1,100})["']?[ \t]*(#.*)?$`).FindSubmatch(content)
+	if match == nil {
+		return ""
+	}
+	return string(match[1])
+}
+
+// backendOf returns the backend that a Pulumi.yaml names. A relative directory begins at the project's directory: plain
+// Pulumi takes it from the working directory, and works only there.
+func (b *builder) backendOf(manifest config.Manifest, dir, shown string) config.Value {
+	if manifest.Backend.Text == "" {
+		return config.Value{}
+	}
+	backend, err := config.AbsoluteBackend(config.Value{Text: manifest.Backend.Text, Origin: config.Origin{
+		Source: config.FromProject, Name: "backend.url", File: path.Join(shown, config.ManifestFile), Line: manifest.Backend.Line,
+	}}, dir)
+	if err == nil {
+		err = config.CheckBackend(backend)
+	}
+	if invalid, ok := errors.AsType[*config.Error](err); ok {
+		b.problems = append(b.problems, invalid.Problems...)
+	}
+	return backend
 }
 
 // directory returns the directory of a project, and its printable form.
@@ -170,6 +222,10 @@ func (b *builder) adorn(e *entry) {
 		b.refuseForBuiltIn(e)
 		return
 	}
+	if p.Own.Broken != nil {
+		p.Hooks = b.hooks(e.Hooks, p.Own.Dir, true)
+		return
+	}
 	if _, err := compile(e.When.Text); err != nil && e.When.Text != "" {
 		b.problem(e.When.Line, "when is not a jq expression: %v", err)
 	}
@@ -191,6 +247,8 @@ func (b *builder) refuseForBuiltIn(e *entry) {
 		{"replaces", e.Replaces.Text != ""},
 		{"timeout", e.Timeout > 0},
 		{"inputs", len(e.Inputs) > 0},
+		{"env", len(e.Env) > 0},
+		{"retry", e.Retry != nil},
 	} {
 		if option.given {
 			b.problem(e.Line, "%s is for projects of your own; %s comes with the runner", option.name, e.project.Name)

@@ -3,7 +3,6 @@
 package checkout
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -28,6 +27,7 @@ type Maker struct {
 	Files    Files
 	States   statefiles.Directory
 	Env      map[string]string      // of Pulumi
+	Declared []string               // variables of the environment file, which override those of projects
 	Plugins  map[string]string      // directories of resource providers next to the runner
 	TempDir  func() (string, error) // makes a directory that the caller removes later
 }
@@ -40,9 +40,28 @@ func (m Maker) Own(all []model.Project, copies encryption.Copies) (map[string]st
 		if err != nil {
 			return nil, err
 		}
-		found[project.Name] = stacks.Directory{Path: project.Own.Dir, StackFile: content, Env: m.PassphraseEnv(project)}
+		found[project.Name] = stacks.Directory{Path: project.Own.Dir, StackFile: content, Env: m.ProjectEnv(project)}
 	}
 	return found, nil
+}
+
+// ProjectEnv returns the variables of Pulumi's commands on a project besides those of the environment.
+func (m Maker) ProjectEnv(p model.Project) map[string]string {
+	env := m.Variables(p)
+	if passphrase := m.PassphraseEnv(p); env == nil {
+		return passphrase
+	} else {
+		maps.Copy(env, passphrase)
+	}
+	return env
+}
+
+// Variables returns the variables that mara.yaml gives to a project. A line of the environment file comes first: it is a
+// person's last word.
+func (m Maker) Variables(p model.Project) map[string]string {
+	env := p.Environ(m.Settings.Stack.Text)
+	maps.DeleteFunc(env, func(name, _ string) bool { return slices.Contains(m.Declared, name) })
+	return env
 }
 
 // PassphraseEnv returns what Pulumi's commands on a project need instead of the environment's passphrase: nothing, or
@@ -247,38 +266,8 @@ func SaysHow(file config.StackFile) bool {
 	return err == nil && header != (config.Header{})
 }
 
-// WithoutOwn returns the secrets of a project that its stack file does not have.
-func WithoutOwn(secrets []model.Secret, file config.StackFile) []model.Secret {
-	return slices.DeleteFunc(slices.Clone(secrets), func(secret model.Secret) bool {
-		entry, _ := file.Lookup(secret.Key)
-		_, encrypted := entry.Value.(config.Ciphertext)
-		return encrypted
-	})
-}
-
-// missing returns the missing secrets of a stack file with its own encryption. The secrets that
-// the runner stores are encrypted with another key.
-func (f Files) missing(project model.Project, file config.StackFile) []config.Problem {
-	var problems []config.Problem
-	for _, secret := range WithoutOwn(project.Secrets, file) {
-		if _, plain := file.Lookup(secret.Key); secret.Optional || plain {
-			continue
-		}
-		problems = append(problems, config.Problem{File: file.File, Key: secret.Key, Text: fmt.Sprintf(
-			"is missing: %s; the file has an encryption of its own, so set it with %s", secret.Doc,
-			f.Setting(project, secret.Key))})
-	}
-	return problems
-}
-
-// Setting returns the command that sets a secret in the stack file of a project.
-func (f Files) Setting(project model.Project, key string) string {
-	return fmt.Sprintf("`runner pulumi %s -s %s -- config set --secret %s`", project.Name, f.Stack, key)
-}
-
 // Check returns the problems of the files, and the missing keys that are not in them either.
-// If programs will run, it also requires their secrets.
-func (f Files) Check(all []model.Project, declared, missing []config.Key, wantSecrets bool) (rest []config.Key,
+func (f Files) Check(all []model.Project, declared, missing []config.Key) (rest []config.Key,
 	problems []config.Problem, err error) {
 	var errs []error
 	for _, project := range all {
@@ -288,9 +277,6 @@ func (f Files) Check(all []model.Project, declared, missing []config.Key, wantSe
 			continue
 		}
 		problems = append(problems, file.CheckDeclared(declared)...)
-		if wantSecrets && SaysHow(file) {
-			problems = append(problems, f.missing(project, file)...)
-		}
 		missing = slices.DeleteFunc(slices.Clone(missing), func(key config.Key) bool {
 			_, declared := project.Key(key.Name)
 			return declared && len(file.Missing([]config.Key{key})) == 0

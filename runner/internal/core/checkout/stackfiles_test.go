@@ -61,22 +61,20 @@ func TestCheck(t *testing.T) {
 	missing := []config.Key{{Name: "shop:size", Required: true}, {Name: "shop:colour", Required: true}, {Name: "vpc:cidr", Required: true}}
 	for name, test := range map[string]struct {
 		content  string
-		secrets  bool
 		rest     []string
 		problems string // in their texts, one a line
 	}{
-		"no file":            {"", true, []string{"shop:size", "shop:colour", "vpc:cidr"}, ""},
-		"its own encryption": {encrypted, true, []string{"shop:colour", "vpc:cidr"}, "runner pulumi shop -s dev -- config set --secret shop:password"},
-		"no program runs":    {encrypted, false, []string{"shop:colour", "vpc:cidr"}, ""},
-		"none of its own":    {"config:\n  shop:colour: red\n", true, []string{"shop:size", "vpc:cidr"}, ""},
-		"the wrong kind":     {"config:\n  shop:size: three\n", true, []string{"shop:colour", "vpc:cidr"}, "whole number"},
+		"no file":            {"", []string{"shop:size", "shop:colour", "vpc:cidr"}, ""},
+		"its own encryption": {encrypted, []string{"shop:colour", "vpc:cidr"}, ""},
+		"none of its own":    {"config:\n  shop:colour: red\n", []string{"shop:size", "vpc:cidr"}, ""},
+		"the wrong kind":     {"config:\n  shop:size: three\n", []string{"shop:colour", "vpc:cidr"}, "whole number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
 			project := shop(t, root, test.content)
 			declared := []config.Key{{Name: "shop:size", Kind: config.Int}, {Name: "shop:colour", Kind: config.String}}
-			rest, problems, err := Files{Root: root, Stack: "dev"}.Check([]model.Project{project}, declared, missing, test.secrets)
+			rest, problems, err := Files{Root: root, Stack: "dev"}.Check([]model.Project{project}, declared, missing)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,22 +95,8 @@ func TestCheck(t *testing.T) {
 func TestCheckOfFilesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	_, _, err := Files{Root: root, Stack: "dev"}.Check([]model.Project{shop(t, root, "config: [")}, nil, nil, true)
+	_, _, err := Files{Root: root, Stack: "dev"}.Check([]model.Project{shop(t, root, "config: [")}, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "shop/Pulumi.dev.yaml") {
 		t.Errorf("error: %v", err)
-	}
-}
-
-func TestWithoutOwn(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	project := shop(t, root, encrypted)
-	file, err := Files{Root: root, Stack: "dev"}.Of(project)
-	if err != nil {
-		t.Fatal(err)
-	}
-	left := WithoutOwn(project.Secrets, file)
-	if len(left) != 2 || left[0].Key != "shop:password" || left[1].Key != "shop:hint" || len(project.Secrets) != 3 {
-		t.Errorf("left: %v", left)
 	}
 }

@@ -5,6 +5,7 @@
 package discover
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,8 +23,9 @@ import (
 // Found is a project found in the repository.
 type Found struct {
 	references.Project
-	Path    string // directory below the root, with slashes
-	Backend string // backend in its Pulumi.yaml, or ""
+	Path    string   // directory below the root, with slashes
+	Backend string   // backend in its Pulumi.yaml, or ""; directories are absolute
+	Files   []string // stacks that have a file in its directory
 }
 
 // States are the states of stacks, by project and then by stack.
@@ -31,9 +33,12 @@ type States map[string]map[string]json.RawMessage
 
 // Adoption is the result of the analysis.
 type Adoption struct {
-	Projects     []Project `json:"projects"`     // each after the projects it reads
-	Environments []string  `json:"environments"` // environments with stacks
+	Projects     []Project `json:"projects"`          // each after the projects it reads
+	Environments []string  `json:"environments"`      // environments with stacks or stack files
+	Backend      string    `json:"backend,omitempty"` // that mara.yaml is to name
+	Refused      []Refused `json:"not_adopted"`
 	Unsure       []string  `json:"unsure"`
+	fromFiles    []string  // environments that the backend does not have
 }
 
 // Project is a project with its place among the others.
@@ -56,18 +61,25 @@ type Edge = references.Edge
 // Deployed is the certainty of an edge that a state has.
 const Deployed references.Certainty = "deployed"
 
-// New analyzes the projects below a root and their states.
-func New(root string, found []Found, states States) (Adoption, error) {
+// New analyzes the projects below a root and their states, until the context ends.
+func New(ctx context.Context, root string, found []Found, states States) (Adoption, error) {
 	a := adoption{found: found, states: states, names: patterns(found, states), reads: map[string][]Edge{},
 		perhaps: map[string][]Edge{}, computed: map[string][]string{}}
 	a.tellStacks()
-	sources := references.Read(root, lists.Map(found, func(f Found) references.Project { return f.Project }))
+	sources, err := references.Read(ctx, root, lists.Map(found, func(f Found) references.Project { return f.Project }))
+	if err != nil {
+		return Adoption{}, err
+	}
 	for _, f := range found {
 		if err := a.readStates(f); err != nil {
 			return Adoption{}, err
 		}
+		if ctx.Err() != nil {
+			return Adoption{}, context.Cause(ctx)
+		}
 		a.readSources(f, sources)
 	}
+	a.tellGroups()
 	return a.result(), nil
 }
 
@@ -92,16 +104,44 @@ func (a *adoption) doubt(format string, args ...any) {
 // tellStacks records doubts about the stacks.
 func (a *adoption) tellStacks() {
 	for _, f := range a.found {
-		for _, stack := range slices.Sorted(maps.Keys(a.states[f.Name])) {
+		for _, stack := range slices.Sorted(maps.Keys(stacksOf(f, a.states))) {
 			if _, ok := a.names.Environment(f.Name, stack); !ok {
 				a.doubt("the stack %s of %s does not match the pattern %s of the project's other stacks, and belongs to no "+
 					"environment", stack, f.Name, a.names[f.Name])
 			}
 		}
-		if f.Backend != "" {
-			a.doubt("%s/Pulumi.yaml names the backend %s; the runner uses one for all projects: PULUMI_BACKEND_URL or that "+
-				"of `pulumi login`", f.Path, f.Backend)
+	}
+}
+
+// tellGroups records that the projects are several groups which do not read one another.
+func (a *adoption) tellGroups() {
+	group := map[string]string{} // project -> a name that its group shares
+	for _, f := range a.found {
+		group[f.Name] = f.Name
+	}
+	for reader, edges := range a.reads {
+		for _, e := range slices.Concat(edges, a.perhaps[reader]) {
+			from, to := group[reader], group[e.Project]
+			for name := range group {
+				if group[name] == from {
+					group[name] = to
+				}
+			}
 		}
+	}
+	members := map[string]int{}
+	for _, name := range group {
+		members[name]++
+	}
+	several := 0
+	for _, n := range members {
+		if n > 1 {
+			several++
+		}
+	}
+	if several > 1 {
+		a.doubt("%d groups of projects do not read each other: one mara.yaml runs all of them; for one group alone, "+
+			"`runner adopt DIR`", several)
 	}
 }
 
@@ -120,7 +160,8 @@ func (a *adoption) add(reader string, e Edge) {
 // result sorts the projects after the projects they read. Projects that read each other cannot be deployed in one run:
 // of the edges of a cycle it skips the least certain.
 func (a *adoption) result() Adoption {
-	r := Adoption{Projects: []Project{}, Environments: a.environments()}
+	r := Adoption{Projects: []Project{}, Refused: []Refused{}}
+	r.Environments, r.fromFiles = a.environments()
 	kept, closes := a.withoutCycles()
 	done := map[string]bool{}
 	var visit func(f Found)
@@ -154,11 +195,17 @@ func (a *adoption) withoutCycles() (kept, closes map[string][]Edge) {
 	reaches = func(from, to string) bool {
 		return from == to || slices.ContainsFunc(kept[from], func(e Edge) bool { return reaches(e.Project, to) })
 	}
-	for _, certainty := range []references.Certainty{Deployed, references.Written, references.Likely} {
+	isThrough := func(e Edge) bool { return strings.Contains(e.Evidence, ", through ") }
+	for _, these := range []func(e Edge) bool{
+		func(e Edge) bool { return e.Certainty == Deployed },
+		func(e Edge) bool { return e.Certainty == references.Written && !isThrough(e) }, // the program's own words
+		func(e Edge) bool { return e.Certainty == references.Written && isThrough(e) },
+		func(e Edge) bool { return e.Certainty == references.Likely },
+	} {
 		for _, f := range a.found {
 			for _, e := range a.reads[f.Name] {
 				switch {
-				case e.Certainty != certainty:
+				case !these(e):
 				case reaches(e.Project, f.Name):
 					closes[f.Name] = append(closes[f.Name], e)
 					a.doubt("%s and %s read each other, directly or through other projects; this edge is skipped: %s", f.Name,
@@ -172,34 +219,60 @@ func (a *adoption) withoutCycles() (kept, closes map[string][]Edge) {
 	return kept, closes
 }
 
-// environments returns the environments with stacks.
-func (a *adoption) environments() []string {
-	names := []string{}
+// environments returns the environments with stacks or stack files, and those of them that the backend does not have.
+func (a *adoption) environments() (all, fromFiles []string) {
+	deployed := map[string]bool{}
+	all = []string{}
 	for project, stacks := range a.states {
 		for stack := range stacks {
 			if environment, ok := a.names.Environment(project, stack); ok {
-				names = append(names, environment)
+				deployed[environment] = true
+				all = append(all, environment)
 			}
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	for _, f := range a.found {
+		for _, stack := range f.Files {
+			if environment, ok := a.names.Environment(f.Name, stack); ok && !deployed[environment] {
+				all, fromFiles = append(all, environment), append(fromFiles, environment)
+			}
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(fromFiles)
+	return slices.Compact(all), slices.Compact(fromFiles)
 }
 
-// Text returns the mara.yaml of the adoption, with the evidence as comments. backend is the
-// printable URL of the backend.
-func (a Adoption) Text(backend string) string {
+// Text returns the mara.yaml of the adoption, with the evidence as comments.
+func (a Adoption) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Made by `runner adopt` from the projects below this directory and their stacks in %s.\n", backend)
+	b.WriteString("# Made by `runner adopt` from the projects below this directory and their stacks.\n")
 	b.WriteString("# Edit it as needed. Stacks, stack files and their encryption were not changed.\n")
-	if len(a.Environments) > 0 {
-		fmt.Fprintf(&b, "# Environments: %s\n", strings.Join(a.Environments, ", "))
-	}
+	b.WriteString(strings.Join(a.head(nil), ""))
 	b.WriteString("projects:\n")
 	for _, p := range a.Projects {
 		b.WriteString(p.text())
 	}
+	for _, r := range a.Refused {
+		fmt.Fprintf(&b, "  # not adopted: %s\n  # - path: %s\n", strings.ReplaceAll(r.Reason, "\n", " "), quote(r.Path))
+	}
 	return b.String()
+}
+
+// head returns the lines about all projects, without those of some keys.
+func (a Adoption) head(without []string) (lines []string) {
+	if a.Backend != "" && !slices.Contains(without, "backend") {
+		lines = append(lines, fmt.Sprintf("backend: %s\n", quote(a.Backend)))
+	}
+	if len(a.Environments) > 0 && !slices.Contains(without, "environments") {
+		comment := ""
+		if len(a.fromFiles) > 0 {
+			comment = " # from stack files, not from the backend: " + strings.Join(a.fromFiles, ", ")
+		}
+		names := strings.Join(lists.Map(a.Environments, quote), ", ")
+		lines = append(lines, fmt.Sprintf("environments: [%s]%s\n", names, comment))
+	}
+	return lines
 }
 
 // text returns the entry of a project.

@@ -75,7 +75,7 @@ func TestPatterns(t *testing.T) {
 					states[project][stack] = state(t)
 				}
 			}
-			a, err := discover.New(t.TempDir(), found(names[:len(test.want)]...), states)
+			a, err := discover.New(t.Context(), t.TempDir(), found(names[:len(test.want)]...), states)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestEdges(t *testing.T) {
 		"x":    {"dev": state(t, "organization/y/dev")},
 		"y":    {"dev": state(t, "organization/x/dev")},
 	}
-	a, err := discover.New(t.TempDir(), found("shop", "db", "net", "x", "y"), states)
+	a, err := discover.New(t.Context(), t.TempDir(), found("shop", "db", "net", "x", "y"), states)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,12 +111,13 @@ func TestEdges(t *testing.T) {
 		"the stack old of db does not match the pattern db-{stack} of the project's other stacks, and belongs to no environment",
 		"shop, stack dev, reads organization/net/prod, which belongs to another environment: this is not an edge",
 		"shop reads acme/mail/dev, which is not a project here: it has to be deployed before",
+		"2 groups of projects do not read each other: one mara.yaml runs all of them; for one group alone, `runner adopt DIR`",
 		"y and x read each other, directly or through other projects; this edge is skipped: the state of dev has a reference to organization/x/dev",
 	}
 	if diff := cmp.Diff(want, a.Unsure); diff != "" {
 		t.Error(diff)
 	}
-	text := a.Text("file:///state")
+	text := a.Text()
 	for _, want := range []string{"    # skipped, because it closes a cycle: x: the state of dev has", "    # net: the state of db-dev has a reference to organization/net/dev\n    reads: [net]\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -126,7 +127,7 @@ func TestEdges(t *testing.T) {
 
 func TestBrokenState(t *testing.T) {
 	t.Parallel()
-	_, err := discover.New(t.TempDir(), found("net"), discover.States{"net": {"dev": json.RawMessage(`[]`)}})
+	_, err := discover.New(t.Context(), t.TempDir(), found("net"), discover.States{"net": {"dev": json.RawMessage(`[]`)}})
 	if err == nil || !strings.Contains(err.Error(), "reading the state of dev of net") {
 		t.Errorf("got %v", err)
 	}
@@ -160,6 +161,8 @@ func TestSources(t *testing.T) {
 		"runs/Pulumi.yaml":               "name: run\nruntime: yaml\n",
 		"twice/Pulumi.yaml":              "name: net\nruntime: yaml\n",
 		"broken/Pulumi.yaml":             "runtime: yaml\n",
+		"net/Pulumi.dev.yaml":            "config: {}\n", // of the two named net, this one has been used
+		"weird/Pulumi.yaml":              "name: weird\nruntime: haskell\n",
 		"other/Pulumi.yml":               "name: other\nruntime: yaml\n",
 		".git/Pulumi.yaml":               "name: git\nruntime: yaml\n",
 		"ts/node_modules/it/Pulumi.yaml": "name: it\nruntime: yaml\n",
@@ -170,20 +173,25 @@ func TestSources(t *testing.T) {
 	for name, content := range sources {
 		write(name, content)
 	}
-	all, unsure, err := discover.Find(root)
+	all, refused, err := discover.Find(root)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var texts []string
+	for _, r := range refused {
+		texts = append(texts, r.String())
+	}
 	if diff := cmp.Diff([]string{
 		"broken is skipped: broken/Pulumi.yaml:1: name is missing",
-		"other/Pulumi.yml is skipped: rename it to Pulumi.yaml",
+		"other is skipped: rename Pulumi.yml to Pulumi.yaml",
 		"runs is skipped: hooks of the run go by its name run; rename it to adopt it",
 		"template is skipped: it is a template",
+		"weird is skipped: its runtime haskell is none of Pulumi's: yaml, go, nodejs, python, dotnet, java, bun, mara",
 		"twice is skipped: its name net is also the name of net",
-	}, unsure); diff != "" {
+	}, texts); diff != "" {
 		t.Error(diff)
 	}
-	a, err := discover.New(root, all, nil)
+	a, err := discover.New(t.Context(), root, all, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,11 +201,51 @@ func TestSources(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, want := range []string{
-		"net/Pulumi.yaml names the backend s3://states; the runner uses one for all projects: PULUMI_BACKEND_URL or that of `pulumi login`",
-		"dark/index.js:1 makes a stack reference with a computed name; if it reads another project here, add that to reads of dark",
+		"dark/index.js:1 makes a stack reference with a computed name; if it reads another project here, add that to reads",
 	} {
 		if !slices.Contains(a.Unsure, want) {
 			t.Errorf("no %q in %q", want, a.Unsure)
 		}
+	}
+}
+
+// TestFromFiles: without access to the backend, stack files name environments and patterns; templates do not.
+func TestFromFiles(t *testing.T) {
+	t.Parallel()
+	all := found("net", "shop")
+	all[0].Files = []string{"infra.net.QA", "infra.net.CI"}
+	all[1].Files = []string{"QA", "CI"}
+	a, err := discover.New(t.Context(), t.TempDir(), all, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Backend = "s3://acme"
+	if diff := cmp.Diff([]string{"net | infra.net.{stack}", "shop"}, lines(a)); diff != "" {
+		t.Error(diff)
+	}
+	want := "backend: s3://acme\nenvironments: [CI, QA] # from stack files, not from the backend: CI, QA\nprojects:\n"
+	if text := a.Text(); !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	all[1].Files = append(all[1].Files, "Production")
+	states := discover.States{"net": {"infra.net.QA": state(t)}, "shop": {"QA": state(t)}}
+	if a, err = discover.New(t.Context(), t.TempDir(), all, states); err != nil {
+		t.Fatal(err)
+	}
+	if want := "environments: [CI, Production, QA] # from stack files, not from the backend: CI, Production\n"; !strings.Contains(a.Text(), want) {
+		t.Errorf("no %q in\n%s", want, a.Text())
+	}
+}
+
+// TestGroups: projects that do not read each other may be several repositories in one.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	states := discover.States{
+		"a": {"dev": state(t)}, "b": {"dev": state(t, "organization/a/dev")},
+		"c": {"dev": state(t)}, "d": {"dev": state(t, "organization/c/dev")}, "e": {"dev": state(t)},
+	}
+	a, err := discover.New(t.Context(), t.TempDir(), found("a", "b", "c", "d", "e"), states)
+	if err != nil || len(a.Unsure) != 1 || !strings.HasPrefix(a.Unsure[0], "2 groups of projects do not read each other") {
+		t.Errorf("got %q, %v", a.Unsure, err)
 	}
 }

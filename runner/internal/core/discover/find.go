@@ -6,26 +6,28 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/references"
 )
 
-// Find finds the projects below a root. It reports projects that cannot be adopted as unsure.
-func Find(root string) (found []Found, unsure []string, err error) {
+// Find finds the projects below a root. Refused are those that cannot be adopted, and what cannot be read.
+func Find(root string) (found []Found, refused []Refused, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil && path == root:
 			return err
 		case err != nil:
-			unsure = append(unsure, unreadable(root, path, err))
+			refused = append(refused, unreadable(root, path, err))
 			return nil
-		case entry.IsDir() && path != root && references.SkippedDir(entry.Name()):
+		case entry.IsDir() && path != root && references.SkippedDir(path):
 			return fs.SkipDir
 		case entry.IsDir():
 			return nil
@@ -34,19 +36,22 @@ func Find(root string) (found []Found, unsure []string, err error) {
 		shown := filepath.ToSlash(relative)
 		switch entry.Name() {
 		case "Pulumi.yml", "Pulumi.json":
-			unsure = append(unsure, fmt.Sprintf("%s is skipped: rename it to Pulumi.yaml",
-				filepath.ToSlash(filepath.Join(shown, entry.Name()))))
+			refused = append(refused, Refused{shown, fmt.Sprintf("rename %s to Pulumi.yaml", entry.Name())})
 		case config.ManifestFile:
 			manifest, err := config.ReadManifest(filepath.Dir(path), shown)
-			if reason := unusable(manifest, err, found); reason != "" {
-				unsure = append(unsure, fmt.Sprintf("%s is skipped: %s", shown, reason))
+			if reason := unusable(manifest, err); reason != "" {
+				refused = append(refused, Refused{shown, reason})
 				return nil
 			}
 			project := references.Project{Name: manifest.Name, Dir: filepath.Dir(path)}
-			found = append(found, Found{Project: project, Path: shown, Backend: manifest.Backend})
+			files := filepath.Join(project.Dir, filepath.FromSlash(manifest.StackConfigDir))
+			found = append(found, Found{Project: project, Path: shown, Backend: backendOf(manifest, project.Dir),
+				Files: stackFiles(files)})
 		}
 		return nil
 	})
+	found, same := withoutSameNames(found)
+	refused = append(refused, same...)
 	for i := range found {
 		for _, other := range found {
 			if strings.HasPrefix(other.Dir, found[i].Dir+string(filepath.Separator)) {
@@ -54,20 +59,74 @@ func Find(root string) (found []Found, unsure []string, err error) {
 			}
 		}
 	}
-	return found, unsure, err
+	return found, refused, err
+}
+
+// Refused is a directory that cannot be adopted.
+type Refused struct {
+	Path   string `json:"path"` // below the root
+	Reason string `json:"reason"`
+}
+
+// String says that it is skipped, and why.
+func (r Refused) String() string { return r.Path + " is skipped: " + r.Reason }
+
+// withoutSameNames removes projects of the same name: which of them has the stacks is not known, unless only one has
+// stack files.
+func withoutSameNames(found []Found) (left []Found, refused []Refused) {
+	for i, f := range found {
+		var others []Found
+		for j, other := range found {
+			if i != j && other.Name == f.Name {
+				others = append(others, other)
+			}
+		}
+		hasFiles := func(f Found) bool { return len(f.Files) > 0 }
+		if len(others) == 0 || hasFiles(f) && !slices.ContainsFunc(others, hasFiles) {
+			left = append(left, f)
+			continue
+		}
+		paths := lists.Map(others, func(f Found) string { return f.Path })
+		refused = append(refused, Refused{f.Path, fmt.Sprintf("its name %s is also the name of %s", f.Name,
+			strings.Join(paths, " and "))})
+	}
+	return left, refused
+}
+
+// backendOf returns the backend that a Pulumi.yaml names; a relative directory begins at the project's.
+func backendOf(manifest config.Manifest, dir string) string {
+	backend, err := config.AbsoluteBackend(config.Value{Text: manifest.Backend.Text}, dir)
+	if err != nil {
+		return manifest.Backend.Text
+	}
+	return backend.Text
+}
+
+// stackFiles returns the names of the stacks that have a file in a directory, without those of templates.
+func stackFiles(dir string) (stacks []string) {
+	entries, _ := os.ReadDir(dir) // there may be none
+	for _, entry := range entries {
+		stack, isStack := strings.CutPrefix(entry.Name(), "Pulumi.")
+		stack, isYAML := strings.CutSuffix(stack, ".yaml")
+		isTemplate := slices.Contains([]string{"example", "sample", "template", "stackname"}, strings.ToLower(stack))
+		if isStack && isYAML && !entry.IsDir() && !isTemplate && config.CheckStackName(stack) == nil {
+			stacks = append(stacks, stack)
+		}
+	}
+	return stacks
 }
 
 // unreadable says that a directory, such as the data of a container, is skipped because it cannot be read.
-func unreadable(root, path string, err error) string {
+func unreadable(root, path string, err error) Refused {
 	relative, _ := filepath.Rel(root, path) // path is below root
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err
 	}
-	return fmt.Sprintf("%s is skipped, with any projects in it: it cannot be read (%v)", filepath.ToSlash(relative), err)
+	return Refused{filepath.ToSlash(relative), fmt.Sprintf("with any projects in it: it cannot be read (%v)", err)}
 }
 
 // unusable returns why a project cannot be adopted, or "".
-func unusable(manifest config.Manifest, err error, found []Found) string {
+func unusable(manifest config.Manifest, err error) string {
 	if err != nil {
 		return err.Error()
 	}
@@ -77,8 +136,9 @@ func unusable(manifest config.Manifest, err error, found []Found) string {
 	if manifest.Name == event.RunProject {
 		return fmt.Sprintf("hooks of the run go by its name %s; rename it to adopt it", manifest.Name)
 	}
-	if i := slices.IndexFunc(found, func(f Found) bool { return f.Name == manifest.Name }); i >= 0 {
-		return fmt.Sprintf("its name %s is also the name of %s", manifest.Name, found[i].Path)
+	if runtimes := config.Runtimes(); manifest.Runtime != "" && !slices.Contains(runtimes, manifest.Runtime) {
+		return fmt.Sprintf("its runtime %s is none of Pulumi's: %s%s", manifest.Runtime, strings.Join(runtimes, ", "),
+			config.DidYouMean(manifest.Runtime, runtimes))
 	}
 	return ""
 }
@@ -88,18 +148,34 @@ func unusable(manifest config.Manifest, err error, found []Found) string {
 // reading that most projects share wins, and among equals the one with the shortest affixes.
 func patterns(found []Found, states States) model.StackNames {
 	agreed := map[string]int{} // environment -> number of projects that may have it
+	stacks := map[string]map[string]bool{}
 	for _, f := range found {
-		for environment := range readings(states[f.Name]) {
+		stacks[f.Name] = stacksOf(f, states)
+		for environment := range readings(stacks[f.Name]) {
 			agreed[environment]++
 		}
 	}
 	names := model.StackNames{}
 	for _, f := range found {
-		if pattern := bestPattern(f.Name, states[f.Name], agreed); pattern != model.StackPlaceholder {
+		if pattern := bestPattern(f.Name, stacks[f.Name], agreed); pattern != model.StackPlaceholder {
 			names[f.Name] = pattern
 		}
 	}
 	return names
+}
+
+// stacksOf returns the names of a project's stacks: those in the backend or, without any, those that have a file.
+func stacksOf(f Found, states States) map[string]bool {
+	stacks := map[string]bool{}
+	for stack := range states[f.Name] {
+		stacks[stack] = true
+	}
+	if len(stacks) == 0 {
+		for _, stack := range f.Files {
+			stacks[stack] = true
+		}
+	}
+	return stacks
 }
 
 // readings returns the possible environments of a project's stacks, with their patterns.

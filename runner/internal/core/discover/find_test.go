@@ -12,7 +12,7 @@ func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	denied := &fs.PathError{Op: "open", Path: "/root/db/pgdata", Err: fs.ErrPermission}
 	reason := unreadable("/root", "/root/db/pgdata", denied)
-	if want := "db/pgdata is skipped, with any projects in it: it cannot be read (permission denied)"; reason != want {
+	if want := "db/pgdata is skipped: with any projects in it: it cannot be read (permission denied)"; reason.String() != want {
 		t.Errorf("got %q, want %q", reason, want)
 	}
 	if _, _, err := Find(filepath.Join(t.TempDir(), "missing")); err == nil {
@@ -41,7 +41,7 @@ func TestFindUnreadable(t *testing.T) {
 		t.Skip("this user reads every directory")
 	}
 	all, unsure, err := Find(root)
-	want := []string{"pgdata is skipped, with any projects in it: it cannot be read (permission denied)"}
+	want := []Refused{{"pgdata", "with any projects in it: it cannot be read (permission denied)"}}
 	if err != nil || len(all) != 1 || all[0].Name != "net" || !slices.Equal(unsure, want) {
 		t.Errorf("found %v, unsure of %q, %v", all, unsure, err)
 	}

@@ -37,8 +37,8 @@ func (a *adoption) readSources(f Found, sources *references.Repository) {
 	}
 	for _, place := range read.Computed {
 		a.computed[f.Name] = append(a.computed[f.Name], place)
-		a.doubt("%s makes a stack reference with a computed name; if it reads another project here, add that to reads of %s",
-			place, f.Name)
+		a.doubt("%s makes a stack reference with a computed name; if it reads another project here, add that to reads",
+			place)
 	}
 }
 

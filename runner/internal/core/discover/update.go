@@ -19,6 +19,8 @@ type Addition struct {
 	Name  string `json:"name"`
 	Reads []Edge `json:"reads,omitempty"`
 	IsNew bool   `json:"new,omitempty"` // the project itself
+	// Line is a line about all projects; there is no project then.
+	Line string `json:"line,omitempty"`
 }
 
 // Update adds to a mara.yaml the projects it does not list, and to those it lists what they read besides. It changes no
@@ -43,9 +45,26 @@ func (a Adoption) Update(content []byte) (string, []Addition, error) {
 			continue
 		}
 		entries = append(entries, indented(p.text(), file.indent-2)...)
-		added = append(added, Addition{p.Path, p.Name, p.Reads, true})
+		added = append(added, Addition{Path: p.Path, Name: p.Name, Reads: p.Reads, IsNew: true})
 	}
 	file.insert(file.end, entries...)
+	mara, err := config.ParseMara(config.MaraFile, content)
+	if err != nil {
+		return "", nil, err
+	}
+	var has []string
+	if mara.Backend.Text != "" {
+		has = append(has, "backend")
+	}
+	if mara.Environments != nil {
+		has = append(has, "environments")
+	}
+	for _, line := range a.head(has) {
+		key, _, _ := strings.Cut(line, ":")
+		added = append(added, Addition{Line: strings.TrimSpace(line), Name: key})
+		file.insert(file.first, strings.TrimSuffix(line, "\n"))
+		file.first++
+	}
 	return file.text(), added, nil
 }
 
@@ -81,6 +100,7 @@ type entries struct {
 	entries []entry
 	indent  int // of the lists' dashes
 	end     int // the line after the last project
+	first   int // the line of the key projects
 }
 
 // entry is a project of the file. Lines begin with 0.
@@ -117,6 +137,11 @@ func readEntries(content []byte) (*entries, error) {
 	list := config.Child(root, "projects")
 	if list == nil || list.Kind != yaml.SequenceNode || list.Style&yaml.FlowStyle != 0 || len(list.Content) == 0 {
 		return nil, errFlow
+	}
+	for i := 0; i < len(root.Content); i += 2 {
+		if root.Content[i+1] == list {
+			f.first = root.Content[i].Line - 1
+		}
 	}
 	limit := len(f.lines)
 	for i := 0; i < len(root.Content); i += 2 {

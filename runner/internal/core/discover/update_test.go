@@ -117,6 +117,11 @@ func TestUpdate(t *testing.T) {
 	if len(added) != 1 || !added[0].IsNew {
 		t.Errorf("added %+v", added)
 	}
+	a.Backend, a.Environments = "s3://acme", []string{"dev", "prod"}
+	got, added, err = a.Update([]byte("# ours\nenvironments: [dev]\nprojects:\n  - path: net\n  - path: db\n    reads: net\n"))
+	if want := "# ours\nenvironments: [dev]\nbackend: s3://acme\nprojects:\n  - path: net\n  - path: db\n    reads: net\n"; err != nil || got != want || len(added) != 1 {
+		t.Errorf("got %s, %+v, %v", got, added, err)
+	}
 	if _, _, err := a.Update([]byte("projects: [{path: net}]\n")); err == nil {
 		t.Error("a list in one line is edited")
 	}

@@ -57,6 +57,9 @@ type Copies struct {
 
 	simulation *Key // of a simulation
 	managed    bool // the backend encrypts by itself
+	// reseal encrypts a value of the secrets file with the key of another salt; ok is false if the passphrase is another
+	// one. nil without such values.
+	reseal func(key string, value *yaml.Node, salt string) (resealed *yaml.Node, ok bool)
 }
 
 // Prepare makes the working copies of the two stack files, and checks the passphrase.
@@ -388,8 +391,8 @@ func reseal(value *yaml.Node, from, to *Key) (*yaml.Node, error) {
 }
 
 // Over returns the stack file of one project merged over the shared copy. If the two are
-// encrypted with different keys, it skips the encrypted values of the shared copy, which
-// Pulumi could not decrypt.
+// encrypted with different keys, it encrypts secrets that the runner keeps anew, and skips other encrypted values of the
+// shared copy, which Pulumi could not decrypt.
 func (c Copies) Over(own config.StackFile) ([]byte, error) {
 	shared, err := parse(config.StackFile{Content: c.Stack})
 	if err != nil {
@@ -409,7 +412,15 @@ func (c Copies) Over(own config.StackFile) ([]byte, error) {
 	for pair := range slices.Chunk(shared.Config().Content, 2) {
 		key, value := pair[0].Value, pair[1]
 		foreign := ownScheme && hasSecure(value) && !file.scheme().opens(shared.scheme())
-		if config.Child(file.Config(), key) == nil && !foreign {
+		if config.Child(file.Config(), key) != nil {
+			continue
+		}
+		if foreign && c.reseal != nil {
+			if resealed, ok := c.reseal(key, value, file.text(saltKey)); ok {
+				value, foreign = resealed, false
+			}
+		}
+		if !foreign {
 			config.SetChild(file.Config(), key, value)
 		}
 	}
@@ -421,6 +432,19 @@ func (c Copies) Over(own config.StackFile) ([]byte, error) {
 	}
 	file.keepTexts()
 	return file.Bytes()
+}
+
+// resealOwn encrypts a secret of an own project that the runner keeps with the key of a stack file's salt.
+func (p *preparation) resealOwn(key string, value *yaml.Node, salt string) (*yaml.Node, bool) {
+	if salt == "" || !slices.Contains(p.Own, key) {
+		return nil, false
+	}
+	to, err := p.Keys.Open(p.passphrase, salt)
+	if err != nil {
+		return nil, false
+	}
+	resealed, err := reseal(value, p.stackKey, to)
+	return resealed, err == nil
 }
 
 // without returns the projects for which the project secrets makes no namespace. Projects that
@@ -454,6 +478,9 @@ func (p *preparation) copies() (Copies, error) {
 	var err error
 	if p.result.Stack, err = p.stack.Bytes(); err != nil {
 		return Copies{}, err
+	}
+	if p.stackKey != nil {
+		p.result.reseal = p.resealOwn
 	}
 	if p.result.Secrets, err = p.secrets.Bytes(); err != nil {
 		return Copies{}, err

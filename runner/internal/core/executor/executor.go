@@ -76,6 +76,8 @@ type Options struct {
 	Group func(step plan.Step) (name string, limit int)
 	// Retry says when a failed operation is retried.
 	Retry Retry
+	// Retries overrides how often a failed operation of a project is retried, by project.
+	Retries map[string]int
 	// Timeout limits the work on each project: all attempts, the waits between them, and the
 	// hooks. Zero means no limit. Timeouts overrides it by project.
 	Timeout  time.Duration

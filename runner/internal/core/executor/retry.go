@@ -60,6 +60,10 @@ type attempts struct {
 // try repeats the operation until it succeeds, fails permanently, or is interrupted.
 func (w worker) try(ctx context.Context) attempts {
 	a := attempts{}
+	retry := w.Retry
+	if most, ok := w.Retries[w.step.Project.Name]; ok {
+		retry.Max = most
+	}
 	waited := time.Duration(0) // for locks
 	for {
 		a.count++
@@ -79,7 +83,7 @@ func (w worker) try(ctx context.Context) attempts {
 			}
 			continue
 		}
-		if a.err == nil || ctx.Err() != nil || !w.Retry.allows(a.count, a.err) {
+		if a.err == nil || ctx.Err() != nil || !retry.allows(a.count, a.err) {
 			return a
 		}
 		wait := w.Retry.wait(a.count)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 )
 
 // Basis is what all projects of an environment depend on. It is made once for a
@@ -46,7 +47,9 @@ type Subject struct {
 	Config  map[string]any // its configuration, secrets encrypted
 	Secrets [][]byte       // files with more secrets that it gets, encrypted
 	Plan    any            // what the plan says of it
-	Outputs map[string]string
+	// Variables are those of its own, besides those of the environment.
+	Variables map[string]string
+	Outputs   map[string]string
 }
 
 // Maker makes the fingerprints of an environment's projects.
@@ -102,6 +105,9 @@ func (m *Maker) Look(s Subject) (Fingerprint, Details, error) {
 			return nil, nil, err
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
+		parts[ownPart] = append(parts[ownPart], name+"="+s.Variables[name]+"\x00"...)
+	}
 	for project, outputs := range s.Outputs {
 		parts[OutputsPart+project] = []byte(outputs)
 	}
@@ -132,6 +138,7 @@ const OutputsPart = "outputs of "
 const (
 	VariablesPart = "environment variables"
 	mentionedPart = "environment variables that the program names"
+	ownPart       = "environment variables of the project"
 )
 
 // listings returns the names of the entries of directories; a missing directory

@@ -34,13 +34,15 @@ type Environment struct {
 	Stack    string
 	Provider string // "" if it is not named
 	Labels   map[string]string
-	File     string // that describes it, else its stack file
+	File     string // that describes it, else its stack file, else another one that names it
 }
 
 // NewEnvironment returns an environment with its labels.
 func NewEnvironment(stack, provider string, file config.StackFile, d config.Description) Environment {
-	e := Environment{Stack: stack, Provider: provider, Labels: map[string]string{EnvironmentLabel: stack},
-		File: cmp.Or(d.File, file.File)}
+	e := Environment{Stack: stack, Provider: provider, Labels: map[string]string{EnvironmentLabel: stack}, File: d.File}
+	if e.File == "" && file.Exists {
+		e.File = file.File
+	}
 	if provider != "" {
 		e.Labels[ProviderLabel] = provider
 	}

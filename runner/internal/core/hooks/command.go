@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
@@ -171,7 +173,13 @@ func (h Hooks) attempt(ctx context.Context, hook model.Hook, input Input, say fu
 	}
 	command := exec.CommandContext(ctx, path, hook.Command[1:]...)
 	command.Dir, command.Stdin, command.WaitDelay = hook.Dir, bytes.NewReader(content), stopTime
-	command.Env = append(process.Environ(h.Env), input.variables()...)
+	env := h.Env
+	if own, ok := lists.Find(h.Provider.Projects(), func(p model.Project) bool { return p.Name == input.Project }); ok &&
+		h.Variables != nil {
+		env = maps.Clone(h.Env)
+		maps.Copy(env, h.Variables(own))
+	}
+	command.Env = append(process.Environ(env), input.variables()...)
 	process.OwnGroup(command) // a terminal's Ctrl-C is the runner's to handle
 	command.Cancel = func() error { return process.Terminate(command.Process.Pid) }
 	last := "" // is what an error tells

@@ -27,9 +27,10 @@ type Hooks struct {
 	Provider   providers.Provider
 	Values     config.Values // the configuration, with the defaults of keys
 	Stack      string
-	Root       string            // of the configuration
-	Env        map[string]string // of Pulumi and its plugins
-	Runtime    string            // the configured container runtime; "" for the first one on the PATH
+	Root       string                                        // of the configuration
+	Env        map[string]string                             // of Pulumi and its plugins
+	Variables  func(project model.Project) map[string]string // that mara.yaml gives to a project; nil for none
+	Runtime    string                                        // the configured container runtime; "" for the first one on the PATH
 	Directory  layout.Runner
 	Simulated  bool
 	UseContext bool // the environment's context becomes the current one of kubectl

@@ -122,7 +122,7 @@ func CheckKnown(s *session.Session) error {
 	if source := stack.Origin.Source; source == config.FromFile || source == config.FromOnlyStack {
 		return nil
 	}
-	configured, err := config.Stacks(s.Settings.Root)
+	configured, err := s.Options.Environments()
 	if err != nil {
 		return err
 	}
@@ -187,6 +187,10 @@ func WarnOfBackend(s *session.Session) {
 	}
 	if before, err := BackendBefore(s); err == nil && before != "" {
 		fmt.Fprintf(s.Deps.Stderr, "warning: %s\n", otherBackend(s, before))
+		return
+	}
+	if text, next := otherPlace(s); text != "" && len(deployedProjects(s, s.Stacks.Summary)) == 0 {
+		fmt.Fprintf(s.Deps.Stderr, "warning: %s; %s\n", text, next)
 	}
 }
 
@@ -251,10 +255,13 @@ func mayBeDeployed(s *session.Session, backend string) (bool, error) {
 	return slices.ContainsFunc(slices.Collect(maps.Values(standings)), hasResources), nil
 }
 
-// RecordBackend records where the environment is deployed to.
+// RecordBackend records where the environment is deployed to, and with which keys.
 func RecordBackend(s *session.Session) error {
 	if s.Options.Simulation.On {
 		return nil
+	}
+	if err := rememberKeys(s); err != nil {
+		return err
 	}
 	return request.WriteRecord(s.Directory.Backend(s.Settings.Stack.Text), backendRecord{Backend: placeOf(s)})
 }

@@ -104,6 +104,7 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	if project.Own == nil {
 		return subject, nil
 	}
+	subject.Variables = s.Checkouts().Variables(project)
 	file, err := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project)
 	subject.Secrets = append(subject.Secrets, file.Content)
 	own := filepath.Join(s.Settings.Root, "config")

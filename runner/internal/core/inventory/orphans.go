@@ -14,6 +14,7 @@ import (
 	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/core/discover"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/typeset"
@@ -26,6 +27,7 @@ type Orphan struct {
 	Stack     string   `json:"stack"`
 	Resources int      `json:"resources"`
 	Reads     []string `json:"reads,omitempty"` // other orphans
+	Key       string   `json:"-"`               // that encrypts it: the salt of a passphrase, or a data key
 }
 
 // String returns the project and the number of its resources.
@@ -60,7 +62,9 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	}
 	kept, _ := os.ReadFile(s.Directory.Salt(own.Environment)) // missing with a key service, and in a fresh clone
 	keys := map[string]bool{}
-	for _, file := range []config.StackFile{s.Settings.Config, {Content: kept}} {
+	files := append(environments.OwnFiles(s.Settings.Root, own.Environment, s.Options.Known()), // of a project with another name now
+		s.Settings.Config, s.Settings.Secrets, config.StackFile{Content: kept})
+	for _, file := range files {
 		if header, err := file.Header(); err == nil {
 			keys[header.EncryptionSalt], keys[header.EncryptedKey] = true, true
 		}
@@ -92,7 +96,7 @@ func sortOut(own session.Scope, states map[string]json.RawMessage, isOurs func(k
 		case len(state.Resources) == 0:
 		case isOurs(state.key()):
 			result.Orphans = append(result.Orphans, Orphan{Project: project, Stack: own.Stack(project),
-				Resources: len(state.Resources)})
+				Resources: len(state.Resources), Key: state.key()})
 		default:
 			result.Strangers = append(result.Strangers, project)
 		}

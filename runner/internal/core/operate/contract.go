@@ -85,12 +85,25 @@ func (c *outputContract) missingBefore(ctx context.Context) ([]string, error) {
 			if err != nil {
 				return nil, fmt.Errorf("looking for the outputs of %s that %s reads: %w", owner, reader, err)
 			}
-			if known {
-				missing = append(missing, describe(contract.Check(owner, c.Of[reader][owner], exports))...)
+			if !known {
+				continue
+			}
+			for _, m := range contract.Check(owner, c.Of[reader][owner], exports) {
+				missing = append(missing, c.describe(reader, m))
 			}
 		}
 	}
 	return missing, nil
+}
+
+// describe describes a read. If the run skips the owner, its program may export what is not deployed yet.
+func (c *outputContract) describe(reader string, m contract.Missing) string {
+	program, inYAML := c.Programs[m.Owner]
+	if inYAML && !slices.Contains(c.selected, m.Owner) && slices.Contains(program.Exports.Names, m.Output) {
+		return fmt.Sprintf("%s reads output %q of %s, which is deployed without it; its program exports it (%s): run both, "+
+			"with --only +%s", m.Place, m.Output, m.Owner, program.Exports, reader)
+	}
+	return m.String()
 }
 
 func describe(missing []contract.Missing) []string {

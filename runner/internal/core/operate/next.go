@@ -64,6 +64,9 @@ func (n next) resume() string {
 		return n.preview()
 	}
 	flags := [][]string{n.Carried.Values}
+	if n.Removal.Orphans {
+		flags = append(flags, []string{"--orphans"})
+	}
 	if n.Operation.Deploys() {
 		flags = append(flags, n.Carried.Gates, n.Carried.Allowed)
 	}

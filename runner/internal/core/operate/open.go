@@ -24,11 +24,17 @@ func open(ctx context.Context, d session.Deps, r Request) (*session.Session, err
 	if err == nil {
 		return s, nil
 	}
+	if _, refused := errors.AsType[*identity.Refusal](err); refused {
+		return nil, errors.Join(err, s.Close())
+	}
 	return nil, doctor.AllProblems(ctx, d, s.Options, errors.Join(err, s.Close()))
 }
 
 func (r Request) open(ctx context.Context, s *session.Session) error {
 	if err := s.ResolveToOperate(); err != nil {
+		if unknown := r.checkNew(ctx, s); unknown != nil { // what it lacks does not matter then
+			return unknown
+		}
 		return err
 	}
 	if r.Refusal != nil {
@@ -40,6 +46,9 @@ func (r Request) open(ctx context.Context, s *session.Session) error {
 		}
 	}
 	if err := identity.CheckBackend(s, r.NewBackend); err != nil {
+		return err
+	}
+	if err := r.checkPlace(ctx, s); err != nil {
 		return err
 	}
 	held, err := s.Lock(ctx, string(r.Operation))
@@ -110,6 +119,33 @@ func (r Request) open(ctx context.Context, s *session.Session) error {
 	err = checked()
 	offered()
 	s.Profile.Lap("checks")
+	return err
+}
+
+// checkPlace refuses an operation where the environment would be deployed a second time: in another backend than its
+// own, or under a misspelled name. A preview of the wrong place only warns, for a preview in CI may have no access to
+// the right one, unless its exit code tells of changes.
+func (r Request) checkPlace(ctx context.Context, s *session.Session) error {
+	if !r.NewBackend {
+		err := identity.CheckPlace(ctx, s)
+		if _, known := errors.AsType[*failure.Environment](err); known && !r.Operation.Writes() && !r.Strict {
+			s.Warnings = append(s.Warnings, err.Error())
+		} else if err != nil {
+			return err
+		}
+	}
+	return r.checkNew(ctx, s)
+}
+
+// checkNew refuses an environment that nothing knows, unless it is to be made.
+func (r Request) checkNew(ctx context.Context, s *session.Session) error {
+	if r.New || !r.Operation.RunsPrograms() || !s.Settings.Stack.IsSet() {
+		return nil
+	}
+	warning, err := identity.CheckNew(ctx, s)
+	if warning != "" {
+		s.Warnings = append(s.Warnings, warning)
+	}
 	return err
 }
 

@@ -65,7 +65,7 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 	}
 	j.warnOfOrphans(ctx)
 	for _, step := range []func(context.Context) error{
-		j.choose, planFile{j}.check, j.checkOutputs, j.lookAtCluster, j.findLeftovers, j.approve,
+		j.choose, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.lookAtCluster, j.findLeftovers, j.approve,
 		j.settleLeftovers, j.settleLostCluster, j.rememberProvider,
 	} {
 		if err := step(ctx); err != nil {

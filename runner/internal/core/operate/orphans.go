@@ -2,9 +2,95 @@ package operate
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
+	"mara/config"
+	"mara/projects/model"
+	"mara/runner/internal/core/catalogue"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/machine/failure"
 )
+
+// allowRename is what --allow takes to create a project that may be another one's new name.
+const allowRename = "orphan-and-new"
+
+// resumesOrphans reports whether the destroy that is resumed worked on stacks that no project claims.
+func (j *job) resumesOrphans() bool {
+	if !j.Operation.Destroys() || !j.Rest.IsAsked() {
+		return false
+	}
+	rest, err := j.readRest(j.s)
+	return err == nil && slices.ContainsFunc(rest.Unfinished(), func(project string) bool {
+		return !slices.Contains(j.s.Scope().Projects, project)
+	})
+}
+
+// checkRenames refuses to create a project that is most likely the new name of a deployed one, whose resources would
+// exist twice. A preview only warns.
+func (j *job) checkRenames(ctx context.Context) error {
+	if !j.Operation.RunsPrograms() || j.s.Unchanged != nil || slices.Contains(j.Allow, allowRename) {
+		return nil
+	}
+	var fresh []model.Project
+	for _, step := range j.w.plan.Steps {
+		if !j.s.Stacks.IsDeployed(step.Project.Name) {
+			fresh = append(fresh, step.Project)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	found, err := inventory.FindUnclaimed(ctx, j.s)
+	if err != nil || len(found.Orphans) == 0 {
+		return nil // warnOfOrphans reports the error
+	}
+	for _, orphan := range found.Orphans {
+		for _, project := range fresh {
+			if !j.isRename(orphan, project, fresh) {
+				continue
+			}
+			text := fmt.Sprintf("%s was deployed, and no project claims it; %s is new: a rename?", orphan.Project, project.Name)
+			next := fmt.Sprintf("`%s` keeps its resources", j.s.Command("adopt --rename "+orphan.Project+" "+project.Name))
+			if !j.Operation.Deploys() {
+				j.warn("%s %s", text, next)
+				continue
+			}
+			return &failure.Environment{Text: text, Next: next + "; to create it beside the old one, add --allow " + allowRename}
+		}
+	}
+	if !j.Operation.Deploys() {
+		j.warn("%s; %s", found.Text(), found.Remedy(j.s.Command))
+	}
+	return nil
+}
+
+// isRename reports whether a new project is most likely the new name of an orphan: its stack file has the orphan's key
+// alone, or keys with the orphan's name.
+func (j *job) isRename(orphan inventory.Orphan, project model.Project, fresh []model.Project) bool {
+	isOld := func(e config.Entry) bool { return strings.HasPrefix(e.Key, orphan.Project+":") }
+	stack := j.s.Settings.Stack.Text
+	if file, err := catalogue.Beside(j.s.Settings.Root, stack, project); err == nil && file.Exists {
+		if slices.ContainsFunc(file.Entries, isOld) {
+			return true
+		}
+		shares := 0
+		for _, other := range environments.OwnFiles(j.s.Settings.Root, stack, j.s.Options.Known()) {
+			if header, err := other.Header(); err == nil && header.EncryptionSalt+header.EncryptedKey == orphan.Key {
+				shares++
+			}
+		}
+		header, err := file.Header()
+		return err == nil && shares == 1 && header.EncryptionSalt+header.EncryptedKey == orphan.Key
+	}
+	return len(fresh) == 1 && slices.ContainsFunc(j.s.Settings.Config.Entries, func(e config.Entry) bool {
+		_, rest, _ := strings.Cut(e.Key, ":")
+		_, declared := project.Key(project.Name + ":" + rest)
+		return isOld(e) && declared
+	})
+}
 
 // chooseOrphans chooses the work on stacks that no project claims.
 func (j *job) chooseOrphans(ctx context.Context) error {

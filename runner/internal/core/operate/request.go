@@ -26,7 +26,9 @@ type Request struct {
 	Allow           []string // in a protected environment: what may be lost
 	Force           bool     // of up: run unchanged projects, too
 	Deep            bool     // of drift: look inside Helm releases
+	Strict          bool     // what would only be a warning of a preview is an error: its exit code decides something
 	NewBackend      bool     // the environment may go to another backend than before
+	New             bool     // the environment may be one that nothing knows yet
 	WarnMissing     bool     // a program may read an output that does not exist
 	Repair          bool     // restore broken states, and drop interrupted creations
 	Removal         Removal
@@ -208,4 +210,15 @@ func (e Execution) retry(s request.Simulation, lockWait time.Duration) executor.
 	return executor.Retry{
 		Max: e.Retry, Backoff: wait, Transient: stacks.Transient, Locked: stacks.Locked, LockWait: lockWait,
 	}
+}
+
+// retries returns how often projects are retried that say so in mara.yaml. The flag comes first.
+func (j *job) retries() map[string]int {
+	all := map[string]int{}
+	for _, step := range j.w.plan.Steps {
+		if own := step.Project.Own; own != nil && own.Retry != nil && j.Execution.Retry == 0 {
+			all[step.Project.Name] = *own.Retry
+		}
+	}
+	return all
 }

@@ -32,7 +32,8 @@ type work struct {
 // choose chooses the work of the operation: on orphans, or on projects of the plan. It refuses a selection that skips a
 // project that others need.
 func (j *job) choose(ctx context.Context) (err error) {
-	if j.Removal.Orphans {
+	if j.Removal.Orphans || j.resumesOrphans() {
+		j.Removal.Orphans = true
 		return j.chooseOrphans(ctx)
 	}
 	p := j.s.Plan

@@ -41,6 +41,7 @@ func (j *job) walk(
 		Estimates: plan.Estimates{Known: expected.Durations}.Or(j.s.Plan.Declared()),
 		OnError:   j.Execution.OnError,
 		Retry:     j.Execution.retry(j.Simulation, j.LockTimeout),
+		Retries:   j.retries(),
 		Timeout:   j.w.limit,
 		Timeouts:  j.w.limits,
 		Operator:  j.newOperator(op, before),

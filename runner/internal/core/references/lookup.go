@@ -139,6 +139,7 @@ func (s *search) functionNamed(f *source, name string) (*source, *function) {
 // functionCall is a call of a function, with the values of its arguments.
 type functionCall struct {
 	file  *source
+	at    int // the token
 	line  int
 	bound map[string][]value
 }
@@ -162,7 +163,7 @@ func (s *search) callsOf(f *source, fn *function) []functionCall {
 			}
 			p := &parser{search: s, f: other, tokens: other.tokens, at: open,
 				frame: frame{function: other.functionAt(i), depth: 1}, position: i}
-			calls = append(calls, functionCall{other, t.line, s.bind(f, fn, p.arguments(), 1)})
+			calls = append(calls, functionCall{other, i, t.line, s.bind(f, fn, p.arguments(), 1)})
 		}
 	}
 	return calls

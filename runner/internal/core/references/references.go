@@ -71,6 +71,7 @@ type search struct {
 	files      []*source // the same, and files of the repository that they import
 	imports    map[*source][]*source
 	settings   *settings
+	words      map[[2]*source]map[string]bool // of importedWords
 	found      Found
 }
 
@@ -103,14 +104,19 @@ func (s *search) readFile(f *source) {
 		return
 	}
 	isOwn := slices.Contains(s.own, f)
-	for _, at := range f.sites() {
+	sites := f.sites()
+	for _, at := range sites {
 		name := f.referenceName(at)
 		enclosing := f.functionAt(at)
+		if !isOwn {
+			s.readOffered(f, at, len(sites) == 1)
+			continue
+		}
 		var calls []functionCall
 		if enclosing != nil {
 			calls = s.callsOf(f, enclosing)
 		}
-		if enclosing == nil || len(calls) == 0 && isOwn {
+		if enclosing == nil || len(calls) == 0 {
 			s.settle(f, f.tokens[at].line, s.evaluate(f, name, frame{function: enclosing}), "")
 		}
 		for _, c := range calls {

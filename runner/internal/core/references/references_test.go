@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -36,7 +37,11 @@ func lines(t *testing.T, repository files, name string) []string {
 		if p.Name != name {
 			continue
 		}
-		found := references.Read(root, projects).Of(p)
+		repository, err := references.Read(t.Context(), root, projects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := repository.Of(p)
 		var all []string
 		for _, e := range found.Edges {
 			all = append(all, fmt.Sprintf("%s %s: %s", e.Certainty, e.Project, e.Evidence))
@@ -199,6 +204,8 @@ func FuzzScan(f *testing.F) {
 	f.Add(".ts", "const a = (b) => new StackReference(`x/${b ? c : d}/${e[\"f\"]}`); a([1, 2].join('/'))")
 	f.Add(".go", "package a\nfunc f(a string) { pulumi.NewStackReference(ctx, strings.Join([]string{a, \"b\"}, \"/\")) }")
 	f.Add(".cs", "var a = $\"{b}/{{c}}\" + @\"d\"; new StackReference(a!)")
+	f.Add(".py", "def read(path, block=1 << 20):\n    return StackReference('a/b/c')\n")
+	f.Add(".ts", "const f = (n = 1 << 20) => new StackReference(`a/${n}/c`)")
 	f.Fuzz(func(t *testing.T, ending, content string) {
 		root := t.TempDir()
 		dir := filepath.Join(root, "app")
@@ -207,6 +214,17 @@ func FuzzScan(f *testing.F) {
 			t.Skip()
 		}
 		p := references.Project{Name: "app", Dir: dir}
-		references.Read(root, []references.Project{p, {Name: "net", Dir: filepath.Join(root, "net")}}).Of(p)
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			if r, err := references.Read(t.Context(), root, []references.Project{p, {Name: "net", Dir: filepath.Join(root, "net")}}); err == nil {
+				r.Of(p)
+			}
+		}()
+		select {
+		case <-done:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("no end of %q", content)
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package references
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -27,15 +28,17 @@ type Repository struct {
 
 }
 
-// Read reads the sources below a root.
-func Read(root string, projects []Project) *Repository {
+// Read reads the sources below a root, until the context ends.
+func Read(ctx context.Context, root string, projects []Project) (*Repository, error) {
 	r := &Repository{root: root, projects: projects, byPath: map[string]*source{}, python: map[string][]*source{},
 		goDirs: map[string][]*source{}, packages: map[string]string{}, projectReferences: map[string][]string{}}
 	_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		switch {
+		case ctx.Err() != nil:
+			return fs.SkipAll
 		case err != nil:
 			return nil // what cannot be read says nothing
-		case entry.IsDir() && file != root && SkippedDir(entry.Name()):
+		case entry.IsDir() && file != root && SkippedDir(file):
 			return fs.SkipDir
 		case !entry.Type().IsRegular():
 			return nil
@@ -43,13 +46,19 @@ func Read(root string, projects []Project) *Repository {
 		r.add(file, entry)
 		return nil
 	})
-	return r
+	return r, context.Cause(ctx)
 }
 
-// SkippedDir reports whether a directory has no sources of this repository.
-func SkippedDir(name string) bool {
-	return strings.HasPrefix(name, ".") && name != "." ||
-		slices.Contains([]string{"node_modules", "vendor", "venv", "__pycache__", "target", "obj"}, name)
+// SkippedDir reports whether a directory has no sources of this repository. A virtual environment of Python may have
+// any name; it has a mark.
+func SkippedDir(dir string) bool {
+	name := filepath.Base(dir)
+	if strings.HasPrefix(name, ".") && name != "." || slices.Contains([]string{"node_modules", "vendor", "venv",
+		"__pycache__", "target", "obj", "site-packages", "dist-packages"}, name) {
+		return true
+	}
+	_, err := os.Lstat(filepath.Join(dir, "pyvenv.cfg"))
+	return err == nil
 }
 
 func (r *Repository) add(file string, entry fs.DirEntry) {

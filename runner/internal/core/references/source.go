@@ -109,7 +109,7 @@ func (f *source) sites() []int {
 
 // skipGenerics returns the token after type parameters at i, if there are any.
 func (f *source) skipGenerics(i int) int {
-	if !f.token(i).is("<") {
+	if !f.token(i).is("<") || f.ending == ".py" { // Python has no types in angle brackets
 		return i
 	}
 	depth := 0
@@ -337,8 +337,8 @@ func (f *source) parameters(open int) []parameter {
 		case t.is(":"):
 			inType = true
 		case t.is("(", "[", "{", "<"):
-			if t.is("<") {
-				i = f.skipGenerics(i) - 1
+			if t.is("<") { // of a type, or less than
+				i = max(i, f.skipGenerics(i)-1)
 				continue
 			}
 			i = closing(f.tokens, i)

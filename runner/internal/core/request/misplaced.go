@@ -61,3 +61,43 @@ func keyOfDirectory(provider providers.Provider, name string, declared map[strin
 	}
 	return ""
 }
+
+// MisplacedOwn finds keys in the stack file next to a project that nobody reads. A key of the project's directory is a
+// problem; others are doubts: one that the program does not declare, one of another project, and one that had the
+// project's name before it was renamed.
+func (r Request) MisplacedOwn(
+	provider providers.Provider, project model.Project, keys []config.Key, file config.StackFile,
+) (problems, doubts []config.Problem) {
+	declared := map[string]bool{}
+	for _, key := range keys {
+		declared[key.Name] = true
+	}
+	doubt := func(key, format string, args ...any) {
+		doubts = append(doubts, file.Problem(key, fmt.Sprintf(format, args...)))
+	}
+	for _, entry := range file.Entries {
+		key := entry.Key
+		namespace, rest, _ := strings.Cut(key, ":")
+		mine := project.Name + ":" + rest
+		other, isProject := r.Known().Project(namespace)
+		isOther := isProject && namespace != project.Name
+		meant := keyOfDirectory(provider, key, declared)
+		switch {
+		case isOther && !declared[key]:
+			doubt(key, "has the namespace of %s, and is in the file of %s", other.Name, project.Name)
+		case declared[key]:
+		case meant != "":
+			const text = "is read by no project; keys have the name of the project, not of its directory: did you mean %q?"
+			problems = append(problems, file.Problem(key, fmt.Sprintf(text, meant)))
+		case isProject && project.Own.Runtime == "yaml" && len(project.Keys)+len(project.Secrets) == 0:
+			doubt(key, "is read by no project: %s/%s declares no configuration", project.Path, config.ManifestFile)
+		case isProject:
+			if text := config.Unknown(keys, key); text != "" {
+				doubt(key, "%s", text)
+			}
+		case declared[mine]:
+			doubt(key, "is read by no project; left over of a rename? %s reads %s", project.Name, mine)
+		}
+	}
+	return problems, doubts
+}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -93,6 +94,29 @@ func ProviderBefore(dir layout.Runner, settings config.Settings, provider string
 // RememberProvider records the provider of an environment.
 func RememberProvider(dir layout.Runner, stack, provider string) error {
 	return WriteRecord(dir.Provider(stack), providerRecord{Provider: provider})
+}
+
+// keysRecord has the keys of the stack files next to the projects with which the environment was deployed from here,
+// or which were made here.
+type keysRecord struct {
+	Keys []string `yaml:"keys"` // salts of passphrases, and encrypted data keys
+}
+
+// RememberedKeys returns the recorded keys of an environment's stack files; recorded is false without a record.
+func RememberedKeys(dir layout.Runner, stack string) (keys []string, recorded bool) {
+	content, err := os.ReadFile(dir.Keys(stack))
+	var record keysRecord
+	if err != nil || yaml.Unmarshal(content, &record) != nil {
+		return nil, false
+	}
+	return record.Keys, true
+}
+
+// RememberKeys adds keys to the record.
+func RememberKeys(dir layout.Runner, stack string, keys ...string) error {
+	before, _ := RememberedKeys(dir, stack)
+	all := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(before), keys...))))
+	return WriteRecord(dir.Keys(stack), keysRecord{all})
 }
 
 // WriteRecord writes a file of the runner as YAML, unless it has this content already.

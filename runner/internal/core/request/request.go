@@ -3,9 +3,11 @@ package request
 
 import (
 	"cmp"
+	"path/filepath"
 
 	"mara/config"
 	"mara/runner/internal/core/catalogue"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/layers"
 	"mara/runner/internal/machine/layout"
@@ -48,6 +50,24 @@ func (r Request) ReadStack(stack string) (config.StackFile, config.Description, 
 	return r.resolving().ReadStack(stack)
 }
 
+// Environments lists the environments of the root that files name. With an error about some files, it returns those of
+// the others.
+func (r Request) Environments() ([]string, error) { return environments.Names(r.Root, r.Known()) }
+
+// SelectedStack returns the environment that Pulumi has selected in the projects of the root, "" if there is none.
+func (r Request) SelectedStack() string {
+	settings, err := r.RootSettings()
+	if err != nil {
+		return ""
+	}
+	env := settings.Environ()
+	home := env["PULUMI_HOME"]
+	if home == "" && env["HOME"] != "" {
+		home = filepath.Join(env["HOME"], ".pulumi")
+	}
+	return environments.Selected(home, settings.Backend.Text, r.Known())
+}
+
 // Settings resolves the settings of the environment.
 func (r Request) Settings() (config.Settings, error) {
 	if r.Root == "" {
@@ -67,7 +87,8 @@ func (r Request) RootSettings() (config.Settings, error) {
 // resolving returns the inputs for resolving settings.
 func (r Request) resolving() config.Request {
 	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources,
-		Simulate: r.Simulation.On, ChangeProvider: r.ChangeProvider}
+		Simulate: r.Simulation.On, ChangeProvider: r.ChangeProvider,
+		Backend: func() (config.Value, error) { return r.Known().Backend(r.Root) }}
 	if r.Simulation.Scratch != "" {
 		o.StateDir = string(r.Directory().State())
 	}
@@ -155,6 +176,7 @@ type View struct {
 	Waves  fleet.Rollout
 	Broken map[string]error // by environment
 	Err    error            // all problems, or nil
+	Doubts []config.Problem // files that belong to no environment
 }
 
 // View chooses environments to show. Unlike Choose, it returns the readable environments if others are
@@ -164,7 +186,7 @@ func (r Request) View(s fleet.Selection) (View, error) {
 		return View{}, r.NoRoot
 	}
 	v := r.view()
-	shown := View{Waves: v.waves, Broken: v.broken, Err: config.Join(v.problems...)}
+	shown := View{Waves: v.waves, Broken: v.broken, Err: config.Join(v.problems...), Doubts: v.doubts}
 	if len(v.problems) == 0 { // else waves may miss unreadable labels
 		shown.Err = v.wavesErr
 	}
@@ -183,20 +205,25 @@ type fleetFiles struct {
 	all      []fleet.Environment
 	broken   map[string]error
 	problems []error // with the environments
+	doubts   []config.Problem
 	waves    fleet.Rollout
 	wavesErr error
 }
 
 func (r Request) view() fleetFiles {
 	v := fleetFiles{broken: map[string]error{}}
-	names, err := config.Stacks(r.Root)
+	found, err := environments.Find(r.Root, r.Known())
 	if err != nil {
 		v.problems = append(v.problems, err)
 	}
-	for _, name := range names {
+	v.doubts = found.Doubts
+	for _, name := range found.Names() {
 		e, err := r.Environment(name)
+		if e.File == "" {
+			e.File = found.Evidence(name)[0].File
+		}
 		if err != nil {
-			e = fleet.Environment{Stack: name}
+			e.Stack = name
 			v.broken[name] = err
 			v.problems = append(v.problems, err)
 		}

@@ -157,17 +157,14 @@ func (s *Session) openVault() {
 	var secrets []model.Secret
 	files := s.Checkouts().Files
 	stackFiles, covered := files.InPlan(s.Plan)
-	elsewhere := map[string]vault.Elsewhere{}
+	elsewhere, paths := map[string]vault.Elsewhere{}, map[string]string{}
 	for _, step := range s.Plan.Steps {
 		keys = append(keys, step.Project.Keys...)
-		file := stackFiles[step.Project.Name]
-		if !checkout.SaysHow(file) {
-			secrets = append(secrets, checkout.WithoutOwn(step.Project.Secrets, file)...)
-			continue
+		secrets = append(secrets, step.Project.Secrets...)
+		if file, err := files.Of(step.Project); err == nil && file.File != "" {
+			paths[step.Project.Name] = file.File
 		}
-		for _, secret := range step.Project.Secrets {
-			elsewhere[secret.Key] = vault.Elsewhere{File: file.File, Command: files.Setting(step.Project, secret.Key)}
-		}
+		s.placeSecrets(elsewhere, files, step.Project)
 	}
 	if s.Provider.Name == "" {
 		secrets = o.Known().Secrets()
@@ -186,7 +183,10 @@ func (s *Session) openVault() {
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
 		Provider: s.Provider.InfraType(), Directory: s.Directory, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
 		Without: s.Provider.Without(), Skipped: skipped,
-		ProjectStackFiles: stackFiles, ProjectsEncrypt: covered, Elsewhere: elsewhere,
+		ProjectStackFiles: stackFiles, ProjectsEncrypt: covered, Elsewhere: elsewhere, OwnPaths: paths,
+		OwnStackFiles: len(s.Plan.Steps) > 0 && !slices.ContainsFunc(s.Plan.Steps, func(step plan.Step) bool {
+			return step.Project.Own == nil || step.Project.Own.StackFiles == ""
+		}),
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Backend: vault.Backend{
 			Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt, Service: s.keyService(),
@@ -196,6 +196,24 @@ func (s *Session) openVault() {
 	})
 	s.Vault.Needed = o.NeedSecrets && err == nil && selected.ReadsSecrets(s.Vault.IsSet)
 	s.OnClose(s.Vault.Close)
+}
+
+// placeSecrets finds the secrets of a project that belong in the stack file next to it: those that it has, and all that
+// the runner does not keep in the secrets file already.
+func (s *Session) placeSecrets(elsewhere map[string]vault.Elsewhere, files checkout.Files, project model.Project) {
+	if project.Own == nil || project.Own.StackFiles == "" {
+		return
+	}
+	file, err := files.Of(project)
+	if err != nil {
+		return // Validate reports it
+	}
+	for _, secret := range project.Secrets {
+		_, own := file.Lookup(secret.Key)
+		if _, kept := s.Settings.Secrets.Lookup(secret.Key); own || !kept {
+			elsewhere[secret.Key] = vault.Elsewhere{Project: project.Name, File: file}
+		}
+	}
 }
 
 // Resolve makes settings and plan; a provider has to be named.
@@ -236,13 +254,20 @@ func (s *Session) Validate() error {
 		const text = "is the runner's own: it tells programs that they are simulated; use --simulate"
 		return &config.Error{Problems: []config.Problem{file.Problem(projects.SimulatedKey, text)}}
 	}
+	var broken []config.Problem
+	for _, project := range NarrowProvider(s.Provider, s.Options.Selection).Own() {
+		broken = append(broken, project.Own.Broken...)
+	}
+	if len(broken) > 0 {
+		return &config.Error{Problems: broken, Next: "--only or --skip runs the other projects"}
+	}
 	declared := s.Options.DeclaredKeys()
 	var missing []config.Key
 	if !s.Options.Simulation.On {
 		missing = NarrowProvider(s.Provider, s.Options.Selection).Missing(file, s.Options.Sources)
 	}
-	missing, ownProblems, err := s.Checkouts().Files.Check(s.Provider.Own(), declared, missing,
-		!s.Options.Simulation.On && s.Options.Operation.RunsPrograms())
+	files := s.Checkouts().Files
+	missing, ownProblems, err := s.Checkouts().Files.Check(s.Provider.Own(), declared, missing)
 	if err != nil {
 		return err
 	}
@@ -250,10 +275,40 @@ func (s *Session) Validate() error {
 	judged, doubts := s.Provider.Judge(file, filepath.Join(s.Settings.Root, config.Directory))
 	misplaced, foreign := s.Options.Misplaced(s.Provider, declared, file)
 	invalid := sealed.Validate(declared, missing)
+	invalid = placed(invalid, s.Provider.Own(), files, file.File)
 	judged, doubts = withoutInvalid(judged, invalid), withoutInvalid(doubts, invalid)
 	s.Doubts = append(foreign, doubts...)
+	for _, project := range s.Provider.Own() {
+		if own, err := files.Of(project); err == nil {
+			wrong, doubtful := s.Options.MisplacedOwn(s.Provider, project, declared, own)
+			misplaced, s.Doubts = append(misplaced, wrong...), append(s.Doubts, doubtful...)
+		}
+	}
 	more := slices.Concat(unsealed, ownProblems, misplaced, judged, s.Vault.Problems())
 	return config.WithProblems(invalid, more)
+}
+
+// placed moves the problems of missing keys from the shared file to the stack files next to the projects that read them.
+func placed(invalid error, own []model.Project, files checkout.Files, shared string) error {
+	wrong, ok := errors.AsType[*config.Error](invalid)
+	if !ok {
+		return invalid
+	}
+	moved := *wrong
+	moved.Problems = slices.Clone(wrong.Problems)
+	for i, p := range moved.Problems {
+		reader, isOwn := lists.Find(own, func(project model.Project) bool {
+			_, reads := project.Key(p.Key)
+			return reads && project.Own.StackFiles != ""
+		})
+		if !isOwn || p.File != shared || p.Line != 0 {
+			continue
+		}
+		if file, err := files.Of(reader); err == nil {
+			moved.Problems[i].File = file.File
+		}
+	}
+	return &moved
 }
 
 // withoutInvalid removes what rules say about keys whose values are invalid, or missing, already.

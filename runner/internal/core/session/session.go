@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/core/checkout"
@@ -392,7 +393,8 @@ func (s *Session) States() statefiles.Directory {
 // Checkouts makes directories for plain Pulumi to work in.
 func (s *Session) Checkouts() checkout.Maker {
 	return checkout.Maker{Settings: s.Settings, Files: checkout.Files{Root: s.Settings.Root,
-		Stack: s.Settings.Stack.Text}, States: s.States(), Env: s.Env, Plugins: s.pulumi.plugins, TempDir: s.TempDir}
+		Stack: s.Settings.Stack.Text}, States: s.States(), Env: s.Env, Plugins: s.pulumi.plugins, TempDir: s.TempDir,
+		Declared: lists.Map(s.Options.Sources.File.Variables(), func(v config.Variable) string { return v.Name })}
 }
 
 // Leftovers finds what earlier runs have left on the stacks.
@@ -415,7 +417,7 @@ func FindLeftovers(ctx context.Context, s *Session, p plan.Plan, resume, ask boo
 func (s *Session) Hooks() hooks.Hooks {
 	return hooks.Hooks{
 		Stacks: s.Stacks, Provider: s.Provider, Values: s.Provider.Values(s.Settings.Config), Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env,
-		Directory:  s.Directory,
+		Directory: s.Directory, Variables: s.Checkouts().Variables,
 		Simulated:  s.Options.Simulation.On,
 		UseContext: s.Options.Shared == nil && s.Settings.Config.IsTrue(config.UseContextKey),
 		Runtime:    s.Settings.Config.Text("kind:runtime").Text, Masker: s.Masker, Log: s.Log,

@@ -35,6 +35,8 @@ var (
 	errNoPassphrase = errors.New("no passphrase is set: set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE")
 	errLags         = errors.New("the state lags behind the journal of a run that was cut off, or that goes on: " +
 		"`runner repair`, without --pulumi, takes over what is in it")
+	errOldLayout = failure.Advise(errors.New("the backend has the layout of before 2023, which Pulumi no longer reads"),
+		"make a copy of it; then `runner pulumi PROJECT -s STACK -- state upgrade --yes` upgrades all its stacks")
 	errNewerState = errors.New("the state was written by a newer Pulumi; use an installed one of that version with " +
 		"--pulumi PATH")
 )
@@ -73,6 +75,7 @@ var diagnoses = sync.OnceValue(func() []diagnosis {
 			explain: always(ErrLogin)},
 		{kind: "cut off", pattern: regexp.MustCompile(`this state is in the middle of an operation of`),
 			explain: always(errLags)},
+		{kind: "old layout", pattern: regexp.MustCompile(`(?i)legacy DIY state`), explain: always(errOldLayout)},
 		{kind: "newer state", pattern: regexp.MustCompile(`newer than what this version of the Pulumi CLI understands` +
 			`|not supported by this version of the Pulumi CLI|deployment version is too new` +
 			`|deployment needs support for the following features`),

@@ -90,8 +90,16 @@ var retried = regexp.MustCompile(`^Will retry in \S+ \[\d+/\d+\]`)
 // errorLines returns the messages after "error:" at the start of a line.
 func errorLines(stderr string) string {
 	var messages []string
+	begun := false // by a line with nothing behind it
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(line)
+		if begun && line != "" {
+			messages, begun = append(messages, line), false
+			continue
+		}
+		if begun = line == "error:"; begun {
+			continue
+		}
 		if message, ok := strings.CutPrefix(retried.ReplaceAllString(line, ""), "error: "); ok {
 			messages = append(messages, message)
 			// of several: "2 errors occurred:"

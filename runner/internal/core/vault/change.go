@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/stacks"
@@ -46,14 +48,33 @@ func (v *Vault) LockToChange(ctx context.Context) (release func() error, err err
 	}
 	stack, stackErr := config.ReadStack(v.Settings.Root, v.stack())
 	secrets, secretsErr := config.ReadSecrets(v.Settings.Root, v.stack())
-	if err = config.Join(stackErr, secretsErr); err == nil {
-		v.Settings.Config, v.Settings.Secrets = stack, secrets
+	own, ownErr := v.readOwn()
+	if err = config.Join(stackErr, secretsErr, ownErr); err == nil {
+		v.Settings.Config, v.Settings.Secrets, v.ProjectStackFiles = stack, secrets, own
 		err = v.AskPassphrase(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
 	return release, nil
+}
+
+// readOwn reads the stack files next to the projects as they are now.
+func (v *Vault) readOwn() (map[string]config.StackFile, error) {
+	files := map[string]config.StackFile{}
+	var errs []error
+	for _, project := range slices.Sorted(maps.Keys(v.ProjectStackFiles)) {
+		before := v.ProjectStackFiles[project]
+		content, err := os.ReadFile(v.Settings.Absolute(before.File))
+		if err != nil {
+			errs = append(errs, &failure.Environment{Text: err.Error()})
+			continue
+		}
+		file, err := config.ParseStack(before.File, content)
+		file.Exists = true
+		files[project], errs = file, append(errs, err)
+	}
+	return files, config.Join(errs...)
 }
 
 // refuseSealedLayers refuses to change the key of what layers have encrypted:
@@ -125,6 +146,9 @@ func (c *change) begin(ctx context.Context) error {
 	if err := c.checkOld(ctx); err != nil {
 		return err
 	}
+	if err := c.checkWritable(); err != nil {
+		return err
+	}
 	if begun {
 		return c.mark(ctx)
 	}
@@ -145,7 +169,37 @@ func (c *change) projects() []string {
 	if c.deployed == nil {
 		return nil
 	}
-	return slices.DeleteFunc(c.deployed.Projects(), c.IsApart)
+	return slices.DeleteFunc(c.deployed.Projects(), c.isApart)
+}
+
+// isApart reports whether a project has a stack file of its own that is encrypted in another way than the environment:
+// with a passphrase of the project, or with a key service. That stays as it is, and the state with it.
+func (c *change) isApart(project string) bool {
+	file, there := c.ProjectStackFiles[project]
+	header, err := file.Header()
+	service := header.SecretsProvider != "" && header.SecretsProvider != "passphrase"
+	return there && err == nil && (service && !c.isDone(part{content: file}) || encryption.HasPassphrase(c.Env, project))
+}
+
+// checkWritable refuses files that the change could not write when it has begun.
+func (c *change) checkWritable() error {
+	for _, p := range c.parts() {
+		if c.isDone(p) || !p.content.Exists {
+			continue
+		}
+		if filepath.IsAbs(p.content.File) {
+			return &failure.Environment{Text: p.content.File + " is outside of this root, and is not changed",
+				Next: "give its project a passphrase of its own: " + encryption.PassphraseVariableOf("PROJECT")}
+		}
+		file, err := os.OpenFile(c.Settings.Absolute(p.content.File), os.O_WRONLY, 0)
+		if err != nil {
+			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the file") + "; nothing was changed"}
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // openNew opens the new encryption: a new one, or the one that an interrupted
@@ -239,10 +293,22 @@ type part struct {
 	scheme  encryption.Scheme
 }
 
-// parts returns the stack file and the secrets file. Both say how they are
-// encrypted, even without a value, since states are encrypted alike.
+// parts returns the stack file, the secrets file, and the stack files next to the projects. All say how they are
+// encrypted, even without a value, since states are encrypted alike. An environment whose projects all have stack
+// files of their own gets no shared one.
 func (c *change) parts() []part {
-	parts := []part{{c.Settings.Config, c.old.Stack}}
+	var parts []part
+	for _, project := range slices.Sorted(maps.Keys(c.ProjectStackFiles)) {
+		file := c.ProjectStackFiles[project]
+		if c.isApart(project) || slices.ContainsFunc(parts, func(p part) bool { return p.content.File == file.File }) {
+			continue
+		}
+		scheme, _ := lists.Find(c.old.Projects, func(s encryption.Scheme) bool { return s.File == file.File })
+		parts = append(parts, part{file, scheme})
+	}
+	if c.Settings.Config.Exists || !c.OwnStackFiles {
+		parts = append(parts, part{c.Settings.Config, c.old.Stack})
+	}
 	if c.Settings.Secrets.Exists {
 		parts = append(parts, part{c.Settings.Secrets, c.old.Secrets})
 	}
@@ -286,7 +352,7 @@ func (c *change) end(ctx context.Context) error {
 		c.note("from now on use the new passphrase" + c.passphrasePlace())
 	}
 	for _, project := range slices.Sorted(maps.Keys(c.ProjectStackFiles)) {
-		if c.IsApart(project) {
+		if c.isApart(project) {
 			c.note(fmt.Sprintf("%s keeps the encryption that %s names", project, c.ProjectStackFiles[project].File))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,11 +55,54 @@ func (v *Vault) CopyTo(ctx context.Context, other *Vault) ([]NewFile, error) {
 		}
 		files = append(files, NewFile{part.path, content})
 	}
+	own, err := v.copyOwn(ctx, other)
+	if err != nil {
+		return nil, v.failedUnless(ctx, err)
+	}
+	files = append(files, own...)
 	if described.File == "" {
 		return files, nil
 	}
 	content, err := c.description(ctx, described, schemes.Stack)
 	return append(files, NewFile{config.DescriptionPath(other.stack()), content}), err
+}
+
+// copyOwn makes the stack files next to projects of another environment.
+func (v *Vault) copyOwn(ctx context.Context, other *Vault) (files []NewFile, err error) {
+	for _, project := range slices.Sorted(maps.Keys(v.ProjectStackFiles)) {
+		file, path := v.ProjectStackFiles[project], other.OwnPaths[project]
+		if path == "" || filepath.IsAbs(path) {
+			continue
+		}
+		content := file.Content
+		if len(file.Ciphertexts()) == 0 {
+			content, err = file.EditHeader(config.Header{}) // it gets a key when it needs one
+		} else {
+			content, err = v.resealOwn(ctx, other, project, file, path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, NewFile{path, content})
+	}
+	return files, nil
+}
+
+func (v *Vault) resealOwn(ctx context.Context, other *Vault, project string, file config.StackFile, path string) ([]byte,
+	error) {
+	if err := errors.Join(v.RefuseHalfChanged(ctx), v.AskPassphrase(ctx)); err != nil {
+		return nil, err
+	}
+	maps.Copy(other.Env, v.Env) // with the passphrase, which may have been asked for
+	from, err := v.ownSealer(ctx, Elsewhere{project, file})
+	if err != nil {
+		return nil, err
+	}
+	to, err := other.ownSealer(ctx, Elsewhere{project, config.StackFile{File: path}})
+	if err != nil {
+		return nil, err
+	}
+	return encryption.Reseal(ctx, file, from, to)
 }
 
 // copier copies files between two environments.

@@ -32,8 +32,11 @@ func (v *Vault) Missing() []Missing {
 		if _, there := shared.Value.(config.Ciphertext); there && secret.Own {
 			continue
 		}
-		m := Missing{Secret: secret, stack: v.stack(), file: v.Settings.Secrets.File, line: entry.Line, text: "is missing"}
+		m := Missing{Secret: secret, stack: v.stack(), file: v.FileOf(secret.Key), line: entry.Line, text: "is missing"}
+		_, plain := v.Elsewhere[secret.Key].File.Lookup(secret.Key)
 		switch {
+		case plain: // in the stack file next to its project, as its user wants it
+			continue
 		case v.Has(secret.Key) || (secret.Default != "" || secret.Optional) && !ok:
 			continue
 		case ok && !encrypted && entry.Value != nil && entry.Value != "":

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"mara/config"
-	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/machine/typeset"
@@ -31,7 +31,11 @@ func (v *Vault) Provide(ctx context.Context) error {
 	if len(values)+len(missing) == 0 {
 		return nil
 	}
-	sealer, err := v.Sealer(ctx)
+	keys := slices.Collect(maps.Keys(values))
+	for _, m := range missing {
+		keys = append(keys, m.Secret.Key)
+	}
+	sealer, err := v.SealerFor(ctx, keys...)
 	if err != nil {
 		return err
 	}
@@ -51,8 +55,18 @@ func (v *Vault) Provide(ctx context.Context) error {
 	if err := v.Store(ctx, sealer, values); err != nil {
 		return err
 	}
-	fmt.Fprintf(v.Stderr, "kept %s in %s, encrypted\n", typeset.Counted(len(values), "secret"), v.Settings.Secrets.File)
+	fmt.Fprintf(v.Stderr, "kept %s in %s, encrypted\n", typeset.Counted(len(values), "secret"),
+		strings.Join(v.filesOf(values), ", "))
 	return nil
+}
+
+// filesOf returns the files that values belong in.
+func (o Options) filesOf(values map[string]string) (files []string) {
+	for key := range values {
+		files = append(files, o.FileOf(key))
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
 }
 
 // KeepsSomething reports whether Provide may ask for secrets or write them.
@@ -63,10 +77,6 @@ func (o Options) KeepsSomething() bool {
 // readGiven reads the values that the command line names. It tells everything
 // that is wrong with them at once.
 func (o Options) readGiven() (map[string]string, error) {
-	keys := lists.Map(o.Given.Sources, func(s Source) string { return s.Secret.Key })
-	if err := o.Refuse(keys...); err != nil {
-		return nil, err
-	}
 	values := map[string]string{}
 	var wrong error
 	for _, source := range o.Given.Sources {
@@ -97,8 +107,12 @@ func fill(ctx context.Context, v *Vault, missing []Missing) (map[string]string, 
 			continue
 		}
 		if !asked {
+			of := map[string]string{}
+			for _, m := range missing {
+				of[m.Secret.Key] = ""
+			}
 			fmt.Fprintf(v.Stderr, "Some secrets of %s are missing. They are kept encrypted in %s.\n", v.stack(),
-				v.Settings.Secrets.File)
+				strings.Join(v.filesOf(of), ", "))
 			asked = true
 		}
 		value, err := v.Ask(ctx, m.Secret)

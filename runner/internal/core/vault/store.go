@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"mara/config"
+	"mara/config/lists"
 	"mara/runner/internal/core/encryption"
 )
 
@@ -96,17 +97,21 @@ func (v *Vault) service(ctx context.Context, scheme encryption.Scheme) (encrypti
 func (o Options) IsSet(key string) bool {
 	_, here := o.Settings.Secrets.Lookup(key)
 	_, shared := o.Settings.Config.Lookup(key)
-	return here || shared || o.Given.has(key)
+	_, own := o.Elsewhere[key].File.Lookup(key)
+	return here || shared || own || o.Given.has(key)
 }
 
-// Has reports whether the secrets file has an encrypted value.
+// Has reports whether the secrets file, or the stack file next to the project, has an encrypted value.
 func (v *Vault) Has(key string) bool {
+	if _, own := v.ownCiphertext(key); own {
+		return true
+	}
 	entry, ok := v.Settings.Secrets.Lookup(key)
 	ciphertext, encrypted := entry.Value.(config.Ciphertext)
 	return ok && encrypted && ciphertext != ""
 }
 
-// Unseal decrypts values of the secrets file, and lets the masker know them.
+// Unseal decrypts values of the secrets file and of stack files next to projects, and lets the masker know them.
 func (v *Vault) Unseal(ctx context.Context, sealer encryption.Sealer, keys []string) (map[string]string, error) {
 	ciphertexts := map[string]string{}
 	for _, entry := range v.Settings.Secrets.Entries {
@@ -114,16 +119,52 @@ func (v *Vault) Unseal(ctx context.Context, sealer encryption.Sealer, keys []str
 			ciphertexts[entry.Key] = string(ciphertext)
 		}
 	}
-	values, err := sealer.Unseal(ctx, ciphertexts)
+	values := map[string]string{}
+	if len(ciphertexts) > 0 && sealer != nil {
+		var err error
+		if values, err = sealer.Unseal(ctx, ciphertexts); err != nil {
+			return nil, v.failedUnless(ctx, err)
+		}
+	}
+	for _, key := range keys {
+		ciphertext, isOwn := v.ownCiphertext(key)
+		if !isOwn {
+			continue
+		}
+		own, err := v.ownSealer(ctx, v.Elsewhere[key])
+		if err != nil {
+			return nil, err
+		}
+		opened, err := own.Unseal(ctx, map[string]string{key: ciphertext})
+		if err != nil {
+			return nil, v.failedUnless(ctx, err)
+		}
+		maps.Copy(values, opened)
+	}
 	v.Masker.Add(slices.Collect(maps.Values(values))...)
-	return values, v.failedUnless(ctx, err)
+	return values, nil
 }
 
-// Store encrypts values into the secrets file, and takes keys out of it. Nothing
-// else in the file changes, and either all of it is written or nothing. A nil
-// sealer only removes.
+// Store encrypts values into the secrets file, or into the stack file next to the project that reads them, and takes
+// keys out of it. Nothing else in a file changes, and either all of it is written or nothing. A nil sealer only removes
+// from the secrets file.
 func (v *Vault) Store(ctx context.Context, sealer encryption.Sealer, values map[string]string, remove ...string) error {
 	v.Masker.Add(slices.Collect(maps.Values(values))...)
+	own, values := v.ownValues(values)
+	gone := map[string][]string{} // by file
+	remove = slices.DeleteFunc(slices.Clone(remove), func(key string) bool {
+		_, isOwn := v.ownCiphertext(key)
+		if isOwn {
+			file := v.Elsewhere[key].File.File
+			gone[file] = append(gone[file], key)
+		}
+		return isOwn
+	})
+	if len(own)+len(gone) > 0 {
+		if err := v.storeInOwn(ctx, own, gone); err != nil || len(values)+len(remove) == 0 {
+			return err
+		}
+	}
 	var ciphertexts map[string]string
 	if len(values) > 0 {
 		var err error
@@ -145,4 +186,22 @@ func (v *Vault) Store(ctx context.Context, sealer encryption.Sealer, values map[
 		return err
 	}
 	return errors.Join(v.editFile(sealer, changes), release())
+}
+
+// storeInOwn changes stack files next to projects, one after the other.
+func (v *Vault) storeInOwn(ctx context.Context, own map[string]map[string]string, gone map[string][]string) error {
+	release, err := v.lockFile(ctx)
+	if err != nil {
+		return err
+	}
+	at := map[string]Elsewhere{}
+	for _, one := range v.Elsewhere {
+		at[one.File.File] = one
+	}
+	for _, file := range lists.Keys(at) {
+		if len(own[file])+len(gone[file]) > 0 {
+			err = errors.Join(err, v.storeOwn(ctx, at[file], own[file], gone[file]))
+		}
+	}
+	return errors.Join(err, release())
 }

@@ -57,8 +57,10 @@ type Options struct {
 	Without           []string                    // projects of the catalogue that are not used
 	Skipped           []model.Project             // projects that this environment skips
 	ProjectStackFiles map[string]config.StackFile // next to own projects of the operation
-	Elsewhere         map[string]Elsewhere        // secrets in files that have an encryption of their own
+	Elsewhere         map[string]Elsewhere        // secrets that belong in stack files next to projects
+	OwnPaths          map[string]string           // of such files, existing or not, by project
 	ProjectsEncrypt   bool                        // each project of the plan has such a file with a scheme
+	OwnStackFiles     bool                        // each project of the plan has stack files of its own, existing or not
 	Interactive       bool                        // questions may be asked
 	Simulated         bool
 	Needed            bool // the operation runs programs that read secrets
@@ -91,12 +93,6 @@ func (g Given) has(key string) bool {
 	return slices.ContainsFunc(g.Sources, func(s Source) bool { return s.Secret.Key == key })
 }
 
-// Elsewhere is where a secret is kept that is not the vault's.
-type Elsewhere struct {
-	File    string
-	Command string // that sets it there
-}
-
 // Vault keeps the secrets of one environment.
 type Vault struct {
 	Options
@@ -106,7 +102,8 @@ type Vault struct {
 	sharedRead   bool
 	asked        bool // for that salt, which may take commands
 	keys         encryption.Keyring
-	sealed       map[string]string // see Sealed; nil until it is known
+	sealed       map[string]string            // see Sealed; nil until it is known
+	own          map[string]encryption.Sealer // of stack files next to projects, by their paths
 	closers      []func() error
 }
 
@@ -124,18 +121,6 @@ func (v *Vault) Close() error {
 }
 
 func (o Options) stack() string { return o.Settings.Stack.Text }
-
-// Refuse refuses secrets that the vault would keep in vain: their projects read
-// them from another file.
-func (o Options) Refuse(keys ...string) error {
-	for _, key := range keys {
-		if at, ok := o.Elsewhere[key]; ok {
-			return &failure.Usage{Text: key + " belongs in " + at.File + ", which has an encryption of its own",
-				Next: "set it there: " + at.Command}
-		}
-	}
-	return nil
-}
 
 // options say how the environment is encrypted.
 func (v *Vault) options() encryption.Options {

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"mara/config"
 	"mara/config/lists"
@@ -12,6 +13,7 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/layers"
 	"mara/runner/internal/core/request"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
 )
 
@@ -59,31 +61,63 @@ func OpenValues(o request.Request) (Values, error) {
 // FileOf returns the stack file in a project's directory that sets a key, if there is one. It
 // overrides the shared file.
 func (c Values) FileOf(key string) (project string, file config.StackFile, ok bool) {
-	for _, project := range c.Known.Projects {
-		_, declared := project.Key(key)
-		file := c.Beside[project.Name]
-		if entry, there := file.Lookup(key); declared && there && entry.Value != nil {
-			return project.Name, file, true
+	for _, readsIt := range []bool{true, false} { // a file may have a key of another namespace, as aws:region
+		for _, project := range c.Known.Projects {
+			_, declared := project.Key(key)
+			file := c.Beside[project.Name]
+			if entry, there := file.Lookup(key); (declared || isOf(key, project)) == readsIt && there && entry.Value != nil {
+				return project.Name, file, true
+			}
 		}
 	}
 	return "", config.StackFile{}, false
 }
 
-// PlaceOf returns the file that a value of a key belongs into: the stack file next to a project's Pulumi.yaml if it
-// sets the key already, or if a project with such files is the only one that reads the key, or else the shared one.
+// isOf reports whether a key has the namespace of a project.
+func isOf(key string, project model.Project) bool { return strings.HasPrefix(key, project.Name+":") }
+
+func hasOwnFiles(p model.Project) bool { return p.Own != nil && p.Own.StackFiles != "" }
+
+// PlaceOf returns the file that a value of a key belongs into: the one that sets it, else the stack file next to the
+// project whose namespace the key has, or which alone declares it, and else the shared one. Where all projects have
+// stack files of their own, Pulumi never reads a shared one: keys of other namespaces need a project's name there.
 func (c Values) PlaceOf(key string) (config.StackFile, error) {
-	if _, file, ok := c.FileOf(key); ok {
+	project, file, isOwn := c.FileOf(key)
+	owner, ok := lists.Find(c.Known.Projects, func(p model.Project) bool { return isOf(key, p) })
+	if isOwn && (!ok || project == owner.Name || !hasOwnFiles(owner)) {
 		return file, nil
 	}
-	readers := slices.DeleteFunc(slices.Clone(c.Known.Projects), func(project model.Project) bool {
-		_, reads := project.Key(key)
-		return !reads
-	})
-	isShared := func(p model.Project) bool { return p.Own == nil || p.Own.StackFiles == "" }
-	if _, shared := c.File.Lookup(key); shared || len(readers) != 1 || isShared(readers[0]) {
-		return c.File, nil
+	_, shared := c.File.Lookup(key)
+	if !ok {
+		readers := slices.DeleteFunc(slices.Clone(c.Known.Projects), func(project model.Project) bool {
+			_, reads := project.Key(key)
+			return !reads
+		})
+		if ok = len(readers) == 1; ok {
+			owner = readers[0]
+		}
 	}
-	return catalogue.Beside(c.Root, c.Stack, readers[0])
+	switch {
+	case shared || ok && !hasOwnFiles(owner):
+		return c.File, nil
+	case ok:
+		return catalogue.Beside(c.Root, c.Stack, owner)
+	}
+	if _, declared := c.Key(key); !declared && c.onlyOwnFiles() {
+		return config.StackFile{}, &failure.Usage{
+			Text: fmt.Sprintf("%s belongs to no project of %s, and every project has stack files of its own", key, c.Known.File),
+			Next: "set it for each project that needs it: `runner pulumi PROJECT -s " + c.Stack + " -- config set " + key +
+				" VALUE`",
+		}
+	}
+	return c.File, nil
+}
+
+// onlyOwnFiles reports whether every project has stack files of its own.
+func (c Values) onlyOwnFiles() bool {
+	return len(c.Known.Projects) > 0 && !slices.ContainsFunc(c.Known.Projects, func(p model.Project) bool {
+		return !hasOwnFiles(p)
+	})
 }
 
 // hidden returns a stack file with the values of all secrets hidden, even plain ones.
@@ -209,12 +243,18 @@ func (c Values) List(all bool) (values []Value, hidden int) {
 	return values, hidden
 }
 
-// Listed returns the keys of the provider's projects and the keys in the file.
+// Listed returns the keys of the provider's projects and the keys in the files.
 func (c Values) Listed() []config.Key {
 	keys := c.planned()
-	for _, entry := range c.File.Entries {
-		if !slices.ContainsFunc(keys, func(key config.Key) bool { return key.Name == entry.Key }) {
-			keys = append(keys, config.Key{Name: entry.Key})
+	files := []config.StackFile{c.File}
+	for _, project := range c.Known.Projects {
+		files = append(files, c.Beside[project.Name])
+	}
+	for _, file := range files {
+		for _, entry := range file.Entries {
+			if !slices.ContainsFunc(keys, func(key config.Key) bool { return key.Name == entry.Key }) {
+				keys = append(keys, config.Key{Name: entry.Key})
+			}
 		}
 	}
 	return keys

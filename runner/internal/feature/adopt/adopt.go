@@ -44,7 +44,8 @@ func Adopt(d cmd.Deps) *cli.Command {
 			"Nothing else changes: stacks, stack files and their encryption stay as they are, no program runs, and " +
 			"no passphrase is needed. Afterwards, `runner status -s STACK`, preview, drift and up work on the " +
 			"existing stacks. The backend is PULUMI_BACKEND_URL, from the environment or config/pulumi/environment, " +
-			"or else the one of `pulumi login`.\n\n" +
+			"or else the one that most Pulumi.yaml name, or that of `pulumi login`. mara.yaml names it and the " +
+			"environments, for clones and pipelines. Where the backend has no stacks, stack files tell the environments.\n\n" +
 			"With --update, it adds to the mara.yaml that exists: projects that are not listed, and what listed ones " +
 			"read. It changes no other line, and does not add again what you have removed, if its comment is " +
 			"still there.\n\n" +
@@ -58,6 +59,7 @@ func Adopt(d cmd.Deps) *cli.Command {
 			[]cli.Flag{
 				&cli.BoolFlag{Name: "print", Usage: "print mara.yaml instead of writing it"},
 				&cli.BoolFlag{Name: "update", Usage: "add to an existing mara.yaml what it does not have"},
+				&cli.BoolFlag{Name: "strict", Usage: "exit with code 1 if a project cannot be adopted"},
 				&cli.StringFlag{Name: "rename", Usage: "let project NEW take over the stack of project `OLD`, its former name"},
 			},
 			cmd.LockFlags(), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(),
@@ -78,10 +80,11 @@ type adoptOptions struct {
 	Given  string // DIR as typed, or ""
 	Print  bool
 	Update bool
+	Strict bool // a project that is not adopted is a failure
 }
 
 func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, err error) {
-	o = adoptOptions{Common: common, Print: c.Bool("print"), Update: c.Bool("update")}
+	o = adoptOptions{Common: common, Print: c.Bool("print"), Update: c.Bool("update"), Strict: c.Bool("strict")}
 	if o.Given, o.Root, err = cmd.DirectoryArgument(c, d); err != nil {
 		return o, err
 	}
@@ -120,14 +123,22 @@ func runAdopt(ctx context.Context, d cmd.Deps, o adoptOptions) error {
 	}
 	switch {
 	case o.Output == "json":
-		return cmd.WriteJSON(d.Stdout, a)
+		err = cmd.WriteJSON(d.Stdout, a)
 	case o.Print:
+		for _, r := range a.Refused {
+			fmt.Fprintf(d.Stderr, "not adopted: %s\n", r)
+		}
 		for _, text := range a.Unsure {
 			fmt.Fprintf(d.Stderr, "not sure: %s\n", text)
 		}
-		return d.Print(a.Text)
+		err = d.Print(a.Text)
+	default:
+		err = writeAdopted(d, o, a)
 	}
-	return writeAdopted(d, o, a)
+	if err == nil && o.Strict && len(a.Refused) > 0 {
+		err = cmd.Exit(cmd.ExitFailed)
+	}
+	return err
 }
 
 // updated is what --update adds.
@@ -168,6 +179,10 @@ func describeAdditions(file string, added []discover.Addition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "updated %s:\n", file)
 	for _, add := range added {
+		if add.Line != "" {
+			fmt.Fprintf(&b, "  %s\n", add.Line)
+			continue
+		}
 		reads := lists.Map(add.Reads, func(e discover.Edge) string { return fmt.Sprintf("%s (%s)", e.Project, e.Evidence) })
 		verb := " reads "
 		if add.IsNew {
@@ -189,16 +204,22 @@ type adopted struct {
 
 // adoption reads the directory and the backend. It changes nothing.
 func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err error) {
-	found, unsure, err := discover.Find(o.Root)
+	found, refused, err := discover.Find(o.Root)
 	if err != nil {
 		return a, &failure.Environment{Text: fmt.Sprintf("looking for projects: %v", err)}
 	}
 	if len(found) == 0 {
 		text := "no " + config.ManifestFile + " in or below " + o.Root
-		if len(unsure) > 0 {
-			text += " that can be adopted: " + strings.Join(unsure, "; ")
+		if len(refused) > 0 {
+			text += " that can be adopted: " + strings.Join(lists.Map(refused, discover.Refused.String), "; ")
 		}
 		return a, &failure.Environment{Text: text, Next: "name the directory with your Pulumi projects: `runner adopt DIR`"}
+	}
+	found, named, others := ofOneBackend(found)
+	refused = append(refused, others...)
+	if named != "" { // Pulumi's rule: a variable overrides it
+		o.Catalogue = &catalogue.Catalogue{Home: config.Value{Text: named, Origin: config.Origin{
+			Source: config.FromProject, Name: "backend.url"}}}
 	}
 	s := session.New(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
@@ -210,18 +231,61 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 		return a, err
 	}
 	a = adopted{Root: o.Root, File: config.MaraFile}
-	if a.Adoption, err = discover.New(o.Root, found, states); err != nil {
+	if a.Adoption, err = discover.New(ctx, o.Root, found, states); err != nil {
 		return a, err
 	}
-	a.Unsure = append(unsure, a.Unsure...)
+	a.Refused = append(a.Refused, refused...)
+	a.nameBackend(s, len(states) > 0)
 	if len(states) == 0 {
 		a.Unsure = append(a.Unsure, fmt.Sprintf("the backend %s (%s) has no stacks of these projects; if they are in "+
 			"another one, set %s and try again",
 			event.MaskURLs(s.Settings.Backend.Text), s.Settings.Backend.Origin, config.BackendVariable))
 	}
-	a.Text = a.Adoption.Text(event.MaskURLs(s.Settings.Backend.Text))
+	a.Text = a.Adoption.Text()
 	a.plan, err = planOf(a.Text, o)
 	return a, err
+}
+
+// nameBackend has mara.yaml name the backend, so that a clone, another shell and a pipeline find the same stacks. The
+// default one below the root is not in a clone, and what says nothing of these projects is no evidence, unless a
+// project names it.
+func (a *adopted) nameBackend(s *session.Session, hasStates bool) {
+	backend := s.Settings.Backend
+	if backend.Origin.Source == config.FromDefault || !hasStates && backend.Origin.Source != config.FromProject {
+		return
+	}
+	place := s.Settings.BackendPlace()
+	if event.MaskURLs(place) != place {
+		a.Unsure = append(a.Unsure, fmt.Sprintf("the address of the backend %s has a password, and is not written: everybody "+
+			"has to set %s", event.MaskURLs(place), config.BackendVariable))
+		return
+	}
+	a.Backend = place
+}
+
+// ofOneBackend returns the projects of the backend that most Pulumi.yaml name, that backend, and the projects of
+// others: a run works in one.
+func ofOneBackend(found []discover.Found) (left []discover.Found, named string, others []discover.Refused) {
+	times := map[string]int{}
+	for _, f := range found {
+		if f.Backend != "" {
+			times[f.Backend]++
+		}
+	}
+	for _, backend := range lists.Keys(times) {
+		if times[backend] > times[named] {
+			named = backend
+		}
+	}
+	for _, f := range found {
+		if f.Backend == "" || config.SameBackend(f.Backend, named) {
+			left = append(left, f)
+			continue
+		}
+		others = append(others, discover.Refused{Path: f.Path, Reason: fmt.Sprintf("its Pulumi.yaml names the backend %s, and "+
+			"%d others name %s: a root has one", event.MaskURLs(f.Backend), times[named], event.MaskURLs(named))})
+	}
+	return left, named, others
 }
 
 // deployedStates reads the states of projects, by project and then by stack.
@@ -266,13 +330,23 @@ func writeAdopted(d cmd.Deps, o adoptOptions, a adopted) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "wrote %s: %s\n\n%s\n", filepath.Join(o.Root, a.File), typeset.Counted(len(a.Projects), "project"),
 		text)
+	if len(a.Refused) > 0 {
+		fmt.Fprintf(&b, "NOT ADOPTED: %d\n  - %s\n\n", len(a.Refused),
+			strings.Join(lists.Map(a.Refused, discover.Refused.String), "\n  - "))
+	}
 	if len(a.Unsure) > 0 {
 		fmt.Fprintf(&b, "Not sure:\n  - %s\n\n", strings.Join(a.Unsure, "\n  - "))
 	}
 	stack := "NAME"
 	if len(a.Environments) > 0 {
-		fmt.Fprintf(&b, "Environments: %s\n\n", strings.Join(a.Environments, ", "))
+		fmt.Fprintf(&b, "Environments: %s\n", strings.Join(a.Environments, ", "))
 		stack = a.Environments[0]
+	}
+	if a.Backend != "" {
+		fmt.Fprintf(&b, "Backend: %s\n", a.Backend)
+	}
+	if len(a.Environments) > 0 || a.Backend != "" {
+		b.WriteString("\n")
 	}
 	b.WriteString("Next:\n")
 	if o.Given != "" {
@@ -305,6 +379,8 @@ type renamed struct {
 	Old   string `json:"old"`
 	New   string `json:"new"`
 	Stack string `json:"stack"`
+	// Files are those whose keys have the new name now.
+	Files []string `json:"files"`
 }
 
 func runRename(ctx context.Context, d cmd.Deps, o renameOptions, s *session.Session) error {
@@ -315,23 +391,43 @@ func runRename(ctx context.Context, d cmd.Deps, o renameOptions, s *session.Sess
 	if err := held.OpenStacks(ctx, encryption.Copies{}, false); err != nil {
 		return err
 	}
-	if err := checkRename(ctx, o, s); err != nil {
+	files, err := renamedFiles(s, o.Old, o.New)
+	if err != nil {
 		return err
+	}
+	isDone := s.Stacks.Summary(o.New).Resources > 0 && s.Stacks.Summary(o.Old).Resources == 0 && len(files) > 0
+	if !isDone { // else an earlier call was cut off before it wrote the files
+		if err := checkRename(ctx, o, s); err != nil {
+			return err
+		}
 	}
 	if err := s.Leftovers().RefuseLocked(ctx, []string{o.Old, o.New}); err != nil {
 		return err
 	}
 	question := fmt.Sprintf("Let project %s take over the resources deployed as %s in %s?", o.New, o.Old,
 		s.Settings.Stack.Text)
+	if len(files) > 0 {
+		fmt.Fprint(d.Stderr, patches(files))
+		question += " The keys of its configuration change as above."
+	}
 	if err := cmd.Confirm(ctx, d, o.Common, "adopt", question); err != nil {
 		return err
 	}
-	if err := s.Stacks.Rename(ctx, o.Old, o.New); err != nil {
+	if !isDone {
+		if err := s.Stacks.Rename(ctx, o.Old, o.New); err != nil {
+			return err
+		}
+	}
+	if err := writeRenamed(s, files); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("the resources deployed as %s belong to %s now\nNext: `%s` shows the differences\n", o.Old, o.New,
-		s.Command("preview"))
-	return o.Show(d, renamed{Old: o.Old, New: o.New, Stack: s.Settings.Stack.Text}, text)
+	text := fmt.Sprintf("the resources deployed as %s belong to %s now\n", o.Old, o.New)
+	paths := lists.Map(files, func(f renamedFile) string { return f.path })
+	if len(files) > 0 {
+		text += fmt.Sprintf("renamed the keys %s:... in %s\n", o.Old, strings.Join(paths, ", "))
+	}
+	text += fmt.Sprintf("Next: `%s` shows the differences\n", s.Command("preview"))
+	return o.Show(d, renamed{Old: o.Old, New: o.New, Stack: s.Settings.Stack.Text, Files: append([]string{}, paths...)}, text)
 }
 
 // checkRename refuses a rename that would take a stack from another project or overwrite a

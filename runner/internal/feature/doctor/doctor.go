@@ -19,6 +19,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/feature/doctor/preflight"
@@ -205,6 +206,13 @@ func (e *Examination) configuration(context.Context) []preflight.Finding {
 	file := e.Session.Settings.Config
 	if doubts := e.Session.Doubts; len(doubts) > 0 {
 		return findingsOf(doubts, preflight.Warning)
+	}
+	var own []string
+	for _, f := range environments.OwnFiles(e.Session.Settings.Root, e.Session.Settings.Stack.Text, e.Options.Known()) {
+		own = append(own, fmt.Sprintf("%s has %s", f.File, typeset.Counted(len(f.Entries), "key")))
+	}
+	if !file.Exists && len(own) > 0 {
+		return preflight.Good(typeset.Few(own, 4) + ", all right")
 	}
 	if !file.Exists {
 		return preflight.Good("there is no " + file.File + "; defaults are used")

@@ -92,8 +92,14 @@ func (e *Examination) backend(open func() error) preflight.Look {
 		case isBroken:
 			return findings(err)
 		case err != nil:
-			return preflight.Bad(fmt.Sprintf("%s: %v", where, err),
-				"log in with `pulumi login`, or set "+config.BackendVariable+" to a place that can be reached")
+			next := "log in with `runner login`, or set " + config.BackendVariable + " to a place that can be reached"
+			if advised, ok := errors.AsType[interface {
+				error
+				NextStep() string
+			}](err); ok {
+				next = advised.NextStep()
+			}
+			return preflight.Bad(fmt.Sprintf("%s: %v", where, err), next)
 		case !e.Session.States().MayHaveStates():
 			return preflight.Good(where + " has nothing yet")
 		}

@@ -16,6 +16,7 @@ import (
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/gitsource"
 	"mara/runner/internal/core/request"
@@ -81,6 +82,11 @@ func (e environment) needsPassphrase() (bool, error) {
 
 // usesAWS reports whether the provider, the backend or the key is on AWS.
 func (e environment) usesAWS() bool {
+	for _, file := range environments.OwnFiles(e.Settings.Root, e.Settings.Stack.Text, e.Options.Known()) {
+		if header, err := file.Header(); err == nil && strings.HasPrefix(header.SecretsProvider, "awskms:") {
+			return true
+		}
+	}
 	header, _ := e.Settings.Config.Header() // needsPassphrase reports the error
 	return e.Provider.InfraType() == "aws" || strings.HasPrefix(e.Settings.Backend.Text, "s3://") ||
 		strings.HasPrefix(header.SecretsProvider, "awskms:")
@@ -205,6 +211,9 @@ func (e environment) files() []string {
 		s.Secrets.File}
 	for _, entry := range s.Described.Entries {
 		names = append(names, entry.File)
+	}
+	for _, file := range environments.OwnFiles(s.Root, s.Stack.Text, e.Options.Known()) {
+		names = append(names, file.File)
 	}
 	names = append(names, e.projectFiles(func(model.Project) bool { return true })...)
 	return slices.DeleteFunc(names, func(name string) bool {

@@ -182,7 +182,7 @@ func (f *firstRun) askStack(ctx context.Context) (string, error) {
 		Text: "Name of the stack", Default: "dev", Check: config.CheckStackName,
 		Help: "the name of this environment: every project has a stack of this name",
 	}
-	names, err := config.Stacks(f.o.Root)
+	names, err := f.o.Environments()
 	if f.isInit {
 		question.Check = func(name string) error {
 			if slices.Contains(names, name) {
@@ -198,6 +198,9 @@ func (f *firstRun) askStack(ctx context.Context) (string, error) {
 		return f.terminal.Ask(ctx, question)
 	}
 	question.Default = names[0]
+	if selected := f.o.SelectedStack(); slices.Contains(names, selected) {
+		question.Default = selected
+	}
 	options := lists.Map(names, func(name string) prompt.Option { return prompt.Option{Value: name} })
 	return f.terminal.Choose(ctx, prompt.Choice{Question: question, Options: options, Other: true})
 }

@@ -273,7 +273,7 @@ func (o initOptions) enter() string {
 // initText lists what was written, and the next commands.
 func (f *firstRun) initText(o initOptions) string {
 	stack := ""
-	if stacks, err := config.Stacks(o.Root); err == nil && len(stacks) > 1 {
+	if stacks, err := o.Environments(); err == nil && len(stacks) > 1 {
 		stack = " -s " + stackName(f.o.Request)
 	}
 	text := createdText(o, f.written) + "\nnext:\n" + o.enter()

@@ -94,7 +94,7 @@ func runPromote(ctx context.Context, d cmd.Deps, o promoteOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := configuration.CheckEnvironments("promote", o.Root, cmp.Or(o.From, o.To), o.To); err != nil {
+	if err := configuration.CheckEnvironments("promote", o.Request, cmp.Or(o.From, o.To), o.To); err != nil {
 		return err
 	}
 	key := application.Key("image")

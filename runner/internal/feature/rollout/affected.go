@@ -11,7 +11,9 @@ import (
 
 	"mara/config"
 	"mara/projects/gomodule"
+	"mara/projects/model"
 	"mara/projects/model/operation"
+	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/gitsource"
 	"mara/runner/internal/core/plan"
@@ -60,7 +62,7 @@ func (a Affected) Choose(ctx context.Context, d session.Deps, o session.Options,
 			return nil, err
 		}
 		defer past.remove()
-		reasons = func(_ context.Context, s *session.Session) ([]string, error) { return past.reasons(d, o, s) }
+		reasons = func(ctx context.Context, s *session.Session) ([]string, error) { return past.reasons(ctx, d, o, s) }
 	}
 	all, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (found []string, err error) {
 		one := o
@@ -136,13 +138,14 @@ func checkOut(ctx context.Context, root, ref string) (past, error) {
 func (p past) remove() { _ = os.RemoveAll(p.root) }
 
 // reasons lists what has changed for an environment since the commit.
-func (p past) reasons(d session.Deps, o session.Options, s *session.Session) (reasons []string, err error) {
+func (p past) reasons(ctx context.Context, d session.Deps, o session.Options, s *session.Session) (reasons []string,
+	err error) {
 	stack := s.Settings.Stack.Text
 	known, err := config.Stacks(p.root)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(known, stack) {
+	if !slices.Contains(known, stack) && !p.hadOwnFile(ctx, s) {
 		return []string{"did not exist at " + p.ref}, nil
 	}
 	o.Root = p.root
@@ -157,6 +160,18 @@ func (p past) reasons(d session.Deps, o session.Options, s *session.Session) (re
 		}
 	}
 	return reasons, nil
+}
+
+// hadOwnFile reports whether the environment had a stack file next to a project at the commit.
+func (p past) hadOwnFile(ctx context.Context, s *session.Session) bool {
+	return slices.ContainsFunc(s.Provider.Own(), func(project model.Project) bool {
+		file, err := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project)
+		if err != nil || file.File == "" || filepath.IsAbs(file.File) {
+			return false
+		}
+		_, err = gitsource.Run(ctx, s.Settings.Root, "cat-file", "-e", p.ref+":./"+file.File)
+		return err == nil
+	})
 }
 
 // hasChanged reports whether files of an own project have changed.

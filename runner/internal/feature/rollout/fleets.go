@@ -140,7 +140,7 @@ func labelText(labels map[string]string) string {
 func newCommand(d cmd.Deps) *cli.Command {
 	return &cli.Command{
 		Name: "new", Usage: "copy the configuration of an environment to a new one", ArgsUsage: "NAME",
-		Description: "Copies the environment's description, stack file and secrets file. Secrets are re-encrypted with a " +
+		Description: "Copies the environment's description, stack files and secrets file. Secrets are re-encrypted with a " +
 			"new key.\n" +
 			"Layers stay shared. Nothing is deployed; look through the copies for values that must differ, such as labels,\n" +
 			"names and addresses.\n\n" +
@@ -176,7 +176,7 @@ func parseNew(c *cli.Context, _ cmd.Deps, common cmd.Common) (newOptions, error)
 }
 
 func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
-	known, err := config.Stacks(o.Root)
+	known, err := o.Environments()
 	if err != nil {
 		return err
 	}
@@ -192,6 +192,11 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 	files, err := copies(ctx, d, o)
 	if err != nil {
 		return err
+	}
+	for _, file := range files {
+		if _, err := os.Lstat(filepath.Join(o.Root, file.Path)); !errors.Is(err, fs.ErrNotExist) {
+			return &failure.Environment{Text: file.Path + " exists already", Next: "choose another name; nothing was changed"}
+		}
 	}
 	if err := writeAll(o.Root, files); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"mara/config/lists"
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/inventory"
 	"mara/runner/internal/core/query"
@@ -121,6 +122,12 @@ func (o options) configured(stack string) (found, error) {
 	file, _, err := o.ReadStack(stack)
 	if err != nil {
 		return found{}, err
+	}
+	for _, own := range environments.OwnFiles(o.Root, stack, o.Known()) { // it overrides the shared one
+		if entry, ok := own.Lookup(o.Name); ok && entry.Value != nil {
+			file = own
+			break
+		}
 	}
 	if entry, ok := file.Lookup(o.Name); ok && entry.Value != nil {
 		value := entry.Value

@@ -69,13 +69,19 @@ func (r Runner) SecretsLock(stack string) string { return r.join("locks", "secre
 // Salt returns the file with the salt of a stack whose stack files have none.
 func (r Runner) Salt(stack string) string { return r.join("environments", stack+".yaml") }
 
+// Keys returns the record of the keys that stack files next to projects have.
+func (r Runner) Keys(stack string) string { return r.join("environments", stack+keysEnding) }
+
 // Provider returns the record of the provider that a stack was first used with.
 func (r Runner) Provider(stack string) string { return r.join("environments", stack+providerEnding) }
 
 // Backend returns the record of the backend that a stack was deployed to.
 func (r Runner) Backend(stack string) string { return r.join("environments", stack+".backend.yaml") }
 
-const providerEnding = ".provider.yaml"
+const (
+	providerEnding = ".provider.yaml"
+	keysEnding     = ".keys.yaml"
+)
 
 // Stacks lists the stacks whose provider is recorded.
 func (r Runner) Stacks() ([]string, error) {

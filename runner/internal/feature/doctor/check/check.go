@@ -15,8 +15,10 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/projects/model/operation"
+	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
 )
@@ -95,13 +97,20 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 	found := list{root: o.Root}
 	found.add(Root(ctx, d, o.Options, o.Broken)...)
 	view, err := o.View(o.Chosen)
-	switch {
-	case err != nil && view.Err == nil && len(view.Chosen) == 0 && o.Chosen.IsEmpty(): // no environment yet
-		return Result{Findings: found.all}, nil
-	case err != nil && view.Err == nil: // the selection is wrong
+	if err != nil && view.Err == nil { // the selection is wrong
 		return Result{}, err
 	}
 	found.addError(Configuration, nil, view.Err)
+	for _, doubt := range view.Doubts {
+		found.add(Finding{Problem: doubt, Kind: Configuration, Doubt: true})
+	}
+	if len(view.Chosen) == 0 && view.Err == nil && o.Broken == nil {
+		if !o.Chosen.IsEmpty() {
+			return Result{}, &failure.Usage{Text: "there are no environments here: no stack file was found",
+				Next: "name them in " + config.MaraFile + ", as in  environments: [dev, prod]"}
+		}
+		found.add(nothingChecked(o.Known()))
+	}
 	if o.Catalogue == nil && o.Broken != nil { // without mara.yaml, nothing declares the keys
 		all := lists.Map(view.Chosen, func(e fleet.Environment) Environment { return Environment{Name: e.Stack} })
 		return Result{Environments: all, Findings: found.all}, nil
@@ -127,6 +136,13 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 	})
 	result.Findings = found.all
 	return result, nil
+}
+
+// nothingChecked is the finding of a root without an environment: with projects of its own, a check of nothing is not a
+// success.
+func nothingChecked(known catalogue.Catalogue) Finding {
+	text := "no environment was checked: no stack file was found, and no list of environments"
+	return Finding{Problem: config.Problem{File: known.File, Text: text}, Kind: Configuration, Doubt: known.File == ""}
 }
 
 // environment is a checked environment with what later checks compare.
