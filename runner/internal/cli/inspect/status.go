@@ -239,10 +239,11 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 // mayBeLocked lists the projects whose stacks may be locked. At Pulumi Cloud the history of a stack, which is known, says
 // whether an update runs, and so does what is written down here about one that was cut off.
 func mayBeLocked(s *session.Session, projects []projectStatus) []string {
-	if !s.Stacks.AtService() {
+	at := stacks.AtService{Set: s.Stacks}
+	if !at.Is() {
 		return s.Plan.Names()
 	}
-	names := s.Stacks.HasBegun(s.Plan.Names())
+	names := at.HasBegun(s.Plan.Names())
 	for _, p := range projects {
 		if p.Result == "in-progress" && !slices.Contains(names, p.Project) {
 			names = append(names, p.Project)

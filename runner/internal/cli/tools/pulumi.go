@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"
@@ -23,6 +24,8 @@ import (
 	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/process"
 )
@@ -150,7 +153,7 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 		return "", err
 	}
 	if len(copies.Stack) > 0 {
-		if err := s.SealCopy(ctx, project.Name, filepath.Join(dir, "Pulumi."+checkouts.Stack(project)+".yaml")); err != nil {
+		if err := sealCopy(ctx, s, project.Name, filepath.Join(dir, "Pulumi."+checkouts.Stack(project)+".yaml")); err != nil {
 			return "", err
 		}
 	}
@@ -169,6 +172,32 @@ func stackVariable(ctx context.Context, s *session.Session, stack string) (strin
 	}
 	organization, err := s.Organization(ctx, s.Settings.Root)
 	return organization + "/" + stack, err
+}
+
+// sealCopy encrypts what a project reads of the shared files with the key of its stack, in a copy of its stack file.
+// Elsewhere than at Pulumi Cloud it does nothing.
+func sealCopy(ctx context.Context, s *session.Session, project, path string) error {
+	service, err := session.Service(ctx, s, s.Settings.Root)
+	if err != nil || service == nil || project == projects.SecretsProject {
+		return err
+	}
+	sealed, err := vault.Sealed(ctx, s.Vault)
+	if err != nil || len(sealed) == 0 {
+		return err
+	}
+	organization, err := s.Organization(ctx, s.Settings.Root)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	stack := organization + "/" + project + "/" + s.Options.Known().StackNames().Of(project, s.Settings.Stack.Text)
+	if content, err = stacks.SealFor(ctx, service, stack, content, sealed); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o600)
 }
 
 // runsProgram reports whether a Pulumi command runs the program of the project.

@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/core/inventory"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 )
@@ -207,7 +208,7 @@ func (m *Move) copier() (stacks.Copier, error) {
 	if m.source.Settings.Managed() == m.target.Settings.Managed() && !m.target.Settings.Managed() {
 		return c, nil // the copies have the keys of the originals
 	}
-	scheme, err := m.target.Vault.Scheme()
+	scheme, err := vault.SchemeOf(m.target.Vault)
 	if err != nil {
 		return c, err
 	}
@@ -215,7 +216,7 @@ func (m *Move) copier() (stacks.Copier, error) {
 	c.Encrypt = func(project, before string) *stacks.Encryption {
 		switch byService := scheme == (encryption.Scheme{}) && m.target.Settings.Managed(); {
 		case before == "service" && byService, // with the key of another stack
-			before == "passphrase" && byService && !m.source.Vault.IsApart(project):
+			before == "passphrase" && byService && !vault.IsApart(m.source.Vault, project):
 			return &stacks.Encryption{Service: service}
 		case before == "service":
 			return &stacks.Encryption{Salt: scheme.Salt, Provider: scheme.Provider, DataKey: scheme.DataKey}
@@ -246,7 +247,7 @@ func (m *Move) Carry(ctx context.Context, report func(Moved)) error {
 		return fmt.Errorf("copying what was rolled out: %w", err)
 	}
 	// The files come last: until here operations use the old backend, whose encryption they have.
-	files, err := m.source.Vault.ResealFor(ctx, m.target.Vault)
+	files, err := vault.ResealFor(ctx, m.source.Vault, m.target.Vault)
 	if err != nil {
 		return fmt.Errorf("encrypting the secrets of the files for the new backend: %w", err)
 	}

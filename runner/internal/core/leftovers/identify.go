@@ -107,7 +107,7 @@ func (f Finder) Unlock(ctx context.Context, locks []Lock) ([]string, error) {
 		}
 		err := error(nil)
 		if l.update != "" {
-			err = f.Stacks.CancelUpdate(ctx, l.Project, l.update)
+			err = stacks.AtService{Set: f.Stacks}.Cancel(ctx, l.Project, l.update)
 		} else {
 			err = f.Stacks.Cancel(ctx, l.Project)
 		}

@@ -107,7 +107,7 @@ func (f Finder) Locks(ctx context.Context, projects []string) ([]Lock, error) {
 // updates lists the updates at Pulumi Cloud that hold stacks. Those that a process on this machine has begun are dead
 // once it is gone: it has written down which they are.
 func (f Finder) updates(ctx context.Context, projects []string) ([]Lock, error) {
-	running, err := f.Stacks.Running(ctx, projects)
+	running, err := stacks.AtService{Set: f.Stacks}.Running(ctx, projects)
 	return lists.Map(running, func(r stacks.Running) Lock {
 		holder := fmt.Sprintf("the %s of %s since %s", r.Kind, r.Author, r.Started.Format(time.DateTime))
 		if r.Author == "" { // of a server that says less
@@ -273,8 +273,8 @@ func (f Finder) RemoveDeadLocks(ctx context.Context, p plan.Plan) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTime)
 	defer cancel()
 	projects := p.Names()
-	if f.Stacks.AtService() {
-		projects = f.Stacks.HasBegun(projects) // to ask about the others would be a request for each
+	if at := (stacks.AtService{Set: f.Stacks}); at.Is() {
+		projects = at.HasBegun(projects) // to ask about the others would be a request for each
 	}
 	locks, err := f.Locks(ctx, projects)
 	if err != nil {
@@ -300,7 +300,7 @@ func (f Finder) Remove(ctx context.Context, locks []Lock) error {
 		case err != nil:
 			return err
 		case l.update != "":
-			err = f.Stacks.CancelUpdate(ctx, l.Project, l.update)
+			err = stacks.AtService{Set: f.Stacks}.Cancel(ctx, l.Project, l.update)
 		default:
 			err = store.Delete(ctx, l.key)
 		}

@@ -189,7 +189,7 @@ func (s *Session) openVault() {
 		}),
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Backend: vault.Backend{
-			Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt, Service: s.keyService(),
+			Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt, Service: keyService(s),
 			StackOf: func(project string) string { return o.Known().StackNames().Of(project, s.Settings.Stack.Text) },
 			Shared:  func(ctx context.Context) (lock.Store, error) { return s.RunLock().KeyChange(ctx) },
 		},

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -17,7 +16,6 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects"
 	"mara/providers"
 	"mara/runner/internal/core/checkout"
 	"mara/runner/internal/core/encryption"
@@ -201,7 +199,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 		WorkDir: work, StackFile: copies.Stack, SecretsFile: copies.Secrets,
 		Env: states.CommandEnv(s.Env), States: states, Empty: !states.MayHaveStates(),
 		UpdatesDir: s.Directory.Updates(s.Provider.Name, s.Settings.Stack.Text),
-		Sealed:     func(ctx context.Context) (stacks.Sealed, error) { return s.Vault.Sealed(ctx) },
+		Sealed:     func(ctx context.Context) (stacks.Sealed, error) { return vault.Sealed(ctx, s.Vault) },
 	}
 	var err error
 	if o.Directories, err = s.Checkouts().Own(s.Provider.Own(), copies); err != nil {
@@ -213,7 +211,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	if o.Organization, err = s.Organization(ctx, work); err != nil {
 		return err
 	}
-	if o.Service, err = s.service(ctx, work); err != nil {
+	if o.Service, err = Service(ctx, s, work); err != nil {
 		return err
 	}
 	before := request.ProviderBefore(s.Directory, s.Settings, s.Provider.Name)
@@ -288,19 +286,19 @@ func (s *Session) OptionsToRead(ctx context.Context) (o stacks.Options, err erro
 	if o.Organization, err = s.Organization(ctx, o.WorkDir); err != nil {
 		return o, err
 	}
-	o.Service, err = s.service(ctx, o.WorkDir)
+	o.Service, err = Service(ctx, s, o.WorkDir)
 	return o, err
 }
 
 // asksService reports whether the states are at Pulumi Cloud, and the engine inside asks it.
-func (s *Session) asksService() bool {
+func asksService(s *Session) bool {
 	found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi)
 	return s.Settings.Managed() && !s.Options.Simulation.On && err == nil && found.Embedded
 }
 
-// service returns Pulumi Cloud; nil for other backends, and for an installed Pulumi.
-func (s *Session) service(ctx context.Context, dir string) (stacks.Service, error) {
-	if !s.asksService() {
+// Service returns Pulumi Cloud, asked by commands in a directory; nil for other backends, and for an installed Pulumi.
+func Service(ctx context.Context, s *Session, dir string) (stacks.Service, error) {
+	if !asksService(s) {
 		return nil, nil
 	}
 	e, err := s.Engine(ctx)
@@ -310,35 +308,9 @@ func (s *Session) service(ctx context.Context, dir string) (stacks.Service, erro
 	return engine.Service{Engine: e, Dir: dir, Env: process.Environ(s.Env)}, nil
 }
 
-// SealCopy encrypts what a project reads of the shared files with the key of its stack, in a copy of its stack file.
-// Elsewhere than at Pulumi Cloud it does nothing.
-func (s *Session) SealCopy(ctx context.Context, project, path string) error {
-	service, err := s.service(ctx, s.Settings.Root)
-	if err != nil || service == nil || project == projects.SecretsProject {
-		return err
-	}
-	sealed, err := s.Vault.Sealed(ctx)
-	if err != nil || len(sealed) == 0 {
-		return err
-	}
-	organization, err := s.Organization(ctx, s.Settings.Root)
-	if err != nil {
-		return err
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	stack := organization + "/" + project + "/" + s.Options.Known().StackNames().Of(project, s.Settings.Stack.Text)
-	if content, err = stacks.SealFor(ctx, service, stack, content, sealed); err != nil {
-		return err
-	}
-	return os.WriteFile(path, content, 0o600)
-}
-
 // keyService returns the same for the vault.
-func (s *Session) keyService() func(context.Context) (vault.Service, error) {
-	if !s.asksService() {
+func keyService(s *Session) func(context.Context) (vault.Service, error) {
+	if !asksService(s) {
 		return nil
 	}
 	return func(ctx context.Context) (vault.Service, error) {

@@ -113,7 +113,7 @@ func (e *Set) LastUpdate(ctx context.Context, project string) (update Update, ok
 		return Update{}, false, nil
 	}
 	if e.options.Service != nil {
-		return e.lastUpdateAtService(ctx, project)
+		return AtService{e}.lastUpdate(ctx, project)
 	}
 	output, err := e.runOn(ctx, project, "stack", "history", "--json", "--page-size", "1", "--page", "1")
 	if err != nil {

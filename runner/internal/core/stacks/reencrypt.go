@@ -51,11 +51,11 @@ func (e *Set) Projects() []string {
 // Unclaimed lists the projects with a stack of the environment's name that are not
 // projects of the environment.
 func (e *Set) Unclaimed() []string {
-	return slices.DeleteFunc(e.listed(), func(project string) bool { return e.isOurs(project) || e.holdsKey(project) })
+	return slices.DeleteFunc(e.listed(), func(project string) bool { return e.isOurs(project) || AtService{e}.holdsKey(project) })
 }
 
 // holdsKey reports whether a stack at a service is there for its key alone, which encrypts the secrets of the files.
-func (e *Set) holdsKey(project string) bool {
+func (e AtService) holdsKey(project string) bool {
 	return e.options.Service != nil && project == projects.SecretsProject && e.Summary(project).Resources == 0
 }
 

@@ -149,8 +149,14 @@ type Running struct {
 	Begun *wire.Begun
 }
 
+// AtService are the stacks of a Set as a Service has them.
+type AtService struct{ *Set }
+
+// Is reports whether the stacks are at a Service.
+func (e AtService) Is() bool { return e.options.Service != nil }
+
 // Running returns the updates that hold the stacks of projects; none without a Service.
-func (e *Set) Running(ctx context.Context, projects []string) ([]Running, error) {
+func (e AtService) Running(ctx context.Context, projects []string) ([]Running, error) {
 	if e.options.Service == nil {
 		return nil, nil
 	}
@@ -181,11 +187,8 @@ func (e *Set) Running(ctx context.Context, projects []string) ([]Running, error)
 	return running, nil
 }
 
-// AtService reports whether the stacks are at a Service.
-func (e *Set) AtService() bool { return e.options.Service != nil }
-
-// CancelUpdate cancels an update that holds a stack.
-func (e *Set) CancelUpdate(ctx context.Context, project, id string) error {
+// Cancel cancels an update that holds a stack.
+func (e AtService) Cancel(ctx context.Context, project, id string) error {
 	e.read.forget(project)
 	_, err := e.options.Service.Cancel(ctx, wire.CancelUpdate{Stack: e.qualified(project), Update: id})
 	if err != nil {
@@ -196,7 +199,7 @@ func (e *Set) CancelUpdate(ctx context.Context, project, id string) error {
 
 // HasBegun lists the projects whose last update on this machine has not ended as far as is known: it runs, or was cut
 // off.
-func (e *Set) HasBegun(projects []string) []string {
+func (e AtService) HasBegun(projects []string) []string {
 	return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
 		_, ok := e.begun(project)
 		return !ok
@@ -230,8 +233,8 @@ func (c copies) endUpdate(project string, failed bool) (link string) {
 	return begun.Link
 }
 
-// lastUpdateAtService returns the last operation on a stack. The first question about any project is about all.
-func (e *Set) lastUpdateAtService(ctx context.Context, project string) (update Update, ok bool, err error) {
+// lastUpdate returns the last operation on a stack. The first question about any project is about all.
+func (e AtService) lastUpdate(ctx context.Context, project string) (update Update, ok bool, err error) {
 	e.read.mu.Lock()
 	defer e.read.mu.Unlock()
 	if e.read.last == nil {
@@ -256,7 +259,7 @@ func (e *Set) lastUpdateAtService(ctx context.Context, project string) (update U
 }
 
 // existing lists the projects of the environment that have a stack.
-func (e *Set) existing() []string {
+func (e AtService) existing() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var projects []string
@@ -310,7 +313,7 @@ func SealFor(ctx context.Context, service Service, stack string, file []byte, se
 }
 
 // sealCopy encrypts what a project reads of the shared files with the key of its stack, once, in its working copy.
-func (e *Set) sealCopy(ctx context.Context, project, path string) error {
+func (e AtService) sealCopy(ctx context.Context, project, path string) error {
 	if e.options.Service == nil || e.options.Sealed == nil || project == projects.SecretsProject {
 		return nil
 	}

@@ -114,7 +114,7 @@ func TestRunningAtAService(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	running, err := e.Running(t.Context(), []string{"vpc", "eks", "app"})
+	running, err := (AtService{e}).Running(t.Context(), []string{"vpc", "eks", "app"})
 	if err != nil || len(running) != 2 {
 		t.Fatalf("running %+v, %v", running, err)
 	}
@@ -124,14 +124,14 @@ func TestRunningAtAService(t *testing.T) {
 	if own := running[0]; own.Project != "vpc" || own.Begun == nil || own.Begun.PID != 7 || running[1].Begun != nil {
 		t.Errorf("running %+v", running)
 	}
-	if got := e.HasBegun([]string{"vpc", "eks", "app"}); !slices.Equal(got, []string{"vpc", "eks"}) {
+	if got := (AtService{e}).HasBegun([]string{"vpc", "eks", "app"}); !slices.Equal(got, []string{"vpc", "eks"}) {
 		t.Errorf("begun %v", got)
 	}
-	if link := e.endUpdate("vpc", true); link != "https://page" || len(e.HasBegun([]string{"vpc"})) == 0 {
-		t.Errorf("after a failure the link is %q, and %v has begun", link, e.HasBegun([]string{"vpc"}))
+	if link := e.endUpdate("vpc", true); link != "https://page" || len((AtService{e}).HasBegun([]string{"vpc"})) == 0 {
+		t.Errorf("after a failure the link is %q, and %v has begun", link, (AtService{e}).HasBegun([]string{"vpc"}))
 	}
-	if link := e.endUpdate("vpc", false); link != "https://page" || len(e.HasBegun([]string{"vpc"})) > 0 {
-		t.Errorf("the link is %q, and %v has begun", link, e.HasBegun([]string{"vpc"}))
+	if link := e.endUpdate("vpc", false); link != "https://page" || len((AtService{e}).HasBegun([]string{"vpc"})) > 0 {
+		t.Errorf("the link is %q, and %v has begun", link, (AtService{e}).HasBegun([]string{"vpc"}))
 	}
 }
 

@@ -55,7 +55,7 @@ func (e *Set) placeOf(ctx context.Context, project string, command Command, even
 		return place{}, err
 	}
 	p := place{stackFile: filepath.Join(dir, e.stackFileName(project))}
-	if err := e.sealCopy(ctx, project, p.stackFile); err != nil {
+	if err := (AtService{e}).sealCopy(ctx, project, p.stackFile); err != nil {
 		return place{}, err
 	}
 	env := e.environOf(project)

@@ -35,10 +35,10 @@ func (v *Vault) Learn(ctx context.Context) error {
 	if err != nil || v.Simulated { // which drops them
 		return err
 	}
-	if _, err := v.Sealed(ctx); err != nil {
+	if _, err := Sealed(ctx, v); err != nil {
 		return err
 	}
-	if err := v.learnBeside(ctx); err != nil {
+	if err := learnBeside(ctx, v); err != nil {
 		return err
 	}
 	parts := []part{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}}

@@ -87,14 +87,14 @@ func (s serviceSealer) Unseal(ctx context.Context, ciphertexts map[string]string
 }
 
 // keyStack returns the full name of a project's stack.
-func (v *Vault) keyStack(ctx context.Context, project, stack string) (string, error) {
+func keyStack(ctx context.Context, v *Vault, project, stack string) (string, error) {
 	organization, err := v.Organization(ctx, v.Settings.Root)
 	return organization + "/" + project + "/" + stack, err
 }
 
 // Sealed returns the values that the shared files hold, by their ciphertexts, where Pulumi Cloud encrypts them: each
 // project that reads them needs them encrypted with the key of its own stack. It is empty otherwise.
-func (v *Vault) Sealed(ctx context.Context) (map[string]string, error) {
+func Sealed(ctx context.Context, v *Vault) (map[string]string, error) {
 	if v.sealed != nil || v.Simulated || !v.Settings.Managed() {
 		return v.sealed, nil
 	}
@@ -132,7 +132,7 @@ func (v *Vault) Sealed(ctx context.Context) (map[string]string, error) {
 
 // learnBeside lets the masker know what Pulumi Cloud has encrypted in the stack files of own projects, each with the key
 // of its stack.
-func (v *Vault) learnBeside(ctx context.Context) error {
+func learnBeside(ctx context.Context, v *Vault) error {
 	if !v.Settings.Managed() || v.Service == nil {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (v *Vault) learnBeside(ctx context.Context) error {
 		if err != nil || service == nil {
 			return err
 		}
-		stack, err := v.keyStack(ctx, project, v.StackOf(project))
+		stack, err := keyStack(ctx, v, project, v.StackOf(project))
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (v *Vault) learnBeside(ctx context.Context) error {
 }
 
 // openServiceKey returns the Sealer of the environment's files at Pulumi Cloud; nil for an installed Pulumi.
-func (v *Vault) openServiceKey(ctx context.Context) (encryption.Sealer, error) {
+func openServiceKey(ctx context.Context, v *Vault) (encryption.Sealer, error) {
 	if v.Service == nil {
 		return nil, nil
 	}
@@ -168,26 +168,26 @@ func (v *Vault) openServiceKey(ctx context.Context) (encryption.Sealer, error) {
 	if err != nil || service == nil {
 		return nil, err
 	}
-	stack, err := v.keyStack(ctx, projects.SecretsProject, v.stack())
+	stack, err := keyStack(ctx, v, projects.SecretsProject, v.stack())
 	return serviceSealer{service, stack}, err
 }
 
-// Scheme returns how the shared files of the environment are encrypted.
-func (v *Vault) Scheme() (encryption.Scheme, error) {
+// SchemeOf returns how the shared files of an environment are encrypted.
+func SchemeOf(v *Vault) (encryption.Scheme, error) {
 	schemes, err := v.schemes()
 	return schemes.Stack, err
 }
 
 // IsApart reports whether a project has a stack file of its own that says how it is encrypted.
-func (v *Vault) IsApart(project string) bool {
+func IsApart(v *Vault, project string) bool {
 	file, there := v.ProjectStackFiles[project]
 	header, err := file.Header()
 	return there && err == nil && header != (config.Header{})
 }
 
-// ResealFor encrypts the values that Pulumi Cloud has encrypted in the shared files for the encryption of another
-// backend. It returns the files that it has changed; those that are done already it leaves alone.
-func (v *Vault) ResealFor(ctx context.Context, other *Vault) ([]string, error) {
+// ResealFor encrypts the values that Pulumi Cloud has encrypted in the shared files of an environment for the encryption
+// of another backend. It returns the files that it has changed; those that are done already it leaves alone.
+func ResealFor(ctx context.Context, v, other *Vault) ([]string, error) {
 	if !v.Settings.Managed() || len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0 {
 		return nil, nil
 	}
@@ -228,8 +228,8 @@ var tagForm = regexp.MustCompile(`^[a-zA-Z0-9-_.:]{1,40}$`)
 // maxTag is how long the value of a tag may be.
 const maxTag = 256
 
-// tags returns the tags of the environment's stacks: its name and its labels, as far as they can be tags.
-func (v *Vault) tags() map[string]string {
+// tagsOf returns the tags of the environment's stacks: its name and its labels, as far as they can be tags.
+func tagsOf(v *Vault) map[string]string {
 	tags := map[string]string{"mara:environment": v.stack()}
 	for name, label := range v.Settings.Described.Labels {
 		if tagForm.MatchString(name) && len(label.Text) <= maxTag {

@@ -74,7 +74,7 @@ func TestSealedValues(t *testing.T) {
 		Organization: func(context.Context, string) (string, error) { return "acme", nil },
 	}})
 	for range 2 {
-		got, err := v.Sealed(t.Context())
+		got, err := Sealed(t.Context(), v)
 		if err != nil || got[sealed["app:token"]] != "hunter2-hunter2" {
 			t.Fatalf("sealed %v, %v", got, err)
 		}
@@ -83,7 +83,7 @@ func TestSealedValues(t *testing.T) {
 		t.Errorf("asked %d times; %s", service.asked, masker.Mask("the token is hunter2-hunter2"))
 	}
 	settings.Backend.Text = "s3://states"
-	if got, err := New(v.Options).Sealed(t.Context()); err != nil || len(got) > 0 {
+	if got, err := Sealed(t.Context(), New(v.Options)); err != nil || len(got) > 0 {
 		t.Errorf("elsewhere: %v, %v", got, err)
 	}
 }

@@ -71,7 +71,7 @@ func (v *Vault) sealerOf(ctx context.Context, scheme encryption.Scheme) (encrypt
 // its own.
 func (v *Vault) service(ctx context.Context, scheme encryption.Scheme) (encryption.Sealer, error) {
 	if scheme.Provider == "" {
-		if sealer, err := v.openServiceKey(ctx); err != nil || sealer != nil {
+		if sealer, err := openServiceKey(ctx, v); err != nil || sealer != nil {
 			return sealer, err
 		}
 	}

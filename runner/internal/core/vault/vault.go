@@ -140,7 +140,7 @@ func (v *Vault) options() encryption.Options {
 		ProjectStackFiles: v.ProjectStackFiles,
 	}
 	if o.Managed && !v.Simulated {
-		o.Tags = v.tags()
+		o.Tags = tagsOf(v)
 	}
 	o.ProjectsEncrypt = v.ProjectsEncrypt &&
 		len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0

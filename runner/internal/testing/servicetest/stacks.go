@@ -12,6 +12,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 )
 
+// stacks serves stacks.
+type stacks struct{ *Server }
+
 // stack is one stack.
 type stack struct {
 	id            string
@@ -53,7 +56,7 @@ func stackName(r request) string {
 	return r.PathValue("org") + "/" + r.PathValue("project") + "/" + r.PathValue("stack")
 }
 
-func (s *Server) projectExists(r request) (any, error) {
+func (s stacks) projectExists(r request) (any, error) {
 	for _, on := range s.stacks {
 		if on.organization == r.PathValue("org") && on.project == r.PathValue("project") {
 			return struct{}{}, nil
@@ -62,7 +65,7 @@ func (s *Server) projectExists(r request) (any, error) {
 	return nil, refuse(http.StatusNotFound, "Not Found")
 }
 
-func (s *Server) createStack(r request) (any, error) {
+func (s stacks) createStack(r request) (any, error) {
 	var wanted apitype.CreateStackRequest
 	if err := r.decode(&wanted); err != nil {
 		return nil, err
@@ -83,7 +86,7 @@ func (s *Server) createStack(r request) (any, error) {
 	return apitype.CreateStackResponse{}, nil
 }
 
-func (s *Server) getStack(_ request, on *stack) (any, error) {
+func (s stacks) getStack(_ request, on *stack) (any, error) {
 	answer := apitype.Stack{ID: on.id, OrgName: on.organization, ProjectName: on.project, StackName: tokens.QName(on.name),
 		Tags: on.tags, ActiveUpdate: on.active, Version: len(on.versions)}
 	if running := s.runningOn(on); running != nil {
@@ -93,7 +96,7 @@ func (s *Server) getStack(_ request, on *stack) (any, error) {
 	return answer, nil
 }
 
-func (s *Server) deleteStack(r request, on *stack) (any, error) {
+func (s stacks) deleteStack(r request, on *stack) (any, error) {
 	if s.runningOn(on) != nil {
 		return nil, refuse(http.StatusConflict, "Conflict: Another update is currently in progress.")
 	}
@@ -104,7 +107,7 @@ func (s *Server) deleteStack(r request, on *stack) (any, error) {
 	return nil, nil
 }
 
-func (s *Server) renameStack(r request, on *stack) (any, error) {
+func (s stacks) renameStack(r request, on *stack) (any, error) {
 	var wanted apitype.StackRenameRequest
 	if err := r.decode(&wanted); err != nil {
 		return nil, err
@@ -130,7 +133,7 @@ func setTags(r request, on *stack) (any, error) {
 }
 
 // listStacks lists the stacks that a user sees, by name, in pages.
-func (s *Server) listStacks(r request) (any, error) {
+func (s stacks) listStacks(r request) (any, error) {
 	query := r.URL.Query()
 	var names []string
 	for name, on := range s.stacks {
@@ -158,7 +161,7 @@ func (s *Server) listStacks(r request) (any, error) {
 	return answer, nil
 }
 
-func (s *Server) summaryOf(on *stack) apitype.StackSummary {
+func (s stacks) summaryOf(on *stack) apitype.StackSummary {
 	summary := apitype.StackSummary{ID: on.id, OrgName: on.organization, ProjectName: on.project, StackName: on.name}
 	if on.lastUpdate > 0 {
 		summary.LastUpdate = &on.lastUpdate
@@ -206,7 +209,7 @@ func getOutputs(_ request, on *stack) (any, error) {
 	return answer, nil
 }
 
-func (s *Server) importStack(r request, on *stack) (any, error) {
+func (s stacks) importStack(r request, on *stack) (any, error) {
 	var wanted apitype.UntypedDeployment
 	if err := r.decode(&wanted); err != nil {
 		return nil, err

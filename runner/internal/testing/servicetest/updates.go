@@ -13,6 +13,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
 
+// updates serves the updates of stacks.
+type updates struct{ *Server }
+
 // update is an update of a stack, which also previews and imports are.
 type update struct {
 	id      string
@@ -42,7 +45,7 @@ func (s *Server) runningOn(on *stack) *update {
 	return nil
 }
 
-func (s *Server) createUpdate(r request, on *stack) (any, error) {
+func (s updates) createUpdate(r request, on *stack) (any, error) {
 	var program apitype.UpdateProgramRequest
 	if err := r.decode(&program); err != nil {
 		return nil, err
@@ -54,7 +57,7 @@ func (s *Server) createUpdate(r request, on *stack) (any, error) {
 	return s.created(u), nil
 }
 
-func (s *Server) newUpdate(r request, on *stack, kind apitype.UpdateKind, program apitype.UpdateProgramRequest) (*update, error) {
+func (s updates) newUpdate(r request, on *stack, kind apitype.UpdateKind, program apitype.UpdateProgramRequest) (*update, error) {
 	switch kind {
 	case apitype.UpdateUpdate, apitype.PreviewUpdate, apitype.RefreshUpdate, apitype.DestroyUpdate, apitype.ResourceImportUpdate:
 	default:
@@ -70,7 +73,7 @@ func (s *Server) newUpdate(r request, on *stack, kind apitype.UpdateKind, progra
 }
 
 // created answers the request that has created an update.
-func (s *Server) created(u *update) apitype.UpdateProgramResponse {
+func (s updates) created(u *update) apitype.UpdateProgramResponse {
 	answer := apitype.UpdateProgramResponse{UpdateID: u.id}
 	for _, policy := range s.options.Policies {
 		answer.RequiredPolicies = append(answer.RequiredPolicies, s.required(policy))
@@ -78,7 +81,7 @@ func (s *Server) created(u *update) apitype.UpdateProgramResponse {
 	return answer
 }
 
-func (s *Server) startUpdate(r request, on *stack) (any, error) {
+func (s updates) startUpdate(r request, on *stack) (any, error) {
 	var wanted apitype.StartUpdateRequest
 	if err := r.decode(&wanted); err != nil {
 		return nil, err
@@ -91,7 +94,7 @@ func (s *Server) startUpdate(r request, on *stack) (any, error) {
 }
 
 // start starts an update, which holds the stack from then on.
-func (s *Server) start(u *update, wanted apitype.StartUpdateRequest) (apitype.StartUpdateResponse, error) {
+func (s updates) start(u *update, wanted apitype.StartUpdateRequest) (apitype.StartUpdateResponse, error) {
 	on := u.stack
 	if running := s.runningOn(on); running != nil && u.kind != apitype.PreviewUpdate {
 		return apitype.StartUpdateResponse{}, refuse(http.StatusConflict, "Conflict: Another update is currently in progress.")
@@ -116,7 +119,7 @@ func (s *Server) start(u *update, wanted apitype.StartUpdateRequest) (apitype.St
 	return answer, nil
 }
 
-func (s *Server) beginUpdate(r request, on *stack) (any, error) {
+func (s updates) beginUpdate(r request, on *stack) (any, error) {
 	var wanted apitype.BeginUpdateRequest
 	if err := r.decode(&wanted); err != nil {
 		return nil, err
@@ -132,7 +135,7 @@ func (s *Server) beginUpdate(r request, on *stack) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	described, err := s.getStack(r, on)
+	described, err := stacks{s.Server}.getStack(r, on)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +144,7 @@ func (s *Server) beginUpdate(r request, on *stack) (any, error) {
 }
 
 // updateOf returns the update in a request's path.
-func (s *Server) updateOf(r request, on *stack) (*update, error) {
+func (s updates) updateOf(r request, on *stack) (*update, error) {
 	u := s.updates[r.PathValue("update")]
 	if u == nil || u.stack != on {
 		return nil, refuse(http.StatusNotFound, "Not Found: Update '%s' not found", r.PathValue("update"))
@@ -150,7 +153,7 @@ func (s *Server) updateOf(r request, on *stack) (*update, error) {
 }
 
 // running serves a request of the update that runs: with its token, while its lease is valid.
-func (s *Server) running(handler func(r request, u *update) (any, error)) func(r request) (any, error) {
+func (s updates) running(handler func(r request, u *update) (any, error)) func(r request) (any, error) {
 	return func(r request) (any, error) {
 		u := r.update
 		switch {
@@ -165,7 +168,7 @@ func (s *Server) running(handler func(r request, u *update) (any, error)) func(r
 	}
 }
 
-func (s *Server) renewLease(r request, u *update) (any, error) {
+func (s updates) renewLease(r request, u *update) (any, error) {
 	var wanted apitype.RenewUpdateLeaseRequest
 	if err := r.decode(&wanted); err != nil {
 		return nil, err
@@ -238,7 +241,7 @@ func saveDelta(r request, u *update) (any, error) {
 	return nil, u.saveBytes(edited, wanted.SequenceNumber)
 }
 
-func (s *Server) saveEntries(r request, u *update) (any, error) {
+func (s updates) saveEntries(r request, u *update) (any, error) {
 	var wanted apitype.JournalEntries
 	if err := r.decode(&wanted); err != nil {
 		return nil, err
@@ -266,7 +269,7 @@ func saveEvents(r request, u *update) (any, error) {
 	return nil, nil
 }
 
-func (s *Server) completeUpdate(r request, u *update) (any, error) {
+func (s updates) completeUpdate(r request, u *update) (any, error) {
 	var wanted apitype.CompleteUpdateRequest
 	if err := r.decode(&wanted); err != nil {
 		return nil, err
@@ -278,7 +281,7 @@ func (s *Server) completeUpdate(r request, u *update) (any, error) {
 	return nil, nil
 }
 
-func (s *Server) cancelUpdate(r request, on *stack) (any, error) {
+func (s updates) cancelUpdate(r request, on *stack) (any, error) {
 	u, err := s.updateOf(r, on)
 	if err != nil {
 		return nil, err
@@ -293,7 +296,7 @@ func (s *Server) cancelUpdate(r request, on *stack) (any, error) {
 	return nil, nil
 }
 
-func (s *Server) updateStatus(r request, on *stack) (any, error) {
+func (s updates) updateStatus(r request, on *stack) (any, error) {
 	u, err := s.updateOf(r, on)
 	if err != nil {
 		return nil, err
@@ -301,7 +304,7 @@ func (s *Server) updateStatus(r request, on *stack) (any, error) {
 	return apitype.UpdateResults{Status: u.status, Events: []apitype.UpdateEvent{}}, nil
 }
 
-func (s *Server) updateEvents(r request, on *stack) (any, error) {
+func (s updates) updateEvents(r request, on *stack) (any, error) {
 	u, err := s.updateOf(r, on)
 	if err != nil {
 		return nil, err
@@ -330,7 +333,7 @@ func (on *stack) record(u *update) {
 		ResourceCount: on.resources()})
 }
 
-func (s *Server) listUpdates(r request, on *stack) (any, error) {
+func (s updates) listUpdates(r request, on *stack) (any, error) {
 	updates := on.history
 	if running := s.runningOn(on); running != nil {
 		now := apitype.UpdateInfo{Kind: running.kind, StartTime: running.started.Unix(), Version: running.version,
