@@ -20,7 +20,7 @@ func ownRepository(t *testing.T) (e *environment, states string) {
 	}
 	e.write("net/Pulumi.yaml", "name: net\nruntime: yaml\nconfig:\n  cidr: {type: string, default: 10.0.0.0/16}\noutputs:\n  zone: ${cidr}\n")
 	e.write("db/Pulumi.yaml", "name: db\nruntime: yaml\nconfig:\n  password: {type: string, secret: true}\nresources:\n"+
-		"  network:\n    type: pulumi:pulumi:StackReference\n    properties: {name: organization/net/${pulumi.stack}}\n"+
+		"  network:\n    type: pulumi:pulumi:StackReference\n    properties: {name: 'organization/net/${pulumi.stack}'}\n"+
 		"outputs:\n  address: db.${network.outputs[\"zone\"]}\n  login: ${password}\n")
 	e.write("net/Pulumi.dev.yaml", "config:\n  net:cidr: 10.1.0.0/16 # of dev\n")
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
