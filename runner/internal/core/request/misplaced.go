@@ -62,12 +62,11 @@ func keyOfDirectory(provider providers.Provider, name string, declared map[strin
 	return ""
 }
 
-// MisplacedOwn finds keys in the stack file next to a project that nobody reads. A key of the project's directory is a
-// problem; others are doubts: one that the program does not declare, one of another project, and one that had the
-// project's name before it was renamed.
+// MisplacedOwn finds keys in the stack file next to a project that nobody reads: one that the program does not declare,
+// one of another project or of a directory, and one that had the project's name before it was renamed.
 func (r Request) MisplacedOwn(
 	provider providers.Provider, project model.Project, keys []config.Key, file config.StackFile,
-) (problems, doubts []config.Problem) {
+) (doubts []config.Problem) {
 	declared := map[string]bool{}
 	for _, key := range keys {
 		declared[key.Name] = true
@@ -87,8 +86,7 @@ func (r Request) MisplacedOwn(
 			doubt(key, "has the namespace of %s, and is in the file of %s", other.Name, project.Name)
 		case declared[key]:
 		case meant != "":
-			const text = "is read by no project; keys have the name of the project, not of its directory: did you mean %q?"
-			problems = append(problems, file.Problem(key, fmt.Sprintf(text, meant)))
+			doubt(key, "is read by no project; keys have the name of the project, not of its directory: did you mean %q?", meant)
 		case isProject && project.Own.Runtime == "yaml" && len(project.Keys)+len(project.Secrets) == 0:
 			doubt(key, "is read by no project: %s/%s declares no configuration", project.Path, config.ManifestFile)
 		case isProject:
@@ -99,5 +97,5 @@ func (r Request) MisplacedOwn(
 			doubt(key, "is read by no project; left over of a rename? %s reads %s", project.Name, mine)
 		}
 	}
-	return problems, doubts
+	return doubts
 }

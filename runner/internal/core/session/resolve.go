@@ -280,8 +280,7 @@ func (s *Session) Validate() error {
 	s.Doubts = append(foreign, doubts...)
 	for _, project := range s.Provider.Own() {
 		if own, err := files.Of(project); err == nil {
-			wrong, doubtful := s.Options.MisplacedOwn(s.Provider, project, declared, own)
-			misplaced, s.Doubts = append(misplaced, wrong...), append(s.Doubts, doubtful...)
+			s.Doubts = append(s.Doubts, s.Options.MisplacedOwn(s.Provider, project, declared, own)...)
 		}
 	}
 	more := slices.Concat(unsealed, ownProblems, misplaced, judged, s.Vault.Problems())
