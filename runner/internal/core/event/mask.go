@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -30,7 +31,7 @@ const (
 // are kept out of events where events are made.
 //
 // Besides the value itself it knows its base64 forms (at any offset, as in the
-// "user:password" of a registry), its JSON and URL forms, and the long words in
+// "user:password" of a registry), its hexadecimal digits, its JSON and URL forms, and the long words in
 // a value of several lines that look like key material: the lines of a private
 // key, the token in a kubeconfig, but not its address or its field names.
 // Values shorter than six bytes are not masked. All methods are safe for concurrent use, and a nil
@@ -152,7 +153,7 @@ func quoted(secret string) []string {
 	return []string{safe, plain}
 }
 
-// encoded returns what base64 texts that contain the secret have in common:
+// encoded returns the hexadecimal digits of the secret, and what base64 texts that contain it have in common:
 // the secret in full, and the middle part that does not depend on what stands
 // before and after it, for each of the three offsets.
 func encoded(secret string) []string {
@@ -166,7 +167,8 @@ func encoded(secret string) []string {
 			}
 		}
 	}
-	return out
+	digits := hex.EncodeToString([]byte(secret))
+	return append(out, digits, strings.ToUpper(digits))
 }
 
 // middle encodes the secret as if offset bytes stood before it and cuts the

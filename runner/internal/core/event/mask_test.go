@@ -2,6 +2,7 @@ package event_test
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"net/url"
 	"reflect"
@@ -33,6 +34,8 @@ func TestMask(t *testing.T) {
 		"surrounding space":     {secrets: []string{" hunter2\n"}, in: "<hunter2>", want: "<[secret]>"},
 		"in JSON":               {secrets: []string{password}, in: fmt.Sprintf("%q", password), want: `"[secret]"`},
 		"in a query":            {secrets: []string{password}, in: "https://x?p=" + url.QueryEscape(password), want: "https://x?p=[secret]"},
+		"hex":                   {secrets: []string{"hunter2"}, in: "0x" + hex.EncodeToString([]byte("a:hunter2;")), want: "0x613a[secret]3b"},
+		"hex in capitals":       {secrets: []string{"hünter2"}, in: strings.ToUpper(hex.EncodeToString([]byte("hünter2"))), want: "[secret]"},
 		"base64":                {secrets: []string{"hunter2"}, in: base64.StdEncoding.EncodeToString([]byte("hunter2")), want: "[secret]"},
 		"base64 without filler": {secrets: []string{"hunter2"}, in: base64.RawURLEncoding.EncodeToString([]byte("hunter2")), want: "[secret]"},
 		"base64 with a name":    {secrets: []string{"hunter2hunter2"}, in: auth, want: "YWRtaW46[secret]6eA=="},

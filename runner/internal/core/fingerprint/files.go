@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -22,6 +24,8 @@ const (
 	// wholeFile is the size up to which the content of a file counts. Larger files
 	// are compared by size and time.
 	wholeFile = 256 << 10
+	// searched is the size up to which a file is searched for the names of variables. A larger one may name any.
+	searched = 64 << 20
 )
 
 // stats returns path, size and time of files, links followed.
@@ -103,13 +107,14 @@ type tree struct {
 	variable []string        // volatile variables to look for
 	names    map[string]bool // of the variables that were found
 	contents bool            // large files count by their content, too
+	places   []place         // where files would count that are not there
 }
 
 func newTree(root string, contents bool, variables ...string) *tree {
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
 	}
-	return &tree{root, map[string]string{}, variables, map[string]bool{}, contents}
+	return &tree{root, map[string]string{}, variables, map[string]bool{}, contents, nil}
 }
 
 // content returns a line for each file, sorted. Files of the repository have the path below its root, so that
@@ -136,9 +141,21 @@ func (t *tree) shown(path string) string {
 func (t *tree) addNamed(path, root string) error {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() && (!info.IsDir() || !isBelow(path, root)) {
+		if err != nil && isBelow(path, root) {
+			t.places = append(t.places, place{t.resolved(path, root), isKept})
+		}
 		return nil // it is no path, or none of this repository
 	}
 	return t.add(path, isKept)
+}
+
+// resolved returns a path below the root as it is if links on the way to the root are followed.
+func (t *tree) resolved(path, root string) string {
+	relative, err := filepath.Rel(root, path)
+	if err != nil {
+		return path
+	}
+	return filepath.Join(t.root, relative)
 }
 
 // add adds a file, or all files below a directory except those in directories that
@@ -147,6 +164,7 @@ func (t *tree) add(root string, isOutside func(path string) bool) error {
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
 		root = resolved
 	}
+	t.places = append(t.places, place{root, isOutside})
 	count := 0
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -210,19 +228,57 @@ func (t *tree) describe(path string, info fs.FileInfo) (string, error) {
 	if info == nil || !info.Mode().IsRegular() {
 		return "", nil
 	}
-	if info.Size() > wholeFile && !t.contents {
-		return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano()), nil
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
+	sum := sha256.New()
+	isWhole := info.Size() <= wholeFile || t.contents
+	if err := t.scan(path, info.Size(), isWhole, sum); err != nil {
 		return "", err
 	}
-	for _, name := range t.variable {
-		if !t.names[name] && bytes.Contains(content, []byte(name)) {
+	if !isWhole {
+		return fmt.Sprintf("%v %d %d", info.Mode(), info.Size(), info.ModTime().UnixNano()), nil
+	}
+	return fmt.Sprintf("%v %x", info.Mode(), sum.Sum(nil)), nil
+}
+
+// scan notes which variables a file names, and writes it to sum if its content counts.
+func (t *tree) scan(path string, size int64, isWhole bool, sum hash.Hash) error {
+	missing := slices.DeleteFunc(slices.Clone(t.variable), func(name string) bool { return t.names[name] })
+	if size > searched {
+		for _, name := range missing {
 			t.names[name] = true
 		}
+		missing = nil
 	}
-	return fmt.Sprintf("%v %x", info.Mode(), sha256.Sum256(content)), nil
+	if len(missing) == 0 && !isWhole {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	overlap := 0 // of two pieces, so that a name across their border is found
+	for _, name := range missing {
+		overlap = max(overlap, len(name)-1)
+	}
+	buffer := make([]byte, overlap+int(min(size+1, 1<<20)))
+	kept := 0
+	for {
+		n, err := io.ReadFull(file, buffer[kept:])
+		sum.Write(buffer[kept : kept+n])
+		piece := buffer[:kept+n]
+		for _, name := range missing {
+			if !t.names[name] && bytes.Contains(piece, []byte(name)) {
+				t.names[name] = true
+			}
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		kept = copy(buffer, piece[len(piece)-overlap:])
+	}
 }
 
 func isBelow(path, directory string) bool {

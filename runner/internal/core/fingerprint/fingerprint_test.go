@@ -343,6 +343,46 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// TestVariablesInLargeFiles: a bundle is searched like any other source, wherever the name is, and a file that is too
+// large to search may name any variable.
+func TestVariablesInLargeFiles(t *testing.T) {
+	t.Parallel()
+	const text = "process.env.GITHUB_SHA"
+	for name, test := range map[string]struct {
+		before, after int // bytes around the text
+		text          string
+		want          bool
+	}{
+		"small":                    {0, 0, text, true},
+		"after 300 KiB":            {300 << 10, 0, text, true},
+		"before 300 KiB":           {0, 300 << 10, text, true},
+		"across two pieces":        {1<<20 - 17, 300 << 10, text, true},
+		"large, without the name":  {300 << 10, 0, "process.env.GITHUB", false},
+		"too large to be searched": {65 << 20, 0, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("project/index.js", strings.Repeat("/", test.before)+test.text+strings.Repeat("/", test.after))
+			w.source("nodejs")
+			w.basis.Environ["GITHUB_SHA"] = "1"
+			before, err := w.of()
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.basis.Environ = maps.Clone(w.basis.Environ)
+			w.basis.Environ["GITHUB_SHA"] = "2"
+			after, err := w.of()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(before.Changes(after)) > 0; got != test.want {
+				t.Errorf("the variable counts: %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
 // TestClones: another clone of a repository has the same program, so that what one machine has rolled out can be
 // compared on another.
 func TestClones(t *testing.T) {
@@ -482,5 +522,60 @@ func TestInputs(t *testing.T) {
 	}
 	if _, _, err := look("shred/*.ts"); err == nil {
 		t.Error("an input that does not exist is no error")
+	}
+}
+
+// TestProgramFiles: the files that a program consists of are those of its fingerprint, and those that would be if they
+// were there.
+func TestProgramFiles(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		runtime string
+		inputs  []string
+		has     string
+		lacks   string
+	}{
+		"YAML":                           {"yaml", nil, "project/Pulumi.yaml project/größe.txt project/gone program/x", "other/x config/x gone project/node_modules/x"},
+		"a language that reads anything": {"nodejs", nil, "project/Pulumi.yaml other/x gone other/gone", "config/x config/gone .git/HEAD other/node_modules/gone"},
+		"inputs":                         {"nodejs", []string{"other", "notes*"}, "project/größe.txt other/x other/gone notes.txt", "gone README.md"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			for _, file := range []string{"project/größe.txt", "program/x", "other/x", "config/x", "notes.txt", "README.md", "project/node_modules/x", ".git/HEAD"} {
+				w.write(file, "x")
+			}
+			w.write("project/Pulumi.yaml", "name: project\nruntime: yaml\nmain: ../program\n")
+			w.source(test.runtime)
+			w.subject.Source.Inputs = test.inputs
+			files, err := w.subject.Source.ProgramFiles()
+			if err != nil {
+				t.Fatal(err)
+			}
+			root, err := filepath.EvalSymlinks(w.basis.Root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for want, names := range map[bool]string{true: test.has, false: test.lacks} {
+				for _, name := range strings.Fields(names) {
+					if files.Has(filepath.Join(root, filepath.FromSlash(name))) != want {
+						t.Errorf("%s counts: %v", name, !want)
+					}
+				}
+			}
+		})
+	}
+	w := newWorld(t)
+	w.write("values/a.yaml", "x")
+	w.subject.Config = map[string]any{"a:file": "values/a.yaml", "a:gone": "values/b.yaml", "a:dir": "values"}
+	named, err := w.basis.NamedFiles(w.subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, _ := filepath.EvalSymlinks(w.basis.Root)
+	for name, want := range map[string]bool{"values/a.yaml": true, "values/b.yaml": true, "values/c.yaml": true, "other": false} {
+		if named.Has(filepath.Join(root, name)) != want {
+			t.Errorf("%s counts: %v", name, !want)
+		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mara/config/files"
 )
 
 // errComputed is the error for YAML programs that compute the path of a file.
@@ -66,7 +68,7 @@ func (n *namer) readDir(dir string) error {
 var pulumiVariables = regexp.MustCompile(`\$\{\s*pulumi\.(cwd|rootDirectory|root)\s*\}`)
 
 func (n *namer) readFile(file, dir string) error {
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,9 @@ package fingerprint
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 
+	"mara/config/files"
 	"mara/runner/internal/machine/atomicfile"
 )
 
@@ -44,7 +44,7 @@ func (r Records) file(project string) string {
 // Load reads the record of a project. An unreadable record counts as
 // missing: the project is run.
 func (r Records) Load(project string) (Record, bool) {
-	content, err := os.ReadFile(r.file(project))
+	content, err := files.Read(r.file(project), files.Data)
 	if err != nil {
 		return Record{}, false
 	}

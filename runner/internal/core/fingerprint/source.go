@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mara/config/files"
 	"mara/projects/gomodule"
 )
 
@@ -56,7 +57,7 @@ func (s Source) addAll(t *tree) error {
 // addInputs adds the declared inputs. A pattern without a file is an error: it may be misspelled.
 func (s Source) addInputs(t *tree) error {
 	for _, pattern := range s.Inputs {
-		paths, err := filepath.Glob(filepath.Join(s.Root, filepath.FromSlash(pattern)))
+		paths, err := files.Glob(s.Root, pattern)
 		if err != nil {
 			return fmt.Errorf("inputs: %s: %w", pattern, err)
 		}
@@ -121,7 +122,7 @@ func (s Source) leavesModule(module string) (leaves bool, err error) {
 		case entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
-		content, err := os.ReadFile(path)
+		content, err := files.Read(path, files.Text)
 		if err == nil && slices.ContainsFunc(elsewhere, func(word []byte) bool { return bytes.Contains(content, word) }) {
 			leaves = true
 			return fs.SkipAll
@@ -134,7 +135,7 @@ func (s Source) leavesModule(module string) (leaves bool, err error) {
 // mainDir returns the directory that `main` of Pulumi.yaml names, in which the
 // program runs; that of Pulumi.yaml itself where there is none.
 func (s Source) mainDir() string {
-	content, _ := os.ReadFile(filepath.Join(s.Dir, "Pulumi.yaml"))
+	content, _ := files.Read(filepath.Join(s.Dir, "Pulumi.yaml"), files.Text)
 	var file struct {
 		Main string `yaml:"main"`
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/machine/failure"
@@ -43,11 +44,11 @@ func (r Run) open() (*os.File, error) {
 
 // Logs lists the projects that have a log, sorted by name.
 func (r Run) Logs() ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(r.Dir, logsDir, "*.log"))
+	logs, err := files.Glob(filepath.Join(r.Dir, logsDir), "*.log")
 	if err != nil {
 		return nil, err
 	}
-	projects := lists.Map(files, func(file string) string { return strings.TrimSuffix(filepath.Base(file), ".log") })
+	projects := lists.Map(logs, func(file string) string { return strings.TrimSuffix(filepath.Base(file), ".log") })
 	slices.Sort(projects)
 	return projects, nil
 }

@@ -46,6 +46,8 @@ type Resumption struct {
 	// Changes are the parts of the configuration that have changed since; none
 	// unless the query allows it.
 	Changes []string
+	// NothingBegan is true for a run that was killed before its first event: all projects are left, and no list has them.
+	NothingBegan bool
 }
 
 // Unfinished returns the projects that have not succeeded, in plan order.
@@ -93,7 +95,10 @@ func Resume(dir string, q Query) (Resumption, error) {
 	if err != nil {
 		return Resumption{}, err
 	}
-	r := fold(chain)
+	r := Resumption{NothingBegan: last.summary == nil}
+	if !r.NothingBegan {
+		r = fold(chain)
+	}
 	r.Run, r.Changes, r.Force = last.Run, changes, last.meta.Force
 	r.Chain = lists.Map(chain, func(run *record) string { return run.ID })
 	return r, nil
@@ -125,13 +130,20 @@ func read(run Run) (*record, error) {
 
 // last finds the run to resume.
 func (q Query) last(runs []Run) (*record, error) {
+	var killed *record // before its first event
 	for _, run := range runs {
 		r, err := read(run)
+		if err != nil && !q.mayBeOf(run) {
+			continue // a damaged run of another environment is none of ours
+		}
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case r == nil || !q.Has(r.summary):
+			if killed == nil && (r == nil || r.summary.Provider == "") {
+				killed = q.killedEarly(run)
+			}
 		case r.summary.Operation == q.Operation:
 			return r, nil
 		case r.hasChanged():
@@ -139,8 +151,33 @@ func (q Query) last(runs []Run) (*record, error) {
 				r.summary.Operation, r.ID)
 		}
 	}
-	return nil, errNothingToResume(q.Operation, "", "nothing to resume: there has been no %s of %s", q.Operation,
-		q.Environment)
+	if killed == nil {
+		return nil, errNothingToResume(q.Operation, "", "nothing to resume: there has been no %s of %s", q.Operation,
+			q.Environment)
+	}
+	if chosen := killed.meta.Selection; len(chosen) > 0 {
+		return nil, errNothingToResume(q.Operation, ", or for those that it had: "+strings.Join(chosen, " "),
+			"nothing to resume: run %s was killed before its first project", killed.ID)
+	}
+	return killed, nil
+}
+
+// mayBeOf reports whether a run that cannot be read belongs to the environment, by what it still says.
+func (q Query) mayBeOf(run Run) bool {
+	if meta, err := run.Meta(); err == nil && meta.Environment != (Environment{}) {
+		return meta.Environment == q.Environment
+	}
+	summary, err := run.Summary()
+	return err == nil && q.Has(summary)
+}
+
+// killedEarly returns the record, without a summary, of a run of the operation that has no events; nil for other runs.
+func (q Query) killedEarly(run Run) *record {
+	meta, err := run.Meta()
+	if err != nil || meta.Environment != q.Environment || meta.Operation != q.Operation {
+		return nil
+	}
+	return &record{Run: run, meta: meta}
 }
 
 // hasChanged reports whether the run may have changed the environment.
@@ -152,6 +189,9 @@ func (r *record) hasChanged() bool {
 // chain returns the run, the run that it resumed, and so forth.
 func (r *record) chain(runs []Run) ([]*record, error) {
 	chain := []*record{r}
+	if r.summary == nil {
+		return chain, nil
+	}
 	for id := r.meta.Resumes; id != ""; id = r.meta.Resumes {
 		at := slices.IndexFunc(runs, func(other Run) bool { return other.ID == id })
 		if at < 0 || id >= r.ID { // a run resumes only earlier runs, so this ends

@@ -345,6 +345,63 @@ func TestResumePassesOverRunsThatDidNothing(t *testing.T) {
 	}
 }
 
+// TestResumePassesOverDamagedRunsOfOthers: a run that cannot be read stops the resumption of its own environment alone.
+func TestResumePassesOverDamagedRunsOfOthers(t *testing.T) {
+	t.Parallel()
+	const other = `{"format":1,"operation":"up","provider":"kind","stack":"prod"}`
+	for name, files := range map[string]map[string]string{
+		"nothing readable":        {"meta.json": "{", "events.ndjson": ""},
+		"another's, torn events":  {"meta.json": other, "events.ndjson": "rubbish\n{}\n"},
+		"another's, events of it": {"meta.json": "{", "events.ndjson": `{"format":1,"type":"run_started","time":"2026-11-20T19:30:00Z","run":"r","operation":"up","provider":"kind","stack":"prod"}` + "\n"},
+		"no meta, torn events":    {"events.ndjson": "rubbish\n{}\n"},
+	} {
+		dir := t.TempDir()
+		ids := keep(t, dir, past{steps: "a=failed"})
+		for file, content := range files {
+			path := filepath.Join(dir, journal.NewID(start.Add(time.Hour)), file)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
+		if err != nil || got.Run.ID != ids[0] {
+			t.Errorf("%s: got %+v, %v", name, got.Run, err)
+		}
+	}
+}
+
+// TestResumeAfterAnEarlyKill: a run that was killed before its first event has everything left to do, or what it had
+// chosen.
+func TestResumeAfterAnEarlyKill(t *testing.T) {
+	t.Parallel()
+	killed := journal.Meta{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")}
+	narrow, other, destroyed := killed, killed, killed
+	narrow.Selection, other.Stack, destroyed.Operation = []string{"--only", "a"}, "prod", operation.Destroy
+	for name, test := range map[string]struct {
+		meta journal.Meta
+		want string
+	}{
+		"all projects":      {killed, ""},
+		"some projects":     {narrow, "run up for all projects, or for those that it had: --only a"},
+		"of another":        {other, "run up for all projects"},
+		"another operation": {destroyed, "run up for all projects"},
+	} {
+		dir := t.TempDir()
+		id := journal.NewID(start)
+		if _, err := journal.Create(journal.Options{Dir: dir, ID: id, Meta: test.meta}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := journal.Resume(dir, journal.Query{Environment: dev, Operation: operation.Up, Fingerprint: digestOf("")})
+		var refused *journal.ResumeError
+		switch {
+		case test.want == "" && (err != nil || !got.NothingBegan || got.Run.ID != id):
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		case test.want != "" && (!errors.As(err, &refused) || refused.NextStep() != test.want):
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 func TestResumeDoesNotPassOverADamagedRun(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"meta.json", "events.ndjson"} {

@@ -15,6 +15,7 @@ import (
 
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/failure"
 )
 
 // Run is a run on disk.
@@ -44,7 +45,7 @@ func List(dir string) ([]Run, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing runs: %w", err)
+		return nil, failure.RunnerDir(fmt.Errorf("listing runs: %w", err))
 	}
 	var runs []Run
 	for _, e := range entries {

@@ -155,6 +155,10 @@ func TestLeftLocks(t *testing.T) {
 		}
 		return string(text)
 	}
+	here := lock.Abandoned // for another host name
+	if self.Boot == "" {
+		here = lock.Foreign
+	}
 	tests := map[string]struct {
 		text    string
 		foreign bool
@@ -169,7 +173,10 @@ func TestLeftLocks(t *testing.T) {
 		"pid used again": {text: change(func(o *lock.Owner) { o.Started = "1" }), dead: "old", state: lock.Abandoned},
 		"restarted machine": {text: change(func(o *lock.Owner) { o.Boot = "before" }), dead: "old",
 			state: lock.Abandoned},
-		"container": {text: change(func(o *lock.Owner) { o.Host = "3f2a" }), dead: "old", foreign: self.Boot == "", state: lock.Foreign},
+		"container":              {text: change(func(o *lock.Owner) { o.Host = "3f2a" }), dead: "old", foreign: self.Boot == "", state: here},
+		"container of this name": {text: change(func(o *lock.Owner) { o.Space = "pid:[1]" }), dead: "old", state: lock.Abandoned},
+		"another name of this machine": {text: change(func(o *lock.Owner) { o.Host, o.PID = "elsewhere", 1<<30 }), dead: "old",
+			foreign: self.Boot == "", state: here},
 		"other machine": {text: change(func(o *lock.Owner) { o.Host, o.Boot = "elsewhere", "other" }), foreign: true,
 			state: lock.Foreign},
 		"machine that does not tell": {text: change(func(o *lock.Owner) { o.Host, o.Boot = "elsewhere", "" }), foreign: true,

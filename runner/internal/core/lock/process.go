@@ -2,6 +2,7 @@ package lock
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -34,17 +35,30 @@ func Inspect(path string) (State, Owner, error) {
 		return Free, Owner{}, failure.RunnerDir(err)
 	}
 	defer f.Close()
-	host, _ := os.Hostname()
+	self := Self("", "", time.Time{})
 	switch o := readOwner(f); {
 	case o == Owner{}:
 		return Free, o, nil
-	case o.Host != host: // its process IDs mean nothing here
+	case !o.isHere():
 		return Foreign, o, nil
+	case o.Boot == self.Boot && (o.Host != self.Host || o.Space != self.Space):
+		return probe(f, o) // its process ID may mean nothing here
 	case o.isAlive():
 		return Held, o, nil
 	default:
 		return Abandoned, o, nil
 	}
+}
+
+// probe asks the kernel whether the owner still has its lock. That takes the lock for a moment if nobody has it.
+func probe(f *os.File, o Owner) (State, Owner, error) {
+	switch err := tryLock(f); {
+	case errors.Is(err, errTaken):
+		return Held, o, nil
+	case err != nil:
+		return Held, o, fmt.Errorf("asking for the lock %s: %w", f.Name(), err)
+	}
+	return Abandoned, o, unlock(f)
 }
 
 // isHere reports whether the owner is or was on this machine: under the same kernel, even

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/config/files"
 	"mara/runner/internal/machine/atomicfile"
 )
 
@@ -49,7 +50,7 @@ func (t Terms) End(owner Owner, now time.Time) error {
 // ended.
 func (t Terms) read() []term {
 	var all []term
-	content, err := os.ReadFile(string(t))
+	content, err := files.Read(string(t), files.Data)
 	if err != nil || json.Unmarshal(content, &all) != nil {
 		return nil
 	}

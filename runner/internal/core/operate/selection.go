@@ -80,6 +80,9 @@ func (r Request) selectRest(s *session.Session) plan.Selection {
 	if err != nil || restErr != nil {
 		return r.Selection
 	}
+	if rest.NothingBegan {
+		return r.Selection
+	}
 	names := left(selected, rest, r.Operation, func(step plan.Step) []string { return unchanged.ChangedSources(s, step) })
 	if r.Rest.Failed {
 		names = rest.Failed
@@ -130,6 +133,10 @@ func (j *job) limitToRest(changed func(plan.Step) []string) error {
 	}
 	if len(rest.Changes) > 0 {
 		j.warn("the configuration has changed since run %s: %s", rest.Run.ID, strings.Join(rest.Changes, ", "))
+	}
+	if rest.NothingBegan {
+		j.warn("run %s was killed before its first project: all projects run", rest.Run.ID)
+		return nil
 	}
 	var again []string
 	names := left(j.w.plan, rest, j.Operation, func(step plan.Step) []string {

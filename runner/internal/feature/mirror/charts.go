@@ -28,6 +28,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"sigs.k8s.io/yaml"
 
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/machine/atomicfile"
@@ -80,7 +81,7 @@ func (n Network) options(ctx context.Context) []remote.Option {
 func (n Network) Fetch(ctx context.Context, chart Chart) ([]byte, error) {
 	cached := n.cacheFile(chart)
 	if cached != "" {
-		if archive, err := os.ReadFile(cached); err == nil {
+		if archive, err := files.Read(cached, files.Data); err == nil {
 			return archive, nil
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("reading a cached chart: %w", err)

@@ -158,23 +158,42 @@ func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash,
 	return false, nil
 }
 
-// report has the library report its progress. Call the returned function when the
-// library's function has returned.
+// report has the library report its progress. Call the returned function when the library's function has returned. It
+// does not wait for the library to close the channel: an error before its first request leaves that open.
 func (c Copier) report(options *[]remote.Option) (wait func()) {
 	if c.Progress == nil {
 		return func() {}
 	}
-	updates, done := make(chan v1.Update, 16), make(chan struct{})
+	updates, stop, done := make(chan v1.Update, 16), make(chan struct{}), make(chan struct{})
 	*options = append(*options, remote.WithProgress(updates))
+	tell := func(update v1.Update) {
+		if update.Error == nil {
+			c.Progress(update.Complete, update.Total)
+		}
+	}
 	go func() {
 		defer close(done)
-		for update := range updates {
-			if update.Error == nil {
-				c.Progress(update.Complete, update.Total)
+		for {
+			select {
+			case update, open := <-updates:
+				if !open {
+					return
+				}
+				tell(update)
+			case <-stop:
+				for len(updates) > 0 {
+					if update, open := <-updates; open {
+						tell(update)
+					}
+				}
+				return
 			}
 		}
 	}()
-	return func() { <-done }
+	return func() {
+		close(stop)
+		<-done
+	}
 }
 
 // Digest asks the registry of an image for its digest.

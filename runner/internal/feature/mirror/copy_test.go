@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -159,6 +160,36 @@ func TestNothingHalfDone(t *testing.T) {
 	}
 	if len(second) < 6 { // two layers and the configuration of each platform
 		t.Errorf("%d blobs are stored", len(second))
+	}
+}
+
+// TestCopyOldManifest: an image that cannot be copied is an error, whether progress is shown or not. It hung with progress.
+func TestCopyOldManifest(t *testing.T) {
+	t.Parallel()
+	old := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/manifests/") {
+			w.Header().Set("Content-Type", "application/vnd.docker.distribution.manifest.v1+json")
+			_, _ = io.WriteString(w, `{"schemaVersion":1}`)
+		}
+	}))
+	t.Cleanup(old.Close)
+	image := Image{Name: strings.TrimPrefix(old.URL, "http://") + "/shop/web:v1", Target: "shop/web:v1"}
+	for name, progress := range map[string]func(complete, total int64){"shown": func(int64, int64) {}, "hidden": nil} {
+		c, _, _ := copier(t)
+		c.Progress = progress
+		ended := make(chan error, 1)
+		go func() {
+			_, err := c.Image(t.Context(), image)
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			if err == nil || !strings.Contains(err.Error(), "manifest.v1") {
+				t.Errorf("progress %s: %v", name, err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Errorf("progress %s: it hangs", name)
+		}
 	}
 }
 

@@ -66,8 +66,15 @@ type List struct {
 // newList merges the needs of the projects, and sorts them by name.
 func newList(charts map[string]Chart, images map[string][]string) (List, error) {
 	var list List
-	for _, chart := range charts {
+	sources := map[string]string{} // by target
+	for _, source := range lists.Keys(charts) {
+		chart := charts[source]
 		chart.Target = strings.TrimPrefix(naming.ChartsInMirror("")+"/"+chart.Name+":"+chart.tag(), "/")
+		if other := sources[chart.Target]; other != "" {
+			return List{}, fmt.Errorf("the charts %s and %s would both be %s in the mirror: install one of them under "+
+				"another version, or from one repository", event.MaskURLs(other), chart.Source(), chart.Target)
+		}
+		sources[chart.Target] = source
 		list.Charts = append(list.Charts, chart)
 	}
 	slices.SortFunc(list.Charts, func(a, b Chart) int {

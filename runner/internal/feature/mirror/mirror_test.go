@@ -94,3 +94,34 @@ func TestTwoImagesOfOneName(t *testing.T) {
 		t.Errorf("error %v, want a clash", err)
 	}
 }
+
+// TestTwoChartsOfOneName: charts of two repositories that would overwrite one another in the mirror are refused.
+func TestTwoChartsOfOneName(t *testing.T) {
+	t.Parallel()
+	chart := func(repository, version string) Chart {
+		return Chart{Name: "app", Version: version, Repository: repository}
+	}
+	list := func(all ...Chart) (List, error) {
+		charts := map[string]Chart{}
+		for _, one := range all {
+			charts[one.source()] = one
+		}
+		return newList(charts, nil)
+	}
+	const want = "the charts https://a.test/app:1.0.0 and https://b.test/app:1.0.0 would both be charts/app:1.0.0 in the mirror: " +
+		"install one of them under another version, or from one repository"
+	for range 10 { // in any order of the map
+		if _, err := list(chart("https://b.test", "1.0.0"), chart("https://a.test/", "1.0.0")); err == nil || err.Error() != want {
+			t.Fatalf("error %v, want a clash", err)
+		}
+	}
+	if _, err := list(chart("https://a.test", "1.0.0+x"), chart("https://b.test", "1.0.0_x")); err == nil {
+		t.Error("versions with one tag do not clash")
+	}
+	for range 10 {
+		got, err := list(chart("https://b.test", "1.0.0"), chart("https://a.test", "2.0.0"))
+		if err != nil || len(got.Charts) != 2 || got.Charts[0].Version != "1.0.0" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+}

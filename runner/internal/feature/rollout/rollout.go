@@ -144,6 +144,9 @@ func (r *rollout) limitToRest(ctx context.Context) error {
 	}
 	r.resumed, r.resumes = rest.Run.ID, rest.Chain
 	r.force = r.Force || rest.Force && r.Operation.Deploys()
+	if rest.NothingBegan {
+		return nil
+	}
 	names := rest.Unfinished()
 	if r.Operation.Deploys() {
 		again, err := r.changedSince(ctx, rest.Succeeded)
