@@ -3,12 +3,12 @@ package catalogue
 import (
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/application"
@@ -71,7 +71,7 @@ func writeApplication(a config.Application, dir string) (application.Made, error
 		return made, fmt.Errorf("making it: %w", err)
 	}
 	file := filepath.Join(dir, config.ManifestFile)
-	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(made.Text) {
+	if existing, err := files.Read(file, files.Text); err == nil && string(existing) == string(made.Text) {
 		return made, nil
 	}
 	return made, atomicfile.WriteDeep(file, made.Text, 0o644, 0o755)

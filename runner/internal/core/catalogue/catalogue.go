@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
@@ -153,7 +153,7 @@ func Beside(root, environment string, project model.Project) (config.StackFile, 
 	if relative, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(relative) {
 		shown = filepath.ToSlash(relative)
 	}
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return config.StackFile{File: shown}, nil
 	}

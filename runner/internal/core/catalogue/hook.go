@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/itchyny/gojq"
@@ -107,6 +108,7 @@ func compile(text string) (*gojq.Code, error) {
 // A condition sees the provider, the stack and the configuration.
 func LeftOut(p providers.Provider, stack string, file config.StackFile) (map[string]string, error) {
 	reasons := map[string]string{}
+	seen := sync.OnceValue(func() map[string]any { return input(p, stack, file) }) // it reads a file for each step
 	for _, step := range p.Steps {
 		when, line := step.When, 0
 		if own := step.Project.Own; own != nil {
@@ -115,7 +117,7 @@ func LeftOut(p providers.Provider, stack string, file config.StackFile) (map[str
 		if when == "" {
 			continue
 		}
-		holds, err := evaluate(when, input(p, stack, file))
+		holds, err := evaluate(when, seen())
 		if err != nil {
 			return nil, &config.Error{Problems: []config.Problem{{
 				File: config.MaraFile, Line: line, Text: fmt.Sprintf("when of %s: %v", step.Project.Name, err),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/machine/atomicfile"
@@ -284,7 +284,7 @@ func (p *preparation) ciphertexts() []string {
 		contents = append(contents, file.Content)
 	}
 	if p.Simulate != nil {
-		earlier, _ := os.ReadFile(p.Simulate.File) // may be missing
+		earlier, _ := files.Read(p.Simulate.File, files.Text) // may be missing
 		contents = append(contents, earlier)
 	}
 	var all []string

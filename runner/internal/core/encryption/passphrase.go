@@ -12,12 +12,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"unicode"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/config"
+
+	"mara/config/files"
 )
 
 // ErrPassphrase is the error of a passphrase that does not match a salt.
@@ -153,6 +154,16 @@ func HasPassphrase(env map[string]string, project string) bool {
 	return set && project != "" && variable != PassphraseFileVariable
 }
 
+// CheckPassphrase refuses a passphrase that PULUMI_CONFIG_PASSPHRASE_FILE could not give back: Pulumi removes the space
+// around what is in the file.
+func CheckPassphrase(passphrase string) error {
+	if strings.TrimSpace(passphrase) != passphrase {
+		return errors.New("begins or ends with space, which Pulumi removes from a passphrase in a file (" +
+			PassphraseFileVariable + ")")
+	}
+	return nil
+}
+
 // Passphrase reads the passphrase from environment variables, by Pulumi's rules; ok is false
 // if none is set. A passphrase may be empty.
 func Passphrase(env map[string]string) (passphrase string, ok bool, err error) {
@@ -163,7 +174,7 @@ func Passphrase(env map[string]string) (passphrase string, ok bool, err error) {
 	if !ok || file == "" {
 		return "", false, nil
 	}
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if err != nil {
 		return "", false, fmt.Errorf("reading the passphrase (%s): %w", PassphraseFileVariable, err)
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 )
 
@@ -113,7 +113,7 @@ func hasIdleSalt(stack, secrets stackFile) bool {
 
 // savedSalt reads the salt file of an environment.
 func (o Options) savedSalt() (salt string, found bool, err error) {
-	content, err := os.ReadFile(o.SaltFile)
+	content, err := files.Read(o.SaltFile, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/projects"
 	"mara/runner/internal/machine/process"
 )
@@ -162,7 +163,7 @@ func (s *Service) writeStack(ciphertexts map[string]string) error {
 }
 
 func (s *Service) read() (stackFile, error) {
-	content, err := os.ReadFile(s.file)
+	content, err := files.Read(s.file, files.Text)
 	if err != nil {
 		return stackFile{}, err
 	}

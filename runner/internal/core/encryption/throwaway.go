@@ -6,13 +6,13 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/projects/model"
 	"mara/runner/internal/machine/atomicfile"
 )
@@ -132,7 +132,7 @@ func makeUpIn(node *yaml.Node, key *Key, value string) error {
 // earlierSecrets reads the secrets that an earlier simulation generated with the same key.
 func (p *preparation) earlierSecrets() stackFile {
 	none := stackFile{config.NewDocument()}
-	content, err := os.ReadFile(p.Simulate.File)
+	content, err := files.Read(p.Simulate.File, files.Text)
 	if err != nil {
 		return none
 	}

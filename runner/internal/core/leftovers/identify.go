@@ -97,24 +97,28 @@ func typeOf(urn string) string {
 	return parts[2][strings.LastIndex(parts[2], "$")+1:]
 }
 
-// Unlock removes locks the way Pulumi does. It returns the projects that it has
-// unlocked, also with an error.
+// Unlock removes locks: from their store, which asks nothing of the states, or the way Pulumi does. It returns the
+// projects that it has unlocked, also with an error.
 func (f Finder) Unlock(ctx context.Context, locks []Lock) ([]string, error) {
 	unlocked := []string{}
 	for _, l := range locks {
-		if slices.Contains(unlocked, l.Project) {
-			continue
-		}
-		err := error(nil)
-		if l.update != "" {
+		isDone := slices.Contains(unlocked, l.Project)
+		var err error
+		switch {
+		case l.key != "":
+			err = f.Remove(ctx, []Lock{l})
+		case isDone:
+		case l.update != "":
 			err = stacks.AtService{Set: f.Stacks}.Cancel(ctx, l.Project, l.update)
-		} else {
+		default:
 			err = f.Stacks.Cancel(ctx, l.Project)
 		}
 		if err != nil {
 			return unlocked, err
 		}
-		unlocked = append(unlocked, l.Project)
+		if !isDone {
+			unlocked = append(unlocked, l.Project)
+		}
 	}
 	return unlocked, nil
 }

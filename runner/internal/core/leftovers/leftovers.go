@@ -5,6 +5,7 @@ package leftovers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,6 +81,9 @@ func (f Finder) Locks(ctx context.Context, projects []string) ([]Lock, error) {
 	store, err := f.LockStore(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if store == nil && f.Stacks == nil {
+		return nil, errors.New("only the list of stacks shows their locks, and it could not be read")
 	}
 	if store == nil {
 		left, err := f.updates(ctx, projects)

@@ -229,6 +229,10 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	}
 	if len(broken) > 0 {
 		err = &statefiles.BrokenError{Broken: broken, Repair: s.Command("repair")}
+	} else if err != nil && ctx.Err() == nil {
+		if misread := states.Misread(); misread != nil {
+			err = misread
+		}
 	}
 	err = errors.Join(err, unread)
 	s.Profile.Lap("list of stacks")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
@@ -122,7 +123,7 @@ func (f Directory) restore(b Broken, backup string) (report string, err error) {
 
 // replace keeps a copy of a file and gives it another content; nil removes it.
 func replace(file string, content []byte, backup string) error {
-	broken, err := os.ReadFile(file)
+	broken, err := files.Read(file, files.State)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (f Directory) before(b Broken) ([]byte, error) {
 		if !isWhole(b.File + end) {
 			continue
 		}
-		if content, err := os.ReadFile(b.File + end); err == nil {
+		if content, err := files.Read(b.File+end, files.State); err == nil {
 			return content, nil
 		}
 	}

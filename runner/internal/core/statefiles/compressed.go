@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"mara/config/files"
 )
 
 // Pulumi compresses states where PULUMI_DIY_BACKEND_GZIP or PULUMI_DIY_BACKEND_ZSTD
@@ -46,7 +48,7 @@ func (f Directory) state(project string) string {
 
 // readState reads a state file, or a copy of one, and decompresses it.
 func readState(file string) ([]byte, error) {
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.State)
 	if err != nil {
 		return nil, err
 	}

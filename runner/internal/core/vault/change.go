@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/event"
@@ -233,7 +234,13 @@ func (c *change) newPassphrase(ctx context.Context, noted encryption.Scheme, beg
 	if from := c.how.NewPassphrase; from != "" {
 		source := Source{From: from}
 		source.Secret.Key = "the new passphrase"
-		return source.Read(c.Console, c.Sources)
+		text, err := source.Read(c.Console, c.Sources)
+		if err == nil && !begun {
+			if err = encryption.CheckPassphrase(text); err != nil {
+				err = source.problem("the value %w", err)
+			}
+		}
+		return text, err
 	}
 	terminal, ok := prompt.NewTerminal(c.Stdin, c.Stderr)
 	if !c.Interactive || !ok {
@@ -356,8 +363,8 @@ func (c *change) end(ctx context.Context) error {
 			c.note(fmt.Sprintf("%s keeps the encryption that %s names", project, c.ProjectStackFiles[project].File))
 		}
 	}
-	simulated := layout.Of(c.Settings.Root, true).State().Stack("*", c.stack())
-	if files, _ := filepath.Glob(simulated + "*"); len(files) > 0 {
+	simulated := layout.Of(c.Settings.Root, true).State().Stacks()
+	if states, _ := files.Glob(simulated, "*/"+c.stack()+".json*"); len(states) > 0 {
 		c.note("simulations keep their old encryption: delete .runner/simulated if the next one cannot read its state")
 	}
 	return nil

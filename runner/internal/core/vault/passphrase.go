@@ -109,7 +109,7 @@ func (q passphraseQuestion) choose(ctx context.Context, question string) (string
 		if text == "" {
 			return errors.New("is empty; for an empty passphrase, set " + encryption.PassphraseVariable + " to an empty string")
 		}
-		return nil
+		return encryption.CheckPassphrase(text)
 	})
 	if err == nil {
 		fmt.Fprintf(q.Stderr, "Keep it safe: nothing can be read without it. With %s or %s you will not be asked for it "+
