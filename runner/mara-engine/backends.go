@@ -58,7 +58,10 @@ func (l *logins) Current(ctx context.Context, ws pkgworkspace.Context, sink diag
 	b, err := l.kept.open(url, project, func() (backend.Backend, error) {
 		return l.LoginManager.Current(ctx, ws, sink, url, project, setCurrent)
 	})
-	return l.wrap(b, url), err
+	if err != nil {
+		return nil, err
+	}
+	return l.wrap(b, url), nil
 }
 
 // Login implements LoginManager.
@@ -68,13 +71,13 @@ func (l *logins) Login(ctx context.Context, ws pkgworkspace.Context, sink diag.S
 	b, err := l.kept.open(url, project, func() (backend.Backend, error) {
 		return l.LoginManager.Login(ctx, ws, sink, url, project, setCurrent, insecure, color, options...)
 	})
-	return l.wrap(b, url), err
+	if err != nil {
+		return nil, err
+	}
+	return l.wrap(b, url), nil
 }
 
 func (l *logins) wrap(b backend.Backend, url string) backend.Backend {
-	if b == nil {
-		return nil
-	}
 	b = journal.Wrap(b, journal.Options{
 		Off: isTrue(wire.NoJournalVariable) || !isTrue(wire.JournalVariable), Forget: isTrue(wire.ForgetJournalVariable),
 		Warn: func(text string) { fmt.Fprintln(os.Stderr, "warning: "+text) },

@@ -30,7 +30,7 @@ func TestRefusals(t *testing.T) {
 		{"unknown command", nil, "upp", 2, []string{"upp", `"up"`}},
 		{"unknown format", nil, "plan -p kind -o xml", 2, []string{"tree"}},
 		{"superfluous argument", nil, "up now", 2, []string{"now"}},
-		{"stack name with a slash", unnamed, "up -p kind -s a/b --simulate", 2, []string{"a/b", "'/'"}},
+		{"an organization without Pulumi Cloud", unnamed, "up -p kind -s a/b", 2, []string{"names the organization a", "only Pulumi Cloud"}},
 		{"stack name of 200 characters", unnamed, "up -p kind --simulate -s " + long, 2, []string{"200", "100"}},
 		{"another stack in the process than in the environment file", func(_ *testing.T, e *environment) {
 			e.env = append(e.env, "PULUMI_STACK=prod")
