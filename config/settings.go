@@ -177,7 +177,10 @@ func ResolveStack(flag Value, sources Sources) (Value, error) {
 	}
 	name := stack
 	if organization, text, ok := strings.Cut(stack.Text, "/"); ok && organization != "" {
-		name.Text = text[strings.LastIndex(text, "/")+1:] // without the project of a whole name
+		if _, stack, whole := strings.Cut(text, "/"); whole { // ORGANIZATION/PROJECT/STACK
+			text = stack
+		}
+		name.Text = text
 	}
 	if err := CheckStackName(name.Text); err != nil {
 		return Value{}, stack.Wrong(err.Error(), "")

@@ -58,12 +58,12 @@ func TestResolveStackRefuses(t *testing.T) {
 		want, next                string
 	}{
 		{"nowhere", "", "", "", true, "--stack: no stack is named", "PULUMI_STACK=NAME in config/pulumi/environment"},
-		{"project", "a/b/c", "", "", true, `--stack: the stack name "b/c" contains '/'`, ""},
+		{"more than a whole name", "a/b/c/d", "", "", true, `--stack: the stack name "c/d" contains '/'`, ""},
 		{"organization without a name", "acme/", "", "", true, "--stack: a stack name may not be empty", ""},
 		{"name without an organization", "/dev", "", "", true, `--stack: the stack name "/dev" contains '/'`, ""},
 		{"too long", strings.Repeat("x", 200), "", "", true, "--stack: the stack name has 200 characters", ""},
 		{"bad in the file", "", "PULUMI_STACK='a b'", "", false, `config/pulumi/environment:1: PULUMI_STACK: the stack name "a b" contains ' '`, ""},
-		{"bad in the process", "", "", "PULUMI_STACK=a/b/c", false, `PULUMI_STACK in the process environment: the stack name "b/c"`, ""},
+		{"bad in the process", "", "", "PULUMI_STACK=a/b/c/d", false, `PULUMI_STACK in the process environment: the stack name "c/d"`, ""},
 		{"process against file", "", "# x\nPULUMI_STACK=dev", "PULUMI_STACK=prod", false,
 			`PULUMI_STACK in the process environment: is "prod", but PULUMI_STACK in config/pulumi/environment:2 says "dev"`,
 			"unset PULUMI_STACK, or remove line 2 of config/pulumi/environment; -s NAME overrides both"},

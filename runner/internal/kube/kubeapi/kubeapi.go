@@ -19,9 +19,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	"mara/runner/internal/kube/kubeconfig"
 )
@@ -34,6 +36,7 @@ type Cluster struct {
 	Objects  dynamic.Interface
 	Metadata metadata.Interface // reads objects without their content
 	kinds    discovery.DiscoveryInterfaceWithContext
+	plain    rest.Interface // for logs; nil in a cluster that New made
 
 	mu    sync.Mutex // protects known
 	known map[schema.GroupVersion]*metav1.APIResourceList
@@ -62,6 +65,11 @@ func Connect(content []byte, env map[string]string, changes ...string) (*Cluster
 		return nil, fmt.Errorf("connecting to the cluster: %w", err)
 	}
 	cluster := New(objects, kinds)
+	plain := rest.CopyConfig(config) // the client of kinds ends each request after 32 seconds, and a log may be followed
+	plain.NegotiatedSerializer = serializer.NewCodecFactory(runtime.NewScheme())
+	if cluster.plain, err = rest.UnversionedRESTClientFor(plain); err != nil {
+		return nil, fmt.Errorf("connecting to the cluster: %w", err)
+	}
 	cluster.Metadata, err = metadata.NewForConfig(config)
 	return cluster, err
 }

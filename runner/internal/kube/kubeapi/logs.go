@@ -16,7 +16,7 @@ type Log struct {
 
 // Logs opens the log of the first container of a Pod, or of a named one.
 func (c *Cluster) Logs(ctx context.Context, namespace, pod, container string, log Log) (io.ReadCloser, error) {
-	request := c.kinds.RESTClient().Get().AbsPath("/api/v1/namespaces", namespace, "pods", pod, "log")
+	request := c.plain.Get().AbsPath("/api/v1/namespaces", namespace, "pods", pod, "log")
 	for name, value := range map[string]string{"container": container, "tailLines": count(log.Lines), "follow": on(log.Follow), "previous": on(log.Previous)} {
 		if value != "" {
 			request = request.Param(name, value)
