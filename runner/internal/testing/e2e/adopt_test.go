@@ -134,7 +134,7 @@ func (e *environment) workOnAdopted() {
 		e.t.Errorf("a simulation: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 	}
 	var document struct{ Environments []string }
-	if r := e.run("adopt", "--print", "-o", "json"); json.Unmarshal([]byte(r.stdout), &document) != nil || len(document.Environments) != 2 {
+	if r := e.run("adopt", "--print", "-o", "json"); json.Unmarshal([]byte(r.stdout), &document) != nil || len(document.Environments) != 3 { // test has a stack file by now
 		e.t.Errorf("adopt -o json: %s%s", r.stdout, r.stderr)
 	}
 }

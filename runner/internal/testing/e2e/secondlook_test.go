@@ -12,7 +12,7 @@ import (
 func previewedAgain(events []event.Event) []string {
 	var names []string
 	for _, e := range events {
-		if e.Type == event.StepLog && strings.HasPrefix(e.Message, "previewed again with the outputs of ") {
+		if e.Type == event.StepLog && strings.Contains(e.Message, "previewed again") {
 			names = append(names, e.Project)
 		}
 	}

@@ -109,6 +109,9 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 			return Result{}, &failure.Usage{Text: "there are no environments here: no stack file was found",
 				Next: "name them in " + config.MaraFile + ", as in  environments: [dev, prod]"}
 		}
+		for _, problem := range o.Known().Broken() { // which otherwise each environment reports
+			found.add(Finding{Problem: problem, Kind: Configuration})
+		}
 		found.add(nothingChecked(o.Known()))
 	}
 	if o.Catalogue == nil && o.Broken != nil { // without mara.yaml, nothing declares the keys
