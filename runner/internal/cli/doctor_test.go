@@ -244,7 +244,7 @@ func TestDoctorUsage(t *testing.T) {
 		"upp":                      "error: unknown operation \"upp\"; did you mean \"up\"?\nhint: see `runner doctor --help`\n",
 		"up down":                  "error: unexpected argument \"down\"\n",
 		"-p gke -s dev":            "error: --provider: unknown provider \"gke\"",
-		"-p kind -s a/b":           "error: --stack: the stack name \"a/b\" contains '/'",
+		"-p kind -s a/b/c/d":       "error: --stack: the stack name \"c/d\" contains '/'",
 		"-p kind -s dev --only x,": "error: --only: ",
 	} {
 		d, stdout, stderr := cmdtest.Deps(t)

@@ -47,7 +47,9 @@ func TestSchemasKnowEveryField(t *testing.T) {
 		var printed []string
 		for field := range reflect.TypeOf(test.in).Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			printed = append(printed, name)
+			if name != "-" {
+				printed = append(printed, name)
+			}
 		}
 		slices.Sort(printed)
 		if diff := cmp.Diff(printed, slices.Sorted(maps.Keys(described))); diff != "" {
