@@ -85,10 +85,15 @@ func (l *secondLook) changed(known *unchanged.Projects, step plan.Step) []string
 	if l == nil {
 		return nil
 	}
-	if _, previewed := l.first[step.Project.Name]; !previewed {
+	first, previewed := l.first[step.Project.Name]
+	if !previewed {
 		return nil
 	}
-	return known.ChangedSources(step, l.looked.at(step.Project.Name))
+	changed := known.ChangedSources(step, l.looked.at(step.Project.Name))
+	if len(first.Unknown) > 0 && slices.Equal(changed, []string{unchanged.Incomparable}) {
+		return nil // it is previewed again for the new outputs anyway, which are why it does something else
+	}
+	return changed
 }
 
 // isDue reports whether a project has to be previewed again. A partial preview of a project that is not deployed has

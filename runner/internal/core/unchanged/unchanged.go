@@ -123,7 +123,7 @@ func (u *Projects) compare(ctx context.Context, step plan.Step, record fingerpri
 func (u *Projects) changed(ctx context.Context, step plan.Step, record fingerprint.Record,
 	parts fingerprint.Fingerprint) []string {
 	if parts == nil {
-		return []string{"something that cannot be compared"}
+		return []string{Incomparable}
 	}
 	if changed := record.Parts.Changes(parts); len(changed) > 0 {
 		return changed

@@ -124,6 +124,9 @@ func (u *Projects) ChangedSince(step plan.Step) []string {
 	return changed
 }
 
+// Incomparable stands for a change that cannot be told, for lack of a fingerprint.
+const Incomparable = "something that cannot be compared"
+
 // Look is what a project depended on at some moment, except for the outputs that it reads. The zero Look is one that
 // could not be taken.
 type Look struct {
@@ -153,7 +156,7 @@ func (u *Projects) Look(step plan.Step) Look {
 func (u *Projects) ChangedSources(step plan.Step, since Look) []string {
 	now := u.Look(step)
 	if now.parts == nil || since.parts == nil {
-		return []string{"something that cannot be compared"}
+		return []string{Incomparable}
 	}
 	var changed []string
 	for _, part := range since.parts.Changes(now.parts) {
