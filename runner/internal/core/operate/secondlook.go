@@ -48,13 +48,6 @@ func (l *looks) add(project string, look unchanged.Look) {
 	l.taken[project] = look
 }
 
-func (l *looks) has(project string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, ok := l.taken[project]
-	return ok
-}
-
 func (l *looks) at(project string) unchanged.Look {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +63,7 @@ func (j *job) newSecondLook(screen ui.Screen) *secondLook {
 	}
 	l := &secondLook{judge: judge{j}, first: map[string]updateplan.Project{}}
 	for _, name := range j.w.plan.Names() {
-		if previewed, ok := j.s.Stacks.Previewed(name); ok && j.looked.has(name) {
+		if previewed, ok := j.s.Stacks.Previewed(name); ok {
 			l.first[name] = previewed
 		}
 	}
@@ -152,10 +145,7 @@ func (l *secondLook) judgeChanges(
 	}); agreed || err != nil {
 		return err
 	}
-	return l.refuse(event.RuleApproval, now.Name, emit, &secondLookError{
-		"the approval, which did not cover it: " + what,
-		fmt.Sprintf("`%s` shows it and asks", next{l.job}.resume()), changed,
-	})
+	return l.refuseUnapproved(now.Name, what, changed, emit)
 }
 
 // judgeLosses asks about deletions and replacements that the first preview did not show, and returns whether somebody
@@ -191,8 +181,13 @@ func (l *secondLook) judgeLosses(
 	}); agreed || err != nil {
 		return true, err
 	}
-	return false, l.refuse(event.RuleApproval, now.Name, emit, &secondLookError{
-		"the approval, which did not cover it: " + losses,
+	return false, l.refuseUnapproved(now.Name, losses, changed, emit)
+}
+
+// refuseUnapproved refuses what the approved preview did not show.
+func (l *secondLook) refuseUnapproved(project, what string, changed []string, emit func(event.Event)) error {
+	return l.refuse(event.RuleApproval, project, emit, &secondLookError{
+		"the approval, which did not cover it: " + what,
 		fmt.Sprintf("`%s` shows it and asks", next{l.job}.resume()), changed,
 	})
 }

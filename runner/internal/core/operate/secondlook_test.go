@@ -1,8 +1,11 @@
 package operate
 
 import (
+	"slices"
 	"testing"
 
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/unchanged"
 	"mara/runner/internal/core/updateplan"
 )
 
@@ -45,5 +48,19 @@ func TestNoSecondLook(t *testing.T) {
 	t.Parallel()
 	if (*secondLook)(nil).isDue("app", nil) || (&secondLook{first: map[string]updateplan.Project{}}).isDue("app", []string{"program"}) {
 		t.Error("a project is previewed again for nothing")
+	}
+}
+
+// TestChangeThatCannotBeTold: without fingerprints, a project counts as changed since its preview. If the preview was
+// partial, it is previewed again for the new outputs anyway.
+func TestChangeThatCannotBeTold(t *testing.T) {
+	t.Parallel()
+	l := &secondLook{judge: judge{&job{}}, first: map[string]updateplan.Project{"known": {}, "partial": {Unknown: []string{"net"}}}}
+	for name, want := range map[string][]string{"known": {unchanged.Incomparable}, "partial": nil, "not previewed": nil} {
+		step := plan.Step{}
+		step.Project.Name = name
+		if got := l.changed(nil, step); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

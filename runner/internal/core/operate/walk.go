@@ -95,7 +95,10 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	if run != "" {
 		return executor.Outcome{Skipped: "unchanged since " + run, Unchanged: run}, nil
 	}
-	o.reasons.Explain(ctx, step, emit)
+	look := o.reasons.Explain(ctx, step, emit)
+	if o.Request.Operation.Deploys() && o.task.Operation == operation.Preview {
+		o.looked.add(step.Project.Name, look) // before the program runs: a change during the preview counts as one after it
+	}
 	if o.Rollout != nil {
 		leave, err := o.Rollout.Enter(ctx)
 		if err != nil {
@@ -105,9 +108,6 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	}
 	if err := o.prepare(ctx, step, emit); err != nil {
 		return executor.Outcome{}, err
-	}
-	if o.reasons != nil { // before the program runs, so that a change during the preview counts as one after it
-		o.looked.add(step.Project.Name, o.reasons.Look(step))
 	}
 	task := o.task
 	task.Step, task.Secrets = step, o.known.ChangedSecrets(ctx, step.Project.Name)

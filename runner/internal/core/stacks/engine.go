@@ -204,10 +204,13 @@ func (e *engineEvents) progress(step apitype.StepEventMetadata, status event.Sta
 		Properties: propertiesOf(step),
 	}
 	if e.compared != nil && status == event.ActionDone {
-		if found, ok := e.compared(step); ok {
-			found.Properties = progress.Properties
-			progress.Values, progress.Stateful = found.Changes(), found.Stateful
-			progress.Vague = found.Op == "update" && found.IsVague(progress.Values)
+		progress.Stateful = updateplan.IsStateful(step.Type)
+		if action == event.Update || action == event.Replace { // all others have no two values
+			if found, ok := e.compared(step); ok {
+				found.Properties = progress.Properties
+				progress.Values = found.Changes()
+				progress.Vague = action == event.Update && updateplan.IsVague(progress.Values)
+			}
 		}
 	}
 	e.emit(progress)

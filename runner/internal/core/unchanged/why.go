@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -100,14 +101,20 @@ var partWords = map[string]string{
 	fingerprint.VariablesPart: "a secret environment variable",
 }
 
-// Explain says why a preview runs a project: what an up would find changed.
-func (u *Projects) Explain(ctx context.Context, step plan.Step, emit func(event.Event)) {
+// Explain says why a preview runs a project: what an up would find changed. It returns what the project depends on now.
+func (u *Projects) Explain(ctx context.Context, step plan.Step, emit func(event.Event)) Look {
 	if u == nil || u.maker == nil {
-		return
+		return Look{}
 	}
 	record, recorded := u.records.Load(step.Project.Name)
-	_, details, changed := u.compare(ctx, step, record)
+	parts, details, changed := u.compare(ctx, step, record)
 	emit(u.why(step.Project.Name, record, recorded, changed, details))
+	if parts == nil {
+		return u.Look(step) // the outputs that it reads may be what could not be read
+	}
+	own := maps.Clone(parts)
+	maps.DeleteFunc(own, func(part, _ string) bool { return strings.HasPrefix(part, fingerprint.OutputsPart) })
+	return Look{own, details}
 }
 
 // ChangedSince returns what has changed for a project since it was last done. A project

@@ -6,8 +6,9 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"mara/config/lists"
 	"mara/runner/internal/core/event"
@@ -36,9 +37,9 @@ func (s Step) Changes() []event.ValueChange {
 	return c.found
 }
 
-// IsVague reports whether an update or a replacement has no new value that is known: it depends on outputs that are not
-// known yet, and may turn out to be nothing.
-func (s Step) IsVague(changes []event.ValueChange) bool {
+// IsVague reports whether no new value of an update or a replacement is known: it depends on outputs that are not known
+// yet, and may turn out to be nothing.
+func IsVague(changes []event.ValueChange) bool {
 	return !slices.ContainsFunc(changes, func(c event.ValueChange) bool {
 		return !holds(c.After, func(part any) bool {
 			text, _ := part.(string)
@@ -169,21 +170,26 @@ func (c *comparer) lists(path string) bool {
 	})
 }
 
-// isMaskedAt reports whether the planned value at a path is secret.
+// isMaskedAt reports whether the planned value at a path is secret, or is inside of one that is secret as a whole.
 func (c *comparer) isMaskedAt(path string) bool {
+	keys, err := resource.ParsePropertyPath(path)
+	if err != nil {
+		return false
+	}
 	var value any = c.step.Inputs
-	for _, part := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(`.[]"`, r) }) {
+	for _, key := range keys {
 		switch within := value.(type) {
 		case map[string]any:
-			value = within[part]
+			name, _ := key.(string)
+			value = within[name]
 		case []any:
-			i, err := strconv.Atoi(part)
-			if err != nil || i < 0 || i >= len(within) {
+			i, isIndex := key.(int)
+			if !isIndex || i < 0 || i >= len(within) {
 				return false
 			}
 			value = within[i]
 		default:
-			return value == event.Masked // it is secret as a whole
+			return value == event.Masked
 		}
 	}
 	return value == event.Masked

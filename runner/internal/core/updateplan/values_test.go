@@ -35,6 +35,7 @@ func TestChanges(t *testing.T) {
 		"a secret":            {m{"s": event.Masked}, m{"s": event.Masked}, Step{Properties: []string{"s"}}, []string{"s: [secret] => [secret]"}},
 		"beside a secret":     {m{"v": m{"s": event.Masked, "a": 1.0}}, m{"v": m{"s": event.Masked, "a": 2.0}}, Step{Properties: []string{"v.a"}}, []string{"v.a: 1 => 2"}},
 		"a secret in a list":  {m{"l": l{event.Masked}}, m{"l": l{event.Masked}}, Step{Properties: []string{"l[0]"}}, []string{"l[0]: [secret] => [secret]"}},
+		"a key with a dot":    {m{"data": m{"a.b": event.Masked}}, m{"data": m{"a.b": event.Masked}}, Step{Properties: []string{`data["a.b"]`}}, []string{`data["a.b"]: [secret] => [secret]`}},
 		"it becomes secret":   {m{"s": "hunter2"}, m{"s": event.Masked}, Step{}, []string{"s: [secret] => [secret]"}},
 		"it was secret":       {m{"s": event.Masked}, m{"s": "hunter2"}, Step{}, []string{"s: [secret] => [secret]"}},
 		"unknown":             {m{"a": "x"}, m{"a": Unknown}, Step{}, []string{`a: "x" => [unknown]`}},
@@ -101,7 +102,7 @@ func TestIsVague(t *testing.T) {
 		{map[string]any{"a": 2.0}, false},
 	} {
 		step := Step{Op: "update", Old: map[string]any{"a": 1.0}, Inputs: test.after}
-		if got := step.IsVague(step.Changes()); got != test.want {
+		if got := IsVague(step.Changes()); got != test.want {
 			t.Errorf("%v: %t", test.after, got)
 		}
 	}
