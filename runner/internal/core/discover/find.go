@@ -106,10 +106,9 @@ func backendOf(manifest config.Manifest, dir string) string {
 func stackFiles(dir string) (stacks []string) {
 	entries, _ := os.ReadDir(dir) // there may be none
 	for _, entry := range entries {
-		stack, isStack := strings.CutPrefix(entry.Name(), "Pulumi.")
-		stack, isYAML := strings.CutSuffix(stack, ".yaml")
+		stack, ok := config.StackOfFile(entry)
 		isTemplate := slices.Contains([]string{"example", "sample", "template", "stackname"}, strings.ToLower(stack))
-		if isStack && isYAML && !entry.IsDir() && !isTemplate && config.CheckStackName(stack) == nil {
+		if ok && !isTemplate && config.CheckStackName(stack) == nil {
 			stacks = append(stacks, stack)
 		}
 	}

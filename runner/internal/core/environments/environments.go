@@ -105,7 +105,7 @@ func (k *Known) addOwn(root string, known catalogue.Catalogue, project model.Pro
 			text := "is not read, because its name ends in .yml; rename it to " + strings.TrimSuffix(entry.Name(), "yml") + "yaml"
 			k.doubt(file, text)
 		}
-		stack, ok := stackOf(entry)
+		stack, ok := config.StackOfFile(entry)
 		if !ok {
 			continue
 		}
@@ -136,18 +136,11 @@ func (k *Known) doubt(file, text string) {
 func stackFiles(directory string) (stacks []string) {
 	entries, _ := os.ReadDir(directory) // other commands report a directory that cannot be read
 	for _, entry := range entries {
-		if stack, ok := stackOf(entry); ok {
+		if stack, ok := config.StackOfFile(entry); ok {
 			stacks = append(stacks, stack)
 		}
 	}
 	return stacks
-}
-
-// stackOf returns the stack that a file is named after.
-func stackOf(entry fs.DirEntry) (string, bool) {
-	name, isYAML := strings.CutSuffix(entry.Name(), ".yaml")
-	name, isStack := strings.CutPrefix(name, "Pulumi.")
-	return name, isYAML && isStack && !entry.IsDir()
 }
 
 func reason(err error) error {
