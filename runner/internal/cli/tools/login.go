@@ -28,12 +28,7 @@ func Login(d cmd.Deps) *cli.Command {
 	}
 }
 
-func parseLogin(_ *cli.Context, _ cmd.Deps, o cmd.Common) (cmd.Common, error) {
-	if len(o.Args) > 1 {
-		return o, failure.Usagef("login", "name one backend at most")
-	}
-	return o, nil
-}
+func parseLogin(_ *cli.Context, _ cmd.Deps, o cmd.Common) (cmd.Common, error) { return o, nil }
 
 func runLogin(ctx context.Context, d cmd.Deps, o cmd.Common) error {
 	path, err := enginePath(d, o.Pulumi)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,18 +53,15 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	if err != nil {
 		return err
 	}
-	invalid := make([]error, len(chosen))
-	lives, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (l view.Life, err error) {
+	lives, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (l life, err error) {
 		options := o.Request.Options
 		options.Request, options.Operation = options.Of(e.Stack), operation.Destroy
 		err = session.Use(d.Deps, options, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
-			l, err = view.LifeOf(ctx, s, d.Now())
+			l.Life, err = view.LifeOf(ctx, s, d.Now())
 			return err
 		})
 		if problems, ok := errors.AsType[*config.Error](err); ok { // the others are reaped all the same
-			i := slices.IndexFunc(chosen, func(other fleet.Environment) bool { return other.Stack == e.Stack })
-			invalid[i] = fmt.Errorf("%s stays: %w", e.Stack, problems)
-			return view.Life{}, nil
+			return life{invalid: fmt.Errorf("%s stays: %w", e.Stack, problems)}, nil
 		}
 		return l, err
 	})
@@ -73,7 +69,6 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 		return err
 	}
 	past, refused := o.judge(d, chosen, lives)
-	refused = errors.Join(append(invalid, refused)...)
 	if len(past) == 0 && refused == nil {
 		fmt.Fprintln(d.Stderr, "there is nothing to destroy: no environment is past its time")
 	}
@@ -84,12 +79,20 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	return errors.Join(runRollout(ctx, d, o.rolloutOptions), refused)
 }
 
+// life is how long an environment lives; invalid if its settings do not tell.
+type life struct {
+	view.Life
+	invalid error
+}
+
 // judge prints the environments that are past their time, and returns the names of the ones that may be destroyed.
-// The error names environments of unknown age.
-func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []view.Life) (past []string, refused error) {
+// The error names environments of unknown age, and those whose settings are invalid.
+func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []life) (past []string, refused error) {
 	var unknown []string
+	var invalid []error
 	for i, e := range chosen {
 		l := lives[i]
+		invalid = append(invalid, l.invalid)
 		age := "of unknown age, because its states have no dates;"
 		switch {
 		case l.IsPast(d.Now()):
@@ -116,5 +119,5 @@ func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []view.
 			Next: "look at them with `runner status -s NAME`; --unknown-age keep or destroy says what to do",
 		}
 	}
-	return past, refused
+	return past, errors.Join(append(invalid, refused)...)
 }

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"google.golang.org/grpc/status"
 
+	"mara/runner/internal/core/request"
 	"mara/runner/internal/feature/simulate"
 )
 
@@ -104,5 +106,17 @@ func TestFaultsThatDoNotExist(t *testing.T) {
 	} {
 		_, err := simulate.Start(t.Context(), fakePackages(), simulate.Options{Dir: t.TempDir(), Fail: []simulate.Fault{fault(t, text)}})
 		wantError(t, err, want)
+	}
+}
+
+// TestFaultsHaveBehaviour: every fault that --simulate-fail offers is one that the clouds know, and the other way round.
+func TestFaultsHaveBehaviour(t *testing.T) {
+	t.Parallel()
+	var known []string
+	for _, kind := range simulate.FaultKinds() {
+		known = append(known, kind.Name)
+	}
+	if diff := cmp.Diff(request.FaultNames(), known); diff != "" {
+		t.Error(diff)
 	}
 }
