@@ -78,6 +78,9 @@ func (l *logins) Login(ctx context.Context, ws pkgworkspace.Context, sink diag.S
 }
 
 func (l *logins) wrap(b backend.Backend, url string) backend.Backend {
+	if b == nil {
+		return nil
+	}
 	b = journal.Wrap(b, journal.Options{
 		Off: isTrue(wire.NoJournalVariable) || !isTrue(wire.JournalVariable), Forget: isTrue(wire.ForgetJournalVariable),
 		Warn: func(text string) { fmt.Fprintln(os.Stderr, "warning: "+text) },
