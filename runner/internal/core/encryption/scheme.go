@@ -32,6 +32,11 @@ func (s Scheme) opens(other Scheme) bool {
 	return s.Provider == other.Provider && s.DataKey == other.DataKey
 }
 
+// NamesService reports whether the scheme names a key service. As in Pulumi, "default" names none.
+func (s Scheme) NamesService() bool {
+	return !slices.Contains([]string{"", "default", "passphrase"}, s.Provider)
+}
+
 // Header returns the scheme as the lines of a stack file.
 func (s Scheme) Header() config.Header {
 	return config.Header{EncryptionSalt: s.Salt, SecretsProvider: s.Provider, EncryptedKey: s.DataKey}

@@ -177,9 +177,8 @@ func (c *change) projects() []string {
 // with a passphrase of the project, or with a key service. That stays as it is, and the state with it.
 func (c *change) isApart(project string) bool {
 	file, there := c.ProjectStackFiles[project]
-	header, err := file.Header()
-	service := header.SecretsProvider != "" && header.SecretsProvider != "passphrase"
-	return there && err == nil && (service && !c.isDone(part{content: file}) || encryption.HasPassphrase(c.Env, project))
+	scheme, err := schemeOf(file)
+	return there && err == nil && (scheme.NamesService() && !c.isDone(part{content: file}) || encryption.HasPassphrase(c.Env, project))
 }
 
 // checkWritable refuses files that the change could not write when it has begun.

@@ -66,7 +66,7 @@ func (v *Vault) ownSealer(ctx context.Context, at Elsewhere) (encryption.Sealer,
 		return nil, err
 	}
 	var sealer encryption.Sealer
-	if scheme.Provider != "" && scheme.Provider != "passphrase" {
+	if scheme.NamesService() {
 		sealer, err = v.service(ctx, scheme)
 	} else {
 		sealer, err = v.ownKey(at, scheme)
