@@ -302,7 +302,7 @@ func TestFleetIsKilled(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	e.awaitPending("kind-cluster", "canary")
+	e.awaitPending("kind-cluster", "canary", "kind:index:Cluster")
 	for _, child := range childrenOf(t, cmd) {
 		if err := syscall.Kill(child, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)

@@ -54,6 +54,9 @@ func requests(s *servicetest.Server) map[string]int {
 	return counts
 }
 
+// askedOnce are the requests whose answers one worker passes to the next.
+var askedOnce = []string{"GET /api/capabilities", "GET /api/user", "GET /api/user/organizations/default"}
+
 // TestPulumiCloud takes an example with secrets through its life with its states at Pulumi Cloud, as servers of different
 // abilities speak its protocol.
 func TestPulumiCloud(t *testing.T) {
@@ -93,8 +96,13 @@ func testLifeAtService(t *testing.T, e *environment, s *servicetest.Server, opti
 	for command, most := range map[string]int{"up --yes": 5 + 2*3, "status": 5 + 2*3} {
 		s.Forget()
 		said := e.succeed(strings.Fields(command)...)
-		if n := len(s.Asked()); n > most && options.Page == 0 {
-			t.Errorf("%s makes %d requests, at most %d are needed: %v", command, n, most, requests(s))
+		counts := requests(s)
+		n := len(s.Asked())
+		for _, once := range askedOnce {
+			n -= max(counts[once]-1, 0) // workers that start at the same time may all ask
+		}
+		if n > most && options.Page == 0 {
+			t.Errorf("%s makes %d requests, at most %d are needed: %v", command, n, most, counts)
 		}
 		if command == "status" && !strings.Contains(said, "3 of 3 projects deployed") {
 			t.Errorf("status says %s", said)
@@ -102,7 +110,7 @@ func testLifeAtService(t *testing.T, e *environment, s *servicetest.Server, opti
 	}
 	s.Forget()
 	e.succeed("preview")
-	for _, once := range []string{"GET /api/capabilities", "GET /api/user", "GET /api/user/organizations/default"} {
+	for _, once := range askedOnce {
 		if n := requests(s)[once]; n > 3 { // each worker that starts at the same time may ask
 			t.Errorf("a preview asks %d times for %s", n, once)
 		}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -144,7 +145,7 @@ func (e *environment) crash() {
 	for lines.Scan() && !strings.Contains(lines.Text(), `"`+slow+`"`) {
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
-	e.awaitPending("certmgr", "dev")
+	e.awaitPending("certmgr", "dev", slow)
 	children := childrenOf(e.t, cmd)
 	_ = cmd.Process.Kill()
 	for _, child := range children {
@@ -153,17 +154,28 @@ func (e *environment) crash() {
 	_ = cmd.Wait()
 }
 
-// awaitPending waits until the state says that something is being created.
-func (e *environment) awaitPending(project, stack string) {
+// awaitPending waits until the state says that a resource of a type is being created.
+func (e *environment) awaitPending(project, stack, kind string) {
 	e.t.Helper()
 	file := filepath.Join(e.root, ".runner/simulated/state/.pulumi/stacks", project, stack+".json")
 	for range 6000 {
-		if content, err := os.ReadFile(file); err == nil && strings.Contains(string(content), `"pending_operations"`) {
-			return
+		var state struct {
+			Checkpoint struct {
+				Latest struct {
+					Pending []struct{ Resource struct{ Type string } } `json:"pending_operations"`
+				}
+			}
+		}
+		if content, err := os.ReadFile(file); err == nil && json.Unmarshal(content, &state) == nil {
+			for _, pending := range state.Checkpoint.Latest.Pending {
+				if pending.Resource.Type == kind {
+					return
+				}
+			}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	e.t.Fatal("the state never got a pending operation")
+	e.t.Fatalf("no %s was ever being created", kind)
 }
 
 // childrenOf returns the processes that any thread of a command has started.
