@@ -24,7 +24,7 @@ func AccessOf(p model.Project) []model.Access {
 		return p.Own.Access
 	}
 	switch p.Name {
-	case SecretsProject, "ingress-controller-namespace":
+	case model.SecretsProject, "ingress-controller-namespace":
 		return slices.Concat(made, everywhereSecrets(p))
 	case ClusterRegistryCredentials().Name:
 		return model.AccessTo(IngressController().Namespace, "secrets")
@@ -73,7 +73,7 @@ func AccessOf(p model.Project) []model.Access {
 // everywhereSecrets returns the Secrets that the project secrets makes in the namespaces of other projects.
 func everywhereSecrets(p model.Project) []model.Access {
 	var all []model.Access
-	if p.Name != SecretsProject {
+	if p.Name != model.SecretsProject {
 		return nil
 	}
 	for _, project := range WithSecrets(ExistingCluster().Name) {

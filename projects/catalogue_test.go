@@ -81,7 +81,7 @@ func TestManifests(t *testing.T) {
 		got := manifest{
 			Name: m.Name, Runtime: m.Runtime, Main: m.Main, StackConfigDir: path.Join(dir, m.StackConfigDir),
 		}
-		want := manifest{Name: project.Name, Runtime: Runtime, StackConfigDir: configDir}
+		want := manifest{Name: project.Name, Runtime: model.Runtime, StackConfigDir: configDir}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("Pulumi.yaml of %q differs (-want +got):\n%s", project.Name, diff)
 		}
@@ -281,7 +281,7 @@ func TestInfrastructures(t *testing.T) {
 func TestDecodeKubeconfig(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"clusters: []": "clusters: []", "Y2x1c3RlcnM6IFtd\n": "clusters: []", "not a kubeconfig!": ""} {
-		got, err := DecodeKubeconfig(in)
+		got, err := model.DecodeKubeconfig(in)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}

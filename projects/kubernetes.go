@@ -32,16 +32,12 @@ func Kubeconfig() model.Project {
 	}
 }
 
-// SecretsProject is the name of the one project that has a stack file of its
-// own, with the encrypted values.
-const SecretsProject = "secrets"
-
 // Secrets turns the encrypted values of its own stack file into one Kubernetes
 // Secret for each namespace that needs one. Which values those are is declared
 // by the consumers, in Project.Secrets.
 func Secrets() model.Project {
 	return model.Project{
-		Name: SecretsProject, Path: "kubernetes/secrets", Title: "Secrets", Estimate: 5 * time.Second,
+		Name: model.SecretsProject, Path: "kubernetes/secrets", Title: "Secrets", Estimate: 5 * time.Second,
 		Summary: "namespaces and Kubernetes Secrets with the passwords and keys that other projects need",
 		Keys:    connectionKeys(),
 		Outputs: []model.Output{{Name: "secrets", Doc: "namespace to the name of its Secret"}},

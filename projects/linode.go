@@ -9,17 +9,6 @@ import (
 	"mara/projects/offers"
 )
 
-// SimulatedKey is the configuration key by which the runner tells a program
-// that its clouds are stand-ins. Resources need not know; the one program that
-// talks HTTP itself (linode-harbor-configuration) has to. No project declares
-// the key, so that a user's own stack file cannot set it: the runner adds it
-// to the configuration of a simulated run.
-const SimulatedKey = "mara:simulated"
-
-// WithoutKey is the configuration key by which the runner tells the project
-// secrets which projects mara.yaml omits: their names, with commas.
-const WithoutKey = "mara:without"
-
 // RootKey is the key of the value by which the runner tells a program, in its
 // context, where the root is: relative paths in the configuration start at
 // config/pulumi below it. Under plain `pulumi up` there is no such value, and

@@ -29,7 +29,7 @@ func TestPulumiReadsManifests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(project.Name) != p.Name || project.Runtime.Name() != projects.Runtime || project.Main != "" {
+			if string(project.Name) != p.Name || project.Runtime.Name() != model.Runtime || project.Main != "" {
 				t.Errorf("name %q, runtime %q, main %q", project.Name, project.Runtime.Name(), project.Main)
 			}
 			checkPlugins(t, root, dir, project)

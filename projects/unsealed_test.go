@@ -18,7 +18,7 @@ func TestUnsealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest, problems := projects.Unsealed(file, model.SecretsOf(projects.All()))
+	rest, problems := model.Unsealed(file, model.SecretsOf(projects.All()), projects.CredentialVariable)
 	var kept []string
 	for _, entry := range rest.Entries {
 		kept = append(kept, entry.Key)

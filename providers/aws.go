@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"mara/projects/model"
+
 	"mara/projects"
 	"mara/projects/model/operation"
 )
@@ -11,8 +13,8 @@ func aws() layout {
 		Infrastructure: projects.AWS(),
 		questions:      awsQuestions(),
 		trial:          awsTrial(),
-		plugins:        []Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}},
-		checks: []Check{
+		plugins:        []model.Plugin{{Name: "aws", Projects: []string{"aws-vpc", "aws-eks", "aws-ecr", "kic-image-push"}}},
+		checks: []model.Check{
 			{Name: "account", Needed: operation.All(), AfterQuestions: true},
 			// The kubeconfig of EKS gets its token from the AWS CLI.
 			{Name: "aws-cli", Projects: inCluster(), Needed: operation.All()},
@@ -27,13 +29,13 @@ func aws() layout {
 }
 
 // awsQuestions returns the questions in the order in which they are asked.
-func awsQuestions() []Question {
-	return append([]Question{
+func awsQuestions() []model.Question {
+	return append([]model.Question{
 		{Key: "aws:profile", Text: "AWS profile (empty: none)"},
-		{Key: "aws:region", Text: "AWS region", List: Regions},
-		{Key: "vpc:azs", Text: "Availability zones", List: Zones, DefaultCount: 3},
-		{Key: "eks:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
-		{Key: "eks:instance_type", Text: "Type of the nodes", List: NodeTypes},
+		{Key: "aws:region", Text: "AWS region", List: model.Regions},
+		{Key: "vpc:azs", Text: "Availability zones", List: model.Zones, DefaultCount: 3},
+		{Key: "eks:k8s_version", Text: "Kubernetes version", List: model.KubernetesVersions},
+		{Key: "eks:instance_type", Text: "Type of the nodes", List: model.NodeTypes},
 		{Key: "eks:min_size", Text: "Smallest number of nodes"},
 		{Key: "eks:max_size", Text: "Largest number of nodes", AtLeast: "eks:min_size"},
 		{

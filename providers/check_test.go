@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"mara/projects/model"
 	"slices"
 	"strings"
 	"testing"
@@ -81,7 +82,7 @@ func TestChecksFitTheLists(t *testing.T) {
 	for _, p := range Complete() {
 		for _, check := range p.Checks {
 			for _, name := range check.Projects {
-				if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == name }) {
+				if !slices.ContainsFunc(p.Steps, func(s model.Step) bool { return s.Project.Name == name }) {
 					t.Errorf("%s: the check %s is about %s, which is not in the list", p.Name, check.Name, name)
 				}
 			}
@@ -94,7 +95,7 @@ func TestChecksFitTheLists(t *testing.T) {
 		}
 		for _, plugin := range p.Plugins {
 			for _, name := range plugin.Projects {
-				if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == name }) {
+				if !slices.ContainsFunc(p.Steps, func(s model.Step) bool { return s.Project.Name == name }) {
 					t.Errorf("%s: the plugin %s is used by %s, which is not in the list", p.Name, plugin.Name, name)
 				}
 			}

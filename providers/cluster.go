@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"mara/projects/model"
+
 	"mara/projects"
 	"mara/projects/model/operation"
 )
@@ -14,8 +16,8 @@ func cluster() layout {
 		Infrastructure: projects.ExistingCluster(),
 		questions:      clusterQuestions(),
 		first:          []node{{name: "cluster-connection"}, {name: "cluster-registry"}},
-		plugins:        []Plugin{{Name: "kubernetes", Projects: []string{"cluster-registry-credentials"}}},
-		checks: []Check{
+		plugins:        []model.Plugin{{Name: "kubernetes", Projects: []string{"cluster-registry-credentials"}}},
+		checks: []model.Check{
 			{Name: "account", Needed: operation.All(), AfterQuestions: true},
 			{
 				Name: "cluster", AfterQuestions: true,
@@ -38,11 +40,11 @@ func cluster() layout {
 }
 
 // clusterQuestions returns the questions in the order in which they are asked.
-func clusterQuestions() []Question {
-	return append([]Question{
-		{Key: "cluster:kubeconfig", Text: "Kubeconfig file", List: Kubeconfigs},
-		{Key: "cluster:context", Text: "Context of the cluster", List: Contexts},
-		{Key: projects.IdentityKey, Text: "Cluster of the environment, by its UID (empty: not compared)", List: Identities},
+func clusterQuestions() []model.Question {
+	return append([]model.Question{
+		{Key: "cluster:kubeconfig", Text: "Kubeconfig file", List: model.Kubeconfigs},
+		{Key: "cluster:context", Text: "Context of the cluster", List: model.Contexts},
+		{Key: projects.IdentityKey, Text: "Cluster of the environment, by its UID (empty: not compared)", List: model.Identities},
 		{Key: "cluster:registry", Text: "Registry of your own (empty: none)"},
 		{Key: "bank-of-anthos:host", Text: "Host name of the demo application (empty: the cluster's address)"},
 	}, certificateQuestions()...)

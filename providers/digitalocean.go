@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"mara/projects/model"
+
 	"mara/projects"
 	"mara/projects/model/operation"
 )
@@ -18,11 +20,11 @@ func digitalocean() layout {
 			"external-dns": "external-dns knows DigitalOcean no longer, since version 0.21; digitalocean-dns makes the record " +
 				"of the application, with dns:domain",
 		},
-		plugins: []Plugin{
+		plugins: []model.Plugin{
 			{Name: "digitalocean", Projects: own},
 			{Name: "kubernetes", Projects: []string{"digitalocean-registry-credentials"}},
 		},
-		checks: []Check{{Name: "account", Projects: own, Needed: operation.All(), AfterQuestions: true}},
+		checks: []model.Check{{Name: "account", Projects: own, Needed: operation.All(), AfterQuestions: true}},
 		following: map[string][]node{
 			"ingress-controller-namespace": {{
 				name:  "digitalocean-registry-credentials",
@@ -40,11 +42,11 @@ func digitalocean() layout {
 }
 
 // digitaloceanQuestions returns the questions in the order in which they are asked.
-func digitaloceanQuestions() []Question {
-	return append([]Question{
-		{Key: "doks:region", Text: "DigitalOcean region", List: Regions},
-		{Key: "doks:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
-		{Key: "doks:node_size", Text: "Size of the nodes", List: NodeTypes},
+func digitaloceanQuestions() []model.Question {
+	return append([]model.Question{
+		{Key: "doks:region", Text: "DigitalOcean region", List: model.Regions},
+		{Key: "doks:k8s_version", Text: "Kubernetes version", List: model.KubernetesVersions},
+		{Key: "doks:node_size", Text: "Size of the nodes", List: model.NodeTypes},
 		{Key: "doks:node_count", Text: "Number of nodes"},
 		{Key: "doks:high_availability", Text: "Highly available control plane (costs extra, cannot be turned off later)"},
 		{Key: "docr:registry", Text: "Existing registry of the account (empty: create one)"},
@@ -58,11 +60,11 @@ func digitaloceanQuestions() []Question {
 // docs.digitalocean.com/products/kubernetes/details/pricing, which also says that a month has
 // 672 hours. Nodes cost what the sheet of package cost says. Load balancers have prices of 10
 // and of 12 dollars a month; this is the higher one.
-func digitaloceanTrial() Trial {
-	return Trial{
-		Settings: append([]Setting{{"doks:node_size", "s-4vcpu-8gb"}, {"doks:node_count", 2}}, single()...),
-		Costs: []Cost{
-			{"2 nodes s-4vcpu-8gb", 2 * 48.0 / 672}, {"load balancer", 12.0 / 672}, {"volumes, 60 GiB", 60 * 0.10 / 672},
+func digitaloceanTrial() model.Trial {
+	return model.Trial{
+		Settings: append([]model.Setting{{Key: "doks:node_size", Value: "s-4vcpu-8gb"}, {Key: "doks:node_count", Value: 2}}, single()...),
+		Costs: []model.Cost{
+			{What: "2 nodes s-4vcpu-8gb", PerHour: 2 * 48.0 / 672}, {What: "load balancer", PerHour: 12.0 / 672}, {What: "volumes, 60 GiB", PerHour: 60 * 0.10 / 672},
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"mara/projects/model"
 	"slices"
 
 	"mara/projects"
@@ -15,8 +16,8 @@ func kind() layout {
 		Infrastructure: projects.Kind(),
 		questions:      kindQuestions(),
 		bundled:        []string{"kind"},
-		plugins:        []Plugin{{Name: "kind", Projects: own}},
-		checks: []Check{
+		plugins:        []model.Plugin{{Name: "kind", Projects: own}},
+		checks: []model.Check{
 			// The cluster runs in it. Only the kubeconfig project does without the cluster.
 			{Name: "kind-runtime", Projects: slices.Concat(own, inCluster()), Needed: operation.All()},
 			{Name: "kind-nodes", Projects: own[:1], Needed: up, Useful: preview},
@@ -36,8 +37,8 @@ func kind() layout {
 }
 
 // kindQuestions returns the questions in the order in which they are asked.
-func kindQuestions() []Question {
-	return []Question{
+func kindQuestions() []model.Question {
+	return []model.Question{
 		{Key: "kind:workers", Text: "Number of worker nodes"},
 		{Key: "kind:http_port", Text: "Port of this machine for HTTP"},
 		{Key: "kind:https_port", Text: "Port of this machine for HTTPS"},

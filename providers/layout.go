@@ -8,6 +8,7 @@ import (
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/needs"
+	"mara/projects/model/operation"
 )
 
 // layout describes a provider by its additions to the shared list.
@@ -20,10 +21,10 @@ type layout struct {
 	when      map[string]string   // jq: conditions of projects, by name
 	optional  []node              // further optional projects
 	refused   map[string]string   // why it has no optional project of this name
-	plugins   []Plugin            // of its own projects; the plugins of shared projects follow
-	checks    []Check             // before the checks of the shared projects
-	questions []Question
-	trial     Trial
+	plugins   []model.Plugin      // of its own projects; the plugins of shared projects follow
+	checks    []model.Check       // before the checks of the shared projects
+	questions []model.Question
+	trial     model.Trial
 }
 
 // node is a project by name, with its edges.
@@ -38,7 +39,7 @@ type node struct {
 func (l layout) shared() []node {
 	return []node{
 		{name: "kubeconfig", reads: []string{l.ClusterProject}},
-		{name: projects.SecretsProject, reads: []string{"kubeconfig"}},
+		{name: model.SecretsProject, reads: []string{"kubeconfig"}},
 		{name: "kic-image-build"},
 		{name: "kic-image-push", reads: []string{"kic-image-build", l.Registry.Project}},
 		{name: "ingress-controller-namespace", reads: []string{"kubeconfig"}},
@@ -87,18 +88,18 @@ func ownAutoscaler(group string) string {
 }
 
 // sharedPlugins returns the plugins of the projects that every provider has.
-func sharedPlugins() []Plugin {
-	return []Plugin{
+func sharedPlugins() []model.Plugin {
+	return []model.Plugin{
 		{Name: "kubernetes", Projects: inCluster()},
 		{Name: "docker", Projects: []string{"kic-image-build", "kic-image-push"}},
 	}
 }
 
 // mergePlugins merges two lists of plugins, each plugin once.
-func mergePlugins(own, shared []Plugin) []Plugin {
+func mergePlugins(own, shared []model.Plugin) []model.Plugin {
 	all := slices.Clone(own)
 	for _, plugin := range shared {
-		i := slices.IndexFunc(all, func(p Plugin) bool { return p.Name == plugin.Name })
+		i := slices.IndexFunc(all, func(p model.Plugin) bool { return p.Name == plugin.Name })
 		if i < 0 {
 			all = append(all, plugin)
 			continue
@@ -120,17 +121,18 @@ func (l layout) nodes() []node {
 }
 
 // provider builds the provider, with its projects from the catalogue.
-func (l layout) provider() Provider {
-	p := Provider{
+func (l layout) provider() model.Provider {
+	p := model.Provider{
 		Infrastructure: l.Infrastructure, BundledPlugins: l.bundled,
 		Plugins:   mergePlugins(l.plugins, sharedPlugins()),
 		Checks:    append(slices.Clone(l.checks), sharedChecks()...),
-		Questions: l.questions, Trial: l.trial,
+		Questions: l.questions, Trial: l.trial, Last: projects.BankOfAnthos().Name,
+		WithSecrets: lists.Map(projects.WithSecrets(l.Name), func(p model.Project) string { return p.Name }),
 	}
 	catalogue := projects.All()
 	p.Steps = l.steps(catalogue, l.nodes())
 	shared := slices.DeleteFunc(optional(), func(n node) bool { return l.refused[n.name] != "" })
-	p.Optional = Optional{Steps: l.steps(catalogue, append(shared, l.optional...)), Refused: l.refused}
+	p.Optional = model.Optional{Steps: l.steps(catalogue, append(shared, l.optional...)), Refused: l.refused}
 	names := p.Complete().Names()
 	for i, check := range p.Checks {
 		p.Checks[i].Projects = only(names, check.Projects)
@@ -147,15 +149,40 @@ func only(names, list []string) []string {
 }
 
 // steps builds steps, with their projects from the catalogue.
-func (l layout) steps(catalogue []model.Project, nodes []node) []Step {
-	var steps []Step
+func (l layout) steps(catalogue []model.Project, nodes []node) []model.Step {
+	var steps []model.Step
 	for _, n := range nodes {
 		i := slices.IndexFunc(catalogue, func(p model.Project) bool { return p.Name == n.name })
 		if i < 0 {
 			panic(fmt.Sprintf("provider %s: the catalogue has no project %q", l.Name, n.name))
 		}
 		edges := needs.Needs{Reads: slices.Clone(n.reads), After: slices.Clone(n.after)}
-		steps = append(steps, Step{Project: catalogue[i], When: l.when[n.name], Needs: edges})
+		steps = append(steps, model.Step{Project: catalogue[i], When: l.when[n.name], Needs: edges})
 	}
 	return steps
+}
+
+// sharedChecks returns the checks of the projects that every provider has. Docker on this
+// machine builds and stores the image of the ingress controller. A refresh looks at that image
+// too, but the clusters do not need it for that.
+func sharedChecks() []model.Check {
+	return []model.Check{
+		{
+			Name: "docker", Projects: []string{"kic-image-build", "kic-image-push"},
+			Needed: []operation.Operation{operation.Up, operation.Preview, operation.Destroy},
+			Useful: []operation.Operation{operation.Refresh, operation.Drift},
+		},
+		{Name: "kubectl", Useful: []operation.Operation{operation.Up}},
+	}
+}
+
+// certificateQuestions returns the questions for clusters that the internet can reach.
+func certificateQuestions() []model.Question {
+	return []model.Question{
+		{Key: "certmgr:issuer", Text: "Where certificates come from"},
+		{
+			Key: "certmgr:acme_email", Text: "Address that the certificate authority writes to",
+			When: &model.Condition{Key: "certmgr:issuer", Value: "acme"}, Required: true,
+		},
+	}
 }

@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"mara/projects/model"
+
 	"mara/projects"
 	"mara/projects/model/operation"
 )
@@ -13,11 +15,11 @@ func linode() layout {
 		trial:          linodeTrial(),
 		first:          []node{{name: "linode-lke"}},
 		refused:        map[string]string{"cluster-autoscaler": ownAutoscaler("lke")},
-		plugins: []Plugin{
+		plugins: []model.Plugin{
 			{Name: "linode", Projects: []string{"linode-lke", "linode-harbor"}},
 			{Name: "kubernetes", Projects: []string{"linode-harbor", "linode-registry-credentials"}},
 		},
-		checks: []Check{{
+		checks: []model.Check{{
 			Name: "account", Projects: []string{"linode-lke", "linode-harbor"}, Needed: operation.All(), AfterQuestions: true,
 		}},
 		following: map[string][]node{
@@ -36,14 +38,14 @@ func linode() layout {
 }
 
 // linodeQuestions returns the questions in the order in which they are asked.
-func linodeQuestions() []Question {
-	return append([]Question{
-		{Key: "lke:region", Text: "Linode region", List: Regions},
-		{Key: "lke:k8s_version", Text: "Kubernetes version", List: KubernetesVersions},
-		{Key: "lke:node_type", Text: "Type of the nodes", List: NodeTypes},
+func linodeQuestions() []model.Question {
+	return append([]model.Question{
+		{Key: "lke:region", Text: "Linode region", List: model.Regions},
+		{Key: "lke:k8s_version", Text: "Kubernetes version", List: model.KubernetesVersions},
+		{Key: "lke:node_type", Text: "Type of the nodes", List: model.NodeTypes},
 		{Key: "lke:node_count", Text: "Number of nodes"},
 		{Key: "lke:high_availability", Text: "Highly available control plane (costs extra, cannot be turned off later)"},
-		{Key: "harbor:instance_type", Text: "Type of the registry's machine", List: NodeTypes},
+		{Key: "harbor:instance_type", Text: "Type of the registry's machine", List: model.NodeTypes},
 		{Key: "harbor:email", Text: "Address for warnings about the registry's certificate (empty: none)"},
 	}, certificateQuestions()...)
 }

@@ -68,7 +68,7 @@ func TestProvidersFitTheCatalogue(t *testing.T) {
 				t.Errorf("%s: %s has no output kubeconfig", p.Name, s.Project.Name)
 			}
 		}
-		if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == p.Registry.Project }) {
+		if !slices.ContainsFunc(p.Steps, func(s model.Step) bool { return s.Project.Name == p.Registry.Project }) {
 			t.Errorf("%s: no registry project", p.Name)
 		}
 	}

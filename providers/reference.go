@@ -14,7 +14,7 @@ import (
 // Reference returns the reference page of all projects, in Markdown: what each one deploys,
 // the configuration and secrets it reads, what it waits for and what it exports. It is
 // generated from the catalogue, as StackExample is.
-func Reference(head string, all []Provider, listed []model.Project) []byte {
+func Reference(head string, all []model.Provider, listed []model.Project) []byte {
 	var b strings.Builder
 	b.WriteString(head)
 	for _, project := range listed {
@@ -30,7 +30,7 @@ func Reference(head string, all []Provider, listed []model.Project) []byte {
 // reference is a page that is being written.
 type reference struct {
 	b   *strings.Builder
-	all []Provider
+	all []model.Provider
 }
 
 // writeProject writes the section of one project.
@@ -45,8 +45,8 @@ func (r reference) writeProject(project model.Project) {
 	if project.Namespace != "" {
 		fmt.Fprintf(b, "- Namespace: `%s`\n", project.Namespace)
 	}
-	r.writeEdges("Reads the outputs of", project, func(s Step) []string { return s.Reads })
-	r.writeEdges("Waits for", project, func(s Step) []string { return s.After })
+	r.writeEdges("Reads the outputs of", project, func(s model.Step) []string { return s.Reads })
+	r.writeEdges("Waits for", project, func(s model.Step) []string { return s.After })
 	if project.HasHook(model.HookKubeconfig) {
 		b.WriteString("- When it has succeeded, the runner merges its kubeconfig into yours; destroy removes it again\n")
 	}
@@ -74,18 +74,18 @@ func (r reference) serving(project model.Project) []string {
 	return names
 }
 
-// step finds a project in the provider's list.
-func (p Provider) step(project string) (Step, bool) {
-	return lists.Find(p.Steps, func(step Step) bool { return step.Project.Name == project })
+// step finds a project in a provider's list.
+func step(p model.Provider, project string) (model.Step, bool) {
+	return lists.Find(p.Steps, func(step model.Step) bool { return step.Project.Name == project })
 }
 
 // writeEdges writes one kind of edges. It names the providers of an edge that not all of them
 // share.
-func (r reference) writeEdges(words string, project model.Project, edges func(Step) []string) {
+func (r reference) writeEdges(words string, project model.Project, edges func(model.Step) []string) {
 	in := map[string][]string{} // project to the providers in which it is needed
 	var needed []string
 	for _, provider := range r.all {
-		step, ok := provider.step(project.Name)
+		step, ok := step(provider, project.Name)
 		if !ok {
 			continue
 		}

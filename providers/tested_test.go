@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mara/projects/model"
 )
 
 // realRun is a run of tests that was not simulated, or that had a real provider. The tests write it down
@@ -123,7 +125,7 @@ const rehearsalsHead = "| provider | simulated | requests valid by the official 
 	"|---|---|---|---|---|\n"
 
 // byDescription says by what the requests to a provider's cloud are validated.
-func byDescription(t *testing.T, runs map[string]realRun, p Provider) string {
+func byDescription(t *testing.T, runs map[string]realRun, p model.Provider) string {
 	t.Helper()
 	d, ok := descriptions[p.Name]
 	if !ok {
@@ -161,7 +163,7 @@ func latest(runs map[string]realRun, provider string) string {
 }
 
 // hasCloud reports whether a provider asks a cloud with credentials.
-func hasCloud(p Provider) bool { return len(p.Account.Credentials) > 0 }
+func hasCloud(p model.Provider) bool { return len(p.Account.Credentials) > 0 }
 
 // writeRuns writes a section for each run.
 func writeRuns(b *strings.Builder, runs map[string]realRun) {
@@ -210,7 +212,7 @@ func TestRealRunsAreOfThisCatalogue(t *testing.T) {
 		}
 		steps := slices.Concat(provider.Steps, provider.Optional.Steps)
 		for _, project := range run.Projects {
-			if !slices.ContainsFunc(steps, func(s Step) bool { return s.Project.Name == project }) {
+			if !slices.ContainsFunc(steps, func(s model.Step) bool { return s.Project.Name == project }) {
 				t.Errorf("%s: %s has no project %s any more", name, run.Provider, project)
 			}
 		}

@@ -1,23 +1,8 @@
 package providers
 
-// Trial is the cheapest complete environment of a cloud, to try the runner there.
-type Trial struct {
-	Settings []Setting
-	Costs    []Cost
-}
-
-// Setting is a configuration value of a trial.
-type Setting struct {
-	Key   string
-	Value any
-}
-
-// Cost is the price of a part of a trial per hour, in US dollars, by the cloud's list
-// prices.
-type Cost struct {
-	What    string
-	PerHour float64
-}
+import (
+	"mara/projects/model"
+)
 
 // Tried returns the names of the providers that have a trial.
 func Tried() (names []string) {
@@ -29,20 +14,11 @@ func Tried() (names []string) {
 	return names
 }
 
-// Total returns the costs of all parts per hour.
-func (t Trial) Total() float64 {
-	sum := 0.0
-	for _, cost := range t.Costs {
-		sum += cost.PerHour
-	}
-	return sum
-}
-
 // single returns the settings for one replica of everything that runs in the cluster.
-func single() []Setting {
-	return []Setting{
-		{"nginx:replicas", 1}, {"certmgr:replicas", 1}, {"logstore:replicas", 1}, {"observability:replicas", 1},
-		{"prometheus:alertmanager_replicas", 1}, {"bank-of-anthos:replicas", 1}, {"bank-of-anthos:load_users", 1},
+func single() []model.Setting {
+	return []model.Setting{
+		{Key: "nginx:replicas", Value: 1}, {Key: "certmgr:replicas", Value: 1}, {Key: "logstore:replicas", Value: 1}, {Key: "observability:replicas", Value: 1},
+		{Key: "prometheus:alertmanager_replicas", Value: 1}, {Key: "bank-of-anthos:replicas", Value: 1}, {Key: "bank-of-anthos:load_users", Value: 1},
 	}
 }
 
@@ -50,28 +26,28 @@ func single() []Setting {
 // subnets in two zones; they cost nothing. Prices: aws.amazon.com/eks/pricing,
 // /ec2/pricing/on-demand, /vpc/pricing, /elasticloadbalancing/pricing and /ebs/pricing, for
 // us-east-1.
-func awsTrial() Trial {
-	return Trial{
-		Settings: append([]Setting{
-			{"eks:instance_type", "t3.large"}, {"eks:min_size", 2}, {"eks:desired_capacity", 2}, {"eks:max_size", 2},
-			{"eks:disk_size", 30}, {"eks:log_types", []string{}},
+func awsTrial() model.Trial {
+	return model.Trial{
+		Settings: append([]model.Setting{
+			{Key: "eks:instance_type", Value: "t3.large"}, {Key: "eks:min_size", Value: 2}, {Key: "eks:desired_capacity", Value: 2}, {Key: "eks:max_size", Value: 2},
+			{Key: "eks:disk_size", Value: 30}, {Key: "eks:log_types", Value: []string{}},
 		}, single()...),
-		Costs: []Cost{
-			{"EKS control plane", 0.10}, {"2 nodes t3.large", 2 * 0.0832}, {"NAT gateway", 0.045},
-			{"network load balancer", 0.0225},
-			{"public IPv4 addresses", 4 * 0.005}, {"disks and volumes, 120 GiB", 120 * 0.08 / 730},
+		Costs: []model.Cost{
+			{What: "EKS control plane", PerHour: 0.10}, {What: "2 nodes t3.large", PerHour: 2 * 0.0832}, {What: "NAT gateway", PerHour: 0.045},
+			{What: "network load balancer", PerHour: 0.0225},
+			{What: "public IPv4 addresses", PerHour: 4 * 0.005}, {What: "disks and volumes, 120 GiB", PerHour: 120 * 0.08 / 730},
 		},
 	}
 }
 
 // linodeTrial returns a trial with the smallest nodes that fit the platform, and the machine
 // for Harbor. Prices: www.linode.com/pricing.
-func linodeTrial() Trial {
-	return Trial{
-		Settings: append([]Setting{{"lke:node_type", "g6-standard-4"}, {"lke:node_count", 2}}, single()...),
-		Costs: []Cost{
-			{"2 nodes g6-standard-4", 2 * 0.072}, {"machine for Harbor g6-standard-2", 0.036}, {"NodeBalancer", 0.015},
-			{"volumes, 60 GiB", 60 * 0.10 / 730},
+func linodeTrial() model.Trial {
+	return model.Trial{
+		Settings: append([]model.Setting{{Key: "lke:node_type", Value: "g6-standard-4"}, {Key: "lke:node_count", Value: 2}}, single()...),
+		Costs: []model.Cost{
+			{What: "2 nodes g6-standard-4", PerHour: 2 * 0.072}, {What: "machine for Harbor g6-standard-2", PerHour: 0.036}, {What: "NodeBalancer", PerHour: 0.015},
+			{What: "volumes, 60 GiB", PerHour: 60 * 0.10 / 730},
 		},
 	}
 }

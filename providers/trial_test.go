@@ -1,6 +1,7 @@
 package providers_test
 
 import (
+	"mara/projects/model"
 	"slices"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestTrials(t *testing.T) {
 		}
 		var changes []config.Change
 		for _, setting := range provider.Trial.Settings {
-			read := slices.ContainsFunc(provider.Steps, func(step providers.Step) bool {
+			read := slices.ContainsFunc(provider.Steps, func(step model.Step) bool {
 				_, ok := step.Project.Key(setting.Key)
 				return ok
 			})

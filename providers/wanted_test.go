@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
 	"mara/config"
 )
@@ -14,20 +15,20 @@ func TestWanted(t *testing.T) {
 	for _, test := range []struct {
 		provider, content string
 		projects          []string
-		want              []Wanted
+		want              []model.Wanted
 		places            []string
 	}{
-		{"linode", "", []string{"linode-lke"}, []Wanted{
-			{"linode-lke", "lke:region", Regions, "us-ord"}, {"linode-lke", "lke:k8s_version", KubernetesVersions, "1.36"},
-			{"linode-lke", "lke:node_type", NodeTypes, "g6-standard-4"},
+		{"linode", "", []string{"linode-lke"}, []model.Wanted{
+			{Project: "linode-lke", Key: "lke:region", List: model.Regions, Name: "us-ord"}, {Project: "linode-lke", Key: "lke:k8s_version", List: model.KubernetesVersions, Name: "1.36"},
+			{Project: "linode-lke", Key: "lke:node_type", List: model.NodeTypes, Name: "g6-standard-4"},
 		}, []string{"us-ord"}},
-		{"linode", "lke:region: eu-central", []string{"linode-harbor"}, []Wanted{
-			{"linode-harbor", "lke:region", Regions, "eu-central"}, {"linode-harbor", "harbor:instance_type", NodeTypes, "g6-standard-2"},
+		{"linode", "lke:region: eu-central", []string{"linode-harbor"}, []model.Wanted{
+			{Project: "linode-harbor", Key: "lke:region", List: model.Regions, Name: "eu-central"}, {Project: "linode-harbor", Key: "harbor:instance_type", List: model.NodeTypes, Name: "g6-standard-2"},
 		}, []string{"eu-central"}},
-		{"aws", "aws:region: eu-west-1\n  vpc:azs: [eu-west-1a, eu-west-1b]\n  eks:pools: {b: {size: c7i.large}, a: {size: t3.large}, odd: 7}", []string{"aws-vpc", "aws-eks"}, []Wanted{
-			{"aws-vpc", "aws:region", Regions, "eu-west-1"}, {"aws-vpc", "vpc:azs", Zones, "eu-west-1a"}, {"aws-vpc", "vpc:azs", Zones, "eu-west-1b"},
-			{"aws-eks", "eks:k8s_version", KubernetesVersions, "1.36"}, {"aws-eks", "eks:instance_type", NodeTypes, "t3.large"},
-			{"aws-eks", "eks:pools", NodeTypes, "t3.large"}, {"aws-eks", "eks:pools", NodeTypes, "c7i.large"},
+		{"aws", "aws:region: eu-west-1\n  vpc:azs: [eu-west-1a, eu-west-1b]\n  eks:pools: {b: {size: c7i.large}, a: {size: t3.large}, odd: 7}", []string{"aws-vpc", "aws-eks"}, []model.Wanted{
+			{Project: "aws-vpc", Key: "aws:region", List: model.Regions, Name: "eu-west-1"}, {Project: "aws-vpc", Key: "vpc:azs", List: model.Zones, Name: "eu-west-1a"}, {Project: "aws-vpc", Key: "vpc:azs", List: model.Zones, Name: "eu-west-1b"},
+			{Project: "aws-eks", Key: "eks:k8s_version", List: model.KubernetesVersions, Name: "1.36"}, {Project: "aws-eks", Key: "eks:instance_type", List: model.NodeTypes, Name: "t3.large"},
+			{Project: "aws-eks", Key: "eks:pools", List: model.NodeTypes, Name: "t3.large"}, {Project: "aws-eks", Key: "eks:pools", List: model.NodeTypes, Name: "c7i.large"},
 		}, []string{"eu-west-1a", "eu-west-1b"}},
 		{"aws", "", []string{"aws-ecr"}, nil, nil},
 		{"kind", "", []string{"kind-cluster"}, nil, nil},

@@ -15,7 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3"
 	"golang.org/x/term"
 
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/programhost"
 	"mara/runner/internal/core/session"

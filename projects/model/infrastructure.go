@@ -5,8 +5,7 @@ import (
 )
 
 // Infrastructure is what a provider has of its own, as far as the catalogue and
-// the programs need to know it. Everything else about a provider is in package
-// providers.
+// the programs need to know it. Provider has the rest.
 type Infrastructure struct {
 	Name     string           // "aws", as in kubernetes:infra_type
 	Title    string           // "Amazon Web Services"

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -137,4 +138,23 @@ type Volumes struct {
 type Chart struct {
 	Group string // its keys begin so: "certmgr" or "logstore:dashboards"
 	Name  string // in its repository
+}
+
+// Resolve returns the name of the project that a word names: by its name, or else by its title or its directory,
+// in upper or lower case. Several projects that share a title or directory are all returned, and none for an unknown
+// word.
+func Resolve(all []Project, word string) []string {
+	if _, ok := lists.Find(all, func(p Project) bool { return p.Name == word }); ok {
+		return []string{word}
+	}
+	var names []string
+	for _, p := range all {
+		isNamed := slices.ContainsFunc([]string{p.Name, p.Title}, func(name string) bool {
+			return strings.EqualFold(name, word)
+		})
+		if isNamed || p.Path != "" && path.Clean(p.Path) == path.Clean(word) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
 }

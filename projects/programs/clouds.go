@@ -17,7 +17,7 @@ import (
 	"mara/projects/infrastructure/linode/harbor"
 	harborconfiguration "mara/projects/infrastructure/linode/harbor-configuration"
 	"mara/projects/infrastructure/linode/lke"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/providers/cloud/awscloud"
 	"mara/providers/cloud/digitaloceancloud"
 	"mara/providers/cloud/linodecloud"

@@ -105,8 +105,8 @@ func TestMirrorServesEverything(t *testing.T) {
 }
 
 // inCluster returns the steps that deploy to the cluster.
-func inCluster(provider providers.Provider) []providers.Step {
-	var steps []providers.Step
+func inCluster(provider model.Provider) []model.Step {
+	var steps []model.Step
 	for _, step := range provider.Steps {
 		if slices.Contains(step.Reads, projects.Kubeconfig().Name) {
 			steps = append(steps, step)

@@ -78,7 +78,7 @@ func declaredBy(t *testing.T, project model.Project, provider string) []string {
 			}
 		}
 		maps.Copy(settings, change)
-		settings[projects.SimulatedKey] = "true" // no Harbor to talk to
+		settings[model.SimulatedKey] = "true" // no Harbor to talk to
 		for _, preview := range []bool{false, true}[:2-min(i, 1)] {
 			stacks := deployedStacks()
 			if preview {
@@ -259,7 +259,7 @@ func declaredConfigurations(t *testing.T, project model.Project) []map[string]st
 			{"certmgr:issuer": "acme", "certmgr:acme_email": "a@example.com"},
 			{"certmgr:issuer": "acme", "certmgr:acme_email": "a@example.com", "certmgr:acme_dns": "cloudflare"},
 		},
-		"secrets": {{projects.WithoutKey: "prometheus"}},
+		"secrets": {{model.WithoutKey: "prometheus"}},
 		"bank-of-anthos": {
 			{
 				"bank-of-anthos:demo_data": "false", "bank-of-anthos:load_generator": "false", "bank-of-anthos:replicas": "3",

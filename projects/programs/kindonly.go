@@ -5,7 +5,7 @@ package programs
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 // OfClouds returns no programs.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"mara/projects/gomodule"
+	"mara/projects/model/gomodule"
 )
 
 // builder builds programs and caches them in mara/go-programs below the user's cache

@@ -8,8 +8,8 @@ import (
 	"io"
 
 	"mara/config"
-	"mara/projects/pulumi-language-mara/wire"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
+	"mara/projects/model/wire"
 )
 
 // answer answers one question about a cloud.

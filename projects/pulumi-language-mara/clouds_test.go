@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"mara/projects/model"
 
-	"mara/projects/pulumi-language-mara/wire"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
+	"mara/projects/model/wire"
 )
 
 // fakeCloud has one list.
@@ -31,8 +31,8 @@ func (f fakeCloud) Account(ctx context.Context) (cloud.Account, error) {
 	return cloud.Account{ID: f.access.Env["ACCOUNT"], Name: f.access.Profile}, nil
 }
 
-func (f fakeCloud) Choices(_ context.Context, list providers.List) ([]cloud.Choice, error) {
-	if list != providers.Zones {
+func (f fakeCloud) Choices(_ context.Context, list model.List) ([]cloud.Choice, error) {
+	if list != model.Zones {
 		return nil, errors.New("there is no such list")
 	}
 	return []cloud.Choice{{Value: f.access.Region + "a"}}, nil
@@ -49,7 +49,7 @@ func TestAnswer(t *testing.T) {
 		want wire.Answer
 	}{
 		{"account", wire.Question{Provider: "fake", Profile: "work"}, wire.Answer{Account: cloud.Account{ID: "1", Name: "work"}}},
-		{"choices", wire.Question{Provider: "fake", Region: "r", List: providers.Zones}, wire.Answer{Choices: []cloud.Choice{{Value: "ra"}}}},
+		{"choices", wire.Question{Provider: "fake", Region: "r", List: model.Zones}, wire.Answer{Choices: []cloud.Choice{{Value: "ra"}}}},
 		{"too late", wire.Question{Provider: "fake", Until: time.Now()}, wire.Answer{Error: &cloud.Error{
 			Text: "the cloud did not answer in time", Next: "check the network and its proxy", Unsure: true, Unreachable: true}}},
 		{"no such list", wire.Question{Provider: "fake", List: "x"}, wire.Answer{Error: &cloud.Error{Text: "there is no such list", Unsure: true}}},

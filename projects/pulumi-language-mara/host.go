@@ -14,8 +14,8 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/projects/internal/languagehost"
+	"mara/projects/model/wire"
 	"mara/projects/programs"
-	"mara/projects/pulumi-language-mara/wire"
 )
 
 // host answers the engines' questions to a language host.

@@ -19,7 +19,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/internal/languagehost"
-	"mara/projects/pulumi-language-mara/wire"
+	"mara/projects/model/wire"
 )
 
 func TestParse(t *testing.T) {

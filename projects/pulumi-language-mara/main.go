@@ -21,8 +21,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3"
 
 	"mara/projects/internal/languagehost"
+	"mara/projects/model/wire"
 	"mara/projects/programs"
-	"mara/projects/pulumi-language-mara/wire"
 )
 
 // gcPercent is how much the heap may grow before a collection: programs run for

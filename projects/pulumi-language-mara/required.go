@@ -8,6 +8,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"gopkg.in/yaml.v3"
+	"mara/projects/model"
 
 	"mara/projects/schemas"
 	"mara/providers"
@@ -51,7 +52,7 @@ func plugins(project string) []string {
 	var common []string
 	first := true
 	for _, provider := range providers.All() {
-		if !slices.ContainsFunc(provider.Steps, func(s providers.Step) bool { return s.Project.Name == project }) {
+		if !slices.ContainsFunc(provider.Steps, func(s model.Step) bool { return s.Project.Name == project }) {
 			continue
 		}
 		used := provider.PluginsFor([]string{project})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
+	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/internal/contain"
@@ -41,7 +42,7 @@ func Program(ctx *pulumi.Context) error {
 // normalise decodes what is encoded and checks that the result can be used.
 // Errors never quote the text: it holds credentials.
 func normalise(exported, project string) (string, error) {
-	text, err := projects.DecodeKubeconfig(exported)
+	text, err := model.DecodeKubeconfig(exported)
 	if err == nil {
 		_, err = currentContext(text)
 	}

@@ -6,7 +6,7 @@ package credential
 import (
 	"fmt"
 
-	"mara/projects/password"
+	"mara/projects/model/password"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )

@@ -163,7 +163,7 @@ func (s *Settings) Declares(name string) bool {
 
 // Simulated reports whether the program's clouds are stand-ins.
 func (s *Settings) Simulated() bool {
-	simulated, _ := s.lookup(projects.SimulatedKey)
+	simulated, _ := s.lookup(model.SimulatedKey)
 	return simulated == "true"
 }
 
@@ -250,7 +250,7 @@ func (s *Settings) reject(key config.Key, cause error) {
 // file returns the path of the stack file that holds the project's keys.
 func (s *Settings) file() string {
 	dir := "config/pulumi/"
-	if s.project.Name == projects.SecretsProject {
+	if s.project.Name == model.SecretsProject {
 		dir += "secrets/"
 	}
 	return dir + "Pulumi." + s.stack + ".yaml"

@@ -28,7 +28,7 @@ type bundle struct {
 // Program makes the namespaces and their Secrets.
 func Program(ctx *pulumi.Context) error {
 	s := settings.New(ctx, projects.Secrets())
-	left, _ := ctx.GetConfig(projects.WithoutKey)
+	left, _ := ctx.GetConfig(model.WithoutKey)
 	bundles, err := collect(s, strings.Split(left, ","))
 	if err != nil {
 		return err

@@ -19,9 +19,9 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"mara/projects/model"
 
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 // anyRegion is the default region: credentials and the list of regions are the same
@@ -86,12 +86,12 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 }
 
 // Choices implements cloud.Client.
-func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
+func (c *Client) Choices(ctx context.Context, list model.List) ([]cloud.Choice, error) {
 	return cloud.Lists{
-		providers.Regions:            c.regions,
-		providers.Zones:              c.zones,
-		providers.KubernetesVersions: c.versions,
-		providers.NodeTypes:          c.nodeTypes,
+		model.Regions:            c.regions,
+		model.Zones:              c.zones,
+		model.KubernetesVersions: c.versions,
+		model.NodeTypes:          c.nodeTypes,
 	}.Choices(ctx, list, explain)
 }
 

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/providers/cloud/awscloud"
 )
 
@@ -77,7 +77,7 @@ func TestAccount(t *testing.T) {
 func TestEmptyList(t *testing.T) {
 	t.Parallel()
 	const none = `<DescribeRegionsResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><regionInfo/></DescribeRegionsResponse>`
-	_, err := client(t, aws(t, map[string]string{"DescribeRegions": none})).Choices(t.Context(), providers.Regions)
+	_, err := client(t, aws(t, map[string]string{"DescribeRegions": none})).Choices(t.Context(), model.Regions)
 	if err == nil || err.Error() != "the list of regions is empty" {
 		t.Errorf("got %v", err)
 	}
@@ -124,11 +124,11 @@ func TestChoices(t *testing.T) {
 			<item><instanceType>m7i.large</instanceType></item>
 			</instanceTypeSet></DescribeInstanceTypesResponse>`,
 	}))
-	for list, want := range map[providers.List][]cloud.Choice{
-		providers.Regions:            {{Value: "eu-north-1"}, {Value: "us-east-1"}},
-		providers.Zones:              {{Value: "eu-north-1a"}, {Value: "eu-north-1b"}},
-		providers.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35", Note: "EKS's default"}, {Value: "1.9", Note: "extended support, for a fee"}},
-		providers.NodeTypes:          {{Value: "m7i.large"}, {Value: "c6i.large", Note: "2 vCPU, 4 GiB"}, {Value: "m6i.large", Note: "2 vCPU, 8 GiB"}, {Value: "t3.xlarge", Note: "4 vCPU, 16 GiB"}},
+	for list, want := range map[model.List][]cloud.Choice{
+		model.Regions:            {{Value: "eu-north-1"}, {Value: "us-east-1"}},
+		model.Zones:              {{Value: "eu-north-1a"}, {Value: "eu-north-1b"}},
+		model.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35", Note: "EKS's default"}, {Value: "1.9", Note: "extended support, for a fee"}},
+		model.NodeTypes:          {{Value: "m7i.large"}, {Value: "c6i.large", Note: "2 vCPU, 4 GiB"}, {Value: "m6i.large", Note: "2 vCPU, 8 GiB"}, {Value: "t3.xlarge", Note: "4 vCPU, 16 GiB"}},
 	} {
 		got, err := c.Choices(t.Context(), list)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -160,7 +160,7 @@ func TestOffers(t *testing.T) {
 	})
 	access.Region = "us-est-1"
 	c := client(t, access).(cloud.Catalogue)
-	for list, want := range map[providers.List][]string{providers.Regions: {"us-east-1"}, providers.NodeTypes: {"g5.xlarge", "t3.large"}} {
+	for list, want := range map[model.List][]string{model.Regions: {"us-east-1"}, model.NodeTypes: {"g5.xlarge", "t3.large"}} {
 		got, err := c.Offers(t.Context(), list, []string{"us-est-1"})
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", list, err, diff)
@@ -186,7 +186,7 @@ func TestOffersOfZones(t *testing.T) {
 			<item><instanceType>t2.large</instanceType><location>us-east-1a</location></item>
 			<item><instanceType>t2.large</instanceType><location>us-east-1e</location></item></instanceTypeOfferingSet></DescribeInstanceTypeOfferingsResponse>`)
 	})
-	got, err := client(t, access).(cloud.Catalogue).Offers(t.Context(), providers.NodeTypes, []string{"us-east-1a", "us-east-1e", "us-east-9z"})
+	got, err := client(t, access).(cloud.Catalogue).Offers(t.Context(), model.NodeTypes, []string{"us-east-1a", "us-east-1e", "us-east-9z"})
 	if diff := cmp.Diff([]string{"t2.large"}, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}

@@ -12,22 +12,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"mara/projects/model"
 
 	"mara/config/lists"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 // Offers implements cloud.Catalogue.
-func (c *Client) Offers(ctx context.Context, list providers.List, places []string) ([]string, error) {
+func (c *Client) Offers(ctx context.Context, list model.List, places []string) ([]string, error) {
 	switch list {
-	case providers.NodeTypes:
+	case model.NodeTypes:
 		names, err := c.offerings(ctx, places)
 		if err != nil {
 			return nil, explain(err)
 		}
 		return names, nil
-	case providers.Regions: // the configured one may not exist
+	case model.Regions: // the configured one may not exist
 		home := Client{c.config.Copy()}
 		home.config.Region = homeOf(c.config.Region)
 		c = &home

@@ -15,8 +15,8 @@ import (
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 
 	"mara/projects"
+	"mara/projects/model/cloud"
 	"mara/projects/naming"
-	"mara/providers/cloud"
 )
 
 // lingering lists kinds that EC2 still lists for an hour after their deletion. While one

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
+	"mara/projects/model"
 
 	"mara/config/lists"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 // Client asks DigitalOcean.
@@ -88,26 +88,26 @@ func (c *Client) noToken() error {
 }
 
 // Choices implements cloud.Client.
-func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
+func (c *Client) Choices(ctx context.Context, list model.List) ([]cloud.Choice, error) {
 	if err := c.noToken(); err != nil {
 		return nil, err
 	}
 	return cloud.Lists{
-		providers.Regions:            c.regions,
-		providers.KubernetesVersions: c.versions,
-		providers.NodeTypes:          c.sizes,
+		model.Regions:            c.regions,
+		model.KubernetesVersions: c.versions,
+		model.NodeTypes:          c.sizes,
 	}.Choices(ctx, list, func(err error) error { return explain(ctx, err) })
 }
 
 // Offers implements cloud.Catalogue.
-func (c *Client) Offers(ctx context.Context, list providers.List, places []string) ([]string, error) {
+func (c *Client) Offers(ctx context.Context, list model.List, places []string) ([]string, error) {
 	if err := c.noToken(); err != nil {
 		return nil, err
 	}
 	switch list {
-	case providers.NodeTypes:
+	case model.NodeTypes:
 		return c.sizesIn(ctx, places)
-	case providers.KubernetesVersions: // a minor version is a name for its newest patch
+	case model.KubernetesVersions: // a minor version is a name for its newest patch
 		options, _, err := c.api.Kubernetes.GetOptions(ctx)
 		if err != nil {
 			return nil, explain(ctx, err)

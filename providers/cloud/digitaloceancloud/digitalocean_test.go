@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/providers/cloud/digitaloceancloud"
 )
 
@@ -82,10 +82,10 @@ func TestDigitalOcean(t *testing.T) {
 	if account, err := c.Account(t.Context()); err != nil || account.String() != "account Platform as ann@example.com" {
 		t.Errorf("got %s, %v", account, err)
 	}
-	for list, want := range map[providers.List][]cloud.Choice{
-		providers.Regions:            {{Value: "fra1", Note: "Frankfurt 1"}, {Value: "nyc3", Note: "New York 3"}},
-		providers.KubernetesVersions: {{Value: "1.36", Note: "now 1.36.1-do.3"}, {Value: "1.35", Note: "now 1.35.2-do.10"}, {Value: "1.9", Note: "now 1.9.9-do.0"}},
-		providers.NodeTypes:          {{Value: "s-2vcpu-4gb", Note: "2 CPUs, 4 GB, $24 a month"}, {Value: "s-4vcpu-8gb", Note: "4 CPUs, 8 GB, $48 a month"}},
+	for list, want := range map[model.List][]cloud.Choice{
+		model.Regions:            {{Value: "fra1", Note: "Frankfurt 1"}, {Value: "nyc3", Note: "New York 3"}},
+		model.KubernetesVersions: {{Value: "1.36", Note: "now 1.36.1-do.3"}, {Value: "1.35", Note: "now 1.35.2-do.10"}, {Value: "1.9", Note: "now 1.9.9-do.0"}},
+		model.NodeTypes:          {{Value: "s-2vcpu-4gb", Note: "2 CPUs, 4 GB, $24 a month"}, {Value: "s-4vcpu-8gb", Note: "4 CPUs, 8 GB, $48 a month"}},
 	} {
 		got, err := c.Choices(t.Context(), list)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -130,7 +130,7 @@ func TestNoAnswer(t *testing.T) {
 			if !errors.As(err, &reported) || !strings.HasPrefix(reported.Text, tt.text) || !strings.HasPrefix(reported.Next, tt.next) || reported.Unsure != tt.unsure {
 				t.Errorf("got %#v", err)
 			}
-			if _, err := c.Choices(t.Context(), providers.Regions); !errors.As(err, &reported) || !strings.HasPrefix(reported.Text, tt.text) {
+			if _, err := c.Choices(t.Context(), model.Regions); !errors.As(err, &reported) || !strings.HasPrefix(reported.Text, tt.text) {
 				t.Errorf("choices: got %#v", err)
 			}
 		})
@@ -160,7 +160,7 @@ func TestLate(t *testing.T) {
 	c := client(t, "x", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := c.Choices(ctx, providers.Regions); err == nil || err.Error() != "DigitalOcean did not answer in time" {
+	if _, err := c.Choices(ctx, model.Regions); err == nil || err.Error() != "DigitalOcean did not answer in time" {
 		t.Errorf("got %v", err)
 	}
 }

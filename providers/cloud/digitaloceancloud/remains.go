@@ -8,8 +8,8 @@ import (
 	"github.com/digitalocean/godo"
 
 	"mara/projects"
+	"mara/projects/model/cloud"
 	"mara/projects/naming"
-	"mara/providers/cloud"
 )
 
 // pageSize is DigitalOcean's limit of an answer.

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/linode/linodego"
+	"mara/projects/model"
 
 	"mara/config/lists"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 // Client asks Linode.
@@ -71,17 +71,17 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 }
 
 // Choices implements cloud.Client.
-func (c *Client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
+func (c *Client) Choices(ctx context.Context, list model.List) ([]cloud.Choice, error) {
 	return cloud.Lists{
-		providers.Regions:            c.regions,
-		providers.KubernetesVersions: c.versions,
-		providers.NodeTypes:          c.nodeTypes,
+		model.Regions:            c.regions,
+		model.KubernetesVersions: c.versions,
+		model.NodeTypes:          c.nodeTypes,
 	}.Choices(ctx, list, func(err error) error { return explain(ctx, err) })
 }
 
 // Offers implements cloud.Catalogue.
-func (c *Client) Offers(ctx context.Context, list providers.List, places []string) ([]string, error) {
-	if list != providers.NodeTypes {
+func (c *Client) Offers(ctx context.Context, list model.List, places []string) ([]string, error) {
+	if list != model.NodeTypes {
 		choices, err := c.Choices(ctx, list)
 		return cloud.Names(choices), err
 	}

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
 	"mara/projects"
+	"mara/projects/model/cloud"
 	"mara/projects/naming"
-	"mara/providers"
-	"mara/providers/cloud"
 	"mara/providers/cloud/linodecloud"
 )
 
@@ -83,10 +83,10 @@ func TestLinode(t *testing.T) {
 	if account, err := c.Account(t.Context()); err != nil || account.String() != "ann" {
 		t.Errorf("got %s, %v", account, err)
 	}
-	for list, want := range map[providers.List][]cloud.Choice{
-		providers.Regions:            {{Value: "eu-central", Note: "Frankfurt, DE"}, {Value: "us-ord", Note: "Chicago, IL"}},
-		providers.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35"}, {Value: "1.9"}},
-		providers.NodeTypes:          {{Value: "g6-standard-4", Note: "4 CPUs, 8 GB, $48 a month"}},
+	for list, want := range map[model.List][]cloud.Choice{
+		model.Regions:            {{Value: "eu-central", Note: "Frankfurt, DE"}, {Value: "us-ord", Note: "Chicago, IL"}},
+		model.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35"}, {Value: "1.9"}},
+		model.NodeTypes:          {{Value: "g6-standard-4", Note: "4 CPUs, 8 GB, $48 a month"}},
 	} {
 		got, err := c.Choices(t.Context(), list)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -164,7 +164,7 @@ func TestLate(t *testing.T) {
 	c := client(t, "x", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := c.Choices(ctx, providers.Regions); err == nil || err.Error() != "Linode did not answer in time" {
+	if _, err := c.Choices(ctx, model.Regions); err == nil || err.Error() != "Linode did not answer in time" {
 		t.Errorf("got %v", err)
 	}
 }

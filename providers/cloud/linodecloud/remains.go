@@ -8,8 +8,8 @@ import (
 	"github.com/linode/linodego"
 
 	"mara/projects"
+	"mara/projects/model/cloud"
 	"mara/projects/naming"
-	"mara/providers/cloud"
 )
 
 // The types of resources at Linode that bear the label of an environment.

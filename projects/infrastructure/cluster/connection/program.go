@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/internal/settings"
@@ -50,7 +51,7 @@ func Read(file, content, context string) (text, name string, err error) {
 	switch {
 	case content != "":
 		from = "the secret cluster:kubeconfig_content"
-		decoded, err := projects.DecodeKubeconfig(content)
+		decoded, err := model.DecodeKubeconfig(content)
 		if err != nil {
 			return "", "", fmt.Errorf("%s %w", from, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/infrastructure/cluster/connection"
@@ -69,7 +70,7 @@ func TestProgram(t *testing.T) {
 // TestSimulated: a simulation reads no kubeconfig.
 func TestSimulated(t *testing.T) {
 	t.Parallel()
-	result := run(t, map[string]string{"cluster:context": "mine", projects.SimulatedKey: "true"})
+	result := run(t, map[string]string{"cluster:context": "mine", model.SimulatedKey: "true"})
 	if result.Err != nil {
 		t.Fatal(result.Err)
 	}

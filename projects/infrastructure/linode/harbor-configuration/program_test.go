@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/internal/programtest"
@@ -55,7 +56,7 @@ func TestProgram(t *testing.T) {
 		{name: "a preview does nothing", preview: true, public: map[string]bool{"library": true}},
 		{
 			name:   "a simulation does nothing",
-			config: map[string]string{projects.SimulatedKey: "true"},
+			config: map[string]string{model.SimulatedKey: "true"},
 			public: map[string]bool{"library": true},
 		},
 	}

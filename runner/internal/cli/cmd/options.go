@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/discover"
 	"mara/runner/internal/core/request"

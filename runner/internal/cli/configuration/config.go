@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/urfave/cli/v2"
+	"mara/projects/model"
 
 	"mara/config"
 	"mara/projects"
@@ -61,7 +62,7 @@ func (c Configuration) check(name string) error {
 		return &failure.Usage{Text: name + " is a credential, and would be stored in plain text",
 			Next: "set " + variable + " in " + config.EnvironmentFile}
 	}
-	if name == projects.SimulatedKey {
+	if name == model.SimulatedKey {
 		return &failure.Usage{Text: name + " is reserved: the runner sets it in simulations", Next: "use --simulate"}
 	}
 	if wrong := config.Unknown(c.Declared, name); wrong != "" {

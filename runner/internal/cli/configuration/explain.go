@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"mara/projects/model"
 
 	"mara/config"
 	"mara/providers"
@@ -162,7 +163,7 @@ func runReference(_ context.Context, d cmd.Deps, o cmd.Common) error {
 		if err != nil {
 			return err
 		}
-		all, listed = []providers.Provider{p}, p.Projects()
+		all, listed = []model.Provider{p}, p.Projects()
 	}
 	return d.Print(string(providers.Reference(referenceHead, all, listed)))
 }

@@ -2,11 +2,11 @@ package inspect
 
 import (
 	"fmt"
+	"mara/projects/model"
 	"slices"
 	"strings"
 
 	"mara/projects"
-	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 )
@@ -25,7 +25,7 @@ type optionalDocument struct {
 func showOptional(d cmd.Deps, o planOptions) error {
 	of := o.Known().Providers
 	if o.provider.Name != "" {
-		of = []providers.Provider{o.provider}
+		of = []model.Provider{o.provider}
 	}
 	documents := optionalOf(of)
 	table := typeset.Table{Columns: []typeset.Column{
@@ -53,7 +53,7 @@ func showOptional(d cmd.Deps, o planOptions) error {
 }
 
 // optionalOf returns the optional projects with the providers that may have them.
-func optionalOf(of []providers.Provider) []optionalDocument {
+func optionalOf(of []model.Provider) []optionalDocument {
 	documents := []optionalDocument{}
 	for _, project := range projects.Optional() {
 		document := optionalDocument{

@@ -7,10 +7,10 @@ import (
 	"strconv"
 
 	"github.com/urfave/cli/v2"
+	"mara/projects/model"
 
 	"mara/config"
 	"mara/projects/model/operation"
-	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/journal"
@@ -58,7 +58,7 @@ const yamlFormat = "yaml"
 
 type planOptions struct {
 	cmd.Common
-	provider providers.Provider
+	provider model.Provider
 	Format   plan.Format
 	Destroy  bool
 	Learn    bool

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"mara/projects/model"
 
 	"mara/config"
-	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"
@@ -178,7 +178,7 @@ func stackVariable(ctx context.Context, s *session.Session, stack string) (strin
 // Elsewhere than at Pulumi Cloud it does nothing.
 func sealCopy(ctx context.Context, s *session.Session, project, path string) error {
 	service, err := session.Service(ctx, s, s.Settings.Root)
-	if err != nil || service == nil || project == projects.SecretsProject {
+	if err != nil || service == nil || project == model.SecretsProject {
 		return err
 	}
 	sealed, err := vault.Sealed(ctx, s.Vault)

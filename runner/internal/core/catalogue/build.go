@@ -82,7 +82,7 @@ func (b *builder) checkProviders() {
 }
 
 // provider builds a provider; ok is false if its base is unknown.
-func (b *builder) provider(declared config.MaraProvider, common []entry) (p providers.Provider, ok bool) {
+func (b *builder) provider(declared config.MaraProvider, common []entry) (p model.Provider, ok bool) {
 	p, ok = b.base(declared)
 	if !ok {
 		return p, false
@@ -137,7 +137,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p prov
 }
 
 // optional returns the names of optional projects in a provider's list with, and reports the other words in it.
-func (b *builder) optional(with []config.Word, p providers.Provider) (names []config.Word) {
+func (b *builder) optional(with []config.Word, p model.Provider) (names []config.Word) {
 	all := projects.Optional()
 	known := lists.Map(all, projectName)
 	for _, word := range with {
@@ -161,7 +161,7 @@ func (b *builder) optional(with []config.Word, p providers.Provider) (names []co
 }
 
 // lacks returns why a provider cannot have an optional project; "" if it can.
-func lacks(p providers.Provider, project model.Project) string {
+func lacks(p model.Provider, project model.Project) string {
 	if _, ok := p.Optional.Find(project.Name); ok || project.Needs == "" {
 		return ""
 	}
@@ -174,7 +174,7 @@ type naming []model.Project
 
 // name replaces a title or a directory by the name of its project. A word that names no project, or several, stays.
 func (n naming) name(word config.Word) config.Word {
-	if found := projects.Resolve(n, word.Text); word.Text != "" && len(found) == 1 {
+	if found := model.Resolve(n, word.Text); word.Text != "" && len(found) == 1 {
 		word.Text = found[0]
 	}
 	return word
@@ -185,7 +185,7 @@ func (n naming) names(words []config.Word) []config.Word { return lists.Map(word
 func projectName(p model.Project) string { return p.Name }
 
 // base returns the built-in provider that a provider extends, or an empty one.
-func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) {
+func (b *builder) base(declared config.MaraProvider) (model.Provider, bool) {
 	name, extends := declared.Name, declared.Extends
 	builtIn, err := providers.ByName(name.Text)
 	switch {
@@ -199,7 +199,7 @@ func (b *builder) base(declared config.MaraProvider) (providers.Provider, bool) 
 		b.problem(name.Line, "%q cannot be the name of a provider: write small letters, digits and hyphens", name.Text)
 		return builtIn, false
 	}
-	p := providers.Provider{}
+	p := model.Provider{}
 	if extends.Text != "" {
 		if p, err = providers.ByName(extends.Text); err != nil {
 			b.problem(extends.Line, "extends names an %v", err)
@@ -220,24 +220,24 @@ func isName(text string) bool {
 type list struct {
 	*builder
 	provider string
-	steps    []providers.Step
+	steps    []model.Step
 	declared map[string]entry // projects of mara.yaml, by name
 }
 
 func (l *list) find(name string) int {
-	return slices.IndexFunc(l.steps, func(s providers.Step) bool { return s.Project.Name == name })
+	return slices.IndexFunc(l.steps, func(s model.Step) bool { return s.Project.Name == name })
 }
 
 func (l *list) names() []string {
-	return lists.Map(l.steps, providers.Step.Name)
+	return lists.Map(l.steps, model.Step.Name)
 }
 
 // use adds a project to the list: it replaces another project or its own entry, or comes last.
 // A project of the base keeps the edges of the base, unless it declares others.
-func (l *list) use(e entry, base []providers.Step) {
+func (l *list) use(e entry, base []model.Step) {
 	name := e.project.Name
 	edges := needs.Needs{Reads: config.Words(e.Reads), After: config.Words(e.After)}
-	step := providers.Step{Project: e.project, Phase: e.Phase, Needs: edges}
+	step := model.Step{Project: e.project, Phase: e.Phase, Needs: edges}
 	at := l.find(name)
 	if earlier, twice := l.declared[name]; twice {
 		l.problem(e.Line, "the project %q is there twice; the first time is line %d", name, earlier.Line)
@@ -248,19 +248,19 @@ func (l *list) use(e entry, base []providers.Step) {
 			name, l.provider, name)
 		return
 	}
-	model := name
+	replaced := name
 	if e.Replaces.Text != "" {
-		if model = e.Replaces.Text; l.find(model) < 0 {
-			l.problem(e.Replaces.Line, "replaces names %q, which %s does not have%s", model, l.provider,
-				config.DidYouMean(model, l.names()))
+		if replaced = e.Replaces.Text; l.find(replaced) < 0 {
+			l.problem(e.Replaces.Line, "replaces names %q, which %s does not have%s", replaced, l.provider,
+				config.DidYouMean(replaced, l.names()))
 			return
 		}
-		at = l.find(model)
+		at = l.find(replaced)
 	}
-	if i := slices.IndexFunc(base, func(s providers.Step) bool { return s.Project.Name == model }); i >= 0 && !e.Edges {
+	if i := slices.IndexFunc(base, func(s model.Step) bool { return s.Project.Name == replaced }); i >= 0 && !e.Edges {
 		step.Needs = base[i].Needs
 	}
-	if i := slices.IndexFunc(base, func(s providers.Step) bool { return s.Project.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(base, func(s model.Step) bool { return s.Project.Name == name }); i >= 0 {
 		step.When = base[i].When
 	}
 	l.declared[name] = e
@@ -270,8 +270,8 @@ func (l *list) use(e entry, base []providers.Step) {
 	}
 	l.steps = slices.Clone(l.steps)
 	l.steps[at] = step
-	if model != name {
-		l.redirect(e, model)
+	if replaced != name {
+		l.redirect(e, replaced)
 	}
 }
 
@@ -390,8 +390,8 @@ func (l *list) order(orders []config.MaraOrder) {
 
 func (l *list) unknown(word config.Word, key string) {
 	hint := config.DidYouMean(word.Text, l.names())
-	known := providers.Provider{Steps: l.steps}.Projects()
-	if meant := projects.Resolve(known, word.Text); len(meant) > 1 {
+	known := model.Provider{Steps: l.steps}.Projects()
+	if meant := model.Resolve(known, word.Text); len(meant) > 1 {
 		hint = "; it may be " + strings.Join(meant, " or ")
 	}
 	if hint == "" && len(l.steps) > 0 {
@@ -428,8 +428,8 @@ func (l *list) check() {
 }
 
 // sorted returns the list sorted by needs, and otherwise in the listed order. It reports cycles.
-func (l *list) sorted() []providers.Step {
-	var sorted []providers.Step
+func (l *list) sorted() []model.Step {
+	var sorted []model.Step
 	done := map[string]bool{}
 	var path []string
 	var visit func(i int)
@@ -464,14 +464,14 @@ func (l *list) sorted() []providers.Step {
 
 // questions returns the questions of a provider about keys of its projects, and the questions
 // of mara.yaml.
-func questions(p providers.Provider, declared map[string]entry) []providers.Question {
+func questions(p model.Provider, declared map[string]entry) []model.Question {
 	has := func(name string) bool {
-		return name == "" || slices.ContainsFunc(p.Steps, func(s providers.Step) bool {
+		return name == "" || slices.ContainsFunc(p.Steps, func(s model.Step) bool {
 			_, ok := s.Project.Key(name)
 			return ok
 		})
 	}
-	kept := slices.DeleteFunc(slices.Clone(p.Questions), func(q providers.Question) bool {
+	kept := slices.DeleteFunc(slices.Clone(p.Questions), func(q model.Question) bool {
 		return !has(q.Key) || !has(q.DefaultKey) || !has(q.AtLeast) || !has(q.AtMost) || q.When != nil && !has(q.When.Key)
 	})
 	for _, step := range p.Steps {
@@ -482,9 +482,9 @@ func questions(p providers.Provider, declared map[string]entry) []providers.Ques
 			switch {
 			case step.Project.Own == nil:
 			case i >= 0 && e.Config[i].Question != "":
-				kept = append(kept, providers.Question{Key: key.Name, Text: e.Config[i].Question})
+				kept = append(kept, model.Question{Key: key.Name, Text: e.Config[i].Question})
 			case key.Required:
-				kept = append(kept, providers.Question{Key: key.Name, Text: key.Name})
+				kept = append(kept, model.Question{Key: key.Name, Text: key.Name})
 			}
 		}
 	}

@@ -24,7 +24,7 @@ const OwnProvider = "own"
 
 // Catalogue has the projects and providers of a root.
 type Catalogue struct {
-	Providers []providers.Provider
+	Providers []model.Provider
 	Projects  []model.Project // of the providers, each once
 	File      string          // "mara.yaml"; "" when there is none
 
@@ -62,7 +62,7 @@ func LoadMara(mara config.Mara, root, path string) (Catalogue, error) {
 
 // Names returns the names of the providers.
 func (c Catalogue) Names() []string {
-	return lists.Map(c.Providers, func(p providers.Provider) string { return p.Name })
+	return lists.Map(c.Providers, func(p model.Provider) string { return p.Name })
 }
 
 // Default returns the only provider of mara.yaml, or "" if there are several.
@@ -74,17 +74,17 @@ func (c Catalogue) Default() string {
 }
 
 // ByName finds a provider. The error for an unknown name lists the known ones.
-func (c Catalogue) ByName(name string) (providers.Provider, error) {
-	if p, ok := lists.Find(c.Providers, func(p providers.Provider) bool { return p.Name == name }); ok {
+func (c Catalogue) ByName(name string) (model.Provider, error) {
+	if p, ok := lists.Find(c.Providers, func(p model.Provider) bool { return p.Name == name }); ok {
 		return p, nil
 	}
 	known := strings.Join(c.Names(), ", ")
 	if slices.Contains(providers.Names(), name) {
-		return providers.Provider{}, fmt.Errorf("the provider %q is not listed in %s; known: %s; to use it, write there "+
+		return model.Provider{}, fmt.Errorf("the provider %q is not listed in %s; known: %s; to use it, write there "+
 			"below providers:  %s: {}",
 			name, c.File, known, name)
 	}
-	return providers.Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, known,
+	return model.Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, known,
 		config.DidYouMean(name, c.Names()))
 }
 
@@ -95,7 +95,7 @@ func (c Catalogue) Project(name string) (model.Project, bool) {
 
 // Named finds a project by its name, title or directory.
 func (c Catalogue) Named(word string) (model.Project, bool) {
-	if names := projects.Resolve(c.Projects, word); len(names) == 1 {
+	if names := model.Resolve(c.Projects, word); len(names) == 1 {
 		return c.Project(names[0])
 	}
 	return model.Project{}, false

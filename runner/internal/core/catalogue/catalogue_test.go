@@ -194,7 +194,7 @@ hooks:
 	if p.Steps[0].Phase != "base" || p.ClusterProject != "net" || len(p.Hooks) != 1 || p.Hooks[0].Dir != dir {
 		t.Errorf("got %+v", p)
 	}
-	if diff := cmp.Diff([]providers.Question{{Key: "net:size", Text: "How large?"}, {Key: "net:hosts", Text: "net:hosts"}}, p.Questions); diff != "" {
+	if diff := cmp.Diff([]model.Question{{Key: "net:size", Text: "How large?"}, {Key: "net:hosts", Text: "net:hosts"}}, p.Questions); diff != "" {
 		t.Error(diff)
 	}
 	if _, ok := c.Secret("net:token"); !ok || len(c.Keys()) != 2 {
@@ -356,7 +356,7 @@ func TestDescribe(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		want, got := catalogue.Catalogue{Providers: []providers.Provider{p}}, c
+		want, got := catalogue.Catalogue{Providers: []model.Provider{p}}, c
 		got.Providers[0].Name = p.Name
 		if diff := cmp.Diff(lists(want), lists(got)); diff != "" {
 			t.Errorf("%s: %s", p.Name, diff)

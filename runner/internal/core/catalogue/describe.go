@@ -70,7 +70,7 @@ func describeVariable(v config.MaraVariable) any {
 
 // Describe returns a mara.yaml with a provider that has the same plan. It includes the settings
 // of own projects from mara.yaml.
-func Describe(p providers.Provider) (string, error) {
+func Describe(p model.Provider) (string, error) {
 	d := described{Title: p.Title}
 	if base := p.InfraType(); isBuiltIn(base) {
 		d.Extends = base
@@ -96,7 +96,7 @@ func isBuiltIn(name string) bool {
 	return err == nil
 }
 
-func describeStep(step providers.Step) describedStep {
+func describeStep(step model.Step) describedStep {
 	p, d := step.Project, describedStep{Phase: step.Phase, Reads: step.Reads, After: step.After}
 	if p.Own == nil {
 		d.Project = p.Name

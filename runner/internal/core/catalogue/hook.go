@@ -17,7 +17,6 @@ import (
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/providers"
 	"mara/runner/internal/machine/process"
 )
 
@@ -106,7 +105,7 @@ func compile(text string) (*gojq.Code, error) {
 
 // LeftOut returns the own projects whose condition is false, with the reason.
 // A condition sees the provider, the stack and the configuration.
-func LeftOut(p providers.Provider, stack string, file config.StackFile) (map[string]string, error) {
+func LeftOut(p model.Provider, stack string, file config.StackFile) (map[string]string, error) {
 	reasons := map[string]string{}
 	seen := sync.OnceValue(func() map[string]any { return input(p, stack, file) }) // it reads a file for each step
 	for _, step := range p.Steps {
@@ -131,7 +130,7 @@ func LeftOut(p providers.Provider, stack string, file config.StackFile) (map[str
 }
 
 // input returns what a condition sees. Keys that are not set have their defaults.
-func input(p providers.Provider, stack string, file config.StackFile) map[string]any {
+func input(p model.Provider, stack string, file config.StackFile) map[string]any {
 	values := map[string]any{}
 	for _, step := range p.Steps {
 		for _, key := range step.Project.Keys {

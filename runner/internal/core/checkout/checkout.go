@@ -11,7 +11,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/encryption"
@@ -138,7 +137,7 @@ func hasProject(directory, name string) bool {
 }
 
 // hasSecretsFile reports whether a project is the built-in one with the secrets, whose stack file is another one.
-func hasSecretsFile(p model.Project) bool { return p.Own == nil && p.Name == projects.SecretsProject }
+func hasSecretsFile(p model.Project) bool { return p.Own == nil && p.Name == model.SecretsProject }
 
 // NeedsCopies reports whether plain Pulumi would miss values of the project: values of layers
 // and, if its program runs, secrets that the runner stores.
@@ -186,7 +185,7 @@ func (m Maker) manifest(p model.Project, work, stackFiles string) ([]byte, error
 		plugins = append(plugins, map[string]string{"name": name, "path": m.Plugins[name]})
 	}
 	settings := map[string]any{
-		"name": p.Name, "runtime": projects.Runtime,
+		"name": p.Name, "runtime": model.Runtime,
 		"plugins": map[string]any{"providers": plugins},
 	}
 	if stackFiles != "" {

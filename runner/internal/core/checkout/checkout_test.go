@@ -105,8 +105,8 @@ func TestDirThatStandsForOne(t *testing.T) {
 		project model.Project
 		want    map[string]any
 	}{
-		{projects.AWSVPC(), map[string]any{"name": projects.AWSVPC().Name, "runtime": projects.Runtime, "plugins": plugins, "stackConfigDir": to(config.Directory)}},
-		{projects.Secrets(), map[string]any{"name": "secrets", "runtime": projects.Runtime, "plugins": plugins, "stackConfigDir": to(config.Directory + "/secrets")}},
+		{projects.AWSVPC(), map[string]any{"name": projects.AWSVPC().Name, "runtime": model.Runtime, "plugins": plugins, "stackConfigDir": to(config.Directory)}},
+		{projects.Secrets(), map[string]any{"name": "secrets", "runtime": model.Runtime, "plugins": plugins, "stackConfigDir": to(config.Directory + "/secrets")}},
 		{own(t, m, false), map[string]any{"name": "shop", "runtime": "yaml", "main": to("shop/program"), "stackConfigDir": to(config.Directory)}},
 	} {
 		directory, err := m.Directory(test.project, encryption.Copies{})

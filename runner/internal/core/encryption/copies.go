@@ -12,7 +12,6 @@ import (
 
 	"mara/config"
 	"mara/config/files"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/machine/atomicfile"
 )
@@ -465,12 +464,12 @@ func (p *preparation) without() []string {
 // copies renders the working copies.
 func (p *preparation) copies() (Copies, error) {
 	if without := p.without(); len(without) > 0 {
-		config.SetChild(p.secrets.Config(), projects.WithoutKey, scalar(strings.Join(without, ",")))
+		config.SetChild(p.secrets.Config(), model.WithoutKey, scalar(strings.Join(without, ",")))
 	}
 	for _, file := range []stackFile{p.stack, p.secrets} {
 		config.SetChild(file.Config(), config.InfraType, scalar(p.Provider))
 		if p.Simulate != nil {
-			config.SetChild(file.Config(), projects.SimulatedKey, scalar("true"))
+			config.SetChild(file.Config(), model.SimulatedKey, scalar("true"))
 		}
 		file.addTags(p.Tags)
 		file.keepTexts()

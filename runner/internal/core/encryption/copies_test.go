@@ -14,7 +14,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/core/encryption"
 )
@@ -655,7 +654,7 @@ func TestSkippedProjectsNeedNoSecrets(t *testing.T) {
 		{Name: "with-default", Secrets: []model.Secret{{Key: "other:password", Default: "x"}}},
 		{Name: "no-secrets"},
 	}
-	without := read(t, prepare(t, o).Secrets).Config[projects.WithoutKey]
+	without := read(t, prepare(t, o).Secrets).Config[model.WithoutKey]
 	if want := "not-listed,missing"; without != want {
 		t.Errorf("without is %v, want %s", without, want)
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"mara/projects/model"
-	"mara/projects/password"
+	"mara/projects/model/password"
 )
 
 // ErrNoGenerator is the error of a secret that cannot be generated.

@@ -3,9 +3,9 @@ package encryption
 import (
 	"context"
 	"fmt"
+	"mara/projects/model"
 
 	"mara/config"
-	"mara/projects"
 )
 
 // Reseal decrypts every value of a stack file with one sealer, including nested values,
@@ -42,7 +42,7 @@ func Reveal(ctx context.Context, file config.StackFile, sealer Sealer) (map[stri
 func numbered(file config.StackFile) map[string]string {
 	ciphertexts := map[string]string{}
 	for i, ciphertext := range file.Ciphertexts() {
-		ciphertexts[fmt.Sprintf("%s:value%d", projects.SecretsProject, i)] = ciphertext
+		ciphertexts[fmt.Sprintf("%s:value%d", model.SecretsProject, i)] = ciphertext
 	}
 	return ciphertexts
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"mara/projects/model"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,6 @@ import (
 
 	"mara/config"
 	"mara/config/files"
-	"mara/projects"
 	"mara/runner/internal/machine/process"
 )
 
@@ -59,10 +59,10 @@ func NewService(ctx context.Context, o ServiceOptions) (*Service, error) {
 	}
 	s := &Service{
 		command: o.Command, env: process.Environ(env), dir: o.Dir, scheme: o.Scheme,
-		stack: organization + "/" + projects.SecretsProject + "/" + o.Stack,
+		stack: organization + "/" + model.SecretsProject + "/" + o.Stack,
 		file:  filepath.Join(o.Dir, "Pulumi."+o.Stack+".yaml"),
 	}
-	manifest := []byte("name: " + projects.SecretsProject + "\nruntime: go\n")
+	manifest := []byte("name: " + model.SecretsProject + "\nruntime: go\n")
 	if err := os.WriteFile(filepath.Join(o.Dir, "Pulumi.yaml"), manifest, 0o600); err != nil {
 		return nil, err
 	}

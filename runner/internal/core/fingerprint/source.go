@@ -14,7 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config/files"
-	"mara/projects/gomodule"
+	"mara/projects/model/gomodule"
 )
 
 // Source is where the program of a user's project comes from.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"mara/projects/model"
+	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
-	"mara/providers/cloud"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/feature/kind/containers"

@@ -9,10 +9,8 @@ import (
 	"log/slog"
 
 	"mara/config"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/providers"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/executor"
 	"mara/runner/internal/core/stacks"
@@ -24,7 +22,7 @@ import (
 // Hooks are those of one environment.
 type Hooks struct {
 	Stacks     *stacks.Set
-	Provider   providers.Provider
+	Provider   model.Provider
 	Values     config.Values // the configuration, with the defaults of keys
 	Stack      string
 	Root       string                                        // of the configuration
@@ -127,7 +125,7 @@ func (h Hooks) ClusterKubeconfig(ctx context.Context, project string) ([]byte, e
 		return nil, nil
 	}
 	h.Masker.Add(text)
-	text, err = projects.DecodeKubeconfig(text)
+	text, err = model.DecodeKubeconfig(text)
 	if err != nil {
 		return nil, fmt.Errorf("the output kubeconfig %w", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/providers"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/kube/kubeapi"
@@ -92,7 +91,7 @@ func (h Hooks) growInCluster(ctx context.Context, op operation.Operation, wanted
 
 // VolumesOf returns how the volumes of a project are to be. That is not known where the user's own values of a chart may say
 // something else.
-func VolumesOf(p model.Project, provider providers.Provider, values config.Values) (wanted volumes.Wanted, known bool) {
+func VolumesOf(p model.Project, provider model.Provider, values config.Values) (wanted volumes.Wanted, known bool) {
 	wanted = volumes.Wanted{Namespace: p.Namespace, Size: p.Volumes.Size, Class: p.Volumes.Class}
 	if p.Volumes.Key == "" {
 		return wanted, true

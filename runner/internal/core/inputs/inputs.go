@@ -13,7 +13,6 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/engine"
@@ -96,7 +95,7 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	step = Planned(s, step)
 	project := step.Project
 	subject := fingerprint.Subject{Config: configOf(s, project), Plan: step.Needs}
-	if project.Own == nil && project.Name != projects.SecretsProject {
+	if project.Own == nil && project.Name != model.SecretsProject {
 		return subject, nil
 	}
 	made, _ := os.ReadFile(s.Directory.Secrets(s.Settings.Stack.Text)) // only a simulation has it

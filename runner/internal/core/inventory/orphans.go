@@ -12,7 +12,6 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/projects/model"
-	"mara/providers"
 	"mara/runner/internal/core/discover"
 	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/plan"
@@ -143,7 +142,7 @@ func parse(state json.RawMessage) (d deployment, err error) {
 func (d deployment) key() string { return d.Provider.State.Salt + d.Provider.State.EncryptedKey }
 
 // Plan returns a plan of the orphans, each after the orphans that it reads.
-func (u Unclaimed) Plan(provider providers.Provider) (plan.Plan, error) {
+func (u Unclaimed) Plan(provider model.Provider) (plan.Plan, error) {
 	left := slices.Clone(u.Orphans)
 	made := provider
 	made.Steps = nil
@@ -152,7 +151,7 @@ func (u Unclaimed) Plan(provider providers.Provider) (plan.Plan, error) {
 		i := max(0, slices.IndexFunc(left, func(o Orphan) bool { // 0 in a cycle
 			return !slices.ContainsFunc(o.Reads, func(read string) bool { return !done[read] })
 		}))
-		step := providers.Step{Project: model.Project{Name: left[i].Project, Title: left[i].Project}}
+		step := model.Step{Project: model.Project{Name: left[i].Project, Title: left[i].Project}}
 		step.Reads = slices.DeleteFunc(slices.Clone(left[i].Reads), func(read string) bool { return !done[read] })
 		made.Steps = append(made.Steps, step)
 		done[left[i].Project] = true

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"mara/config/lists"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/machine/failure"
 )

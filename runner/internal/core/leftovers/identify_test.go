@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/core/stacks"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"mara/config/lists"
+	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
-	"mara/providers/cloud"
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/stacks"

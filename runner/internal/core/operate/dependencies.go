@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
@@ -25,7 +24,7 @@ import (
 
 // withoutDependencies returns the runtimes whose programs have nothing to install: Go fetches
 // its modules during a build.
-func withoutDependencies() []string { return []string{"", "yaml", "go", projects.Runtime} }
+func withoutDependencies() []string { return []string{"", "yaml", "go", model.Runtime} }
 
 // dependencyFiles returns the files that list dependencies in the other runtimes.
 func dependencyFiles() []string {

@@ -3,12 +3,12 @@ package operate
 import (
 	"context"
 	"errors"
+	"mara/projects/model"
 	"slices"
 	"sync"
 	"time"
 
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/session"
 )
@@ -29,7 +29,7 @@ func newCloudWatch(s *session.Session) (w cloudWatch) {
 	if clouds == nil || s.Options.Simulation.On {
 		return w
 	}
-	i := slices.IndexFunc(p.Plugins, func(plugin providers.Plugin) bool { return plugin.Name == p.InfraType() })
+	i := slices.IndexFunc(p.Plugins, func(plugin model.Plugin) bool { return plugin.Name == p.InfraType() })
 	if i < 0 || len(p.Account.Credentials) == 0 {
 		return w
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/core/event"
 )
 

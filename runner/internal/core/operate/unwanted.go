@@ -2,10 +2,10 @@ package operate
 
 import (
 	"context"
+	"mara/projects/model"
 	"slices"
 
 	"mara/config/lists"
-	"mara/providers"
 )
 
 // warnOfUnwanted warns of projects that their condition takes out of the environment: of one that is still deployed, and
@@ -23,7 +23,7 @@ func (j *job) warnOfUnwanted(context.Context) error {
 				j.s.Command("destroy --only "+name))
 		default:
 			for _, step := range j.w.plan.Steps {
-				declared, ok := lists.Find(j.s.Provider.Steps, func(s providers.Step) bool { return s.Name() == step.Project.Name })
+				declared, ok := lists.Find(j.s.Provider.Steps, func(s model.Step) bool { return s.Name() == step.Project.Name })
 				if ok && step.Project.Own != nil && slices.Contains(declared.Reads, name) {
 					j.warn("%s reads %s, which is not part of this environment (%s) and not deployed: its program has to do "+
 						"without", step.Project.Name, name, out.Reason)

@@ -14,10 +14,8 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/needs"
-	"mara/providers"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -58,7 +56,7 @@ type Plan struct {
 
 // New makes the plan of a provider. A name that is listed twice, and a project that
 // is not listed behind all that it needs, are errors.
-func New(p providers.Provider) (Plan, error) {
+func New(p model.Provider) (Plan, error) {
 	plan := Plan{Provider: p.Name, Title: p.Title}
 	phases := phasesOf(p.Steps)
 	for i, step := range p.Steps {
@@ -101,9 +99,9 @@ func (p Plan) Reverse() Plan {
 
 // phasesOf returns the phases of steps: the declared one, else by the place before or after
 // the project secrets. Without that project they have none.
-func phasesOf(steps []providers.Step) []Phase {
+func phasesOf(steps []model.Step) []Phase {
 	phases := make([]Phase, len(steps))
-	secrets := slices.IndexFunc(steps, func(s providers.Step) bool { return s.Project.Name == projects.SecretsProject })
+	secrets := slices.IndexFunc(steps, func(s model.Step) bool { return s.Project.Name == model.SecretsProject })
 	for i, step := range steps {
 		switch {
 		case step.Phase != "":
@@ -157,7 +155,7 @@ func (p Plan) Names() []string {
 
 // Project finds a project by its name, title or directory.
 func (p Plan) Project(word string) (model.Project, error) {
-	found := projects.Resolve(lists.Map(p.Steps, func(step Step) model.Project { return step.Project }), word)
+	found := model.Resolve(lists.Map(p.Steps, func(step Step) model.Project { return step.Project }), word)
 	switch len(found) {
 	case 0:
 		return model.Project{}, &failure.Usage{
@@ -177,7 +175,7 @@ func (p Plan) Project(word string) (model.Project, error) {
 func (p Plan) ReadsSecrets(isSet func(key string) bool) bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {
 		reads := func(secret model.Secret) bool { return secret.Own && (!secret.Optional || isSet(secret.Key)) }
-		return s.Project.Name == projects.SecretsProject || slices.ContainsFunc(s.Project.Secrets, reads)
+		return s.Project.Name == model.SecretsProject || slices.ContainsFunc(s.Project.Secrets, reads)
 	})
 }
 

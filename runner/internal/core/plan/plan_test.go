@@ -15,12 +15,12 @@ import (
 )
 
 // provider makes one from lines of "name reads... / after...".
-func provider(lines ...string) providers.Provider {
-	p := providers.Provider{Infrastructure: model.Infrastructure{Name: "test", Title: "Test"}}
+func provider(lines ...string) model.Provider {
+	p := model.Provider{Infrastructure: model.Infrastructure{Name: "test", Title: "Test"}}
 	for _, line := range lines {
 		before, after, _ := strings.Cut(line, "/")
 		words := strings.Fields(before)
-		p.Steps = append(p.Steps, providers.Step{
+		p.Steps = append(p.Steps, model.Step{
 			Project: model.Project{Name: words[0], Path: "group/" + words[0], Title: strings.ToUpper(words[0])},
 			Needs:   needs.Needs{Reads: words[1:], After: strings.Fields(after)},
 		})
@@ -29,7 +29,7 @@ func provider(lines ...string) providers.Provider {
 }
 
 // mustNew returns the plan of a provider.
-func mustNew(t *testing.T, p providers.Provider) Plan {
+func mustNew(t *testing.T, p model.Provider) Plan {
 	t.Helper()
 	plan, err := New(p)
 	if err != nil {
@@ -196,7 +196,7 @@ func TestMistakesProperty(t *testing.T) {
 	}
 }
 
-func wantError(t *testing.T, p providers.Provider, want string) {
+func wantError(t *testing.T, p model.Provider, want string) {
 	t.Helper()
 	if _, err := New(p); err == nil || !strings.Contains(err.Error(), want) {
 		t.Fatalf("got %v, want %q", err, want)
@@ -204,10 +204,10 @@ func wantError(t *testing.T, p providers.Provider, want string) {
 }
 
 // randomProvider makes a provider whose edges point backwards.
-func randomProvider(random *rand.Rand) providers.Provider {
-	var p providers.Provider
+func randomProvider(random *rand.Rand) model.Provider {
+	var p model.Provider
 	for i := range 2 + random.IntN(12) {
-		step := providers.Step{Project: model.Project{Name: fmt.Sprintf("p%d", i), Path: fmt.Sprintf("g%d/p%d", i/3, i)}}
+		step := model.Step{Project: model.Project{Name: fmt.Sprintf("p%d", i), Path: fmt.Sprintf("g%d/p%d", i/3, i)}}
 		for j := range i {
 			switch random.IntN(4) {
 			case 0:

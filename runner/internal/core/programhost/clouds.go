@@ -11,9 +11,8 @@ import (
 
 	"mara/projects"
 	"mara/projects/model"
-	"mara/projects/pulumi-language-mara/wire"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
+	"mara/projects/model/wire"
 	"mara/runner/internal/machine/process"
 )
 
@@ -46,13 +45,13 @@ func (c client) Account(ctx context.Context) (cloud.Account, error) {
 }
 
 // Choices implements cloud.Client.
-func (c client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
+func (c client) Choices(ctx context.Context, list model.List) ([]cloud.Choice, error) {
 	said, err := c.ask(ctx, wire.Question{List: list})
 	return said.Choices, err
 }
 
 // Offers implements cloud.Catalogue.
-func (c client) Offers(ctx context.Context, list providers.List, places []string) ([]string, error) {
+func (c client) Offers(ctx context.Context, list model.List, places []string) ([]string, error) {
 	said, err := c.ask(ctx, wire.Question{List: list, Offers: true, In: places})
 	return said.Offers, err
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 // askAWS returns a client of AWS whose host a script plays.
@@ -38,7 +38,7 @@ echo '{"account":{"id":"1","name":"me","clock_ahead":1000},"choices":[{"value":"
 	if diff := cmp.Diff(cloud.Account{ID: "1", Name: "me", ClockAhead: 1000}, who); err != nil || diff != "" {
 		t.Errorf("%v: %s", err, diff)
 	}
-	choices, err := client.Choices(t.Context(), providers.Zones)
+	choices, err := client.Choices(t.Context(), model.Zones)
 	if diff := cmp.Diff([]cloud.Choice{{Value: "a", Note: "b"}}, choices); err != nil || diff != "" {
 		t.Errorf("%v: %s", err, diff)
 	}

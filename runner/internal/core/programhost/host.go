@@ -15,14 +15,14 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
+	"mara/projects/model"
 
-	"mara/projects"
-	"mara/projects/pulumi-language-mara/wire"
+	"mara/projects/model/wire"
 	"mara/runner/internal/machine/process"
 )
 
 // name is the file name of the host.
-const name = "pulumi-language-" + projects.Runtime
+const name = "pulumi-language-" + model.Runtime
 
 // variable is the environment variable with the addresses of running language hosts.
 const variable = "PULUMI_DEBUG_LANGUAGES"
@@ -142,7 +142,7 @@ func (h *Host) Attach(env map[string]string) error {
 	if h.err != nil {
 		return h.err
 	}
-	attach := fmt.Sprintf("%s:%d", projects.Runtime, h.hello.Port)
+	attach := fmt.Sprintf("%s:%d", model.Runtime, h.hello.Port)
 	if others := env[variable]; others != "" {
 		attach += "," + others
 	}

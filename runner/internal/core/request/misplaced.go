@@ -8,14 +8,13 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/projects/model"
-	"mara/providers"
 )
 
 // Misplaced finds keys in the stack file that no project of the provider reads: keys that have the name of a project's
 // directory instead of the project's are problems, keys of other providers are doubts. Layers may hold the keys of
 // several providers. keys are the declared keys of the request.
 func (r Request) Misplaced(
-	provider providers.Provider, keys []config.Key, file config.StackFile,
+	provider model.Provider, keys []config.Key, file config.StackFile,
 ) (problems, doubts []config.Problem) {
 	declared := map[string]bool{}
 	for _, key := range keys {
@@ -39,7 +38,7 @@ func (r Request) Misplaced(
 }
 
 // ownerElsewhere returns the project of other providers that reads a key; "" if one of the provider reads it, too.
-func (r Request) ownerElsewhere(provider providers.Provider, key string) string {
+func (r Request) ownerElsewhere(provider model.Provider, key string) string {
 	reads := func(p model.Project) bool {
 		_, ok := p.Key(key)
 		return ok
@@ -52,7 +51,7 @@ func (r Request) ownerElsewhere(provider providers.Provider, key string) string 
 }
 
 // keyOfDirectory returns the declared key of an own project whose directory has the name of a key's namespace, or "".
-func keyOfDirectory(provider providers.Provider, name string, declared map[string]bool) string {
+func keyOfDirectory(provider model.Provider, name string, declared map[string]bool) string {
 	namespace, rest, _ := strings.Cut(name, ":")
 	for _, project := range provider.Own() {
 		if meant := project.Name + ":" + rest; path.Base(project.Path) == namespace && declared[meant] {
@@ -65,7 +64,7 @@ func keyOfDirectory(provider providers.Provider, name string, declared map[strin
 // MisplacedOwn finds keys in the stack file next to a project that nobody reads: one that the program does not declare,
 // one of another project or of a directory, and one that had the project's name before it was renamed.
 func (r Request) MisplacedOwn(
-	provider providers.Provider, project model.Project, keys []config.Key, file config.StackFile,
+	provider model.Provider, project model.Project, keys []config.Key, file config.StackFile,
 ) (doubts []config.Problem) {
 	declared := map[string]bool{}
 	for _, key := range keys {

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+	"mara/projects/model"
 
 	"mara/config"
-	"mara/providers"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
@@ -135,20 +135,20 @@ func WriteRecord(file string, record any) error {
 }
 
 // ProviderOf returns the named provider, or else the only provider of mara.yaml.
-func (r Request) ProviderOf(name config.Value) (providers.Provider, error) {
+func (r Request) ProviderOf(name config.Value) (model.Provider, error) {
 	known := r.Known()
 	if !name.IsSet() {
 		name = r.onlyProvider()
 	}
 	if !name.IsSet() {
-		return providers.Provider{}, &config.FlagError{
+		return model.Provider{}, &config.FlagError{
 			Flag: "--provider", Text: "no provider is named; known: " + strings.Join(known.Names(), ", "),
 			Next: "name it with -p NAME, or with " + config.InfraType + " in the stack configuration",
 		}
 	}
 	provider, err := known.ByName(name.Text)
 	if err != nil {
-		return providers.Provider{}, name.Wrong(err.Error(), "`runner providers` lists them")
+		return model.Provider{}, name.Wrong(err.Error(), "`runner providers` lists them")
 	}
 	return provider, nil
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"mara/config"
+	"mara/projects/model/cloud"
 	"mara/providers"
-	"mara/providers/cloud"
 )
 
 // locating is the client of a cloud that locates resources.

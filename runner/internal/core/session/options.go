@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"mara/config"
+	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
-	"mara/providers/cloud"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/vault"

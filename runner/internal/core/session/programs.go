@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"mara/projects/model"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,9 +11,7 @@ import (
 	"sync"
 
 	"mara/config/lists"
-	"mara/projects"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/core/engine"
 	"mara/runner/internal/core/programhost"
 	"mara/runner/internal/feature/doctor/preflight"
@@ -71,7 +70,7 @@ func (d Deps) ProgramHost() (string, error) {
 // findPlugins finds the resource providers that come with the runner, by name: Pulumi can neither download them nor
 // guess where they are. One that is not there may be on the PATH, where Pulumi looks by itself; that it is nowhere is a
 // matter of the preflight checks. Simulated clouds do without.
-func findPlugins(provider providers.Provider, directories []string) map[string]string {
+func findPlugins(provider model.Provider, directories []string) map[string]string {
 	found := map[string]string{}
 	for _, name := range provider.BundledPlugins {
 		for _, directory := range slices.Backward(directories) { // the first has the last word
@@ -94,7 +93,7 @@ func linkHosts(s *Session) error {
 	env := s.Options.Sources.File.Merge(s.Options.Sources.Process)
 	for _, project := range s.Provider.Own() {
 		runtime := project.Own.Runtime
-		if runtime == projects.Runtime {
+		if runtime == model.Runtime {
 			continue
 		}
 		host, ok := preflight.LanguageHost(runtime, preflight.PulumiHome(env), env)

@@ -14,7 +14,6 @@ import (
 	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
-	"mara/providers"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/checkout"
 	"mara/runner/internal/core/encryption"
@@ -110,7 +109,7 @@ func (s *Session) usePlanOf(named config.Value) (err error) {
 
 // WithoutUnwanted removes from a plan the projects whose own condition does not
 // hold, and the projects that the environment's description skips.
-func WithoutUnwanted(p plan.Plan, provider providers.Provider, settings config.Settings) (plan.Plan, error) {
+func WithoutUnwanted(p plan.Plan, provider model.Provider, settings config.Settings) (plan.Plan, error) {
 	unwanted, err := catalogue.LeftOut(provider, settings.Stack.Text, settings.Config)
 	if err == nil {
 		err = addSkipped(unwanted, p, settings.Described.Skip)
@@ -250,9 +249,9 @@ func (s *Session) ResolveToOperate() error {
 // Validate holds the configuration against what the projects declare. A simulation makes up what is missing.
 func (s *Session) Validate() error {
 	file := s.Settings.Config
-	if _, ok := file.Lookup(projects.SimulatedKey); ok {
+	if _, ok := file.Lookup(model.SimulatedKey); ok {
 		const text = "is the runner's own: it tells programs that they are simulated; use --simulate"
-		return &config.Error{Problems: []config.Problem{file.Problem(projects.SimulatedKey, text)}}
+		return &config.Error{Problems: []config.Problem{file.Problem(model.SimulatedKey, text)}}
 	}
 	var broken []config.Problem
 	for _, project := range NarrowProvider(s.Provider, s.Options.Selection).Own() {
@@ -271,7 +270,7 @@ func (s *Session) Validate() error {
 	if err != nil {
 		return err
 	}
-	sealed, unsealed := projects.Unsealed(file, s.Options.Known().Secrets())
+	sealed, unsealed := model.Unsealed(file, s.Options.Known().Secrets(), projects.CredentialVariable)
 	judged, doubts := s.Provider.Judge(file, filepath.Join(s.Settings.Root, config.Directory))
 	misplaced, foreign := s.Options.Misplaced(s.Provider, declared, file)
 	invalid := sealed.Validate(declared, missing)
@@ -323,7 +322,7 @@ func withoutInvalid(found []config.Problem, invalid error) []config.Problem {
 
 // NarrowProvider reduces a provider to the needs of the selected projects. It returns the whole provider if the
 // selection is wrong; another check reports that.
-func NarrowProvider(p providers.Provider, selection plan.Selection) providers.Provider {
+func NarrowProvider(p model.Provider, selection plan.Selection) model.Provider {
 	selected, err := plan.New(p)
 	if err == nil {
 		selected, err = plan.Select(selected, selection)
@@ -357,7 +356,7 @@ func (s *Session) unresolved(first error) error {
 }
 
 // missingAll returns an error that lists all that an environment of a provider needs if it has no file at all.
-func (s *Session) missingAll(stack string, provider providers.Provider) error {
+func (s *Session) missingAll(stack string, provider model.Provider) error {
 	stack = cmp.Or(stack, "NAME")
 	var err error
 	if s.Plan, err = plan.New(provider); err != nil {

@@ -16,7 +16,7 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/providers"
+	"mara/projects/model"
 	"mara/runner/internal/core/checkout"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"
@@ -48,7 +48,7 @@ type Session struct {
 
 	// Known once the settings are resolved.
 	Settings  config.Settings
-	Provider  providers.Provider // zero if none is named yet
+	Provider  model.Provider // zero if none is named yet
 	Plan      plan.Plan
 	Env       map[string]string // of Pulumi and its plugins
 	Directory layout.Runner

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
+	"mara/projects/model"
 
-	"mara/projects"
 	"mara/projects/model/needs"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
@@ -117,7 +117,7 @@ func checkWorkingCopy(t *testing.T, dir, project, stackFile string) {
 	if err == nil {
 		err = json.Unmarshal(content, &settings)
 	}
-	if err != nil || settings.Name != project || settings.Runtime != projects.Runtime {
+	if err != nil || settings.Name != project || settings.Runtime != model.Runtime {
 		t.Errorf("Pulumi.yaml: %v, %s", err, content)
 	}
 	content, err = os.ReadFile(filepath.Join(dir, "Pulumi.dev.yaml"))

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"mara/projects"
+	"mara/projects/model"
 )
 
 // Encryption says how a state's secrets are to be encrypted.
@@ -56,7 +56,7 @@ func (e *Set) Unclaimed() []string {
 
 // holdsKey reports whether a stack at a service is there for its key alone, which encrypts the secrets of the files.
 func (e AtService) holdsKey(project string) bool {
-	return e.options.Service != nil && project == projects.SecretsProject && e.Summary(project).Resources == 0
+	return e.options.Service != nil && project == model.SecretsProject && e.Summary(project).Resources == 0
 }
 
 // listed lists all projects with a stack of the environment's name.

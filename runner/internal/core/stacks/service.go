@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"mara/projects/model"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
-	"mara/projects"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/pulumicli/wire"
 )
@@ -113,7 +113,7 @@ func (c copies) askService(ctx context.Context, projects []string, question wire
 func (c copies) countAtService(ctx context.Context, summaries map[string]Summary) error {
 	var names []string
 	for project, summary := range summaries {
-		ours := c.options.Projects == nil || slices.Contains(c.options.Projects, project) || project == projects.SecretsProject
+		ours := c.options.Projects == nil || slices.Contains(c.options.Projects, project) || project == model.SecretsProject
 		if summary.Exists && ours {
 			names = append(names, project)
 		}
@@ -314,7 +314,7 @@ func SealFor(ctx context.Context, service Service, stack string, file []byte, se
 
 // sealCopy encrypts what a project reads of the shared files with the key of its stack, once, in its working copy.
 func (e AtService) sealCopy(ctx context.Context, project, path string) error {
-	if e.options.Service == nil || e.options.Sealed == nil || project == projects.SecretsProject {
+	if e.options.Service == nil || e.options.Sealed == nil || project == model.SecretsProject {
 		return nil
 	}
 	sealed, err := e.options.Sealed(ctx)

@@ -14,9 +14,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"gopkg.in/yaml.v3"
+	"mara/projects/model"
 
 	"mara/config/lists"
-	"mara/projects"
 	"mara/runner/internal/core/pulumicli/wire"
 )
 
@@ -102,7 +102,7 @@ func (c copies) workingCopy(project string) (string, error) {
 	}
 	settings, err := json.Marshal(workspace.Project{
 		Name:    tokens.PackageName(project),
-		Runtime: workspace.NewProjectRuntimeInfo(projects.Runtime, nil),
+		Runtime: workspace.NewProjectRuntimeInfo(model.Runtime, nil),
 		Plugins: c.plugins(),
 	})
 	if err != nil {
@@ -138,7 +138,7 @@ func (c copies) stackFile(project string) []byte {
 	if directory, ok := c.options.Directories[project]; ok {
 		return directory.StackFile
 	}
-	if project == projects.SecretsProject {
+	if project == model.SecretsProject {
 		return c.options.SecretsFile
 	}
 	return c.options.StackFile

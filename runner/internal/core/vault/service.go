@@ -5,12 +5,12 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"mara/projects/model"
 	"path/filepath"
 	"regexp"
 	"slices"
 
 	"mara/config"
-	"mara/projects"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/machine/atomicfile"
@@ -168,7 +168,7 @@ func openServiceKey(ctx context.Context, v *Vault) (encryption.Sealer, error) {
 	if err != nil || service == nil {
 		return nil, err
 	}
-	stack, err := keyStack(ctx, v, projects.SecretsProject, v.stack())
+	stack, err := keyStack(ctx, v, model.SecretsProject, v.stack())
 	return serviceSealer{service, stack}, err
 }
 

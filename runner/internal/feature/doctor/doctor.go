@@ -16,7 +16,6 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/projects/model"
-	"mara/providers"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"
 	"mara/runner/internal/core/environments"
@@ -39,9 +38,9 @@ type Options struct {
 type Examination struct {
 	Options    Options
 	Session    *session.Session
-	Provider   providers.Provider // the zero value if none is chosen
-	plan       plan.Plan          // the selected projects
-	unresolved error              // why stack, provider or configuration are not known
+	Provider   model.Provider // the zero value if none is chosen
+	plan       plan.Plan      // the selected projects
+	unresolved error          // why stack, provider or configuration are not known
 }
 
 // Examine finds out which environment is meant. A wrong flag is wrong usage,

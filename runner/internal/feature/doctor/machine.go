@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"mara/projects/model"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/projects/schemas"
-	"mara/providers"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/packages"
 	"mara/runner/internal/core/plan"
@@ -67,7 +67,7 @@ func inBackground(ctx context.Context, s *session.Session, work func(context.Con
 // CheckFirst checks, before the questions of a first run, what an operation needs on
 // this machine whatever the answers are.
 func CheckFirst(
-	ctx context.Context, d session.Deps, o session.Options, p providers.Provider, file config.StackFile,
+	ctx context.Context, d session.Deps, o session.Options, p model.Provider, file config.StackFile,
 ) error {
 	all, err := plan.New(p)
 	if err != nil {
@@ -208,7 +208,7 @@ func disk(s *session.Session) preflight.Check {
 // of its projects needs them.
 type machine struct {
 	deps     session.Deps
-	provider providers.Provider
+	provider model.Provider
 	projects []string
 	facts    preflight.Facts
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mara/projects/model"
 	"slices"
 	"strings"
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/feature/doctor/preflight"
@@ -49,7 +49,7 @@ func StartOffers(ctx context.Context, s *session.Session) (wait func()) {
 	var asked answers
 	done := inBackground(ctx, s, func(ctx context.Context) { asked, _ = o.ask(ctx) })
 	return func() {
-		o.wanted = slices.DeleteFunc(o.wanted, func(w providers.Wanted) bool { return s.Stacks.IsDeployed(w.Project) })
+		o.wanted = slices.DeleteFunc(o.wanted, func(w model.Wanted) bool { return s.Stacks.IsDeployed(w.Project) })
 		if len(o.wanted) == 0 {
 			return // what is deployed may keep what it has
 		}
@@ -65,7 +65,7 @@ func StartOffers(ctx context.Context, s *session.Session) (wait func()) {
 // offers compares names of the configuration with what the cloud offers.
 type offers struct {
 	session  *session.Session
-	wanted   []providers.Wanted
+	wanted   []model.Wanted
 	places   []string // of the nodes
 	deployed func(project string) bool
 }
@@ -78,7 +78,7 @@ func newOffers(s *session.Session, p plan.Plan, deployed func(project string) bo
 func (o offers) title() string { return "offers of " + o.session.Provider.Title }
 
 // answers are what a cloud has said about its lists.
-type answers map[providers.List]answer
+type answers map[model.List]answer
 
 // answer is a list of a cloud, or why it could not be had.
 type answer struct {
@@ -106,11 +106,11 @@ func (o offers) ask(ctx context.Context) (asked answers, ok bool) {
 	if err != nil || !ok {
 		return asked, false
 	}
-	wanted := lists.Map(o.wanted, func(w providers.Wanted) providers.List { return w.List })
+	wanted := lists.Map(o.wanted, func(w model.Wanted) model.List { return w.List })
 	slices.Sort(wanted)
 	wanted = slices.Compact(wanted)
 	asked = answers{}
-	each, _ := parallel.Each(asking, wanted, func(ctx context.Context, list providers.List) (answer, error) {
+	each, _ := parallel.Each(asking, wanted, func(ctx context.Context, list model.List) (answer, error) {
 		names, err := catalogue.Offers(ctx, list, o.places)
 		return answer{names, err}, nil
 	})
@@ -122,7 +122,7 @@ func (o offers) ask(ctx context.Context) (asked answers, ok bool) {
 
 // compare returns what is not offered, and what could not be compared: one finding for each reason.
 func (o offers) compare(asked answers) (found []preflight.Finding) {
-	there := slices.Concat(asked[providers.Regions].names, asked[providers.Zones].names)
+	there := slices.Concat(asked[model.Regions].names, asked[model.Zones].names)
 	o.places = slices.DeleteFunc(slices.Clone(o.places), func(place string) bool { return !slices.Contains(there, place) })
 	var good, reasons []string
 	left := map[string][]string{} // keys that could not be compared, by the reason
@@ -164,10 +164,10 @@ func reasonOf(err error) (text, next string) {
 }
 
 // missing returns the finding of a name that the cloud does not offer. What is deployed may keep it.
-func (o offers) missing(w providers.Wanted, names []string) preflight.Finding {
+func (o offers) missing(w model.Wanted, names []string) preflight.Finding {
 	where := ""
 	switch {
-	case w.List != providers.NodeTypes:
+	case w.List != model.NodeTypes:
 	case len(o.places) == 1:
 		where = " in " + o.places[0]
 	case len(o.places) > 1:
@@ -189,7 +189,7 @@ func (o offers) missing(w providers.Wanted, names []string) preflight.Finding {
 }
 
 // suggestion returns the nearest name, or all names if they are few.
-func suggestion(w providers.Wanted, names []string) string {
+func suggestion(w model.Wanted, names []string) string {
 	const few = 8
 	if similar := config.DidYouMean(w.Name, names); similar != "" || len(names) > few {
 		return similar

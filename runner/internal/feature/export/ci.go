@@ -18,7 +18,7 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects/gomodule"
+	"mara/projects/model/gomodule"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/fleet"

@@ -15,7 +15,6 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
@@ -374,7 +373,7 @@ func (e environment) neededSecrets(p model.Project) []string {
 	switch {
 	case p.Own != nil || len(model.InCluster(p)) < len(p.Secrets):
 		add(p)
-	case p.Name == projects.SecretsProject:
+	case p.Name == model.SecretsProject:
 		for _, step := range e.Plan.Steps {
 			if step.Project.Own == nil && len(model.InCluster(step.Project)) == len(step.Project.Secrets) {
 				add(step.Project)

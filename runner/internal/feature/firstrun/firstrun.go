@@ -6,14 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mara/projects/model"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/discover"
@@ -49,7 +49,7 @@ type firstRun struct {
 	newRoot  bool            // the configuration directory does not exist yet
 	with     []string        // optional projects, for a mara.yaml that does not exist yet
 	file     config.StackFile
-	provider providers.Provider
+	provider model.Provider
 	named    []config.Change // the provider, if the stack file has to name it
 	values   *wizard.Interview
 	changes  []config.Change // of the stack file
@@ -218,7 +218,7 @@ func (f *firstRun) chooseOptional(ctx context.Context) (asked bool, err error) {
 	question := prompt.Question{
 		Text: "Optional projects", Back: f.earlier, Help: "`runner plan --optional` says more about them",
 	}
-	options := lists.Map(f.provider.Optional.Steps, func(step providers.Step) prompt.Option {
+	options := lists.Map(f.provider.Optional.Steps, func(step model.Step) prompt.Option {
 		return prompt.Option{Value: step.Project.Name, Note: step.Project.Summary}
 	})
 	chosen, err := f.terminal.ChooseMany(ctx,

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
-	"mara/providers"
-	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/plan"
@@ -92,11 +92,11 @@ func (fakeClient) Account(context.Context) (cloud.Account, error) {
 	return cloud.Account{ID: "123456789012", Name: "ann"}, nil
 }
 
-func (c fakeClient) Choices(_ context.Context, list providers.List) ([]cloud.Choice, error) {
+func (c fakeClient) Choices(_ context.Context, list model.List) ([]cloud.Choice, error) {
 	switch list {
-	case providers.Zones:
+	case model.Zones:
 		return []cloud.Choice{{Value: c.access.Region + "a"}, {Value: c.access.Region + "b"}}, nil
-	case providers.Regions:
+	case model.Regions:
 		return []cloud.Choice{{Value: "eu-north-1"}, {Value: "us-east-1"}}, nil
 	}
 	return nil, errors.New("there is no such list today")

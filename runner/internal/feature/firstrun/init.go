@@ -12,10 +12,10 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/urfave/cli/v2"
+	"mara/projects/model"
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/core/catalogue"
@@ -182,7 +182,7 @@ func (f *firstRun) useNamed(names []string) error {
 		return failure.Usagef("init", "--with: %s exists; add the projects there, below the provider, as  with: [%s]",
 			file, strings.Join(names, ", "))
 	}
-	known := lists.Map(f.provider.Optional.Steps, providers.Step.Name)
+	known := lists.Map(f.provider.Optional.Steps, model.Step.Name)
 	for _, name := range names {
 		if reason := f.provider.Optional.Refused[name]; reason != "" {
 			return failure.Usagef("init", "--with: %s is not there for %s: %s", name, f.provider.Name, reason)

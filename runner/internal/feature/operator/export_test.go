@@ -20,7 +20,6 @@ import (
 	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/needs"
-	"mara/providers"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/feature/operator"
 )
@@ -41,14 +40,14 @@ func environment(t *testing.T) operator.Environment {
 	own := func(name, runtime string) model.Project {
 		return model.Project{Name: name, Path: "teams/" + name, Title: name, Own: &model.Own{Runtime: runtime, Timeout: time.Minute}, Hooks: []model.Hook{{Name: "smoke"}}}
 	}
-	steps := []providers.Step{
+	steps := []model.Step{
 		{Project: builtIn("linode-lke")},
 		{Project: builtIn("kubeconfig"), Needs: needs.Needs{Reads: []string{"linode-lke"}}},
 		{Project: builtIn("kic-image-build"), Needs: needs.Needs{After: []string{"linode-lke"}}},
 		{Project: own("shop", "yaml"), Needs: needs.Needs{Reads: []string{"kubeconfig"}, After: []string{"kic-image-build"}}},
 		{Project: own("a-project-with-quite-a-long-name-indeed", "yaml"), Needs: needs.Needs{Reads: []string{"shop"}}},
 	}
-	order, err := plan.New(providers.Provider{Steps: steps})
+	order, err := plan.New(model.Provider{Steps: steps})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"mara/config"
-	"mara/projects/gomodule"
 	"mara/projects/model"
+	"mara/projects/model/gomodule"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/fleet"

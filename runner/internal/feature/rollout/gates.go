@@ -14,8 +14,8 @@ import (
 
 	"mara/config/lists"
 	"mara/projects/model"
+	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
-	"mara/providers/cloud"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/executor"
 	"mara/runner/internal/core/fleet"

@@ -3,12 +3,12 @@ package survey
 
 import (
 	"context"
+	"mara/projects/model"
 	"slices"
 
 	"mara/config"
 	"mara/projects"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 // askTime bounds how long the questions to a cluster may take.
@@ -17,7 +17,7 @@ const askTime = 2 * cloud.Patience
 // Ask asks the cluster of a provider. It returns nothing for clusters that projects make, and the error of a cluster
 // that does not answer.
 func Ask(
-	ctx context.Context, clients cloud.Clients, p providers.Provider, stack string, file config.StackFile,
+	ctx context.Context, clients cloud.Clients, p model.Provider, stack string, file config.StackFile,
 	env map[string]string,
 ) ([]config.Answer, error) {
 	if p.Existing == nil || clients == nil {
@@ -39,12 +39,12 @@ func Ask(
 }
 
 // read omits the answers that no project of the provider reads: mara.yaml may have it do without them.
-func read(p providers.Provider, found []config.Answer) []config.Answer {
+func read(p model.Provider, found []config.Answer) []config.Answer {
 	return slices.DeleteFunc(found, func(a config.Answer) bool { return !p.Reads(a.Key) })
 }
 
 // Simulated returns the answers of a simulated cluster.
-func Simulated(p providers.Provider) []config.Answer {
+func Simulated(p model.Provider) []config.Answer {
 	if p.Existing == nil {
 		return nil
 	}

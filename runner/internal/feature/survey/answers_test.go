@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model/cloud"
 	"mara/providers"
-	"mara/providers/cloud"
 	"mara/runner/internal/feature/survey"
 )
 
@@ -31,7 +32,7 @@ func TestRead(t *testing.T) {
 	clients := func(context.Context, string, cloud.Access) (cloud.Client, error) { return surveyed{}, nil }
 	for _, c := range []struct {
 		name            string
-		provider        providers.Provider
+		provider        model.Provider
 		asked, imagined []string
 	}{
 		{"all projects", all, []string{projects.SmallKey, projects.DistributionKey}, []string{projects.EntryKey, projects.SmallKey, projects.DistributionKey}},

@@ -20,10 +20,10 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"mara/projects/model"
 
 	"mara/projects"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/kube/kubeconfig"
 )
@@ -61,11 +61,11 @@ func (c client) Account(ctx context.Context) (cloud.Account, error) {
 }
 
 // Choices implements cloud.Client.
-func (c client) Choices(ctx context.Context, list providers.List) ([]cloud.Choice, error) {
+func (c client) Choices(ctx context.Context, list model.List) ([]cloud.Choice, error) {
 	lists := cloud.Lists{
-		providers.Kubeconfigs: c.kubeconfigs,
-		providers.Contexts:    c.contexts,
-		providers.Identities:  c.identities,
+		model.Kubeconfigs: c.kubeconfigs,
+		model.Contexts:    c.contexts,
+		model.Identities:  c.identities,
 	}
 	return lists.Choices(ctx, list, func(err error) error { return err })
 }

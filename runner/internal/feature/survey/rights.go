@@ -10,7 +10,7 @@ import (
 
 	"mara/projects"
 	"mara/projects/model"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/parallel"
 )
 

@@ -16,7 +16,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/projects/model"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/typeset"
 )
 

@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
 	"mara/config"
 	"mara/projects"
-	"mara/projects/model"
+	"mara/projects/model/cloud"
 	"mara/providers"
-	"mara/providers/cloud"
 	"mara/runner/internal/testing/clustertest"
 )
 
@@ -237,7 +237,7 @@ func TestIdentity(t *testing.T) {
 			}
 		})
 	}
-	choices, err := served(t, world()).Choices(t.Context(), providers.Identities)
+	choices, err := served(t, world()).Choices(t.Context(), model.Identities)
 	if diff := cmp.Diff([]cloud.Choice{{Value: uid, Note: "that of context mine"}}, choices); err != nil || diff != "" {
 		t.Errorf("%v: %s", err, diff)
 	}
@@ -344,12 +344,12 @@ func TestClient(t *testing.T) {
 	if err != nil || who.String() != "ann in context mine" {
 		t.Errorf("%v, %v", who, err)
 	}
-	choices, err := c.Choices(t.Context(), providers.Contexts)
+	choices, err := c.Choices(t.Context(), model.Contexts)
 	if diff := cmp.Diff([]cloud.Choice{{Value: "mine", Note: "cluster c"}, {Value: "other", Note: "cluster c"}}, choices); err != nil || diff != "" {
 		t.Errorf("%v: %s", err, diff)
 	}
 	c.access.Env = map[string]string{"KUBECONFIG": c.access.Kubeconfig + string(os.PathListSeparator) + "/nowhere"}
-	files, err := c.Choices(t.Context(), providers.Kubeconfigs)
+	files, err := c.Choices(t.Context(), model.Kubeconfigs)
 	if diff := cmp.Diff([]cloud.Choice{{Value: c.access.Kubeconfig}}, files); err != nil || diff != "" {
 		t.Errorf("%v: %s", err, diff)
 	}

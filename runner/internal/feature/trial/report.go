@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mara/projects/model"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,9 +12,8 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/projects/model/cloud"
 	"mara/projects/schemas"
-	"mara/providers"
-	"mara/providers/cloud"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -122,7 +122,7 @@ func (t *trial) markdown() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", d.name, result, event.FormatDuration(d.took))
 	}
-	settings := lists.Map(t.Provider.Trial.Settings, func(s providers.Setting) string {
+	settings := lists.Map(t.Provider.Trial.Settings, func(s model.Setting) string {
 		return fmt.Sprintf(" `%s: %v`", s.Key, s.Value)
 	})
 	b.WriteString("\nSettings:" + strings.Join(settings, ",") + "\n")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"mara/projects/model"
 
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
@@ -53,7 +54,7 @@ func Try(d cmd.Deps, run cmd.RunFunc) *cli.Command {
 
 type options struct {
 	cmd.Common
-	Provider  providers.Provider
+	Provider  model.Provider
 	Directory string        // "" for the default
 	Pause     time.Duration // between attempts to destroy
 	common    []string

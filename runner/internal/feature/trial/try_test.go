@@ -11,9 +11,10 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
+	"mara/projects/model/cloud"
 	"mara/providers"
-	"mara/providers/cloud"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
 )
@@ -27,7 +28,7 @@ type inventory struct {
 func (inventory) Account(context.Context) (cloud.Account, error) {
 	return cloud.Account{}, errors.New("unexpected")
 }
-func (inventory) Choices(context.Context, providers.List) ([]cloud.Choice, error) {
+func (inventory) Choices(context.Context, model.List) ([]cloud.Choice, error) {
 	return nil, errors.New("unexpected")
 }
 func (i inventory) Remains(context.Context, string) ([]string, error) { return i.left, i.err }

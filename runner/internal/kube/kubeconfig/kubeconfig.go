@@ -29,7 +29,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"mara/config/lists"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/interrupt"
 )

@@ -12,10 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/linode/linodego"
+	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model/cloud"
 	"mara/providers"
-	"mara/providers/cloud"
 	"mara/providers/cloud/digitaloceancloud"
 	"mara/providers/cloud/linodecloud"
 	"mara/runner/internal/feature/firstrun/wizard"
@@ -40,7 +41,7 @@ func clients(t *testing.T, c *cloudtest.Cloud, token string) map[string]cloud.Cl
 
 // questions returns all questions to a cloud.
 func questions(client cloud.Client) map[string]func(context.Context) error {
-	list := func(list providers.List) func(context.Context) error {
+	list := func(list model.List) func(context.Context) error {
 		return func(ctx context.Context) error {
 			_, err := client.Choices(ctx, list)
 			return err
@@ -51,9 +52,9 @@ func questions(client cloud.Client) map[string]func(context.Context) error {
 			_, err := client.Account(ctx)
 			return err
 		},
-		"regions": list(providers.Regions), "versions": list(providers.KubernetesVersions), "types": list(providers.NodeTypes),
+		"regions": list(model.Regions), "versions": list(model.KubernetesVersions), "types": list(model.NodeTypes),
 		"offers": func(ctx context.Context) error {
-			_, err := client.(cloud.Catalogue).Offers(ctx, providers.NodeTypes, []string{"nyc3"})
+			_, err := client.(cloud.Catalogue).Offers(ctx, model.NodeTypes, []string{"nyc3"})
 			return err
 		},
 		"remains": func(ctx context.Context) error {
@@ -166,20 +167,20 @@ func TestOffers(t *testing.T) {
 	all := clients(t, cloudtest.New(t), cloudtest.Token)
 	for _, test := range []struct {
 		cloud  string
-		list   providers.List
+		list   model.List
 		region string
 		want   []string
 	}{
-		{"Linode", providers.Regions, "", []string{"eu-central", "us-ord"}},
-		{"Linode", providers.KubernetesVersions, "us-ord", []string{"1.36", "1.35"}},
-		{"Linode", providers.NodeTypes, "us-ord", []string{"g6-standard-2", "g6-standard-4"}},
-		{"Linode", providers.NodeTypes, "eu-central", []string{"g6-standard-2"}},
-		{"Linode", providers.NodeTypes, "", []string{"g6-standard-2", "g6-standard-4"}},
-		{"DigitalOcean", providers.Regions, "", []string{"fra1", "nyc3"}},
-		{"DigitalOcean", providers.KubernetesVersions, "", []string{"1.36", "1.35", "1.36.1-do.3", "1.35.2-do.9"}},
-		{"DigitalOcean", providers.NodeTypes, "nyc3", []string{"s-2vcpu-4gb", "s-4vcpu-8gb"}},
-		{"DigitalOcean", providers.NodeTypes, "fra1", []string{"s-2vcpu-4gb"}},
-		{"DigitalOcean", providers.NodeTypes, "nowhere", []string{"s-2vcpu-4gb", "s-4vcpu-8gb"}},
+		{"Linode", model.Regions, "", []string{"eu-central", "us-ord"}},
+		{"Linode", model.KubernetesVersions, "us-ord", []string{"1.36", "1.35"}},
+		{"Linode", model.NodeTypes, "us-ord", []string{"g6-standard-2", "g6-standard-4"}},
+		{"Linode", model.NodeTypes, "eu-central", []string{"g6-standard-2"}},
+		{"Linode", model.NodeTypes, "", []string{"g6-standard-2", "g6-standard-4"}},
+		{"DigitalOcean", model.Regions, "", []string{"fra1", "nyc3"}},
+		{"DigitalOcean", model.KubernetesVersions, "", []string{"1.36", "1.35", "1.36.1-do.3", "1.35.2-do.9"}},
+		{"DigitalOcean", model.NodeTypes, "nyc3", []string{"s-2vcpu-4gb", "s-4vcpu-8gb"}},
+		{"DigitalOcean", model.NodeTypes, "fra1", []string{"s-2vcpu-4gb"}},
+		{"DigitalOcean", model.NodeTypes, "nowhere", []string{"s-2vcpu-4gb", "s-4vcpu-8gb"}},
 	} {
 		var places []string
 		if test.region != "" {

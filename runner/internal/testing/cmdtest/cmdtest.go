@@ -13,7 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3"
 
 	"mara/projects/model/operation"
-	"mara/projects/pulumi-language-mara/wire"
+	"mara/projects/model/wire"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/journal"

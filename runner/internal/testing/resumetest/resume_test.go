@@ -17,7 +17,6 @@ import (
 
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/providers"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/executor"
 	"mara/runner/internal/core/journal"
@@ -220,9 +219,9 @@ func (w *world) unfinished() bool {
 // randomPlan makes a plan whose edges point backwards.
 func randomPlan(t *testing.T, random *rand.Rand) plan.Plan {
 	t.Helper()
-	p := providers.Provider{Infrastructure: model.Infrastructure{Name: "test"}}
+	p := model.Provider{Infrastructure: model.Infrastructure{Name: "test"}}
 	for i := range 1 + random.IntN(20) {
-		step := providers.Step{Project: model.Project{Name: fmt.Sprintf("p%d", i)}}
+		step := model.Step{Project: model.Project{Name: fmt.Sprintf("p%d", i)}}
 		for range min(i, random.IntN(4)) {
 			step.Reads = append(step.Reads, fmt.Sprintf("p%d", random.IntN(i)))
 		}

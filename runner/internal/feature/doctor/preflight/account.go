@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mara/config"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 // account checks the credentials that the provider's cloud sees. Credentials that it

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model/cloud"
 	"mara/providers"
-	"mara/providers/cloud"
 )
 
 // fakeCloud has one account, or an error.
@@ -20,12 +21,12 @@ func (c fakeCloud) Account(context.Context) (cloud.Account, error) {
 	return cloud.Account{ID: "1234", Name: "ann"}, c.err
 }
 
-func (fakeCloud) Choices(context.Context, providers.List) ([]cloud.Choice, error) {
+func (fakeCloud) Choices(context.Context, model.List) ([]cloud.Choice, error) {
 	return nil, errors.New("a check has nothing to choose")
 }
 
 // known returns a provider by its name.
-func known(t *testing.T, name string) providers.Provider {
+func known(t *testing.T, name string) model.Provider {
 	t.Helper()
 	p, err := providers.ByName(name)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/typeset"
 )
 

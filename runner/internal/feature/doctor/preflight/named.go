@@ -1,10 +1,11 @@
 package preflight
 
 import (
+	"mara/projects/model"
+
 	"mara/config"
+	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
-	"mara/providers"
-	"mara/providers/cloud"
 )
 
 // Facts is what checks know about the environment.
@@ -13,7 +14,7 @@ type Facts struct {
 	Stack     string            // "" if none is chosen
 	Env       map[string]string // of Pulumi and its plugins
 	Config    config.StackFile
-	Provider  providers.Provider
+	Provider  model.Provider
 	Clouds    cloud.Clients // nil if the real clouds cannot be asked
 	Probes    Probes
 
@@ -45,7 +46,7 @@ func named() map[string]func(Facts) Check {
 
 // ForProvider makes the checks that a provider names for an operation on some of
 // its projects.
-func ForProvider(p providers.Provider, projects []string, f Facts) []Check {
+func ForProvider(p model.Provider, projects []string, f Facts) []Check {
 	known := named()
 	var checks []Check
 	names, needed := p.NeededFor(f.Operation, projects)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mara/config/lists"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/reach"
 )

@@ -9,14 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mara/projects/model"
 	"slices"
 	"strings"
 	"time"
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/prompt"
 )
 
@@ -43,7 +43,7 @@ type Wizard struct {
 // Interview is a Wizard at work on one file.
 type Interview struct {
 	Wizard
-	provider providers.Provider
+	provider model.Provider
 	file     config.StackFile
 	given    []config.Change
 	answers  map[string]any
@@ -54,7 +54,7 @@ type Interview struct {
 }
 
 // Begin prepares the questions about a stack file. They are not about values that are given for this run.
-func (w Wizard) Begin(p providers.Provider, file config.StackFile, given ...config.Change) *Interview {
+func (w Wizard) Begin(p model.Provider, file config.StackFile, given ...config.Change) *Interview {
 	i := &Interview{
 		Wizard: w, provider: p, file: file, given: given, answers: map[string]any{}, earlier: map[string]string{},
 	}
@@ -102,7 +102,7 @@ func (i *Interview) TakeBack() bool {
 func (i *Interview) Asked() bool { return len(i.asked) > 0 }
 
 // next returns the next question; ok is false if there is none.
-func (i *Interview) next() (q providers.Question, ok bool) {
+func (i *Interview) next() (q model.Question, ok bool) {
 	if i.First {
 		if q, ok := lists.Find(i.provider.Questions, i.open); ok {
 			return q, true
@@ -115,17 +115,17 @@ func (i *Interview) next() (q providers.Question, ok bool) {
 }
 
 // open reports whether a question is to be asked.
-func (i *Interview) open(q providers.Question) bool {
+func (i *Interview) open(q model.Question) bool {
 	_, set := i.file.Lookup(q.Key)
 	_, answered := i.answers[q.Key]
 	return (!set || q.Required) && !answered && !slices.Contains(i.asked, q.Key) && q.When.Met(i.value)
 }
 
 // question returns the question for a key; a key without one is asked by its name.
-func (i *Interview) question(key config.Key) providers.Question {
-	q, ok := lists.Find(i.provider.Questions, func(q providers.Question) bool { return q.Key == key.Name })
+func (i *Interview) question(key config.Key) model.Question {
+	q, ok := lists.Find(i.provider.Questions, func(q model.Question) bool { return q.Key == key.Name })
 	if !ok {
-		q = providers.Question{Key: key.Name, Text: key.Name}
+		q = model.Question{Key: key.Name, Text: key.Name}
 	}
 	q.Required = true
 	return q
@@ -141,7 +141,7 @@ func (i *Interview) value(key string) any {
 }
 
 // ask asks one question and records the answer; an empty one sets nothing.
-func (i *Interview) ask(ctx context.Context, q providers.Question) error {
+func (i *Interview) ask(ctx context.Context, q model.Question) error {
 	if err := i.checkAccess(ctx, q); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (i *Interview) ask(ctx context.Context, q providers.Question) error {
 }
 
 // answer asks the user and returns the parsed answer, nil for an empty one.
-func (i *Interview) answer(ctx context.Context, q providers.Question, key config.Key) (any, error) {
+func (i *Interview) answer(ctx context.Context, q model.Question, key config.Key) (any, error) {
 	question := prompt.Question{
 		Text: q.Text, Help: key.Doc, Default: i.defaultOf(q, key), Back: i.Back || i.Asked(),
 		Check: func(answer string) error { return i.check(q, key, answer) },
@@ -196,7 +196,7 @@ func (i *Interview) answer(ctx context.Context, q providers.Question, key config
 	return key.Parse(text)
 }
 
-func (i *Interview) chooseMany(ctx context.Context, question prompt.Question, q providers.Question,
+func (i *Interview) chooseMany(ctx context.Context, question prompt.Question, q model.Question,
 	options []prompt.Option) (any, error) {
 	first := options[:min(q.DefaultCount, len(options))]
 	chosen := lists.Map(first, func(o prompt.Option) string { return o.Value })
@@ -236,7 +236,7 @@ func optionsOf(key config.Key) []prompt.Option {
 
 // defaultOf returns the default answer: the value of a variable, of another key, or
 // the default of the key.
-func (i *Interview) defaultOf(q providers.Question, key config.Key) string {
+func (i *Interview) defaultOf(q model.Question, key config.Key) string {
 	if before, ok := i.earlier[q.Key]; ok {
 		return before
 	}
@@ -253,7 +253,7 @@ func (i *Interview) defaultOf(q providers.Question, key config.Key) string {
 	return config.Show(value)
 }
 
-func (i *Interview) check(q providers.Question, key config.Key, answer string) error {
+func (i *Interview) check(q model.Question, key config.Key, answer string) error {
 	if answer == "" {
 		if key.Required || key.Default != nil {
 			return errors.New("an answer is needed")
@@ -276,7 +276,7 @@ func (i *Interview) judge(key config.Key, value any) error {
 	file := i.with(config.Change{Key: key.Name, Value: value})
 	problems, _ := i.provider.Judge(file, "")
 	for _, problem := range problems {
-		isOpen := slices.ContainsFunc(i.provider.Questions, func(q providers.Question) bool {
+		isOpen := slices.ContainsFunc(i.provider.Questions, func(q model.Question) bool {
 			_, answered := i.answers[q.Key]
 			return q.Key != key.Name && !answered && strings.Contains(problem.Text, q.Key)
 		})
@@ -311,7 +311,7 @@ type source struct {
 // checkAccess asks the cloud once for the account of the credentials, as soon as the questions that lead to them are
 // answered: a user should not answer a dozen questions in vain. It prints the account, so that the user notices a
 // wrong one in time.
-func (i *Interview) checkAccess(ctx context.Context, q providers.Question) error {
+func (i *Interview) checkAccess(ctx context.Context, q model.Question) error {
 	if i.Clouds == nil || i.cloud.checked || i.leadsToCloud(q.Key) || !i.First && q.List == "" {
 		return nil
 	}
@@ -364,7 +364,7 @@ func (i *Interview) giveUp(err error) {
 
 // choices lists the options that the cloud offers. If the cloud does not answer, it
 // reports why, and the question is for free text.
-func (i *Interview) choices(ctx context.Context, list providers.List) []prompt.Option {
+func (i *Interview) choices(ctx context.Context, list model.List) []prompt.Option {
 	if i.Clouds == nil || i.cloud.givenUp {
 		return nil
 	}

@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model/cloud"
 	"mara/providers"
-	"mara/providers/cloud"
 	"mara/runner/internal/feature/firstrun/wizard"
 	"mara/runner/internal/machine/prompt"
 )
@@ -62,8 +63,8 @@ func (s *script) ChooseMany(_ context.Context, c prompt.Choice) ([]string, error
 
 // fakeCloud has these lists, and wants to be asked for them in these regions.
 type fakeCloud struct {
-	lists  map[providers.List][]cloud.Choice
-	errors map[providers.List]error
+	lists  map[model.List][]cloud.Choice
+	errors map[model.List]error
 	err    error
 	region string
 	asked  *[]string
@@ -73,17 +74,17 @@ func (c fakeCloud) Account(context.Context) (cloud.Account, error) {
 	return cloud.Account{ID: "1234", Name: "ann"}, c.err
 }
 
-func (c fakeCloud) Choices(_ context.Context, list providers.List) ([]cloud.Choice, error) {
+func (c fakeCloud) Choices(_ context.Context, list model.List) ([]cloud.Choice, error) {
 	*c.asked = append(*c.asked, string(list)+" in "+c.region)
 	return c.lists[list], cmp.Or(c.errors[list], c.err)
 }
 
-func offered() map[providers.List][]cloud.Choice {
-	return map[providers.List][]cloud.Choice{
-		providers.Regions:            {{Value: "eu-north-1"}, {Value: "us-east-1"}},
-		providers.Zones:              {{Value: "a"}, {Value: "b"}, {Value: "c"}, {Value: "d"}},
-		providers.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35"}},
-		providers.NodeTypes:          {{Value: "t3.large"}},
+func offered() map[model.List][]cloud.Choice {
+	return map[model.List][]cloud.Choice{
+		model.Regions:            {{Value: "eu-north-1"}, {Value: "us-east-1"}},
+		model.Zones:              {{Value: "a"}, {Value: "b"}, {Value: "c"}, {Value: "d"}},
+		model.KubernetesVersions: {{Value: "1.36"}, {Value: "1.35"}},
+		model.NodeTypes:          {{Value: "t3.large"}},
 	}
 }
 
@@ -276,7 +277,7 @@ func TestListsThatFail(t *testing.T) {
 		"Linode region": "", "Kubernetes version": "1.35", "Type of the nodes": "", "Number of nodes": "",
 		"Highly available control plane (costs extra, cannot be turned off later)": "", "Type of the registry's machine": "",
 		"Address for warnings about the registry's certificate (empty: none)": "", "Where certificates come from": "",
-	}, fakeCloud{lists: offered(), asked: &asked, errors: map[providers.List]error{providers.Regions: empty, providers.NodeTypes: failed}})
+	}, fakeCloud{lists: offered(), asked: &asked, errors: map[model.List]error{model.Regions: empty, model.NodeTypes: failed}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,21 +320,21 @@ func TestWrongAnswers(t *testing.T) {
 	for answer, want := range map[string]string{
 		"many": "must be a whole number", "0": "smallest allowed value is 1", "": "an answer is needed",
 	} {
-		q := providers.Question{Key: "eks:min_size"}
+		q := model.Question{Key: "eks:min_size"}
 		p, _ := providers.ByName("aws")
-		p.Questions = []providers.Question{q}
+		p.Questions = []model.Question{q}
 		err := check(t, p, answer)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}
 	p, _ := providers.ByName("linode")
-	p.Questions = []providers.Question{{Key: "harbor:email"}}
+	p.Questions = []model.Question{{Key: "harbor:email"}}
 	if err := check(t, p, "ann"); err == nil || !strings.Contains(err.Error(), "not an e-mail address") || check(t, p, "") != nil {
 		t.Errorf("an address that is none: %v", err)
 	}
 	p, _ = providers.ByName("aws")
-	p.Questions = []providers.Question{{Key: "eks:desired_capacity", AtLeast: "eks:min_size", AtMost: "eks:max_size"}}
+	p.Questions = []model.Question{{Key: "eks:desired_capacity", AtLeast: "eks:min_size", AtMost: "eks:max_size"}}
 	for answer, want := range map[string]string{"2": "may not be less than eks:min_size (3)", "7": "may not be more than eks:max_size (6)"} {
 		if err := check(t, p, answer); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", answer, err)
@@ -342,7 +343,7 @@ func TestWrongAnswers(t *testing.T) {
 }
 
 // check returns the error of the first question for an answer.
-func check(t *testing.T, p providers.Provider, answer string) error {
+func check(t *testing.T, p model.Provider, answer string) error {
 	t.Helper()
 	file, err := config.ParseStack("f", nil)
 	if err != nil {

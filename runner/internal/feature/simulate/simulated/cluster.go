@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/feature/mirror"
 	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/kube/kubeapi"

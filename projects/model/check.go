@@ -1,4 +1,4 @@
-package providers
+package model
 
 import (
 	"slices"
@@ -14,20 +14,6 @@ type Check struct {
 	Needed         []operation.Operation // operations that fail without it
 	Useful         []operation.Operation // operations that may work without it
 	AfterQuestions bool                  // its result depends on the answers of a first run
-}
-
-// sharedChecks returns the checks of the projects that every provider has. Docker on this
-// machine builds and stores the image of the ingress controller. A refresh looks at that image
-// too, but the clusters do not need it for that.
-func sharedChecks() []Check {
-	return []Check{
-		{
-			Name: "docker", Projects: []string{"kic-image-build", "kic-image-push"},
-			Needed: []operation.Operation{operation.Up, operation.Preview, operation.Destroy},
-			Useful: []operation.Operation{operation.Refresh, operation.Drift},
-		},
-		{Name: "kubectl", Useful: []operation.Operation{operation.Up}},
-	}
 }
 
 // NeededFor returns the names of the checks of an operation on some of the projects, in order,

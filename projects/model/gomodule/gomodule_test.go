@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"mara/projects/gomodule"
+	"mara/projects/model/gomodule"
 )
 
 func put(t *testing.T, path, content string) {

@@ -4,7 +4,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 func TestProxy(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mara/projects/password"
+	"mara/projects/model/password"
 )
 
 func TestDraw(t *testing.T) {

@@ -6,10 +6,10 @@
 package wire
 
 import (
+	"mara/projects/model"
 	"time"
 
-	"mara/providers"
-	"mara/providers/cloud"
+	"mara/projects/model/cloud"
 )
 
 // Version is the protocol's version; a host of another version is refused.
@@ -39,12 +39,12 @@ type Ran struct {
 // Question asks about a cloud. Credentials are found in the
 // environment, where the cloud's own tools find them.
 type Question struct {
-	Provider string         `json:"provider"`
-	Region   string         `json:"region,omitempty"`
-	Profile  string         `json:"profile,omitempty"`
-	List     providers.List `json:"list,omitempty"`   // "" asks whose credentials they are
-	Offers   bool           `json:"offers,omitempty"` // asks for all names of List
-	In       []string       `json:"in,omitempty"`     // region or zones of these names
+	Provider string     `json:"provider"`
+	Region   string     `json:"region,omitempty"`
+	Profile  string     `json:"profile,omitempty"`
+	List     model.List `json:"list,omitempty"`   // "" asks whose credentials they are
+	Offers   bool       `json:"offers,omitempty"` // asks for all names of List
+	In       []string   `json:"in,omitempty"`     // region or zones of these names
 	// Remains is a stack; if set, the question asks for its remaining resources instead.
 	Remains string    `json:"remains,omitempty"`
 	Locate  string    `json:"locate,omitempty"` // the same, as resources of Pulumi

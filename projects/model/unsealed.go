@@ -1,23 +1,24 @@
-package projects
+package model
 
 import (
 	"fmt"
 	"slices"
 
 	"mara/config"
-	"mara/projects/model"
 )
 
 // Unsealed takes what may not be in the shared stack file out of it: secrets of
 // projects, which have a file of their own, and credentials in plain text. Own
 // projects may have theirs in it, encrypted. The problems say what to do instead;
-// no value is shown.
-func Unsealed(file config.StackFile, secrets []model.Secret) (rest config.StackFile, problems []config.Problem) {
+// no value is shown. credential returns the environment variable for a key that holds a credential, or "".
+func Unsealed(
+	file config.StackFile, secrets []Secret, credential func(key string) string,
+) (rest config.StackFile, problems []config.Problem) {
 	var kept []config.Entry
 	for _, entry := range file.Entries {
 		_, encrypted := entry.Value.(config.Ciphertext)
-		variable := CredentialVariable(entry.Key)
-		i := slices.IndexFunc(secrets, func(s model.Secret) bool { return s.Key == entry.Key })
+		variable := credential(entry.Key)
+		i := slices.IndexFunc(secrets, func(s Secret) bool { return s.Key == entry.Key })
 		if i >= 0 && secrets[i].Own && encrypted {
 			continue
 		}

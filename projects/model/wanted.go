@@ -1,11 +1,10 @@
-package providers
+package model
 
 import (
 	"slices"
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects/model"
 )
 
 // Wanted is a name in the configuration that a cloud has to offer.
@@ -30,7 +29,7 @@ func (p Provider) Wanted(file config.StackFile, names []string) (wanted []Wanted
 		if q.List == Regions && region == "" {
 			region = values.Text(q.Key)
 		}
-		project, ok := lists.Find(p.Projects(), func(project model.Project) bool {
+		project, ok := lists.Find(p.Projects(), func(project Project) bool {
 			_, reads := project.Key(q.Key)
 			return reads && slices.Contains(names, project.Name)
 		})

@@ -1,29 +1,17 @@
-// Package providers holds what differs between the hosts of a Kubernetes
-// cluster and a container registry, as data: which projects make up an
-// environment, in which order, and what each of them waits for.
-//
-// A provider is a layout: its own projects first, then the list that all
-// providers share, with further projects of its own put in between.
-package providers
+package model
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
-	"sync"
 
-	"mara/config"
 	"mara/config/lists"
-	"mara/projects"
-	"mara/projects/model"
 	"mara/projects/model/needs"
 )
 
 // Provider is a host of a cluster and a registry, with the projects that make
 // up an environment on it.
 type Provider struct {
-	model.Infrastructure
+	Infrastructure
 	Steps          []Step   // in the order of a run
 	Plugins        []Plugin // Pulumi plugins that its projects use
 	BundledPlugins []string // shipped with the runner: Pulumi cannot download them
@@ -31,10 +19,12 @@ type Provider struct {
 	Questions      []Question
 	Trial          Trial // of a cloud; empty if a trial is free
 	Optional       Optional
+	Last           string   // project that the optional ones come before; "" for none
+	WithSecrets    []string // projects that its cluster could have and that need secrets in it
 	// Extends is the built-in provider that a user's provider is based on, and whose
 	// name the programs know; "" for none.
 	Extends string
-	Hooks   []model.Hook // of the runs
+	Hooks   []Hook // of the runs
 }
 
 // InfraType returns the provider's name as programs know it.
@@ -56,17 +46,17 @@ func (o Optional) Find(name string) (Step, bool) {
 // With returns the provider with optional projects, which come before the application. It skips needs that the
 // provider lacks, and names of other projects.
 func (p Provider) With(names ...string) Provider {
-	application := projects.BankOfAnthos().Name
 	for _, step := range p.Optional.Steps {
 		if !slices.Contains(names, step.Project.Name) || slices.Contains(p.Names(), step.Project.Name) {
 			continue
 		}
-		at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Project.Name == application })
+		at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.Project.Name == p.Last })
 		if at < 0 {
 			at = len(p.Steps)
 		}
 		known := p.Names()
-		step.After = only(known, step.After)
+		isUnknown := func(name string) bool { return !slices.Contains(known, name) }
+		step.After = slices.DeleteFunc(slices.Clone(step.After), isUnknown)
 		p.Steps = slices.Insert(slices.Clone(p.Steps), at, step)
 	}
 	return p
@@ -80,15 +70,13 @@ func (p Provider) Complete() Provider {
 // Without returns the names of projects with secrets that its cluster could have, but its list
 // omits.
 func (p Provider) Without() []string {
-	if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == projects.SecretsProject }) {
+	if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == SecretsProject }) {
 		return nil
 	}
 	var names []string
-	for _, project := range projects.WithSecrets(p.InfraType()) {
-		if !slices.ContainsFunc(p.Steps, func(s Step) bool {
-			return s.Project.Name == project.Name && s.Project.Own == nil
-		}) {
-			names = append(names, project.Name)
+	for _, name := range p.WithSecrets {
+		if !slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Project.Name == name && s.Project.Own == nil }) {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -96,7 +84,7 @@ func (p Provider) Without() []string {
 
 // Step is one project of an environment with the projects it needs, by name.
 type Step struct {
-	Project model.Project
+	Project Project
 	Phase   string // of the plan; "" derives it from the step's position
 	When    string // jq: up and preview skip a built-in project for which it is not true; "" for always
 	needs.Needs
@@ -117,13 +105,13 @@ func (p Provider) Names() []string {
 }
 
 // Projects returns its projects, skipped ones included.
-func (p Provider) Projects() []model.Project {
-	return lists.Map(p.Steps, func(s Step) model.Project { return s.Project })
+func (p Provider) Projects() []Project {
+	return lists.Map(p.Steps, func(s Step) Project { return s.Project })
 }
 
 // Own returns the user's own projects, skipped ones included.
-func (p Provider) Own() []model.Project {
-	return slices.DeleteFunc(p.Projects(), func(project model.Project) bool { return project.Own == nil })
+func (p Provider) Own() []Project {
+	return slices.DeleteFunc(p.Projects(), func(project Project) bool { return project.Own == nil })
 }
 
 // PluginsFor returns the names of the plugins that some of the projects use, in order.
@@ -140,51 +128,4 @@ func (p Provider) PluginsFor(projects []string) []string {
 // overlap reports whether two lists have an element in common.
 func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
-}
-
-// layouts are the providers, in the order in which they are shown, made once: each command of the runner names
-// them.
-var layouts = sync.OnceValue(func() []layout {
-	return []layout{aws(), digitalocean(), linode(), kind(), cluster()}
-})
-
-// All returns the providers.
-func All() []Provider {
-	return lists.Map(layouts(), layout.provider)
-}
-
-// Complete returns the providers with all their optional projects.
-func Complete() []Provider {
-	return lists.Map(All(), Provider.Complete)
-}
-
-// Names lists the names of the providers.
-func Names() []string {
-	return lists.Map(layouts(), func(l layout) string { return l.Name })
-}
-
-// ByName finds a provider. The error for an unknown name lists the known ones.
-func ByName(name string) (Provider, error) {
-	for _, l := range layouts() {
-		if l.Name == name {
-			return l.provider(), nil
-		}
-	}
-	hint := config.DidYouMean(name, Names())
-	return Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, strings.Join(Names(), ", "), hint)
-}
-
-// Keys returns the configuration keys of all projects of the catalogue, each once.
-func Keys() []config.Key {
-	var keys []config.Key
-	seen := map[string]bool{}
-	for _, project := range projects.All() {
-		for _, key := range project.Keys {
-			if !seen[key.Name] {
-				keys = append(keys, key)
-			}
-			seen[key.Name] = true
-		}
-	}
-	return keys
 }

@@ -1,4 +1,4 @@
-package providers
+package model
 
 import (
 	"errors"
@@ -147,15 +147,4 @@ func bound(key string, value func(string) any) (number int, ok bool) {
 		return 0, false
 	}
 	return config.Number(value(key))
-}
-
-// certificateQuestions returns the questions for clusters that the internet can reach.
-func certificateQuestions() []Question {
-	return []Question{
-		{Key: "certmgr:issuer", Text: "Where certificates come from"},
-		{
-			Key: "certmgr:acme_email", Text: "Address that the certificate authority writes to",
-			When: &Condition{Key: "certmgr:issuer", Value: "acme"}, Required: true,
-		},
-	}
 }

@@ -1,11 +1,10 @@
-package projects_test
+package model_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/projects"
 	"mara/projects/model"
 )
 
@@ -30,7 +29,7 @@ func TestResolve(t *testing.T) {
 		{"nothing", nil},
 		{"", nil},
 	} {
-		if diff := cmp.Diff(test.want, projects.Resolve(all, test.word)); diff != "" {
+		if diff := cmp.Diff(test.want, model.Resolve(all, test.word)); diff != "" {
 			t.Errorf("%q: %s", test.word, diff)
 		}
 	}

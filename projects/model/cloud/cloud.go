@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mara/projects/model"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,7 +17,6 @@ import (
 	"time"
 
 	"mara/config/lists"
-	"mara/providers"
 )
 
 // Patience bounds how long a question to a cloud may take.
@@ -58,13 +58,13 @@ func (a Account) String() string {
 // Client asks one cloud.
 type Client interface {
 	Account(ctx context.Context) (Account, error)
-	Choices(ctx context.Context, list providers.List) ([]Choice, error)
+	Choices(ctx context.Context, list model.List) ([]Choice, error)
 }
 
 // Catalogue is a client that lists all names that its cloud offers, more than the choices of a first run. A type of
 // nodes is offered if all of the places have it, a region or zones of one; without a place, if the cloud has it.
 type Catalogue interface {
-	Offers(ctx context.Context, list providers.List, places []string) ([]string, error)
+	Offers(ctx context.Context, list model.List, places []string) ([]string, error)
 }
 
 // Inventory is a client that lists the resources of an environment in its cloud by their
@@ -108,7 +108,7 @@ type Clients func(ctx context.Context, provider string, access Access) (Client, 
 type Connect func(ctx context.Context, access Access) (Client, error)
 
 // AccessTo returns the access to a provider's cloud, given the values of configuration keys.
-func AccessTo(p providers.Provider, env map[string]string, value func(key string) string) Access {
+func AccessTo(p model.Provider, env map[string]string, value func(key string) string) Access {
 	access := Access{Env: env, Region: value(p.Account.Region), Profile: value(p.Account.Profile)}
 	if p.Existing != nil {
 		access.Kubeconfig, access.Context = value(p.Existing.Kubeconfig), value(p.Existing.Context)
@@ -117,7 +117,7 @@ func AccessTo(p providers.Provider, env map[string]string, value func(key string
 }
 
 // Lists maps the lists of choices of a cloud to their queries.
-type Lists map[providers.List]func(context.Context) ([]Choice, error)
+type Lists map[model.List]func(context.Context) ([]Choice, error)
 
 // Names returns the values of choices.
 func Names(choices []Choice) []string {
@@ -139,7 +139,7 @@ func NewestFirst(choices []Choice) []Choice {
 }
 
 // Choices queries a list; explain turns errors into sentences.
-func (l Lists) Choices(ctx context.Context, list providers.List, explain func(error) error) ([]Choice, error) {
+func (l Lists) Choices(ctx context.Context, list model.List, explain func(error) error) ([]Choice, error) {
 	ask := l[list]
 	if ask == nil {
 		return nil, fmt.Errorf("no list of %s", list)

@@ -1,0 +1,65 @@
+// Package providers holds what differs between the hosts of a Kubernetes
+// cluster and a container registry, as data: which projects make up an
+// environment, in which order, and what each of them waits for.
+//
+// A provider is a layout: its own projects first, then the list that all
+// providers share, with further projects of its own put in between.
+package providers
+
+import (
+	"fmt"
+	"mara/projects/model"
+	"strings"
+	"sync"
+
+	"mara/config"
+	"mara/config/lists"
+	"mara/projects"
+)
+
+// layouts are the providers, in the order in which they are shown, made once: each command of the runner names
+// them.
+var layouts = sync.OnceValue(func() []layout {
+	return []layout{aws(), digitalocean(), linode(), kind(), cluster()}
+})
+
+// All returns the providers.
+func All() []model.Provider {
+	return lists.Map(layouts(), layout.provider)
+}
+
+// Complete returns the providers with all their optional projects.
+func Complete() []model.Provider {
+	return lists.Map(All(), model.Provider.Complete)
+}
+
+// Names lists the names of the providers.
+func Names() []string {
+	return lists.Map(layouts(), func(l layout) string { return l.Name })
+}
+
+// ByName finds a provider. The error for an unknown name lists the known ones.
+func ByName(name string) (model.Provider, error) {
+	for _, l := range layouts() {
+		if l.Name == name {
+			return l.provider(), nil
+		}
+	}
+	hint := config.DidYouMean(name, Names())
+	return model.Provider{}, fmt.Errorf("unknown provider %q; known: %s%s", name, strings.Join(Names(), ", "), hint)
+}
+
+// Keys returns the configuration keys of all projects of the catalogue, each once.
+func Keys() []config.Key {
+	var keys []config.Key
+	seen := map[string]bool{}
+	for _, project := range projects.All() {
+		for _, key := range project.Keys {
+			if !seen[key.Name] {
+				keys = append(keys, key)
+			}
+			seen[key.Name] = true
+		}
+	}
+	return keys
+}
