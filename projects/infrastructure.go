@@ -61,7 +61,8 @@ func CredentialVariable(key string) string {
 	return ""
 }
 
-// WithSecrets lists the projects on a provider that need a Kubernetes Secret with values of the user.
+// WithSecrets lists the projects on a provider that need a Kubernetes Secret with values of the user; "" for those that
+// are of no provider alone.
 func WithSecrets(provider string) []model.Project {
 	return slices.DeleteFunc(All(), func(p model.Project) bool {
 		return len(model.InCluster(p)) == 0 || !Serves(p, provider)

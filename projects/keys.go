@@ -31,8 +31,8 @@ const (
 	ChartVersion    = "chart_version"
 	ChartRepository = "chart_repository"
 	HelmTimeout     = "helm_timeout"
-	Values          = "values"
-	ValuesFile      = "values_file"
+	Values          = model.Values
+	ValuesFile      = model.ValuesFile
 )
 
 // The keys that many programs read.
@@ -40,7 +40,7 @@ const (
 	InfraType    = "kubernetes:infra_type"
 	Mirror       = "kubernetes:mirror"
 	PodSecurity  = "kubernetes:pod_security"
-	StorageClass = "kubernetes:storage_class"
+	StorageClass = model.StorageClass
 )
 
 // CredentialsName returns the name of the Secret that the secrets project creates in a
@@ -124,16 +124,8 @@ func ChartSource(repository string, isSet bool, mirror string) string {
 	return strings.TrimRight(repository, "/")
 }
 
-// ChartKey returns the full name of a key of a chart, such as ChartVersion: the group is the
-// program's namespace ("certmgr" gives certmgr:chart_version) or, for a further chart of the
-// same program, namespace and name ("logstore:dashboards" gives
-// logstore:dashboards_chart_version).
-func ChartKey(group, name string) string {
-	if strings.Contains(group, ":") {
-		return group + "_" + name
-	}
-	return group + ":" + name
-}
+// ChartKey returns the full name of a key of a chart: see model.ChartKey.
+func ChartKey(group, name string) string { return model.ChartKey(group, name) }
 
 // withCharts returns a project whose program releases charts: their keys come after the common ones and before its own,
 // and their rules before its own.

@@ -61,7 +61,8 @@ func IngressController() model.Project {
 	return withCharts(model.Project{
 		Name: "ingress-controller", Path: "kubernetes/nginx/ingress-controller",
 		Title: "Ingress Controller", Namespace: "nginx-ingress", Estimate: 90 * time.Second,
-		Summary: "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
+		BeforeApplications: true,
+		Summary:            "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
 		// The address of its own release's load balancer, which stays as long as that,
 		// and the definitions in a chart of a certain version.
 		Settled: []string{"kubernetes:core/v1:Service", "kubernetes:helm:template"},
@@ -153,7 +154,8 @@ func LogAgent() model.Project {
 func CertManager() model.Project {
 	return withCharts(model.Project{
 		Name: "certmgr", Path: "kubernetes/certmgr", Title: "Cert Manager", Namespace: "cert-manager", Estimate: time.Minute,
-		Summary: "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
+		BeforeApplications: true,
+		Summary:            "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
 		Keys: []config.Key{
 			{Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
 				Doc: "leave the custom resource definitions, and so every Certificate, in the cluster after a destroy"},

@@ -15,6 +15,7 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/projects"
+	"mara/projects/application"
 )
 
 // layouts are the providers, in the order in which they are shown, made once: each command of the runner names
@@ -36,6 +37,22 @@ func Complete() []model.Provider {
 // Names lists the names of the providers.
 func Names() []string {
 	return lists.Map(layouts(), func(l layout) string { return l.Name })
+}
+
+// Catalogue returns what comes with the runner: the one door through which it knows providers and projects.
+func Catalogue() *model.Catalogue {
+	c := &model.Catalogue{
+		Providers: All(), Projects: projects.All(),
+		WithSecrets: lists.Map(projects.WithSecrets(""), func(p model.Project) string { return p.Name }),
+		Application: model.Application{
+			Program: application.Make, Reads: projects.Kubeconfig().Name,
+			Hosts: []string{projects.IngressController().Name, projects.CertManager().Name},
+		},
+	}
+	for _, infrastructure := range projects.Infrastructures() {
+		c.Credentials = append(c.Credentials, infrastructure.Account.Credentials...)
+	}
+	return c
 }
 
 // ByName finds a provider. The error for an unknown name lists the known ones.

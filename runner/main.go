@@ -14,6 +14,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3"
 	"golang.org/x/term"
+	"mara/projects"
+	"mara/providers"
 
 	"mara/projects/model/cloud"
 	"mara/runner/internal/cli/cmd"
@@ -68,6 +70,7 @@ func run() int {
 	}
 	deps := session.Deps{
 		Version: buildVersion(),
+		BuiltIn: providers.Catalogue,
 		Console: vault.Console{
 			Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())), Dir: dir, Now: time.Now,
 		},
@@ -76,7 +79,7 @@ func run() int {
 		Interrupt:  levels,
 		Clouds:     clouds.Packages,
 	}
-	deps.CloudClients = survey.Clients(programhost.Clouds(deps.ProgramHost))
+	deps.CloudClients = survey.Clients(programhost.Clouds(deps.ProgramHost, projects.InfrastructureByName))
 	deps.Charts = func(env map[string]string, cache string) (mirror.Fetcher, func() error) {
 		charts := mirror.NewNetwork(cloud.Proxy(env), cache)
 		return charts, charts.Close

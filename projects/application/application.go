@@ -32,14 +32,6 @@ const (
 	filesMount = "files"
 )
 
-// Made is the program of an application.
-type Made struct {
-	Text   []byte         // its Pulumi.yaml
-	Access []model.Access // to the API server, which it needs
-	// Volumes says how the volumes of its Pods are; nil if they have none, or if a patch leaves that to the configuration.
-	Volumes *model.Volumes
-}
-
 // Program returns the Pulumi.yaml of an application.
 func Program(a config.Application) ([]byte, error) {
 	made, err := Make(a)
@@ -47,7 +39,7 @@ func Program(a config.Application) ([]byte, error) {
 }
 
 // Make returns the program of an application.
-func Make(a config.Application) (made Made, err error) {
+func Make(a config.Application) (made model.Made, err error) {
 	p := program{a}
 	resources, err := patched(p.resources(), a.Patch.Text)
 	if err != nil {

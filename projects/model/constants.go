@@ -1,5 +1,7 @@
 package model
 
+import "strings"
+
 // Runtime is the runtime that the Pulumi.yaml of every built-in project names: it is
 // served by the command pulumi-language-mara.
 const Runtime = "mara"
@@ -18,3 +20,21 @@ const SimulatedKey = "mara:simulated"
 // WithoutKey is the configuration key by which the runner tells the project
 // secrets which projects mara.yaml omits: their names, with commas.
 const WithoutKey = "mara:without"
+
+// Keys that the runner looks at.
+const (
+	StorageClass = "kubernetes:storage_class" // of volumes
+	Values       = "values"                   // of a chart, the user's own; see ChartKey
+	ValuesFile   = "values_file"
+)
+
+// ChartKey returns the full name of a key of a chart, such as ChartVersion: the group is the
+// program's namespace ("certmgr" gives certmgr:chart_version) or, for a further chart of the
+// same program, namespace and name ("logstore:dashboards" gives
+// logstore:dashboards_chart_version).
+func ChartKey(group, name string) string {
+	if strings.Contains(group, ":") {
+		return group + "_" + name
+	}
+	return group + ":" + name
+}

@@ -86,7 +86,7 @@ func TestParseCommon(t *testing.T) {
 				t.Fatal(err)
 			}
 			ignored := cmp.Options{
-				cmp.AllowUnexported(cmd.Common{}), cmpopts.IgnoreFields(request.Request{}, "Sources", "NoRoot", "Catalogue"),
+				cmp.AllowUnexported(cmd.Common{}), cmpopts.IgnoreFields(request.Request{}, "Sources", "NoRoot", "BuiltIn", "Catalogue"),
 			}
 			if diff := cmp.Diff(tt.want, got, ignored, cmpopts.EquateEmpty()); diff != "" {
 				t.Error(diff)

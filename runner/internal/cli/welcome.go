@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"mara/projects/model"
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
@@ -29,7 +30,11 @@ type suggestion struct{ command, does string }
 // lookAround tells a root, a repository with Pulumi projects, and a directory with neither.
 func lookAround(d cmd.Deps) (what string, next []suggestion) {
 	if root, err := config.FindRoot(d.Dir, config.Value{}); err == nil {
-		known, _ := catalogue.Load(root, "") // other commands report the error
+		var builtIn *model.Catalogue
+		if d.BuiltIn != nil {
+			builtIn = d.BuiltIn()
+		}
+		known, _ := catalogue.Load(builtIn, root, "") // other commands report the error
 		stacks, err := environments.Names(root, known)
 		if err != nil || len(stacks) == 0 {
 			return "This is a root without an environment: " + root, []suggestion{

@@ -92,6 +92,9 @@ func ParseKnown(c *cli.Context, d Deps) (Common, error) {
 // It returns the problems of these files as broken.
 func ParseBroken(c *cli.Context, d Deps) (o Common, broken, err error) {
 	o.Sources.Process = d.Environ
+	if d.BuiltIn != nil {
+		o.BuiltIn = d.BuiltIn()
+	}
 	if broken = o.findRoot(c, d); broken != nil && o.Root == "" {
 		return o, nil, broken
 	}
@@ -133,7 +136,7 @@ func (o *Common) findRoot(c *cli.Context, d Deps) error {
 	}
 	o.Root = root
 	o.Sources.File, err = config.ReadEnvironment(root)
-	known, catalogueErr := catalogue.Load(root, o.Sources.Lookup("PATH").Text)
+	known, catalogueErr := catalogue.Load(o.BuiltIn, root, o.Sources.Lookup("PATH").Text)
 	if catalogueErr == nil {
 		o.Catalogue = &known
 	}

@@ -130,7 +130,7 @@ func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 		return err
 	}
 	if options.Format == yamlFormat {
-		text, err := catalogue.Describe(options.provider)
+		text, err := catalogue.Describe(options.BuiltIn, options.provider)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"fmt"
+	"mara/projects/model"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -10,8 +11,6 @@ import (
 	"mara/config"
 	"mara/config/files"
 	"mara/config/lists"
-	"mara/projects"
-	"mara/projects/application"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/layout"
 )
@@ -21,9 +20,13 @@ func (b *builder) applications() []entry {
 	names := lists.Map(b.mara.Applications, func(a config.Application) string { return a.Name.Text })
 	var entries []entry
 	for _, a := range b.mara.Applications {
+		if b.builtIn == nil || b.builtIn.Application.Program == nil {
+			b.problem(a.Name.Line, "the application %s needs a runner that has the program of applications", a.Name.Text)
+			return nil
+		}
 		b.checkConnections(a, names)
 		dir := layout.Of(b.root, false).Application(a.Name.Text)
-		made, err := writeApplication(a, dir)
+		made, err := writeApplication(a, b.builtIn.Application.Program, dir)
 		if err != nil {
 			b.problem(a.Name.Line, "the program of the application %s cannot be written: %v", a.Name.Text, err)
 			continue
@@ -35,7 +38,7 @@ func (b *builder) applications() []entry {
 		declared := config.MaraProject{
 			Line: a.Name.Line, MaraTimes: config.MaraTimes{Estimate: time.Minute}, Edges: true,
 			Path:  config.Word{Text: filepath.ToSlash(shown), Line: a.Name.Line},
-			Reads: []config.Word{{Text: projects.Kubeconfig().Name, Line: a.Name.Line}},
+			Reads: []config.Word{{Text: b.builtIn.Application.Reads, Line: a.Name.Line}},
 			When:  a.Where.When, Providers: a.Where.Providers,
 		}
 		if a.Host.Text != "" {
@@ -65,8 +68,10 @@ func (b *builder) checkConnections(a config.Application, names []string) {
 }
 
 // writeApplication makes the program of an application, and writes it unless it is there already.
-func writeApplication(a config.Application, dir string) (application.Made, error) {
-	made, err := application.Make(a)
+func writeApplication(
+	a config.Application, program func(config.Application) (model.Made, error), dir string,
+) (model.Made, error) {
+	made, err := program(a)
 	if err != nil {
 		return made, fmt.Errorf("making it: %w", err)
 	}
@@ -79,9 +84,11 @@ func writeApplication(a config.Application, dir string) (application.Made, error
 
 // beforeApplications lists what an application waits for, where the provider has it: its host, its certificate, and
 // what scales and limits it.
-func beforeApplications() []string {
-	names := []string{projects.IngressController().Name, projects.CertManager().Name}
-	for _, project := range projects.Optional() {
+func (b *builder) beforeApplications() (names []string) {
+	if b.builtIn == nil {
+		return nil
+	}
+	for _, project := range b.builtIn.Projects {
 		if project.BeforeApplications {
 			names = append(names, project.Name)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/providers"
 
 	"mara/config"
 	"mara/runner/internal/core/catalogue"
@@ -20,7 +21,7 @@ func loadMara(t *testing.T, text string) (catalogue.Catalogue, string, error) {
 	if err := os.WriteFile(filepath.Join(root, "mara.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	known, err := catalogue.Load(root, "")
+	known, err := catalogue.Load(providers.Catalogue(), root, "")
 	return known, root, err
 }
 
@@ -62,7 +63,7 @@ func TestApplications(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := catalogue.Load(root, ""); err != nil {
+	if _, err := catalogue.Load(providers.Catalogue(), root, ""); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.Stat(file); err != nil || !after.ModTime().Equal(before.ModTime()) {

@@ -8,15 +8,14 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/needs"
-	"mara/providers"
 	"mara/runner/internal/machine/typeset"
 )
 
 // builder builds the catalogue of a mara.yaml and collects problems.
 type builder struct {
+	builtIn  *model.Catalogue
 	mara     config.Mara
 	root     string
 	path     string // PATH of commands
@@ -38,7 +37,9 @@ func (b *builder) build() Catalogue {
 	b.checkProviders()
 	common := append(b.entries(b.mara.Projects), b.applications()...)
 	runHooks := b.hooks(b.mara.Hooks, b.root, false)
-	c := Catalogue{File: b.mara.File, Environments: b.mara.Environments, Home: b.mara.NamedBackend()}
+	c := Catalogue{
+		File: b.mara.File, Environments: b.mara.Environments, Home: b.mara.NamedBackend(), BuiltIn: b.builtIn,
+	}
 	for _, declared := range b.declared() {
 		p, ok := b.provider(declared, common)
 		if !ok {
@@ -108,7 +109,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p mode
 	without := words.names(declared.Without)
 	for _, e := range entries {
 		e.Replaces, e.Reads, e.After = words.name(e.Replaces), words.names(e.Reads), words.names(e.After)
-		for _, name := range beforeApplications() {
+		for _, name := range b.beforeApplications() {
 			isOut := slices.Contains(config.Words(without), name)
 			if e.application && l.find(name) >= 0 && !isOut {
 				e.After = append(slices.Clone(e.After), config.Word{Text: name, Line: e.Line})
@@ -138,7 +139,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p mode
 
 // optional returns the names of optional projects in a provider's list with, and reports the other words in it.
 func (b *builder) optional(with []config.Word, p model.Provider) (names []config.Word) {
-	all := projects.Optional()
+	all := b.builtIn.Optional()
 	known := lists.Map(all, projectName)
 	for _, word := range with {
 		word := naming(all).name(word)
@@ -187,7 +188,7 @@ func projectName(p model.Project) string { return p.Name }
 // base returns the built-in provider that a provider extends, or an empty one.
 func (b *builder) base(declared config.MaraProvider) (model.Provider, bool) {
 	name, extends := declared.Name, declared.Extends
-	builtIn, err := providers.ByName(name.Text)
+	builtIn, err := b.builtIn.Provider(name.Text)
 	switch {
 	case err == nil && extends.Text != "":
 		b.problem(extends.Line, "%s is a built-in provider, and extends none; give yours another name", name.Text)
@@ -201,11 +202,13 @@ func (b *builder) base(declared config.MaraProvider) (model.Provider, bool) {
 	}
 	p := model.Provider{}
 	if extends.Text != "" {
-		if p, err = providers.ByName(extends.Text); err != nil {
+		if p, err = b.builtIn.Provider(extends.Text); err != nil {
 			b.problem(extends.Line, "extends names an %v", err)
 			return p, false
 		}
 		p.Extends = p.Name
+	} else if b.builtIn != nil {
+		p.WithSecrets = b.builtIn.WithSecrets
 	}
 	p.Name, p.Title = name.Text, cmp.Or(declared.Title, name.Text)
 	return p, true
@@ -343,7 +346,7 @@ func (l *list) keepOnly(only, without []config.Word) {
 		keep[name] = true
 		needed := l.steps[i].Reads
 		if e := l.declared[name]; e.application && slices.ContainsFunc(e.Outputs, func(o config.Word) bool { return o.Text == "url" }) {
-			needed = append(slices.Clone(needed), projects.IngressController().Name, projects.CertManager().Name)
+			needed = slices.Concat(needed, l.builtIn.Application.Hosts)
 		}
 		for _, other := range needed {
 			visit(other)

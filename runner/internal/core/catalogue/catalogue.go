@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"mara/config"
 	"mara/config/files"
 	"mara/config/lists"
-	"mara/projects"
 	"mara/projects/model"
-	"mara/providers"
 )
 
 // OwnProvider is the name of the provider of a mara.yaml that lists projects but no providers.
@@ -30,29 +27,34 @@ type Catalogue struct {
 
 	Environments []config.Word // the complete list in mara.yaml; nil if it has none
 	Home         config.Value  // the backend that mara.yaml names; not set without one
+	// BuiltIn is what comes with the runner, of which mara.yaml may list a part; nil for nothing.
+	BuiltIn *model.Catalogue
 }
 
-// BuiltIn returns the built-in catalogue.
-func BuiltIn() Catalogue {
-	return Catalogue{Providers: providers.All(), Projects: projects.All()}
+// Of returns the catalogue of a root without mara.yaml: all that comes with the runner.
+func Of(builtIn *model.Catalogue) Catalogue {
+	if builtIn == nil {
+		return Catalogue{}
+	}
+	return Catalogue{Providers: builtIn.Providers, Projects: builtIn.Projects, BuiltIn: builtIn}
 }
 
 // Load reads the catalogue of a root. The error lists all problems in mara.yaml and in the files
 // that it names. path is the PATH for commands of hooks.
-func Load(root, path string) (Catalogue, error) {
+func Load(builtIn *model.Catalogue, root, path string) (Catalogue, error) {
 	mara, err := config.ReadMara(root)
 	if err != nil {
 		return Catalogue{}, config.WithProblems(err, missingDirs(mara, root))
 	}
 	if mara.File == "" {
-		return BuiltIn(), nil
+		return Of(builtIn), nil
 	}
-	return LoadMara(mara, root, path)
+	return LoadMara(builtIn, mara, root, path)
 }
 
 // LoadMara builds the catalogue of a parsed mara.yaml.
-func LoadMara(mara config.Mara, root, path string) (Catalogue, error) {
-	b := &builder{mara: mara, root: root, path: path}
+func LoadMara(builtIn *model.Catalogue, mara config.Mara, root, path string) (Catalogue, error) {
+	b := &builder{builtIn: builtIn, mara: mara, root: root, path: path}
 	c := b.build()
 	if len(b.problems) > 0 {
 		return Catalogue{}, &config.Error{Problems: b.problems}
@@ -79,7 +81,7 @@ func (c Catalogue) ByName(name string) (model.Provider, error) {
 		return p, nil
 	}
 	known := strings.Join(c.Names(), ", ")
-	if slices.Contains(providers.Names(), name) {
+	if _, err := c.BuiltIn.Provider(name); err == nil {
 		return model.Provider{}, fmt.Errorf("the provider %q is not listed in %s; known: %s; to use it, write there "+
 			"below providers:  %s: {}",
 			name, c.File, known, name)

@@ -55,7 +55,7 @@ func lists(c catalogue.Catalogue) string {
 
 func TestWithoutMaraFile(t *testing.T) {
 	t.Parallel()
-	c, err := catalogue.Load(t.TempDir(), "")
+	c, err := catalogue.Load(providers.Catalogue(), t.TempDir(), "")
 	if err != nil || len(c.Providers) != len(providers.All()) || len(c.Projects) != len(projects.All()) || c.Default() != "" {
 		t.Errorf("got %d providers, %d projects, default %q, %v", len(c.Providers), len(c.Projects), c.Default(), err)
 	}
@@ -101,7 +101,7 @@ func TestLists(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			c, err := catalogue.Load(root(t, test.mara, "net", "db", "app"), "")
+			c, err := catalogue.Load(providers.Catalogue(), root(t, test.mara, "net", "db", "app"), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +119,7 @@ func TestLists(t *testing.T) {
 func TestReplace(t *testing.T) {
 	t.Parallel()
 	dir := root(t, "providers: {kind: {without: [bank-of-anthos, prometheus]}}\nprojects:\n- {path: certs, replaces: certmgr}\n- {path: logstore, replaces: logstore, reads: [kubeconfig, certs]}", "certs", "logstore")
-	c, err := catalogue.Load(dir, "")
+	c, err := catalogue.Load(providers.Catalogue(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ projects:
 hooks:
   - {name: tell, run: sh -c true, on: before}
 `, "net")
-	c, err := catalogue.Load(dir, os.Getenv("PATH"))
+	c, err := catalogue.Load(providers.Catalogue(), dir, os.Getenv("PATH"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestRefused(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := root(t, test.mara, "net", "db", "certmgr")
-			_, err := catalogue.Load(dir, "")
+			_, err := catalogue.Load(providers.Catalogue(), dir, "")
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -274,7 +274,7 @@ func TestRefused(t *testing.T) {
 
 func TestByName(t *testing.T) {
 	t.Parallel()
-	c, err := catalogue.Load(root(t, "providers: {kind: {}, shop: {}}"), "")
+	c, err := catalogue.Load(providers.Catalogue(), root(t, "providers: {kind: {}, shop: {}}"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestLeftOut(t *testing.T) {
 	} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			c, err := catalogue.Load(root(t, "projects:\n- path: net\n  when: '"+when+"'", "net"), "")
+			c, err := catalogue.Load(providers.Catalogue(), root(t, "projects:\n- path: net\n  when: '"+when+"'", "net"), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -332,7 +332,7 @@ func TestLeftOutBeside(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "net", "Pulumi.net-dev.yaml"), []byte("config: {net:hosts: 4}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalogue.Load(dir, "")
+	c, err := catalogue.Load(providers.Catalogue(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,11 +348,11 @@ func TestLeftOutBeside(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	for _, p := range providers.All() {
-		text, err := catalogue.Describe(p)
+		text, err := catalogue.Describe(providers.Catalogue(), p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := catalogue.Load(root(t, text), "")
+		c, err := catalogue.Load(providers.Catalogue(), root(t, text), "")
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -381,18 +381,18 @@ projects:
   - {path: db, reads: net}
 `
 	dir := root(t, mara, "net", "db")
-	c, err := catalogue.Load(dir, "")
+	c, err := catalogue.Load(providers.Catalogue(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := catalogue.Describe(c.Providers[0])
+	text, err := catalogue.Describe(providers.Catalogue(), c.Providers[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "mara.yaml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	again, err := catalogue.Load(dir, "")
+	again, err := catalogue.Load(providers.Catalogue(), dir, "")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

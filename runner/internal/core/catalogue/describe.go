@@ -12,7 +12,6 @@ import (
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
-	"mara/providers"
 )
 
 // described is a provider in mara.yaml.
@@ -70,7 +69,11 @@ func describeVariable(v config.MaraVariable) any {
 
 // Describe returns a mara.yaml with a provider that has the same plan. It includes the settings
 // of own projects from mara.yaml.
-func Describe(p model.Provider) (string, error) {
+func Describe(builtIn *model.Catalogue, p model.Provider) (string, error) {
+	isBuiltIn := func(name string) bool {
+		_, err := builtIn.Provider(name)
+		return err == nil
+	}
 	d := described{Title: p.Title}
 	if base := p.InfraType(); isBuiltIn(base) {
 		d.Extends = base
@@ -89,11 +92,6 @@ func Describe(p model.Provider) (string, error) {
 	encoder.SetIndent(2)
 	err := encoder.Encode(map[string]map[string]described{"providers": {name: d}})
 	return b.String(), err
-}
-
-func isBuiltIn(name string) bool {
-	_, err := providers.ByName(name)
-	return err == nil
 }
 
 func describeStep(step model.Step) describedStep {

@@ -13,7 +13,6 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/gitsource"
@@ -50,9 +49,9 @@ func (b *builder) entry(declared config.MaraProject) (entry, bool) {
 
 // catalogued finds a project of the built-in catalogue.
 func (b *builder) catalogued(name config.Word) (model.Project, bool) {
-	project, ok := projects.ByName(name.Text)
+	project, ok := b.builtIn.Project(name.Text)
 	if !ok {
-		names := lists.Map(projects.All(), projectName)
+		names := lists.Map(Of(b.builtIn).Projects, projectName)
 		b.problem(name.Line, "project names %q, which does not come with the runner%s; for a project of your own write  "+
 			"path: DIR",
 			name.Text, config.DidYouMean(name.Text, names))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/providers"
 
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/environments"
@@ -56,7 +57,7 @@ func TestFind(t *testing.T) {
 			for file, content := range files {
 				write(file, content)
 			}
-			catalogue, err := catalogue.Load(root, "")
+			catalogue, err := catalogue.Load(providers.Catalogue(), root, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"mara/config"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
@@ -97,13 +96,13 @@ func VolumesOf(p model.Project, provider model.Provider, values config.Values) (
 		return wanted, true
 	}
 	for _, chart := range p.Charts {
-		for _, own := range []string{projects.Values, projects.ValuesFile} {
-			if values.Get(projects.ChartKey(chart.Group, own)) != nil {
+		for _, own := range []string{model.Values, model.ValuesFile} {
+			if values.Get(model.ChartKey(chart.Group, own)) != nil {
 				return wanted, false
 			}
 		}
 	}
-	wanted.Size, wanted.Class = values.Text(p.Volumes.Key), cmp.Or(values.Text(projects.StorageClass), provider.StorageClass)
+	wanted.Size, wanted.Class = values.Text(p.Volumes.Key), cmp.Or(values.Text(model.StorageClass), provider.StorageClass)
 	return wanted, true
 }
 

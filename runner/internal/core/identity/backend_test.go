@@ -3,6 +3,7 @@ package identity
 import (
 	"errors"
 	"io"
+	"mara/providers"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +27,7 @@ func write(t *testing.T, file, content string) {
 func opened(t *testing.T, root, backend string) *session.Session {
 	t.Helper()
 	sources := config.Sources{Process: []string{"PULUMI_HOME=" + t.TempDir(), "PULUMI_STACK=dev", "PULUMI_BACKEND_URL=" + backend}}
-	s := session.New(session.Deps{Console: vault.Console{Stderr: io.Discard}}, session.Options{Request: request.Request{Root: root, Sources: sources}})
+	s := session.New(session.Deps{Console: vault.Console{Stderr: io.Discard}}, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: sources}})
 	if err := s.ResolveStack(); err != nil {
 		t.Fatal(err)
 	}

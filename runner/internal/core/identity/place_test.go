@@ -2,6 +2,7 @@ package identity
 
 import (
 	"io"
+	"mara/providers"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func atRoot(t *testing.T, files map[string]string, stack, backend string) *sessi
 	for file, content := range files {
 		write(t, filepath.Join(root, file), content)
 	}
-	known, err := catalogue.Load(root, "")
+	known, err := catalogue.Load(providers.Catalogue(), root, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestBackendOfProjects(t *testing.T) {
 				}
 				write(t, filepath.Join(root, project, "Pulumi.yaml"), content)
 			}
-			known, err := catalogue.Load(root, "")
+			known, err := catalogue.Load(providers.Catalogue(), root, "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/providers"
 
 	"mara/config"
 	"mara/runner/internal/core/request"
@@ -41,7 +42,7 @@ func root(t *testing.T) (session.Deps, session.Options) {
 	}
 	sources := config.Sources{Process: []string{"PULUMI_HOME=" + elsewhere}}
 	// Without an engine, whatever asked for one would fail: files are read without.
-	return session.Deps{Console: vault.Console{Stderr: io.Discard}}, session.Options{Request: request.Request{Root: root, Sources: sources}}
+	return session.Deps{Console: vault.Console{Stderr: io.Discard}}, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: sources}}
 }
 
 // state returns a state as the file backend keeps it.
@@ -144,7 +145,7 @@ func TestUnreadableStates(t *testing.T) {
 // Nothing is asked where nothing can have been deployed.
 func TestStacksOfANewRoot(t *testing.T) {
 	t.Parallel()
-	o := session.Options{Request: request.Request{Root: t.TempDir(), Sources: config.Sources{Process: []string{"PULUMI_HOME=" + t.TempDir()}}}}
+	o := session.Options{Request: request.Request{Root: t.TempDir(), BuiltIn: providers.Catalogue(), Sources: config.Sources{Process: []string{"PULUMI_HOME=" + t.TempDir()}}}}
 	s := session.New(session.Deps{Console: vault.Console{Stderr: io.Discard}}, o)
 	if err := s.ResolveRoot(); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mara/providers"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,11 +37,11 @@ func TestPatterns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	known, err := catalogue.Load(root, "")
+	known, err := catalogue.Load(providers.Catalogue(), root, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := request.Request{Root: root, Catalogue: &known, Sources: config.Sources{Process: []string{"PULUMI_HOME=" + root}}}
+	r := request.Request{Root: root, BuiltIn: providers.Catalogue(), Catalogue: &known, Sources: config.Sources{Process: []string{"PULUMI_HOME=" + root}}}
 	d := session.Deps{Console: vault.Console{Stderr: io.Discard}}
 	s := session.New(d, session.Options{Request: r.Of("dev")})
 	if err := s.ResolveStack(); err != nil {

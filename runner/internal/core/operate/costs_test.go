@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"mara/providers"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func TestDeployedOutside(t *testing.T) {
 	)
 	d, _, _ := cmdtest.Deps(t)
 	stack := config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
-	o := session.Options{Request: request.Request{Root: root, Stack: stack}, Operation: operation.Up}
+	o := session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Stack: stack}, Operation: operation.Up}
 	err := session.Use(d.Deps, o, (*session.Session).Resolve, func(s *session.Session) error {
 		if err := s.OpenKnown(); err != nil {
 			return err
@@ -113,7 +114,7 @@ func TestDefaultRegion(t *testing.T) {
 			})
 			d, _, _ := cmdtest.Deps(t)
 			sources := config.Sources{Process: append([]string{"PULUMI_STACK=dev"}, test.variables...)}
-			err := session.Use(d.Deps, session.Options{Request: request.Request{Root: root, Sources: sources}},
+			err := session.Use(d.Deps, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: sources}},
 				(*session.Session).ResolveStack, func(s *session.Session) error {
 					if got := bill.DefaultRegion(s, test.pkg); got != test.want {
 						t.Errorf("got %q, want %q", got, test.want)

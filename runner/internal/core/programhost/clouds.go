@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"time"
 
-	"mara/projects"
 	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/projects/model/wire"
@@ -17,10 +16,11 @@ import (
 )
 
 // Clouds returns clients that ask the clouds through the host, which has their SDKs. Each
-// question starts a process. find returns the path of the host.
-func Clouds(find func() (string, error)) cloud.Clients {
+// question starts a process. find returns the path of the host,
+// of the infrastructure of a provider.
+func Clouds(find func() (string, error), of func(name string) (model.Infrastructure, bool)) cloud.Clients {
 	return func(_ context.Context, provider string, access cloud.Access) (cloud.Client, error) {
-		infrastructure, ok := projects.InfrastructureByName(provider)
+		infrastructure, ok := of(provider)
 		if !ok || len(infrastructure.Account.Credentials) == 0 {
 			return nil, nil
 		}

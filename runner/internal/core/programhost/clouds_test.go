@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/projects"
 	"mara/projects/model"
 
 	"mara/projects/model/cloud"
@@ -19,7 +20,7 @@ import (
 func askAWS(t *testing.T, body string) cloud.Client {
 	t.Helper()
 	path := fake(t, body)
-	clouds := Clouds(func() (string, error) { return path, nil })
+	clouds := Clouds(func() (string, error) { return path, nil }, projects.InfrastructureByName)
 	client, err := clouds(t.Context(), "aws", cloud.Access{Env: map[string]string{"AWS_SECRET_ACCESS_KEY": "hush"}, Region: "eu-north-1", Profile: "work"})
 	if err != nil || client == nil {
 		t.Fatalf("%v, %v", client, err)
@@ -81,12 +82,12 @@ func TestCloudsThatDoNotAnswer(t *testing.T) {
 func TestNoCloudToAsk(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []string{"kind", "other"} {
-		if client, err := Clouds(nil)(t.Context(), provider, cloud.Access{}); client != nil || err != nil {
+		if client, err := Clouds(nil, projects.InfrastructureByName)(t.Context(), provider, cloud.Access{}); client != nil || err != nil {
 			t.Errorf("%s: %v, %v", provider, client, err)
 		}
 	}
 	missing := errors.New("there is no host")
-	client, err := Clouds(func() (string, error) { return "", missing })(t.Context(), "linode", cloud.Access{})
+	client, err := Clouds(func() (string, error) { return "", missing }, projects.InfrastructureByName)(t.Context(), "linode", cloud.Access{})
 	if err != nil {
 		t.Fatal(err)
 	}

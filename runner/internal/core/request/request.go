@@ -3,6 +3,7 @@ package request
 
 import (
 	"cmp"
+	"mara/projects/model"
 	"path/filepath"
 
 	"mara/config"
@@ -20,7 +21,8 @@ type Request struct {
 	Stack       config.Value // value of --stack
 	Provider    config.Value // value of --provider
 	Sources     config.Sources
-	Catalogue   *catalogue.Catalogue // nil for the built-in one
+	BuiltIn     *model.Catalogue     // what comes with the runner; nil for nothing
+	Catalogue   *catalogue.Catalogue // with mara.yaml; nil if it is not read: then only BuiltIn is known
 	Simulation  Simulation
 	Interactive bool // prompts are allowed
 	Debug       bool
@@ -32,7 +34,7 @@ type Request struct {
 // Known returns the catalogue of projects and providers.
 func (r Request) Known() catalogue.Catalogue {
 	if r.Catalogue == nil {
-		return catalogue.BuiltIn()
+		return catalogue.Of(r.BuiltIn)
 	}
 	return *r.Catalogue
 }

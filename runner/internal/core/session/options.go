@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"mara/projects/model"
 	"time"
 
 	"mara/config"
@@ -22,6 +23,7 @@ import (
 type Deps struct {
 	vault.Console
 	Version      string                    // of the runner
+	BuiltIn      func() *model.Catalogue   // the providers and projects that come with the runner; nil for none
 	Engines      []string                  // where mara-engine may be, in order of preference
 	Probes       preflight.Probes          // of this machine
 	PluginDirs   []string                  // directories in which resource providers and language hosts may be

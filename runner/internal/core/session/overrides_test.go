@@ -1,6 +1,7 @@
 package session
 
 import (
+	"mara/providers"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,7 +17,7 @@ func TestOverridesReachPulumi(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, config.StackPath("dev"))
 	put(t, path, file)
-	o := Options{Request: request.Request{Root: root, Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
+	o := Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 	o.Overrides = []config.Change{{Key: "kind:workers", Value: 3}, {Key: "eks:k8s_version", Value: "1.30"}}
 	s := New(Deps{}, o)
 	if err := s.Resolve(); err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/checkout"
@@ -270,7 +269,7 @@ func (s *Session) Validate() error {
 	if err != nil {
 		return err
 	}
-	sealed, unsealed := model.Unsealed(file, s.Options.Known().Secrets(), projects.CredentialVariable)
+	sealed, unsealed := model.Unsealed(file, s.Options.Known().Secrets(), s.Options.BuiltIn.CredentialVariable)
 	judged, doubts := s.Provider.Judge(file, filepath.Join(s.Settings.Root, config.Directory))
 	misplaced, foreign := s.Options.Misplaced(s.Provider, declared, file)
 	invalid := sealed.Validate(declared, missing)

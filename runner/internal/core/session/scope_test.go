@@ -1,6 +1,7 @@
 package session
 
 import (
+	"mara/providers"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -18,7 +19,7 @@ func TestLeftoversKnowSkippedProjects(t *testing.T) {
 	put(t, filepath.Join(root, config.StackPath("dev")), "config:\n  kubernetes:infra_type: kind\n")
 	put(t, filepath.Join(root, config.EnvironmentsDir, "dev.yaml"), "values: {runner: {projects: {skip: [certmgr]}}}\n")
 	stack := config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
-	s := New(Deps{}, Options{Request: request.Request{Root: root, Stack: stack}, Operation: operation.Up})
+	s := New(Deps{}, Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Stack: stack}, Operation: operation.Up})
 	if err := s.Resolve(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
-	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/event"
@@ -124,7 +123,7 @@ func (c Values) onlyOwnFiles() bool {
 func hidden(file config.StackFile, known catalogue.Catalogue) config.StackFile {
 	file.Entries = slices.Clone(file.Entries)
 	for i, entry := range file.Entries {
-		if _, isSecret := known.Secret(entry.Key); isSecret || projects.CredentialVariable(entry.Key) != "" {
+		if _, isSecret := known.Secret(entry.Key); isSecret || known.BuiltIn.CredentialVariable(entry.Key) != "" {
 			file.Entries[i].Value = config.Ciphertext("hidden")
 			file.Entries[i].Over = slices.Clone(entry.Over)
 			for j := range entry.Over {

@@ -313,7 +313,7 @@ func planOf(text string, o adoptOptions) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	known, err := catalogue.LoadMara(mara, o.Root, o.Sources.Lookup("PATH").Text)
+	known, err := catalogue.LoadMara(o.BuiltIn, mara, o.Root, o.Sources.Lookup("PATH").Text)
 	if err != nil {
 		return plan.Plan{}, err
 	}

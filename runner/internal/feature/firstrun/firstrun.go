@@ -239,7 +239,7 @@ func (f *firstRun) useOptional(names []string) error {
 	if err != nil {
 		return err
 	}
-	known, err := catalogue.LoadMara(mara, f.o.Root, f.o.Sources.Lookup("PATH").Text)
+	known, err := catalogue.LoadMara(f.o.BuiltIn, mara, f.o.Root, f.o.Sources.Lookup("PATH").Text)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"mara/projects/model"
+	"mara/providers"
 
 	"mara/config"
 	"mara/projects/model/cloud"
@@ -40,7 +41,7 @@ func lead(t *testing.T, dir string, o cmd.Common, replies ...reply) (cmd.Common,
 	person, side := prompttest.Open(t)
 	d, _, _ := cmdtest.Deps(t)
 	d.Dir, d.Stdin, d.Stderr, d.CloudClients = dir, side, side, fakeClients
-	o.Interactive = true
+	o.Interactive, o.BuiltIn = true, providers.Catalogue()
 	if o.Root == "" {
 		o.NoRoot = &config.NoRootError{Start: dir}
 	}
@@ -109,7 +110,7 @@ func chosen(question, keys string) reply { return reply{question: question, keys
 // onDev returns options with --stack dev.
 func onDev(root string) cmd.Common {
 	stack := config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
-	return cmd.Common{Options: session.Options{Request: request.Request{Root: root, Stack: stack}}}
+	return cmd.Common{Options: session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Stack: stack}}}
 }
 
 // firstRuns returns whole first runs, one for each provider.
@@ -286,7 +287,7 @@ func TestNothingToAsk(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := cmd.Common{
-			Options: session.Options{Request: request.Request{Root: root, Sources: config.Sources{File: environment}}},
+			Options: session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: config.Sources{File: environment}}},
 		}
 		if _, screen, err := lead(t, root, o); err != nil || screen != "" {
 			t.Errorf("%v: %s", err, screen)
@@ -363,7 +364,7 @@ func TestAdoptedWithoutQuestions(t *testing.T) {
 	cmdtest.WriteFile(t, filepath.Join(root, config.MaraFile), "projects: [{path: a, stackFile: own}]\n")
 	cmdtest.WriteFile(t, filepath.Join(root, "a/Pulumi.yaml"), "name: a\nruntime: yaml\nconfig: {domain: {type: string}}\n")
 	cmdtest.WriteFile(t, filepath.Join(root, "a/Pulumi.dev.yaml"), "config: {a:domain: example.com}\n")
-	known, err := catalogue.Load(root, "")
+	known, err := catalogue.Load(providers.Catalogue(), root, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +398,7 @@ func TestStacksAreOffered(t *testing.T) {
 		t, map[string]string{"Pulumi.dev.yaml": kind, "Pulumi.prod.yaml": kind, "Pulumi.stackname.yaml.example": ""},
 	)
 	o, _, err := lead(
-		t, root, cmd.Common{Options: session.Options{Request: request.Request{Root: root}}},
+		t, root, cmd.Common{Options: session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue()}}},
 		chosen("Name of the stack", "prod\r"),
 	)
 	if err != nil || o.Stack.Text != "prod" {

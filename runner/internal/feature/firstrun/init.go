@@ -64,7 +64,7 @@ func parseInit(c *cli.Context, d cmd.Deps, common cmd.Common) (o initOptions, er
 	if o.Sources.File, err = config.ReadEnvironment(o.Root); err != nil {
 		return o, err
 	}
-	known, err := catalogue.Load(o.Root, o.Sources.Lookup("PATH").Text)
+	known, err := catalogue.Load(o.BuiltIn, o.Root, o.Sources.Lookup("PATH").Text)
 	if err != nil {
 		return o, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
+	"mara/providers"
 
 	"mara/config"
 	"mara/runner/internal/cli/cmd"
@@ -77,8 +78,8 @@ func TestInit(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(mara), "# yaml-language-server: $schema=https://example.com/releases/") {
 		t.Errorf("%v: %s", err, mara)
 	}
-	known, err := catalogue.Load(dir, "")
-	if err != nil || len(known.Providers) != len(catalogue.BuiltIn().Providers) || known.Default() != "" {
+	known, err := catalogue.Load(providers.Catalogue(), dir, "")
+	if err != nil || len(known.Providers) != len(catalogue.Of(providers.Catalogue()).Providers) || known.Default() != "" {
 		t.Errorf("the catalogue: %v, %v", known.Names(), err)
 	}
 	if p, err := known.ByName("kind"); err != nil || !strings.Contains(strings.Join(p.Names(), " "), "guardrails") {

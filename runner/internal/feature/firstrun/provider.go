@@ -48,6 +48,10 @@ func (f *firstRun) writesProvider() bool {
 
 func (f *firstRun) askProvider(ctx context.Context) (config.Value, error) {
 	known := f.o.Known()
+	if len(known.Providers) == 0 {
+		_, err := f.o.ProviderOf(config.Value{})
+		return config.Value{}, err
+	}
 	choice := prompt.Choice{
 		Question: prompt.Question{
 			Text: "Provider of the cluster and the registry", Default: known.Names()[0], Back: f.earlier,

@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"errors"
+	"mara/providers"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -39,6 +40,7 @@ func (r *rollout) addRun(t *testing.T, n int, op operation.Operation, selection 
 func newAnswering(t *testing.T) *rollout {
 	t.Helper()
 	r := &rollout{stop: make(chan struct{})}
+	r.BuiltIn = providers.Catalogue()
 	r.Root = t.TempDir()
 	r.Sources = config.Sources{}
 	return r

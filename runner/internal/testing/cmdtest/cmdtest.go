@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
+	"mara/providers"
 
 	"mara/projects/model/operation"
 	"mara/projects/model/wire"
@@ -31,6 +32,7 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	return cmd.Deps{
 		Deps: session.Deps{
 			Version: "1.2.3",
+			BuiltIn: providers.Catalogue,
 			Console: vault.Console{
 				Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(), Now: Now,
 			},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
+	"mara/providers"
 	"path/filepath"
 	"testing"
 	"time"
@@ -119,7 +120,7 @@ func NewReader(t *testing.T, root string, at time.Time) *view.Reader {
 	t.Helper()
 	d, _, _ := cmdtest.Deps(t)
 	d.Now = func() time.Time { return at.Add(time.Hour) }
-	reader := view.NewReader(d.Deps, session.Options{Request: request.Request{Root: root, Sources: config.Sources{}}})
+	reader := view.NewReader(d.Deps, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: config.Sources{}}})
 	t.Cleanup(func() {
 		if err := reader.Close(); err != nil {
 			t.Error(err)

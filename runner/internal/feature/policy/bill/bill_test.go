@@ -1,6 +1,7 @@
 package bill
 
 import (
+	"mara/providers"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestOfAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := OfAll(t.Context(), d.Deps, session.Options{Request: request.Request{Root: root, Sources: config.Sources{}}}, []string{"broken", "eu", "new"}, sheet)
+	all := OfAll(t.Context(), d.Deps, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: config.Sources{}}}, []string{"broken", "eu", "new"}, sheet)
 	if len(all) != 3 || all[0].Costs != nil || !strings.Contains(all[0].Error, "nowhere") || all[0].IsPartial() {
 		t.Fatalf("%+v", all)
 	}
@@ -46,7 +47,7 @@ func TestOfAll(t *testing.T) {
 		t.Errorf("nothing deployed: %+v, %s", all[2].Costs, all[2].Error)
 	}
 	cmdtest.WriteFile(t, filepath.Join(string(layout.Of(root, false).State()), ".pulumi/stacks/aws-eks/eu.json"), state[:200])
-	if b := OfAll(t.Context(), d.Deps, session.Options{Request: request.Request{Root: root, Sources: config.Sources{}}}, []string{"eu"}, sheet); b[0].Error == "" {
+	if b := OfAll(t.Context(), d.Deps, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: config.Sources{}}}, []string{"eu"}, sheet); b[0].Error == "" {
 		t.Errorf("a state that is cut off costs %+v", b[0].Costs)
 	}
 }

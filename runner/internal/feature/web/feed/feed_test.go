@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"mara/providers"
 
 	"mara/config"
 	"mara/runner/internal/core/event"
@@ -36,7 +37,7 @@ func newReader(t *testing.T) (reader *view.Reader, runs string) {
 	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	d, _, _ := cmdtest.Deps(t)
 	d.Now = time.Now
-	o := session.Options{Request: request.Request{Root: root, Sources: config.Sources{}}}
+	o := session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: config.Sources{}}}
 	reader = view.NewReader(d.Deps, o)
 	t.Cleanup(func() {
 		if err := reader.Close(); err != nil {
