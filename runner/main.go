@@ -14,16 +14,13 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3"
 	"golang.org/x/term"
-	"mara/projects"
-	"mara/providers"
 
-	"mara/projects/model/cloud"
+	"mara/projects"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/programhost"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/ui/mute"
 	"mara/runner/internal/core/vault"
-	"mara/runner/internal/feature/mirror"
 	"mara/runner/internal/feature/simulate/clouds"
 	"mara/runner/internal/feature/survey"
 	"mara/runner/internal/machine/interrupt"
@@ -70,20 +67,15 @@ func run() int {
 	}
 	deps := session.Deps{
 		Version: buildVersion(),
-		BuiltIn: providers.Catalogue,
+		World:   wire.World(clouds.Packages),
 		Console: vault.Console{
 			Stdin: os.Stdin, Stderr: os.Stderr, StdinIsTerminal: term.IsTerminal(int(os.Stdin.Fd())), Dir: dir, Now: time.Now,
 		},
 		Engines:    engines(),
 		PluginDirs: runnerDir(),
 		Interrupt:  levels,
-		Clouds:     clouds.Packages,
 	}
 	deps.CloudClients = survey.Clients(programhost.Clouds(deps.ProgramHost, projects.InfrastructureByName))
-	deps.Charts = func(env map[string]string, cache string) (mirror.Fetcher, func() error) {
-		charts := mirror.NewNetwork(cloud.Proxy(env), cache)
-		return charts, charts.Close
-	}
 	return wire.Run(levels.Context(), cmd.Deps{
 		Deps:             deps,
 		Stdout:           os.Stdout,

@@ -11,7 +11,6 @@ import (
 
 	"mara/projects/schemas"
 	"mara/runner/internal/cli/cmd"
-	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/testing/scripttest"
@@ -159,7 +158,6 @@ func installedDeps(t *testing.T, root string, i *installed) (d cmd.Deps, stdout,
 	i.tools()
 	d.Dir = root
 	d.Environ = []string{"HOME=" + t.TempDir(), "RUNNER_PULUMI=" + i.path(), "PATH=" + i.directory}
-	d.Clouds = func() []simulate.Package { return nil }
 	return d, stdout, stderr
 }
 

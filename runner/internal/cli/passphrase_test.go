@@ -186,7 +186,6 @@ func withInstalled(t *testing.T, d cmd.Deps) cmd.Deps {
 	t.Helper()
 	other, _, _ := installedDeps(t, d.Dir, newInstalled(t))
 	d.Environ = append(slices.Clone(d.Environ), other.Environ...)
-	d.Clouds = other.Clouds
 	return d
 }
 

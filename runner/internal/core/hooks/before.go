@@ -11,8 +11,6 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/stacks"
-	"mara/runner/internal/feature/kind/containers"
-	"mara/runner/internal/feature/kind/kindnodes"
 	"mara/runner/internal/kube/examine"
 	"mara/runner/internal/kube/kubeapi"
 )
@@ -50,7 +48,7 @@ func (h Hooks) Before(op operation.Operation, forget bool) BeforeFunc {
 // before the work on a project. An up begins with all of them running, so that
 // it finds the cluster as its state says; a destroy of the cluster needs none.
 func (h Hooks) needsNodes(op operation.Operation, project string) bool {
-	if !h.Provider.Local {
+	if !h.Provider.Local || h.Nodes == nil {
 		return false
 	}
 	cluster := h.Provider.ClusterProject
@@ -68,11 +66,8 @@ func (h Hooks) reviveCluster(ctx context.Context, emit func(event.Event)) {
 	if err != nil || name == "" {
 		return // there is no cluster
 	}
-	runtime, err := containers.FindIn(h.Env, h.Runtime)
-	if err == nil {
-		err = kindnodes.Revive(ctx, runtime, name, uid, func(text string) { event.Say(emit, event.Warning, "%s", text) })
-	}
-	if err != nil {
+	say := func(text string) { event.Say(emit, event.Warning, "%s", text) }
+	if err := h.Nodes.Revive(ctx, h.machine(), name, uid, say); err != nil {
 		event.Say(emit, event.Warning, "starting the nodes of the cluster: %v", err)
 	}
 }

@@ -11,8 +11,6 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
-	"mara/runner/internal/feature/kind/containers"
-	"mara/runner/internal/feature/kind/kindnodes"
 	"mara/runner/internal/machine/reach"
 )
 
@@ -25,7 +23,7 @@ const answerLimit = 3 * time.Second
 // does not. An up also starts the nodes of a cluster on this machine. The outputs
 // are those of the project.
 func (h Hooks) IsDue(ctx context.Context, op operation.Operation, step plan.Step, outputs map[string]any) bool {
-	if h.Provider.Local && !h.Simulated && step.Project.Name == h.Provider.ClusterProject && !h.nodesRun(ctx, outputs) {
+	if h.Provider.Local && h.Nodes != nil && !h.Simulated && step.Project.Name == h.Provider.ClusterProject && !h.nodesRun(ctx, outputs) {
 		return true
 	}
 	return slices.ContainsFunc(step.Project.Hooks, func(hook model.Hook) bool {
@@ -55,19 +53,9 @@ func (h Hooks) hasKubeconfig(ctx context.Context) bool {
 
 // nodesRun reports whether all nodes of a cluster on this machine run.
 func (h Hooks) nodesRun(ctx context.Context, outputs map[string]any) bool {
-	find := h.nodes
-	if find == nil {
-		find = func(ctx context.Context, cluster string) (kindnodes.Nodes, error) {
-			runtime, err := containers.FindIn(h.Env, h.Runtime)
-			if err != nil {
-				return nil, err
-			}
-			return kindnodes.Find(ctx, runtime, cluster)
-		}
-	}
 	name, _ := outputs["cluster_name"].(string)
-	nodes, err := find(ctx, name)
-	return err == nil && len(nodes) > 0 && len(nodes.Halted()) == 0
+	run, err := h.Nodes.Run(ctx, h.machine(), name)
+	return err == nil && run
 }
 
 // answers reports whether the application answers; a simulated one is not asked.

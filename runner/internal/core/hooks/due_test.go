@@ -10,8 +10,6 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/plan"
-	"mara/runner/internal/feature/kind/containers"
-	"mara/runner/internal/feature/kind/kindnodes"
 	"mara/runner/internal/kube/kubeconfig"
 )
 
@@ -112,33 +110,42 @@ func TestCurrentKubeconfig(t *testing.T) {
 	}
 }
 
+// nodes are the nodes of a cluster that run, or do not.
+type nodes struct {
+	t   *testing.T
+	run bool
+	err error
+}
+
+func (n nodes) Run(_ context.Context, _ Machine, cluster string) (bool, error) {
+	if cluster != "mara-dev" {
+		n.t.Errorf("asked for %q", cluster)
+	}
+	return n.run, n.err
+}
+
+func (n nodes) Revive(context.Context, Machine, string, string, func(string)) error {
+	n.t.Error("revived")
+	return nil
+}
+
 // TestNodesAreDue: an up starts the nodes of a cluster on this machine.
 func TestNodesAreDue(t *testing.T) {
 	t.Parallel()
-	node := func(state containers.State) containers.Container {
-		return containers.Container{Name: "n", State: state}
-	}
 	for name, test := range map[string]struct {
-		nodes kindnodes.Nodes
-		err   error
-		want  bool
+		run  bool
+		err  error
+		want bool
 	}{
-		"all run":    {kindnodes.Nodes{node(containers.Running), node(containers.Running)}, nil, false},
-		"one stands": {kindnodes.Nodes{node(containers.Running), node(containers.Stopped)}, nil, true},
-		"one sleeps": {kindnodes.Nodes{node(containers.Paused)}, nil, true},
-		"all gone":   {nil, nil, true},
-		"no docker":  {nil, errors.New("no docker"), true},
+		"all run":   {true, nil, false},
+		"one halts": {false, nil, true},
+		"no docker": {false, errors.New("no docker"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := hookSession(t, nil)
 			h.Provider.Local, h.Provider.ClusterProject = true, "a"
-			h.nodes = func(_ context.Context, cluster string) (kindnodes.Nodes, error) {
-				if cluster != "mara-dev" {
-					t.Errorf("asked for %q", cluster)
-				}
-				return test.nodes, test.err
-			}
+			h.Nodes = nodes{t, test.run, test.err}
 			step, outputs := plan.Step{Project: model.Project{Name: "a"}}, map[string]any{"cluster_name": "mara-dev"}
 			if got := h.IsDue(t.Context(), operation.Up, step, outputs); got != test.want {
 				t.Errorf("due: %v", got)
@@ -149,6 +156,10 @@ func TestNodesAreDue(t *testing.T) {
 			h.Simulated, step.Project.Name = false, "b"
 			if h.IsDue(t.Context(), operation.Up, step, outputs) {
 				t.Error("due for another project")
+			}
+			step.Project.Name, h.Nodes = "a", nil
+			if h.IsDue(t.Context(), operation.Up, step, outputs) {
+				t.Error("due, and nothing could start them")
 			}
 		})
 	}

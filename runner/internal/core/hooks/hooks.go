@@ -14,7 +14,6 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/executor"
 	"mara/runner/internal/core/stacks"
-	"mara/runner/internal/feature/kind/kindnodes"
 	"mara/runner/internal/kube/kubeconfig"
 	"mara/runner/internal/machine/layout"
 )
@@ -29,6 +28,7 @@ type Hooks struct {
 	Env        map[string]string                             // of Pulumi and its plugins
 	Variables  func(project model.Project) map[string]string // that mara.yaml gives to a project; nil for none
 	Runtime    string                                        // the configured container runtime; "" for the first one on the PATH
+	Nodes      Nodes                                         // of clusters on this machine; nil leaves them alone
 	Directory  layout.Runner
 	Simulated  bool
 	UseContext bool // the environment's context becomes the current one of kubectl
@@ -37,11 +37,26 @@ type Hooks struct {
 	// LeaveBehind lets a cluster be destroyed that may leave load balancers and volumes.
 	LeaveBehind bool
 
-	// Replaced in tests; nil for the container runtime and the network.
-	nodes func(ctx context.Context, cluster string) (kindnodes.Nodes, error)        // finds a cluster's nodes
+	// Replaced in tests; nil for the network.
 	ask   func(ctx context.Context, address string) error                           // requests an application
 	probe func(ctx context.Context, kubeconfig []byte, env map[string]string) error // requests a cluster
 }
+
+// Nodes are the nodes of clusters on this machine.
+type Nodes interface {
+	// Run reports whether all nodes of a cluster run.
+	Run(ctx context.Context, m Machine, cluster string) (bool, error)
+	// Revive starts the nodes of a cluster that are stopped.
+	Revive(ctx context.Context, m Machine, cluster, uid string, say func(text string)) error
+}
+
+// Machine is where the nodes of a cluster are.
+type Machine struct {
+	Env     map[string]string
+	Runtime string // the configured container runtime; "" for the first one on the PATH
+}
+
+func (h Hooks) machine() Machine { return Machine{h.Env, h.Runtime} }
 
 // Hook does the hooks of an operation: destroy undoes what up did.
 func (h Hooks) Hook(op operation.Operation) func(context.Context, executor.HookCall, func(event.Event)) error {

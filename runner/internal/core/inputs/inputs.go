@@ -18,8 +18,8 @@ import (
 	"mara/runner/internal/core/engine"
 	"mara/runner/internal/core/fingerprint"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/programhost"
 	"mara/runner/internal/core/session"
-	"mara/runner/internal/feature/doctor/preflight"
 )
 
 // NewMaker returns a maker of fingerprints. It computes the digests of the files that all projects share.
@@ -48,7 +48,7 @@ func BasisOf(s *session.Session) (fingerprint.Basis, error) {
 		Ignored: config.Words(mara.Fingerprint.Ignore), Only: config.Words(mara.Fingerprint.Only),
 		Root: s.Settings.Root, Directories: []string{filepath.Join(s.Settings.Root, config.Directory)},
 		Programs:   append(programs, s.Options.Simulation.Schemas...),
-		PluginDirs: []string{filepath.Join(preflight.PulumiHome(s.Env), "plugins")},
+		PluginDirs: []string{filepath.Join(programhost.PulumiHome(s.Env), "plugins")},
 		Environ:    environ,
 		Declared:   declaredVariables(s),
 		IsSecret:   func(name string) bool { return len(session.SecretsOf(map[string]string{name: ""})) > 0 },

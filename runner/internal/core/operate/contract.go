@@ -17,7 +17,6 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/stacks"
-	"mara/runner/internal/feature/doctor/check"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -32,7 +31,7 @@ const (
 // the exported ones. Which outputs a program reads is known of programs in
 // Pulumi YAML. It is not changed once it is made, and nil checks nothing.
 type outputContract struct {
-	check.Reads
+	contract.Reads
 	warnOnly bool
 	stacks   exportingStacks
 	plan     plan.Plan // with the projects that a selection skips
@@ -55,7 +54,7 @@ func (j *job) checkOutputs(ctx context.Context) error {
 	}
 	exports := stacks.Exports{Set: s.Stacks}
 	j.contract = &outputContract{
-		Reads: check.ReadsOf(s, exports), warnOnly: j.WarnMissing, stacks: exports, plan: s.Plan, selected: j.w.plan.Names(),
+		Reads: contract.ReadsOf(s.Plan, s.Settings.Config, exports), warnOnly: j.WarnMissing, stacks: exports, plan: s.Plan, selected: j.w.plan.Names(),
 	}
 	missing, err := j.contract.missingBefore(ctx)
 	switch {
@@ -127,7 +126,7 @@ func (c *outputContract) exportsBefore(
 	case inYAML:
 		return program.Exports, true, nil
 	case project.Own == nil:
-		return contract.Exports{Names: check.DeclaredOutputs(project)}, true, nil
+		return contract.Exports{Names: contract.DeclaredOutputs(project)}, true, nil
 	}
 	return exports, false, nil
 }
@@ -254,7 +253,7 @@ func (c *outputContract) after(
 	}
 	at := contract.Place{File: config.MaraFile, Line: step.Project.Own.Line}
 	exports := contract.Exports{Names: names, Place: c.place(step.Project)}
-	if text := contract.Undeclared(check.DeclaredOutputs(step.Project), at, exports); text != "" {
+	if text := contract.Undeclared(contract.DeclaredOutputs(step.Project), at, exports); text != "" {
 		warn(text)
 	}
 }

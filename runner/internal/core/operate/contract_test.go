@@ -15,7 +15,6 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/stacks"
-	"mara/runner/internal/feature/doctor/check"
 )
 
 // exports are stacks as a test has them: what this run has found, and what is deployed.
@@ -55,7 +54,7 @@ func contractOf(stacks exports, selected ...string) *outputContract {
 				step("net", nil), step("tool", []string{"path", "size"}), step("web", nil, "net", "tool"), step("bot", nil, "net"),
 			},
 		},
-		Reads: check.Reads{Programs: map[string]contract.Program{
+		Reads: contract.Reads{Programs: map[string]contract.Program{
 			"net": {
 				Exports: contract.Exports{Place: contract.Place{File: "net/Main.yaml", Line: 1}, Names: []string{"dns", "range"}},
 			}, "web": {},

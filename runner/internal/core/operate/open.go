@@ -12,7 +12,6 @@ import (
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/unchanged"
 	"mara/runner/internal/feature/clusterlife"
-	"mara/runner/internal/feature/doctor"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -27,7 +26,10 @@ func open(ctx context.Context, d session.Deps, r Request) (*session.Session, err
 	if _, refused := errors.AsType[*identity.Refusal](err); refused {
 		return nil, errors.Join(err, s.Close())
 	}
-	return nil, doctor.AllProblems(ctx, d, s.Options, errors.Join(err, s.Close()))
+	if err = errors.Join(err, s.Close()); d.Explain != nil {
+		err = d.Explain(ctx, d, s.Options, err)
+	}
+	return nil, err
 }
 
 func (r Request) open(ctx context.Context, s *session.Session) error {
@@ -62,7 +64,8 @@ func (r Request) open(ctx context.Context, s *session.Session) error {
 	if s.Profile.Lap("fingerprints"); idle {
 		return nil
 	}
-	checked, offered := doctor.StartChecks(ctx, s), doctor.StartOffers(ctx, s)
+	checks := s.Check(ctx)
+	checked, offered := checks.Needed, checks.Offered
 	e, err := s.Engine(ctx)
 	if err != nil {
 		return err

@@ -2,37 +2,82 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"mara/projects/model"
 	"time"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
+	"mara/runner/internal/core/hooks"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/vault"
-	"mara/runner/internal/feature/doctor/preflight"
-	"mara/runner/internal/feature/mirror"
-	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/machine/interrupt"
 )
 
 // Deps is the outside world, as far as a session has to do with it.
 type Deps struct {
 	vault.Console
-	Version      string                    // of the runner
-	BuiltIn      func() *model.Catalogue   // the providers and projects that come with the runner; nil for none
-	Engines      []string                  // where mara-engine may be, in order of preference
-	Probes       preflight.Probes          // of this machine
-	PluginDirs   []string                  // directories in which resource providers and language hosts may be
-	Interrupt    *interrupt.Levels         // how hard to stop; nil in tests that never stop
-	Clouds       func() []simulate.Package // the clouds that can be simulated
-	CloudClients cloud.Clients             // ask the real ones; nil when they cannot be asked
-	// Charts returns where charts are fetched from, with a cache, and what ends its use; nil where none can be fetched.
-	Charts    func(env map[string]string, cache string) (charts mirror.Fetcher, end func() error)
-	Variables func() []string // names of the variables that the runner reads; nil if they are not known
+	World
+	Version      string            // of the runner
+	Engines      []string          // where mara-engine may be, in order of preference
+	Probes       Probes            // of this machine
+	PluginDirs   []string          // directories in which resource providers and language hosts may be
+	Interrupt    *interrupt.Levels // how hard to stop; nil in tests that never stop
+	CloudClients cloud.Clients     // ask the clouds; nil when they cannot be asked
+	Variables    func() []string   // names of the variables that the runner reads; nil if they are not known
+}
+
+// World is what comes with the runner, and what features do for the core: main puts it together. A nil field switches
+// its thing off.
+type World struct {
+	BuiltIn func() *model.Catalogue // the built-in providers and projects
+
+	// Simulate serves the simulated clouds of an environment until its session closes. It returns the variables that
+	// direct Pulumi to them, and warnings.
+	Simulate func(context.Context, *Session) (env map[string]string, warnings []string, err error)
+	// Simulated lists the resources that the simulated clouds keep in a directory.
+	Simulated func(directory string) (cloud.Located, error)
+
+	// Check starts to check, in the background, what an operation needs.
+	Check func(context.Context, *Session) Checking
+	// Explain adds to the error that has kept an environment from being opened what else is wrong.
+	Explain func(context.Context, Deps, Options, error) error
+	// Answers are what a cluster that is there already answers for keys that are not set.
+	Answers func(context.Context, *Session, config.StackFile) ([]config.Answer, error)
+
+	// Charts returns how charts are fetched, with a cache, and what ends its use.
+	Charts func(env map[string]string, cache string) (fetch FetchChart, end func() error)
+	Nodes  hooks.Nodes // of clusters on this machine
+}
+
+// FetchChart fetches a version of a Helm chart. The error is an ErrNoChart where the repository does not have it.
+type FetchChart func(ctx context.Context, repository, name, version string) ([]byte, error)
+
+// ErrNoChart says that a registry or a repository does not have a chart, or not in that version.
+var ErrNoChart = errors.New("does not have it")
+
+// Checking is the checks of an operation while they run. Each function waits for its checks.
+type Checking struct {
+	Needed  func() error // of what has to be there
+	Offered func()       // of what the cloud offers; it only warns
+}
+
+// check starts the checks, if there are any.
+func (w World) check(ctx context.Context, s *Session) Checking {
+	if w.Check == nil {
+		return Checking{Needed: func() error { return nil }, Offered: func() {}}
+	}
+	return w.Check(ctx, s)
+}
+
+// Probes replace the access to this machine, for tests. A nil probe is the real one.
+type Probes struct {
+	Listen func(address string, port int) error // tries to listen on a port
+	Read   func(path string) ([]byte, error)    // reads a file of the kernel
 }
 
 // Options say how to open an environment.
@@ -46,10 +91,11 @@ type Options struct {
 	NeedSecrets bool           // for the programs that the operation runs
 	Selection   plan.Selection // of projects
 	Profile     bool
-	Shared      *Shared            // with other sessions of this process; nil for nothing
-	Refusal     error              // what is wrong with the command line, where nothing else is
-	Overrides   []config.Change    // configuration values for this session only
-	Admit       simulate.Admission // judges every simulated resource; nil admits all
+	Shared      *Shared         // with other sessions of this process; nil for nothing
+	Refusal     error           // what is wrong with the command line, where nothing else is
+	Overrides   []config.Change // configuration values for this session only
+	// Admit judges every resource of simulated clouds, as they describe it; nil admits all.
+	Admit func(ctx context.Context, object any, preview bool) error
 	// Narrow chooses the projects that secrets and checks are about, where that
 	// takes the settings; nil leaves it to the selection.
 	Narrow    func(*Session) plan.Selection

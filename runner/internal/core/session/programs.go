@@ -14,8 +14,6 @@ import (
 	"mara/projects/model/cloud"
 	"mara/runner/internal/core/engine"
 	"mara/runner/internal/core/programhost"
-	"mara/runner/internal/feature/doctor/preflight"
-	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -34,7 +32,7 @@ func (s *Session) StartPrograms() error {
 	s.pulumi.programs, err = start(programhost.Options{
 		Path: path, Root: s.Settings.Root, Provider: s.Provider.Name,
 		Ran:   s.Profile.Ran,
-		Ended: func(err error) { s.warn(err.Error()) },
+		Ended: func(err error) { s.Warn(err.Error()) },
 	})
 	if err != nil {
 		return &failure.Environment{Text: err.Error()}
@@ -96,7 +94,7 @@ func linkHosts(s *Session) error {
 		if runtime == model.Runtime {
 			continue
 		}
-		host, ok := preflight.LanguageHost(runtime, preflight.PulumiHome(env), env)
+		host, ok := programhost.LanguageHost(runtime, programhost.PulumiHome(env), env)
 		if !ok { // it is beside the engine, or the check of languages has said so
 			continue
 		}
@@ -148,17 +146,12 @@ func link(to, path string) error {
 
 // locator returns how to ask the environment's cloud for resources by their names; nil where it cannot be asked.
 func locator(s *Session) func(ctx context.Context, types []string) (cloud.Located, error) {
-	if s.Options.Simulation.On {
+	if s.Options.Simulation.On && s.Deps.Simulated != nil {
 		return func(context.Context, []string) (cloud.Located, error) {
-			located := cloud.Located{Every: true}
-			records, err := simulate.ReadRecords(s.Directory.Clouds(s.Settings.Stack.Text))
-			for _, r := range records {
-				located.Resources = append(located.Resources, cloud.Resource{Type: r.Token, ID: r.ID, Name: r.ID, URN: r.URN})
-			}
-			return located, err
+			return s.Deps.Simulated(s.Directory.Clouds(s.Settings.Stack.Text))
 		}
 	}
-	if s.Deps.CloudClients == nil {
+	if s.Options.Simulation.On || s.Deps.CloudClients == nil {
 		return nil
 	}
 	return func(ctx context.Context, types []string) (cloud.Located, error) { return locate(ctx, s, types) }

@@ -20,7 +20,6 @@ import (
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/core/vault"
-	"mara/runner/internal/feature/survey"
 	"mara/runner/internal/machine/layout"
 )
 
@@ -134,16 +133,13 @@ func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) er
 // answered returns the configuration with what a cluster that is there already answers. That it does not answer is the
 // checks' to report.
 func answered(s *Session) (config.StackFile, error) {
-	file, found := s.Settings.Config, []config.Answer(nil)
-	switch {
-	case s.Options.Simulation.On:
-		found = survey.Simulated(s.Provider)
-	case s.Options.Operation.RunsPrograms():
-		var err error
-		found, err = survey.Ask(context.Background(), s.Deps.CloudClients, s.Provider, s.Settings.Stack.Text, file, s.Env)
-		if err != nil {
-			s.Log.Debug("the cluster was not asked", "error", err)
-		}
+	file := s.Settings.Config
+	if s.Deps.Answers == nil {
+		return file, nil
+	}
+	found, err := s.Deps.Answers(context.Background(), s, file)
+	if err != nil {
+		s.Log.Debug("the cluster was not asked", "error", err)
 	}
 	return file.Answered(found)
 }

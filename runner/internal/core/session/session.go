@@ -30,8 +30,7 @@ import (
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/core/vault"
-	"mara/runner/internal/feature/doctor/preflight"
-	"mara/runner/internal/feature/simulate/simulated"
+	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/process"
 )
@@ -123,7 +122,8 @@ func (s *Session) OnClose(closer func() error) {
 // OnWarning passes on what comes up while a run goes on.
 func (s *Session) OnWarning(tell func(text string)) { s.tell.Store(&tell) }
 
-func (s *Session) warn(text string) {
+// Warn tells a warning that comes up while a run goes on.
+func (s *Session) Warn(text string) {
 	if tell := s.tell.Load(); tell != nil {
 		(*tell)(text)
 	}
@@ -147,7 +147,7 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 		Interrupt: s.Deps.Interrupt, Log: s.Log, Now: s.Deps.Now, Profile: s.Profile,
 		Backend: s.Settings.Backend.Text, Say: func(text string) {
 			if s.tell.Load() != nil {
-				s.warn(text)
+				s.Warn(text)
 			} else {
 				s.Options.Waiting.teller(s.Deps.Stderr)(text)
 			}
@@ -163,14 +163,10 @@ func (s *Session) Engine(ctx context.Context) (engine.Engine, error) {
 
 // SimulateClouds serves the simulated clouds, and lets Pulumi know where.
 func (s *Session) SimulateClouds(ctx context.Context) error {
-	env, warnings, err := simulated.Serve(ctx, simulated.Options{
-		Flags: s.Options.Simulation, Admit: s.Options.Admit, Dir: s.Deps.Dir,
-		Directory: s.Directory.Clouds(s.Settings.Stack.Text),
-		Home:      preflight.PulumiHome(s.Options.Sources.File.Merge(s.Options.Sources.Process)),
-		BuiltIn:   s.Deps.Clouds(), Own: s.Provider.Own(), Runs: selectedPrograms(s), States: s.States(), Env: s.Env,
-		Charts: layout.Of(s.Settings.Root, false).Charts(),
-		Masker: s.Masker, Log: s.Log, OnClose: s.OnClose, Warn: s.warn,
-	})
+	if s.Deps.Simulate == nil {
+		return failure.Usagef("", "this runner simulates no clouds; leave --simulate out")
+	}
+	env, warnings, err := s.Deps.Simulate(ctx, s)
 	s.Warnings = append(s.Warnings, warnings...)
 	if err != nil {
 		return err
@@ -179,8 +175,11 @@ func (s *Session) SimulateClouds(ctx context.Context) error {
 	return linkHosts(s)
 }
 
-// selectedPrograms lists the projects whose programs the operation runs.
-func selectedPrograms(s *Session) []string {
+// Check starts to check, in the background, what the operation needs.
+func (s *Session) Check(ctx context.Context) Checking { return s.Deps.World.check(ctx, s) }
+
+// SelectedPrograms lists the projects whose programs the operation runs.
+func (s *Session) SelectedPrograms() []string {
 	selected, err := plan.Select(s.Plan, s.Options.Selection)
 	if err != nil || !s.Options.Operation.RunsPrograms() {
 		return nil // other code refuses a wrong selection
@@ -357,7 +356,7 @@ func (s *Session) deployedSalt(ctx context.Context) (string, error) {
 
 // GuardStates guards the states against a full disk until the session closes.
 func (s *Session) GuardStates() {
-	s.OnClose(s.States().Guard(s.Plan.Names(), s.warn, s.Log))
+	s.OnClose(s.States().Guard(s.Plan.Names(), s.Warn, s.Log))
 }
 
 // States returns the directory with the states, if the backend keeps files.
@@ -394,6 +393,7 @@ func (s *Session) Hooks() hooks.Hooks {
 	return hooks.Hooks{
 		Stacks: s.Stacks, Provider: s.Provider, Values: s.Provider.Values(s.Settings.Config), Stack: s.Settings.Stack.Text, Root: s.Settings.Root, Env: s.Env,
 		Directory: s.Directory, Variables: s.Checkouts().Variables,
+		Nodes:      s.Deps.Nodes,
 		Simulated:  s.Options.Simulation.On,
 		UseContext: s.Options.Shared == nil && s.Settings.Config.IsTrue(config.UseContextKey),
 		Runtime:    s.Settings.Config.Text("kind:runtime").Text, Masker: s.Masker, Log: s.Log,

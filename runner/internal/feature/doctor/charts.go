@@ -10,8 +10,8 @@ import (
 	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/feature/doctor/preflight"
-	"mara/runner/internal/feature/mirror"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/parallel"
 )
@@ -21,7 +21,8 @@ const chartsTime = 20 * time.Second
 
 // groupedChart is a chart with what its keys begin with.
 type groupedChart struct {
-	mirror.Chart
+	Name, Version, Repository string
+
 	group string
 }
 
@@ -49,25 +50,25 @@ func (e *Examination) chartsCheck() []preflight.Check {
 func (e *Examination) chartOf(chart model.Chart) groupedChart {
 	values := e.Provider.Values(e.Session.Settings.Config)
 	repository := projects.ChartKey(chart.Group, projects.ChartRepository)
-	return groupedChart{mirror.Chart{
-		Name: chart.Name, Version: values.Text(projects.ChartKey(chart.Group, projects.ChartVersion)),
+	return groupedChart{
+		Name: chart.Name, group: chart.Group, Version: values.Text(projects.ChartKey(chart.Group, projects.ChartVersion)),
 		Repository: projects.ChartSource(values.Text(repository), values.IsSet(repository), values.Text(projects.Mirror)),
-	}, chart.Group}
+	}
 }
 
 // lookForCharts fetches charts that are not kept yet.
 func (e *Examination) lookForCharts(ctx context.Context, charts []groupedChart) []preflight.Finding {
 	cache := layout.Of(e.Session.Settings.Root, false).Charts()
-	source, release := e.Session.Deps.Charts(e.environ(), cache)
+	fetch, release := e.Session.Deps.Charts(e.environ(), cache)
 	defer func() { _ = release() }() // it only closes idle connections
 	ctx, cancel := context.WithTimeout(ctx, chartsTime)
 	defer cancel()
 	found, _ := parallel.Each(ctx, charts, func(ctx context.Context, chart groupedChart) ([]preflight.Finding, error) {
-		_, err := source.Fetch(ctx, chart.Chart)
+		_, err := fetch(ctx, chart.Repository, chart.Name, chart.Version)
 		switch {
 		case err == nil:
 			return nil, nil
-		case errors.Is(err, mirror.ErrMissing):
+		case errors.Is(err, session.ErrNoChart):
 			key := projects.ChartKey(chart.group, projects.ChartVersion)
 			return preflight.Bad(err.Error(), "set "+key+" to a version that is there"), nil
 		}

@@ -18,12 +18,13 @@ import (
 // shelf has charts by source; "down" is a registry that does not answer.
 type shelf map[string]bool
 
-func (s shelf) Fetch(_ context.Context, chart mirror.Chart) ([]byte, error) {
+func (s shelf) fetch(_ context.Context, repository, name, version string) ([]byte, error) {
+	chart := mirror.Chart{Repository: repository, Name: name, Version: version}
 	switch {
 	case strings.Contains(chart.Repository, "down"):
 		return nil, errors.New("no answer")
 	case !s[chart.Source()]:
-		return nil, fmt.Errorf("fetching chart %s: the registry %w", chart.Source(), mirror.ErrMissing)
+		return nil, fmt.Errorf("fetching chart %s: the registry %w", chart.Source(), session.ErrNoChart)
 	}
 	return []byte("chart"), nil
 }
@@ -49,8 +50,8 @@ func TestCharts(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &session.Session{Settings: config.Settings{Root: t.TempDir(), Config: file}}
-		s.Deps.Charts = func(map[string]string, string) (mirror.Fetcher, func() error) {
-			return shelf{"oci://quay.io/jetstack/charts/cert-manager:v1.21.1": true}, func() error { return nil }
+		s.Deps.Charts = func(map[string]string, string) (session.FetchChart, func() error) {
+			return shelf{"oci://quay.io/jetstack/charts/cert-manager:v1.21.1": true}.fetch, func() error { return nil }
 		}
 		e := &Examination{Session: s, Provider: kind}
 		var charts []groupedChart

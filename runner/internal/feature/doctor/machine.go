@@ -55,6 +55,11 @@ func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
 	})
 }
 
+// Start starts the checks of an operation.
+func Start(ctx context.Context, s *session.Session) session.Checking {
+	return session.Checking{Needed: StartChecks(ctx, s), Offered: StartOffers(ctx, s)}
+}
+
 // inBackground starts work, which is ended when the session closes. The returned function waits until it is done.
 func inBackground(ctx context.Context, s *session.Session, work func(context.Context)) (wait func()) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"mara/runner/internal/core/programhost"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func languageChecks(s *session.Session, p plan.Plan) []preflight.Check {
 		return nil
 	}
 	env := s.Options.Sources.File.Merge(s.Options.Sources.Process)
-	o := preflight.LanguageOptions{Env: env, Home: preflight.PulumiHome(env), Beside: slices.Clone(s.Deps.PluginDirs)}
+	o := preflight.LanguageOptions{Env: env, Home: programhost.PulumiHome(env), Beside: slices.Clone(s.Deps.PluginDirs)}
 	for _, path := range append(slices.Clone(s.Deps.Engines), s.Options.Pulumi) {
 		if path != "" {
 			o.Beside = append(o.Beside, filepath.Dir(path))

@@ -13,6 +13,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"mara/runner/internal/core/session"
 )
 
 // addresses matches a registry's host, which Docker's rules distinguish from a path, and a path.
@@ -250,7 +252,7 @@ func (e *LoginError) Error() string {
 }
 
 // ErrMissing says that a registry or a repository does not have a chart or an image, or not in that version.
-var ErrMissing = errors.New("does not have it")
+var ErrMissing = session.ErrNoChart
 
 // plain turns a registry's response into a one-line error. The library's own text repeats
 // the address and may quote a whole page. The response may come from the registry's token

@@ -9,6 +9,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/projects/model/cloud"
+	"mara/runner/internal/core/session"
 )
 
 // askTime bounds how long the questions to a cluster may take.
@@ -54,4 +55,16 @@ func Simulated(p model.Provider) []config.Answer {
 		{Key: projects.SmallKey, Value: false, Why: why},
 		{Key: projects.DistributionKey, Value: "simulated", Why: why},
 	})
+}
+
+// Answers returns what the cluster of a session answers, or would answer if it is simulated. A cluster is asked for
+// operations that run programs.
+func Answers(ctx context.Context, s *session.Session, file config.StackFile) ([]config.Answer, error) {
+	switch {
+	case s.Options.Simulation.On:
+		return Simulated(s.Provider), nil
+	case s.Options.Operation.RunsPrograms():
+		return Ask(ctx, s.Deps.CloudClients, s.Provider, s.Settings.Stack.Text, file, s.Env)
+	}
+	return nil, nil
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
-	"mara/providers"
+	"mara/runner/internal/testing/worldtest"
 
 	"mara/projects/model/operation"
 	"mara/projects/model/wire"
@@ -21,7 +21,6 @@ import (
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/vault"
-	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/testing/scripttest"
 )
 
@@ -32,11 +31,11 @@ func Deps(t *testing.T) (d cmd.Deps, stdout, stderr *bytes.Buffer) {
 	return cmd.Deps{
 		Deps: session.Deps{
 			Version: "1.2.3",
-			BuiltIn: providers.Catalogue,
+			World:   worldtest.World(),
 			Console: vault.Console{
 				Stdin: strings.NewReader(""), Stderr: stderr, Dir: t.TempDir(), Now: Now,
 			},
-			Probes: preflight.Probes{
+			Probes: session.Probes{
 				Listen: func(string, int) error { return nil },
 				Read:   func(string) ([]byte, error) { return []byte("1048576\n"), nil },
 			},

@@ -7,9 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/blang/semver"
+	"mara/runner/internal/core/programhost"
 
 	"mara/runner/internal/machine/typeset"
 )
@@ -71,7 +70,7 @@ func (o LanguageOptions) look(context.Context) []Finding {
 
 // lookAt checks the host and the tools of a runtime.
 func (o LanguageOptions) lookAt(runtime, projects string, needsTools bool) []Finding {
-	host := HostName(runtime)
+	host := programhost.HostName(runtime)
 	known := languages()[runtime]
 	var findings []Finding
 	if !o.hasHost(runtime) {
@@ -90,33 +89,10 @@ func (o LanguageOptions) lookAt(runtime, projects string, needsTools bool) []Fin
 }
 
 func (o LanguageOptions) hasHost(runtime string) bool {
-	_, ok := LanguageHost(runtime, o.Home, o.Env)
+	_, ok := programhost.LanguageHost(runtime, o.Home, o.Env)
 	return ok || slices.ContainsFunc(o.Beside, func(dir string) bool {
-		return isProgram(filepath.Join(dir, HostName(runtime)))
+		return isProgram(filepath.Join(dir, programhost.HostName(runtime)))
 	})
-}
-
-// HostName returns the name of the program that runs programs of a runtime.
-func HostName(runtime string) string { return "pulumi-language-" + runtime }
-
-// LanguageHost finds the language host of a runtime as Pulumi does: on the PATH,
-// else the newest one among the plugins in Pulumi's home.
-func LanguageHost(runtime, home string, env map[string]string) (path string, ok bool) {
-	if found, ok := findTool(HostName(runtime), env); ok {
-		return found.path, true
-	}
-	newest := semver.Version{}
-	start := "language-" + runtime + "-v"
-	dirs, _ := os.ReadDir(filepath.Join(home, "plugins")) // without a home there are none
-	for _, dir := range dirs {
-		text, isHost := strings.CutPrefix(dir.Name(), start)
-		version, err := semver.Parse(text)
-		program := filepath.Join(home, "plugins", dir.Name(), HostName(runtime))
-		if isHost && err == nil && isProgram(program) && (path == "" || version.GT(newest)) {
-			path, newest = program, version
-		}
-	}
-	return path, path != ""
 }
 
 func isProgram(path string) bool {

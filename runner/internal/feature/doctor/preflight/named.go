@@ -1,6 +1,8 @@
 package preflight
 
 import (
+	"mara/runner/internal/core/session"
+
 	"mara/projects/model"
 
 	"mara/config"
@@ -16,16 +18,10 @@ type Facts struct {
 	Config    config.StackFile
 	Provider  model.Provider
 	Clouds    cloud.Clients // nil if the real clouds cannot be asked
-	Probes    Probes
+	Probes    session.Probes
 
 	dockerToo bool     // Docker is checked as well, and needed
 	projects  []string // that are selected
-}
-
-// Probes replace the access to this machine, for tests. A nil probe is the real one.
-type Probes struct {
-	Listen func(address string, port int) error // tries to listen on a port
-	Read   func(path string) ([]byte, error)    // reads a file of the kernel
 }
 
 // named returns the checks that providers name.

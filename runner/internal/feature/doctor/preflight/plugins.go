@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"mara/runner/internal/core/programhost"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -99,7 +100,7 @@ func (o PluginOptions) isInstalled(p Plugin) bool {
 	if _, err := os.Stat(filepath.Join(o.Beside, p.program())); err == nil && o.Beside != "" {
 		return true
 	}
-	dir := filepath.Join(PulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
+	dir := filepath.Join(programhost.PulumiHome(o.Env), "plugins", "resource-"+p.Name+"-v"+p.Version)
 	if p.Own && p.Version == "" {
 		versions, _ := filepath.Glob(dir + "[0-9]*") // the pattern is right
 		return slices.ContainsFunc(versions, func(dir string) bool { return filepath.Ext(dir) != ".partial" && filepath.Ext(dir) != ".lock" })
@@ -186,14 +187,6 @@ func list(plugins []Plugin) string {
 	names := lists.Map(plugins, Plugin.String)
 	slices.Sort(names)
 	return strings.Join(names, ", ")
-}
-
-// PulumiHome returns the directory of Pulumi's downloads.
-func PulumiHome(env map[string]string) string {
-	if home := env["PULUMI_HOME"]; home != "" {
-		return home
-	}
-	return filepath.Join(env["HOME"], ".pulumi")
 }
 
 // isOn parses a variable as Pulumi does, and reports whether it is true.

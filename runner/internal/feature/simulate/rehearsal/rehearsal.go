@@ -58,8 +58,10 @@ func Run(ctx context.Context, d session.Deps, environment session.Options,
 		s.Options.Overrides = append(s.Options.Overrides, mirror)
 	}
 	s.Options.Simulation = request.Simulation{On: true, Scratch: filepath.Join(scratch, "runner")}
-	s.Options.Admit = func(_ context.Context, object simulate.Object, _ bool) error {
-		o.Saw(object)
+	s.Options.Admit = func(_ context.Context, object any, _ bool) error {
+		if object, ok := object.(simulate.Object); ok {
+			o.Saw(object)
+		}
 		return nil
 	}
 	if err := s.ResolveToOperate(); err != nil {

@@ -8,12 +8,16 @@ import (
 	"slices"
 
 	"mara/projects/model"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/packages"
+	"mara/runner/internal/core/programhost"
 	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/layout"
 )
 
 // Options say which clouds to simulate.
@@ -63,6 +67,35 @@ func Serve(ctx context.Context, o Options) (env map[string]string, warnings []st
 	}
 	o.OnClose(clouds.Close)
 	return clouds.Env(), warnings, nil
+}
+
+// World returns how sessions simulate these packages.
+func World(clouds func() []simulate.Package) func(context.Context, *session.Session) (map[string]string, []string, error) {
+	return func(ctx context.Context, s *session.Session) (map[string]string, []string, error) {
+		o := Options{
+			Flags: s.Options.Simulation, Dir: s.Deps.Dir, Directory: s.Directory.Clouds(s.Settings.Stack.Text),
+			Home:    programhost.PulumiHome(s.Options.Sources.File.Merge(s.Options.Sources.Process)),
+			BuiltIn: clouds(), Own: s.Provider.Own(), Runs: s.SelectedPrograms(), States: s.States(), Env: s.Env,
+			Charts: layout.Of(s.Settings.Root, false).Charts(),
+			Masker: s.Masker, Log: s.Log, OnClose: s.OnClose, Warn: s.Warn,
+		}
+		if admit := s.Options.Admit; admit != nil {
+			o.Admit = func(ctx context.Context, object simulate.Object, preview bool) error {
+				return admit(ctx, object, preview)
+			}
+		}
+		return Serve(ctx, o)
+	}
+}
+
+// Resources lists the resources that simulated clouds keep in a directory.
+func Resources(directory string) (cloud.Located, error) {
+	located := cloud.Located{Every: true}
+	records, err := simulate.ReadRecords(directory)
+	for _, r := range records {
+		located.Resources = append(located.Resources, cloud.Resource{Type: r.Token, ID: r.ID, Name: r.ID, URN: r.URN})
+	}
+	return located, err
 }
 
 // usedPackages lists the packages that own projects name or have deployed resources of.
