@@ -8,6 +8,9 @@ import (
 // MaraFile is the file below the root that adds the user's projects to environments.
 const MaraFile = "mara.yaml"
 
+// PolicyFile is the file below the root that says which rules apply, and how.
+const PolicyFile = "policies/policies.yaml"
+
 // Mara is the content of mara.yaml. Package catalogue checks its projects and providers.
 type Mara struct {
 	File         string // as shown; "" without the file

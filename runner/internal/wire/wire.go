@@ -49,6 +49,7 @@ func Features() []extend.Feature {
 
 // Run runs a command line of the program, and returns its exit code.
 func Run(ctx context.Context, d cmd.Deps, args []string) int {
+	d.Guards = Guards()
 	return cli.Run(ctx, d, Features(), args)
 }
 

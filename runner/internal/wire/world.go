@@ -5,10 +5,13 @@ import (
 
 	"mara/projects/model/cloud"
 	"mara/providers"
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/feature/doctor"
 	"mara/runner/internal/feature/kind/kindnodes"
 	"mara/runner/internal/feature/mirror"
+	"mara/runner/internal/feature/policy"
+	"mara/runner/internal/feature/policy/bill"
 	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/feature/simulate/simulated"
 	"mara/runner/internal/feature/survey"
@@ -23,6 +26,11 @@ func World(packages func() []simulate.Package) session.World {
 		Check: doctor.Start, Explain: doctor.AllProblems, Answers: survey.Answers,
 		Charts: charts, Nodes: kindnodes.Local{},
 	}
+}
+
+// Guards returns what may refuse an operation, in the order in which it is asked.
+func Guards() []guard.Maker {
+	return []guard.Maker{bill.Guard, policy.Guard}
 }
 
 // charts fetches charts over the network.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"mara/runner/internal/core/guard"
 
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/ui"
@@ -87,6 +88,7 @@ type Deps struct {
 	PulumiVersion    string                     // of the Pulumi inside
 	Releases         string                     // web directory of the releases; "" for a build that knows none
 	Size             func() (width, height int) // of the terminal at stdout; zeros when it is none
+	Guards           []guard.Maker              // of operations, in the order in which they are asked
 }
 
 // RunFunc runs a command line of the runner, and returns its exit code.

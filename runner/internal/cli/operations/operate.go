@@ -174,7 +174,7 @@ func RunOperation(ctx context.Context, d cmd.Deps, o Options) (err error) {
 // LoadGuards checks the files that all environments share, and returns the guards of a request. It prints what does not
 // stop the operation.
 func LoadGuards(ctx context.Context, d cmd.Deps, r operate.Request) (operate.Guards, error) {
-	guards, err := r.LoadGuards()
+	guards, err := r.LoadGuards(d.Guards)
 	if r.Root == "" || !r.Operation.RunsPrograms() {
 		return guards, err
 	}

@@ -121,7 +121,7 @@ func (j *job) preview(ctx context.Context) (found assessment, err error) {
 		return found, err
 	}
 	_ = show.Close() // an error means that the terminal is gone
-	j.printCosts(found.estimate)
+	j.printConclusions()
 	if err != nil {
 		err = errors.Join(&failure.Reported{Err: err}, forbidden(err))
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"mara/runner/internal/core/guard"
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
@@ -46,7 +47,7 @@ func TestJudges(t *testing.T) {
 		want   bool
 	}{
 		"nothing":              {operation.Up, Guards{}, false},
-		"a limit of costs":     {operation.Up, Guards{MaxMonthly: &limit}, true},
+		"a limit of costs":     {operation.Up, Guards{Limits: guard.Limits{MaxMonthly: &limit}}, true},
 		"a policy pack":        {operation.Up, Guards{Packs: []string{"pack"}}, true},
 		"a preview with packs": {operation.Preview, Guards{Packs: []string{"pack"}}, false},
 	} {

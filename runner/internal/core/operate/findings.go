@@ -1,14 +1,13 @@
 package operate
 
 import (
-	"errors"
 	"fmt"
 
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/relay"
 	"mara/runner/internal/core/report"
 	"mara/runner/internal/core/ui"
-	"mara/runner/internal/feature/policy"
+	"mara/runner/internal/machine/typeset"
 )
 
 // emitFinding emits what a guard has found, with the place in the repository that
@@ -19,15 +18,6 @@ func (g judge) emitFinding(emit func(event.Event), f event.Finding, text string)
 		f.File, f.Line = place.File, place.Line
 	}
 	emit(event.NewFinding(f, text))
-}
-
-// emitBroken emits a rule that could not be applied, which forbids an up.
-func (g judge) emitBroken(emit func(event.Event), err error) {
-	if broken, ok := errors.AsType[*policy.RuleError](err); ok {
-		f := event.Finding{Rule: broken.Rule, Level: event.LevelDeny, Message: broken.Error(), Line: 1}
-		f.File = InRepository(g.Request.Request, broken.File)
-		g.emitFinding(emit, f, "")
-	}
 }
 
 // reportRefused emits what the preview of an up has found, and writes its report,
@@ -59,5 +49,14 @@ func (j *job) reportRefused(err error) {
 	}
 	if file := ui.Decide(j.view.Facts).StepSummary; file != "" && !j.view.JSON {
 		relay.Warn(j.d, "the step summary cannot be written: ", report.AppendStepSummary(file, &shown))
+	}
+}
+
+// printConclusions prints after a preview what the guards say about it.
+func (j *job) printConclusions() {
+	for _, watch := range j.watches {
+		if text := watch.Conclusion(); text != "" && !j.view.JSON {
+			fmt.Fprintln(j.view.Stdout, "\n"+typeset.Wrap(text, j.view.Width(), 2))
+		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/inputs"
 	"mara/runner/internal/core/journal"
@@ -25,7 +25,6 @@ import (
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/ui"
 	"mara/runner/internal/core/unchanged"
-	"mara/runner/internal/feature/policy/cost"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 )
@@ -37,7 +36,7 @@ type job struct {
 	d        session.Deps     // the outside world
 	s        *session.Session // the open environment
 	w        work             // what is to do
-	prices   func() (cost.Sheet, error)
+	watches  []guard.Watch
 	contract *outputContract // of the outputs
 	before   event.Summary   // of the preview that came before an up
 	looked   looks           // what that preview depended on
@@ -45,9 +44,9 @@ type job struct {
 	left     leftovers.Found // of earlier runs
 }
 
-// newJob returns an operation on an open environment. It reads the prices once, when they are needed.
+// newJob returns an operation on an open environment.
 func newJob(d session.Deps, r Request, view relay.View, s *session.Session) *job {
-	return &job{Request: r, view: view, d: d, s: s, prices: sync.OnceValues(r.readPrices)}
+	return &job{Request: r, view: view, d: d, s: s}
 }
 
 // Run runs an operation: it opens the environment, chooses the projects, looks for leftovers of earlier runs, asks
@@ -65,7 +64,8 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 	}
 	j.warnOfOrphans(ctx)
 	for _, step := range []func(context.Context) error{
-		j.choose, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.lookAtCluster, j.findLeftovers, j.approve,
+		j.choose, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.openGuards, j.lookAtCluster,
+		j.findLeftovers, j.approve,
 		j.settleLeftovers, j.settleLostCluster, j.rememberProvider,
 	} {
 		if err := step(ctx); err != nil {
@@ -151,7 +151,7 @@ func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
 		return summary, err
 	}
 	if j.Operation == operation.Preview {
-		j.printCosts(found.estimate)
+		j.printConclusions()
 	}
 	j.printHighlights(run.Outputs)
 	return summary, left

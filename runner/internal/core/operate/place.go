@@ -7,7 +7,6 @@ import (
 	"mara/projects/model"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/sourceplace"
-	"mara/runner/internal/feature/policy"
 )
 
 // Place returns the place in the repository that a finding of a guard refers to:
@@ -18,7 +17,7 @@ func Place(r request.Request, stack, project, resource string) sourceplace.Place
 		own = known.Own
 	}
 	place := sourceplace.Find(r.Root, own, resource,
-		config.StackPath(stack), config.DescriptionPath(stack), policy.SettingsFile, config.MaraFile, config.EnvironmentFile)
+		config.StackPath(stack), config.DescriptionPath(stack), config.PolicyFile, config.MaraFile, config.EnvironmentFile)
 	place.File = InRepository(r, place.File)
 	return place
 }

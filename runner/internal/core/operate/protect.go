@@ -8,6 +8,7 @@ import (
 
 	"mara/config"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/machine/prompt"
@@ -98,12 +99,12 @@ func (g judge) clusterLossText(step updateplan.Step) string {
 }
 
 // forbid refuses losses that no user can be asked about.
-func (l losses) forbid(s *session.Session) *forbiddenError {
+func (l losses) forbid(s *session.Session) *guard.Refused {
 	advice := "to lose them anyway, add --allow NAME for each resource"
 	if len(l.data) > 0 {
 		advice += ", or set " + config.ProtectKey + " to false first; mara.yaml declares types that are harmless"
 	}
-	return &forbiddenError{strings.Join(l.texts(s), ", and "), advice}
+	return &guard.Refused{What: strings.Join(l.texts(s), ", and "), Next: advice}
 }
 
 // forbidLater refuses losses that are found during the run, in a project of which parts have changed since it was

@@ -8,13 +8,12 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/executor"
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/updateplan"
-	"mara/runner/internal/feature/policy"
-	"mara/runner/internal/feature/policy/cost"
 )
 
 // Request is what is asked of one environment. It is not changed once it is made.
@@ -87,11 +86,9 @@ type Plan struct {
 
 // Guards may forbid an up.
 type Guards struct {
-	Rules      policy.Set
-	Packs      []string    // Pulumi's own policy packs, for its engine
-	Prices     *cost.Sheet // nil until they are read
-	MaxMonthly *float64    // what an environment may cost; nil for anything
-	UnknownOK  bool        // what cannot be priced does not count
+	guard.Limits
+	Packs []string      // Pulumi's own policy packs, for its engine
+	All   []guard.Guard // in the order in which they are asked; none until they are loaded
 }
 
 // Rollout is what a rollout adds to the operation on one of its environments.
@@ -157,7 +154,8 @@ func (r Request) previews() bool { return r.Operation == operation.Preview || r.
 
 // judges reports whether rules, costs or a policy pack may forbid an up, which then previews first.
 func (r Request) judges() bool {
-	return r.Operation.Deploys() && (r.Guards.Rules.Active() || r.Guards.MaxMonthly != nil || len(r.Guards.Packs) > 0)
+	return r.Operation.Deploys() && (r.Guards.MaxMonthly != nil || len(r.Guards.Packs) > 0 ||
+		slices.ContainsFunc(r.Guards.All, guard.Guard.Judges))
 }
 
 // maySkip reports whether unchanged projects are skipped. They run if the user wants to

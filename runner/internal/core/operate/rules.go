@@ -3,164 +3,89 @@ package operate
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"mara/runner/internal/core/event"
-	"mara/runner/internal/core/fleet"
-	"mara/runner/internal/core/updateplan"
-	"mara/runner/internal/feature/policy"
-	"mara/runner/internal/feature/policy/cost"
-	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/core/guard"
 )
 
-// LoadGuards returns the guards of a request with the rules of its root, and with its prices if a preview is certain
-// to need them.
-func (r Request) LoadGuards() (g Guards, err error) {
-	g = r.Guards
+// LoadGuards makes the guards of a request, in the order of their makers. They read what they need for a preview that
+// is certain.
+func (r Request) LoadGuards(makers []guard.Maker) (Guards, error) {
 	if r.Root == "" || !r.previews() {
-		return g, nil
+		return r.Guards, nil
 	}
-	if g.Rules, err = policy.Load(r.Root); err != nil {
-		return g, err
+	for _, maker := range makers {
+		made, err := maker(guard.Request{Root: r.Root, Operation: r.Operation, Limits: r.Guards.Limits})
+		if err != nil {
+			return r.Guards, err
+		}
+		if made != nil {
+			r.Guards.All = append(r.Guards.All, made)
+		}
 	}
-	r.Guards = g
-	if !r.Yes || r.judges() || !r.Operation.Deploys() {
-		prices, err := r.readPrices()
-		g.Prices = &prices
-		return g, err
+	if r.Yes && !r.judges() && r.Operation.Deploys() {
+		return r.Guards, nil
 	}
-	return g, nil
+	for _, g := range r.Guards.All {
+		if err := g.Prepare(); err != nil {
+			return r.Guards, err
+		}
+	}
+	return r.Guards, nil
 }
 
-// readPrices returns the prices, and reads them if that is still to be done.
-func (r Request) readPrices() (cost.Sheet, error) {
-	if r.Guards.Prices != nil {
-		return *r.Guards.Prices, nil
+// openGuards has the guards watch the operation.
+func (j *job) openGuards(ctx context.Context) error {
+	if !j.previews() {
+		return nil
 	}
-	sheet, err := cost.Load(r.Root)
-	if err != nil {
-		err = &failure.Environment{Text: err.Error(), Next: "docs/policies.md says how prices are written"}
+	watched := guard.Job{
+		Session: j.s, Plan: j.w.plan, Finding: judge{j}.emitFinding,
+		InRepository: func(file string) string { return InRepository(j.Request.Request, file) },
 	}
-	return sheet, err
+	for _, g := range j.Guards.All {
+		watch, err := g.Open(ctx, watched)
+		if err != nil {
+			return err
+		}
+		if watch != nil {
+			j.watches = append(j.watches, watch)
+		}
+	}
+	return nil
 }
 
 // assessment is what a preview has found.
 type assessment struct {
-	losses   losses
-	estimate cost.Estimate
-	plan     savedPlan
+	losses losses
+	plan   savedPlan
 }
 
 // judge applies the guards to what a preview has found.
 type judge struct{ *job }
 
-// assess applies protection, prices and rules at the end of a preview, and saves its plan.
+// assess applies protection and guards at the end of a preview, and saves its plan.
 func (g judge) assess(ctx context.Context, found *assessment, emit func(event.Event)) error {
 	document := g.planDocument()
 	g.reportLostCluster(emit)
 	found.losses = g.lossesIn(document, emit)
-	prices, err := g.prices()
-	if err != nil {
-		return err
+	for _, watch := range g.watches {
+		if err := watch.Look(ctx, document, emit); err != nil {
+			return err
+		}
 	}
-	var refused *forbiddenError
-	if found.estimate, refused = g.estimateCosts(ctx, prices, document); refused != nil {
-		return refused
-	}
-	for _, text := range prices.Unmatched(document) {
-		emit(event.Event{Type: event.RunWarning, Message: text})
-	}
-	emit(event.Event{Type: event.RunCosts, Costs: &found.estimate.Costs})
-	findings, err := g.findings(ctx, document, emit)
-	if err != nil {
-		return err
-	}
-	if err := g.Guards.checkCosts(found.estimate); err != nil {
-		f := event.Finding{Rule: event.RuleMaxMonthly, Level: event.LevelDeny, Message: err.what}
-		g.emitFinding(emit, f, "")
-		return err
-	}
-	if denied := policy.Denied(findings); len(denied) > 0 {
-		return &forbiddenError{deniedText(denied), exceptionAdvice}
+	for _, watch := range g.watches {
+		if err := watch.Decide(emit); err != nil {
+			return err
+		}
 	}
 	found.plan = planFile(g).save(ctx, emit)
 	return nil
 }
 
-// findings applies the rules to a document, and emits and returns what they find.
-func (g judge) findings(
-	ctx context.Context, document updateplan.Document, emit func(event.Event),
-) ([]policy.Finding, error) {
-	if !g.Guards.Rules.Active() {
-		return nil, nil
-	}
-	value, err := document.Value()
-	if err != nil {
-		return nil, err
-	}
-	environment := fleet.NewEnvironment(document.Stack, g.s.Provider.Name, g.s.Settings.Config, g.s.Settings.Described)
-	target := policy.Target{Stack: document.Stack, Labels: environment.Labels}
-	findings, err := g.Guards.Rules.Judge(ctx, value, target, g.d.Now())
-	if err != nil {
-		g.emitBroken(emit, err)
-		return nil, &forbiddenError{
-			err.Error(),
-			"fix the rule (docs/policies.md describes its input), or delete its file; a shipped one is switched off in " +
-				policy.SettingsFile,
-		}
-	}
-	for _, f := range findings {
-		g.emitFinding(emit, f.Event(), findingText(f))
-	}
-	return findings, nil
-}
-
-// deniedText names the policies that forbid, and the projects that they are about.
-func deniedText(denied []policy.Finding) string {
-	var parts []string
-	for _, f := range denied {
-		part := f.Rule
-		if f.Project != "" {
-			part += " (" + f.Project + ")"
-		}
-		if !slices.Contains(parts, part) {
-			parts = append(parts, part)
-		}
-	}
-	return "policy: " + strings.Join(parts, ", ")
-}
-
-// findingText says what a rule has found; the event names the project.
-func findingText(f policy.Finding) string {
-	f.Project = ""
-	switch {
-	case f.Exception != "":
-		return "policy " + f.String() + "; allowed: " + f.Exception
-	case f.Level == policy.Deny:
-		return "policy DENIES " + f.String()
-	}
-	return "policy " + f.String()
-}
-
-// forbiddenError says that policies or prices forbid what was asked for.
-type forbiddenError struct{ what, next string }
-
-const exceptionAdvice = "fix what they name, or write an exception with a reason and a last day into " +
-	policy.SettingsFile
-
-// Error says why.
-func (e *forbiddenError) Error() string {
-	return fmt.Sprintf("forbidden by %s; nothing was changed", e.what)
-}
-
-// NextStep says what to do.
-func (e *forbiddenError) NextStep() string { return e.next }
-
 // forbidden returns the part of an error that no summary shows.
 func forbidden(err error) error {
-	if denied, ok := errors.AsType[*forbiddenError](err); ok {
+	if denied, ok := errors.AsType[*guard.Refused](err); ok {
 		return denied
 	}
 	return nil

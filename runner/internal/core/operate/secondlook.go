@@ -11,12 +11,12 @@ import (
 	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/ui"
 	"mara/runner/internal/core/unchanged"
 	"mara/runner/internal/core/updateplan"
-	"mara/runner/internal/feature/policy"
 	"mara/runner/internal/machine/prompt"
 	"mara/runner/internal/machine/typeset"
 )
@@ -119,10 +119,16 @@ func (l *secondLook) check(ctx context.Context, now updateplan.Project, changed 
 		return nil
 	}
 	document := l.planDocument()
-	if err := l.judgeCosts(ctx, now.Name, document, changed, emit); err != nil {
-		return err
+	for _, watch := range l.watches {
+		err := watch.Again(ctx, now.Name, document, emit)
+		if refused, ok := errors.AsType[*guard.Refused](err); ok {
+			return &secondLookError{refused.What, refused.Next, changed}
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return l.judgeRules(ctx, now.Name, document, changed, emit)
+	return nil
 }
 
 // judgeChanges asks about whatever a changed program would do that the approved preview did not show. Nobody has
@@ -216,51 +222,6 @@ func addedLosses(first, later updateplan.Project) []updateplan.Step {
 	return slices.DeleteFunc(slices.Clone(later.Steps), func(step updateplan.Step) bool {
 		return !step.IsLoss() || approved[loss{step.URN, step.Op}]
 	})
-}
-
-// judgeCosts refuses a project with which the environment costs more than the limit.
-func (l *secondLook) judgeCosts(
-	ctx context.Context, project string, document updateplan.Document, changed []string, emit func(event.Event),
-) error {
-	if l.Guards.MaxMonthly == nil {
-		return nil
-	}
-	prices, err := l.prices()
-	if err != nil {
-		return err
-	}
-	estimate, refused := l.estimateCosts(ctx, prices, document)
-	if refused == nil {
-		refused = l.Guards.checkCosts(estimate)
-	}
-	if refused != nil {
-		return l.refuse(event.RuleMaxMonthly, project, emit, &secondLookError{refused.what, refused.next, changed})
-	}
-	return nil
-}
-
-// judgeRules refuses a project that a rule denies with the real values.
-func (l *secondLook) judgeRules(
-	ctx context.Context, project string, document updateplan.Document, changed []string, emit func(event.Event),
-) error {
-	isAbout := func(name string) bool { return name == "" || name == project }
-	findings, err := l.findings(ctx, document, func(e event.Event) {
-		if e.Finding != nil && e.Finding.Denies() && isAbout(e.Finding.Project) {
-			emit(e)
-		}
-	})
-	if refused, ok := errors.AsType[*forbiddenError](err); ok {
-		return &secondLookError{refused.what, refused.next, changed}
-	}
-	if err != nil {
-		return err
-	}
-	isAboutOthers := func(f policy.Finding) bool { return !isAbout(f.Project) }
-	denied := slices.DeleteFunc(policy.Denied(findings), isAboutOthers)
-	if len(denied) > 0 {
-		return &secondLookError{deniedText(denied), exceptionAdvice, changed}
-	}
-	return nil
 }
 
 // refuse emits why a project is refused, and returns it.

@@ -20,7 +20,7 @@ import (
 )
 
 // SettingsFile configures which rules apply, and how.
-const SettingsFile = Directory + "/policies.yaml"
+const SettingsFile = config.PolicyFile
 
 // settings are the content of SettingsFile.
 type settings struct {

@@ -1,4 +1,4 @@
-package operate
+package bill
 
 import (
 	"mara/providers"
@@ -10,9 +10,9 @@ import (
 	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
-	"mara/runner/internal/feature/policy/bill"
 	"mara/runner/internal/feature/policy/cost"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/testing/cmdtest"
@@ -53,8 +53,8 @@ func TestCheckCosts(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			guards := Guards{MaxMonthly: test.limit, UnknownOK: test.unknown}
-			err := guards.checkCosts(cost.Estimate{Costs: test.costs})
+			g := costGuard{Limits: guard.Limits{MaxMonthly: test.limit, UnknownOK: test.unknown}}
+			err := g.check(cost.Estimate{Costs: test.costs})
 			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
@@ -116,7 +116,7 @@ func TestDefaultRegion(t *testing.T) {
 			sources := config.Sources{Process: append([]string{"PULUMI_STACK=dev"}, test.variables...)}
 			err := session.Use(d.Deps, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: sources}},
 				(*session.Session).ResolveStack, func(s *session.Session) error {
-					if got := bill.DefaultRegion(s, test.pkg); got != test.want {
+					if got := DefaultRegion(s, test.pkg); got != test.want {
 						t.Errorf("got %q, want %q", got, test.want)
 					}
 					return nil
