@@ -7,6 +7,7 @@ import (
 	"mara/providers"
 	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/feature/clusterlife"
 	"mara/runner/internal/feature/doctor"
 	"mara/runner/internal/feature/kind/kindnodes"
 	"mara/runner/internal/feature/mirror"
@@ -30,7 +31,7 @@ func World(packages func() []simulate.Package) session.World {
 
 // Guards returns what may refuse an operation, in the order in which it is asked.
 func Guards() []guard.Maker {
-	return []guard.Maker{bill.Guard, policy.Guard}
+	return []guard.Maker{clusterlife.Guard, bill.Guard, policy.Guard}
 }
 
 // charts fetches charts over the network.

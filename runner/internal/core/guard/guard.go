@@ -10,6 +10,7 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/updateplan"
 )
 
@@ -29,18 +30,27 @@ type Limits struct {
 	UnknownOK  bool     // what cannot be priced does not count
 }
 
-// Guard may refuse operations, on several environments in a rollout.
+// Guard may refuse operations, on several environments in a rollout. Embed Silent, and write only the methods that you
+// need.
 type Guard interface {
 	// Judges reports whether it may forbid an up, which then previews first.
 	Judges() bool
 	// Prepare reads what the guard needs for a preview. It is called before anything is opened, if there will be one.
 	Prepare() error
+	// MayRest reports whether an up has nothing to do if no project has changed since the last one.
+	MayRest(context.Context, *session.Session) bool
 	// Open watches an operation on an open environment, before any program runs; nil watches nothing.
 	Open(context.Context, Job) (Watch, error)
 }
 
 // Watch watches one operation. Embed Nothing, and write only the methods that you need.
 type Watch interface {
+	// Fresh reports whether a preview takes the resources of a project for not there, whatever its state says.
+	Fresh(project string) bool
+	// Begin emits what is lost already, before losses are counted.
+	Begin(emit func(event.Event))
+	// Holds says what is lost with the cluster of the environment; "" if the guard does not know.
+	Holds() string
 	// Look looks at what a preview has found, and emits findings.
 	Look(ctx context.Context, document updateplan.Document, emit func(event.Event)) error
 	// Decide refuses what Look has found. All guards have looked by then.
@@ -48,6 +58,13 @@ type Watch interface {
 	// Again judges a project that was previewed again, with the real outputs of the projects before it, right before an
 	// up touches it.
 	Again(ctx context.Context, project string, document updateplan.Document, emit func(event.Event)) error
+	// Settle changes what an up that is approved needs changed before its first project. isShown says that a preview has
+	// shown what Begin emits.
+	Settle(ctx context.Context, isShown bool) error
+	// IsDue reports whether a project has to be previewed right before an up touches it, to see what is lost.
+	IsDue(stacks.Task) bool
+	// Before is asked right before a project; an error fails that project only.
+	Before(ctx context.Context, task stacks.Task, emit func(event.Event)) error
 	// Conclusion returns what a screen shows below a preview; "" for nothing.
 	Conclusion() string
 }
@@ -56,14 +73,51 @@ type Watch interface {
 type Job struct {
 	Session *session.Session
 	Plan    plan.Plan // of the selected projects
+	// Resources is how many resources of one project change at once; 0 leaves it to Pulumi.
+	Resources int
+	// Warn adds a warning to the run.
+	Warn func(format string, args ...any)
 	// Finding emits a finding with its place in the repository. The text is what screens show; "" for its message.
 	Finding func(emit func(event.Event), f event.Finding, text string)
 	// InRepository returns the path in the git repository of a file below the root.
 	InRepository func(file string) string
 }
 
+// Silent is a guard without a watch.
+type Silent struct{}
+
+// Judges implements Guard.
+func (Silent) Judges() bool { return false }
+
+// Prepare implements Guard.
+func (Silent) Prepare() error { return nil }
+
+// MayRest implements Guard.
+func (Silent) MayRest(context.Context, *session.Session) bool { return true }
+
+// Open implements Guard.
+func (Silent) Open(context.Context, Job) (Watch, error) { return nil, nil }
+
 // Nothing is a watch that refuses nothing.
 type Nothing struct{}
+
+// Fresh implements Watch.
+func (Nothing) Fresh(string) bool { return false }
+
+// Begin implements Watch.
+func (Nothing) Begin(func(event.Event)) {}
+
+// Holds implements Watch.
+func (Nothing) Holds() string { return "" }
+
+// Settle implements Watch.
+func (Nothing) Settle(context.Context, bool) error { return nil }
+
+// IsDue implements Watch.
+func (Nothing) IsDue(stacks.Task) bool { return false }
+
+// Before implements Watch.
+func (Nothing) Before(context.Context, stacks.Task, func(event.Event)) error { return nil }
 
 // Look implements Watch.
 func (Nothing) Look(context.Context, updateplan.Document, func(event.Event)) error { return nil }

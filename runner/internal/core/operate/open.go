@@ -3,15 +3,16 @@ package operate
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"mara/config"
 	"mara/runner/internal/core/engine"
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/unchanged"
-	"mara/runner/internal/feature/clusterlife"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -197,7 +198,8 @@ func (r Request) openUnchanged(ctx context.Context, s *session.Session) bool {
 		return false // a state cannot be read; the usual way says more
 	}
 	u := unchanged.New(s, true)
-	if u == nil || clusterlife.IsSimulatedLost(ctx, s) {
+	isAwake := func(g guard.Guard) bool { return !g.MayRest(ctx, s) }
+	if u == nil || slices.ContainsFunc(r.Guards.All, isAwake) {
 		s.Stacks = nil
 		return false
 	}

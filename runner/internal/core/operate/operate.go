@@ -40,7 +40,6 @@ type job struct {
 	contract *outputContract // of the outputs
 	before   event.Summary   // of the preview that came before an up
 	looked   looks           // what that preview depended on
-	cluster  *clusterGuard   // nil if there is no cluster to lose
 	left     leftovers.Found // of earlier runs
 }
 
@@ -64,9 +63,8 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 	}
 	j.warnOfOrphans(ctx)
 	for _, step := range []func(context.Context) error{
-		j.choose, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.openGuards, j.lookAtCluster,
-		j.findLeftovers, j.approve,
-		j.settleLeftovers, j.settleLostCluster, j.rememberProvider,
+		j.choose, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.openGuards, j.findLeftovers, j.approve,
+		j.settleLeftovers, j.settleGuards, j.rememberProvider,
 	} {
 		if err := step(ctx); err != nil {
 			return summary, err

@@ -45,7 +45,7 @@ func (l losses) any() bool { return len(l.data)+len(l.clusters)+len(l.nodes) > 0
 func (g judge) lossesIn(document updateplan.Document, emit func(event.Event)) losses {
 	mara, _ := config.ReadMara(g.Root) // what cannot be read declares nothing harmless
 	more := config.Words(mara.Harmless)
-	lost := losses{held: g.cluster.held()}
+	lost := losses{held: g.holds()}
 	isAllowed := func(step updateplan.Step) bool {
 		names := []string{step.Name, step.Type, step.URN, g.s.Settings.Stack.Text}
 		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(g.Allow, name) })
@@ -95,7 +95,7 @@ func (g judge) clusterLossText(step updateplan.Step) string {
 		}
 	}
 	return fmt.Sprintf("the cluster %s %s would be %s; everything in it is deleted first%s: %s",
-		step.Type, step.Name, did, again, g.cluster.held())
+		step.Type, step.Name, did, again, g.holds())
 }
 
 // forbid refuses losses that no user can be asked about.

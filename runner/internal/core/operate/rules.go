@@ -40,7 +40,7 @@ func (j *job) openGuards(ctx context.Context) error {
 		return nil
 	}
 	watched := guard.Job{
-		Session: j.s, Plan: j.w.plan, Finding: judge{j}.emitFinding,
+		Session: j.s, Plan: j.w.plan, Resources: j.Execution.Resources, Warn: j.warn, Finding: judge{j}.emitFinding,
 		InRepository: func(file string) string { return InRepository(j.Request.Request, file) },
 	}
 	for _, g := range j.Guards.All {
@@ -55,6 +55,29 @@ func (j *job) openGuards(ctx context.Context) error {
 	return nil
 }
 
+// settleGuards has the guards change what an up that is approved needs changed before its first project.
+func (j *job) settleGuards(ctx context.Context) error {
+	if !j.Operation.Deploys() {
+		return nil
+	}
+	for _, watch := range j.watches {
+		if err := watch.Settle(ctx, j.before.Run != ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holds says what is lost with the cluster of the environment.
+func (j *job) holds() string {
+	for _, watch := range j.watches {
+		if text := watch.Holds(); text != "" {
+			return text
+		}
+	}
+	return "nothing that a project has made"
+}
+
 // assessment is what a preview has found.
 type assessment struct {
 	losses losses
@@ -67,7 +90,9 @@ type judge struct{ *job }
 // assess applies protection and guards at the end of a preview, and saves its plan.
 func (g judge) assess(ctx context.Context, found *assessment, emit func(event.Event)) error {
 	document := g.planDocument()
-	g.reportLostCluster(emit)
+	for _, watch := range g.watches {
+		watch.Begin(emit)
+	}
 	found.losses = g.lossesIn(document, emit)
 	for _, watch := range g.watches {
 		if err := watch.Look(ctx, document, emit); err != nil {

@@ -266,8 +266,9 @@ func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Ev
 	name := task.Step.Project.Name
 	planned, isHeld := o.planned(name)
 	changed := o.again.changed(o.known, task.Step)
-	due, losesCluster := o.again.isDue(name, changed), o.cluster.isDue(task)
-	if !isHeld && !due && !losesCluster {
+	due := o.again.isDue(name, changed)
+	unseen := slices.ContainsFunc(o.watches, func(watch guard.Watch) bool { return watch.IsDue(task) })
+	if !isHeld && !due && !unseen {
 		return nil
 	}
 	task.Operation, task.Record = operation.Preview, true
@@ -287,8 +288,19 @@ func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Ev
 	if due {
 		return o.again.check(ctx, now, changed, emit)
 	}
-	if losesCluster {
-		return o.cluster.check(now, emit)
+	if unseen {
+		return judge{o.job}.checkUnseen(now, emit)
 	}
 	return nil
+}
+
+// checkUnseen refuses losses that no preview has shown, unless --allow names them.
+func (g judge) checkUnseen(now updateplan.Project, emit func(event.Event)) error {
+	lost := g.lossesIn(updateplan.Document{Projects: []updateplan.Project{now}}, emit)
+	if !lost.any() {
+		return nil
+	}
+	refused := lost.forbidLater(g.job, nil)
+	_ = g.refuse(event.RuleCluster, now.Name, emit, refused)
+	return firstLookError{refused}
 }

@@ -2,10 +2,12 @@ package operate
 
 import (
 	"context"
+	"slices"
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/executor"
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/hooks"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/stacks"
@@ -111,15 +113,19 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	}
 	task := o.task
 	task.Step, task.Secrets = step, o.known.ChangedSecrets(ctx, step.Project.Name)
-	task.Fresh = o.cluster.isLost(step.Project.Name) && task.Operation == operation.Preview
+	task.Fresh = task.Operation == operation.Preview && slices.ContainsFunc(o.watches, func(watch guard.Watch) bool {
+		return watch.Fresh(step.Project.Name)
+	})
 	if err := o.contract.before(ctx, step.Project.Name, emit); err != nil {
 		return executor.Outcome{}, err
 	}
 	if err := o.hold(ctx, task, emit); err != nil {
 		return executor.Outcome{}, err
 	}
-	if err := o.cluster.clear(ctx, task, emit); err != nil {
-		return executor.Outcome{}, err
+	for _, watch := range o.watches {
+		if err := watch.Before(ctx, task, emit); err != nil {
+			return executor.Outcome{}, err
+		}
 	}
 	watched, end := o.cloud.follow(ctx, step.Project.Name, emit)
 	outcome, err := o.s.Stacks.Operate(ctx, task, watched)

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"mara/config/lists"
+	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/hooks"
@@ -18,7 +19,6 @@ import (
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/updateplan"
-	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -29,8 +29,8 @@ type Cluster struct {
 
 	stacks    *stacks.Set
 	hooks     hooks.Hooks
-	simulated string // the directory of the simulated clouds; "" for real ones
-	parallel  int    // resources at once
+	simulated func() (cloud.Located, error) // lists what the simulated clouds have; nil for real ones
+	parallel  int                           // resources at once
 }
 
 // Of returns the cluster of an open environment; ok is false if no project makes one, as where it was there before.
@@ -41,8 +41,8 @@ func Of(s *session.Session, parallelResources int) (c Cluster, ok bool) {
 	}
 	reads := map[string]bool{name: true}
 	c = Cluster{stacks: s.Stacks, hooks: s.Hooks(), parallel: parallelResources}
-	if s.Options.Simulation.On {
-		c.simulated = s.Directory.Clouds(s.Settings.Stack.Text)
+	if directory := s.Directory.Clouds(s.Settings.Stack.Text); s.Options.Simulation.On && s.Deps.Simulated != nil {
+		c.simulated = func() (cloud.Located, error) { return s.Deps.Simulated(directory) }
 	}
 	for _, step := range s.Plan.Steps {
 		switch {
@@ -121,11 +121,11 @@ func (c Cluster) IsMade(ctx context.Context) (made, known bool, err error) {
 // Answers returns an error if the API server of the deployed cluster cannot be reached. A simulated one answers while
 // the simulated cloud has it.
 func (c Cluster) Answers(ctx context.Context) error {
-	if c.simulated == "" {
+	if c.simulated == nil {
 		return c.hooks.Probe(ctx, c.Step.Project.Name)
 	}
-	records, err := simulate.ReadRecords(c.simulated)
-	there := slices.ContainsFunc(records, func(r simulate.Record) bool { return updateplan.IsCluster(r.Token) })
+	located, err := c.simulated()
+	there := slices.ContainsFunc(located.Resources, func(r cloud.Resource) bool { return updateplan.IsCluster(r.Type) })
 	if err == nil && !there {
 		err = errors.New("SIMULATED: connection refused")
 	}
@@ -136,7 +136,7 @@ func (c Cluster) Answers(ctx context.Context) error {
 // merges the kubeconfig asks the cluster.
 func IsSimulatedLost(ctx context.Context, s *session.Session) bool {
 	c, ok := Of(s, 0)
-	if !ok || c.simulated == "" || !c.stacks.IsDeployed(c.Step.Project.Name) {
+	if !ok || c.simulated == nil || !c.stacks.IsDeployed(c.Step.Project.Name) {
 		return false
 	}
 	made, _, err := c.IsMade(ctx)

@@ -15,16 +15,16 @@ import (
 // Guard makes the guard that applies the rules of a root.
 func Guard(r guard.Request) (guard.Guard, error) {
 	rules, err := Load(r.Root)
-	return ruleGuard{rules}, err
+	return ruleGuard{rules: rules}, err
 }
 
-type ruleGuard struct{ rules Set }
+type ruleGuard struct {
+	guard.Silent
+	rules Set
+}
 
 // Judges implements guard.Guard.
 func (g ruleGuard) Judges() bool { return g.rules.Active() }
-
-// Prepare implements guard.Guard.
-func (g ruleGuard) Prepare() error { return nil }
 
 // Open implements guard.Guard.
 func (g ruleGuard) Open(_ context.Context, j guard.Job) (guard.Watch, error) {

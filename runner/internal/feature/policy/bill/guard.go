@@ -30,6 +30,7 @@ func Guard(r guard.Request) (guard.Guard, error) {
 
 // costGuard reads the prices once, when they are needed.
 type costGuard struct {
+	guard.Silent
 	guard.Limits
 	prices func() (cost.Sheet, error)
 }
@@ -45,19 +46,20 @@ func (g costGuard) Prepare() error {
 
 // Open implements guard.Guard.
 func (g costGuard) Open(_ context.Context, j guard.Job) (guard.Watch, error) {
-	return &costWatch{costGuard: g, Job: j}, nil
+	return &costWatch{g: g, Job: j}, nil
 }
 
 // costWatch estimates the costs of what previews of an operation find.
 type costWatch struct {
+	guard.Nothing
 	guard.Job
-	costGuard
+	g        costGuard
 	estimate cost.Estimate // by Look
 }
 
 // Look implements guard.Watch.
 func (w *costWatch) Look(ctx context.Context, document updateplan.Document, emit func(event.Event)) error {
-	prices, err := w.prices()
+	prices, err := w.g.prices()
 	if err != nil {
 		return err
 	}
@@ -73,23 +75,23 @@ func (w *costWatch) Look(ctx context.Context, document updateplan.Document, emit
 
 // Decide implements guard.Watch.
 func (w *costWatch) Decide(emit func(event.Event)) error {
-	return w.refuse("", w.check(w.estimate), emit)
+	return w.refuse("", w.g.check(w.estimate), emit)
 }
 
 // Again implements guard.Watch: it refuses a project with which the environment costs more than the limit.
 func (w *costWatch) Again(
 	ctx context.Context, project string, document updateplan.Document, emit func(event.Event),
 ) error {
-	if w.MaxMonthly == nil {
+	if w.g.MaxMonthly == nil {
 		return nil
 	}
-	prices, err := w.prices()
+	prices, err := w.g.prices()
 	if err != nil {
 		return err
 	}
 	estimate, err := w.estimateOf(ctx, prices, document)
 	if err == nil {
-		err = w.check(estimate)
+		err = w.g.check(estimate)
 	}
 	return w.refuse(project, err, emit)
 }
