@@ -1,7 +1,6 @@
 package projects
 
 import (
-	"strings"
 	"time"
 
 	"mara/config"
@@ -194,13 +193,4 @@ func kubeconfigFile(v config.Values) []config.Finding {
 		return nil // the secret may have it
 	}
 	return readable(key, v)
-}
-
-// SplitImage splits the name of an image into repository, tag and digest; tag and digest may be "".
-func SplitImage(name string) (repository, tag, digest string) {
-	repository, digest, _ = strings.Cut(name, "@")
-	if colon := strings.LastIndexByte(repository, ':'); colon > strings.LastIndexByte(repository, '/') {
-		repository, tag = repository[:colon], repository[colon+1:]
-	}
-	return repository, tag, digest
 }

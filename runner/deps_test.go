@@ -55,6 +55,23 @@ func TestOnlyCloudAsksClouds(t *testing.T) {
 	}
 }
 
+// TestCore holds that the core knows no feature, no command, no cloud and no built-in project: what there is of them
+// reaches it as values. Of the catalogue it has the types alone.
+func TestCore(t *testing.T) {
+	t.Parallel()
+	const model = "mara/projects/model"
+	for _, linked := range list(t, "-deps", "./internal/core/...") {
+		for _, unknown := range []string{
+			"mara/providers", "mara/projects", "mara/runner/internal/feature", "mara/runner/internal/cli", "mara/runner/internal/wire",
+		} {
+			isBelow := linked == unknown || strings.HasPrefix(linked, unknown+"/")
+			if isBelow && linked != model && !strings.HasPrefix(linked, model+"/") {
+				t.Errorf("the core links %s", linked)
+			}
+		}
+	}
+}
+
 // clientSDKs returns the third-party packages that query the clouds.
 func clientSDKs(t *testing.T) []string {
 	t.Helper()

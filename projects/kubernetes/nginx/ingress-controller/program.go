@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/helm"
@@ -78,7 +79,7 @@ func imageOf(ctx *pulumi.Context, c *cluster.Cluster, o options) image {
 			repository: push.String("image_repository"), tag: push.String("image_tag"), digest: push.String("image_digest"),
 		}
 	}
-	repository, tag, digest := projects.SplitImage(c.Image(o.publicImage))
+	repository, tag, digest := model.SplitImage(c.Image(o.publicImage))
 	text := func(value string) pulumi.StringOutput { return pulumi.String(value).ToStringOutput() }
 	return image{repository: text(repository), tag: text(tag), digest: text(digest)}
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"mara/projects/model"
 
 	"mara/config/lists"
-	"mara/projects"
 	"mara/runner/internal/kube/kubeapi"
 )
 
@@ -70,7 +70,7 @@ func imageOf(pod corev1.Pod, container string) (image, digest string, err error)
 	if c, ok := lists.Find(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == container }); ok {
 		named = c.Image
 	}
-	image, tag, digest := projects.SplitImage(named)
+	image, tag, digest := model.SplitImage(named)
 	if tag != "" {
 		image += ":" + tag
 	}
