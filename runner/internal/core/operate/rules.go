@@ -96,16 +96,31 @@ func (g judge) assess(ctx context.Context, found *assessment, emit func(event.Ev
 	found.losses = g.lossesIn(document, emit)
 	for _, watch := range g.watches {
 		if err := watch.Look(ctx, document, emit); err != nil {
-			return err
+			return unjudged(err)
 		}
 	}
 	for _, watch := range g.watches {
 		if err := watch.Decide(emit); err != nil {
-			return err
+			return unjudged(err)
 		}
 	}
 	found.plan = planFile(g).save(ctx, emit)
 	return nil
+}
+
+// unjudged makes a refusal of any error of a guard: one that cannot tell refuses.
+func unjudged(err error) error {
+	if _, ok := errors.AsType[*guard.Refused](err); ok {
+		return err
+	}
+	refused := &guard.Refused{What: "a guard that could not judge the preview: " + err.Error()}
+	if advice, ok := errors.AsType[interface {
+		error
+		NextStep() string
+	}](err); ok {
+		refused.Next = advice.NextStep()
+	}
+	return refused
 }
 
 // forbidden returns the part of an error that no summary shows.
