@@ -50,7 +50,7 @@ func Parse(c *cli.Context, d Deps) (o Common, err error) {
 		}
 	}()
 	if !HasFlag(c.Command, "root") {
-		o.Sources.Process = d.Environ
+		o = begin(d)
 		return o, o.readFlags(c, d)
 	}
 	o, broken, err := ParseBroken(c, d)
@@ -91,14 +91,20 @@ func ParseKnown(c *cli.Context, d Deps) (Common, error) {
 // ParseBroken parses like Parse, for commands that also work in a root whose files are broken.
 // It returns the problems of these files as broken.
 func ParseBroken(c *cli.Context, d Deps) (o Common, broken, err error) {
-	o.Sources.Process = d.Environ
-	if d.BuiltIn != nil {
-		o.BuiltIn = d.BuiltIn()
-	}
+	o = begin(d)
 	if broken = o.findRoot(c, d); broken != nil && o.Root == "" {
 		return o, nil, broken
 	}
 	return o, broken, o.readFlags(c, d)
+}
+
+// begin returns what options are before a root or a flag is read.
+func begin(d Deps) (o Common) {
+	o.Sources.Process = d.Environ
+	if d.BuiltIn != nil {
+		o.BuiltIn = d.BuiltIn()
+	}
+	return o
 }
 
 // readFlags reads the flags, after findRoot.
