@@ -26,7 +26,7 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n" +
 				"  runner preview -s dev --exit-code",
 			Flags: []string{
-				"exit-code", "new", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "why",
+				"exit-code", "new", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "full", "why",
 				"secret", "generate-secrets", "simulate-cluster",
 			},
 		})},
@@ -47,7 +47,7 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
 			Flags: []string{
 				"auto-approve-if", "force", "allow", "new", "plan", "plan-digest", "unknown-programs", "on-missing-output", "max-monthly",
-				"unknown-costs", "policy-pack", "diff", "why", "secret", "generate-secrets", "simulate-cluster",
+				"unknown-costs", "policy-pack", "diff", "full", "why", "secret", "generate-secrets", "simulate-cluster",
 			},
 		})},
 		{Group: cmd.OneEnvironment, Rank: 80, Command: operationCommand(d, operation.Refresh, Spec{
@@ -112,6 +112,7 @@ func FlagsOf(names ...string) []cli.Flag {
 		},
 		&cli.BoolFlag{Name: "deep", Usage: "look inside Helm releases, too"},
 		&cli.BoolFlag{Name: "diff", Usage: "list all resources that the preview would change or create, with all values"},
+		&cli.BoolFlag{Name: "full", Usage: "list the same as --diff, with long values and texts in full"},
 		&cli.BoolFlag{Name: "why", Usage: "list why each project runs or is skipped: the file, key, output or " +
 			"variable; of a fleet with --affected: why each environment is affected"},
 		&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are changes"},

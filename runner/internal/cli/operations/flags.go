@@ -118,8 +118,19 @@ func ParseView(c *cli.Context, d cmd.Deps, o cmd.Common) relay.View {
 	}
 	return relay.View{
 		Stdout: d.Stdout, Size: d.Size, JSON: o.Output == "json", Facts: facts,
-		Diff: c.Bool("diff"), Why: c.Bool("why"), Report: c.String("report"),
+		List: list(c), Why: c.Bool("why"), Report: c.String("report"),
 	}
+}
+
+// list returns how much a preview lists.
+func list(c *cli.Context) ui.List {
+	switch {
+	case c.Bool("full"):
+		return ui.Full
+	case c.Bool("diff"):
+		return ui.All
+	}
+	return ui.Short
 }
 
 // parseCarried returns the flags that were given on the command line.

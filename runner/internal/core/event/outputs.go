@@ -20,15 +20,18 @@ type OutputChange struct {
 	After  any    `json:"after,omitempty"`
 }
 
-// String renders the change as Pulumi does: ~ domain: "a" => "b".
-func (c OutputChange) String() string {
+// String renders the change as Pulumi does: ~ domain: "a" => "b". Long values are cut.
+func (c OutputChange) String() string { return c.Text(longestValue) }
+
+// Text renders the change with values of at most so many characters.
+func (c OutputChange) Text(most int) string {
 	switch c.Action {
 	case Create:
-		return "+ " + c.Name + ": " + ValueText(c.After)
+		return "+ " + c.Name + ": " + valueText(c.After, most)
 	case Delete:
-		return "- " + c.Name + ": " + ValueText(c.Before)
+		return "- " + c.Name + ": " + valueText(c.Before, most)
 	}
-	return "~ " + c.Name + ": " + ValueText(c.Before) + " => " + ValueText(c.After)
+	return "~ " + c.Name + ": " + valueText(c.Before, most) + " => " + valueText(c.After, most)
 }
 
 // longestValue is how many characters of a value are shown in a line.
@@ -36,7 +39,10 @@ const longestValue = 120
 
 // ValueText renders a value in one line, shortened if it is long. Masked, Hidden and Unknown
 // stand without quotes, as they are not the value.
-func ValueText(value any) string {
+func ValueText(value any) string { return valueText(value, longestValue) }
+
+// valueText renders a value in one line of at most so many characters.
+func valueText(value any, most int) string {
 	if value == Masked || value == Unknown || value == Hidden {
 		return value.(string)
 	}
@@ -47,8 +53,8 @@ func ValueText(value any) string {
 		return "?"
 	}
 	text := []rune(string(bytes.TrimSpace(b.Bytes())))
-	if len(text) > longestValue {
-		return string(text[:longestValue]) + "…"
+	if len(text) > most {
+		return string(text[:most]) + "…"
 	}
 	return string(text)
 }

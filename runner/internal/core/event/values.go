@@ -18,14 +18,17 @@ type ValueChange struct {
 	Replaces bool `json:"replaces,omitempty"`
 }
 
-// String renders the change in one line: spec.replicas: 2 => 3.
-func (c ValueChange) String() string {
-	text := ValueText(c.Before) + " => " + ValueText(c.After)
+// String renders the change in one line: spec.replicas: 2 => 3. Long values are cut.
+func (c ValueChange) String() string { return c.Text(longestValue) }
+
+// Text renders the change in one line, with values of at most so many characters.
+func (c ValueChange) Text(most int) string {
+	text := valueText(c.Before, most) + " => " + valueText(c.After, most)
 	switch c.Action {
 	case Create:
-		text = "+ " + ValueText(c.After)
+		text = "+ " + valueText(c.After, most)
 	case Delete:
-		text = "- " + ValueText(c.Before)
+		text = "- " + valueText(c.Before, most)
 	}
 	return c.Path + ": " + text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"mara/projects/model/operation"
@@ -102,7 +103,68 @@ func (j *job) approveUp(ctx context.Context) error {
 	}
 	changes := j.before.Changes.Words(operation.Preview)
 	text := fmt.Sprintf("Deploy this to the stack %s (%s)?", j.s.Settings.Stack.Text, changes)
-	return prompt.Agreed(terminal.Confirm(ctx, text))
+	for {
+		answer, err := terminal.Decide(ctx, text, prompt.Option{Value: details, Note: "details"},
+			prompt.Option{Value: save, Note: "save as a plan"})
+		switch {
+		case err == nil && answer == details:
+			fmt.Fprintln(j.d.Stderr, j.view.Details(&j.before))
+		case err == nil && answer == save:
+			return j.savePlan(ctx, terminal)
+		default:
+			return prompt.Agreed(answer == prompt.Yes, err)
+		}
+	}
+}
+
+// Answers to the question of an up, besides yes and no.
+const (
+	details = "d"
+	save    = "p"
+)
+
+// errPlanSaved ends an up whose preview was saved as a plan, instead of being carried out.
+var errPlanSaved = errors.New("the preview was saved as a plan")
+
+// savePlan saves what the preview has shown as a plan, in a file that it asks for.
+func (j *job) savePlan(ctx context.Context, terminal prompt.Terminal) error {
+	known := j.newUnchanged()
+	for _, step := range j.w.plan.Steps {
+		name := step.Project.Name
+		if changed := known.ChangedSources(step, j.looked.at(name)); len(changed) > 0 {
+			return &failure.Environment{
+				Text: fmt.Sprintf("%s has changed since it was previewed (%s); nothing was changed, and no plan was written",
+					name, strings.Join(changed, ", ")),
+				Next: "look again with `" + next{j}.preview() + "`",
+			}
+		}
+	}
+	file, err := terminal.Ask(ctx, prompt.Question{
+		Text: "File of the plan", Default: j.s.Settings.Stack.Text + ".plan.json",
+		Check: func(name string) error {
+			if _, err := os.Lstat(j.d.Absolute(strings.TrimSpace(name))); err == nil {
+				return errors.New("this file exists already")
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	j.Operation, j.Plan.Save = operation.Preview, j.d.Absolute(file) // as if a preview had been asked for
+	saved := planFile{j}.save(ctx, func(e event.Event) {
+		if e.Type == event.RunWarning {
+			fmt.Fprintf(j.d.Stderr, "warning: %s: %s\n", e.Project, e.Message)
+		}
+	})
+	if err := (planFile{j}).print(saved); err != nil {
+		return err
+	}
+	j.before.SavedPlan = &event.SavedPlan{File: j.Plan.Save, Digest: saved.digest}
+	for _, command := range (next{j}).steps(&j.before) {
+		fmt.Fprintln(j.view.Stdout, "Next: "+command)
+	}
+	return errPlanSaved
 }
 
 // preview shows what up would do, without recording a run, and keeps its summary.

@@ -66,7 +66,9 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 		j.choose, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.openGuards, j.findLeftovers, j.approve,
 		j.settleLeftovers, j.settleGuards, j.rememberProvider,
 	} {
-		if err := step(ctx); err != nil {
+		if err := step(ctx); errors.Is(err, errPlanSaved) {
+			return summary, nil
+		} else if err != nil {
 			return summary, err
 		}
 	}

@@ -31,7 +31,7 @@ type View struct {
 	Size   func() (width, height int) // of the terminal at stdout; nil if it is none
 	JSON   bool                       // the events, as JSON
 	Facts  ui.Facts                   // decide how it looks
-	Diff   bool                       // of a preview: the properties that would change
+	List   ui.List                    // of a preview: how much of what would change
 	Why    bool                       // why each project runs
 	Report string                     // file for a second report, next to the one in the run's directory
 	Screen ui.Screen                  // that shows the run as a part of another; nil for none
@@ -49,7 +49,7 @@ func (v View) NewScreen(known ui.Options) (ui.Screen, ui.Look) {
 		return ui.NewJSON(v.Stdout), ui.Look{}
 	}
 	look := ui.Decide(v.Facts)
-	known.Size, known.Width, known.Diff, known.Why = v.Size, v.Width(), v.Diff, v.Why
+	known.Size, known.Width, known.List, known.Why = v.Size, v.Width(), v.List, v.Why
 	known.Colour, known.ASCII, known.Order, known.GitHub = look.Colour, look.ASCII, look.Order, look.GitHub
 	if look.Mode == ui.LiveMode {
 		known.Ticks = time.Tick(ui.TickRate)
@@ -57,6 +57,11 @@ func (v View) NewScreen(known ui.Options) (ui.Screen, ui.Look) {
 	}
 	known.Ticks = time.Tick(time.Second)
 	return ui.NewPlain(v.Stdout, known), look
+}
+
+// Details renders all that a preview would change, with all values.
+func (v View) Details(preview *event.Summary) string {
+	return ui.Details(preview, ui.Options{Width: v.Width(), Colour: ui.Decide(v.Facts).Colour})
 }
 
 // Relay takes the events of one run to where they are wanted.

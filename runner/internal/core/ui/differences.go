@@ -1,7 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,32 +14,117 @@ import (
 	"mara/runner/internal/machine/typeset"
 )
 
-// What a preview lists without --diff: everything that would be lost, and this much of what would change.
+// List is how much a preview lists of what it would do.
+type List int
+
+// The lists.
 const (
-	mostChanges = 20 // resources
-	mostValues  = 6  // of each
+	Short List = iota // what fits a screen, with all losses
+	All               // all resources with all values, of which long ones are cut
+	Full              // with long values and texts in full, as far as events have them
 )
 
+// What Short has of what would change, and of what would be created.
+const (
+	mostChanges = 20 // lines of resources
+	mostValues  = 6  // of each
+	mostNew     = 10 // new resources that are listed each; more are counted by type
+	leastEqual  = 3  // resources of one project with equal changes that share a line
+)
+
+// longest is how many characters of a value a line shows.
+func (l List) longest() int {
+	if l == Full {
+		return math.MaxInt
+	}
+	const most = 120
+	return most
+}
+
+// Details renders everything that a preview would change, for a person who is asked about it.
+func Details(preview *event.Summary, o Options) string {
+	return ending{summary: preview, paint: palette{on: o.Colour}, width: o.Width, list: Full}.differences()
+}
+
 // differences lists what a look for drift has found, or what a preview would change: first what would be lost, by name
-// and with the reason, then the changed values, then outputs. --diff lists all of it, and new resources.
+// and with the reason, then the changed values, then what is new, then outputs.
 func (e ending) differences() string {
 	if e.summary.Operation != operation.Preview {
 		return e.byProject(func(s event.Step) []string {
-			return append(e.resources(s.Differences, true), e.outputLines(s)...)
+			all := lists.Map(s.Differences, func(d event.Difference) changed { return changed{d, nil} })
+			return append(e.resources(all, true), e.outputLines(s)...)
 		})
 	}
 	lost := e.section("Would be lost", isLoss, true)
-	changed := e.section("Would change", func(d event.Difference) bool { return d.Action == event.Update && !d.Vague }, e.diff)
-	if e.diff {
+	changed := e.section("Would change", func(d event.Difference) bool { return d.Action == event.Update && !d.Vague }, e.list != Short)
+	if e.list != Short {
 		changed += e.section("May change, with values that are not known yet", isVague, true)
 	} else {
 		changed += e.counted("May change, with values that are not known yet", isVague)
 	}
-	created := ""
-	if e.diff {
-		created = e.section("Would be created", func(d event.Difference) bool { return d.Action == event.Create }, true)
+	return lost + changed + e.created() + e.byProject(e.outputLines)
+}
+
+// only returns the differences of one kind.
+func only(differences []event.Difference, chosen func(event.Difference) bool) []event.Difference {
+	return slices.DeleteFunc(slices.Clone(differences), func(d event.Difference) bool { return !chosen(d) })
+}
+
+func isNew(d event.Difference) bool { return d.Action == event.Create }
+
+// created lists new resources: each, if they are few or all are asked for, and else by type.
+func (e ending) created() string {
+	const heading = "Would be created"
+	number := 0
+	for _, s := range e.summary.Steps {
+		number += len(only(s.Differences, isNew))
 	}
-	return lost + changed + created + e.byProject(e.outputLines)
+	if e.list != Short || number <= mostNew {
+		return e.section(heading, isNew, true)
+	}
+	var b strings.Builder
+	shown, projects := 0, 0
+	for _, s := range e.summary.Steps {
+		created := only(s.Differences, isNew)
+		if len(created) == 0 {
+			continue
+		}
+		if projects++; projects <= mostChanges {
+			shown += len(created)
+			text := fmt.Sprintf("  %s %d: %s", s.Name, len(created), strings.Join(byType(created), ", "))
+			b.WriteString(typeset.Wrap(text, e.width, 6) + "\n")
+		}
+	}
+	if shown < number {
+		fmt.Fprintf(&b, "  and %s more in %s; --diff lists all\n", typeset.Counted(number-shown, "resource"),
+			typeset.Counted(projects-mostChanges, "project"))
+	}
+	title := fmt.Sprintf("%s: %s in %s", heading, typeset.Counted(number, "resource"), typeset.Counted(projects, "project"))
+	return "\n" + e.paint.bold(title) + "\n" + b.String()
+}
+
+// byType counts resources by the last part of their type, the most frequent first; single ones have their name.
+func byType(resources []event.Difference) []string {
+	names := map[string][]string{}
+	data := map[string]bool{}
+	for _, d := range resources {
+		kind := d.Resource.Type[strings.LastIndexByte(d.Resource.Type, ':')+1:]
+		names[kind] = append(names[kind], d.Resource.Name)
+		data[kind] = data[kind] || d.Stateful
+	}
+	kinds := slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(len(names[b])-len(names[a]), cmp.Compare(a, b))
+	})
+	return lists.Map(kinds, func(kind string) string {
+		text := kind + " " + names[kind][0]
+		if n := len(names[kind]); n > 1 {
+			text = fmt.Sprintf("%d %s", n, kind)
+		}
+		if data[kind] {
+			text += " (holds data)"
+		}
+		return text
+	})
 }
 
 func isVague(d event.Difference) bool { return d.Action == event.Update && d.Vague }
@@ -86,36 +174,71 @@ func (e ending) byProject(lines func(event.Step) []string) string {
 func (e ending) section(heading string, chosen func(event.Difference) bool, all bool) string {
 	var b strings.Builder
 	number, projects := 0, 0
+	lines, shownOf := 0, 0
 	for _, s := range e.summary.Steps {
-		own := slices.DeleteFunc(slices.Clone(s.Differences), func(d event.Difference) bool { return !chosen(d) })
+		own := only(s.Differences, chosen)
 		if len(own) == 0 {
 			continue
 		}
-		shown := own
-		if room := mostChanges - number; !all && len(own) > room {
-			shown = own[:max(room, 0)]
-		}
 		number += len(own)
 		projects++
+		shown := lists.Map(own, func(d event.Difference) changed { return changed{d, nil} })
+		if !all {
+			shown = equal(own)
+			shown = shown[:min(len(shown), mostChanges-lines)]
+		}
+		lines += len(shown)
+		for _, c := range shown {
+			shownOf += 1 + len(c.others)
+		}
 		if len(shown) > 0 {
 			b.WriteString("  " + e.paint.bold(typeset.Wrap(s.Title+" ("+s.Name+")", e.width, 4)) + "\n")
 		}
-		for _, line := range e.resources(shown, all || e.diff) {
+		for _, line := range e.resources(shown, all) {
 			b.WriteString(typeset.Wrap("  "+line, e.width, 10) + "\n")
 		}
 	}
 	if number == 0 {
 		return ""
 	}
-	if more := number - mostChanges; !all && more > 0 {
+	if more := number - shownOf; more > 0 {
 		fmt.Fprintf(&b, "  and %s more; --diff lists all\n", typeset.Counted(more, "resource"))
 	}
 	heading = fmt.Sprintf("%s: %s in %s", heading, typeset.Counted(number, "resource"), typeset.Counted(projects, "project"))
 	return "\n" + e.paint.bold(heading) + "\n" + b.String()
 }
 
-// resources renders differences, each with its values: all of them, or the first.
-func (e ending) resources(differences []event.Difference, all bool) []string {
+// changed is a resource that differs, and the others of its project that differ in the same way.
+type changed struct {
+	event.Difference
+	others []event.Difference
+}
+
+// equal joins resources of one type with equal changes, if they are several.
+func equal(differences []event.Difference) []changed {
+	alike := map[string][]event.Difference{}
+	key := func(d event.Difference) string {
+		return fmt.Sprint(d.Action, d.Resource.Type, d.Properties, lists.Map(d.Values, func(c event.ValueChange) string {
+			return c.Text(math.MaxInt) + fmt.Sprint(c.Line, c.Replaces)
+		}))
+	}
+	for _, d := range differences {
+		alike[key(d)] = append(alike[key(d)], d)
+	}
+	var joined []changed
+	for _, d := range differences {
+		group := alike[key(d)]
+		if len(group) < leastEqual || len(d.Values) == 0 {
+			joined = append(joined, changed{d, nil})
+		} else if group[0].Resource == d.Resource {
+			joined = append(joined, changed{d, group[1:]})
+		}
+	}
+	return joined
+}
+
+// resources renders resources that differ, each with its values: all of them, or the first.
+func (e ending) resources(differences []changed, all bool) []string {
 	var lines []string
 	for _, d := range differences {
 		lines = append(lines, "  "+difference(e.summary.Operation, d))
@@ -124,7 +247,7 @@ func (e ending) resources(differences []event.Difference, all bool) []string {
 				lines = append(lines, "      and "+typeset.Counted(len(d.Values)-i, "value")+" more; --diff lists all")
 				break
 			}
-			lines = append(lines, valueLines(value)...)
+			lines = append(lines, e.valueLines(value)...)
 		}
 	}
 	return lines
@@ -134,19 +257,19 @@ func (e ending) resources(differences []event.Difference, all bool) []string {
 // are new: they are named if a preview lists everything, and else only counted.
 func (e ending) outputLines(s event.Step) []string {
 	switch {
-	case len(s.Outputs) == 0 || s.Changes.IsNew() && !e.diff:
+	case len(s.Outputs) == 0 || s.Changes.IsNew() && e.list == Short:
 		return nil
 	case s.Changes.IsNew():
 		names := lists.Map(s.Outputs, func(c event.OutputChange) string { return c.Name })
 		return []string{"  new outputs: " + strings.Join(names, ", ")}
 	}
-	lines := lists.Map(s.Outputs, func(c event.OutputChange) string { return "    " + c.String() })
+	lines := lists.Map(s.Outputs, func(c event.OutputChange) string { return "    " + c.Text(e.list.longest()) })
 	return append([]string{"  Outputs:"}, lines...)
 }
 
 // difference says what happens to a resource, or what has become of it. Properties are named where no value of them is
 // known.
-func difference(op operation.Operation, d event.Difference) string {
+func difference(op operation.Operation, d changed) string {
 	words := map[event.Action]string{
 		event.Create: "new:", event.Update: "changed:", event.Replace: "replaced:", event.Delete: "gone:",
 	}
@@ -154,7 +277,10 @@ func difference(op operation.Operation, d event.Difference) string {
 		words = map[event.Action]string{event.Create: "+", event.Update: "~", event.Replace: "+-", event.Delete: "-"}
 	}
 	text := words[d.Action] + " " + d.Resource.String()
-	if d.Stateful && isLoss(d) {
+	if n := len(d.others); n > 0 {
+		text += fmt.Sprintf(" and %d more alike: %s", n, strings.Join(lists.Map(d.others, nameOf), ", "))
+	}
+	if d.Stateful && isLoss(d.Difference) {
 		text += ", which holds data"
 	}
 	if len(d.Properties) > 0 && len(d.Values) == 0 {
@@ -163,14 +289,16 @@ func difference(op operation.Operation, d event.Difference) string {
 	return text
 }
 
+func nameOf(d event.Difference) string { return d.Resource.Name }
+
 // valueLines renders a value that differs; a text of several lines by its lines.
-func valueLines(c event.ValueChange) []string {
+func (e ending) valueLines(c event.ValueChange) []string {
 	because := ""
 	if c.Replaces {
 		because = "  (forces the replacement)"
 	}
 	if c.Line == 0 {
-		return []string{"      " + c.String() + because}
+		return []string{"      " + c.Text(e.list.longest()) + because}
 	}
 	lines := []string{fmt.Sprintf("      %s, line %d:%s", c.Path, c.Line, because)}
 	for _, side := range []struct {
@@ -179,12 +307,12 @@ func valueLines(c event.ValueChange) []string {
 	}{{"-", c.Before}, {"+", c.After}} {
 		text, _ := side.text.(string)
 		for i, line := range strings.Split(text, "\n") {
-			if i == mostLines {
+			if i == mostLines && e.list != Full {
 				lines = append(lines, "        "+side.mark+" …")
 				break
 			}
 			if text != "" {
-				lines = append(lines, "        "+side.mark+" "+shortLine(line))
+				lines = append(lines, "        "+side.mark+" "+typeset.Cut(line, e.list.longest(), "…"))
 			}
 		}
 	}
@@ -193,12 +321,3 @@ func valueLines(c event.ValueChange) []string {
 
 // mostLines is how many lines of a text are shown on each side.
 const mostLines = 6
-
-// shortLine cuts a long line of a text.
-func shortLine(line string) string {
-	const most = 120
-	if runes := []rune(line); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return line
-}

@@ -17,7 +17,7 @@ type ending struct {
 	summary *event.Summary
 	paint   palette
 	width   int
-	diff    bool // a preview lists what would change
+	list    List // how much a preview lists of what would change
 	why     bool // lists why each project ran
 }
 

@@ -40,7 +40,7 @@ func NewLive(w io.Writer, o Options) *Live {
 	l := &Live{o: o, screen: screen{out: printer{w: w}}, digits: digits(o.Resources), stop: make(chan struct{}),
 		ended: make(chan struct{}), pause: make(chan func()), doing: activities{}}
 	width, _ := l.size()
-	l.text = NewPlain(&l.above, Options{Width: width, Colour: o.Colour, Diff: o.Diff, Why: o.Why, Next: o.Next})
+	l.text = NewPlain(&l.above, Options{Width: width, Colour: o.Colour, List: o.List, Why: o.Why, Next: o.Next})
 	go l.paintUntilStopped()
 	return l
 }

@@ -28,9 +28,7 @@ const (
 
 // Options are the inputs of NewPlain and NewLive.
 type Options struct {
-	// Diff lists, at the end of a preview, the resources that would change, with
-	// their properties.
-	Diff   bool
+	List   List                          // how much a preview lists at its end
 	Why    bool                          // list why each project ran or was skipped
 	Colour bool                          // escape sequences for colours are allowed
 	Next   func(*event.Summary) []string // the commands to suggest at the end; nil suggests none
@@ -154,7 +152,7 @@ func (p *Plain) Emit(e event.Event) {
 		p.finished(e)
 	case event.RunFinished:
 		p.flushGroups()
-		p.print(ending{summary: &p.summary, paint: p.paint, width: p.o.Width, diff: p.o.Diff, why: p.o.Why}.render())
+		p.print(ending{summary: &p.summary, paint: p.paint, width: p.o.Width, list: p.o.List, why: p.o.Why}.render())
 		p.next()
 	}
 }

@@ -64,23 +64,23 @@ func TestDifferencesAreListed(t *testing.T) {
 	const vague = "\nMay change, with values that are not known yet: 1 resource\n  aws-eks 1\n"
 	for _, test := range []struct {
 		operation operation.Operation
-		asked     bool
+		asked     ui.List
 		want, not []string
 	}{
-		{operation.Drift, false, []string{drift}, []string{"Would"}},
-		{operation.Preview, true, []string{lost, changes, created, "~ aws:eks/addon:Addon dns, in version\n"}, []string{vague}},
-		{operation.Preview, false, []string{lost, changes, vague}, []string{"Role nodes", "Addon"}},
-		{operation.Up, true, nil, []string{"Cluster main"}},
+		{operation.Drift, ui.Short, []string{drift}, []string{"Would"}},
+		{operation.Preview, ui.All, []string{lost, changes, created, "~ aws:eks/addon:Addon dns, in version\n"}, []string{vague}},
+		{operation.Preview, ui.Short, []string{lost, changes, vague, created}, []string{"Addon"}},
+		{operation.Up, ui.All, nil, []string{"Cluster main"}},
 	} {
-		got := plain(differing(test.operation), ui.Options{Diff: test.asked})
+		got := plain(differing(test.operation), ui.Options{List: test.asked})
 		for _, want := range test.want {
 			if !strings.Contains(got, want) {
-				t.Errorf("%s, asked %v: want %q in\n%s", test.operation, test.asked, want, got)
+				t.Errorf("%s, list %v: want %q in\n%s", test.operation, test.asked, want, got)
 			}
 		}
 		for _, not := range test.not {
 			if strings.Contains(got, not) {
-				t.Errorf("%s, asked %v: %q in\n%s", test.operation, test.asked, not, got)
+				t.Errorf("%s, list %v: %q in\n%s", test.operation, test.asked, not, got)
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func TestManyChanges(t *testing.T) {
 			change := event.Event{Type: event.StepProgress, Project: "aws-eks", Action: action, Status: event.ActionDone,
 				Resource: event.Resource{Type: "a:b:C", Name: fmt.Sprintf("%s-%d", action, i)}}
 			for v := range 10 {
-				change.Values = append(change.Values, event.ValueChange{Path: fmt.Sprintf("p%d", v), Action: event.Update, Before: 1, After: 2})
+				change.Values = append(change.Values, event.ValueChange{Path: fmt.Sprintf("p%d", v), Action: event.Update, Before: i, After: 2})
 			}
 			begin = append(begin[:len(begin):len(begin)], change)
 		}
@@ -107,8 +107,65 @@ func TestManyChanges(t *testing.T) {
 			t.Errorf("%q is there %d times, want %d:\n%s", text, n, want, got)
 		}
 	}
-	if all := plain(append(begin, end...), ui.Options{Diff: true}); strings.Count(all, "~ a:b:C") != 50 || strings.Contains(all, "more;") {
+	if all := plain(append(begin, end...), ui.Options{List: ui.All}); strings.Count(all, "~ a:b:C") != 50 || strings.Contains(all, "more;") {
 		t.Errorf("--diff does not list all:\n%s", all)
+	}
+}
+
+// TestAlike: many new resources are counted by type, and equal changes of one project share a line; --diff lists each.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	events := rehearsal()
+	begin, end := events[:1:1], events[1:]
+	for i := range 12 {
+		begin = append(begin, event.Event{Type: event.StepProgress, Project: "aws-eks", Action: event.Create, Status: event.ActionDone,
+			Resource: event.Resource{Type: "aws:ec2/subnet:Subnet", Name: fmt.Sprintf("subnet-%d", i)}})
+	}
+	begin = append(begin, event.Event{Type: event.StepProgress, Project: "aws-eks", Action: event.Create, Status: event.ActionDone,
+		Resource: event.Resource{Type: "aws:rds/instance:Instance", Name: "main"}, Stateful: true})
+	for _, name := range []string{"a", "b", "c", "d"} {
+		image := event.ValueChange{Path: "image", Action: event.Update, Before: "app:1", After: "app:2"}
+		if name == "d" {
+			image.After = "app:3"
+		}
+		begin = append(begin, event.Event{Type: event.StepProgress, Project: "aws-eks", Action: event.Update, Status: event.ActionDone,
+			Resource: event.Resource{Type: "k:D", Name: name}, Values: []event.ValueChange{image}})
+	}
+	short := plain(append(begin, end...), ui.Options{})
+	for _, want := range []string{
+		"Would be created: 13 resources in 1 project\n  aws-eks 13: 12 Subnet, Instance main (holds data)\n",
+		"~ k:D a and 2 more alike: b, c\n        image: \"app:1\" => \"app:2\"\n    ~ k:D d\n        image: \"app:1\" => \"app:3\"\n",
+		"Would change: 4 resources in 1 project\n",
+	} {
+		if !strings.Contains(short, want) {
+			t.Errorf("want %q in\n%s", want, short)
+		}
+	}
+	all := plain(append(begin, end...), ui.Options{List: ui.All})
+	for _, want := range []string{"+ aws:ec2/subnet:Subnet subnet-11\n", "~ k:D c\n"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("--diff: want %q in\n%s", want, all)
+		}
+	}
+}
+
+// TestFullValues: --full does not cut values and texts, as --diff does.
+func TestFullValues(t *testing.T) {
+	t.Parallel()
+	long, text := strings.Repeat("x", 500), strings.Repeat("line\n", 20)
+	events := rehearsal()
+	events = append(events[:1:1], append([]event.Event{{
+		Type: event.StepProgress, Project: "aws-eks", Action: event.Update, Status: event.ActionDone,
+		Resource: event.Resource{Type: "k:D", Name: "a"}, Values: []event.ValueChange{
+			{Path: "long", Action: event.Update, Before: "short", After: long},
+			{Path: "text", Action: event.Update, Line: 3, Before: "", After: text + "the last line"},
+		},
+	}}, events[1:]...)...)
+	for list, want := range map[ui.List]bool{ui.Short: false, ui.All: false, ui.Full: true} {
+		got := plain(events, ui.Options{List: list})
+		if strings.Contains(got, long) != want || strings.Contains(got, "the last line") != want {
+			t.Errorf("list %v shows all of it: %v, want %v\n%s", list, !want, want, got)
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func Upgrade(d cmd.Deps) *cli.Command {
 				&cli.IntFlag{Name: "probe-failures", Usage: "continue with up to `N` answers of the probe that failed"},
 				DespiteFlag(),
 			},
-			operations.FlagsOf("allow", "auto-approve-if", "diff"), operations.ExecutionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"),
+			operations.FlagsOf("allow", "auto-approve-if", "diff", "full"), operations.ExecutionFlags(), cmd.LockFlags(), cmd.OutputFlag("text", "json"),
 			operations.ShowFlags(), cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parseUpgrade, runUpgrade),

@@ -152,6 +152,29 @@ func (t Terminal) AgreeOrBack(ctx context.Context, question string) (bool, error
 	return !strings.HasPrefix(strings.ToLower(answer), "n"), err
 }
 
+// The answers of Decide that every question has.
+const (
+	Yes = "y"
+	No  = "n"
+)
+
+// Decide asks a question whose default answer is no, and which has further answers: each a letter, with what it does.
+func (t Terminal) Decide(ctx context.Context, question string, further ...Option) (string, error) {
+	answers := map[string]string{"": No, No: No, "no": No, Yes: Yes, "yes": Yes}
+	hint := "y/N"
+	for _, option := range further {
+		answers[option.Value] = option.Value
+		hint += ", " + option.Value + " " + option.Note
+	}
+	text, err := t.Ask(ctx, Question{Text: question + " (" + hint + ")", Check: func(answer string) error {
+		if answers[strings.ToLower(strings.TrimSpace(answer))] == "" {
+			return errors.New("answer " + hint)
+		}
+		return nil
+	}})
+	return answers[strings.ToLower(text)], err
+}
+
 // Choose asks for one of the options.
 func (t Terminal) Choose(ctx context.Context, c Choice) (string, error) {
 	question := &survey.Select{

@@ -126,6 +126,42 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// TestDecide: no is the default, and other answers are there as well.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, typed, want string
+		err               error
+	}{
+		{"yes", "y\r", prompt.Yes, nil},
+		{"in full", "Yes\r", prompt.Yes, nil},
+		{"no", "no\r", prompt.No, nil},
+		{"the default", "\r", prompt.No, nil},
+		{"a further answer", "D\r", "d", nil},
+		{"none of them", "q\ry\r", prompt.Yes, nil},
+		{"Ctrl-C", "\x03", prompt.No, interrupt.ErrInterrupted},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			person, side := prompttest.Open(t)
+			answer := ask(t, side, func(terminal prompt.Terminal) (string, error) {
+				return terminal.Decide(t.Context(), "Sure?", prompt.Option{Value: "d", Note: "details"})
+			})
+			person.Expect("Sure? (y/N, d details)")
+			first, rest, _ := strings.Cut(test.typed, "\r")
+			person.Type(first + "\r")
+			if rest != "" {
+				person.Expect("answer y/N, d details")
+				person.Type(rest)
+			}
+			got, err := answer()
+			if got != test.want || !errors.Is(err, test.err) {
+				t.Errorf("got %q, %v; want %q, %v", got, err, test.want, test.err)
+			}
+		})
+	}
+}
+
 // TestConfirmAsksAgain when the answer is neither yes nor no.
 func TestConfirmAsksAgain(t *testing.T) {
 	t.Parallel()

@@ -111,6 +111,44 @@ func TestApprovalOnATerminal(t *testing.T) {
 	}
 }
 
+// TestDetailsAtTheQuestion: whoever is asked can see every value first, and can save what is shown as a plan instead,
+// which an up carries out later. A program that has changed since is in no plan.
+func TestDetailsAtTheQuestion(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, "config: {}\n", "")
+	long := strings.Repeat("x", 300)
+	c.write("app/Pulumi.yaml", appFor(long))
+	up := []string{"up", "--simulate", "--simulate-speed", "100000", "--ui", "plain"}
+	const question = "Deploy this to the stack dev (1 to update)? (y/N, d details, p save as a plan)"
+
+	person := c.sit(up...)
+	person.answer(typed(question, "d"), typed(long, "n"))
+	if screen := person.end(1); strings.Count(screen, "(y/N, d details") < 2 {
+		t.Errorf("the question does not follow its details:\n%s", screen)
+	}
+	person = c.sit(up...)
+	person.Expect(question)
+	c.write("app/Pulumi.yaml", deletes)
+	person.answer(typed(question, "p"))
+	if screen := strings.Join(strings.Fields(person.end(3)), " "); !strings.Contains(screen, "app has changed since it was previewed (the file app/Pulumi.yaml)") {
+		t.Errorf("the plan of a program that has changed is not refused:\n%s", screen)
+	}
+	c.write("app/Pulumi.yaml", updates)
+	person = c.sit(up...)
+	person.answer(typed(question, "p"), typed("File of the plan", ""))
+	_, command, found := strings.Cut(person.end(0), "Next: runner ")
+	if strings.Contains(c.read(stateOfApp), `"two"`) {
+		t.Error("saving the plan has deployed it")
+	}
+	command = strings.Join(strings.Fields(command), " ")
+	if !found || !strings.Contains(command, "dev.plan.json --plan-digest ") {
+		t.Fatalf("the next command is %q", command)
+	}
+	if r := c.run(append(strings.Fields(command), "--simulate-speed", "100000")...); r.code != 0 || !strings.Contains(c.read(stateOfApp), `"two"`) {
+		t.Errorf("%s: exit code %d: %s", command, r.code, r.stderr)
+	}
+}
+
 // TestNoLookWithoutAChange: what has not changed since its preview is previewed once.
 func TestNoLookWithoutAChange(t *testing.T) {
 	t.Parallel()
