@@ -321,6 +321,9 @@ func (s *Step) differ(e Event) {
 	}
 }
 
+// IsLoss reports whether a resource is replaced or deleted.
+func (d Difference) IsLoss() bool { return d.Action == Replace || d.Action == Delete }
+
 // retry forgets the errors of an attempt that is not the last: they are not why
 // the step ended as it did, and if they are, they come again.
 func (s *Step) retry(e Event) {

@@ -1,6 +1,10 @@
 package event
 
-import "mara/config/lists"
+import (
+	"strings"
+
+	"mara/config/lists"
+)
 
 // Hidden stands for a value that its program has not marked as secret, and that its name or its form says is one.
 const Hidden = "[hidden: not marked as secret]"
@@ -31,6 +35,18 @@ func (c ValueChange) Text(most int) string {
 		text = "- " + valueText(c.Before, most)
 	}
 	return c.Path + ": " + text
+}
+
+// Lines returns the lines of a text that differ, if Line is set.
+func (c ValueChange) Lines() (before, after []string) {
+	side := func(value any) []string {
+		text, _ := value.(string)
+		if text == "" {
+			return nil
+		}
+		return strings.Split(text, "\n")
+	}
+	return side(c.Before), side(c.After)
 }
 
 // withTexts returns the change with its free text changed. Paths have the keys of maps in them.

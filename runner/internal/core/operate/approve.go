@@ -75,7 +75,7 @@ func (j *job) approve(ctx context.Context) (err error) {
 	case !j.NeedsApproval() || j.Operation.Deploys(): // without a terminal, a simulated up needs no confirmation
 		return nil
 	}
-	found.list(j.d.Stderr, j.s, j.w.plan)
+	found.list(j.d.Stderr, j.s, j.view.Width())
 	answer, err := terminal.Text(ctx, "Type the stack's name to continue:")
 	return prompt.Agreed(answer == j.s.Settings.Stack.Text, err)
 }

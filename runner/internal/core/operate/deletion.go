@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/ui"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/parallel"
@@ -79,37 +81,50 @@ func RefuseProtected(resources []string, command string) error {
 		"program and run up, or run `%s -- state unprotect URN`", command))
 }
 
-// list writes what a destroy deletes: first the resources that hold data, then the projects.
-func (d deployed) list(w io.Writer, s *session.Session, p plan.Plan) {
+// list writes what a destroy deletes: first what holds data and what stays, then the resources of each project by type.
+func (d deployed) list(w io.Writer, s *session.Session, width int) {
 	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
 	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {
 		fmt.Fprintf(w, "It is protected: %s\n", protected)
 	}
-	columns := make([]typeset.Column, 3)
-	fmt.Fprint(w, typeset.Table{Columns: columns, Rows: d.stateful()}.Text(0))
-	projects := typeset.Table{Columns: columns}
-	for _, step := range p.Steps {
-		if n := s.Stacks.Summary(step.Project.Name).Resources; n > 0 {
-			row := []string{"  " + step.Project.Name, step.Project.Title, typeset.Counted(n, "resource")}
-			projects.Rows = append(projects.Rows, row)
+	isStateful := func(r stacks.Resource) bool { return updateplan.IsStateful(r.Type) && goes(r) }
+	isRetained := func(r stacks.Resource) bool { return r.Retained && r.ID != "" && !r.External }
+	rows := append(d.rows("holds data", isStateful), d.rows("stays: its program says retainOnDelete", isRetained)...)
+	fmt.Fprint(w, typeset.Table{Columns: make([]typeset.Column, 3), Rows: rows}.Text(0))
+	for _, project := range d {
+		var deleted []event.Difference
+		for _, r := range project.resources {
+			if goes(r) {
+				deleted = append(deleted, event.Difference{Resource: event.Resource{Type: r.Type, Name: r.Name()},
+					Action: event.Delete, Stateful: updateplan.IsStateful(r.Type)})
+			}
 		}
+		text := "nothing but its stack"
+		if len(deleted) > 0 {
+			text = typeset.Counted(len(deleted), "resource") + ": " + strings.Join(ui.ByType(deleted), ", ")
+		}
+		fmt.Fprintln(w, typeset.Wrap("  "+project.name+", "+text, width, 6))
 	}
-	fmt.Fprint(w, projects.Text(0))
 }
 
-// stateful returns the rows of a table with the resources that are known to hold data.
-func (d deployed) stateful() [][]string {
+// goes reports whether a destroy deletes something for a resource: for what is only in the state it does not.
+func goes(r stacks.Resource) bool {
+	return r.ID != "" && !r.External && !r.Retained && !strings.HasPrefix(r.Type, "pulumi:")
+}
+
+// rows returns the rows of a table with some of the resources, all with the same remark.
+func (d deployed) rows(remark string, chosen func(stacks.Resource) bool) [][]string {
 	const most = 20
 	var rows [][]string
 	for _, project := range d {
 		for _, r := range project.resources {
-			if updateplan.IsStateful(r.Type) {
-				rows = append(rows, []string{"  " + project.name, r.Type + " " + r.Name(), "holds data"})
+			if chosen(r) {
+				rows = append(rows, []string{"  " + project.name, r.Type + " " + r.Name(), remark})
 			}
 		}
 	}
 	if more := len(rows) - most; more > 0 {
-		rows = append(rows[:most], []string{"  ...", fmt.Sprintf("%d more", more), "holds data"})
+		rows = append(rows[:most], []string{"  ...", fmt.Sprintf("%d more", more), remark})
 	}
 	return rows
 }

@@ -61,7 +61,7 @@ func (v View) NewScreen(known ui.Options) (ui.Screen, ui.Look) {
 
 // Details renders all that a preview would change, with all values.
 func (v View) Details(preview *event.Summary) string {
-	return ui.Details(preview, ui.Options{Width: v.Width(), Colour: ui.Decide(v.Facts).Colour})
+	return ui.Differences(preview, ui.Options{List: ui.Full, Width: v.Width(), Colour: ui.Decide(v.Facts).Colour})
 }
 
 // Relay takes the events of one run to where they are wanted.

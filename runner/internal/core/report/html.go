@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"mara/config/lists"
@@ -75,6 +76,8 @@ func writeHTML(w io.Writer, s *event.Summary, d Details) error {
 	t, err := template.New("report").Funcs(template.FuncMap{
 		"duration": event.FormatDuration,
 		"sign":     func(a event.Action) string { return cmp.Or(Sign(a), " ") },
+		"join":     func(words []string) string { return strings.Join(words, ", ") },
+		"lines":    ChangedLines,
 	}).Parse(page)
 	if err != nil {
 		return fmt.Errorf("parsing the report's template: %w", err)
@@ -105,6 +108,37 @@ func NewPage(s *event.Summary, d Details) Page {
 		data.Graph = data.graph(path)
 	}
 	return data
+}
+
+// Loss is a resource that a preview would replace or delete, or that is gone.
+type Loss struct {
+	Project string
+	event.Difference
+}
+
+// Losses returns what is lost, in the order of the plan.
+func (p Page) Losses() (all []Loss) {
+	for _, row := range p.Rows {
+		for _, d := range row.Differences {
+			if d.IsLoss() {
+				all = append(all, Loss{row.Name, d})
+			}
+		}
+	}
+	return all
+}
+
+// ChangedLines renders the lines of a text that differ, with signs.
+func ChangedLines(c event.ValueChange) string {
+	var b strings.Builder
+	before, after := c.Lines()
+	for _, line := range before {
+		b.WriteString("- " + line + "\n")
+	}
+	for _, line := range after {
+		b.WriteString("+ " + line + "\n")
+	}
+	return b.String()
 }
 
 // continuation returns the command that continues a run which has changed something and did not come to its end.

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"mara/config/lists"
+	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/ui"
 )
 
 // writeMarkdown writes GitHub's dialect, as job summaries and comments use it.
@@ -18,7 +20,10 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	}
 	fmt.Fprintf(&b, "%s; %s; %s\n\n", s.Results, s.Changes.Words(s.Operation), event.FormatDuration(s.Duration()))
 	markdownTable(&b, s)
-	markdownOutputs(&b, s)
+	if s.Operation != operation.Preview && s.Operation != operation.Drift {
+		markdownOutputs(&b, s) // they are among the differences of the others
+	}
+	markdownDifferences(&b, s)
 	for _, f := range s.Failures() {
 		markdownFailure(&b, f)
 	}
@@ -43,6 +48,43 @@ func markdownTable(b *strings.Builder, s *event.Summary) {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n",
 			linked(step), result(step), changes(step), took(step), inline(step.Reason))
 	}
+}
+
+// mostDifferences is how many characters a Markdown report has of what differs: a comment at GitHub takes 65,536 in all.
+const mostDifferences = 40_000
+
+// markdownDifferences lists what a preview would change, or what has drifted, in as much detail as there is room.
+func markdownDifferences(b *strings.Builder, s *event.Summary) {
+	heading := map[operation.Operation]string{
+		operation.Preview: "What would change", operation.Drift: "What others have changed",
+	}[s.Operation]
+	var text string
+	for _, list := range []ui.List{ui.All, ui.Short} {
+		if text = strings.Trim(ui.Differences(s, ui.Options{List: list}), "\n"); len(text) <= mostDifferences {
+			break
+		}
+	}
+	if heading == "" || text == "" {
+		return
+	}
+	if len(text) > mostDifferences {
+		cut := strings.ToValidUTF8(text[:mostDifferences], "")
+		text = cut + "\n… cut; `runner show " + s.Run + "` and the report page have the rest"
+	}
+	var losses int
+	for _, step := range s.Steps {
+		for _, d := range step.Differences {
+			if d.IsLoss() {
+				losses++
+			}
+		}
+	}
+	open := ""
+	if losses > 0 {
+		heading += fmt.Sprintf(", %d lost", losses)
+		open = " open"
+	}
+	fmt.Fprintf(b, "\n<details%s><summary>%s</summary>\n\n%s\n</details>\n", open, heading, fenced(text))
 }
 
 // markdownOutputs lists the outputs that change. All those of a new stack are new, and

@@ -35,8 +35,7 @@ type interrupted struct {
 // stored is a resource with what only this package reads of it.
 type stored struct {
 	Resource
-	External bool             `json:"external"` // only read, such as a reference to a stack
-	Outputs  map[string]value `json:"outputs"`
+	Outputs map[string]value `json:"outputs"`
 	// The resources that each input was made of.
 	MadeOf map[string][]string `json:"propertyDependencies"`
 }
@@ -77,7 +76,9 @@ type Resource struct {
 	URN       string `json:"urn"`
 	Type      string `json:"type"`
 	ID        string `json:"id"`
-	Protected bool   `json:"protect"` // Pulumi refuses to delete it
+	Protected bool   `json:"protect"`        // Pulumi refuses to delete it
+	Retained  bool   `json:"retainOnDelete"` // Pulumi forgets it instead of deleting it
+	External  bool   `json:"external"`       // only read, such as a reference to a stack
 }
 
 // Name returns the name that the program gives to it.

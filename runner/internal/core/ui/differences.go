@@ -41,9 +41,9 @@ func (l List) longest() int {
 	return most
 }
 
-// Details renders everything that a preview would change, for a person who is asked about it.
-func Details(preview *event.Summary, o Options) string {
-	return ending{summary: preview, paint: palette{on: o.Colour}, width: o.Width, list: Full}.differences()
+// Differences renders what a look for drift has found, or what a preview would change.
+func Differences(s *event.Summary, o Options) string {
+	return ending{summary: s, paint: palette{on: o.Colour}, width: o.Width, list: o.List}.differences()
 }
 
 // differences lists what a look for drift has found, or what a preview would change: first what would be lost, by name
@@ -55,7 +55,7 @@ func (e ending) differences() string {
 			return append(e.resources(all, true), e.outputLines(s)...)
 		})
 	}
-	lost := e.section("Would be lost", isLoss, true)
+	lost := e.section("Would be lost", event.Difference.IsLoss, true)
 	changed := e.section("Would change", func(d event.Difference) bool { return d.Action == event.Update && !d.Vague }, e.list != Short)
 	if e.list != Short {
 		changed += e.section("May change, with values that are not known yet", isVague, true)
@@ -91,7 +91,7 @@ func (e ending) created() string {
 		}
 		if projects++; projects <= mostChanges {
 			shown += len(created)
-			text := fmt.Sprintf("  %s %d: %s", s.Name, len(created), strings.Join(byType(created), ", "))
+			text := fmt.Sprintf("  %s %d: %s", s.Name, len(created), strings.Join(ByType(created), ", "))
 			b.WriteString(typeset.Wrap(text, e.width, 6) + "\n")
 		}
 	}
@@ -100,11 +100,14 @@ func (e ending) created() string {
 			typeset.Counted(projects-mostChanges, "project"))
 	}
 	title := fmt.Sprintf("%s: %s in %s", heading, typeset.Counted(number, "resource"), typeset.Counted(projects, "project"))
+	if e.summary.Changes.Create > number {
+		title += ", not counting stacks and providers"
+	}
 	return "\n" + e.paint.bold(title) + "\n" + b.String()
 }
 
-// byType counts resources by the last part of their type, the most frequent first; single ones have their name.
-func byType(resources []event.Difference) []string {
+// ByType counts resources by the last part of their type, the most frequent first; single ones have their name.
+func ByType(resources []event.Difference) []string {
 	names := map[string][]string{}
 	data := map[string]bool{}
 	for _, d := range resources {
@@ -151,8 +154,6 @@ func (e ending) counted(heading string, chosen func(event.Difference) bool) stri
 	return "\n" + e.paint.bold(fmt.Sprintf("%s: %s", heading, typeset.Counted(number, "resource"))) + "\n" +
 		typeset.Wrap("  "+strings.Join(projects, ", "), e.width, 2) + "\n"
 }
-
-func isLoss(d event.Difference) bool { return d.Action == event.Replace || d.Action == event.Delete }
 
 // byProject renders lines of each project below its title.
 func (e ending) byProject(lines func(event.Step) []string) string {
@@ -280,7 +281,7 @@ func difference(op operation.Operation, d changed) string {
 	if n := len(d.others); n > 0 {
 		text += fmt.Sprintf(" and %d more alike: %s", n, strings.Join(lists.Map(d.others, nameOf), ", "))
 	}
-	if d.Stateful && isLoss(d.Difference) {
+	if d.Stateful && d.IsLoss() {
 		text += ", which holds data"
 	}
 	if len(d.Properties) > 0 && len(d.Values) == 0 {
@@ -301,19 +302,17 @@ func (e ending) valueLines(c event.ValueChange) []string {
 		return []string{"      " + c.Text(e.list.longest()) + because}
 	}
 	lines := []string{fmt.Sprintf("      %s, line %d:%s", c.Path, c.Line, because)}
+	before, after := c.Lines()
 	for _, side := range []struct {
 		mark string
-		text any
-	}{{"-", c.Before}, {"+", c.After}} {
-		text, _ := side.text.(string)
-		for i, line := range strings.Split(text, "\n") {
+		text []string
+	}{{"-", before}, {"+", after}} {
+		for i, line := range side.text {
 			if i == mostLines && e.list != Full {
 				lines = append(lines, "        "+side.mark+" …")
 				break
 			}
-			if text != "" {
-				lines = append(lines, "        "+side.mark+" "+typeset.Cut(line, e.list.longest(), "…"))
-			}
+			lines = append(lines, "        "+side.mark+" "+typeset.Cut(line, e.list.longest(), "…"))
 		}
 	}
 	return lines

@@ -65,12 +65,15 @@ runtime: yaml
 resources:
   net: {type: "aws:ec2:Vpc", properties: {cidrBlock: 10.0.0.0/16}}
   kept: {type: "aws:ecr:Repository", properties: {}}
+  left: {type: "aws:ecr:Repository", properties: {}, options: {retainOnDelete: true}}
 outputs: {id: "${net.id}"}
 `)
 	}
 	e.simulate(0, "up")
 	person := e.sit("destroy", "--simulate", "--simulate-speed", "100000", "--ui", "plain")
 	person.Expect("kept  holds data")
+	person.Expect("left  stays: its program says retainOnDelete")
+	person.Expect("  data, 2 resources: Repository kept (holds data), Vpc net")
 	person.answer(typed("Type the stack's name to continue", "dev"))
 	person.end(0)
 }

@@ -98,8 +98,8 @@ func (w *costWatch) Again(
 
 // Conclusion implements guard.Watch.
 func (w *costWatch) Conclusion() string {
-	if w.estimate.Items == nil { // not estimated
-		return ""
+	if len(w.estimate.Items) == 0 && w.estimate.Change == 0 && w.g.MaxMonthly == nil {
+		return "" // not estimated, or nothing has a price, and nobody has asked
 	}
 	text := "Costs " + w.estimate.String() + "."
 	if w.Session.Options.Simulation.On {

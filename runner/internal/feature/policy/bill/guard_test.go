@@ -127,3 +127,28 @@ func TestDefaultRegion(t *testing.T) {
 		})
 	}
 }
+
+// TestConclusion: where nothing has a price, nothing is said of costs unless somebody has set a limit.
+func TestConclusion(t *testing.T) {
+	t.Parallel()
+	limit := 10.0
+	for name, test := range map[string]struct {
+		costs event.Costs
+		limit *float64
+		said  bool
+	}{
+		"not estimated":            {event.Costs{}, nil, false},
+		"nothing has a price":      {event.Costs{Items: []event.Cost{}, Unpriced: []string{"disk:index:File"}}, nil, false},
+		"nothing, but a limit":     {event.Costs{Items: []event.Cost{}}, &limit, true},
+		"something has a price":    {event.Costs{Items: []event.Cost{{}}}, nil, true},
+		"what had a price is gone": {event.Costs{Items: []event.Cost{}, Change: -5}, nil, true},
+	} {
+		w := costWatch{
+			Job: guard.Job{Session: &session.Session{}}, estimate: cost.Estimate{Costs: test.costs},
+			g: costGuard{Limits: guard.Limits{MaxMonthly: test.limit}},
+		}
+		if got := w.Conclusion(); (got != "") != test.said {
+			t.Errorf("%s: %q is said", name, got)
+		}
+	}
+}

@@ -127,7 +127,7 @@ func (s *Site) Functions() template.FuncMap {
 	return template.FuncMap{
 		"ago": func(t time.Time) string { return s.age(t) }, "when": when, "took": event.FormatDuration,
 		"visible": Visible, "path": url.PathEscape, "query": url.QueryEscape, "counted": typeset.Counted,
-		"class": Class, "link": Link, "command": s.Command, "sign": report.Sign, "value": ShowValue, "short": Short,
+		"class": Class, "link": Link, "command": s.Command, "sign": report.Sign, "lines": report.ChangedLines, "value": ShowValue, "short": Short,
 		"join":   func(all []string) string { return strings.Join(all, ", ") },
 		"add":    func(a, b int) int { return a + b },
 		"first":  func(most int, all []string) []string { return all[:min(len(all), most)] },
