@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"mara/runner/internal/core/pulumicli/wire"
 )
 
 // manyThings is how many resources the project has whose operations keep a journal.
@@ -34,7 +32,6 @@ func testKilledJournal(t *testing.T, at place) {
 	e := emptyEnvironment(t)
 	e.real = true
 	e.useStatesAt(at)
-	e.env = append(e.env, wire.JournalVariable+"=true")
 	e.write("config/pulumi/environment", "PULUMI_STACK=dev\n")
 	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
 	e.write("mara.yaml", "projects:\n- {path: many}\n")

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"mara/runner/internal/testing/postgrestest"
 )
 
 // place is where an environment has its states.
@@ -79,12 +81,12 @@ func places(t *testing.T, kind string) func(t *testing.T) place {
 		b := newBucket(t)
 		return func(*testing.T) place { return inBucket(b, fmt.Sprintf("case/%d", made.Add(1))) }
 	case inPostgres:
-		server := postgres(t, roomyPostgres)
+		server := postgrestest.Start(t, freePort(t), roomyPostgres)
 		return func(*testing.T) place {
 			table := fmt.Sprintf("case%d", made.Add(1))
 			return place{
-				backend: server.backend + "&table=" + table, trouble: server.cut, kind: cutConnections, versions: server.versions,
-				multiply: func(project, stack string, names []string) { server.multiply(table, project, stack, names) },
+				backend: server.Backend + "&table=" + table, trouble: server.Cut, kind: cutConnections, versions: server.Versions,
+				multiply: func(project, stack string, names []string) { server.Multiply(table, project, stack, names) },
 			}
 		}
 	}
