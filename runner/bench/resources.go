@@ -36,7 +36,7 @@ var recordings = []struct {
 }{
 	{"stock pulumi", "pulumi", nil},
 	{"without journal", "mara-engine", []string{wire.NoJournalVariable + "=true"}},
-	{"with journal", "mara-engine", []string{wire.JournalVariable + "=true"}},
+	{"with journal", "mara-engine", nil},
 	{"without checkpoints", "mara-engine", []string{"PULUMI_SKIP_CHECKPOINTS=true"}},
 }
 

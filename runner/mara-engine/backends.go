@@ -82,7 +82,7 @@ func (l *logins) wrap(b backend.Backend, url string) backend.Backend {
 		return nil
 	}
 	b = journal.Wrap(b, journal.Options{
-		Off: isTrue(wire.NoJournalVariable) || !isTrue(wire.JournalVariable), Forget: isTrue(wire.ForgetJournalVariable),
+		Off: isTrue(wire.NoJournalVariable), Forget: isTrue(wire.ForgetJournalVariable),
 		Warn: func(text string) { fmt.Fprintln(os.Stderr, "warning: "+text) },
 	})
 	if isList(l.args, url) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"mara/runner/internal/core/pulumicli/wire"
+	"mara/runner/internal/testing/postgrestest"
 )
 
 // thingType is the type of the resources of a sky.
@@ -234,6 +237,7 @@ type arena struct {
 	backend string
 	dir     string
 	home    string
+	more    []string // of the environment
 	sky     *sky
 	program *things
 }
@@ -252,8 +256,8 @@ func (a *arena) env(more ...string) []string {
 	_, port, _ := net.SplitHostPort(a.sky.address)
 	return append([]string{
 		"HOME=" + a.home, "PATH=" + os.Getenv("PATH"), "PULUMI_BACKEND_URL=" + a.backend, "PULUMI_CONFIG_PASSPHRASE=x",
-		wire.JournalVariable + "=true", "PULUMI_DEBUG_PROVIDERS=test:" + port, "AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=x",
-	}, more...)
+		"PULUMI_DEBUG_PROVIDERS=test:" + port, "AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=x",
+	}, append(slices.Clone(a.more), more...)...)
 }
 
 // operation returns the arguments of an operation on the program.
@@ -329,11 +333,16 @@ func (a *arena) die(operation string, call int, done bool, later time.Duration) 
 	a.sky.tell(func(int, bool) {})
 }
 
-// check compares the state with the cloud: each thing is in the state, or is being made, and what the state has is
-// there, or is being deleted.
+// check compares the state, as the engine reads it, with the cloud.
 func (a *arena) check(when string) {
 	a.t.Helper()
-	e := a.export()
+	a.compare(when, a.export())
+}
+
+// compare compares a state with the cloud: each thing is in the state, or is being made, and what the state has is
+// there, or is being deleted.
+func (a *arena) compare(when string, e exported) {
+	a.t.Helper()
 	if strings.HasPrefix(e.Deployment.Manifest.Magic, "mara") {
 		a.t.Errorf("%s: the exported state is fenced", when)
 	}
@@ -366,9 +375,45 @@ func (a *arena) check(when string) {
 	}
 }
 
+// stock runs a command of the Pulumi CLI that `make tools` builds.
+func (a *arena) stock(args ...string) (string, error) {
+	a.t.Helper()
+	command := exec.Command(stockCLI(a.t), append(args, "--non-interactive")...)
+	command.Dir, command.Env = a.dir, a.env("PULUMI_SKIP_UPDATE_CHECK=true")
+	output, err := command.CombinedOutput()
+	return string(output), err
+}
+
+func (a *arena) mustStock(args ...string) string {
+	a.t.Helper()
+	output, err := a.stock(args...)
+	if err != nil {
+		a.t.Fatalf("plain %s: %v\n%s", args[0], err, output)
+	}
+	return output
+}
+
+// tryStock has plain Pulumi carry on after a kill. It may do so with a state that is whole, and refuses one that lags
+// behind a journal.
+func (a *arena) tryStock(when string) {
+	a.t.Helper()
+	a.mustStock("cancel", "--yes", "--stack", "organization/p/dev")
+	var e exported
+	if err := json.Unmarshal([]byte(a.mustStock("stack", "export", "--stack", "organization/p/dev")), &e); err != nil {
+		a.t.Fatal(err)
+	}
+	if !strings.HasPrefix(e.Deployment.Manifest.Magic, "mara") {
+		a.compare(when+", as plain Pulumi sees it", e)
+		return
+	}
+	if output, err := a.stock(a.operation("up")...); err == nil || !strings.Contains(output, "runner repair") {
+		a.t.Errorf("%s: plain up on a state that lags: %v\n%s", when, err, output)
+	}
+}
+
 // adopt does what repair does with creations whose end is not known: what exists of them is removed, and they are
 // forgotten.
-func (a *arena) adopt() {
+func (a *arena) adopt(do func(args ...string)) {
 	a.t.Helper()
 	known := map[string]bool{}
 	for _, r := range a.export().Deployment.Resources {
@@ -379,16 +424,28 @@ func (a *arena) adopt() {
 			_ = os.Remove(filepath.Join(a.sky.dir, id))
 		}
 	}
-	a.must("refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", "organization/p/dev")
+	do("refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", "organization/p/dev")
 }
 
+// The ways in which an operation that was cut off is finished: by the engine, by the engine without journals, and by
+// plain Pulumi, as far as that does it.
+var recoveries = []string{"the engine", "whole states", "plain pulumi"}
+
 // finish takes the program to its end, and checks that all of it is there once.
-func (a *arena) finish(when string) {
+func (a *arena) finish(when, by string) {
 	a.t.Helper()
+	do := func(args ...string) { a.must(args...) }
+	switch by {
+	case "whole states":
+		a.more = append(a.more, wire.NoJournalVariable+"=true")
+	case "plain pulumi":
+		a.tryStock(when)
+		do = func(args ...string) { a.mustStock(args...) }
+	}
 	a.must("cancel", "--yes", "--stack", "organization/p/dev")
 	a.check(when + ", unlocked")
-	a.adopt()
-	a.must(a.operation("up")...)
+	a.adopt(do)
+	do(a.operation("up")...)
 	a.check(when + ", finished")
 	if n := len(a.sky.things()); n != a.program.count {
 		a.t.Errorf("%s: %d things of %d", when, n, a.program.count)
@@ -430,13 +487,34 @@ func (a *arena) files() map[string]string {
 	return found
 }
 
+// freePort returns a port that nothing listens at.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
 func serveS3(t *testing.T) (address string) {
+	t.Helper()
+	return serveObjects(t, func(*http.Request) {})
+}
+
+// serveObjects serves a bucket for states, and tells of each request.
+func serveObjects(t *testing.T, tell func(*http.Request)) (address string) {
 	t.Helper()
 	objects := s3mem.New()
 	if err := objects.CreateBucket("states"); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(gofakes3.New(objects).Server())
+	answers := gofakes3.New(objects).Server()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tell(r)
+		answers.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	return "s3://states/dir?endpoint=" + server.URL + "&s3ForcePathStyle=true&region=us-east-1"
 }
@@ -447,15 +525,19 @@ func TestKilled(t *testing.T) {
 	const count = 40
 	cases := 1
 	if n, err := strconv.Atoi(os.Getenv("CHAOS_CASES")); err == nil {
-		cases = (n + 9) / 10 // of each of ten kinds
+		cases = (n + 14) / 15 // of each of fifteen kinds
 	}
+	database := sync.OnceValue(func() string { return postgrestest.Start(t, freePort(t), 100).Backend })
+	var tables, turns atomic.Int32
 	for name, backend := range map[string]func() string{
-		"files": func() string { return "file://" + t.TempDir() },
-		"S3":    func() string { return serveS3(t) },
+		"files":      func() string { return "file://" + t.TempDir() },
+		"S3":         func() string { return serveS3(t) },
+		"PostgreSQL": func() string { return fmt.Sprintf("%s&table=case%d", database(), tables.Add(1)) },
 	} {
 		for _, operation := range []string{"up", "update", "replace", "refresh", "destroy"} {
 			for i := range cases {
-				t.Run(fmt.Sprint(name, ", ", operation, ", ", i), func(t *testing.T) {
+				by := recoveries[int(turns.Add(1))%len(recoveries)]
+				t.Run(fmt.Sprint(name, ", ", operation, ", ", i, ", then ", by), func(t *testing.T) {
 					t.Parallel()
 					a := newArena(t, backend(), count)
 					command := operation
@@ -472,11 +554,59 @@ func TestKilled(t *testing.T) {
 					when := fmt.Sprintf("killed at call %d, done %t, after %s", call, done, later)
 					a.die(command, call, done, later)
 					a.check(when)
-					a.finish(when)
+					a.finish(when, by)
 				})
 			}
 		}
 	}
+}
+
+// TestOncePerSecond: no object of a bucket is written twice within a second, however fast an operation is, and also where
+// it takes over a journal first.
+func TestOncePerSecond(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex // guards what follows
+	written, again, early := map[string]time.Time{}, 0, []string(nil)
+	a := newArena(t, serveObjects(t, func(r *http.Request) {
+		if r.Method != http.MethodPut {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if last, ok := written[r.URL.Path]; ok {
+			again++
+			if apart := time.Since(last); apart < time.Second {
+				early = append(early, fmt.Sprint(r.URL.Path, " after ", apart))
+			}
+		}
+		written[r.URL.Path] = time.Now()
+	}), 40)
+	forget := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		clear(written)
+		again, early = 0, nil
+	}
+	check := func(when string) {
+		t.Helper()
+		defer forget() // the next command is another one
+		mu.Lock()
+		defer mu.Unlock()
+		if again == 0 || len(early) > 0 {
+			t.Errorf("%s: %d objects are written again, too early %q", when, again, early)
+		}
+	}
+	forget()
+	a.must(a.operation("up")...)
+	check("up")
+	a.program.size = "large"
+	a.die("up", 20, true, 0)
+	a.mustStock("cancel", "--yes", "--stack", "organization/p/dev")
+	forget()
+	a.must(a.operation("up")...)
+	check("up after a kill")
+	a.must(a.operation("destroy")...)
+	check("destroy")
 }
 
 // TestLooking: what only looks at a state that was cut off writes nothing, and sees what is in the journal. What plain
@@ -510,13 +640,7 @@ func TestLooking(t *testing.T) {
 		t.Errorf("looking has changed files:\n%s", diff[:min(len(diff), 2000)])
 	}
 
-	stock := stockCLI(t)
-	run := func(args ...string) (string, error) {
-		command := exec.Command(stock, append(args, "--non-interactive")...)
-		command.Dir, command.Env = a.dir, a.env("PULUMI_SKIP_UPDATE_CHECK=true")
-		output, err := command.CombinedOutput()
-		return string(output), err
-	}
+	run := a.stock
 	if output, err := run(a.operation("up")...); err == nil || !strings.Contains(output, "locked") {
 		t.Errorf("plain up beside the lock: %v\n%s", err, output)
 	}
@@ -545,7 +669,7 @@ func TestLooking(t *testing.T) {
 	if diff := cmp.Diff(unlocked, a.files()); diff != "" {
 		t.Errorf("plain pulumi has changed files:\n%s", diff[:min(len(diff), 2000)])
 	}
-	a.finish("after plain pulumi")
+	a.finish("after plain pulumi", "the engine")
 	if left := a.journals(); len(left) > 0 {
 		t.Errorf("journals are left: %q", left)
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"time"
 	"unsafe"
 
 	"github.com/pulumi/pulumi/pkg/v3/backend"
@@ -128,6 +129,7 @@ func (f *stackFiles) takeOver(ctx context.Context, j journal, fenced bool) error
 	if err != nil {
 		return fmt.Errorf("taking over the journal of %s: %w", f.name, err)
 	}
+	time.Sleep(f.b.pace().last) // the operation that follows may write the state at once
 	f.b.Warn(fmt.Sprintf("%s: %s of %s was cut off; the state has %d changes from its journal now",
 		f.name, j.Owner.Operation, j.Owner, len(j.entries)))
 	return nil

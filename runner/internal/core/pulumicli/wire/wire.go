@@ -30,12 +30,8 @@ const QuestionsVariable = "MARA_QUESTIONS"
 // ParentVariable has the process number of a runner that waits for a command it has started by hand.
 const ParentVariable = "MARA_PARENT"
 
-// JournalVariable, if true in the environment of a request, has operations keep journals of states, and NoJournalVariable,
-// if true, has them write whole states, as Pulumi does, in any case.
-const (
-	JournalVariable   = "RUNNER_JOURNAL"
-	NoJournalVariable = "RUNNER_NO_JOURNAL"
-)
+// NoJournalVariable, if true in the environment of a request, has operations write whole states, as Pulumi does.
+const NoJournalVariable = "RUNNER_NO_JOURNAL"
 
 // ForgetJournalVariable, if true in the environment of a request, drops the journal of a state that it does not belong to.
 const ForgetJournalVariable = "MARA_FORGET_JOURNAL"
