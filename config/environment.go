@@ -40,6 +40,7 @@ func ReadEnvironment(root string) (Environment, error) {
 // lines, since they may name the stack whose files are to be checked as well.
 func ParseEnvironment(file string, data []byte) (Environment, error) {
 	statements, problems := scanEnvironment(file, data)
+	problems = append(problems, refusedIn(file, statements)...)
 	statements = slices.DeleteFunc(statements, func(s statement) bool {
 		return slices.ContainsFunc(problems, func(p Problem) bool { return p.Line == s.line })
 	})
@@ -117,11 +118,14 @@ func (s Sources) process(name string) Value {
 	return Value{}
 }
 
-// inFile returns the value of the first name that is set in the environment file.
+// inFile returns the value of the first name that is set in the environment file. What chooses programs is not taken
+// from there.
 func (s Sources) inFile(names ...string) (value Value) {
 	for _, name := range names {
-		file, _ := s.File.Lookup(name)
-		value = cmp.Or(value, file)
+		if !Steers(name) {
+			file, _ := s.File.Lookup(name)
+			value = cmp.Or(value, file)
+		}
 	}
 	return value
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"mara/config/files"
 )
 
 // pulumiCloud is the backend that an access token alone logs in to.
@@ -17,7 +19,7 @@ func currentLogin(environ map[string]string) (Value, error) {
 	if path == "" {
 		return Value{}, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := files.Read(path, files.Text)
 	if errors.Is(err, os.ErrNotExist) {
 		return tokenLogin(environ), nil
 	}

@@ -2,10 +2,10 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
+
+	"mara/config/files"
 )
 
 // readOptional reads a file below root that may be missing. name is its path, also in
@@ -26,15 +26,5 @@ func fileError(name string, err error) error {
 	return problemsError(Problem{File: name, Text: reason(err)})
 }
 
-// readFile reads a file that the user wrote. It reports a dangling link as an error, not as a
-// missing file, and refuses a pipe, on which it would block forever.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if target, link := os.Readlink(path); link == nil && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("is a link to %s, which does not exist", target)
-	}
-	if err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-		return nil, errors.New("is a pipe, not a file")
-	}
-	return os.ReadFile(path)
-}
+// readFile reads a file that the user wrote.
+func readFile(path string) ([]byte, error) { return files.Read(path, files.Text) }

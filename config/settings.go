@@ -79,6 +79,7 @@ type Settings struct {
 	Config    StackFile   // shared by all projects but secrets
 	Secrets   StackFile   // of the secrets project: ciphertext
 	environ   map[string]string
+	looking   map[string]string // without what the environment file may choose for programs of operations alone
 }
 
 // Resolve resolves the settings. It does not check that the provider exists: config does not
@@ -136,7 +137,7 @@ func ResolveRoot(r Request) (Settings, error) {
 		return Settings{}, err
 	}
 	environ[BackendVariable] = backend.Text
-	settings := Settings{Root: r.Root, Backend: backend, environ: environ}
+	settings := Settings{Root: r.Root, Backend: backend, environ: environ, looking: r.Sources.Looking()}
 	if source := backend.Origin.Source; source == FromProcess || source == FromFile {
 		// What the variable overrides: an invalid one, or several, do not matter then.
 		if named, err := r.namedBackend(); err == nil && named.IsSet() && !sameBackend(named.Text, backend.Text) {
@@ -172,8 +173,11 @@ func ResolveStack(flag Value, sources Sources) (Value, error) {
 				text += fmt.Sprintf("; pulumi has %s selected: -s %[1]s", selected)
 			}
 		}
-		return Value{}, &FlagError{Flag: "--stack", Text: text,
-			Next: fmt.Sprintf("name it with -s NAME, or with %s=NAME in %s", StackVariable, EnvironmentFile)}
+		next := fmt.Sprintf("name it with -s NAME, or with %s=NAME in %s", StackVariable, EnvironmentFile)
+		if len(sources.Known) > 1 {
+			next += "; `runner fleet status` shows all of them"
+		}
+		return Value{}, &FlagError{Flag: "--stack", Text: text, Next: next}
 	}
 	name := stack
 	if organization, text, ok := strings.Cut(stack.Text, "/"); ok && organization != "" {

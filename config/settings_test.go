@@ -50,6 +50,13 @@ func TestResolveStack(t *testing.T) {
 	}
 }
 
+// TestNoStackOfSeveral: where there are several, the command for all of them is named.
+func TestNoStackOfSeveral(t *testing.T) {
+	t.Parallel()
+	_, err := ResolveStack(Value{}, Sources{Known: []string{"a", "b"}})
+	checkError(t, err, true, "--stack: no stack is named", "`runner fleet status`")
+}
+
 func TestResolveStackRefuses(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

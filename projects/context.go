@@ -4,13 +4,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 )
 
@@ -102,7 +102,7 @@ func inline(entry map[string]any, name, kubeconfig string) error {
 		}
 		path = filepath.Join(filepath.Dir(kubeconfig), path)
 	}
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, files.Text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

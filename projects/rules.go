@@ -15,6 +15,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/projects/naming"
 	"mara/projects/offers"
 )
@@ -241,7 +242,7 @@ func valuesFile(v config.Values, key string) []config.Finding {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(v.Dir, path)
 	}
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, files.Text)
 	if err != nil {
 		return config.Wrong(key, "names a file that cannot be read: %s; the path begins at %s", reasonOf(err),
 			config.Directory)

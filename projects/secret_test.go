@@ -28,6 +28,8 @@ func TestSecretRules(t *testing.T) {
 		{"blank", "          ", password, "is empty"},
 		{"short", "hunter2", password, "shorter than 8 characters"},
 		{"two lines", "correct\nhorse", password, "line break"},
+		{"lines for a program", "-----BEGIN KEY-----\r\nabc\n-----END KEY-----\n", model.Secret{Own: true}, ""},
+		{"escape for a program", "a\n\x1bb", model.Secret{Own: true}, "control character"},
 		{"escape", "correct\x1bhorse", password, "control character"},
 		{"bytes", "correct\xffhorse", password, "is not text"},
 		{"nul", "correct\x00horse", password, "is not text"},

@@ -81,6 +81,13 @@ func (s Secret) Check(value string) error {
 		_, err := ParseRSAKey([]byte(value))
 		return err
 	}
+	if s.Own { // keys and certificates have lines
+		value = strings.NewReplacer("\r\n", "", "\n", "", "\t", "").Replace(value)
+		if strings.ContainsFunc(value, unicode.IsControl) {
+			return errors.New("contains a control character")
+		}
+		return nil
+	}
 	if strings.ContainsFunc(value, unicode.IsControl) {
 		return errors.New("contains a line break or another control character")
 	}

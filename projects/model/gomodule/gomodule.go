@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"golang.org/x/mod/modfile"
+
+	"mara/config/files"
 )
 
 // Above returns the nearest directory, from own upward, that contains a file or directory of this
@@ -41,7 +43,7 @@ func UsesOthers(module string) bool {
 		return true
 	}
 	path := filepath.Join(module, "go.mod")
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

@@ -109,7 +109,12 @@ func execute(ctx context.Context, d cmd.Deps, features []extend.Feature, args []
 	if call.help {
 		return d.Print(help.Fit(help.Text(placed, call.command, call.path, call.everything), d.Width()))
 	}
-	return newApp(d, all).RunContext(ctx, append([]string{cmd.Program}, call.args...))
+	if !isLook(call.path) {
+		return newApp(d, all).RunContext(ctx, append([]string{cmd.Program}, call.args...))
+	}
+	return look(ctx, d, call.path, func(d cmd.Deps) error {
+		return newApp(d, plain(Commands(d, features))).RunContext(ctx, append([]string{cmd.Program}, call.args...))
+	})
 }
 
 // newApp returns an app of urfave/cli that parses and dispatches. Its default error handler

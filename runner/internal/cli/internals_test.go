@@ -1,6 +1,11 @@
 package cli
 
-import "github.com/urfave/cli/v2"
+import (
+	"context"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
 
 // Arrange checks the words of a command line, as execute does.
 func Arrange(all []*cli.Command, words []string) error {
@@ -10,3 +15,12 @@ func Arrange(all []*cli.Command, words []string) error {
 
 // ForeignWords returns the commands of other tools, with ours.
 func ForeignWords() map[string]string { return foreignWords() }
+
+// Looks returns the commands that only look, and those of them whose output is exact.
+func Looks() (looking, exactly []string) { return looks(), exact() }
+
+// EndSoon does work that may be left alone when ctx ends.
+func EndSoon(ctx context.Context, work func() error) error { return endSoon(ctx, work) }
+
+// Patience is how long a command that only looks may take to end by itself.
+const Patience time.Duration = patience

@@ -41,7 +41,7 @@ func parseWith(t *testing.T, d cmd.Deps, args string) (cmd.Common, error) {
 
 func TestParseCommon(t *testing.T) {
 	t.Parallel()
-	root := cmdtest.Root(t, map[string]string{"environment": "RUNNER_YES=1\nRUNNER_SIMULATE_SPEED=50\nRUNNER_STACK=ignored-here\n"})
+	root := cmdtest.Root(t, map[string]string{"environment": "RUNNER_SIMULATE_SPEED=50\nRUNNER_STACK=ignored-here\n"})
 	fromFlag := func(name, text string) config.Value {
 		return config.Value{Text: text, Origin: config.Origin{Source: config.FromFlag, Name: name}}
 	}
@@ -57,7 +57,7 @@ func TestParseCommon(t *testing.T) {
 		}, cmd.Common{Options: session.Options{Request: request.Request{Simulation: request.Simulation{On: true, Speed: request.DefaultSpeed, Fail: []string{"A=b,c", "D"}}}}, Invocation: cmd.Invocation{Output: "json"}}},
 		{"environment file over process environment", "all", func(d *cmd.Deps) {
 			d.Dir, d.Environ = root, []string{"RUNNER_YES=false", "RUNNER_SIMULATE_SPEED=2"}
-		}, cmd.Common{Options: session.Options{Request: request.Request{Root: root, Simulation: request.Simulation{Speed: 50}}}, Invocation: cmd.Invocation{Output: "plain", Yes: true}}},
+		}, cmd.Common{Options: session.Options{Request: request.Request{Root: root, Simulation: request.Simulation{Speed: 50}}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"flag over everything", "all --yes=false --simulate-speed 3", func(d *cmd.Deps) { d.Dir = root },
 			cmd.Common{Options: session.Options{Request: request.Request{Root: root, Simulation: request.Simulation{Speed: 3}}}, Invocation: cmd.Invocation{Output: "plain"}}},
 		{"terminal", "all", func(d *cmd.Deps) {

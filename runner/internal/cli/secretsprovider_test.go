@@ -178,6 +178,8 @@ func TestChangeRefuses(t *testing.T) {
 		{"no terminal for the passphrase", "change-provider passphrase --yes", "", cmd.ExitUsage, "--new-passphrase"},
 		{"no terminal to confirm", "change-provider passphrase --new-passphrase env:NEW", "NEW=new", cmd.ExitUsage, "--yes"},
 		{"an empty passphrase", "change-provider passphrase --new-passphrase - --yes", "", cmd.ExitConfig, "is empty"},
+		{"a passphrase that no file gives back", "change-provider passphrase --new-passphrase env:NEW --yes", "NEW=two words ", cmd.ExitConfig, "begins or ends with space"},
+		{"a tab before it", "change-provider passphrase --new-passphrase env:NEW --yes", "NEW=\ttwo", cmd.ExitConfig, "control character"},
 		{"the wrong old passphrase", "change-provider passphrase --new-passphrase env:NEW --yes", "PULUMI_CONFIG_PASSPHRASE=wrong", cmd.ExitConfig, "the passphrase is wrong"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -119,10 +119,10 @@ func PrintError(w io.Writer, width int, err error) {
 	if err = unreported(err); err == nil {
 		return
 	}
-	fmt.Fprintln(w, wrapped("error: "+event.MaskURLs(err.Error()), width))
+	fmt.Fprintln(w, wrapped(typeset.Visible("error: "+event.MaskURLs(err.Error())), width))
 	var next interface{ NextStep() string }
 	if errors.As(err, &next) && next.NextStep() != "" {
-		fmt.Fprintln(w, wrapped("hint: "+event.MaskURLs(next.NextStep()), width))
+		fmt.Fprintln(w, wrapped(typeset.Visible("hint: "+event.MaskURLs(next.NextStep())), width))
 	}
 }
 

@@ -261,9 +261,9 @@ func ParseLock(c *cli.Context) (time.Duration, error) {
 // DefaultParallel is how many projects run at once by default.
 const DefaultParallel = 4
 
-// Proxy chooses the proxy for a request, from the variables of the environment file and the process.
+// Proxy chooses the proxy for a request, from the variables of the process.
 func (o Common) Proxy() func(*http.Request) (*url.URL, error) {
-	return cloud.Proxy(o.Sources.File.Merge(o.Sources.Process))
+	return cloud.Proxy(o.Sources.Looking())
 }
 
 // Charts returns the directory where charts are kept, or "" without a root.

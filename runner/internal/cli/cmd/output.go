@@ -1,13 +1,16 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"unicode/utf8"
 
 	"mara/runner/internal/machine/typeset"
 )
@@ -54,23 +57,81 @@ func OrDash(text string) string { return cmp.Or(text, "-") }
 type Outlet struct {
 	w        io.Writer
 	terminal bool
+	show     func(text string) string // nil for text as it is
+	rest     []byte                   // of a character that is not complete; nil without show
 	gone     atomic.Bool
 }
 
 // NewOutlet returns an Outlet that writes to w.
 func NewOutlet(w io.Writer, terminal bool) *Outlet { return &Outlet{w: w, terminal: terminal} }
 
+// Tame lets the text control no terminal, whoever has written it: what a repository says may have escape sequences. On
+// a terminal the runner's own colours and links to files remain.
+func (o *Outlet) Tame() {
+	o.show = typeset.Visible
+	if o.terminal {
+		o.show = visibleButColours
+	}
+}
+
+// Flush writes the bytes of an incomplete character, which are no text.
+func (o *Outlet) Flush() {
+	if len(o.rest) > 0 && !o.gone.Load() {
+		_, _ = o.w.Write(o.rest)
+	}
+	o.rest = nil
+}
+
+// ours matches the sequences that the runner itself writes: colours, and links to files.
+var ours = regexp.MustCompile(`\x1b\[(?:[0-2]|3[1-7]|9[0-7])m|\x1b\]8;;(?:file://[!-~]*)?\x1b\\`)
+
+func visibleButColours(text string) string {
+	var shown strings.Builder
+	for {
+		at := ours.FindStringIndex(text)
+		if at == nil {
+			shown.WriteString(typeset.Visible(text))
+			return shown.String()
+		}
+		shown.WriteString(typeset.Visible(text[:at[0]]) + text[at[0]:at[1]])
+		text = text[at[1]:]
+	}
+}
+
 // Write implements io.Writer.
 func (o *Outlet) Write(text []byte) (int, error) {
 	if o.gone.Load() {
 		return len(text), nil
 	}
-	n, err := o.w.Write(text)
-	if readerIsGone(err) || o.terminal && errors.Is(err, syscall.EIO) {
+	written := text
+	if o.show != nil {
+		written = append(o.rest, text...)
+		cut := beforeIncomplete(written)
+		o.rest = bytes.Clone(written[cut:])
+		written = []byte(o.show(string(written[:cut])))
+	}
+	_, err := o.w.Write(written)
+	switch {
+	case err == nil:
+		return len(text), nil
+	case readerIsGone(err) || o.terminal && errors.Is(err, syscall.EIO):
 		o.gone.Store(true)
 		return len(text), nil
 	}
-	return n, err
+	return 0, err
+}
+
+// beforeIncomplete returns where the character begins that a text ends within; the length of the text if it is whole.
+func beforeIncomplete(text []byte) int {
+	for at := len(text) - 1; at >= 0 && at > len(text)-utf8.UTFMax; at-- {
+		if utf8.RuneStart(text[at]) {
+			if !utf8.FullRune(text[at:]) {
+				return at
+			}
+			break
+		}
+	}
+	return len(text)
 }
 
 // HasReader reports whether the stream may still have a reader. Commands that print
@@ -83,7 +144,10 @@ func HasReader(w io.Writer) bool {
 // Direct returns the stream below an Outlet, to pass to other programs.
 func Direct(w io.Writer) io.Writer {
 	if o, ok := w.(*Outlet); ok {
-		return o.w
+		return o.Unwrap()
 	}
 	return w
 }
+
+// Unwrap returns the stream below the Outlet.
+func (o *Outlet) Unwrap() io.Writer { return o.w }

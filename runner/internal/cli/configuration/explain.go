@@ -78,7 +78,7 @@ func (c *Configuration) ask(ctx context.Context, d cmd.Deps, key config.Key) (er
 	if entry, ok := c.File.Lookup(key.Name); !isAsked || ok && entry.Value != nil {
 		return nil
 	}
-	env := c.Sources.File.Merge(c.Sources.Process)
+	env := c.Sources.Looking()
 	c.Answers, err = survey.Ask(ctx, d.CloudClients, provider, c.Stack, c.File, env)
 	return err
 }

@@ -2,11 +2,11 @@ package inspect
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/discover"
 	"mara/runner/internal/core/journal"
@@ -18,7 +18,7 @@ import (
 // runLearn adds to mara.yaml the references that the projects were seen to make.
 func runLearn(d cmd.Deps, o planOptions) error {
 	file := filepath.Join(o.Root, config.MaraFile)
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "`runner adopt` writes " + config.MaraFile}
 	}

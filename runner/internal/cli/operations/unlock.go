@@ -58,11 +58,15 @@ func parseUnlock(c *cli.Context, _ cmd.Deps, common cmd.Common) (unlockOptions, 
 }
 
 func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Session) error {
-	if err := s.OpenStacksToRead(ctx, encryption.Copies{}); err != nil {
-		return err
+	// A state that cannot be read keeps no lock in place: `runner repair` needs the environment unlocked.
+	unread := s.OpenStacksToRead(ctx, encryption.Copies{})
+	if ctx.Err() != nil {
+		return unread
 	}
-	if err := identity.CheckKnown(s); err != nil {
-		return err
+	if unread == nil {
+		if err := identity.CheckKnown(s); err != nil {
+			return err
+		}
 	}
 	state, owner, err := s.RunLock().Inspect()
 	if err != nil {
@@ -80,10 +84,16 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 	}
 	left := s.Leftovers()
 	locks, err := left.Locks(ctx, s.Plan.Names())
+	if err != nil && unread != nil {
+		return unread
+	}
 	if err != nil {
 		return err
 	}
 	if state == lock.Free && len(locks)+len(shared) == 0 {
+		if unread != nil {
+			return unread
+		}
 		return writeUnlocked(d, o, unlocked{Projects: []string{}})
 	}
 	if state != lock.Free {
@@ -110,6 +120,15 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 		if err == nil {
 			err = store.Delete(ctx, left.Key)
 			done.Environment = err == nil
+		}
+	}
+	if unread != nil {
+		fmt.Fprintf(d.Stderr, "warning: %v\n", unread)
+		if advised, ok := errors.AsType[interface {
+			error
+			NextStep() string
+		}](unread); ok {
+			fmt.Fprintf(d.Stderr, "hint: %s\n", advised.NextStep())
 		}
 	}
 	return errors.Join(writeUnlocked(d, o, done), err)

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/event"
@@ -132,7 +133,7 @@ func failedOf(run journal.Run, names []string) ([]string, error) {
 func printLogs(w io.Writer, run journal.Run, names []string) error {
 	out := bufio.NewWriter(w)
 	for _, name := range names {
-		content, err := os.ReadFile(run.LogFile(name))
+		content, err := files.Read(run.LogFile(name), files.Data)
 		if err != nil {
 			return fmt.Errorf("reading the log of %s: %w", name, err)
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/schema"
 	"mara/runner/internal/machine/atomicfile"
@@ -75,7 +75,7 @@ func runSchema(_ context.Context, d cmd.Deps, o schemaOptions) error {
 // installSchema writes the schema next to mara.yaml, and the line that names it.
 func installSchema(d cmd.Deps, root string, text []byte) error {
 	file := filepath.Join(root, config.MaraFile)
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &failure.Environment{Text: file + " does not exist", Next: "`runner adopt` writes one for existing projects"}
 	}

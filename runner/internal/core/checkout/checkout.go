@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/encryption"
@@ -129,7 +130,7 @@ func (m Maker) Directory(p model.Project, copies encryption.Copies) (string, err
 
 // hasProject reports whether a directory is the project's directory.
 func hasProject(directory, name string) bool {
-	content, err := os.ReadFile(filepath.Join(directory, "Pulumi.yaml"))
+	content, err := files.Read(filepath.Join(directory, "Pulumi.yaml"), files.Text)
 	var manifest struct {
 		Name string `yaml:"name"`
 	}
@@ -197,7 +198,7 @@ func (m Maker) manifest(p model.Project, work, stackFiles string) ([]byte, error
 // ownManifest returns the Pulumi.yaml of an own project for another directory. It also refers to the
 // program in the project's directory.
 func ownManifest(project model.Project, work, stackFiles string) ([]byte, error) {
-	content, err := os.ReadFile(filepath.Join(project.Own.Dir, config.ManifestFile))
+	content, err := files.Read(filepath.Join(project.Own.Dir, config.ManifestFile), files.Text)
 	if err != nil {
 		return nil, err
 	}

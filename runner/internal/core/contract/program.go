@@ -6,13 +6,14 @@ package contract
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mara/config/files"
 )
 
 // Place is a line of a file, as messages show it.
@@ -78,7 +79,7 @@ func ReadProgram(dir, shown string) (program Program, ok bool) {
 
 // readDocument reads the sections of a YAML or JSON file, each with the line of its key.
 func readDocument(file string) (map[string]*yaml.Node, error) {
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if err != nil {
 		return nil, err
 	}

@@ -22,8 +22,10 @@ func clean(text string) string {
 	return strings.TrimRight(strings.TrimLeft(text, "\n"), " \t\n")
 }
 
-// isUnwanted reports whether a character is neither text nor layout.
-func isUnwanted(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
+// isUnwanted reports whether a character is neither text nor layout, such as one that changes the direction of others.
+func isUnwanted(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+}
 
 // sequence matches a control sequence (CSI) or a string command (OSC), also one that is cut off.
 var sequence = regexp.MustCompile(`\x1b\[[^@-~]*[@-~]?|(?s:\x1b\][^\x07\x1b]*(?:\x07|\x1b.?)?)`)

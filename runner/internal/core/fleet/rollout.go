@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -116,7 +117,7 @@ func (g Gate) String() string {
 // environments there are. Without the file there are no waves. With an error it
 // returns the waves that it can tell, for those who look.
 func ReadRollout(root string, all []Environment) (Rollout, error) {
-	content, err := os.ReadFile(filepath.Join(root, RolloutFile))
+	content, err := files.Read(filepath.Join(root, RolloutFile), files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rollout{}, misnamed(root)
 	}

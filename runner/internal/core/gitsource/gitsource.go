@@ -8,19 +8,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"mara/config/files"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/layout"
-	"mara/runner/internal/machine/process"
 )
 
 // Source is a revision of a repository.
@@ -46,7 +43,7 @@ func (s Source) Directory(root string) string {
 
 // Commit reads the stored commit; ok is false if there is none.
 func (s Source) Commit(root string) (commit string, ok bool) {
-	content, err := os.ReadFile(filepath.Join(s.Directory(root), ".git", "HEAD")) // no branch is checked out
+	content, err := files.Read(filepath.Join(s.Directory(root), ".git", "HEAD"), files.Text) // no branch is checked out
 	return strings.TrimSpace(string(content)), err == nil
 }
 
@@ -63,34 +60,15 @@ func (s Source) Fetch(ctx context.Context, git, root string, env []string) error
 		return err
 	}
 	defer os.RemoveAll(work)
-	c := command{git: git, dir: work, env: append(WithoutRepository(env), "GIT_TERMINAL_PROMPT=0")}
+	c := command{program{git, work, environ(env)}}
 	if err := c.fetch(ctx, s, root); err != nil {
 		return err
 	}
 	return atomicfile.ReplaceDirectory(directory, work)
 }
 
-// repositoryVariables are the variables that point git at a repository, as a hook or `git rebase -x` sets them
-// (`git rev-parse --local-env-vars`, without those of the configuration, which may hold credentials).
-var repositoryVariables = []string{
-	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE",
-	"GIT_INDEX_FILE", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE",
-	"GIT_WORK_TREE",
-}
-
-// WithoutRepository returns the environment without the variables that would point git at the user's repository.
-func WithoutRepository(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains(repositoryVariables, name)
-	})
-}
-
-// command runs git in a directory.
-type command struct {
-	git, dir string
-	env      []string
-}
+// command fetches into a directory.
+type command struct{ program }
 
 // fetch fetches a single revision. If the revision is a commit and the server serves only
 // branches and tags, it fetches everything.
@@ -120,8 +98,7 @@ func (c command) fetch(ctx context.Context, s Source, root string) error {
 
 // run runs git. The error has its output, with credentials in URLs masked.
 func (c command) run(ctx context.Context, args ...string) error {
-	command := exec.CommandContext(ctx, c.git, args...)
-	command.Dir, command.Env = c.dir, c.env
+	command := c.command(ctx, args...)
 	output, err := command.CombinedOutput()
 	if err == nil {
 		return nil
@@ -138,10 +115,10 @@ const Changes = "+changes"
 
 // CommitOf returns the commit of a work tree, marked if files below root differ from it, or "" for none.
 func CommitOf(ctx context.Context, root string) string {
-	if os.Getenv("GIT_DIR") == "" && !isInRepository(root) {
+	if !isInRepository(root) {
 		return ""
 	}
-	status, err := Run(ctx, root, "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--", ".")
+	status, err := Look(ctx, root, "status", "--porcelain=v2", "--branch", "--ignore-submodules=dirty", "--", ".")
 	if err != nil {
 		return ""
 	}
@@ -172,38 +149,4 @@ func isInRepository(directory string) bool {
 			return false
 		}
 	}
-}
-
-// Run runs a command of git in a directory, and returns its output. Its error is what git says.
-func Run(ctx context.Context, dir string, args ...string) (string, error) {
-	command := exec.CommandContext(ctx, "git", args...)
-	command.Dir = dir
-	out, err := command.Output()
-	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		err = errors.New(strings.TrimSpace(string(failed.Stderr)))
-	}
-	return strings.TrimSpace(string(out)), err
-}
-
-// List asks git about files below a root, such as which of them it ignores, and returns the lines of its answer.
-// Outside of a repository, or without git on the PATH of env, there are none.
-func List(
-	ctx context.Context, root string, env map[string]string, files []string, args ...string,
-) ([]string, error) {
-	git, err := process.Find("git", root, env["PATH"])
-	if err != nil || len(files) == 0 || !isInRepository(root) {
-		return nil, nil //nolint:nilerr // without git there is no repository
-	}
-	command := exec.CommandContext(ctx, git, slices.Concat(args, []string{"--"}, files)...)
-	command.Dir, command.Env = root, WithoutRepository(process.Environ(env))
-	found, err := command.Output()
-	var exit *exec.ExitError
-	const none, isNoRepository = 1, 128
-	switch {
-	case errors.As(err, &exit) && (exit.ExitCode() == none || exit.ExitCode() == isNoRepository):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("asking git which files it has: %w", err)
-	}
-	return strings.FieldsFunc(string(found), func(r rune) bool { return r == '\n' }), nil
 }

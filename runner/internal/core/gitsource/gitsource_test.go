@@ -141,12 +141,12 @@ func TestCommitOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("")
-	if _, err := gitsource.Run(t.Context(), dir, "init", "--quiet", "repository"); err != nil {
+	if err := gitsource.Change(t.Context(), dir, "init", "--quiet", "repository"); err != nil {
 		t.Fatal(err)
 	}
 	check("")
 	repository(t, git, filepath.Dir(root))
-	commit, err := gitsource.Run(t.Context(), root, "rev-parse", "HEAD")
+	commit, err := gitsource.Look(t.Context(), root, "rev-parse", "HEAD")
 	if err != nil {
 		t.Fatal(err)
 	}

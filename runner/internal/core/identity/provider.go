@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/core/request"
@@ -211,7 +211,7 @@ func BackendBefore(s *session.Session) (string, error) {
 // recordedBackend reads the record. An environment without one may have been deployed
 // to the default backend.
 func recordedBackend(s *session.Session) (string, error) {
-	content, err := os.ReadFile(s.Directory.Backend(s.Settings.Stack.Text))
+	content, err := files.Read(s.Directory.Backend(s.Settings.Stack.Text), files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return config.DefaultBackend, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
@@ -43,12 +44,16 @@ func BasisOf(s *session.Session) (fingerprint.Basis, error) {
 			delete(environ, name)
 		}
 	}
+	home := s.Settings.Environ() // the same for commands that only look
+	if s.Options.Simulation.On {
+		home = s.Env
+	}
 	mara, _ := config.ReadMara(s.Settings.Root) // the catalogue has reported what cannot be read
 	return fingerprint.Basis{
 		Ignored: config.Words(mara.Fingerprint.Ignore), Only: config.Words(mara.Fingerprint.Only),
 		Root: s.Settings.Root, Directories: []string{filepath.Join(s.Settings.Root, config.Directory)},
 		Programs:   append(programs, s.Options.Simulation.Schemas...),
-		PluginDirs: []string{filepath.Join(programhost.PulumiHome(s.Env), "plugins")},
+		PluginDirs: []string{filepath.Join(programhost.PulumiHome(home), "plugins")},
 		Environ:    environ,
 		Declared:   declaredVariables(s),
 		IsSecret:   func(name string) bool { return len(session.SecretsOf(map[string]string{name: ""})) > 0 },
@@ -78,15 +83,15 @@ func programFiles(s *session.Session) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []string{self, found.Path, host}
+	programs := []string{self, found.Path, host}
 	for _, directory := range s.Deps.PluginDirs {
-		more, err := filepath.Glob(filepath.Join(directory, "pulumi-*"))
+		more, err := files.Glob(directory, "pulumi-*")
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, more...)
+		programs = append(programs, more...)
 	}
-	return slices.Compact(slices.Sorted(slices.Values(files))), nil
+	return slices.Compact(slices.Sorted(slices.Values(programs))), nil
 }
 
 // Of returns what the fingerprint of a project is made of, except for the outputs that it reads. Skipping projects
@@ -98,7 +103,7 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	if project.Own == nil && project.Name != model.SecretsProject {
 		return subject, nil
 	}
-	made, _ := os.ReadFile(s.Directory.Secrets(s.Settings.Stack.Text)) // only a simulation has it
+	made, _ := files.Read(s.Directory.Secrets(s.Settings.Stack.Text), files.Text) // only a simulation has it
 	subject.Secrets = [][]byte{s.Settings.Secrets.Content, made}
 	if project.Own == nil {
 		return subject, nil
@@ -113,6 +118,13 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 		Outside: []string{filepath.Join(own, "pulumi"), filepath.Join(own, "environments"), filepath.Join(own, "layers")},
 	}
 	return subject, err
+}
+
+// NamedFiles returns the files that values of a project's configuration name.
+func NamedFiles(s *session.Session, subject fingerprint.Subject) (fingerprint.Files, error) {
+	return fingerprint.Basis{
+		Root: s.Settings.Root, Directories: []string{filepath.Join(s.Settings.Root, config.Directory)},
+	}.NamedFiles(subject)
 }
 
 // Parts computes the fingerprint of a project, except for the outputs that it reads. Files outside are no part of its

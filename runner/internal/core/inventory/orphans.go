@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/core/discover"
@@ -59,7 +59,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	if err != nil {
 		return Unclaimed{}, err
 	}
-	kept, _ := os.ReadFile(s.Directory.Salt(own.Environment)) // missing with a key service, and in a fresh clone
+	kept, _ := files.Read(s.Directory.Salt(own.Environment), files.Text) // missing with a key service, and in a fresh clone
 	keys := map[string]bool{}
 	files := append(environments.OwnFiles(s.Settings.Root, own.Environment, s.Options.Known()), // of a project with another name now
 		s.Settings.Config, s.Settings.Secrets, config.StackFile{Content: kept})

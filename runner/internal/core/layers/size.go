@@ -3,7 +3,6 @@ package layers
 import (
 	"bytes"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 )
 
 // A value that refers to others twice, which do the same, doubles with every value: forty
@@ -85,7 +85,7 @@ func (m *measure) read(r *reader, file string, content []byte) {
 		}
 		if filepath.IsLocal(node.Value) {
 			name := r.fileOf(node.Value)
-			imported, _ := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(name)))
+			imported, _ := files.Read(filepath.Join(r.root, filepath.FromSlash(name)), files.Text)
 			m.read(r, name, imported)
 		}
 	}

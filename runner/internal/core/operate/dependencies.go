@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/config/files"
 	"mara/projects/model"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
@@ -55,7 +56,7 @@ func Missing(root string, p plan.Plan) []model.Project {
 // isInstalled reports whether the record of the last installation fits the project. Without a record, dependencies
 // that the user has installed count.
 func isInstalled(root string, project model.Project) bool {
-	content, err := os.ReadFile(installed(root, project))
+	content, err := files.Read(installed(root, project), files.Data)
 	if err != nil {
 		return slices.ContainsFunc(dependencyDirs(), func(name string) bool { return exists(project.Own.Dir, name) })
 	}
@@ -85,10 +86,9 @@ func installed(root string, project model.Project) string {
 func dependencies(dir string) string {
 	digest := sha256.New()
 	for _, pattern := range dependencyFiles() {
-		// if the directory's name is not a valid pattern, there are no files
-		files, _ := filepath.Glob(filepath.Join(dir, pattern))
-		for _, file := range files {
-			content, _ := os.ReadFile(file)
+		matches, _ := files.Glob(dir, pattern) // the patterns are valid
+		for _, file := range matches {
+			content, _ := files.Read(file, files.Data)
 			fmt.Fprintf(digest, "%s %d\n%s", filepath.Base(file), len(content), content)
 		}
 	}

@@ -4,7 +4,6 @@ package packages
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mara/config/files"
 	"mara/config/lists"
 )
 
@@ -29,9 +29,9 @@ type Used struct {
 func By(dir string) []Used {
 	used := append(inManifest(dir), dynamicProviders(dir)...)
 	for _, list := range libraries {
-		files, _ := filepath.Glob(filepath.Join(Escape(dir), list.file))
-		for _, file := range files {
-			text, _ := os.ReadFile(file)
+		matches, _ := files.Glob(dir, list.file) // the patterns are valid
+		for _, file := range matches {
+			text, _ := files.Read(file, files.Data)
 			for _, found := range list.names.FindAllStringSubmatch(string(text), -1) {
 				used = append(used, Used{Name: packageName(found[1]), Version: found[2]})
 			}
@@ -95,7 +95,7 @@ func IsDynamic(name string) bool {
 
 // dynamicProviders returns the package of the dynamic providers that a program may have.
 func dynamicProviders(dir string) []Used {
-	text, _ := os.ReadFile(filepath.Join(dir, "Pulumi.yaml")) // Pulumi reports an unreadable file
+	text, _ := files.Read(filepath.Join(dir, "Pulumi.yaml"), files.Data) // Pulumi reports an unreadable file
 	for runtime, name := range dynamicPackages {
 		if regexp.MustCompile(`(?m)^runtime:\s*(\n\s+name:\s*)?["']?` + runtime).Match(text) {
 			return []Used{{Name: name}}
@@ -107,7 +107,7 @@ func dynamicProviders(dir string) []Used {
 // inManifest lists the packages in a Pulumi.yaml, and in the program in YAML if there
 // is one.
 func inManifest(dir string) []Used {
-	text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
+	text, err := files.Read(filepath.Join(dir, "Pulumi.yaml"), files.Data)
 	if err != nil {
 		return nil
 	}
@@ -146,7 +146,7 @@ func inManifest(dir string) []Used {
 	for name := range manifest.Packages {
 		used = append(used, Used{Name: name})
 	}
-	program, _ := os.ReadFile(filepath.Join(dir, manifest.Main, "Main.yaml"))
+	program, _ := files.Read(filepath.Join(dir, manifest.Main, "Main.yaml"), files.Data)
 	for _, found := range token.FindAllSubmatch(slices.Concat(text, []byte("\n"), program), -1) {
 		used = append(used, Used{Name: string(found[1])})
 	}
@@ -170,6 +170,3 @@ func Distinct(used []Used) []Used {
 	slices.SortFunc(kept, func(a, b Used) int { return strings.Compare(a.Name, b.Name) })
 	return kept
 }
-
-// Escape keeps the characters of a directory from being taken for a pattern.
-func Escape(dir string) string { return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(dir, `\$0`) }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
+	"mara/config/files"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/atomicfile"
@@ -91,7 +91,7 @@ func KeepDrift(s *session.Session, summary *event.Summary, whole bool) error {
 
 // ReadDrift returns the stored result of an environment, nil for none.
 func ReadDrift(dir layout.Runner, stack string) (*Drift, error) {
-	content, err := os.ReadFile(dir.Drift(stack))
+	content, err := files.Read(dir.Drift(stack), files.Data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

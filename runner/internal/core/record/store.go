@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"mara/config/files"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/fingerprint"
 	"mara/runner/internal/core/gitsource"
@@ -126,7 +127,7 @@ func read(ctx context.Context, s *session.Session, store lock.Store) (last Recor
 		}
 		content = objects[key]
 	} else {
-		content, err = os.ReadFile(s.Directory.Rolled(s.Settings.Stack.Text))
+		content, err = files.Read(s.Directory.Rolled(s.Settings.Stack.Text), files.Data)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return last, err
 		}

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mara/config/files"
 )
 
 // maxSource limits the size of a source, in bytes.
@@ -72,7 +74,7 @@ func (r *Repository) add(file string, entry fs.DirEntry) {
 	if info, err := entry.Info(); err != nil || info.Size() > maxSource {
 		return
 	}
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if err != nil {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 )
 
@@ -107,7 +108,7 @@ func (s *search) readSettings() *settings {
 				continue
 			}
 			file := filepath.Join(dir, e.Name())
-			if content, err := os.ReadFile(file); err == nil {
+			if content, err := files.Read(file, files.Text); err == nil {
 				all.documentation = append(all.documentation, document{s.repository.shown(file), string(content)})
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"mara/projects/model"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
@@ -61,7 +62,7 @@ func (r Request) onlyProvider() config.Value {
 // recordedProvider returns the recorded provider of a stack; it is unset without a record.
 func recordedProvider(dir layout.Runner, stack string) (config.Value, error) {
 	file := dir.Provider(stack)
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return config.Value{}, nil
 	}
@@ -125,7 +126,7 @@ func WriteRecord(file string, record any) error {
 	if err != nil {
 		return err
 	}
-	if existing, err := os.ReadFile(file); err == nil && string(existing) == string(content) {
+	if existing, err := files.Read(file, files.Text); err == nil && string(existing) == string(content) {
 		return nil
 	}
 	if err := atomicfile.WriteDeep(file, content, 0o600, 0o700); err != nil {

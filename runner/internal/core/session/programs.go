@@ -88,7 +88,7 @@ func linkHosts(s *Session) error {
 	if err != nil || !found.Embedded {
 		return nil
 	}
-	env := s.Options.Sources.File.Merge(s.Options.Sources.Process)
+	env := s.Options.Sources.Looking()
 	for _, project := range s.Provider.Own() {
 		runtime := project.Own.Runtime
 		if runtime == model.Runtime {

@@ -29,8 +29,16 @@ func (s *Session) ResolveRoot() error {
 	if err != nil {
 		return err
 	}
-	s.Settings, s.Env, s.Directory = settings, settings.Environ(), s.Options.Directory()
+	s.Settings, s.Env, s.Directory = settings, s.environ(settings), s.Options.Directory()
 	return layout.CheckLinks(settings.Root)
+}
+
+// environ returns the environment of Pulumi and of what else the session starts.
+func (s *Session) environ(settings config.Settings) map[string]string {
+	if s.Operates {
+		return settings.Environ()
+	}
+	return settings.EnvironToLook()
 }
 
 // ResolveStack makes the settings, and the plan if a provider is known.
@@ -46,7 +54,7 @@ func (s *Session) ResolveStack() error {
 	if settings.Config, err = settings.Config.Override(o.Overrides...); err != nil {
 		return err
 	}
-	s.Settings, s.Env, s.Directory = settings, settings.Environ(), o.Directory()
+	s.Settings, s.Env, s.Directory = settings, s.environ(settings), o.Directory()
 	if err := layout.CheckLinks(settings.Root); err != nil {
 		return err
 	}
@@ -357,7 +365,7 @@ func (s *Session) missingAll(stack string, provider model.Provider) error {
 	if s.Plan, err = plan.New(provider); err != nil {
 		return err
 	}
-	s.Provider, s.Env = provider, s.Options.Sources.File.Merge(s.Options.Sources.Process)
+	s.Provider, s.Env = provider, s.Options.Sources.Looking()
 	s.Directory = layout.Of(s.Deps.Dir, false) // where the first run would make it
 	s.Settings = config.Settings{
 		Root: s.Deps.Dir, Stack: config.Value{Text: stack},

@@ -3,6 +3,7 @@ package stacks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"mara/runner/internal/machine/exactjson"
 )
@@ -25,7 +26,10 @@ func adopt(exported []byte, ids map[string]string) ([]byte, error) {
 	if err := exactjson.Decode(exported, &state); err != nil {
 		return nil, err
 	}
-	deployment, _ := state["deployment"].(map[string]any)
+	deployment, ok := state["deployment"].(map[string]any)
+	if !ok {
+		return nil, errors.New("the exported state has no deployment")
+	}
 	pending, _ := deployment["pending_operations"].([]any)
 	resources, _ := deployment["resources"].([]any)
 	var rest []any

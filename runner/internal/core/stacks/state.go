@@ -289,7 +289,7 @@ func exportAll(ctx context.Context, options Options, stack string, projects []st
 	if options.Service != nil {
 		return newCopies(options).readStates(ctx, projects)
 	}
-	found, err := parallel.Limited(ctx, len(projects), projects, newCopies(options).exportState)
+	found, err := parallel.Each(ctx, projects, newCopies(options).exportState)
 	if err != nil {
 		return nil, err
 	}

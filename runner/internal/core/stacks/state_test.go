@@ -132,6 +132,16 @@ func TestAdoptForgetsWhatHasNoID(t *testing.T) {
 	}
 }
 
+// TestAdoptRefusesWhatIsNoState: an export without a deployment is an error.
+func TestAdoptRefusesWhatIsNoState(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{}`, `{"version":3}`, `{"deployment":null}`, `{"deployment":[]}`, `null`} {
+		if content, err := adopt([]byte(text), map[string]string{roleURN: "id"}); err == nil {
+			t.Errorf("%s: %s", text, content)
+		}
+	}
+}
+
 // TestForgettingWhatWasInACluster destroys where the cluster cannot be reached.
 func TestForgettingWhatWasInACluster(t *testing.T) {
 	t.Parallel()

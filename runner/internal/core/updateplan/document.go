@@ -8,13 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"mara/config/files"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/machine/atomicfile"
 )
@@ -203,7 +203,7 @@ func digestOf(content []byte) string {
 // Read reads a document.
 func Read(file string) (Document, error) {
 	var d Document
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Data)
 	if err != nil {
 		return d, err
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/core/encryption"
 )
 
@@ -131,7 +131,7 @@ func (c copier) file(ctx context.Context, file config.StackFile, scheme encrypti
 // description encrypts the values in a description anew; the rest of its text
 // stays.
 func (c copier) description(ctx context.Context, described config.StackFile, scheme encryption.Scheme) ([]byte, error) {
-	content, err := os.ReadFile(filepath.Join(c.from.Settings.Root, described.File))
+	content, err := files.Read(filepath.Join(c.from.Settings.Root, described.File), files.Text)
 	if err != nil || len(described.Ciphertexts()) == 0 {
 		return content, err
 	}

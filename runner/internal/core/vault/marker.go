@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"al.essio.dev/pkg/shellescape"
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/machine/atomicfile"
@@ -27,7 +27,7 @@ func markerOf(s *config.Settings) string { return layout.Of(s.Root, false).KeyCh
 
 // readMarker reads the encryption that a change has begun with, if there is one.
 func readMarker(file string) (scheme encryption.Scheme, begun bool, err error) {
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return encryption.Scheme{}, false, nil
 	}

@@ -86,8 +86,9 @@ func (s Source) Read(c Console, sources config.Sources) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s.Secret.Generate != model.RSAKey {
-		text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	line := strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	if s.Secret.Generate != model.RSAKey && !(s.Secret.Own && strings.Contains(line, "\n")) {
+		text = line
 	}
 	if err := s.Secret.Check(text); err != nil {
 		return "", s.problem("the value %w", err)

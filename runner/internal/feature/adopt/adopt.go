@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/schema"
@@ -151,7 +152,7 @@ type updated struct {
 
 // update adds an adoption to the mara.yaml that exists.
 func update(d cmd.Deps, o adoptOptions, file string, a adopted) error {
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if err != nil {
 		return &failure.Environment{Text: err.Error()}
 	}

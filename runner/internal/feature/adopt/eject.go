@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/application"
 	"mara/projects/model"
@@ -73,7 +74,7 @@ func runEject(_ context.Context, d cmd.Deps, o ejectOptions) error {
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(filepath.Join(o.Root, config.MaraFile))
+	content, err := files.Read(filepath.Join(o.Root, config.MaraFile), files.Text)
 	if err != nil {
 		return &failure.Environment{Text: err.Error()}
 	}

@@ -119,7 +119,7 @@ func (e *Examination) realChecks(open func() error) []preflight.Check {
 	checks = append(checks, preflight.Check{
 		Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase),
 	})
-	return slices.Concat(checks, e.chartsCheck(), e.machine().checks(), e.offersCheck(open))
+	return slices.Concat(checks, e.chartsCheck(), e.machine().checks(), e.othersCheck(), e.offersCheck(open))
 }
 
 func (e *Examination) machine() machine {
@@ -164,7 +164,7 @@ func (e *Examination) environ() map[string]string {
 	if e.unresolved == nil {
 		return e.Session.Env
 	}
-	return e.Options.Sources.File.Merge(e.Options.Sources.Process)
+	return e.Options.Sources.Looking()
 }
 
 func (e *Examination) environmentFile(context.Context) []preflight.Finding {

@@ -82,7 +82,7 @@ func CheckFirst(
 	if err != nil {
 		return err
 	}
-	env := o.Sources.File.Merge(o.Sources.Process)
+	env := o.Sources.Looking()
 	report, err := preflight.Run(ctx, preflight.ForProvider(p.BeforeQuestions(o.Operation), selected.Names(),
 		preflight.Facts{
 			Operation: o.Operation, Env: env, Config: file, Probes: d.Probes,

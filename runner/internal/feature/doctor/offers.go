@@ -47,13 +47,16 @@ func StartOffers(ctx context.Context, s *session.Session) (wait func()) {
 		return func() {}
 	}
 	var asked answers
-	done := inBackground(ctx, s, func(ctx context.Context) { asked, _ = o.ask(ctx) })
+	var ok bool
+	done := inBackground(ctx, s, func(ctx context.Context) { asked, ok = o.ask(ctx) })
 	return func() {
 		o.wanted = slices.DeleteFunc(o.wanted, func(w model.Wanted) bool { return s.Stacks.IsDeployed(w.Project) })
 		if len(o.wanted) == 0 {
 			return // what is deployed may keep what it has
 		}
-		done()
+		if done(); !ok {
+			return // a cloud that was not asked has denied nothing
+		}
 		for _, finding := range o.compare(asked) {
 			if finding.Status == preflight.Problem {
 				s.Warnings = append(s.Warnings, s.Masker.Mask(o.title()+": "+finding.Text))

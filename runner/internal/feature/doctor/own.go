@@ -77,7 +77,7 @@ func languageChecks(s *session.Session, p plan.Plan) []preflight.Check {
 	if !s.Options.Operation.RunsPrograms() {
 		return nil
 	}
-	env := s.Options.Sources.File.Merge(s.Options.Sources.Process)
+	env := s.Options.Sources.Looking()
 	o := preflight.LanguageOptions{Env: env, Home: programhost.PulumiHome(env), Beside: slices.Clone(s.Deps.PluginDirs)}
 	for _, path := range append(slices.Clone(s.Deps.Engines), s.Options.Pulumi) {
 		if path != "" {

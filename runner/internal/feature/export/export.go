@@ -173,7 +173,7 @@ func uncommittedNotes(ctx context.Context, first environment, reader string, fil
 	slices.Sort(files)
 	files = slices.Compact(files)
 	ask := func(files []string, args ...string) ([]string, error) {
-		return gitsource.List(ctx, first.Settings.Root, first.Env, files, args...)
+		return gitsource.List(ctx, first.Settings.Root, first.Options.Sources.Process, files, args...)
 	}
 	ignored, ignoredErr := ask(files, "check-ignore")
 	within := slices.Clone(files) // of a project: all of its directory

@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config/files"
 	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
@@ -113,7 +113,7 @@ func parseRender(c *cli.Context, d cmd.Deps, common cmd.Common) (o renderOptions
 }
 
 func readSealer(d cmd.Deps, file string) (*render.Sealer, error) {
-	content, err := os.ReadFile(d.Absolute(file))
+	content, err := files.Read(d.Absolute(file), files.Data)
 	if err != nil {
 		return nil, &failure.Environment{Text: "--sealed-cert: " + err.Error(),
 			Next: "`kubeseal --fetch-cert` prints the certificate"}

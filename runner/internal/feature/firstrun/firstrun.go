@@ -269,7 +269,7 @@ func (f *firstRun) askValues(ctx context.Context) (asked bool, err error) {
 	narrow := session.NarrowProvider(f.provider, f.o.Selection)
 	ask := wizard.Wizard{
 		Asker: f.terminal, Clouds: f.clouds(), Sources: f.o.Sources, Out: f.d.Stderr,
-		Env: f.o.Sources.File.Merge(f.o.Sources.Process), Strict: !f.isInit, Back: f.earlier,
+		Env: f.o.Sources.Looking(), Strict: !f.isInit, Back: f.earlier,
 		First: f.asksAll() && len(file.Entries) == 0,
 	}
 	if ask.First && len(narrow.Questions) > 0 || len(narrow.Missing(file, f.o.Sources)) > 0 {

@@ -13,13 +13,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"mara/config/files"
 )
 
 // StackResource is how the API serves Stacks.
@@ -115,7 +116,7 @@ type Template struct {
 func ReadProgram(dir string, takesSecrets bool) (map[string]any, error) {
 	program := map[string]any{}
 	for _, file := range []string{"Pulumi.yaml", "Main.yaml"} {
-		content, err := os.ReadFile(filepath.Join(dir, file))
+		content, err := files.Read(filepath.Join(dir, file), files.Text)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/failure"
@@ -113,7 +113,7 @@ func newWork(ctx context.Context, d cmd.Deps, o options) (work, error) {
 	if err != nil {
 		return work{}, err
 	}
-	cluster, err := Connect(content, o.Sources.File.Merge(o.Sources.Process), o.Namespace, stack.Text)
+	cluster, err := Connect(content, o.Sources.Looking(), o.Namespace, stack.Text)
 	const every = 500 * time.Millisecond
 	watcher := Watcher{Cluster: cluster, Commit: o.Commit, Every: every, Sleep: interrupt.Sleep,
 		Tell: func(s State) { // to stderr, for results are on stdout
@@ -125,7 +125,7 @@ func newWork(ctx context.Context, d cmd.Deps, o options) (work, error) {
 func readKubeconfig(ctx context.Context, d cmd.Deps, o options) (content []byte, err error) {
 	const next = "name the cluster where the operator runs with --kubeconfig FILE"
 	if o.Kubeconfig != "" {
-		if content, err = os.ReadFile(d.Absolute(o.Kubeconfig)); err != nil {
+		if content, err = files.Read(d.Absolute(o.Kubeconfig), files.Text); err != nil {
 			return nil, &failure.Environment{Text: "there is no kubeconfig: " + err.Error(), Next: next}
 		}
 		return content, nil

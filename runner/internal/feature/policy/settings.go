@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/feature/policy/strictyaml"
 )
 
@@ -158,7 +158,7 @@ func unknownRule(name string, line int, rules []string) error {
 func readSettings(root string, rules []string) (settings, error) {
 	var s settings
 	path := filepath.Join(root, filepath.FromSlash(SettingsFile))
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}

@@ -181,7 +181,7 @@ func (o promoteOptions) commit(ctx context.Context, done promoted) error {
 	for _, args := range [][]string{
 		{"add", "--", done.File}, {"commit", "--quiet", "-m", message, "--", done.File},
 	} {
-		if _, err := gitsource.Run(ctx, o.Root, args...); err != nil {
+		if err := gitsource.Change(ctx, o.Root, args...); err != nil {
 			return &failure.Environment{
 				Text: fmt.Sprintf("%s is written, but not committed: git %s: %v", done.File, args[0], err),
 				Next: "commit it yourself",

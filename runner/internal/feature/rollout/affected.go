@@ -8,15 +8,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"mara/config"
 	"mara/projects/model"
-	"mara/projects/model/gomodule"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/catalogue"
+	"mara/runner/internal/core/fingerprint"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/gitsource"
-	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/inputs"
 	"mara/runner/internal/core/record"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/parallel"
@@ -88,38 +89,55 @@ func (a Affected) Choose(ctx context.Context, d session.Deps, o session.Options,
 // past is the configuration as it was at a commit, and what has changed since.
 type past struct {
 	ref, root string
-	changed   []string // files, below the root
+	changed   []string // files; whole paths
+
+	mu       sync.Mutex
+	programs map[string]changedIn // by directory; guarded by mu
+}
+
+// changedIn says whether files of a program have changed, or why that cannot be told.
+type changedIn struct {
+	has bool
+	err error
 }
 
 // checkOut writes the configuration of a commit to a temporary directory.
-func checkOut(ctx context.Context, root, ref string) (past, error) {
+func checkOut(ctx context.Context, root, ref string) (*past, error) {
 	wrong := func(err error) error {
 		return &config.FlagError{
 			Flag: "--affected=" + ref, Text: err.Error(), Next: "name a commit of the repository that the root is in",
 		}
 	}
-	changed, err := gitsource.Run(ctx, root, "diff", "--name-only", "--relative", ref, "--", ".")
+	commit, err := gitsource.Look(ctx, root, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
 	if err != nil {
-		return past{}, wrong(err)
+		return nil, wrong(err)
 	}
-	others, err := gitsource.Run(ctx, root, "ls-files", "--others", "--exclude-standard")
+	top, err := gitsource.Look(ctx, root, "rev-parse", "--show-toplevel")
 	if err != nil {
-		return past{}, wrong(err)
+		return nil, wrong(err)
 	}
-	files, err := gitsource.Run(ctx, root, "ls-tree", "-r", "--name-only", ref, "--", "config")
+	changed, err := gitsource.Names(ctx, top, "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", commit, "--")
 	if err != nil {
-		return past{}, wrong(err)
+		return nil, wrong(err)
+	}
+	others, err := gitsource.Names(ctx, top, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return nil, wrong(err)
+	}
+	files, err := gitsource.Names(ctx, root, "ls-tree", "-r", "-z", "--name-only", commit, "--", "config")
+	if err != nil {
+		return nil, wrong(err)
 	}
 	directory, err := os.MkdirTemp("", "mara-fleet-*")
 	if err != nil {
-		return past{}, err
+		return nil, err
 	}
-	p := past{ref: ref, root: directory, changed: strings.Split(changed+"\n"+others, "\n")}
-	for _, file := range strings.Split(files, "\n") {
-		if file == "" {
-			continue
-		}
-		content, err := gitsource.Run(ctx, root, "show", ref+":./"+file)
+	p := &past{ref: ref, root: directory, programs: map[string]changedIn{}}
+	for _, file := range slices.Concat(changed, others) {
+		p.changed = append(p.changed, filepath.Join(top, filepath.FromSlash(file)))
+	}
+	for _, file := range files {
+		content, err := gitsource.Look(ctx, root, "cat-file", "blob", commit+":./"+file)
 		path := filepath.Join(directory, file)
 		if err == nil {
 			err = os.MkdirAll(filepath.Dir(path), 0o700)
@@ -129,16 +147,16 @@ func checkOut(ctx context.Context, root, ref string) (past, error) {
 		}
 		if err != nil {
 			p.remove()
-			return past{}, wrong(err)
+			return nil, wrong(err)
 		}
 	}
 	return p, nil
 }
 
-func (p past) remove() { _ = os.RemoveAll(p.root) }
+func (p *past) remove() { _ = os.RemoveAll(p.root) }
 
 // reasons lists what has changed for an environment since the commit.
-func (p past) reasons(ctx context.Context, d session.Deps, o session.Options, s *session.Session) (reasons []string,
+func (p *past) reasons(ctx context.Context, d session.Deps, o session.Options, s *session.Session) (reasons []string,
 	err error) {
 	stack := s.Settings.Stack.Text
 	known, err := config.Stacks(p.root)
@@ -155,42 +173,50 @@ func (p past) reasons(ctx context.Context, d session.Deps, o session.Options, s 
 	}
 	reasons = then.Changes(record.Values(s))
 	for _, step := range s.Plan.Steps {
-		if p.hasChanged(s, step) {
+		subject, err := inputs.Of(s, step)
+		if err != nil {
+			return nil, err
+		}
+		switch program := p.hasChanged(subject.Source); {
+		case program.err != nil:
+			reasons = append(reasons, fmt.Sprintf("program of %s, which cannot be compared: %v", step.Project.Name, program.err))
+		case program.has:
 			reasons = append(reasons, "program of "+step.Project.Name)
+		}
+		named, err := inputs.NamedFiles(s, subject)
+		if err != nil || p.hasAny(named) {
+			reasons = append(reasons, "files of "+step.Project.Name)
 		}
 	}
 	return reasons, nil
 }
 
 // hadOwnFile reports whether the environment had a stack file next to a project at the commit.
-func (p past) hadOwnFile(ctx context.Context, s *session.Session) bool {
+func (p *past) hadOwnFile(ctx context.Context, s *session.Session) bool {
 	return slices.ContainsFunc(s.Provider.Own(), func(project model.Project) bool {
 		file, err := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project)
 		if err != nil || file.File == "" || filepath.IsAbs(file.File) {
 			return false
 		}
-		_, err = gitsource.Run(ctx, s.Settings.Root, "cat-file", "-e", p.ref+":./"+file.File)
+		_, err = gitsource.Look(ctx, s.Settings.Root, "cat-file", "-e", p.ref+":./"+file.File)
 		return err == nil
 	})
 }
 
-// hasChanged reports whether files of an own project have changed.
-func (p past) hasChanged(s *session.Session, step plan.Step) bool {
-	own := step.Project.Own
-	if own == nil {
-		return false // it comes with the runner
+// hasChanged says whether files of an own program have changed: those of which its fingerprint is made.
+func (p *past) hasChanged(source *fingerprint.Source) changedIn {
+	if source == nil {
+		return changedIn{} // it comes with the runner
 	}
-	directory := own.Dir
-	// A module that reaches beyond the root does not count.
-	module := gomodule.Of(directory)
-	if own.Runtime == "go" && !strings.HasPrefix(s.Settings.Root, module+string(filepath.Separator)) {
-		directory = module
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known, ok := p.programs[source.Dir]
+	if !ok {
+		files, err := source.ProgramFiles()
+		known = changedIn{err == nil && p.hasAny(files), err}
+		p.programs[source.Dir] = known
 	}
-	relative, err := filepath.Rel(s.Settings.Root, directory)
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(p.changed, func(file string) bool {
-		return relative == "." || strings.HasPrefix(file, filepath.ToSlash(relative)+"/")
-	})
+	return known
 }
+
+func (p *past) hasAny(files fingerprint.Files) bool { return slices.ContainsFunc(p.changed, files.Has) }

@@ -134,7 +134,7 @@ func (r *rollout) answers(ctx context.Context, gate fleet.Gate, stack string, em
 		event.Say(emit, event.Info, "SIMULATED: not asked: %s", strings.Join(addresses, ", "))
 		return nil
 	}
-	proxy := cloud.Proxy(r.Sources.File.Merge(r.Sources.Process))
+	proxy := cloud.Proxy(r.Sources.Looking())
 	ask := reach.Verified(proxy)
 	if gate.AnyCertificate {
 		ask = reach.Through(proxy)

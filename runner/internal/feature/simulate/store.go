@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/machine/atomicfile"
@@ -245,7 +246,7 @@ func (s *store) scan() error {
 }
 
 func (s *store) load(path string) (Record, error) {
-	data, err := os.ReadFile(path)
+	data, err := files.Read(path, files.Data)
 	if err != nil {
 		delete(s.known, path)
 		return Record{}, err

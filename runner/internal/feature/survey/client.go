@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"mara/projects/model"
 
+	"mara/config/files"
 	"mara/projects"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/kube/kubeapi"
@@ -84,7 +85,7 @@ func (c client) kubeconfigs(context.Context) ([]cloud.Choice, error) {
 
 // contexts lists the contexts of the kubeconfig.
 func (c client) contexts(context.Context) ([]cloud.Choice, error) {
-	content, err := os.ReadFile(c.access.Kubeconfig)
+	content, err := files.Read(c.access.Kubeconfig, files.Text)
 	if err != nil {
 		return nil, &cloud.Error{Text: fmt.Sprintf("the kubeconfig cannot be read: %v", err), Err: err}
 	}
@@ -156,7 +157,7 @@ func (c client) connect() (server, error) {
 
 // config returns the settings of the context.
 func (c client) config() (*rest.Config, error) {
-	content, err := os.ReadFile(c.access.Kubeconfig)
+	content, err := files.Read(c.access.Kubeconfig, files.Text)
 	if err != nil {
 		return nil, &cloud.Error{Text: fmt.Sprintf("the kubeconfig cannot be read: %v", err), Err: err,
 			Next: "set cluster:kubeconfig to the file"}

@@ -8,8 +8,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/Masterminds/semver/v3"
 
 	"mara/config"
 	"mara/config/lists"
@@ -138,23 +139,20 @@ func minorOf(version string) string {
 	return parts[0] + "." + parts[1]
 }
 
-// Compare compares two versions by their numbers: -1 if a is the older one.
+// Compare compares two versions as SemVer does, with or without a leading v: -1 if a is the older one. A text that is no
+// version is older than any.
 func Compare(a, b string) int {
-	left, right := numbers(a), numbers(b)
-	return cmp.Or(slices.Compare(left, right), strings.Compare(a, b))
-}
-
-// numbers returns the numbers at the beginning of a version.
-func numbers(version string) (all []int) {
-	core, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), "-")
-	for part := range strings.SplitSeq(core, ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			break
-		}
-		all = append(all, n)
+	left, wrongLeft := semver.NewVersion(a)
+	right, wrongRight := semver.NewVersion(b)
+	switch {
+	case wrongLeft == nil && wrongRight == nil:
+		return left.Compare(right)
+	case wrongLeft == nil:
+		return 1
+	case wrongRight == nil:
+		return -1
 	}
-	return all
+	return strings.Compare(a, b)
 }
 
 // Target returns the version of Kubernetes that an upgrade leads to: the one that is asked for, or that of the
@@ -219,10 +217,13 @@ func upTo(parts []Part, to string) (versions []string) {
 			oldest = o
 		}
 	}
-	last := numbers(to)
-	for at := numbers(oldest); len(at) == 2 && len(last) == 2 && at[0] == last[0] && at[1] < last[1]; {
-		at[1]++
-		versions = append(versions, fmt.Sprintf("%d.%d", at[0], at[1]))
+	first, wrongFirst := semver.NewVersion(oldest)
+	last, wrongLast := semver.NewVersion(to)
+	if wrongFirst != nil || wrongLast != nil || first.Major() != last.Major() {
+		return nil
+	}
+	for minor := first.Minor() + 1; minor <= last.Minor(); minor++ {
+		versions = append(versions, fmt.Sprintf("%d.%d", first.Major(), minor))
 	}
 	return versions
 }
@@ -236,8 +237,8 @@ func minorSteps(parts []Part, next string) (steps []Step) {
 			continue
 		}
 		previous := from
-		if at := numbers(next); at[1] > 0 {
-			previous = fmt.Sprintf("%d.%d", at[0], at[1]-1)
+		if at, err := semver.NewVersion(next); err == nil && at.Minor() > 0 {
+			previous = fmt.Sprintf("%d.%d", at.Major(), at.Minor()-1)
 		}
 		step := Step{Project: p.Project, Title: fmt.Sprintf("%s %s → %s", p.What, previous, next),
 			Changes: []Change{{p.Key, next}}}

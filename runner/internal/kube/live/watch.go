@@ -21,6 +21,7 @@ import (
 
 const (
 	quiet   = 300 * time.Millisecond // how long nothing changes before a change is reported
+	longest = 2 * time.Second        // that a change waits for others, in a cluster that never is quiet
 	relist  = 2 * time.Second        // between two lists of a resource that cannot be watched
 	forWait = 5 * time.Minute        // the server ends a watch after this time
 )
@@ -105,7 +106,7 @@ func (s *store) replace(resource int, found list) {
 	}
 }
 
-// tell calls changed when something has changed and then nothing for a moment.
+// tell calls changed when something has changed and then nothing for a moment, or for longest at most.
 func (s *store) tell(ctx context.Context, changed func([][]byte) error) error {
 	for {
 		select {
@@ -113,6 +114,7 @@ func (s *store) tell(ctx context.Context, changed func([][]byte) error) error {
 			return nil
 		case <-s.dirty:
 		}
+		patience := time.NewTimer(longest)
 		for settled := false; !settled; {
 			select {
 			case <-ctx.Done():
@@ -120,8 +122,11 @@ func (s *store) tell(ctx context.Context, changed func([][]byte) error) error {
 			case <-s.dirty:
 			case <-time.After(quiet):
 				settled = true
+			case <-patience.C:
+				settled = true
 			}
 		}
+		patience.Stop()
 		s.mu.Lock()
 		var objects [][]byte
 		for _, own := range s.objects {

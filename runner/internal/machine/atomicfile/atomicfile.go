@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"mara/config/files"
 )
 
 // Write writes a file. An existing file keeps its mode, and a symbolic link stays
@@ -94,20 +96,20 @@ func ReadDir(directory string, isWanted func(name string) bool) (map[string][]by
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	files := map[string][]byte{}
+	found := map[string][]byte{}
 	for _, entry := range entries {
 		if entry.IsDir() || !isWanted(entry.Name()) {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(directory, entry.Name()))
+		content, err := files.Read(filepath.Join(directory, entry.Name()), files.Text)
 		switch {
 		case err == nil:
-			files[entry.Name()] = content
+			found[entry.Name()] = content
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}
 	}
-	return files, nil
+	return found, nil
 }
 
 // fill writes a file to the disk and closes it.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"mara/config/files"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
@@ -105,7 +106,7 @@ func check(dir, command string) error {
 		case known[name] == "":
 			foreign = append(foreign, name)
 		default:
-			content, err := os.ReadFile(path)
+			content, err := files.Read(path, files.Data)
 			if err != nil {
 				return err
 			}
@@ -123,7 +124,7 @@ func check(dir, command string) error {
 
 // readMarker reads the digests of the files that command wrote.
 func readMarker(dir, command string) (map[string]string, error) {
-	content, err := os.ReadFile(filepath.Join(dir, Marker))
+	content, err := files.Read(filepath.Join(dir, Marker), files.Data)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -168,7 +169,7 @@ func refuse(dir, command string, foreign, changed []string) error {
 // that wrote it and a digest of the rest.
 func WriteFile(path, command string, content []byte) error {
 	const written = "# Written by `%s`, which replaces this file unless it was changed. sha256:%s\n"
-	there, err := os.ReadFile(path)
+	there, err := files.Read(path, files.Data)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return problem(err)
 	}

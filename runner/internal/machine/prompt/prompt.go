@@ -28,6 +28,9 @@ type Terminal struct {
 
 // NewTerminal returns a Terminal on two files; ok is false if they are no files.
 func NewTerminal(in io.Reader, out io.Writer) (t Terminal, ok bool) {
+	if wrapped, ok := out.(interface{ Unwrap() io.Writer }); ok { // questions move the cursor
+		out = wrapped.Unwrap()
+	}
 	reader, isReader := in.(terminal.FileReader)
 	writer, isWriter := out.(terminal.FileWriter)
 	return Terminal{in: reader, out: writer}, isReader && isWriter

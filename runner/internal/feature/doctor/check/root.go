@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/runner/internal/core/gitsource"
 	"mara/runner/internal/core/query"
@@ -59,6 +60,9 @@ func variables(d session.Deps, o session.Options) (found []Finding) {
 		problem := config.Problem{File: config.EnvironmentFile, Line: v.Line, Key: v.Name, Text: text}
 		found = append(found, Finding{Problem: problem, Kind: Variables, Doubt: hint == ""})
 	}
+	for _, problem := range o.Sources.File.Steering() {
+		found = append(found, Finding{Problem: problem, Kind: Variables, Doubt: true})
+	}
 	return found
 }
 
@@ -80,9 +84,8 @@ func queries(root string) error {
 // inGit judges what git has of the files that are read: ignored files are missing on other machines, and an
 // environment file with a secret does not belong into it. Outside of a repository there is nothing to judge.
 func inGit(ctx context.Context, o session.Options) (found []Finding) {
-	env := o.Sources.File.Merge(o.Sources.Process)
 	list := func(files []string, command string) []string {
-		found, _ := gitsource.List(ctx, o.Root, env, files, "-c", "core.quotePath=false", command)
+		found, _ := gitsource.List(ctx, o.Root, o.Sources.Process, files, command)
 		return found // a git that fails tells nothing
 	}
 	for _, file := range list(readFiles(o), "check-ignore") {
@@ -105,22 +108,22 @@ func inGit(ctx context.Context, o session.Options) (found []Finding) {
 
 // readFiles returns the files of a root that are read, as patterns have found them.
 func readFiles(o session.Options) []string {
-	var files []string
+	var names []string
 	for _, pattern := range []string{
 		config.MaraFile, config.StackPath("*"), config.SecretsPath("*"),
 		"config/*.yaml", "config/environments/*.yaml", "config/layers/*.yaml", "policies/*", "queries/*.jq",
 	} {
-		matches, _ := filepath.Glob(filepath.Join(o.Root, filepath.FromSlash(pattern))) // the patterns are valid
+		matches, _ := files.Glob(o.Root, pattern) // the patterns are valid
 		for _, match := range matches {
 			if name, err := filepath.Rel(o.Root, match); err == nil {
-				files = append(files, filepath.ToSlash(name))
+				names = append(names, filepath.ToSlash(name))
 			}
 		}
 	}
 	for _, project := range o.Known().Projects {
 		if project.Own != nil && project.Own.Git == "" {
-			files = append(files, path.Join(project.Directory(), config.ManifestFile))
+			names = append(names, path.Join(project.Directory(), config.ManifestFile))
 		}
 	}
-	return files
+	return names
 }

@@ -166,7 +166,8 @@ func (m *Manifests) TracePlaceholders(resources []Resource, outputs func(project
 func sourceOf(text string, made map[string]string) string {
 	best := ""
 	for value := range made {
-		if strings.Contains(text, value) && len(value) > len(best) {
+		isBetter := len(value) > len(best) || len(value) == len(best) && value < best
+		if strings.Contains(text, value) && isBetter {
 			best = value
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/core/query"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/feature/policy/strictyaml"
@@ -74,7 +74,7 @@ func Load(root string) (Sheet, error) {
 		return sheet, err
 	}
 	path := filepath.Join(root, File)
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return sheet, nil
 	}

@@ -64,6 +64,7 @@ func Run(ctx context.Context, d session.Deps, environment session.Options,
 		}
 		return nil
 	}
+	s.Operates = true
 	if err := s.ResolveToOperate(); err != nil {
 		return s, nil, err
 	}

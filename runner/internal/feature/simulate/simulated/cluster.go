@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"mara/config/files"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/feature/mirror"
 	"mara/runner/internal/feature/simulate"
@@ -29,7 +29,7 @@ func (o Options) connectCluster(ctx context.Context) (simulate.Admission, error)
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(o.Dir, file)
 	}
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if err != nil {
 		text := fmt.Sprintf("--simulate-cluster: %v", err)
 		return nil, &failure.Environment{Text: text, Next: "name a file with a kubeconfig"}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 
+	"mara/config/files"
 	"mara/runner/internal/core/packages"
 	"mara/runner/internal/feature/simulate"
 )
@@ -75,7 +75,7 @@ func packageIn(all *[]simulate.Package, name string) *simulate.Package {
 func (f finder) read() (map[string][]byte, error) {
 	schemas := map[string][]byte{}
 	for _, path := range f.Files {
-		text, err := os.ReadFile(path)
+		text, err := files.Read(path, files.Data)
 		if err != nil {
 			return nil, err
 		}

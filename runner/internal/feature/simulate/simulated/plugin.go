@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"mara/config/files"
 	"mara/runner/internal/core/packages"
 	"mara/runner/internal/machine/process"
 )
@@ -37,12 +38,13 @@ func (f finder) plugin(u packages.Used) (path string, ok bool) {
 	if u.Directory != "" {
 		return isFile(filepath.Join(u.Directory, program))
 	}
-	start := filepath.Join(f.Home, "plugins", "resource-"+u.Name+"-v")
+	plugins := filepath.Join(f.Home, "plugins")
+	start := filepath.Join(plugins, "resource-"+u.Name+"-v")
 	if path, ok := isFile(filepath.Join(start+u.Version, program)); ok && u.Version != "" {
 		return path, true
 	}
 	newest := semver.Version{}
-	directories, _ := filepath.Glob(packages.Escape(start) + "*")
+	directories, _ := files.Glob(plugins, "resource-"+u.Name+"-v*")
 	for _, directory := range directories {
 		version, err := semver.Parse(strings.TrimPrefix(directory, start))
 		if found, is := isFile(filepath.Join(directory, program)); is && err == nil && (path == "" || version.GT(newest)) {

@@ -74,7 +74,7 @@ func World(clouds func() []simulate.Package) func(context.Context, *session.Sess
 	return func(ctx context.Context, s *session.Session) (map[string]string, []string, error) {
 		o := Options{
 			Flags: s.Options.Simulation, Dir: s.Deps.Dir, Directory: s.Directory.Clouds(s.Settings.Stack.Text),
-			Home:    programhost.PulumiHome(s.Options.Sources.File.Merge(s.Options.Sources.Process)),
+			Home:    programhost.PulumiHome(s.Options.Sources.Looking()),
 			BuiltIn: clouds(), Own: s.Provider.Own(), Runs: s.SelectedPrograms(), States: s.States(), Env: s.Env,
 			Charts: layout.Of(s.Settings.Root, false).Charts(),
 			Masker: s.Masker, Log: s.Log, OnClose: s.OnClose, Warn: s.Warn,

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/feature/simulate"
@@ -85,7 +85,7 @@ type usedType struct{ kind, token, place string }
 // typesIn lists the types of resources and the functions in a program in YAML, without Pulumi's own.
 func typesIn(project *model.Own) (found []usedType) {
 	for _, file := range []string{"Pulumi.yaml", "Main.yaml"} {
-		text, _ := os.ReadFile(filepath.Join(project.Dir, file)) // Pulumi reports an unreadable file
+		text, _ := files.Read(filepath.Join(project.Dir, file), files.Text) // Pulumi reports an unreadable file
 		for i, line := range strings.Split(string(text), "\n") {
 			place := fmt.Sprintf("%s:%d", filepath.Join(project.Path, file), i+1)
 			add := func(kind string, pattern *regexp.Regexp) {
