@@ -62,7 +62,8 @@ func (h *host) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pulumir
 		_ = run.Log.Warn(text(warning), nil)
 	}
 	return answer(pulumi.RunWithContext(run, func(ctx *pulumi.Context) error {
-		return pulumiyaml.RunTemplate(ctx, template, values(request.GetConfig(), request.GetConfigSecretKeys()), packages)
+		config := values(template, request.GetProject(), request.GetConfig(), request.GetConfigSecretKeys())
+		return pulumiyaml.RunTemplate(ctx, template, config, packages)
 	})), nil
 }
 

@@ -25,10 +25,46 @@ func TestValues(t *testing.T) {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
-	got := values(map[string]string{"p:open": "x", "p:hidden": "y"}, []string{"p:hidden"})
-	want := resource.PropertyMap{"p:open": resource.NewProperty("x"), "p:hidden": resource.MakeSecret(resource.NewProperty("y"))}
-	if !got.DeepEquals(want) {
-		t.Errorf("got %v", got)
+}
+
+// TestDeclaredValues: a key that is declared as a string holds a string, whatever it looks like.
+func TestDeclaredValues(t *testing.T) {
+	t.Parallel()
+	template, _, err := load(program(t, `name: p
+runtime: yaml
+config:
+  typed: {type: string}
+  hidden: {type: String, secret: true}
+  q:other: {type: string}
+  default: {default: "1.10"}
+  short: "7"
+  number: {type: integer}
+  real: {default: 3}
+  list: {type: array, items: {type: string}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "1e3"
+	config := map[string]string{"p:free": text, "p:list": `["1"]`}
+	for _, key := range []string{"p:typed", "p:hidden", "q:other", "p:default", "p:short", "p:number", "p:real"} {
+		config[key] = text
+	}
+	got := values(template, "p", config, []string{"p:hidden", "p:free"})
+	want := resource.PropertyMap{
+		"p:typed": resource.NewProperty(text), "p:hidden": resource.MakeSecret(resource.NewProperty(text)),
+		"q:other": resource.NewProperty(text), "p:default": resource.NewProperty(text), "p:short": resource.NewProperty(text),
+		"p:number": resource.NewProperty(1000.0), "p:real": resource.NewProperty(1000.0),
+		"p:free": resource.MakeSecret(resource.NewProperty(1000.0)), "p:list": resource.NewPropertyValue([]any{"1"}),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, odd := range []string{"7341e5", "1.10", "t", "nan", "null", "12345678901234567890", "true", "[1]", "inf", "0x10", "1_000", ""} {
+		value := values(template, "p", map[string]string{"p:typed": odd}, nil)["p:typed"]
+		if !value.IsString() || value.StringValue() != odd {
+			t.Errorf("%q became %v", odd, value)
+		}
 	}
 }
 
