@@ -65,6 +65,9 @@ type Admission func(ctx context.Context, o Object, preview bool) error
 // Inputs returns all inputs, secrets included. The caller must not change them.
 func (o Object) Inputs() map[string]any { return o.inputs }
 
+// HasUnknowns reports whether some of the inputs are not known yet; Inputs does not have them.
+func (o Object) HasUnknowns() bool { return o.given.ContainsUnknowns() }
+
 // Masked returns all inputs with secrets masked. The keys of a secret object are no
 // secrets, and stay.
 func (o Object) Masked(mask string) map[string]any {

@@ -106,10 +106,17 @@ func atOnce(replaceOn ...string) simulate.Resource {
 	return simulate.Resource{Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: replaceOn}
 }
 
+// judged adds the rules of API servers to a description.
+func judged(r simulate.Resource, check func(*judge, simulate.Object)) simulate.Resource {
+	r.Check = rules(check)
+	return r
+}
+
 // kinds returns the built-in kinds.
 func kinds() []simulate.Resource {
 	return []simulate.Resource{
 		object("kubernetes:core/v1:Namespace", clusterWide(simulate.Resource{
+			Check:   rules(namespaceName),
 			Latency: seconds(0.5, 0.5, 10),
 			Links:   links(func(o simulate.Object) []simulate.Fact { return facts(namespaceFact(o, o.ID)) }),
 			Outputs: func(simulate.Object) map[string]any {
@@ -120,13 +127,15 @@ func kinds() []simulate.Resource {
 		})),
 		object("kubernetes:core/v1:Secret", simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Links: secretLinks, Outputs: secretData,
+			Check:  rules(data),
 			Renews: renewsUnless("enableSecretMutable", "data", "stringData"),
 		}),
 		object("kubernetes:core/v1:ConfigMap", simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), Renews: renewsUnless("enableConfigMapMutable", "data", "binaryData"),
+			Check: rules(data),
 		}),
 		object("kubernetes:core/v1:Service", simulate.Resource{
-			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"},
+			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"}, Check: rules(ports),
 			Links: links(nil, needsNamespace, needsLoadBalancer), Implied: serviceFact, Outputs: service,
 			// The real provider remembers the whole object as inputs when it
 			// first reads one, and no more than its name afterwards.
@@ -136,6 +145,7 @@ func kinds() []simulate.Resource {
 		object("kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
 			Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
 			Refuses: keepsSize,
+			Check:   rules(func(j *judge, o simulate.Object) { j.claim(o.Map("spec"), "spec") }),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{
 					"status": map[string]any{"phase": "Bound"}, "spec": map[string]any{"volumeName": "pvc-" + uuid(o, "volume")},
@@ -144,15 +154,17 @@ func kinds() []simulate.Resource {
 		}),
 		object("kubernetes:core/v1:Pod", simulate.Resource{
 			Latency: seconds(20, 5, 15), ReplaceOn: []string{"spec"},
+			Check: rules(func(j *judge, o simulate.Object) { j.pod(o.Map("spec"), "spec") }),
 			Outputs: func(o simulate.Object) map[string]any {
 				address := "10.244.0." + fmt.Sprint(o.Pick("ip", 2, 250))
 				return map[string]any{"status": map[string]any{"phase": "Running", "podIP": address}}
 			},
 		}),
-		object("kubernetes:core/v1:LimitRange", atOnce()),
-		object("kubernetes:core/v1:ResourceQuota", atOnce()),
+		object("kubernetes:core/v1:LimitRange", judged(atOnce(), limitsOf)),
+		object("kubernetes:core/v1:ResourceQuota", judged(atOnce(), limitsOf)),
 		object("kubernetes:apps/v1:Deployment", simulate.Resource{
-			Latency: seconds(45, 30, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
+			Latency: seconds(45, 30, 10), ReplaceOn: []string{"spec.selector"},
+			Check: every(checkSelector, workload("Always"), rules(rollout)),
 			Outputs: func(o simulate.Object) map[string]any {
 				n := replicas(o)
 				return map[string]any{"status": map[string]any{
@@ -162,7 +174,7 @@ func kinds() []simulate.Resource {
 			},
 		}),
 		object("kubernetes:apps/v1:StatefulSet", simulate.Resource{
-			Latency: seconds(40, 30, 15), Check: checkSelector,
+			Latency: seconds(40, 30, 15), Check: every(checkSelector, workload("Always")),
 			// The provider replaces what the API server would refuse to change. The claims stay, with their size.
 			// https://github.com/pulumi/pulumi-kubernetes/issues/4328
 			ReplaceOn: []string{"spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"},
@@ -175,15 +187,16 @@ func kinds() []simulate.Resource {
 			},
 		}),
 		object("kubernetes:apps/v1:DaemonSet", simulate.Resource{
-			Latency: seconds(25, 20, 10), ReplaceOn: []string{"spec.selector"}, Check: checkSelector,
+			Latency: seconds(25, 20, 10), ReplaceOn: []string{"spec.selector"}, Check: every(checkSelector, workload("Always")),
 			Defaults: map[string]any{"status": map[string]any{
 				"currentNumberScheduled": 3, "desiredNumberScheduled": 3, "numberAvailable": 3, "numberReady": 3,
 				"numberMisscheduled": 0, "updatedNumberScheduled": 3, "observedGeneration": 1,
 			}},
 		}),
-		object("kubernetes:autoscaling/v2:HorizontalPodAutoscaler", atOnce()),
+		object("kubernetes:autoscaling/v2:HorizontalPodAutoscaler", judged(atOnce(), scaler)),
 		object("kubernetes:batch/v1:Job", simulate.Resource{
 			Latency: seconds(20, 1, 5), ReplaceOn: []string{"spec.template", "spec.selector", "spec.completions"},
+			Check: rules(job),
 			Outputs: func(simulate.Object) map[string]any {
 				return map[string]any{"status": map[string]any{
 					"succeeded": 1, "conditions": []any{map[string]any{"type": "Complete", "status": "True"}},
@@ -191,14 +204,14 @@ func kinds() []simulate.Resource {
 			},
 		}),
 		object("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
-			Latency: seconds(10, 3, 2),
+			Latency: seconds(10, 3, 2), Check: rules(ingress),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{loadBalancer(o)}}}}
 			},
 		}),
 		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(atOnce("spec.controller"))),
-		object("kubernetes:networking.k8s.io/v1:NetworkPolicy", atOnce()),
-		object("kubernetes:policy/v1:PodDisruptionBudget", atOnce()),
+		object("kubernetes:networking.k8s.io/v1:NetworkPolicy", judged(atOnce(), network)),
+		object("kubernetes:policy/v1:PodDisruptionBudget", judged(atOnce(), budget)),
 		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", clusterWide(atOnce())),
 		// The API server refuses to change whose role it is; the provider replaces the binding.
 		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", clusterWide(atOnce("roleRef"))),

@@ -3,6 +3,8 @@ package clouds
 import (
 	"regexp"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"mara/runner/internal/feature/simulate"
 )
 
@@ -20,6 +22,12 @@ func checkMetadata(o simulate.Object) []simulate.Problem {
 	for _, path := range []string{"metadata.name", "metadata.namespace"} {
 		problems = append(problems, wellFormed(path, isName, "is not a name for an object")(o)...)
 	}
+	j := &judge{}
+	j.labels(map[string]any{"annotations": o.Map("metadata.annotations")}, "metadata")
+	for key := range o.Map("metadata.labels") {
+		j.errors("metadata.labels", key, validation.IsQualifiedName(key))
+	}
+	problems = append(problems, j.problems...)
 	for key, value := range o.Map("metadata.labels") {
 		if text, ok := value.(string); ok && !labelText.MatchString(text) {
 			problems = append(problems, refuse("metadata.labels",

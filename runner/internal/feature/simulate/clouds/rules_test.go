@@ -61,6 +61,94 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// TestObjectsAsAnAPIServer: what any API server refuses about the kinds that people write most is refused, and what it
+// takes is not.
+func TestObjectsAsAnAPIServer(t *testing.T) {
+	t.Parallel()
+	e := makeAll(t)
+	container := func(more object) object {
+		c := object{"name": "web", "image": "nginx:1"}
+		for key, value := range more {
+			c[key] = value
+		}
+		return c
+	}
+	pod := func(containers ...any) object { return object{"spec": object{"containers": list(containers...)}} }
+	deployment := func(spec object, strategy any) object {
+		labels := object{"app": "web"}
+		made := object{"selector": object{"matchLabels": labels}, "template": object{"metadata": object{"labels": labels}, "spec": spec}}
+		if strategy != nil {
+			made["strategy"] = strategy
+		}
+		return object{"spec": made}
+	}
+	service := func(spec object) object { return object{"metadata": object{"name": "web"}, "spec": spec} }
+	rule := func(host, where, kind string, port object) object {
+		return object{"spec": object{"rules": list(object{"host": host, "http": object{"paths": list(object{
+			"path": where, "pathType": kind, "backend": object{"service": object{"name": "web", "port": port}}})}})}}
+	}
+	const kindOf = "kubernetes:core/v1:"
+	for _, c := range []struct {
+		name, token string
+		inputs      object
+		want        string // "" for an object that is taken
+	}{
+		{"good pod", kindOf + "Pod", object{"spec": object{"restartPolicy": "Never", "volumes": list(object{"name": "v", "emptyDir": object{}}), "containers": list(container(object{
+			"ports": list(object{"name": "http", "containerPort": 80}), "env": list(object{"name": "http_proxy", "value": "x"}),
+			"resources":    object{"requests": object{"cpu": "250m", "memory": "64Mi"}, "limits": object{"memory": "128Mi"}},
+			"volumeMounts": list(object{"name": "v", "mountPath": "/v"}), "livenessProbe": object{"httpGet": object{"path": "/", "port": "http"}},
+		}))}}, ""},
+		{"memory", kindOf + "Pod", pod(container(object{"resources": object{"limits": object{"memory": "4g"}}})), `"4g" is not an amount`},
+		{"requests", kindOf + "Pod", pod(container(object{"resources": object{"requests": object{"cpu": "2"}, "limits": object{"cpu": "1"}}})), "is more than the limit"},
+		{"port", kindOf + "Pod", pod(container(object{"ports": list(object{"containerPort": 70000})})), "must be between 1 and 65535"},
+		{"name of a port", kindOf + "Pod", pod(container(object{"ports": list(object{"name": "a-very-long-name-of-a-port", "containerPort": 80})})), "no more than 15"},
+		{"container", kindOf + "Pod", pod(container(object{"name": "Web"})), "spec.containers[0].name"},
+		{"two containers", kindOf + "Pod", pod(container(nil), container(nil)), "is the name of another container"},
+		{"no volume", kindOf + "Pod", pod(container(object{"volumeMounts": list(object{"name": "x", "mountPath": "/x"})})), `"x" is no volume of the Pod`},
+		{"two mounts", kindOf + "Pod", object{"spec": object{"volumes": list(object{"name": "v", "emptyDir": object{}}), "containers": list(container(object{
+			"volumeMounts": list(object{"name": "v", "mountPath": "/tmp"}, object{"name": "v", "mountPath": "/tmp"}),
+		}))}}, "must be unique"},
+		{"pull policy", kindOf + "Pod", pod(container(object{"imagePullPolicy": "always"})), `"always" is not supported`},
+		{"two handlers", kindOf + "Pod", pod(container(object{"livenessProbe": object{"httpGet": object{"port": 80}, "tcpSocket": object{"port": 80}}})), "must have one of exec"},
+		{"restart", "kubernetes:apps/v1:Deployment", deployment(object{"restartPolicy": "Never", "containers": list(container(nil))}, nil), `"Never" is not supported`},
+		{"good deployment", "kubernetes:apps/v1:Deployment", deployment(object{"containers": list(container(nil))}, object{"type": "Recreate"}), ""},
+		{"strategy", "kubernetes:apps/v1:Deployment", deployment(object{"containers": list(container(nil))}, object{"type": "Recreate", "rollingUpdate": object{"maxSurge": 1}}), "may not be specified"},
+		{"no rollout", "kubernetes:apps/v1:Deployment", deployment(object{"containers": list(container(nil))}, object{"rollingUpdate": object{"maxSurge": 0, "maxUnavailable": 0}}), "may not be 0"},
+		{"job", "kubernetes:batch/v1:Job", object{"spec": object{"template": pod(container(nil))}}, "spec.template.spec.restartPolicy"},
+		{"good service", kindOf + "Service", service(object{"ports": list(object{"name": "a", "port": 80, "targetPort": "http"}, object{"name": "b", "port": 81})}), ""},
+		{"names of ports", kindOf + "Service", service(object{"ports": list(object{"port": 80}, object{"port": 81})}), "is required: the Service has several ports"},
+		{"port of nodes", kindOf + "Service", service(object{"type": "NodePort", "ports": list(object{"port": 80, "nodePort": 8080})}), "30000-32767"},
+		{"type of a service", kindOf + "Service", service(object{"type": "Loadbalancer", "ports": list(object{"port": 80})}), `"Loadbalancer" is not supported`},
+		{"name of a service", kindOf + "Service", object{"metadata": object{"name": "1web"}, "spec": object{"ports": list(object{"port": 80})}}, "metadata.name"},
+		{"good ingress", "kubernetes:networking.k8s.io/v1:Ingress", rule("*.example.com", "/", "Prefix", object{"name": "http"}), ""},
+		{"path", "kubernetes:networking.k8s.io/v1:Ingress", rule("a.example.com", "x", "Prefix", object{"number": 80}), "does not begin with /"},
+		{"kind of path", "kubernetes:networking.k8s.io/v1:Ingress", rule("a.example.com", "/", "prefix", object{"number": 80}), `"prefix" is not supported`},
+		{"host", "kubernetes:networking.k8s.io/v1:Ingress", rule("https://a.example.com", "/", "Prefix", object{"number": 80}), "spec.rules[0].host"},
+		{"address", "kubernetes:networking.k8s.io/v1:Ingress", rule("10.0.0.1", "/", "Prefix", object{"number": 80}), "must be a DNS name"},
+		{"two ports", "kubernetes:networking.k8s.io/v1:Ingress", rule("a.example.com", "/", "Prefix", object{"number": 80, "name": "http"}), "either name or number"},
+		{"scaler", "kubernetes:autoscaling/v2:HorizontalPodAutoscaler", object{"spec": object{
+			"minReplicas": 9, "maxReplicas": 4, "scaleTargetRef": object{"kind": "Deployment", "name": "web"}}}, "must be minReplicas (9) or more"},
+		{"budget", "kubernetes:policy/v1:PodDisruptionBudget", object{"spec": object{"minAvailable": 1, "maxUnavailable": 1}}, "cannot be both set"},
+		{"claim", kindOf + "PersistentVolumeClaim", object{"spec": object{"accessModes": list("ReadWrite"), "resources": object{"requests": object{"storage": "10GB"}}}}, `"10GB" is not an amount`},
+		{"mode", kindOf + "PersistentVolumeClaim", object{"spec": object{"accessModes": list("ReadWrite"), "resources": object{"requests": object{"storage": "10Gi"}}}}, `"ReadWrite" is not supported`},
+		{"network", "kubernetes:networking.k8s.io/v1:NetworkPolicy", object{"spec": object{
+			"podSelector": object{}, "policyTypes": list("ingress")}}, `"ingress" is not supported`},
+		{"range", "kubernetes:networking.k8s.io/v1:NetworkPolicy", object{"spec": object{
+			"podSelector": object{}, "ingress": list(object{"from": list(object{"ipBlock": object{"cidr": "10.0.0.1"}})})}}, "is not a range"},
+		{"key", kindOf + "ConfigMap", object{"data": object{"a b": "x"}}, "data"},
+		{"not base64", kindOf + "Secret", object{"data": object{"a": "plain text"}}, "is not base64"},
+		{"certificate", kindOf + "Secret", object{"type": "kubernetes.io/tls", "stringData": object{"tls.crt": "x"}}, "data.tls.key"},
+		{"label", kindOf + "ConfigMap", object{"metadata": object{"name": "a", "labels": object{"a b": "c"}}}, "metadata.labels"},
+		{"namespace", kindOf + "Namespace", object{"metadata": object{"name": "a.b"}}, "metadata.name"},
+		{"quota", kindOf + "ResourceQuota", object{"spec": object{"hard": object{"memory": "8gb"}}}, "is not an amount"},
+	} {
+		got := e.problems(c.token, c.inputs)
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 func TestWhatNeedsWhat(t *testing.T) {
 	t.Parallel()
 	e := makeAll(t)
