@@ -7,10 +7,15 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"mara/config/lists"
 )
 
 // Application is an entry of applications in mara.yaml: a container with what it needs to run in a cluster.
@@ -90,8 +95,6 @@ func Sizes() map[string]Size {
 // The forms of what an application has.
 var (
 	applicationName = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
-	envName         = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
-	cpuAmount       = regexp.MustCompile(`^([0-9]+m|[0-9]+(\.[0-9]+)?)$`)
 	objectName      = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 )
 
@@ -113,16 +116,16 @@ func (d applicationDecoder) application(key string, name Word, node *yaml.Node) 
 		field{"host", d.formed(&a.Host, Host.Matches, Host.Title)},
 		field{"replicas", func(key string, node *yaml.Node) { a.Scale = d.scale(key, node) }},
 		field{"size", func(key string, node *yaml.Node) { a.Size = d.size(key, node) }},
-		field{"env", d.settings(&a.Env, envName.MatchString,
-			"is no name for a variable: write capital letters, digits and _", "a string")},
+		field{"env", d.settings(&a.Env, isVariable,
+			"is no name for a variable: write letters, digits, _, - and .", "a string")},
 		field{"secrets", func(key string, node *yaml.Node) { a.Secrets = d.secretNames(key, node) }},
 		field{"files", d.settings(&a.Files, isFile,
 			"is not the path of a file that begins with /", "the text of the file")},
 		field{"volume", func(key string, node *yaml.Node) { a.Volume = d.volume(key, node) }},
 		field{"health", func(key string, node *yaml.Node) { d.health(key, node, &a.Health) }},
-		field{"command", func(key string, node *yaml.Node) { a.Run.Command = d.command(key, node) }},
+		field{"command", func(key string, node *yaml.Node) { a.Run.Command = d.command(key, node, true) }},
 		field{"args", d.texts(&a.Run.Args)},
-		field{"before", func(key string, node *yaml.Node) { a.Run.Before = d.command(key, node) }},
+		field{"before", func(key string, node *yaml.Node) { a.Run.Before = d.command(key, node, true) }},
 		field{"stop", d.duration(&a.Stop)},
 		field{"connects", d.formedWords(&a.Connects, isConnection,
 			"has %q, which is neither an application nor an address range such as 203.0.113.0/24")},
@@ -156,13 +159,83 @@ func (d applicationDecoder) agree(key string, a *Application) {
 	if a.Metrics.Path != "" && a.Metrics.Port == 0 {
 		a.Metrics.Port = a.Port
 	}
+	if taken := takenPath(a.Volume.Path.Text, a.Files); taken != "" {
+		d.problem(a.Volume.Path.Line, key, "has its volume at %s, where %s is already", a.Volume.Path.Text, taken)
+	}
+	keys := map[string]string{}
+	for _, name := range slices.Concat(lists.Map(a.Env, func(s Setting) Word { return s.Name }), a.Secrets) {
+		if other := keys[VariableKey(name.Text)]; other != "" && other != name.Text {
+			d.problem(name.Line, key, "has the variables %s and %s, which would have one key in stack files", other, name.Text)
+		}
+		keys[VariableKey(name.Text)] = name.Text
+	}
 	for _, secret := range a.Secrets {
+		if secret.Text == "PORT" {
+			d.problem(secret.Line, key, "has PORT in secrets, which is the value of port already")
+		}
 		if slices.ContainsFunc(a.Env, func(s Setting) bool { return s.Name.Text == secret.Text }) {
 			d.problem(secret.Line, key, "has %s in env and in secrets", secret.Text)
 		}
 	}
 	if slices.ContainsFunc(a.Env, func(s Setting) bool { return s.Name.Text == "PORT" }) {
 		d.problem(a.Name.Line, key, "has PORT in env, which is the value of port already")
+	}
+}
+
+// takenPath returns what is where a volume would be; "" if there is nothing.
+func takenPath(volume string, files []Setting) string {
+	if volume == "" {
+		return ""
+	}
+	volume = path.Clean(volume)
+	if volume == "/tmp" {
+		return "an empty directory of each Pod"
+	}
+	for _, file := range files {
+		if file.Name.Text == volume {
+			return "a file of its own"
+		}
+	}
+	return ""
+}
+
+// isVariable reports whether Kubernetes takes a name for a variable.
+func isVariable(name string) bool { return len(validation.IsEnvVarName(name)) == 0 }
+
+// VariableKey returns the name of the configuration key that holds a variable: YAML programs have configuration,
+// resources and variables in one space of names, and a dot in a name would be a property.
+func VariableKey(variable string) string {
+	name := strings.NewReplacer(".", "_", "-", "_").Replace(variable)
+	if strings.ToUpper(name) != name && slices.Contains(programNames(), name) {
+		return "env_" + name
+	}
+	return name
+}
+
+// programNames lists the names in the program of an application.
+func programNames() []string {
+	return []string{
+		"image", "host", "replicas", "min", "max", "pulumi", "kubeconfig", "cluster", "namespace", "account", "service",
+		"network", "budget", "workload", "secrets", "files", "before", "scaler", "ingress",
+	}
+}
+
+// within doubts an amount that is far from what anybody means: a number without its unit.
+func (d applicationDecoder) within(key string, amount Word, least, most, what, unit string) {
+	given, err := resource.ParseQuantity(amount.Text)
+	if err != nil || amount.Text == "" {
+		return
+	}
+	low, high := resource.MustParse(least), resource.MustParse(most)
+	hint := ""
+	if _, err := strconv.Atoi(amount.Text); err == nil {
+		hint = fmt.Sprintf("; did you mean %s%s?", amount.Text, unit)
+	}
+	switch {
+	case given.Cmp(low) < 0:
+		d.doubt(amount.Line, key, "is %s, %s %s%s", amount.Text, given.AsDec(), what, hint)
+	case given.Cmp(high) > 0:
+		d.doubt(amount.Line, key, "is %s, which is more than %s%s", amount.Text, most, hint)
 	}
 }
 
@@ -207,8 +280,10 @@ func (d applicationDecoder) size(key string, node *yaml.Node) Size {
 	}
 	size, cpu, memory := Sizes()["small"], Word{}, Word{}
 	d.fields(key, node,
-		field{"cpu", d.formed(&cpu, cpuAmount.MatchString, "an amount of processors such as 250m or 2")},
+		field{"cpu", d.formed(&cpu, Processors.Matches, Processors.Title)},
 		field{"memory", d.formed(&memory, Storage.Matches, "a size such as 512Mi")})
+	d.within(key, cpu, "5m", "256", "processors", "m")
+	d.within(key, memory, "4Mi", "4Ti", "bytes", "Mi")
 	return Size{CPU: cmp.Or(cpu.Text, size.CPU), Memory: cmp.Or(memory.Text, size.Memory)}
 }
 
@@ -236,8 +311,8 @@ func (d applicationDecoder) secretNames(key string, node *yaml.Node) (names []Wo
 	seen := map[string]bool{}
 	for _, name := range names {
 		switch {
-		case !envName.MatchString(name.Text):
-			d.problem(name.Line, key, "has %q, which is no name for a variable: write capital letters, digits and _; "+
+		case !isVariable(name.Text):
+			d.problem(name.Line, key, "has %q, which is no name for a variable: write letters, digits, _, - and .; "+
 				"the value is stored with `runner secrets set`", name.Text)
 		case seen[name.Text]:
 			d.problem(name.Line, key, "has %s twice", name.Text)
@@ -253,14 +328,17 @@ func isFile(text string) bool { return path.IsAbs(text) && path.Clean(text) == t
 // volume reads a volume.
 func (d applicationDecoder) volume(key string, node *yaml.Node) Volume {
 	v, size := Volume{}, Word{}
-	isPath := func(text string) bool { return path.IsAbs(text) && text != "/" }
+	isPath := func(text string) bool {
+		return path.IsAbs(text) && path.Clean(text) != "/" && !strings.Contains(text, ":")
+	}
 	d.fields(key, node,
-		field{"path", d.formed(&v.Path, isPath, "a path that begins with /")},
+		field{"path", d.formed(&v.Path, isPath, "a directory below /, such as /data")},
 		field{"size", d.formed(&size, Storage.Matches, Storage.Title)},
 		field{"class", d.text(&v.Class)})
 	if v.Path.Text == "" {
 		d.problem(node.Line, key, "has no path")
 	}
+	d.within(key, size, "1Mi", "64Ti", "bytes", "Gi")
 	v.Size = cmp.Or(size.Text, "1Gi")
 	return v
 }

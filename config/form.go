@@ -10,6 +10,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/robfig/cron/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // Form is the syntax of a string, or of each item of a list.
@@ -41,7 +44,7 @@ func (f *Form) validate(verb, text string) error {
 	if f.Meant != nil && f.Meant(text) != "" {
 		hint = fmt.Sprintf("; did you mean %s?", f.Meant(text))
 	}
-	return fmt.Errorf("%s %q, which is not %s%s", verb, text, f.Title, hint)
+	return refuse("%s %q, which is not %s%s", verb, text, f.Title, hint)
 }
 
 // hostName matches the name of a DNS entry: an Ingress takes no other host, and no IP address.
@@ -76,8 +79,17 @@ var (
 		_, err := netip.ParseAddr(text)
 		return err == nil
 	}}
-	// Storage is a size as Kubernetes takes it.
-	Storage = NewForm("a size such as 10Gi", `^[0-9]+(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$`)
+	// Storage is a size as Kubernetes takes it, but for an m at its end: that is a thousandth of a byte.
+	Storage = &Form{Title: "a size such as 10Gi", Fits: isQuantity,
+		Pattern: `^[0-9]+(\.[0-9]+)?([eE][0-9]+|Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$`}
+	// Processors is an amount of processor time as Kubernetes takes it.
+	Processors = &Form{Title: "an amount of processors such as 250m or 2", Fits: isQuantity,
+		Pattern: `^[0-9]+(\.[0-9]+)?m?$`}
+	// Cron is a time at which something is done again and again, for the parser that Kubernetes and Velero use.
+	Cron = &Form{Title: "a time as cron writes it, such as 0 3 * * * or @daily", Fits: func(text string) bool {
+		_, err := cron.ParseStandard(text)
+		return err == nil
+	}}
 	// Charts is where Helm finds charts.
 	Charts = &Form{Title: "a URL that begins with https:// or oci://", Fits: hasScheme("https", "http", "oci")}
 	Web    = &Form{Title: "a URL that begins with https:// or http://", Fits: hasScheme("https", "http")}
@@ -103,6 +115,12 @@ var (
 	Platform     = NewForm("a platform such as linux/amd64", `^[a-z]+/[a-z0-9]+(/v[0-9]+)?$`)
 	AbsolutePath = &Form{Title: "an absolute path", Fits: filepath.IsAbs}
 )
+
+// isQuantity reports whether Kubernetes takes a text as an amount that is not negative.
+func isQuantity(text string) bool {
+	amount, err := resource.ParseQuantity(text)
+	return err == nil && amount.Sign() >= 0
+}
 
 // Group returns a function that finds the first group of a regular expression in a text, or "" if it does not match.
 func Group(pattern string) func(text string) string {

@@ -79,7 +79,7 @@ func (k Key) validateString(value any) error {
 		return fmt.Errorf("must be a string in quotes, not %s", describe(value))
 	}
 	if len(k.Allowed) > 0 && !slices.Contains(k.Allowed, text) {
-		return fmt.Errorf("is %q; allowed: %s", text, strings.Join(k.Allowed, ", "))
+		return refuse("is %q; allowed: %s", text, strings.Join(k.Allowed, ", "))
 	}
 	if text == "" {
 		return nil
@@ -93,13 +93,13 @@ func (k Key) validateInt(value any) error {
 		return fmt.Errorf("must be a whole number, not %s", describe(value))
 	}
 	if k.Min != nil && number < *k.Min {
-		return fmt.Errorf("is %d; the smallest allowed value is %d", number, *k.Min)
+		return refuse("is %d; the smallest allowed value is %d", number, *k.Min)
 	}
 	if k.Max != nil && number > *k.Max {
-		return fmt.Errorf("is %d; the largest allowed value is %d", number, *k.Max)
+		return refuse("is %d; the largest allowed value is %d", number, *k.Max)
 	}
 	if len(k.Allowed) > 0 && !slices.Contains(k.Allowed, strconv.Itoa(number)) {
-		return fmt.Errorf("is %d; allowed: %s", number, strings.Join(k.Allowed, ", "))
+		return refuse("is %d; allowed: %s", number, strings.Join(k.Allowed, ", "))
 	}
 	return nil
 }
@@ -136,14 +136,22 @@ func (k Key) validateList(value any) error {
 			return fmt.Errorf("has %s as item %d; items must be strings", describe(item), i+1)
 		}
 		if len(k.Allowed) > 0 && !slices.Contains(k.Allowed, text) {
-			return fmt.Errorf("has %q; allowed: %s", text, strings.Join(k.Allowed, ", "))
+			return refuse("has %q; allowed: %s", text, strings.Join(k.Allowed, ", "))
 		}
 		if err := k.Form.validate("has", text); err != nil {
 			return err
 		}
 		if (k.Form != nil || len(k.Allowed) > 0) && slices.Contains(items[:i], item) {
-			return fmt.Errorf("has %q twice", text)
+			return refuse("has %q twice", text)
 		}
+	}
+	return nil
+}
+
+// ValidateAccepted checks a value that whoever wrote it has accepted: its type alone.
+func (k Key) ValidateAccepted(value any) error {
+	if err := k.Validate(value); !isRefusal(err) {
+		return err
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 	if err != nil {
 		return m, err
 	}
-	d := &manifestDecoder{maraDecoder: maraDecoder{stackDecoder{file: file}}}
+	d := &manifestDecoder{maraDecoder: maraDecoder{stackDecoder: stackDecoder{file: file}}}
 	if root == nil || root.Kind != yaml.MappingNode {
 		text := "is not the description of a Pulumi project: name and runtime are missing"
 		return m, problemsError(Problem{File: file, Text: text})

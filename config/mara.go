@@ -22,7 +22,13 @@ type Mara struct {
 	Applications []Application
 	Harmless     []Word // types of resources, or prefixes, that a protected environment may lose
 	Fingerprint  MaraFingerprint
+
+	Doubts   []Problem    // what may be right
+	Accepted map[int]bool // lines with values that are right whatever a check says
 }
+
+// Accepts reports whether a line has the comment that its value is right whatever a check says.
+func (m Mara) Accepts(line int) bool { return m.Accepted[line] }
 
 // MaraFingerprint says which environment variables count for what may be skipped: names, or beginnings that end in *.
 type MaraFingerprint struct {
@@ -152,8 +158,10 @@ func ParseMara(file string, data []byte) (Mara, error) {
 	if err != nil || root == nil {
 		return mara, err
 	}
-	d := &maraDecoder{stackDecoder{file: file}}
+	d := &maraDecoder{stackDecoder: stackDecoder{file: file}}
+	d.readAccepted(root)
 	d.document(root, &mara)
+	mara.Doubts, mara.Accepted = d.doubts, d.accepted
 	return mara, problemsError(d.problems...)
 }
 

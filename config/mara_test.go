@@ -114,7 +114,7 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"hook without command", "hooks: [{on: always}]", `mara.yaml:1: hooks[0] runs nothing; write run: COMMAND, or the name of a built-in hook`},
 		{"moment", "hooks: [{on: sucess, run: a}]", `mara.yaml:1: hooks[0].on is "sucess"; allowed: before, success, failure, always; did you mean "success"?`},
 		{"quotes", `hooks: [{run: "a 'b"}]`, `mara.yaml:1: hooks[0].run is not a command: the string "a 'b"`},
-		{"retry", "hooks: [{run: a, retry: -1}]", `mara.yaml:1: hooks[0].retry must be a whole number of 0 or more, not the string "-1"`},
+		{"retry", "hooks: [{run: a, retry: -1}]", `mara.yaml:1: hooks[0].retry must be a whole number of 0 or more, not -1`},
 		{"simulate", "hooks: [{run: a, simulate: maybe}]", `mara.yaml:1: hooks[0].simulate must be true or false, not the string "maybe"`},
 		{"twice", "hooks: []\nhooks: []", `mara.yaml:2: hooks is set a second time; the first time is line 1`},
 		{"no YAML", "a: [", `mara.yaml:1: is not valid YAML: did not find expected node content`},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +15,39 @@ import (
 )
 
 // maraDecoder decodes the YAML nodes of mara.yaml and collects the problems.
-type maraDecoder struct{ stackDecoder }
+type maraDecoder struct {
+	stackDecoder
+	doubts   []Problem
+	accepted map[int]bool // lines
+}
+
+// readAccepted finds the lines with values that are right whatever a check says: those with a comment that names
+// AcceptKey.
+func (d *maraDecoder) readAccepted(node *yaml.Node) {
+	if strings.Contains(node.LineComment, AcceptKey) {
+		if d.accepted == nil {
+			d.accepted = map[int]bool{}
+		}
+		d.accepted[node.Line] = true
+	}
+	for _, child := range node.Content {
+		d.readAccepted(child)
+	}
+}
+
+// doubt warns of a value that may be right.
+func (d *maraDecoder) doubt(line int, key, format string, args ...any) {
+	if !d.accepted[line] {
+		d.doubts = append(d.doubts, Problem{File: d.file, Line: line, Key: key, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// refuse reports a value of the right type, which a comment can accept.
+func (d *maraDecoder) refuse(line int, key, format string, args ...any) {
+	if !d.accepted[line] {
+		d.problem(line, key, "%s; if it is right, end the line with  # %s", fmt.Sprintf(format, args...), AcceptKey)
+	}
+}
 
 // field is a key of a map and the function that reads its value; the function's first
 // argument names the value in messages.
@@ -155,7 +188,11 @@ func (d *maraDecoder) number(limits string, least, most int, set func(number int
 			set(number)
 			return
 		}
-		d.problem(node.Line, key, "must be a whole number%s, not %s", limits, describeNode(node))
+		text := describeNode(node)
+		if _, err := strconv.Atoi(node.Value); err == nil && node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0 {
+			text = node.Value
+		}
+		d.problem(node.Line, key, "must be a whole number%s, not %s", limits, text)
 	}
 }
 
@@ -410,7 +447,7 @@ func (d *maraDecoder) hook(key string, node *yaml.Node) (hook MaraHook, ok bool)
 		field{"name", d.word(&h.Name)},
 		field{"on", d.choice(&h.On, HookMoments()...)},
 		field{"operations", d.words(&h.Operations)},
-		field{"run", func(key string, node *yaml.Node) { h.Run, h.RunLine = d.command(key, node), node.Line }},
+		field{"run", func(key string, node *yaml.Node) { h.Run, h.RunLine = d.command(key, node, false), node.Line }},
 		field{"timeout", d.duration(&h.Timeout)},
 		field{"retry", d.number(" of 0 or more", 0, math.MaxInt, func(number int) { h.Retry = number })},
 		field{"simulate", d.flag(&h.Simulate)},
@@ -421,17 +458,25 @@ func (d *maraDecoder) hook(key string, node *yaml.Node) (hook MaraHook, ok bool)
 	return h, len(h.Run) > 0
 }
 
-// command reads a command: a list of words, or a string that is split as a shell would. No
-// shell runs it.
-func (d *maraDecoder) command(key string, node *yaml.Node) []string {
+// command reads a command: a list of words, or a string that is split as a shell would. No shell runs it, so that
+// what only a shell understands would silently become an argument. kubernetes says that Kubernetes runs it.
+func (d *maraDecoder) command(key string, node *yaml.Node, kubernetes bool) []string {
 	if node.Kind != yaml.ScalarNode {
 		var words []string
 		d.texts(&words)(key, node)
+		if found := joined(words); found != "" {
+			d.refuse(node.Line, key, "has %s, and no shell runs it: it would be an argument of %s; write [sh, -c, \"...\"]",
+				found, words[0])
+		}
 		return words
 	}
 	words, err := shlex.Split(node.Value)
 	if err != nil || len(words) == 0 {
 		d.problem(node.Line, key, "is not a command: %s", describeNode(node))
+		return words
+	}
+	if found := shellSyntax(node.Value, kubernetes); found != "" {
+		d.refuse(node.Line, key, "has %s, and no shell runs it; write %s", found, forShell(node.Value))
 	}
 	return words
 }

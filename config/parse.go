@@ -19,6 +19,15 @@ func (k Key) Parse(text string) (any, error) {
 	return value, k.Validate(value)
 }
 
+// ParseAccepted parses like Parse, for a key whose values are right whatever a check says.
+func (k Key) ParseAccepted(text string) (any, error) {
+	value, err := parseKind(k.Kind, text)
+	if err != nil {
+		return nil, err
+	}
+	return value, k.ValidateAccepted(value)
+}
+
 func parseKind(kind Kind, text string) (any, error) {
 	switch kind {
 	case Int:

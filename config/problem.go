@@ -13,6 +13,16 @@ type Problem struct {
 	Line int    // 0 when the problem has no line
 	Key  string // the configuration key or variable, if it is about one
 	Text string // what is wrong and what is allowed
+
+	Acceptable bool // AcceptKey can override it
+}
+
+// HowToAccept returns the line that overrides the problem, as the end of a message; "" if nothing does.
+func (p Problem) HowToAccept() string {
+	if !p.Acceptable {
+		return ""
+	}
+	return fmt.Sprintf("; if it is right, write  %s: [%q]", AcceptKey, p.Key)
 }
 
 // String returns the problem on one line, beginning with its file and line.

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Rule judges the values of one key or of several together.
@@ -68,15 +70,38 @@ func Doubtful(key, format string, args ...any) []Finding {
 	return []Finding{{Key: key, Text: fmt.Sprintf(format, args...), Doubt: true}}
 }
 
+// WithDefault returns a key with its value, and says so if that is the default: whoever reads it has not written it.
+func (v Values) WithDefault(key string) string {
+	value := fmt.Sprint(v.Get(key))
+	if !v.IsSet(key) {
+		value += ", the default"
+	}
+	return key + " (" + value + ")"
+}
+
+// mentioned returns a key of the file that a text names; "" if it names none.
+func (f StackFile) mentioned(text string) string {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;()", r) }) {
+		if _, ok := f.Lookup(word); ok {
+			return word
+		}
+	}
+	return ""
+}
+
 // Judge returns what rules find in the file: errors and warnings with their lines.
 func (f StackFile) Judge(rules []Rule, v Values) (problems, doubts []Problem) {
 	for _, rule := range rules {
 		for _, finding := range rule(v) {
+			if f.Accepts(finding.Key) {
+				continue
+			}
 			problem := f.Problem(finding.Key, finding.Text)
-			if _, ok := f.Lookup(finding.Key); !ok && finding.At != "" {
-				at := f.Problem(finding.At, "")
+			if _, ok := f.Lookup(finding.Key); !ok {
+				at := f.Problem(cmp.Or(finding.At, f.mentioned(finding.Text)), "")
 				problem.File, problem.Line = at.File, at.Line
 			}
+			problem.Acceptable = !finding.Doubt
 			list := &problems
 			if finding.Doubt {
 				list = &doubts

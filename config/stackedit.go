@@ -51,7 +51,7 @@ func edit(file string, content []byte, change Change) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.apply(change, exists); err != nil {
+	if err := e.apply(change, exists && e.isWritten(change.Key)); err != nil {
 		return nil, err
 	}
 	edited := e.bytes()

@@ -24,7 +24,7 @@ type stackEditor struct {
 }
 
 func newStackEditor(file string, content []byte) (*stackEditor, error) {
-	root, err := decodeDocument(file, content)
+	root, err := decodeWritten(file, content)
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +100,14 @@ func (e *stackEditor) offset(node *yaml.Node) int {
 	return len(e.content)
 }
 
-// apply makes the change; exists says whether the key is set already.
+// apply makes the change; exists says whether the key is written in the configuration already.
 func (e *stackEditor) apply(change Change, exists bool) error {
 	switch {
 	case e.config != nil && e.config.Kind == yaml.MappingNode && e.config.Style&yaml.FlowStyle != 0,
 		e.config != nil && isNull(e.config) && e.config.Value != "":
 		return e.unfold(change)
+	case change.Unset && !exists:
+		return nil // a merge has the key: isEdit reports that it is still there
 	case change.Unset:
 		entry := e.findBlock(change.Key)
 		e.splice(e.lines[entry.first], e.lines[entry.end], "")
@@ -159,6 +161,11 @@ func (e *stackEditor) trimmedEnd(b block) int {
 		}
 	}
 	return end
+}
+
+// isWritten reports whether the configuration itself has a key, and not only a map that is merged into it.
+func (e *stackEditor) isWritten(key string) bool {
+	return e.config != nil && indexOfKey(e.config, key) >= 0
 }
 
 // findBlock returns the entry of a key, which must exist.

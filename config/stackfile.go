@@ -109,9 +109,20 @@ func (f StackFile) Values() map[string]any {
 	return values
 }
 
-// decodeDocument returns the root of the only YAML document in data, or nil if data has only
-// comments.
+// decodeDocument returns the root of the only YAML document in data, without aliases, or nil if data has only comments.
 func decodeDocument(file string, data []byte) (*yaml.Node, error) {
+	root, err := decodeWritten(file, data)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	if root, err = Expand(root); err != nil {
+		return nil, syntaxError(file, data, err)
+	}
+	return root, nil
+}
+
+// decodeWritten returns the root as it is written, with its aliases.
+func decodeWritten(file string, data []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	err := decoder.Decode(&document)

@@ -65,8 +65,12 @@ func TestParseStackRefuses(t *testing.T) {
 		{"key twice inside a map", "config:\n  a:b:\n    c: 1\n    c: 2", "f:4: a:b.c is set a second time; the first time is line 3"},
 		{"no namespace", "config:\n  size: 3", "f:2: size is not a configuration key; write namespace:name"},
 		{"empty name", "config:\n  'a:': 3", "f:2: a: is not a configuration key"},
-		{"alias", "config:\n  a:b: &x 1\n  a:c: *x", "f:3: a:c is a YAML alias; write the value itself"},
-		{"merge", "config:\n  <<: {a: b}", "f:2: has a merge (<<) as a key"},
+		{"an alias in its own value", "config:\n  a:b: &x [*x]", "f:2: is not valid YAML: the alias *x stands within its own value"},
+		{"an alias of nothing", "config:\n  a:b: *x", "f: is not valid YAML: unknown anchor 'x' referenced"},
+		{"aliases without end", "config:\n  a:a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n  a:b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\n  a:c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\n" +
+			"  a:d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\n  a:e: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]\n  a:f: [*e, *e]", "f:2: is not valid YAML: its aliases stand for more than"},
+		{"a merge of a text", "config:\n  <<: x", "f:2: has a merge (<<) as a key"},
+		{"a merge of another key", "config:\n  <<: {a: b}", "f:2: a is not a configuration key"},
 		{"tag", "config:\n  a:b: !!binary x", "f:2: a:b has the YAML tag !!binary"},
 		{"second document", "config: {}\n---\nconfig: {}", "f:2: a second YAML document begins here"},
 	}
@@ -78,6 +82,33 @@ func TestParseStackRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestAliases: anchors, aliases and merges stand for values, as YAML has it, and an edit of such a file changes nothing
+// else.
+func TestAliases(t *testing.T) {
+	t.Parallel()
+	const text = "config:\n  a:n: &n 3\n  a:m: *n # three\n  a:base: &base {x: 1, y: 2}\n  a:more: {<<: *base, y: 3}\n  <<: {b:c: merged}\n"
+	file, err := ParseStack("f", []byte(text))
+	want := map[string]any{
+		"a:n": 3, "a:m": 3, "a:base": map[string]any{"x": 1, "y": 2}, "a:more": map[string]any{"x": 1, "y": 3}, "b:c": "merged",
+	}
+	if diff := cmp.Diff(want, file.Values()); err != nil || diff != "" {
+		t.Fatal(err, diff)
+	}
+	edited, err := file.Edit(Change{Key: "a:m", Value: 4}, Change{Key: "b:c", Value: "own"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(edited); !strings.Contains(got, "  a:m: 4 # three\n") || !strings.Contains(got, "  b:c: own\n") {
+		t.Errorf("got %s", got)
+	}
+	if got, err := file.Edit(Change{Key: "b:c", Unset: true}); err == nil {
+		t.Errorf("a merged key was removed: %s", got)
+	}
+	if got, err := file.Edit(Change{Key: "a:n", Unset: true}); err == nil {
+		t.Errorf("an anchor that is in use was removed: %s", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"reflect"
 	"slices"
@@ -40,6 +41,60 @@ func (f StackFile) Header() (Header, error) {
 		return Header{}, syntaxError(f.File, f.Content, err)
 	}
 	return got, nil
+}
+
+// keyServices are the beginnings of addresses of key services that Pulumi has.
+func keyServices() []string {
+	return []string{"passphrase", "default", "awskms", "azurekeyvault", "gcpkms", "hashivault"}
+}
+
+// CheckHeader returns what is wrong with how the values of the file are encrypted, as far as its text tells.
+func (f StackFile) CheckHeader() (problems []Problem) {
+	root, err := decodeDocument(f.File, f.Content)
+	if err != nil || root == nil {
+		return nil // its reader has said so
+	}
+	header, err := f.Header()
+	if err != nil {
+		return nil
+	}
+	add := func(key, format string, args ...any) {
+		line := 0
+		if i := indexOfKey(root, key); i >= 0 {
+			line = root.Content[i].Line
+		}
+		problems = append(problems, Problem{File: f.File, Line: line, Key: key, Text: fmt.Sprintf(format, args...)})
+	}
+	service, _, isAddress := strings.Cut(header.SecretsProvider, "://")
+	isService := isAddress && service != "passphrase" && service != "default"
+	switch {
+	case header.EncryptionSalt != "" && !isSalt(header.EncryptionSalt):
+		add("encryptionsalt", "is not a salt that Pulumi wrote; it begins with v1: and has three parts")
+	case header.SecretsProvider != "" && !slices.Contains(keyServices(), service):
+		add("secretsprovider", "is %q, which is no key service that Pulumi knows; known: %s%s", header.SecretsProvider,
+			strings.Join(keyServices(), ", "), DidYouMean(service, keyServices()))
+	case header.SecretsProvider != "" && !isAddress && service != "passphrase" && service != "default":
+		add("secretsprovider", "is %q; write the address of a key, such as %s://...", header.SecretsProvider, service)
+	case isService && header.EncryptionSalt != "":
+		add("encryptionsalt", "is the salt of a passphrase, but secretsprovider names a key service; remove one of the two")
+	case header.EncryptedKey != "" && !isService:
+		add("encryptedkey", "is the key of a key service, but secretsprovider names none")
+	}
+	return problems
+}
+
+// isSalt reports whether a text has the form of a salt: v1:SALT:v1:NONCE:SEALED, in base64.
+func isSalt(text string) bool {
+	parts := strings.Split(text, ":")
+	if len(parts) != 5 || parts[0] != "v1" || parts[2] != "v1" {
+		return false
+	}
+	for _, part := range []string{parts[1], parts[3], parts[4]} {
+		if _, err := base64.StdEncoding.DecodeString(part); err != nil || part == "" {
+			return false
+		}
+	}
+	return true
 }
 
 // EditHeader sets another header and returns the new content. As with Edit, everything else

@@ -94,6 +94,8 @@ func (e *stackEditor) inlineEnd(node *yaml.Node) int {
 	case len(rest) == 0:
 	case rest[0] == '"' || rest[0] == '\'':
 		length = quotedEnd(rest)
+	case node.Kind == yaml.AliasNode:
+		length = len("*" + node.Value)
 	case rest[0] == '[' || rest[0] == '{':
 		length = flowEnd(rest)
 	case node.Kind == yaml.ScalarNode && node.Style == 0 && node.Value != "" && bytes.HasPrefix(rest, []byte(node.Value)):

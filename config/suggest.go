@@ -1,6 +1,11 @@
 package config
 
-import "strings"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Suggest returns the known word nearest to a mistyped one, the first of equally near ones, or
 // "" if none is near.
@@ -22,6 +27,23 @@ func DidYouMean(word string, known []string) string {
 		return `; did you mean "` + suggestion + `"?`
 	}
 	return ""
+}
+
+// nearest returns known words, the nearest to a word first.
+func nearest(word string, known []string) []string {
+	sorted := slices.Clone(known)
+	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(distant(word, a), distant(word, b)) })
+	return sorted
+}
+
+func distant(a, b string) int { return editDistance(strings.ToLower(a), strings.ToLower(b)) }
+
+// few lists words, and how many more there are.
+func few(words []string, most int) string {
+	if len(words) <= most+1 {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
 }
 
 // tolerance returns how many typing errors are likely in a word of this length.

@@ -22,9 +22,13 @@ func (f StackFile) Check(declared []Key) []Problem {
 	keys := newKeySet(declared)
 	var problems []Problem
 	for _, entry := range f.Entries {
-		if text := keys.check(entry); text != "" {
-			problems = append(problems, f.Problem(entry.Key, text))
+		err := keys.check(entry)
+		if err == nil || isRefusal(err) && f.Accepts(entry.Key) {
+			continue
 		}
+		problem := f.Problem(entry.Key, err.Error())
+		problem.Acceptable = isRefusal(err)
+		problems = append(problems, problem)
 	}
 	return problems
 }
@@ -131,22 +135,19 @@ func newKeySet(keys []Key) keySet {
 	return set
 }
 
-// check returns what is wrong with an entry, or "".
-func (s keySet) check(entry Entry) string {
+// check returns what is wrong with an entry.
+func (s keySet) check(entry Entry) error {
 	key, ok := s.byName[entry.Key]
 	if !ok {
-		return s.unknown(entry.Key)
+		if text := s.unknown(entry.Key); text != "" {
+			return refuse("%s", text)
+		}
+		return nil
 	}
-	if _, encrypted := entry.Value.(Ciphertext); encrypted {
-		return ""
+	if _, encrypted := entry.Value.(Ciphertext); encrypted || entry.Value == nil && !key.Required {
+		return nil
 	}
-	if entry.Value == nil && !key.Required {
-		return ""
-	}
-	if err := key.Validate(entry.Value); err != nil {
-		return err.Error()
-	}
-	return ""
+	return key.Validate(entry.Value)
 }
 
 // unknown returns what is wrong with an undeclared key, or "" if it may belong to another
@@ -157,13 +158,23 @@ func (s keySet) unknown(name string) string {
 		return s.unknownNamespace(namespace, name)
 	}
 	siblings := s.inNamespace(namespace)
-	if near := Suggest(rest, siblings); near != "" {
-		return fmt.Sprintf("is read by no project; did you mean %q?", namespace+":"+near)
+	if near := nearest(rest, siblings); len(near) > 0 && distant(rest, near[0]) <= tolerance(rest) {
+		meant := fmt.Sprintf("%q", namespace+":"+near[0])
+		for _, other := range near[1:min(3, len(near))] { // as near as the first one
+			if distant(rest, other) == distant(rest, near[0]) {
+				meant += fmt.Sprintf(" or %q", namespace+":"+other)
+			}
+		}
+		return fmt.Sprintf("is read by no project; did you mean %s?", meant)
 	}
 	if slices.Contains(s.plugins, namespace) {
 		return ""
 	}
-	return fmt.Sprintf("is read by no project; in %s there are: %s", namespace, strings.Join(siblings, ", "))
+	const most = 6
+	if len(siblings) > most+1 {
+		siblings = nearest(rest, siblings)
+	}
+	return fmt.Sprintf("is read by no project; in %s there are: %s", namespace, few(siblings, most))
 }
 
 // unknownNamespace suspects a typing error only if the near namespace has the rest of the key:

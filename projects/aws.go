@@ -92,7 +92,9 @@ func AWSEKS() model.Project {
 		Rules: append(offersOf("aws", "aws:region", "eks:instance_type", "eks:k8s_version"),
 			serviceRange, twoZones, endpointAccess, keyInRegion("eks:kms_key_arn"), addOnVersions, processor,
 			ordered("eks:min_size", "eks:max_size"), ordered("eks:min_size", "eks:desired_capacity", "eks:max_size"),
-			poolRule("eks", awsInstanceType, "architecture", "spot", "empty"), groupPrincipals, nodesNotNewer,
+			poolRule("eks", awsInstanceType, "architecture", "spot", "empty"), poolSizes("eks", "aws", awsInstanceType),
+			poolProcessors,
+			groupPrincipals, nodesNotNewer,
 		),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster; it calls `aws eks get-token`"},
@@ -207,7 +209,7 @@ func Principals(value map[string]any) (groups map[string][]string, problems []st
 	for _, group := range lists.Keys(value) {
 		var arns []string
 		e := entry{name: group, problems: &problems}
-		if !e.texts(&arns, principal)(value[group]) {
+		if !e.texts(&arns, principal).read(value[group]) {
 			e.problem("is no list of ARNs of IAM users and roles")
 		}
 		for _, arn := range arns {
@@ -241,6 +243,15 @@ func nodesNotNewer(v config.Values) []config.Finding {
 func groupPrincipals(v config.Values) []config.Finding {
 	const key = "eks:group_principals"
 	groups, problems := Principals(v.Map(key))
+	if known := v.Map("access:groups"); len(known) > 0 {
+		for group := range v.Map(key) {
+			if _, ok := known[group]; !ok {
+				problems = append(problems, fmt.Sprintf("has %q, which is no group of access:groups%s", group,
+					config.DidYouMean(group, lists.Keys(known))))
+			}
+		}
+		slices.Sort(problems)
+	}
 	for _, arn := range v.List("eks:admin_principals") {
 		if len(groups[arn]) > 0 {
 			problems = append(problems, "has "+arn+", which eks:admin_principals has, too")
@@ -296,9 +307,9 @@ func eksServiceKey() config.Key {
 
 // The forms of values that AWS takes.
 var (
-	awsRegion = &config.Form{Title: "a region such as us-east-1", Pattern: `^[a-z]{2}(-[a-z]+)+-[0-9]$`,
-		Meant: config.Group(`^([a-z]{2}(?:-[a-z]+)+-[0-9]).$`)} // us-east-1a is a zone
-	awsZone         = config.NewForm("an availability zone such as us-east-1a", `^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$`)
+	awsRegion = &config.Form{Title: "a region such as us-east-1", Pattern: `^[a-z]{2,4}(-[a-z]+)+-[0-9]$`,
+		Meant: config.Group(`^([a-z]{2,4}(?:-[a-z]+)+-[0-9]).$`)} // us-east-1a is a zone
+	awsZone         = config.NewForm("an availability zone such as us-east-1a", `^[a-z]{2,4}(-[a-z]+)+-[0-9][a-z]$`)
 	awsInstanceType = config.NewForm("an instance type such as m6i.large", `^[a-z][a-z0-9-]*\.[a-z0-9-]+$`)
 	// kmsKey is the ARN of a key: EKS and ECR take no alias.
 	kmsKey = config.NewForm("the ARN of a KMS key, arn:aws:kms:REGION:ACCOUNT:key/ID",
@@ -411,6 +422,10 @@ func roomForNodes(v config.Values) []config.Finding {
 	return nil
 }
 
+// mostRanges is how many ranges the public API server of EKS takes:
+// docs.aws.amazon.com/eks/latest/userguide/service-quotas.html.
+const mostRanges = 40
+
 // endpointAccess judges who can reach the API server of EKS.
 func endpointAccess(v config.Values) []config.Finding {
 	const public, private, ranges = "eks:endpoint_public_access", "eks:endpoint_private_access", "eks:public_access_cidrs"
@@ -425,6 +440,9 @@ func endpointAccess(v config.Values) []config.Finding {
 		if network, err := netip.ParsePrefix(text); err == nil && network.Addr().IsPrivate() {
 			return config.Wrong(ranges, "has %s, a private range, which EKS refuses: it is about the internet", text)
 		}
+	}
+	if len(allowed) > mostRanges {
+		return config.Wrong(ranges, "has %d ranges; EKS takes %d", len(allowed), mostRanges)
 	}
 	return nil
 }
@@ -468,6 +486,33 @@ func addOnVersions(v config.Values) (found []config.Finding) {
 // armType matches AWS's instance types with an ARM processor, such as t4g.large.
 var armType = regexp.MustCompile(`^(a1|[a-z]+[0-9]+g[a-z]*)\.`)
 
+// byDefault says that a value is the default: whoever reads it has not written it.
+func byDefault(v config.Values, key string) string {
+	if v.IsSet(key) {
+		return ""
+	}
+	return " by default"
+}
+
+// poolProcessors requires the processor of a pool's type to be the one that the pool names.
+func poolProcessors(v config.Values) (found []config.Finding) {
+	const key = "eks:pools"
+	pools, _ := Pools(v.Map(key), awsInstanceType, "architecture", "spot", "empty")
+	for _, pool := range pools {
+		arm := armType.MatchString(pool.Size)
+		switch {
+		case pool.Size == "":
+		case arm && pool.Architecture != "arm64":
+			found = append(found, config.Wrong(key, "%s has the size %s, which has an ARM processor; write architecture: arm64",
+				pool.Name, pool.Size)...)
+		case !arm && pool.Architecture == "arm64":
+			found = append(found, config.Wrong(key, "%s has the architecture arm64, but %s has no ARM processor", pool.Name,
+				pool.Size)...)
+		}
+	}
+	return found
+}
+
 // processor requires nodes, their image and the image of the ingress controller to have the same processor.
 func processor(v config.Values) []config.Finding {
 	const instance, image, platform = "eks:instance_type", "eks:ami_type", "kic:platform"
@@ -475,9 +520,11 @@ func processor(v config.Values) []config.Finding {
 	arm := armType.MatchString(kind)
 	switch {
 	case arm && strings.Contains(ami, "x86_64"):
-		return config.Wrong(instance, "is %s, which has an ARM processor, but %s is %s", kind, image, ami)
+		return config.Wrong(instance, "is %s, which has an ARM processor, but eks:ami_type is %s%s", kind, ami,
+			byDefault(v, image))
 	case !arm && strings.Contains(ami, "ARM_64"):
-		return config.Wrong(instance, "is %s, which has no ARM processor, but %s is %s", kind, image, ami)
+		return []config.Finding{{Key: instance, At: image, Text: fmt.Sprintf(
+			"is %s, which has no ARM processor, but eks:ami_type is %s%s", kind, ami, byDefault(v, image))}}
 	case v.Get("kic:image_origin") == nil: // no image is pushed
 		return nil
 	case arm && v.Text(platform) != "linux/arm64":

@@ -65,7 +65,7 @@ func DigitalOceanDOKS() model.Project {
 			poolsKey("doks", "c-4", ""),
 		}),
 		Rules: append(offersOf("digitalocean", "doks:region", "doks:node_size", "doks:k8s_version"), autoscaled("doks"),
-			intelPlatform, poolRule("doks", digitalOceanSize)),
+			intelPlatform, poolRule("doks", digitalOceanSize), poolSizes("doks", "digitalocean", digitalOceanSize)),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster"},
 			{Name: "cluster_name", Doc: "name of the cluster"},

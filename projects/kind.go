@@ -107,6 +107,7 @@ func KindRegistry() model.Project {
 			kindRuntimeKey(),
 			mirrorKey(),
 		},
+		Rules: []config.Rule{openRegistry},
 		Outputs: []model.Output{
 			{Name: "endpoint", Highlight: true, Doc: "registry as this machine and the nodes name it: localhost:5001"},
 			{Name: "internal_endpoint", Doc: "registry as containers on the cluster's network reach it"},
@@ -195,12 +196,26 @@ func ParseMount(text string) (mount Mount, ok bool) {
 	return mount, filepath.IsAbs(mount.Host) && strings.HasPrefix(mount.Node, "/")
 }
 
+// openRegistry doubts a registry without a login on an address that others reach.
+func openRegistry(v config.Values) []config.Finding {
+	const key = "kind:registry_address"
+	if address, err := netip.ParseAddr(v.Text(key)); err == nil && !address.IsLoopback() {
+		return config.Doubtful(key, "is %s: whoever reaches this machine can push to the registry, which has no login",
+			address)
+	}
+	return nil
+}
+
 // mirrorURLs requires web addresses in the map of registries.
 func mirrorURLs(v config.Values) (found []config.Finding) {
 	const key = "kind:registry_mirrors"
 	for host, value := range v.Map(key) {
 		if target, _ := value.(string); !config.Web.Matches(target) {
-			found = append(found, config.Wrong(key, "maps %s to %v, which is not an http or https URL", host, value)...)
+			found = append(found, config.Wrong(key, "maps %s to %s, which is not an http or https URL", host,
+				config.Show(value))...)
+		}
+		if !config.Registry.Matches(host) {
+			found = append(found, config.Wrong(key, "has %q, which is not %s", host, config.Registry.Title)...)
 		}
 	}
 	slices.SortFunc(found, func(a, b config.Finding) int { return strings.Compare(a.Text, b.Text) })

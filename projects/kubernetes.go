@@ -62,6 +62,7 @@ func IngressController() model.Project {
 		Name: "ingress-controller", Path: "kubernetes/nginx/ingress-controller",
 		Title: "Ingress Controller", Namespace: "nginx-ingress", Estimate: 90 * time.Second,
 		BeforeApplications: true,
+		AlsoNamed:          []string{"ingress", "nginxingress", "ingressnginx"},
 		Summary:            "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
 		// The address of its own release's load balancer, which stays as long as that,
 		// and the definitions in a chart of a certain version.
@@ -100,8 +101,9 @@ func IngressController() model.Project {
 func Logstore() model.Project {
 	return withCharts(model.Project{
 		Name: "logstore", Path: "kubernetes/logstore", Title: "Logstore", Namespace: "logstore", Estimate: 5 * time.Minute,
-		Summary: "OpenSearch and OpenSearch Dashboards, reachable from inside the cluster only",
-		Volumes: &model.Volumes{Key: "logstore:storage_size"},
+		AlsoNamed: []string{"opensearch", "elasticsearch", "kibana", "dashboards"},
+		Summary:   "OpenSearch and OpenSearch Dashboards, reachable from inside the cluster only",
+		Volumes:   &model.Volumes{Key: "logstore:storage_size"},
 		Keys: []config.Key{
 			storageClassKey(),
 			storageSizeKey("logstore:storage_size", "size of each node's volume"),
@@ -142,7 +144,8 @@ const (
 func LogAgent() model.Project {
 	return withCharts(model.Project{
 		Name: "logagent", Path: "kubernetes/logagent", Title: "Log Agent", Namespace: "logagent", Estimate: time.Minute,
-		Summary: "Fluent Bit on every node, shipping the logs of all containers and of the kubelet to the logstore",
+		AlsoNamed: []string{"fluentbit", "fluent"},
+		Summary:   "Fluent Bit on every node, shipping the logs of all containers and of the kubelet to the logstore",
 		Outputs: []model.Output{
 			{Name: "destination", Doc: "where the logs go"},
 			{Name: "index_prefix", Doc: "prefix of the daily indices of container logs"},
@@ -155,6 +158,7 @@ func CertManager() model.Project {
 	return withCharts(model.Project{
 		Name: "certmgr", Path: "kubernetes/certmgr", Title: "Cert Manager", Namespace: "cert-manager", Estimate: time.Minute,
 		BeforeApplications: true,
+		AlsoNamed:          []string{"certmanager", "acme", "letsencrypt"},
 		Summary:            "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
 		Keys: []config.Key{
 			{Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
@@ -164,7 +168,7 @@ func CertManager() model.Project {
 			eksZonesKey(),
 			{Name: "certmgr:acme_email", Kind: config.String, Form: config.Email, Example: "ops@example.com",
 				Doc: "address that the certificate authority writes to; needed when certmgr:issuer is acme"},
-			{Name: "certmgr:acme_server", Kind: config.String,
+			{Name: "certmgr:acme_server", Kind: config.String, Form: config.Web,
 				Default: "https://acme-v02.api.letsencrypt.org/directory",
 				Example: "https://acme-staging-v02.api.letsencrypt.org/directory",
 				Doc:     "directory of the certificate authority when certmgr:issuer is acme"},
@@ -207,8 +211,9 @@ func Prometheus() model.Project {
 	return withCharts(model.Project{
 		Name: "prometheus", Path: "kubernetes/prometheus",
 		Title: "Prometheus", Namespace: "prometheus", Estimate: 3 * time.Minute,
-		Summary: "Prometheus, Alertmanager and Grafana with dashboards, reachable from inside the cluster only",
-		Volumes: &model.Volumes{Key: "prometheus:storage_size"},
+		AlsoNamed: []string{"grafana", "alertmanager"},
+		Summary:   "Prometheus, Alertmanager and Grafana with dashboards, reachable from inside the cluster only",
+		Volumes:   &model.Volumes{Key: "prometheus:storage_size"},
 		Keys: []config.Key{
 			{Name: "prometheus:keep_crds", Kind: config.Bool, Default: false, Example: "true",
 				Doc: "leave the custom resource definitions, and so every ServiceMonitor, in the cluster after a destroy"},
@@ -240,7 +245,8 @@ func Observability() model.Project {
 	return withCharts(model.Project{
 		Name: "observability", Path: "kubernetes/observability",
 		Title: "Observability", Namespace: "observability", Estimate: 90 * time.Second,
-		Summary: "an OpenTelemetry Collector for traces, metrics and logs in OTLP",
+		AlsoNamed: []string{"opentelemetry", "otel", "otelcollector", "jaeger"},
+		Summary:   "an OpenTelemetry Collector for traces, metrics and logs in OTLP",
 		Keys: []config.Key{
 			{Name: "observability:otlp_endpoint", Kind: config.String, Form: config.Web,
 				Example: "https://otlp.example.com:4318",
@@ -260,8 +266,9 @@ func BankOfAnthos() model.Project {
 	return model.Project{
 		Name: "bank-of-anthos", Path: "kubernetes/applications/bank-of-anthos",
 		Title: "Bank of Anthos", Namespace: "bank-of-anthos", Estimate: 4 * time.Minute,
-		Summary: "a bank made of nine services and two databases, behind an Ingress with TLS",
-		Volumes: &model.Volumes{Key: "bank-of-anthos:storage_size"},
+		AlsoNamed: []string{"bank", "anthos"},
+		Summary:   "a bank made of nine services and two databases, behind an Ingress with TLS",
+		Volumes:   &model.Volumes{Key: "bank-of-anthos:storage_size"},
 		Keys: slices.Concat(
 			kubernetesKeys(),
 			[]config.Key{

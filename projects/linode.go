@@ -62,7 +62,7 @@ func LinodeLKE() model.Project {
 			poolsKey("lke", "g6-dedicated-8", ""),
 		}),
 		Rules: append(offersOf("linode", "lke:region", "lke:node_type", "lke:k8s_version"), autoscaled("lke"), intelPlatform,
-			poolRule("lke", linodeType),
+			poolRule("lke", linodeType), poolSizes("lke", "linode", linodeType), smallNodes("lke:node_type"),
 			smallestVolume(10, "logstore:storage_size", "prometheus:storage_size", "bank-of-anthos:storage_size")),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster, base64"},
@@ -107,7 +107,9 @@ func LinodeHarbor() model.Project {
 			{Name: "harbor:ssh_authorized_keys", Kind: config.List, Form: sshKey, Example: `["ssh-ed25519 AAAA... me@example.com"]`,
 				Doc: "public SSH keys that may log in as root; port 22 is closed when there are none"},
 		},
-		Rules: []config.Rule{offered("harbor:instance_type", func() offers.List { return offers.Of("linode").NodeTypes })},
+		Rules: []config.Rule{
+			offered("harbor:instance_type", func() offers.List { return offers.Of("linode").NodeTypes }), harborRoom,
+		},
 		Secrets: []model.Secret{{
 			Key: "harbor:admin_password", DataKey: "HARBOR_ADMIN_PASSWORD", Prompt: "Harbor administrator password",
 			Generate: model.AlphanumericPassword, MinLength: 8,
@@ -168,11 +170,36 @@ func harborProjectKey() config.Key {
 var (
 	linodeRegion = config.NewForm("a region such as us-ord", `^[a-z]{2}-[a-z]+(-[0-9]+)?$`)
 	linodeType   = config.NewForm("a type such as g6-standard-4", `^g[0-9]+-[a-z0-9-]+$`)
-	linodeUbuntu = config.NewForm("an image of Ubuntu 22.04 or later, such as linode/ubuntu24.04",
-		`^linode/ubuntu(2[2-9]|[3-9][0-9])\.(04|10)$`)
+	linodeUbuntu = config.NewForm("an image of Ubuntu 22.04 or later, such as linode/ubuntu24.04, or private/ID",
+		`^(linode/ubuntu(2[2-9]|[3-9][0-9])\.(04|10)|private/[0-9]+)$`)
 	// harborProjectName is what Harbor takes as the name of a project.
 	harborProjectName = config.NewForm("a name that Harbor takes: lower case, digits, and . _ - between them",
 		`^[a-z0-9]+([._-][a-z0-9]+)*$`)
+	// sshKey may have the options of a line of authorized_keys before it.
 	sshKey = config.NewForm("a public SSH key, such as ssh-ed25519 AAAA... me@example.com",
-		`^(ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+ \S+(\s.*)?$`)
+		`^([a-z-]+(="(\\.|[^"\\])*")?(,[a-z-]+(="(\\.|[^"\\])*")?)* )?`+
+			`(ssh|ecdsa|sk-ssh|sk-ecdsa)-[a-z0-9@.-]+ [A-Za-z0-9+/.]+=*(\s.*)?$`)
 )
+
+// smallTypes are the types with 1 and 2 GB of memory.
+func smallTypes() map[string]int { return map[string]int{"g6-nanode-1": 1, "g6-standard-1": 2} }
+
+// smallNodes doubts nodes that have no room for what every environment runs.
+func smallNodes(key string) config.Rule {
+	return func(v config.Values) []config.Finding {
+		if memory, small := smallTypes()[v.Text(key)]; small {
+			return config.Doubtful(key, "is %s, which has %d GB of memory: OpenSearch and Prometheus need nodes of 4 GB or more",
+				v.Text(key), memory)
+		}
+		return nil
+	}
+}
+
+// harborRoom doubts a machine on which Harbor does not run well.
+func harborRoom(v config.Values) []config.Finding {
+	const key = "harbor:instance_type"
+	if memory, small := smallTypes()[v.Text(key)]; small {
+		return config.Doubtful(key, "is %s, which has %d GB of memory; Harbor asks for 4 GB at least", v.Text(key), memory)
+	}
+	return nil
+}

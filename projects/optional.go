@@ -8,6 +8,7 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/projects/model"
+	"mara/projects/offers"
 )
 
 // Optional lists the projects that an environment has only if mara.yaml names them in `with`.
@@ -77,8 +78,9 @@ func Quotas(value map[string]any) (quotas []Quota, problems []string) {
 		if !objectName.Matches(name) || strings.HasPrefix(name, "kube-") || name == "default" {
 			e.problem("is no name for a namespace of a team")
 		}
-		e.fields(value[name], map[string]func(any) bool{
-			"cpu": e.text(&q.CPU, cpuAmount), "memory": e.text(&q.Memory, config.Storage), "pods": e.number(&q.Pods, 1, 10000),
+		e.fields(value[name], map[string]reader{
+			"cpu": e.text(&q.CPU, config.Processors), "memory": e.text(&q.Memory, config.Storage),
+			"pods": e.number(&q.Pods, 1, 10000),
 		})
 		quotas = append(quotas, q)
 	}
@@ -125,7 +127,7 @@ func Groups(value map[string]any) (groups []Group, problems []string) {
 			e.problem("is no name for a group: write small letters, digits and hyphens, and do not begin with system")
 		}
 		role := config.NewForm("admin, developer or viewer", "^("+AdminRole+"|"+DeveloperRole+"|"+ViewerRole+")$")
-		e.fields(value[name], map[string]func(any) bool{
+		e.fields(value[name], map[string]reader{
 			"role": e.text(&g.Role, role), "namespaces": e.texts(&g.Namespaces, objectName),
 		})
 		switch {
@@ -158,9 +160,10 @@ func Dashboard() model.Project {
 	return withCharts(model.Project{
 		Name: "dashboard", Path: "kubernetes/dashboard", Title: "Dashboard", Namespace: "dashboard",
 		Estimate: 45 * time.Second, Needs: "a token of each user's own to log in with; access makes accounts for that",
-		Summary: "Headlamp, reachable from inside the cluster only, with the rights of whoever logs in and none of its own",
-		Keys:    []config.Key{replicasKey("dashboard:replicas", "number of Pods", 1)},
-		Outputs: []model.Output{{Name: "command", Highlight: true, Doc: "command that makes it reachable from this machine"}},
+		AlsoNamed: []string{"headlamp"},
+		Summary:   "Headlamp, reachable from inside the cluster only, with the rights of whoever logs in and none of its own",
+		Keys:      []config.Key{replicasKey("dashboard:replicas", "number of Pods", 1)},
+		Outputs:   []model.Output{{Name: "command", Highlight: true, Doc: "command that makes it reachable from this machine"}},
 	}, namespaceKeys(), dashboardChart)
 }
 
@@ -221,9 +224,10 @@ const VeleroPlugin = "docker.io/velero/velero-plugin-for-aws:v1.14.2"
 func Backup() model.Project {
 	return withCharts(model.Project{
 		Name: "backup", Path: "kubernetes/backup", Title: "Backup", Namespace: "velero", Estimate: 90 * time.Second,
-		Needs:   "a bucket of S3 or a service like it, and a key for it",
-		Summary: "Velero: scheduled backups of objects and volumes into a bucket, encrypted",
-		Settled: []string{"kubernetes:helm:template"}, // the definitions in a chart of a certain version
+		Needs:     "a bucket of S3 or a service like it, and a key for it",
+		AlsoNamed: []string{"velero"},
+		Summary:   "Velero: scheduled backups of objects and volumes into a bucket, encrypted",
+		Settled:   []string{"kubernetes:helm:template"}, // the definitions in a chart of a certain version
 		Keys: []config.Key{
 			{Name: "backup:bucket", Kind: config.String, Form: bucketName, Required: true, Example: "acme-backups",
 				Simulated: "simulated", Doc: "bucket for the backups; it has to be there already"},
@@ -233,7 +237,7 @@ func Backup() model.Project {
 				Doc: "region of the bucket"},
 			{Name: "backup:endpoint", Kind: config.String, Form: config.Web, Example: "https://nl-ams-1.linodeobjects.com",
 				Doc: "address of the service that has the bucket; that of S3 when not set"},
-			{Name: "backup:schedule", Kind: config.String, Form: cronTime, Default: "0 3 * * *", Example: "0 */6 * * *",
+			{Name: "backup:schedule", Kind: config.String, Form: config.Cron, Default: "0 3 * * *", Example: "0 */6 * * *",
 				Doc: "when backups are made, as cron writes it, in UTC"},
 			{Name: "backup:keep_days", Kind: config.Int, Default: 30, Min: new(1), Max: new(3650), Example: "90",
 				Doc: "days after which a backup is deleted"},
@@ -250,11 +254,20 @@ func Backup() model.Project {
 				Doc: "password that encrypts the volumes in backups; it can never change, and without it nothing is " +
 					"restored: keep a copy"},
 		},
+		Rules: []config.Rule{backupRegion},
 		Outputs: []model.Output{
 			{Name: "schedule", Doc: "name of the Schedule"},
 			{Name: "location", Highlight: true, Doc: "bucket and directory of the backups"},
 		},
 	}, kubernetesKeys(), veleroChart)
+}
+
+// backupRegion doubts a region of S3 that AWS does not have.
+func backupRegion(v config.Values) []config.Finding {
+	if v.Text("backup:endpoint") != "" || !v.IsSet("backup:region") {
+		return nil
+	}
+	return offered("backup:region", func() offers.List { return offers.Of("aws").Regions })(v)
 }
 
 // ClusterAutoscaler declares what changes the number of EKS' nodes.
@@ -293,8 +306,6 @@ var (
 	bucketPrefix = config.NewForm("a directory such as acme/prod", `^[a-z0-9]([a-z0-9./_-]*[a-z0-9])?$`)
 
 	bucketName = config.NewForm("the name of a bucket", `^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	cpuAmount  = config.NewForm("an amount of processors such as 500m or 4", `^([0-9]+m|[0-9]+(\.[0-9]+)?)$`)
-	cronTime   = config.NewForm("a time as cron writes it, such as 0 3 * * *", `^\S+( \S+){4}$`)
 	envName    = config.NewForm("the name of a variable", `^[A-Z_][A-Z0-9_]*$`)
 )
 
@@ -309,40 +320,46 @@ func (e entry) problem(format string, args ...any) {
 	*e.problems = append(*e.problems, e.name+" "+fmt.Sprintf(format, args...))
 }
 
-// fields reads the fields of an entry; a function returns false for a value that it cannot read.
-func (e entry) fields(value any, known map[string]func(any) bool) {
+// reader reads a value; read returns false for a value that it does not take.
+type reader struct {
+	takes string
+	read  func(value any) bool
+}
+
+// fields reads the fields of an entry.
+func (e entry) fields(value any, known map[string]reader) {
 	fields, ok := value.(map[string]any)
 	if !ok && value != nil {
 		e.problem("is no map")
 	}
 	for _, name := range lists.Keys(fields) {
-		read, ok := known[name]
+		field, ok := known[name]
 		if !ok {
 			names := lists.Keys(known)
 			e.problem("has %s, which is not known; known: %s%s", name, strings.Join(names, ", "), config.DidYouMean(name, names))
 			continue
 		}
-		if !read(fields[name]) {
-			e.problem("has %s, which does not take the value %v", name, fields[name])
+		if !field.read(fields[name]) {
+			e.problem("has %s: %s, which is not %s", name, config.Show(fields[name]), field.takes)
 		}
 	}
 }
 
 // text reads a string of a form; numbers count as strings.
-func (e entry) text(to *string, form *config.Form) func(any) bool {
-	return func(value any) bool {
+func (e entry) text(to *string, form *config.Form) reader {
+	return reader{form.Title, func(value any) bool {
 		switch value.(type) {
 		case string, int, float64:
 			*to = fmt.Sprint(value)
 			return form.Matches(*to)
 		}
 		return false
-	}
+	}}
 }
 
 // texts reads a list of strings of a form.
-func (e entry) texts(to *[]string, form *config.Form) func(any) bool {
-	return func(value any) bool {
+func (e entry) texts(to *[]string, form *config.Form) reader {
+	return reader{"a list, each item " + form.Title, func(value any) bool {
 		items, ok := value.([]any)
 		for _, item := range items {
 			text, isText := item.(string)
@@ -350,27 +367,27 @@ func (e entry) texts(to *[]string, form *config.Form) func(any) bool {
 			*to = append(*to, text)
 		}
 		return ok
-	}
+	}}
 }
 
 // number reads a whole number.
-func (e entry) number(to *int, least, most int) func(any) bool {
-	return func(value any) bool {
+func (e entry) number(to *int, least, most int) reader {
+	return reader{fmt.Sprintf("a whole number from %d to %d", least, most), func(value any) bool {
 		if decoded, isFloat := value.(float64); isFloat && decoded == float64(int(decoded)) { // JSON has no other
 			value = int(decoded)
 		}
 		number, ok := config.Number(value)
 		*to = number
 		return ok && number >= least && number <= most
-	}
+	}}
 }
 
 // flag reads true or false.
-func (e entry) flag(to *bool) func(any) bool {
-	return func(value any) (ok bool) {
+func (e entry) flag(to *bool) reader {
+	return reader{"true or false", func(value any) (ok bool) {
 		*to, ok = value.(bool)
 		return ok
-	}
+	}}
 }
 
 // entries judges the value of a map by the function that reads its entries.

@@ -59,21 +59,21 @@ func TestMapsByName(t *testing.T) {
 			"b": fields{"min": 3, "taints": []any{"x"}}, "c": fields{"size": "m6i.large", "min": 3, "max": 2, "cuont": 1}, "d": "x",
 		}, []string{
 			"A is no name for a pool: write up to 20 small letters, digits and hyphens", "A has count, and min and max; write either",
-			"b has taints, which does not take the value [x]", "b has no size; write the type of its nodes",
+			"b has taints: [x], which is not a list, each item a taint such as dedicated=batch:NoSchedule", "b has no size; write the type of its nodes",
 			`c has cuont, which is not known; known: architecture, count, labels, max, min, size, spot, taints; did you mean "count"?`,
 			"c has min 3, which is more than max 2", "d is no map", "d has no size; write the type of its nodes",
 			"default is the name of the first pool, which has keys of its own",
 		}},
 		{"no spot on LKE", "lke:pools", fields{"a": fields{"size": "g6-standard-4", "spot": true, "min": 0, "max": 2}}, []string{
-			"a has min, which does not take the value 0",
+			"a has min: 0, which is not a whole number from 1 to 450",
 			"a has spot, which is not known; known: count, labels, max, min, size, taints",
 		}},
 		{"size of another cloud", "doks:pools", fields{"a": fields{"size": "g6_standard"}}, []string{
-			"a has size, which does not take the value g6_standard",
+			"a has size: g6_standard, which is not a size such as s-4vcpu-8gb",
 		}},
 		{"good namespaces", "guardrails:namespaces", fields{"team-a": fields{"cpu": 4, "memory": "8Gi", "pods": 20}, "team-b": nil}, nil},
 		{"bad namespaces", "guardrails:namespaces", fields{"kube-x": fields{}, "team": fields{"memory": "much"}}, []string{
-			"kube-x is no name for a namespace of a team", "team has memory, which does not take the value much",
+			"kube-x is no name for a namespace of a team", "team has memory: much, which is not a size such as 10Gi",
 		}},
 		{"good groups", "access:groups", fields{
 			"platform": fields{"role": "admin"}, "team-a": fields{"role": "developer", "namespaces": []any{"team-a"}},
@@ -82,7 +82,7 @@ func TestMapsByName(t *testing.T) {
 			"system:masters": fields{"role": "admin"}, "a": fields{"role": "developer"}, "b": fields{"role": "boss"},
 			"c": fields{"role": "viewer", "namespaces": []any{"x"}},
 		}, []string{
-			"a is a developer of no namespace; write namespaces: [NAME]", "b has role, which does not take the value boss",
+			"a is a developer of no namespace; write namespaces: [NAME]", "b has role: boss, which is not admin, developer or viewer",
 			"c has namespaces, which only a developer has",
 			"system:masters is no name for a group: write small letters, digits and hyphens, and do not begin with system",
 		}},

@@ -6,6 +6,7 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/projects/offers"
 )
 
 // Pool is a pool of nodes besides the first one of a cluster.
@@ -47,7 +48,7 @@ func Pools(value map[string]any, size *config.Form, features ...string) (pools [
 			fewest = 0
 		}
 		p.Min = -1
-		known := map[string]func(any) bool{
+		known := map[string]reader{
 			"size": e.text(&p.Size, size), "count": e.number(&p.Count, 1, 450),
 			"min": e.number(&p.Min, fewest, 450), "max": e.number(&p.Max, 1, 450),
 			"labels": e.labels(p.Labels), "taints": e.texts(&taints, taintForm),
@@ -87,8 +88,8 @@ func (p *Pool) check(e entry) {
 }
 
 // labels reads labels of nodes.
-func (e entry) labels(to map[string]string) func(any) bool {
-	return func(value any) bool {
+func (e entry) labels(to map[string]string) reader {
+	return reader{"a map of labels with texts in quotes", func(value any) bool {
 		labels, ok := value.(map[string]any)
 		for name, value := range labels {
 			text, isText := value.(string)
@@ -96,7 +97,7 @@ func (e entry) labels(to map[string]string) func(any) bool {
 			ok = ok && isText && labelName.Matches(name) && (text == "" || labelValue.Matches(text))
 		}
 		return ok
-	}
+	}}
 }
 
 // parseTaint reads KEY=VALUE:EFFECT; the value may be missing.
@@ -122,6 +123,22 @@ func poolsKey(group, size, more string) config.Key {
 		Example: "{batch: {size: " + size + ", min: 1, max: 5, labels: {role: batch}, taints: [\"role=batch:NoSchedule\"]}}",
 		Doc: "further pools of nodes by name, each with size, and count or min and max" + more +
 			", labels and taints; another size replaces the nodes of the pool"}
+}
+
+// poolSizes doubts types of nodes that the cloud did not offer on the day of its list.
+func poolSizes(group, provider string, form *config.Form) config.Rule {
+	return func(v config.Values) (found []config.Finding) {
+		key := group + ":pools"
+		pools := v.Map(key)
+		for _, name := range lists.Keys(pools) {
+			fields, _ := pools[name].(map[string]any)
+			size, _ := fields["size"].(string)
+			if text := offers.Of(provider).NodeTypes.Doubt(size); text != "" && form.Matches(size) {
+				found = append(found, config.Doubtful(key, "%s has a size that %s", name, text)...)
+			}
+		}
+		return found
+	}
 }
 
 // poolRule judges pools of nodes.

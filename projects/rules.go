@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +29,10 @@ func disjoint(first, second string) config.Rule {
 		if errA != nil || errB != nil || !a.Overlaps(b) {
 			return nil
 		}
-		return config.Wrong(second, "is %s, which overlaps %s (%s)", b, first, a)
+		if !v.IsSet(second) && v.IsSet(first) {
+			return config.Wrong(first, "is %s, which overlaps %s", a, v.WithDefault(second))
+		}
+		return config.Wrong(second, "is %s, which overlaps %s", b, v.WithDefault(first))
 	}
 }
 
@@ -41,8 +45,12 @@ func distinct(keys ...string) config.Rule {
 			if !ok || port == 0 {
 				continue
 			}
-			if other, taken := users[port]; taken {
-				return config.Wrong(key, "is %d, the port of %s", port, other)
+			other, taken := users[port]
+			switch {
+			case taken && !v.IsSet(key) && v.IsSet(other):
+				return config.Wrong(other, "is %d, the port of %s by default", port, key)
+			case taken:
+				return config.Wrong(key, "is %d, the port of %s%s", port, other, byDefault(v, other))
 			}
 			users[port] = key
 		}
@@ -160,12 +168,20 @@ func acmeIssuer(v config.Values) (found []config.Finding) {
 	if v.Text(issuer) != "acme" {
 		return nil
 	}
-	if v.Text(email) == "" {
+	public := isPublicAuthority(v.Text("certmgr:acme_server"))
+	switch domain := v.Text(email)[strings.LastIndex(v.Text(email), "@")+1:]; {
+	case domain == "":
 		found = append(found, config.Finding{Key: email, At: issuer, Text: "is not set, but certmgr:issuer is acme"})
+	case public && slices.Contains([]string{"example.com", "example.org", "example.net"}, domain):
+		found = append(found, config.Doubtful(email, "is an address at %s, which Let's Encrypt refuses", domain)...)
+	}
+	if name := v.Text("bank-of-anthos:host"); public && isLocalName(name) {
+		found = append(found, config.Doubtful("bank-of-anthos:host",
+			"is %s, a name of no domain on the internet, for which certmgr:acme_server gives no certificate", name)...)
 	}
 	host, _ := InfrastructureByName(v.Text(InfraType))
 	switch by := v.Text("certmgr:acme_dns"); {
-	case by == "" && host.Local:
+	case by == "" && host.Local && isPublicAuthority(v.Text("certmgr:acme_server")):
 		found = append(found, config.Wrong(issuer, "is acme, but an authority on the internet cannot reach a %s cluster: "+
 			"use self-signed, or set certmgr:acme_dns", host.Name)...)
 	case by == Route53 && host.Account.Region == "":
@@ -177,6 +193,35 @@ func acmeIssuer(v config.Values) (found []config.Finding) {
 			"is set, but the cluster's own cert-manager is used, which reads its tokens elsewhere")...)
 	}
 	return found
+}
+
+// isPublicAuthority reports whether an ACME server is one that has to reach a cluster from the internet. An authority
+// of one's own reaches what one's network reaches.
+func isPublicAuthority(server string) bool {
+	address, err := url.Parse(server)
+	if err != nil {
+		return false
+	}
+	for _, domain := range []string{
+		"letsencrypt.org", "zerossl.com", "buypass.com", "buypass.no", "pki.goog", "ssl.com", "sslcom.com",
+	} {
+		if address.Hostname() == domain || strings.HasSuffix(address.Hostname(), "."+domain) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLocalName reports whether a host name is in no domain of the internet.
+func isLocalName(host string) bool {
+	for _, domain := range []string{
+		".local", ".localhost", ".internal", ".lan", ".home", ".test", ".invalid", ".example",
+	} {
+		if strings.HasSuffix(host, domain) {
+			return true
+		}
+	}
+	return false
 }
 
 // retentionFits requires that what Prometheus keeps fits on its volume.
@@ -254,12 +299,14 @@ func valuesFile(v config.Values, key string) []config.Finding {
 	return nil
 }
 
-// readable requires a file of this machine to be there.
+// readable judges a file of this machine. One that is not there may be on the machine that deploys.
 func readable(key string, v config.Values) []config.Finding {
 	info, err := os.Stat(v.Text(key))
 	switch {
 	case !config.AbsolutePath.Matches(v.Text(key)): // its form has said so
 		return nil
+	case errors.Is(err, os.ErrNotExist):
+		return config.Doubtful(key, "names a file that is not on this machine: %s", v.Text(key))
 	case err != nil:
 		return config.Wrong(key, "names a file that cannot be read: %s", reasonOf(err))
 	case !info.Mode().IsRegular():

@@ -46,7 +46,8 @@ func Catalogue() *model.Catalogue {
 		WithSecrets: lists.Map(projects.WithSecrets(""), func(p model.Project) string { return p.Name }),
 		Application: model.Application{
 			Program: application.Make, Reads: projects.Kubeconfig().Name,
-			Hosts: []string{projects.IngressController().Name, projects.CertManager().Name},
+			Hosts:    []string{projects.IngressController().Name, projects.CertManager().Name},
+			HostKeys: []string{projects.BankOfAnthos().Name + ":host"},
 		},
 	}
 	for _, infrastructure := range projects.Infrastructures() {

@@ -12,7 +12,7 @@ func TestJudge(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ provider, content, want string }{
 		{"aws", "", ""},
-		{"aws", "vpc:cidr: 172.16.0.0/12", "eks:service_cidr is 172.20.0.0/16, which overlaps vpc:cidr (172.16.0.0/12)"},
+		{"aws", "vpc:cidr: 172.16.0.0/12", "vpc:cidr is 172.16.0.0/12, which overlaps eks:service_cidr (172.20.0.0/16, the default)"},
 		{"aws", "vpc:azs: [us-west-2a]\n  aws:region: us-west-2", "vpc:azs names one zone; EKS needs two at least"},
 		{"aws", "vpc:azs: [us-west-2a, eu-west-1b]\n  aws:region: us-west-2", "vpc:azs names eu-west-1b, which is not in aws:region (us-west-2)"},
 		{"aws", "vpc:azs: [us-west-2a, us-west-2b]\n  aws:region: us-west-2", ""},

@@ -162,12 +162,14 @@ func (p program) declared() fields {
 		keys["replicas"] = fields{"type": "integer", "default": p.Scale.Replicas, "description": "number of Pods"}
 	}
 	for _, variable := range p.Env {
-		keys[variable.Name.Text] = fields{
+		keys[config.VariableKey(variable.Name.Text)] = fields{
 			"type": "string", "default": variable.Text, "description": "variable of " + p.name(),
 		}
 	}
 	for _, secret := range p.Secrets {
-		keys[secret.Text] = fields{"type": "string", "secret": true, "description": "secret variable of " + p.name()}
+		keys[config.VariableKey(secret.Text)] = fields{
+			"type": "string", "secret": true, "description": "secret variable of " + p.name(),
+		}
 	}
 	return keys
 }
@@ -286,7 +288,7 @@ func (p program) namespaceLabels() fields {
 func (p program) secretData() fields {
 	data := fields{}
 	for _, secret := range p.Secrets {
-		data[secret.Text] = "${" + secret.Text + "}"
+		data[secret.Text] = "${" + config.VariableKey(secret.Text) + "}"
 	}
 	return data
 }
@@ -427,7 +429,7 @@ func (p program) base() fields {
 func (p program) env() []fields {
 	env := []fields{{"name": "PORT", "value": fmt.Sprint(p.Port)}}
 	for _, variable := range p.Env {
-		env = append(env, fields{"name": variable.Name.Text, "value": "${" + variable.Name.Text + "}"})
+		env = append(env, fields{"name": variable.Name.Text, "value": "${" + config.VariableKey(variable.Name.Text) + "}"})
 	}
 	return env
 }

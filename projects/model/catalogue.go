@@ -23,6 +23,8 @@ type Application struct {
 	Program func(config.Application) (Made, error) // makes its program; nil if there are no applications
 	Reads   string                                 // project whose outputs its program reads
 	Hosts   []string                               // projects that an application with a host needs
+	// HostKeys are keys of built-in projects whose values are hosts in the same ingress controller.
+	HostKeys []string
 }
 
 // Made is the program of an application.

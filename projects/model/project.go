@@ -16,6 +16,7 @@ type Project struct {
 	Path      string        // directory below projects/: "infrastructure/kind/cluster"; of an own project below the root
 	Title     string        // "Kind Cluster"
 	Summary   string        // one line: what it deploys
+	AlsoNamed []string      // what people call the software that it deploys, in small letters and digits
 	Namespace string        // Kubernetes namespace it deploys to; "" when it has none of its own
 	Keys      []config.Key  // configuration keys that the program reads
 	Rules     []config.Rule // over the values of several keys, or more than a key can declare

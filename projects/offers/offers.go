@@ -87,7 +87,21 @@ func (l List) Doubt(name string) string {
 	if name == "" || slices.Contains(l.Names, name) {
 		return ""
 	}
-	return fmt.Sprintf("is %q, which was not offered on %s%s", name, l.Day, config.DidYouMean(name, l.Names))
+	hint := ""
+	near := config.Suggest(name, l.Names)
+	if near != "" && withoutDigits(near) != withoutDigits(name) { // else it is a new one, and no slip
+		hint = fmt.Sprintf("; did you mean %q?", near)
+	}
+	return fmt.Sprintf("is %q, which is not in the runner's list of %s%s", name, l.Day, hint)
+}
+
+func withoutDigits(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return '0'
+		}
+		return r
+	}, name)
 }
 
 // Judge returns what is wrong with a version of Kubernetes, major.minor, or else what is doubtful; "" for neither. Only

@@ -74,7 +74,7 @@ func (s *Settings) judge() {
 	isSet := func(name string) bool { text, ok := s.lookup(name); return ok && text != "" }
 	for _, rule := range s.project.Rules {
 		for _, finding := range rule(config.Values{Get: value, IsSet: isSet}) {
-			if key, ok := s.project.Key(finding.Key); ok && !finding.Doubt {
+			if key, ok := s.project.Key(finding.Key); ok && !finding.Doubt && !s.accepts(finding.Key) {
 				s.reject(key, errors.New(finding.Text))
 			}
 		}
@@ -222,11 +222,21 @@ func (s *Settings) read(name string, kind config.Kind) any {
 		return key.Default
 	}
 	value := decode(kind, text)
-	if err := key.Validate(value); err != nil {
+	validate := key.Validate
+	if s.accepts(name) {
+		validate = key.ValidateAccepted
+	}
+	if err := validate(value); err != nil {
 		s.reject(key, err)
 		return key.Default
 	}
 	return value
+}
+
+// accepts reports whether the stack file says that the values of a key are right.
+func (s *Settings) accepts(name string) bool {
+	text, _ := s.lookup(config.AcceptKey)
+	return config.InAccepted(decode(config.List, text), name)
 }
 
 // declared finds the declaration of a key. A program that reads what its

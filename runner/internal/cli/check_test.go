@@ -27,11 +27,11 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	root := fleetRoot(t, faulty())
 	stdout, stderr, code := runFleet(t, root, "check --simulate")
-	want := `config/pulumi/Pulumi.dev.yaml:3: warning: aws:region is "us-est-1", which was not offered on 2026-08-07; did you mean "us-east-1"? (in dev)
+	want := `config/pulumi/Pulumi.dev.yaml:3: warning: aws:region is "us-est-1", which is not in the runner's list of 2026-08-07; did you mean "us-east-1"? (in dev)
 config/pulumi/Pulumi.dev.yaml:4: warning: lke:node_count is read by no project of aws; linode-lke reads it (in dev)
 config/pulumi/Pulumi.k2.yaml: warning: k2 and k1 want the same ports of this machine (443, 5001): only one of the two can run on it (in k2)
 config/pulumi/environment:2: warning: RUNNER_CUSTOM_SETTING is no variable of the runner
-config/pulumi/Pulumi.dev.yaml:5: error: logstore:heap is "4Gi", which is not a size such as 512m or 2g (in dev)
+config/pulumi/Pulumi.dev.yaml:5: error: logstore:heap is "4Gi", which is not a size such as 512m or 2g; if it is right, write  runner:accept: ["logstore:heap"] (in dev)
 config/pulumi/environment:1: error: RUNNER_PARALEL is no variable of the runner; did you mean "RUNNER_PARALLEL"?
 policies/mine.jq:1: error: there is no function foo
 prices.yaml:3: error: unknown key "prise"; did you mean "price"?

@@ -110,7 +110,7 @@ func TestConfigGet(t *testing.T) {
 func TestConfigSet(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ args, old, new string }{
-		{"set eks:k8s_version 1.30", `eks:k8s_version: "1.36"`, `eks:k8s_version: "1.30"`},
+		{"set eks:k8s_version 1.37", `eks:k8s_version: "1.36"`, `eks:k8s_version: "1.37"`},
 		{"set kubernetes:infra_type aws", "", ""},
 		{"set eks:min_size 2", "  eks:k8s_version: \"1.36\"\n", "  eks:k8s_version: \"1.36\"\n  eks:min_size: 2\n"},
 		{"set vpc:azs us-east-1a,us-east-1b", "    secure: v1:abc\n", "    secure: v1:abc\n  vpc:azs:\n    - us-east-1a\n    - us-east-1b\n"},

@@ -126,8 +126,8 @@ func TestFleetCheck(t *testing.T) {
 config/pulumi/Pulumi.test.yaml: warning: test and dev want the same ports of this machine (80, 443, 5001): only one of the two can run on it (in test)
 config/environments/dev.yaml: error: dev is in no wave of config/rollout.yaml: its labels are environment=dev,provider=kind; give it a label that a wave matches, or add a wave (in dev)
 config/environments/dev.yaml:3: error: runner.projects.skip names "logstre", which is no project of kind; did you mean "logstore"? (in dev)
-config/layers/base.yaml:4: error: logstore:storage_size is "much", which is not a size such as 10Gi (in test)
-config/layers/base.yaml:5: error: logstore:storge_size is read by no project; did you mean "logstore:storage_size"? (in 2 environments)
+config/layers/base.yaml:4: error: logstore:storage_size is "much", which is not a size such as 10Gi; if it is right, write  runner:accept: ["logstore:storage_size"] (in test)
+config/layers/base.yaml:5: error: logstore:storge_size is read by no project; did you mean "logstore:storage_size"?; if it is right, write  runner:accept: ["logstore:storge_size"] (in 2 environments)
 3 environments checked, 4 problems, 2 warnings
 `
 	if code != cmd.ExitConfig || stdout != want || stderr != "" {

@@ -82,7 +82,7 @@ func TestChangesAsJSON(t *testing.T) {
 	t.Parallel()
 	const file = `"file":"config/pulumi/Pulumi.dev.yaml"`
 	for args, want := range map[string]string{
-		"set eks:k8s_version 1.30":          `{` + file + `,"key":"eks:k8s_version","value":"1.30","was":"1.36"}`,
+		"set eks:k8s_version 1.37":          `{` + file + `,"key":"eks:k8s_version","value":"1.37","was":"1.36"}`,
 		"set vpc:azs us-east-1a,us-east-1b": `{` + file + `,"key":"vpc:azs","value":["us-east-1a","us-east-1b"],"was":null}`,
 		"unset eks:k8s_version":             `{` + file + `,"key":"eks:k8s_version","value":null,"was":"1.36"}`,
 		"unset eks:min_size":                `{` + file + `,"key":"eks:min_size","value":null,"was":null}`,

@@ -3,6 +3,7 @@ package configuration
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -13,10 +14,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/secrets"
 	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
@@ -243,14 +246,62 @@ func runSet(ctx context.Context, d cmd.Deps, o options) error {
 			return err
 		}
 	}
+	doubts, err := judge(d, o, c, config.Change{Key: name, Value: value})
+	if err != nil {
+		return err
+	}
 	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
 		return err
+	}
+	for _, doubt := range doubts {
+		if _, err := fmt.Fprintf(d.Stderr, "warning: %s\n", doubt); err != nil {
+			return err
+		}
 	}
 	summary := fmt.Sprintf("set %s to %s", name, view.Show(value))
 	if exists {
 		summary += fmt.Sprintf(" (was %s)", view.Show(entry.Value))
 	}
 	return o.showChange(d, c.File.File, value, entry.Value, summary)
+}
+
+// judge checks the configuration as `runner check` would after a change. Its error has what is wrong because of the
+// change alone, and the doubts are those about the key; both are without the line that is not written yet.
+func judge(d cmd.Deps, o options, c Configuration, change config.Change) (doubts []string, err error) {
+	before, _ := problemsWith(d, o)
+	after, found := problemsWith(d, o, change)
+	var wrong []config.Problem
+	for _, p := range after {
+		p.File, p.Line = c.File.File, 0
+		isSame := func(other config.Problem) bool { return other.Key == p.Key && other.Text == p.Text }
+		if !slices.ContainsFunc(before, isSame) && (p.Key == change.Key || strings.Contains(p.Text, change.Key)) {
+			wrong = append(wrong, p)
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, &config.Error{Problems: wrong, Next: "nothing was written"}
+	}
+	for _, doubt := range found {
+		if doubt.Key == change.Key {
+			doubts = append(doubts, doubt.Key+" "+doubt.Text)
+		}
+	}
+	return doubts, nil
+}
+
+// problemsWith returns what is wrong with the configuration after changes, and what is doubtful. It looks at files
+// alone.
+func problemsWith(d cmd.Deps, o options, changes ...config.Change) (problems, doubts []config.Problem) {
+	of := o.Options
+	of.Operation, of.Interactive = operation.Destroy, false // one that asks no cluster
+	of.Overrides = append(slices.Clone(of.Overrides), changes...)
+	s := session.New(d.Deps, of)
+	defer func() { _ = s.Close() }()
+	wrong, _ := errors.AsType[*config.Error](s.ResolveToOperate())
+	if wrong != nil {
+		problems = wrong.Problems
+	}
+	return problems, s.Doubts
 }
 
 // checkProviderChange refuses another provider while resources are deployed. Otherwise it
@@ -303,7 +354,10 @@ func (c Configuration) parse(name, text string) (any, error) {
 	}
 	key, declared := c.Key(name)
 	value, err := config.ParseFree(text)
-	if declared {
+	switch {
+	case declared && c.File.Accepts(name):
+		value, err = key.ParseAccepted(text)
+	case declared:
 		value, err = key.Parse(text)
 	}
 	if err != nil {

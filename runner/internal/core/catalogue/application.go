@@ -2,15 +2,16 @@ package catalogue
 
 import (
 	"fmt"
-	"mara/projects/model"
 	"net/netip"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"mara/config"
 	"mara/config/files"
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/layout"
 )
@@ -18,6 +19,13 @@ import (
 // applications makes a project of each application in mara.yaml.
 func (b *builder) applications() []entry {
 	names := lists.Map(b.mara.Applications, func(a config.Application) string { return a.Name.Text })
+	var hostKeys []string
+	if b.builtIn != nil {
+		hostKeys = slices.Clone(b.builtIn.Application.HostKeys)
+	}
+	for _, a := range b.mara.Applications {
+		hostKeys = append(hostKeys, a.Key("host"))
+	}
 	var entries []entry
 	for _, a := range b.mara.Applications {
 		if b.builtIn == nil || b.builtIn.Application.Program == nil {
@@ -25,6 +33,7 @@ func (b *builder) applications() []entry {
 			return nil
 		}
 		b.checkConnections(a, names)
+		b.checkPlace(a)
 		dir := layout.Of(b.root, false).Application(a.Name.Text)
 		made, err := writeApplication(a, b.builtIn.Application.Program, dir)
 		if err != nil {
@@ -49,12 +58,73 @@ func (b *builder) applications() []entry {
 			e.project.Own.Access = made.Access
 			e.project.Namespace = a.Name.Text
 			e.project.Volumes = made.Volumes
+			e.project.Keys, e.project.Rules = keysOfApplication(a, e.project.Keys), rulesOfApplication(a, hostKeys)
 			e.project.Path = "applications/" + a.Name.Text
 			e.application = true
 			entries = append(entries, e)
 		}
 	}
 	return entries
+}
+
+// keysOfApplication adds to the keys of an application what mara.yaml holds their values to.
+func keysOfApplication(a config.Application, keys []config.Key) []config.Key {
+	least, most := 1, 1000
+	for i := range keys {
+		switch key := &keys[i]; key.Name {
+		case a.Key("image"):
+			key.Form = config.Image
+		case a.Key("host"):
+			key.Form = config.Host
+		case a.Key("replicas"), a.Key("min"), a.Key("max"):
+			key.Min, key.Max = &least, &most
+		}
+	}
+	return keys
+}
+
+// rulesOfApplication judges what its values have to agree with: one another, and the hosts in hostKeys that come before
+// its own.
+func rulesOfApplication(a config.Application, hostKeys []string) []config.Rule {
+	smallest, largest, host := a.Key("min"), a.Key("max"), a.Key("host")
+	limits := func(v config.Values) []config.Finding {
+		least, hasLeast := v.Int(smallest)
+		most, hasMost := v.Int(largest)
+		if !hasLeast || !hasMost || least <= most {
+			return nil
+		}
+		return []config.Finding{{Key: largest, At: smallest, Text: fmt.Sprintf("is %d, which is less than %s", most,
+			v.WithDefault(smallest))}}
+	}
+	hosts := func(v config.Values) []config.Finding {
+		name := v.Text(host)
+		for _, key := range hostKeys {
+			if name == "" || key == host {
+				return nil // each two are compared once
+			}
+			if v.Text(key) == name {
+				return config.Wrong(host, "is %s, the host of %s; the ingress controller takes one Ingress for a host", name,
+					config.Key{Name: key}.Namespace())
+			}
+		}
+		return nil
+	}
+	latest := func(v config.Values) []config.Finding {
+		if image := v.Text(a.Key("image")); strings.HasSuffix(image, ":latest") {
+			return []config.Finding{{Key: a.Key("image"), Doubt: true,
+				Text: fmt.Sprintf("is %s, a different image from day to day; name a version", image)}}
+		}
+		return nil
+	}
+	return []config.Rule{limits, hosts, latest}
+}
+
+// checkPlace refuses names of namespaces that every cluster has.
+func (b *builder) checkPlace(a config.Application) {
+	if name := a.Name.Text; name == "default" || strings.HasPrefix(name, "kube-") {
+		b.problem(a.Name.Line, "applications.%s: every cluster has a namespace %s already, which is Kubernetes' own; "+
+			"give the application another name", name, name)
+	}
 }
 
 // checkConnections refuses connections to applications that are not in the file.

@@ -101,7 +101,7 @@ func TestWhereApplications(t *testing.T) {
 func TestApplicationsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"providers: {kind: }\napplications: {certmgr: {image: 'a:1'}}":                `mara.yaml:2: the project "certmgr" has the name of a built-in one of kind`,
+		"providers: {kind: }\napplications: {certmgr: {image: 'a:1'}}":                `mara.yaml:2: the application "certmgr" has the name of a built-in project of kind`,
 		"providers: {kind: }\napplications: {shop: {image: 'a:1', connects: shap}}":   `mara.yaml:2: applications.shop.connects names "shap", which is no application of this file; did you mean "shop"?`,
 		"providers: {kind: }\napplications: {shop: {image: 'a:1', providers: aws}}":   `mara.yaml:2: providers names "aws", which is not a provider of this file`,
 		"providers: {kind: }\napplications: {shop: {image: 'a:1', when: '.stack ='}}": `mara.yaml:2: when is not a jq expression: `,

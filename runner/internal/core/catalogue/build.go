@@ -20,10 +20,25 @@ type builder struct {
 	root     string
 	path     string // PATH of commands
 	problems []config.Problem
+	doubts   []config.Problem
 }
 
 func (b *builder) problem(line int, format string, args ...any) {
 	b.problems = append(b.problems, b.mara.Problem(line, fmt.Sprintf(format, args...)))
+}
+
+// refuse reports something that a comment at the end of the line can accept.
+func (b *builder) refuse(line int, format string, args ...any) {
+	if !b.mara.Accepts(line) {
+		b.problem(line, format+"; if it is right, end the line with  # "+config.AcceptKey, args...)
+	}
+}
+
+// doubt warns of something that may be right.
+func (b *builder) doubt(line int, format string, args ...any) {
+	if !b.mara.Accepts(line) {
+		b.doubts = append(b.doubts, b.mara.Problem(line, fmt.Sprintf(format, args...)))
+	}
 }
 
 // entry is a project of mara.yaml, with its declaration.
@@ -231,6 +246,14 @@ func (l *list) find(name string) int {
 	return slices.IndexFunc(l.steps, func(s model.Step) bool { return s.Project.Name == name })
 }
 
+// ownerOf returns the built-in project that makes a namespace.
+func (l *list) ownerOf(namespace string) (project string, ok bool) {
+	step, ok := lists.Find(l.steps, func(s model.Step) bool {
+		return s.Project.Own == nil && s.Project.Namespace == namespace
+	})
+	return step.Project.Name, ok
+}
+
 func (l *list) names() []string {
 	return lists.Map(l.steps, model.Step.Name)
 }
@@ -244,6 +267,16 @@ func (l *list) use(e entry, base []model.Step) {
 	at := l.find(name)
 	if earlier, twice := l.declared[name]; twice {
 		l.problem(e.Line, "the project %q is there twice; the first time is line %d", name, earlier.Line)
+		return
+	}
+	if at >= 0 && e.application {
+		l.problem(e.Line, "the application %q has the name of a built-in project of %s; give it another name", name,
+			l.provider)
+		return
+	}
+	if owner, taken := l.ownerOf(name); taken && e.application {
+		l.refuse(e.Line, "the application %q would be in the namespace %s, which %s of %s makes; give it another name", name,
+			name, owner, l.provider)
 		return
 	}
 	if at >= 0 && e.project.Own != nil && e.Replaces.Text != name {

@@ -22,8 +22,9 @@ const OwnProvider = "own"
 // Catalogue has the projects and providers of a root.
 type Catalogue struct {
 	Providers []model.Provider
-	Projects  []model.Project // of the providers, each once
-	File      string          // "mara.yaml"; "" when there is none
+	Projects  []model.Project  // of the providers, each once
+	File      string           // "mara.yaml"; "" when there is none
+	Doubts    []config.Problem // what may be right in it
 
 	Environments []config.Word // the complete list in mara.yaml; nil if it has none
 	Home         config.Value  // the backend that mara.yaml names; not set without one
@@ -56,6 +57,7 @@ func Load(builtIn *model.Catalogue, root, path string) (Catalogue, error) {
 func LoadMara(builtIn *model.Catalogue, mara config.Mara, root, path string) (Catalogue, error) {
 	b := &builder{builtIn: builtIn, mara: mara, root: root, path: path}
 	c := b.build()
+	c.Doubts = append(mara.Doubts, b.doubts...)
 	if len(b.problems) > 0 {
 		return Catalogue{}, &config.Error{Problems: b.problems}
 	}

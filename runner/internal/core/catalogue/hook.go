@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 	"github.com/itchyny/gojq"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/operation"
@@ -55,11 +58,39 @@ func (b *builder) hook(d config.MaraHook, dir string, ofProject bool) (model.Hoo
 	if slices.ContainsFunc(model.BuiltInHooks(), func(other model.Hook) bool { return other.Name == h.Name }) {
 		b.problem(d.Line, "the hook %q has the name of one that the runner has; give it another name", h.Name)
 	}
-	if _, err := process.Find(d.Run[0], dir, b.path); err != nil {
+	found, err := process.Find(d.Run[0], dir, b.path)
+	if err != nil {
 		b.problem(d.RunLine, "the hook %s cannot be run: %v", h.Name, err)
+	} else if wrong := wrongScript(found); wrong != "" && strings.Contains(d.Run[0], "/") {
+		b.problem(d.RunLine, "the hook %s cannot be run: %s %s", h.Name, d.Run[0], wrong)
 	}
 	return h, true
 }
+
+// wrongScript returns why the system would not run an executable file that is a text; "" for a program.
+func wrongScript(name string) string {
+	file, _, err := files.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }()
+	start := make([]byte, 256)
+	n, _ := file.Read(start) // an empty file has no first line
+	first, _, _ := strings.Cut(string(start[:n]), "\n")
+	switch {
+	case runtime.GOOS == "windows":
+		return ""
+	case strings.HasPrefix(first, "#!") && strings.HasSuffix(first, "\r"):
+		return "has lines that end as on Windows (CRLF), and the system looks for an interpreter of that name: " +
+			"`sed -i 's/\\r$//' FILE` mends it"
+	case isText(start[:n]) && !strings.HasPrefix(first, "#!"):
+		return "has no line such as #!/bin/sh at its beginning, which says what runs it"
+	}
+	return ""
+}
+
+// isText reports whether the beginning of a file is text: programs have zeros in theirs.
+func isText(start []byte) bool { return !slices.Contains(start, 0) }
 
 // operations returns the operations of a hook, by default up.
 func (b *builder) operations(words []config.Word) []operation.Operation {
@@ -174,6 +205,17 @@ func evaluate(text string, input any) (bool, error) {
 		}
 		return false, errors.New(strings.TrimSpace(value.Error()))
 	default:
-		return false, fmt.Errorf("it gives %v, and must give true or false: compare it, as in `%s == \"...\"`", value, text)
+		return false, fmt.Errorf("it gives %s, and must give true or false: %s", config.Show(value), comparison(text))
 	}
+}
+
+// assigned matches a condition that assigns where it should compare.
+var assigned = regexp.MustCompile(`[^=!<>|+*/%-]=[^=]`)
+
+// comparison says how a condition compares.
+func comparison(text string) string {
+	if assigned.MatchString(" " + text) {
+		return "= assigns a value, and == compares"
+	}
+	return fmt.Sprintf("compare it, as in `%s == \"...\"`", text)
 }

@@ -4,16 +4,10 @@
 package contract
 
 import (
-	"errors"
-	"io/fs"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
-
-	"mara/config/files"
 )
 
 // Place is a line of a file, as messages show it.
@@ -44,7 +38,6 @@ type Read struct {
 
 const (
 	runtimeYAML   = "yaml"
-	manifest      = "Pulumi.yaml"
 	referenceType = "pulumi:pulumi:StackReference"
 )
 
@@ -52,49 +45,11 @@ const (
 // messages. ok is false if it is not in Pulumi YAML, if a compiler generates it, or if it
 // cannot be read; the language host reports such errors.
 func ReadProgram(dir, shown string) (program Program, ok bool) {
-	description, err := readDocument(filepath.Join(dir, manifest))
-	if err != nil {
+	source, err := ReadSource(dir, shown)
+	if err != nil || source.Root == nil {
 		return Program{}, false
 	}
-	runtime := description["runtime"]
-	if runtime == nil || runtime.Value != runtimeYAML && entry(runtime, "name") != runtimeYAML ||
-		valueOf(valueOf(runtime, "options"), "compiler") != nil {
-		return Program{}, false
-	}
-	if main := description["main"]; main != nil && main.Value != "" {
-		dir, shown = filepath.Join(dir, filepath.FromSlash(main.Value)), path.Join(shown, main.Value)
-	}
-	for _, name := range []string{"Main.json", "Main.yaml", manifest} { // Pulumi's order
-		document, err := readDocument(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return Program{}, false
-		}
-		return newProgram(document, path.Join(shown, name)), true
-	}
-	return Program{}, false
-}
-
-// readDocument reads the sections of a YAML or JSON file, each with the line of its key.
-func readDocument(file string) (map[string]*yaml.Node, error) {
-	content, err := files.Read(file, files.Text)
-	if err != nil {
-		return nil, err
-	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(content, &root); err != nil {
-		return nil, err
-	}
-	sections := map[string]*yaml.Node{}
-	for _, document := range root.Content {
-		for key, value := range pairs(document) {
-			sections[key.Value] = value
-			value.Line = key.Line
-		}
-	}
-	return sections, nil
+	return newProgram(source.sections(), source.File), true
 }
 
 // newProgram finds the exports and reads of a program.

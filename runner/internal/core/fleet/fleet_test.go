@@ -106,22 +106,53 @@ func TestWrongRollouts(t *testing.T) {
 			"config/rollout.yaml:2: certificates must be valid or any"},
 		{"within", "waves:\n  - {name: a, match: stage, gates: [{run: x, within: 1m}]}\n",
 			"config/rollout.yaml:2: gates has within or certificates, which only answers has"},
+		{"a script that is not there", "waves:\n  - {name: a, match: stage, gates: [{run: ./x.sh --now}]}\n", "config/rollout.yaml:2: gates run ./x.sh, and there is no such file below the root"},
+		{"a script that is not there, as a list", "waves:\n  - {name: a, match: stage, gates: [{run: [./x.sh, --now]}]}\n", "config/rollout.yaml:2: gates run ./x.sh, and there is no such file below the root"},
 		{"no YAML", "waves: [\n", "config/rollout.yaml: is not valid YAML: line 1: did not find expected node content"},
 		{"no map", "- a\n", "config/rollout.yaml:1: must be a map"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := read(t, test.in, some())
+			r, err := read(t, test.in, some())
 			if err == nil || err.Error() != test.want {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
+			for _, e := range some() { // asked by those who look at a fleet whose waves are broken
+				if _, err := r.WaveOf(e); err != nil {
+					t.Errorf("an echo: %v", err)
+				}
+			}
+			r.Before(some(), some())
 		})
 	}
 }
 
+// FuzzRollout: whatever is in the file, those who look at the fleet can ask for its waves.
+func FuzzRollout(f *testing.F) {
+	for _, seed := range []string{
+		waves, "", "waves:", "waves:\n- {name: all, match: {stage: test}, soak: 30}\n", "waves: [{name: a, match: {a: [b]}, gates: [drif]}]",
+		"promotion: {by: region}\nwaves:\n- {name: a, match: 'x in (', after: [a]}\n- {name: a, parallel: 200%}\n", "waves: &w [*w]", "a: {b", "waves: [null]",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		all := some()
+		r, err := read(t, text, all)
+		for _, e := range all {
+			if _, waveErr := r.WaveOf(e); err != nil && waveErr != nil {
+				t.Errorf("an echo of %v: %v", err, waveErr)
+			}
+		}
+		r.Before(all[2:], all)
+		if _, planErr := NewPlan(all, r, true); err == nil && planErr != nil && !strings.Contains(planErr.Error(), "is in no wave") {
+			t.Error(planErr)
+		}
+	})
+}
+
 const waves = `waves:
   - {name: test, match: {stage: test}}
-  - {name: canary, match: {wave: canary}, soak: 1m, gates: [drift, {answers: "*/url", within: 5m, certificates: any}, {answers: }, {run: ./smoke.sh}, {ask: "Go on?"}]}
+  - {name: canary, match: {wave: canary}, soak: 1m, gates: [drift, {answers: "*/url", within: 5m, certificates: any}, {answers: }, {run: smoke.sh}, {ask: "Go on?"}]}
   - {name: prod, match: "stage=prod,wave!=canary", parallel: 50%, maxFailures: 1}
 `
 

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +33,8 @@ type Rollout struct {
 	// PromotionBy is a label: an environment needs only those environments of earlier waves that have the same value
 	// of it; "" for all of them.
 	PromotionBy string
+
+	partial bool // some of the file could not be read: an environment without a wave may have one
 }
 
 // Wave is a group of environments that a change reaches together.
@@ -78,9 +82,10 @@ func (s Share) AtMost(total int) int {
 // Gate is what has to hold after a wave.
 type Gate struct {
 	Kind     GateKind
-	Command  string // of a Run gate, for a shell
-	Simulate bool   // it is run in simulations as well
-	Text     string // of an Ask gate: the question
+	Command  string   // of a Run gate, for a shell
+	Words    []string // of a Run gate: the command and its arguments, which no shell reads
+	Simulate bool     // it is run in simulations as well
+	Text     string   // of an Ask gate: the question
 	// Of an Answers gate: the outputs to ask, as patterns of PROJECT/OUTPUT, none for all that look like an
 	// address; how long it waits, 0 for the default; and whether it accepts every certificate.
 	Outputs        []string
@@ -106,7 +111,7 @@ func GateKinds() []GateKind { return []GateKind{DriftGate, AnswersGate, RunGate,
 func (g Gate) String() string {
 	switch g.Kind {
 	case RunGate:
-		return g.Command
+		return cmp.Or(g.Command, strings.Join(g.Words, " "))
 	case AskGate:
 		return "a question"
 	}
@@ -117,33 +122,50 @@ func (g Gate) String() string {
 // environments there are. Without the file there are no waves. With an error it
 // returns the waves that it can tell, for those who look.
 func ReadRollout(root string, all []Environment) (Rollout, error) {
+	if err := misnamed(root); err != nil {
+		return Rollout{partial: true}, err
+	}
 	content, err := files.Read(filepath.Join(root, RolloutFile), files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Rollout{}, misnamed(root)
+		return Rollout{}, nil
 	}
 	if err != nil {
 		return Rollout{}, &config.Error{Problems: []config.Problem{{File: RolloutFile, Text: err.Error()}}}
 	}
-	d := rolloutDecoder{}
+	d := rolloutDecoder{root: root}
 	r := d.decode(content)
 	if len(d.problems) == 0 {
 		d.check(&r, all)
 	}
+	if r.partial = len(d.problems) > 0; r.partial {
+		selectReadable(r.Waves)
+	}
 	return r, config.WithProblems(nil, d.problems)
+}
+
+// selectReadable makes waves that were not checked match what their labels say.
+func selectReadable(waves []Wave) {
+	for i := range waves {
+		w := &waves[i]
+		if selector, err := labels.Parse(w.Match); w.selector == nil && w.Match != "" && err == nil {
+			w.selector = selector
+		}
+	}
 }
 
 // misnamed returns an error if the file is there by a name that is not read.
 func misnamed(root string) error {
-	other := strings.TrimSuffix(RolloutFile, ".yaml") + ".yml"
-	if _, err := os.Stat(filepath.Join(root, other)); err != nil {
-		return nil
+	const elsewhere = "rollout.yaml" // at the root
+	problems := config.Unread(root, []string{RolloutFile})
+	if _, err := os.Stat(filepath.Join(root, elsewhere)); err == nil {
+		problems = append(problems, config.Problem{File: elsewhere, Text: "is not read there; move it to " + RolloutFile})
 	}
-	return &config.Error{Problems: []config.Problem{{File: other, Text: "is not read, because its name ends in .yml; " +
-		"rename it to " + RolloutFile}}}
+	return config.WithProblems(nil, problems)
 }
 
 // rolloutDecoder collects what is wrong with the file.
 type rolloutDecoder struct {
+	root          string
 	problems      []config.Problem
 	promotionLine int
 }
@@ -307,11 +329,22 @@ func (d *rolloutDecoder) gate(node *yaml.Node) (g Gate) {
 	var kinds []string
 	kind := func(k GateKind) { kinds, g.Kind = append(kinds, string(k)), k }
 	d.fields("gates", node, map[string]func(*yaml.Node){
-		"run":      func(n *yaml.Node) { kind(RunGate); g.Command = n.Value },
-		"simulate": func(n *yaml.Node) { g.Simulate = n.Value == "true" },
-		"ask":      func(n *yaml.Node) { kind(AskGate); g.Text = n.Value },
-		"answers":  func(n *yaml.Node) { kind(AnswersGate); g.Outputs = d.patterns(n) },
-		"within":   func(n *yaml.Node) { g.Within = d.duration("within", n) },
+		"run": func(n *yaml.Node) {
+			if kind(RunGate); n.Kind == yaml.SequenceNode {
+				g.Words = d.words("run", n)
+			} else {
+				g.Command = n.Value
+			}
+			d.script(n.Line, g)
+		},
+		"simulate": func(n *yaml.Node) {
+			if g.Simulate = n.Value == "true"; !g.Simulate && n.Value != "false" {
+				d.problem(n.Line, "simulate", "must be true or false")
+			}
+		},
+		"ask":     func(n *yaml.Node) { kind(AskGate); g.Text = n.Value },
+		"answers": func(n *yaml.Node) { kind(AnswersGate); g.Outputs = d.patterns(n) },
+		"within":  func(n *yaml.Node) { g.Within = d.duration("within", n) },
 		"certificates": func(n *yaml.Node) {
 			if g.AnyCertificate = n.Value == "any"; !g.AnyCertificate && n.Value != "valid" {
 				d.problem(n.Line, "certificates", "must be valid or any")
@@ -321,12 +354,35 @@ func (d *rolloutDecoder) gate(node *yaml.Node) (g Gate) {
 	switch {
 	case len(kinds) > 1:
 		d.problem(node.Line, "gates", "has a map with %s: write one gate for each", strings.Join(kinds, " and "))
-	case g.Kind == RunGate && g.Command == "", g.Kind == AskGate && g.Text == "", g.Kind == "":
+	case g.Kind == RunGate && g.String() == "", g.Kind == AskGate && g.Text == "", g.Kind == "":
 		d.problem(node.Line, "gates", "has a map without a command, a question or outputs; there are: %s", gateForms)
 	case g.Kind != AnswersGate && (g.Within > 0 || g.AnyCertificate):
 		d.problem(node.Line, "gates", "has within or certificates, which only answers has")
 	}
 	return g
+}
+
+// script reports a command of the root that is not there: a rollout would hear of it when the wave is deployed.
+func (d *rolloutDecoder) script(line int, g Gate) {
+	words := g.Words
+	if words == nil {
+		words = strings.Fields(g.Command)
+	}
+	if len(words) == 0 || !strings.HasPrefix(words[0], "./") && !strings.HasPrefix(words[0], "../") {
+		return
+	}
+	name := words[0]
+	if strings.ContainsAny(name, "$`\"'();&|<>*?[") {
+		return // a shell reads it
+	}
+	switch info, err := os.Stat(filepath.Join(d.root, filepath.FromSlash(name))); {
+	case err != nil:
+		d.problem(line, "gates", "run %s, and there is no such file below the root", name)
+	case info.IsDir():
+		d.problem(line, "gates", "run %s, which is a directory", name)
+	case info.Mode()&0o111 == 0 && runtime.GOOS != "windows":
+		d.problem(line, "gates", "run %s, which is not executable: `chmod +x %s`", name, name)
+	}
 }
 
 // patterns reads the outputs that a gate asks.
@@ -386,20 +442,23 @@ func (d *rolloutDecoder) checkOverlap(waves []Wave, all []Environment) {
 	}
 }
 
-func (w Wave) matches(e Environment) bool { return w.selector.Matches(labels.Set(e.Labels)) }
+func (w Wave) matches(e Environment) bool {
+	return w.selector != nil && w.selector.Matches(labels.Set(e.Labels))
+}
 
 func (w Wave) members(all []Environment) []Environment {
 	return slices.DeleteFunc(slices.Clone(all), func(e Environment) bool { return !w.matches(e) })
 }
 
-// WaveOf returns the wave of an environment; "" without waves.
+// WaveOf returns the wave of an environment; "" without waves. That an environment is in no wave is an error, unless
+// the waves could not all be read: then only that is worth an error.
 func (r Rollout) WaveOf(e Environment) (Wave, error) {
 	for _, w := range r.Waves {
 		if w.matches(e) {
 			return w, nil
 		}
 	}
-	if len(r.Waves) == 0 {
+	if len(r.Waves) == 0 || r.partial {
 		return Wave{}, nil
 	}
 	return Wave{}, &config.Error{

@@ -174,9 +174,47 @@ func (r *reader) describe(d *config.Description, values map[string]esc.Value) {
 			r.wrong(v, "values."+name, "is not used here; variables belong into %s", config.EnvironmentFile)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		r.misplaced(name, values)
+	}
 	d.Entries = r.entries(values["pulumiConfig"])
 	r.runner(d, values["runner"])
 	slices.SortFunc(d.Entries, func(a, b config.Entry) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// misplaced reports values that look as if they were for Pulumi, or for the runner, but are in a place that neither
+// reads.
+func (r *reader) misplaced(name string, values map[string]esc.Value) {
+	const section = "pulumiConfig"
+	inner, isMap := values[name].Value.(map[string]esc.Value)
+	hasKeys := isMap && slices.ContainsFunc(slices.Collect(maps.Keys(inner)), isKey)
+	switch known := []string{section, "environmentVariables", "files", "runner"}; {
+	case slices.Contains(known, name), r.isReferenced(name):
+	case isKey(name):
+		r.wrong(values[name], "values."+name, "is read by nobody there; write it below values.%s", section)
+	case config.DidYouMean(name, known) != "":
+		r.wrong(values[name], "values."+name, "is read by nobody%s", config.DidYouMean(name, known))
+	case hasKeys:
+		r.wrong(values[name], "values."+name, "has configuration keys, and is read by nobody; did you mean %q?", section)
+	case name == config.InfraType, name == "labels", name == "provider", name == "ttl", name == "protected":
+		r.wrong(values[name], "values."+name, "is read by nobody there; write it below values.runner")
+	}
+}
+
+// isReferenced reports whether a value stands for others, in one of the files.
+func (r *reader) isReferenced(name string) bool {
+	for _, source := range r.sources {
+		if strings.Contains(string(source), "${"+name) || strings.Contains(string(source), "${[") {
+			return true
+		}
+	}
+	return false
+}
+
+// isKey reports whether a name is written as a configuration key is.
+func isKey(name string) bool {
+	namespace, rest, ok := strings.Cut(name, ":")
+	return ok && namespace != "" && rest != "" && !strings.ContainsAny(name, " /")
 }
 
 // runner reads values.runner.

@@ -143,6 +143,7 @@ func ownKeys() []config.Key {
 			"delete what holds data in it, only after its name was typed"},
 		{Name: config.TTLKey, Kind: config.String, Form: config.Duration, Example: "8h", Doc: "how long this environment " +
 			"is meant to live"},
+		config.AcceptDeclaration(),
 		{Name: config.UseContextKey, Kind: config.Bool, Default: false, Doc: "make the context of this environment's " +
 			"cluster the current one of kubectl; without it that happens only where none is current"},
 	}

@@ -153,7 +153,9 @@ func (c Values) planned() []config.Key {
 	if err != nil {
 		return c.Declared
 	}
-	read := map[string]bool{config.ProtectKey: true, config.TTLKey: true, config.UseContextKey: true}
+	read := map[string]bool{
+		config.ProtectKey: true, config.TTLKey: true, config.UseContextKey: true, config.AcceptKey: true,
+	}
 	for _, step := range provider.Steps {
 		for _, key := range step.Project.Keys {
 			read[key.Name] = true

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/config"
 	"mara/config/lists"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/query"
@@ -119,7 +120,7 @@ func Load(root string) (Set, error) {
 
 func load(root string) (Set, error) {
 	var set Set
-	var errs []error
+	errs := unread(root)
 	files, err := query.Files(filepath.Join(root, Directory), shipped, "rules")
 	errs = append(errs, err)
 	for _, file := range files {
@@ -139,6 +140,18 @@ func load(root string) (Set, error) {
 		}
 	}
 	return set, errors.Join(errs...)
+}
+
+// unread returns errors about rules and settings that would not apply because their files have other names.
+func unread(root string) (errs []error) {
+	if root == "" {
+		return nil
+	}
+	problems := config.Unread(root, []string{Directory + "/", SettingsFile}, ".jq", ".yaml", ".yml")
+	for _, p := range append(problems, config.UnreadIn(root, Directory, ".jq")...) {
+		errs = append(errs, errors.New(p.String()))
+	}
+	return errs
 }
 
 func (s Set) names() []string { return lists.Map(s.Rules, func(r Rule) string { return r.Name }) }

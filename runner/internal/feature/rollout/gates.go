@@ -87,11 +87,15 @@ func (r *rollout) runGate(ctx context.Context, w fleet.Wave, gate fleet.Gate, em
 		Stack: fleet.PlanName, Root: r.Root, Directory: r.Directory(), Simulated: r.Simulation.On,
 		Env: r.Sources.File.Merge(r.Sources.Process), Masker: r.masker, Log: slog.New(slog.DiscardHandler),
 	}
+	command := gate.Words
+	if gate.Command != "" {
+		command = []string{"sh", "-c", gate.Command}
+	}
 	h.Provider.Name = fleet.PlanName
 	h.Env["MARA_WAVE"], h.Env["MARA_ENVIRONMENTS"] = w.Name, strings.Join(r.members(w), " ")
 	return h.Hook(r.Operation)(ctx, executor.HookCall{
 		Hook: model.Hook{
-			Name: w.Name, Command: []string{"sh", "-c", gate.Command}, Dir: r.Root, Simulate: gate.Simulate,
+			Name: w.Name, Command: command, Dir: r.Root, Simulate: gate.Simulate,
 			On: model.OnSuccess,
 		},
 	}, emit)

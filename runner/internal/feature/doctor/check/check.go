@@ -167,6 +167,12 @@ func checkEnvironment(
 	checked.Name = e.Stack
 	in := []string{e.Stack}
 	found.addError(Configuration, in, s.ResolveToOperate())
+	found.namesFile(e.File)
+	for _, file := range []config.StackFile{s.Settings.Config.Own(), s.Settings.Secrets} {
+		for _, problem := range file.CheckHeader() {
+			found.add(Finding{Problem: problem, Kind: Configuration, Environments: in})
+		}
+	}
 	for _, doubt := range s.Doubts {
 		found.add(Finding{Problem: doubt, Kind: Configuration, Doubt: true, Environments: in})
 	}
@@ -179,6 +185,7 @@ func checkEnvironment(
 			}
 		}
 	}
+	found.add(programs(s)...)
 	if len(s.Plan.Steps) > 0 {
 		missing, err := MissingOutputs(ctx, s)
 		if err != nil {
@@ -215,6 +222,16 @@ func (l *list) add(findings ...Finding) {
 			if !slices.Contains(l.all[at].Environments, e) {
 				l.all[at].Environments = append(l.all[at].Environments, e)
 			}
+		}
+	}
+}
+
+// namesFile gives the file of an environment to problems that name the flag with which commands say the same: a check
+// has no such flag.
+func (l *list) namesFile(file string) {
+	for i := range l.all {
+		if text, isFlag := strings.CutPrefix(l.all[i].Text, "--provider: "); isFlag && l.all[i].File == "" {
+			l.all[i].File, l.all[i].Text = file, text+"; write  "+config.InfraType+": NAME  below config"
 		}
 	}
 }
@@ -276,7 +293,7 @@ func (f Finding) Level() string {
 
 // Message returns the finding without its place, with the environments in which it was found.
 func (f Finding) Message() string {
-	text := config.Problem{Key: f.Key, Text: f.Text}.String()
+	text := config.Problem{Key: f.Key, Text: f.Text}.String() + f.HowToAccept()
 	switch n := len(f.Environments); n {
 	case 0:
 		return text

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -35,9 +36,106 @@ func Root(ctx context.Context, d session.Deps, o session.Options, broken error) 
 func WithoutGuards(ctx context.Context, d session.Deps, o session.Options) []Finding {
 	found := list{root: o.Root}
 	found.add(variables(d, o)...)
+	found.add(unread(o)...)
+	found.add(mistyped(o)...)
+	for _, doubt := range o.Known().Doubts {
+		found.add(Finding{Problem: doubt, Kind: Projects, Doubt: true})
+	}
 	found.addError(Queries, nil, queries(o.Root))
 	found.add(inGit(ctx, o)...)
 	return found.all
+}
+
+// mistyped doubts variables whose names are nearly those of Pulumi or a cloud, and refuses values that the keys for
+// which they stand do not take.
+func mistyped(o session.Options) (found []Finding) {
+	known := []string{
+		"PULUMI_STACK", "PULUMI_BACKEND_URL", "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE",
+		"PULUMI_ACCESS_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION",
+		"LINODE_TOKEN", "DIGITALOCEAN_TOKEN", "KUBECONFIG",
+	}
+	keys := o.DeclaredKeys()
+	for _, v := range o.Sources.File.Variables() {
+		problem := config.Problem{File: config.EnvironmentFile, Line: v.Line, Key: v.Name}
+		if meant := config.Suggest(v.Name, known); meant != "" && !slices.Contains(known, v.Name) &&
+			!strings.HasPrefix(v.Name, "PULUMI_CONFIG_PASSPHRASE_") {
+			problem.Text = fmt.Sprintf("is read by nobody here; did you mean %q?", meant)
+			found = append(found, Finding{Problem: problem, Kind: Variables, Doubt: true})
+		}
+		key, ok := lists.Find(keys, func(k config.Key) bool { return slices.Contains(k.Variables, v.Name) })
+		if !ok || v.Value == "" || key.Kind != config.String {
+			continue
+		}
+		if err := key.Validate(v.Value); err != nil {
+			problem.Text = err.Error()
+			found = append(found, Finding{Problem: problem, Kind: Variables})
+		}
+	}
+	return found
+}
+
+// unread finds files that nobody reads because of their names or places.
+func unread(o session.Options) (found []Finding) {
+	kinds := []struct {
+		kind     Kind
+		problems []config.Problem
+	}{
+		{Projects, config.Unread(o.Root, []string{config.MaraFile})},
+		{Queries, append(config.Unread(o.Root, []string{query.Directory + "/"}, ".jq"),
+			config.UnreadIn(o.Root, query.Directory, ".jq")...)},
+		{Configuration, config.Unread(o.Root, []string{config.EnvironmentsDir + "/", config.LayersDir + "/"}, ".yaml",
+			".yml")},
+		{Variables, config.Unread(o.Root, []string{config.EnvironmentFile})},
+		{Configuration, elsewhere(o.Root)},
+	}
+	for _, of := range kinds {
+		for _, problem := range of.problems {
+			found = append(found, Finding{Problem: problem, Kind: of.kind})
+		}
+	}
+	return found
+}
+
+// elsewhere finds files that are read, but in another directory.
+func elsewhere(root string) (problems []config.Problem) {
+	isThere := func(name string) bool {
+		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
+		return err == nil && !info.IsDir()
+	}
+	moves := [][2]string{
+		{"config/" + config.MaraFile, config.MaraFile}, {config.Directory + "/" + config.MaraFile, config.MaraFile},
+		{"config/prices.yaml", "prices.yaml"}, {"config/policies.yaml", policy.SettingsFile},
+		{"policies.yaml", policy.SettingsFile},
+		{"config/environment", config.EnvironmentFile}, {config.Directory + "/.env", config.EnvironmentFile},
+		{"environment", config.EnvironmentFile}, {config.Directory + "/env", config.EnvironmentFile},
+		{config.Directory + "/environment.env", config.EnvironmentFile},
+	}
+	ofRoot, _ := filepath.Glob(filepath.Join(root, "Pulumi.*.yaml")) // the pattern is valid
+	ofConfig, _ := filepath.Glob(filepath.Join(root, "config", "Pulumi.*.yaml"))
+	for _, file := range slices.Concat(ofRoot, ofConfig) {
+		name, err := filepath.Rel(root, file)
+		if err != nil || isThere(path.Join(path.Dir(filepath.ToSlash(name)), config.ManifestFile)) { // the files of a project
+			continue
+		}
+		moves = append(moves, [2]string{filepath.ToSlash(name), config.Directory + "/" + filepath.Base(file)})
+	}
+	for _, move := range moves {
+		if isThere(move[0]) {
+			problems = append(problems, config.Problem{File: move[0], Text: "is not read there; move it to " + move[1]})
+		}
+	}
+	if name := config.Directory + "/" + config.ManifestFile; isThere(name) {
+		problems = append(problems, config.Problem{File: name,
+			Text: "describes a project, and no project is here; the stack files here are named Pulumi.ENVIRONMENT.yaml"})
+	}
+	entries, _ := os.ReadDir(filepath.Join(root, filepath.FromSlash(config.Directory)))
+	for _, entry := range entries {
+		if entry.IsDir() && strings.HasPrefix(entry.Name(), "Pulumi.") {
+			problems = append(problems, config.Problem{File: config.Directory + "/" + entry.Name(),
+				Text: "is a directory, not a stack file"})
+		}
+	}
+	return problems
 }
 
 // variables judges the names in the environment file that look like variables of the runner.

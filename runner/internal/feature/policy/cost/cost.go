@@ -73,6 +73,9 @@ func Load(root string) (Sheet, error) {
 	if err != nil || root == "" {
 		return sheet, err
 	}
+	if unread := config.Unread(root, []string{File}); len(unread) > 0 {
+		return sheet, errors.New(unread[0].String())
+	}
 	path := filepath.Join(root, File)
 	content, err := files.Read(path, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,32 +1,22 @@
 package simulated
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"mara/config"
-	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model"
+	"mara/runner/internal/core/contract"
 	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/machine/failure"
-)
-
-// tokenPattern matches the type of a resource, or the name of a function.
-const tokenPattern = `([a-z][a-z0-9-]*(?::[A-Za-z][\w./-]*){1,2})`
-
-var (
-	// resourceType is the type of a resource in a program in YAML.
-	resourceType = regexp.MustCompile(`^\s*type:\s*["']?` + tokenPattern + `["']?\s*(?:#.*)?$`)
-	// calledFunction is a function that a program in YAML calls, in either way to write it.
-	calledFunction = regexp.MustCompile(`(?:\bfn::|(?:^|[\s{,])["']?[fF]unction["']?:\s*["']?)` + tokenPattern)
 )
 
 // A schema lists tokens by their kind.
@@ -43,7 +33,7 @@ func kindNames() map[string]string {
 // checkTypes returns an error for programs in YAML with resource types and functions that no schema has. Pulumi's
 // own error would call them unknown, as if the user had misspelled them.
 func checkTypes(projects []model.Project, packages []simulate.Package) error {
-	var problems []string
+	var problems, components []string
 	lacking := map[string]bool{}
 	known := map[[2]string][]string{} // by package and kind
 	for _, project := range projects {
@@ -51,6 +41,10 @@ func checkTypes(projects []model.Project, packages []simulate.Package) error {
 			name, _, _ := strings.Cut(used.token, ":")
 			pkg, ok := lists.Find(packages, func(p simulate.Package) bool { return p.Name == name })
 			text := ": " + used.token
+			if ok && used.kind == resources && isComponent(pkg, used.token) {
+				components = append(components, used.place+text)
+				continue
+			}
 			switch {
 			case ok && len(pkg.Schemas) == 0:
 			case !pkg.IsPartial(): // or no package of ours
@@ -64,18 +58,25 @@ func checkTypes(projects []model.Project, packages []simulate.Package) error {
 					continue
 				}
 				text += fmt.Sprintf(" is none of the %d %s of %s that the simulation knows%s",
-					len(known[key]), kindNames()[used.kind], name, config.DidYouMean(used.token, known[key]))
+					len(known[key]), kindNames()[used.kind], name, meant(used.token, known[key]))
 			}
 			problems = append(problems, used.place+text)
 			lacking[name] = true
+		}
+	}
+	if len(components) > 0 {
+		return &failure.Environment{
+			Text: "a simulation runs no components of packages, whose programs are in the plugins:\n  " +
+				strings.Join(components, "\n  "),
+			Next: "leave the projects with them out with --skip, or run their preview without --simulate",
 		}
 	}
 	if len(problems) == 0 {
 		return nil
 	}
 	names := slices.Sorted(maps.Keys(lacking))
-	text := fmt.Sprintf("a program in YAML needs the whole schema of each package, and there is none of %s:\n  ",
-		strings.Join(names, ", "))
+	text := fmt.Sprintf("a program in YAML needs the whole schema of each package, and the simulation has not that of "+
+		"%s:\n  ", strings.Join(names, ", "))
 	return &failure.Environment{Text: text + strings.Join(problems, "\n  "), Next: simulate.WaysToSchema(names[0])}
 }
 
@@ -84,22 +85,34 @@ type usedType struct{ kind, token, place string }
 
 // typesIn lists the types of resources and the functions in a program in YAML, without Pulumi's own.
 func typesIn(project *model.Own) (found []usedType) {
-	for _, file := range []string{"Pulumi.yaml", "Main.yaml"} {
-		text, _ := files.Read(filepath.Join(project.Dir, file), files.Text) // Pulumi reports an unreadable file
-		for i, line := range strings.Split(string(text), "\n") {
-			place := fmt.Sprintf("%s:%d", filepath.Join(project.Path, file), i+1)
-			add := func(kind string, pattern *regexp.Regexp) {
-				for _, match := range pattern.FindAllStringSubmatch(line, -1) {
-					if !strings.HasPrefix(match[1], "pulumi:") {
-						found = append(found, usedType{kind, match[1], place})
-					}
-				}
-			}
-			add(resources, resourceType)
-			add(functions, calledFunction)
+	source, err := contract.ReadSource(project.Dir, project.Path)
+	if err != nil || source.Root == nil {
+		return nil // Pulumi reports an unreadable file
+	}
+	types, called := source.Tokens()
+	for kind, tokens := range map[string][]contract.Token{resources: types, functions: called} {
+		for _, token := range tokens {
+			found = append(found, usedType{kind, token.Name, fmt.Sprintf("%s:%d", source.File, token.Line)})
 		}
 	}
+	slices.SortStableFunc(found, func(a, b usedType) int { return cmp.Compare(a.place, b.place) })
 	return found
+}
+
+// meant returns the token that a misspelled one stands for, in the form in which that is written.
+func meant(token string, known []string) string {
+	isShort := strings.Count(token, "/") == 0
+	for _, long := range known {
+		parts := strings.Split(long, ":")
+		module, _, isLong := strings.Cut(parts[min(1, len(parts)-1)], "/")
+		switch {
+		case len(parts) == 3 && isLong && isShort && strings.Count(token, ":") == 1 && module == "index":
+			known = append(known, parts[0]+":"+parts[2])
+		case len(parts) == 3 && isLong && isShort:
+			known = append(known, parts[0]+":"+module+":"+parts[2])
+		}
+	}
+	return config.DidYouMean(token, known)
 }
 
 // tokensOf lists the tokens of a kind in the schemas of a package.
@@ -117,16 +130,31 @@ func tokensOf(p simulate.Package, kind string) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(all))...) // not nil: it is known
 }
 
+// isComponent reports whether the schemas of a package say that a type is a component.
+func isComponent(p simulate.Package, token string) bool {
+	for _, text := range p.Schemas {
+		if !bytes.Contains(text, []byte(`"isComponent"`)) { // most have none, and are large
+			continue
+		}
+		var schema struct {
+			Resources map[string]struct {
+				IsComponent bool `json:"isComponent"`
+			} `json:"resources"`
+		}
+		_ = json.Unmarshal(text, &schema) // the simulation reports a bad one
+		for _, candidate := range spellings(token) {
+			if schema.Resources[candidate].IsComponent {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // hasToken reports whether a package has a token, which YAML may write shorter: aws:s3:Bucket for
 // aws:s3/bucket:Bucket, and random:RandomPassword for random:index/randomPassword:RandomPassword.
 func hasToken(p simulate.Package, types []string, token string) bool {
-	parts := strings.Split(token, ":")
-	if len(parts) == 2 {
-		parts = []string{parts[0], "index", parts[1]}
-	}
-	first, size := utf8.DecodeRuneInString(parts[2])
-	long := fmt.Sprintf("%s:%s/%c%s:%s", parts[0], parts[1], unicode.ToLower(first), parts[2][size:], parts[2])
-	for _, candidate := range []string{token, strings.Join(parts, ":"), long} {
+	for _, candidate := range spellings(token) {
 		if slices.Contains(types, candidate) {
 			return true
 		}
@@ -136,4 +164,18 @@ func hasToken(p simulate.Package, types []string, token string) bool {
 	}
 	_, isCustom := p.Dynamic(token)
 	return isCustom
+}
+
+// spellings returns the forms of a token that a schema may have.
+func spellings(token string) []string {
+	parts := strings.Split(token, ":")
+	if len(parts) == 2 {
+		parts = []string{parts[0], "index", parts[1]}
+	}
+	if len(parts) != 3 {
+		return []string{token}
+	}
+	first, size := utf8.DecodeRuneInString(parts[2])
+	long := fmt.Sprintf("%s:%s/%c%s:%s", parts[0], parts[1], unicode.ToLower(first), parts[2][size:], parts[2])
+	return []string{token, strings.Join(parts, ":"), long}
 }

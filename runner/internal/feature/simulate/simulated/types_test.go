@@ -23,17 +23,19 @@ func TestTypesWithoutASchema(t *testing.T) {
 	}{
 		{"known types", "resources:\n  a: {}\n  b:\n    type: aws:ec2/vpc:Vpc\n  c:\n    type: aws:ec2:Vpc\n  d:\n    type: aws:Thing\n", [][]byte{part}, ""},
 		{"another type", "config:\n  size:\n    type: string\nresources:\n  b:\n    type: aws:s3:Bucket\n", [][]byte{part},
-			"store/Pulumi.yaml:6: aws:s3:Bucket is none of the 2 types of aws that the simulation knows"},
+			"store/Pulumi.yaml:7: aws:s3:Bucket is none of the 2 types of aws that the simulation knows"},
+		{"a type in braces", "resources: {b: {type: aws:s3:Bucket, properties: {}}}\n", [][]byte{part}, "store/Pulumi.yaml:2: aws:s3:Bucket"},
+		{"a misspelled short type", "resources:\n  b: {type: \"aws:ec2:Vpx\"}\n", [][]byte{part}, `did you mean "aws:ec2:Vpc"?`},
 		{"a misspelled type", "resources:\n  b:\n    type: \"aws:ec2/vpx:Vpc\" # the network\n", [][]byte{part}, `did you mean "aws:ec2/vpc:Vpc"?`},
 		{"its plugin is installed, or the user names its schema", "resources:\n  b:\n    type: aws:s3:Bucket\n", [][]byte{part, whole}, ""},
 		{"a custom type", "resources:\n  b:\n    type: aws:cert-manager.io/v1:Issuer\n", [][]byte{part}, ""},
-		{"a package without a schema", "resources:\n  b:\n    type: aws:s3:Bucket\n", nil, "store/Pulumi.yaml:3: aws:s3:Bucket"},
+		{"a package without a schema", "resources:\n  b:\n    type: aws:s3:Bucket\n", nil, "store/Pulumi.yaml:4: aws:s3:Bucket"},
 		{"known functions", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2:getVpc\n  b: {\"fn::aws:getRegion\": {}}\n  c:\n    fn::invoke: {function: aws:index/getRegion:getRegion}\n  d:\n    fn::toJSON: {function: x}\n", [][]byte{part}, ""},
 		{"another function", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2/getVcp:getVcp\n", [][]byte{part},
-			`store/Pulumi.yaml:4: aws:ec2/getVcp:getVcp is none of the 2 functions of aws that the simulation knows; did you mean "aws:ec2/getVpc:getVpc"?`},
-		{"a function of a package without a schema", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2:getVpc\n", nil, "store/Pulumi.yaml:4: aws:ec2:getVpc"},
-		{"another way to write it", "variables:\n  a:\n    \"fn::aws:getZone\": {name: x}\n", nil, "store/Pulumi.yaml:3: aws:getZone"},
-		{"a function in braces", "variables:\n  a: {fn::invoke: {function: \"aws:getZone\", arguments: {}}}\n", nil, "store/Pulumi.yaml:2: aws:getZone"},
+			`store/Pulumi.yaml:5: aws:ec2/getVcp:getVcp is none of the 2 functions of aws that the simulation knows; did you mean "aws:ec2/getVpc:getVpc"?`},
+		{"a function of a package without a schema", "variables:\n  a:\n    fn::invoke:\n      function: aws:ec2:getVpc\n", nil, "store/Pulumi.yaml:5: aws:ec2:getVpc"},
+		{"another way to write it", "variables:\n  a:\n    \"fn::aws:getZone\": {name: x}\n", nil, "store/Pulumi.yaml:4: aws:getZone"},
+		{"a function in braces", "variables:\n  a: {fn::invoke: {function: \"aws:getZone\", arguments: {}}}\n", nil, "store/Pulumi.yaml:3: aws:getZone"},
 		{"Pulumi's own function", "variables:\n  a:\n    fn::invoke: {function: pulumi:pulumi:getResource}\n", nil, ""},
 		{"another package", "resources:\n  b:\n    type: random:RandomPassword\n", [][]byte{part}, ""},
 		{"Pulumi's own", "resources:\n  b:\n    type: pulumi:providers:aws\n", [][]byte{part}, ""},
@@ -41,7 +43,7 @@ func TestTypesWithoutASchema(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			write(t, dir, "Pulumi.yaml", test.program)
+			write(t, dir, "Pulumi.yaml", "runtime: yaml\n"+test.program)
 			store := model.Project{Name: "store", Own: &model.Own{Dir: dir, Path: "store"}}
 			packages := []simulate.Package{{Name: "aws", Partial: true, Schemas: test.schemas, Dynamic: isCustom}}
 			err := checkTypes([]model.Project{store}, packages)
@@ -53,7 +55,7 @@ func TestTypesWithoutASchema(t *testing.T) {
 			}
 			var around *failure.Environment
 			if !errors.As(err, &around) || !strings.Contains(err.Error(), test.want) ||
-				!strings.Contains(err.Error(), "and there is none of aws:\n  ") {
+				!strings.Contains(err.Error(), "and the simulation has not that of aws:\n  ") {
 				t.Fatalf("got %v, want %q", err, test.want)
 			}
 			for _, way := range []string{"pulumi plugin install resource aws", "--simulate-schema", "plugins: providers:"} {
@@ -62,5 +64,17 @@ func TestTypesWithoutASchema(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestComponents: a component of a package is refused before the run, in words.
+func TestComponents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "Pulumi.yaml", "runtime: yaml\nresources:\n  s: {type: acme:Site, properties: {}}\n")
+	packages := []simulate.Package{{Name: "acme", Schemas: [][]byte{[]byte(`{"name":"acme","resources":{"acme:index:Site":{"isComponent":true}}}`)}}}
+	err := checkTypes([]model.Project{{Name: "store", Own: &model.Own{Dir: dir, Path: "store"}}}, packages)
+	if err == nil || !strings.Contains(err.Error(), "a simulation runs no components of packages") || !strings.Contains(err.Error(), "store/Pulumi.yaml:3: acme:Site") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,0 +1,120 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"mara/config"
+	"mara/config/lists"
+)
+
+// The parts of a program, and of a resource in it: github.com/pulumi/pulumi-yaml, ast.TemplateDecl, ResourceDecl and
+// ResourceOptionsDecl; and the fields of a Pulumi.yaml, workspace.Project.
+
+func sectionNames() []string {
+	return []string{
+		"name", "description", "configuration", "config", "variables", "resources", "outputs", "sdks", "components", "pulumi",
+		"runtime", "main", "author", "website", "license", "namespace", "stackConfigDir", "template", "backend", "options",
+		"packages", "plugins", "requiredPulumiVersion",
+	}
+}
+
+func resourceFields() []string {
+	return []string{"type", "name", "defaultProvider", "properties", "options", "get"}
+}
+
+func optionFields() []string {
+	return []string{
+		"additionalSecretOutputs", "aliases", "customTimeouts", "deleteBeforeReplace", "dependsOn", "ignoreChanges", "import",
+		"parent", "protect", "provider", "providers", "version", "pluginDownloadURL", "replaceOnChanges", "retainOnDelete",
+		"replaceWith", "deletedWith", "hideDiffs", "hooks", "transforms", "replacementTrigger", "envVarMappings",
+	}
+}
+
+// Validate returns what is certainly wrong with a program, besides what its types say: names that nothing has, and
+// parts that are misspelled. keys are the names of the values that the environment configures for the project.
+func (s Source) Validate(keys []string) (problems []config.Problem) {
+	if s.Root == nil {
+		return nil
+	}
+	v := validator{file: s.File, known: map[string]bool{"pulumi": true}}
+	v.misspelled(s.Root, sectionNames(), "the program")
+	for _, root := range []*yaml.Node{s.Root, s.Description} {
+		for _, section := range []string{"config", "configuration"} {
+			for key, declared := range pairs(valueOf(root, section)) {
+				_, name, found := strings.Cut(key.Value, ":")
+				v.known[key.Value] = true
+				if found {
+					v.known[name] = true
+				}
+				if other := entry(declared, "name"); other != "" {
+					v.known[other] = true
+				}
+			}
+		}
+	}
+	for _, section := range []string{"variables", "resources"} {
+		for key := range pairs(valueOf(s.Root, section)) {
+			v.known[key.Value] = true
+		}
+	}
+	for _, key := range keys {
+		v.known[key] = true
+	}
+	for name, resource := range pairs(valueOf(s.Root, "resources")) {
+		if resource.Kind != yaml.MappingNode {
+			continue // the interpreter says so
+		}
+		v.misspelled(resource, resourceFields(), "the resource "+name.Value)
+		v.misspelled(valueOf(resource, "options"), optionFields(), "the options of "+name.Value)
+		if valueOf(resource, "type") == nil {
+			v.problem(name.Line, "the resource %s has no type", name.Value)
+		}
+	}
+	for _, section := range []string{"variables", "resources", "outputs"} {
+		v.references(valueOf(s.Root, section))
+	}
+	return v.problems
+}
+
+// validator collects what is wrong with a program.
+type validator struct {
+	file     string
+	known    map[string]bool // names of resources, variables and configuration keys
+	problems []config.Problem
+}
+
+func (v *validator) problem(line int, format string, args ...any) {
+	v.problems = append(v.problems, config.Problem{File: v.file, Line: line, Text: fmt.Sprintf(format, args...)})
+}
+
+// misspelled reports keys of a map that are nearly one of those that it may have.
+func (v *validator) misspelled(node *yaml.Node, known []string, of string) {
+	for key := range pairs(node) {
+		if near := config.DidYouMean(key.Value, known); near != "" && !slices.Contains(known, key.Value) {
+			v.problem(key.Line, "%s has %q, which nothing reads%s", of, key.Value, near)
+		}
+	}
+}
+
+// references reports interpolations of names that nothing has.
+func (v *validator) references(node *yaml.Node) {
+	if node == nil {
+		return
+	}
+	if node.Kind == yaml.ScalarNode {
+		for _, access := range accessesIn(node.Value) {
+			if root := access[0]; !v.known[root] && !strings.Contains(root, ":") {
+				const text = "refers to ${%s}, and there is no resource, variable or configuration key of that name%s"
+				v.problem(node.Line, text, root, config.DidYouMean(root, lists.Keys(v.known)))
+			}
+		}
+		return
+	}
+	for _, part := range node.Content {
+		v.references(part)
+	}
+}
