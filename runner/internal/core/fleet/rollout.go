@@ -118,6 +118,11 @@ func (g Gate) String() string {
 	return strings.Join(append([]string{string(g.Kind)}, g.Outputs...), " ")
 }
 
+// Identity distinguishes a gate from others.
+func (g Gate) Identity() string {
+	return strings.Join(append([]string{string(g.Kind), g.Command, g.Text}, g.Outputs...), "\x00")
+}
+
 // ReadRollout reads config/rollout.yaml below a root, and holds it against the
 // environments there are. Without the file there are no waves. With an error it
 // returns the waves that it can tell, for those who look.

@@ -26,6 +26,7 @@ type Orphan struct {
 	Stack     string   `json:"stack"`
 	Resources int      `json:"resources"`
 	Reads     []string `json:"reads,omitempty"` // other orphans
+	Needs     []string `json:"needs,omitempty"` // projects of the environment
 	Key       string   `json:"-"`               // that encrypts it: the salt of a passphrase, or a data key
 }
 
@@ -111,8 +112,12 @@ func sortOut(own session.Scope, states map[string]json.RawMessage, isOurs func(k
 			if len(parts) < 2 || parts[len(parts)-1] != orphan.Stack {
 				continue
 			}
-			if read := parts[len(parts)-2]; read != orphan.Project && slices.Contains(names, read) {
+			switch read := parts[len(parts)-2]; {
+			case read == orphan.Project:
+			case slices.Contains(names, read):
 				result.Orphans[i].Reads = append(result.Orphans[i].Reads, read)
+			case own.Contains(own.Environment, read):
+				result.Orphans[i].Needs = append(result.Orphans[i].Needs, read)
 			}
 		}
 	}

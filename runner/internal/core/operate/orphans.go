@@ -14,6 +14,36 @@ import (
 	"mara/runner/internal/machine/failure"
 )
 
+// allowReaders is what --allow takes to destroy a project that a stack reads which no project claims.
+const allowReaders = "orphan-readers"
+
+// checkReaders refuses to destroy what a stack that no project claims still needs.
+func (j *job) checkReaders(ctx context.Context) error {
+	if !j.Operation.Destroys() || j.Removal.Orphans || slices.Contains(j.Allow, allowReaders) {
+		return nil
+	}
+	found, err := inventory.FindUnclaimed(ctx, j.s)
+	if err != nil {
+		return err
+	}
+	var texts []string
+	for _, orphan := range found.Orphans {
+		for _, need := range orphan.Needs {
+			if slices.Contains(j.w.plan.Names(), need) && j.s.Stacks.IsDeployed(need) {
+				texts = append(texts, fmt.Sprintf("%s is deployed here, no project claims it, and it needs %s", orphan, need))
+			}
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return &failure.Environment{
+		Text: strings.Join(texts, "; ") + "; nothing was changed",
+		Next: fmt.Sprintf("destroy it first with `%s`; to leave it without what it needs, add --allow %s",
+			j.s.Command("destroy --orphans"), allowReaders),
+	}
+}
+
 // allowRename is what --allow takes to create a project that may be another one's new name.
 const allowRename = "orphan-and-new"
 

@@ -13,6 +13,7 @@ import (
 
 	"mara/config/files"
 	"mara/projects/model/operation"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/fingerprint"
 	"mara/runner/internal/core/gitsource"
 	"mara/runner/internal/core/inputs"
@@ -191,6 +192,26 @@ func (t Today) CompareOpen(ctx context.Context, s *session.Session) (Verdict, er
 		return Verdict{State: NeverRolledOut}, nil
 	}
 	return last.compare(t.presentOf(s)), nil
+}
+
+// Deployed returns the projects of an environment that its last run has left deployed, with the run. A damaged record
+// knows none.
+func Deployed(ctx context.Context, s *session.Session) (map[string]string, error) {
+	store, err := s.RunLock().Rolled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	last, err := read(ctx, s, store)
+	if errors.Is(err, errDamaged) {
+		err = nil
+	}
+	deployed := map[string]string{}
+	for name, project := range last.Projects {
+		if project.Result == event.Succeeded && !last.Destroyed {
+			deployed[name] = project.Run
+		}
+	}
+	return deployed, err
 }
 
 // presentOf describes an environment as it is on the disk.

@@ -46,6 +46,8 @@ func (u *Projects) reasons(record fingerprint.Record, recorded bool, changed []s
 	switch {
 	case !recorded:
 		return []string{"no success is recorded here"}
+	case slices.Equal(changed, []string{Incomparable}): // each of its runs leaves an empty record
+		return changed
 	case record.Done == "" && record.Run == "":
 		return []string{"its last run did not succeed, or it has drifted"}
 	case record.Run == "" && record.Again != "":

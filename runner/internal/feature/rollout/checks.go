@@ -74,7 +74,8 @@ func (r *rollout) readDoomed(stack string) (found doomed) {
 }
 
 // checkPromotion refuses the plan as long as environments of earlier waves are not up to date: all of their projects
-// have to have succeeded with the values and programs that they have now.
+// have to have succeeded with the values and programs that they have now, and their wave has to have passed its gates
+// with these.
 func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout) error {
 	p, t := r.steps, record.NewToday(ctx, r.Root, r.d.Version)
 	var chosen []fleet.Environment
@@ -84,6 +85,7 @@ func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout) error
 		}
 	}
 	var problems []config.Problem
+	var unpassed []string // environments
 	for _, e := range waves.Before(chosen, r.all) {
 		if slices.Contains(p.Names(), e.Stack) {
 			continue
@@ -96,6 +98,14 @@ func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout) error
 		if err != nil {
 			return err
 		}
+		if asked := slices.Contains(p.Names(), event.WavePrefix+w.Name); why == "" && !asked { // by a rollout that resumes
+			if why, err = r.notPassed(ctx, e.Stack, w); err != nil {
+				return err
+			}
+			if why != "" {
+				unpassed = append(unpassed, e.Stack)
+			}
+		}
 		if why != "" {
 			text := fmt.Sprintf("comes before, and %s%s", e.Stack, why)
 			problems = append(problems, config.Problem{File: fleet.RolloutFile, Line: w.Line, Key: w.Name, Text: text})
@@ -104,9 +114,33 @@ func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout) error
 	if len(problems) == 0 {
 		return nil
 	}
-	return &config.Error{
-		Problems: problems, Next: "roll out to the earlier waves first, or override this with --out-of-order",
+	next := "roll out to the earlier waves first, or override this with --out-of-order"
+	if len(unpassed) == len(problems) {
+		next = fmt.Sprintf("`runner fleet up %s%s` skips what is unchanged and asks the gates; --skip-gate KIND or "+
+			"--out-of-order override this", strings.Join(append(unpassed, environmentsIn(p)...), " "), r.Simulation.Flag())
 	}
+	return &config.Error{Problems: problems, Next: next}
+}
+
+// notPassed returns which gates the wave of an environment has not passed with what runs in it; "" if it has.
+func (r *rollout) notPassed(ctx context.Context, stack string, w fleet.Wave) (string, error) {
+	names := map[string]string{}
+	var gates []string
+	for _, gate := range w.Gates {
+		if !slices.Contains(r.o.SkipGates, gate.Kind) {
+			names[gate.Identity()] = gate.String()
+			gates = append(gates, gate.Identity())
+		}
+	}
+	if len(gates) == 0 {
+		return "", nil
+	}
+	missing, err := record.Unpassed(ctx, r.d, r.Options, stack, gates)
+	if err != nil || len(missing) == 0 {
+		return "", err
+	}
+	return " has not passed the gates of its wave with what runs there now: " +
+		strings.Join(lists.Map(missing, func(gate string) string { return names[gate] }), ", "), nil
 }
 
 // changedSince returns the environments that are done and yet not up to date, and the ends of their waves.

@@ -183,6 +183,12 @@ func (r *rollout) words() []string {
 	if r.o.Affected.Asked {
 		words = append(words, "--affected")
 	}
+	if r.o.OutOfOrder {
+		words = append(words, "--out-of-order")
+	}
+	for _, kind := range r.o.SkipGates {
+		words = append(words, "--skip-gate "+string(kind))
+	}
 	return append(words, r.Words()...)
 }
 

@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/operate"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/record"
 	"mara/runner/internal/core/relay"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/ui"
@@ -128,6 +129,7 @@ func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Even
 			return executor.Outcome{}, err
 		}
 	}
+	var passed []string
 	for _, gate := range w.Gates {
 		if r.isStopping() {
 			return executor.Outcome{}, interrupt.ErrInterrupted
@@ -140,8 +142,15 @@ func (r *rollout) endWave(ctx context.Context, step string, emit func(event.Even
 		if err := hooked(emit, "gate "+gate.String(), func() error { return r.pass(ctx, w, gate, emit) }); err != nil {
 			return executor.Outcome{}, fmt.Errorf("gate %s: %w", gate, err)
 		}
+		passed = append(passed, gate.Identity())
 	}
-	return executor.Outcome{}, nil
+	err := r.each(ctx, w, func(ctx context.Context, stack string) error {
+		return record.PassGates(ctx, r.d, r.Options, stack, r.run.ID(), passed)
+	})
+	if err != nil {
+		err = fmt.Errorf("recording which gates have passed: %w", err)
+	}
+	return executor.Outcome{}, err
 }
 
 // isStopping reports whether an interrupt has asked that nothing new starts.

@@ -41,6 +41,9 @@ func (r Runner) Rollouts() string { return r.join("rollouts") }
 // Rolled returns the record of the last rollout of an environment.
 func (r Runner) Rolled(stack string) string { return r.join("environments", stack+".rolled.json") }
 
+// Gates returns the file with the gates that the wave of an environment has passed.
+func (r Runner) Gates(stack string) string { return r.join("environments", stack+".gates.json") }
+
 // Drift returns the result of the last comparison of an environment with its cloud.
 func (r Runner) Drift(stack string) string { return r.join("environments", stack+".drift.json") }
 
