@@ -119,8 +119,14 @@ func (b Basis) digestOf(counts func(name string) bool) ([]byte, error) {
 	if secret.Len() == 0 {
 		return []byte(plain.String()), nil
 	}
-	digest, err := pbkdf2.Key(sha256.New, secret.String(), []byte(b.Root), guessRounds, sha256.Size)
-	return []byte(plain.String() + hex.EncodeToString(digest)), err
+	digest, err := SlowDigest(secret.String(), b.Root)
+	return []byte(plain.String() + digest), err
+}
+
+// SlowDigest returns a digest of secrets that is slow to guess.
+func SlowDigest(secrets, salt string) (string, error) {
+	digest, err := pbkdf2.Key(sha256.New, secrets, []byte(salt), guessRounds, sha256.Size)
+	return hex.EncodeToString(digest), err
 }
 
 func (b Basis) isSecret(name string) bool { return b.IsSecret != nil && b.IsSecret(name) }

@@ -4,6 +4,7 @@ package inputs
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -169,16 +170,53 @@ func MayRead(s *session.Session, project model.Project, name string) bool {
 	return true
 }
 
-// Configuration returns the fingerprint of the configuration: the stack files, in
-// which secrets are encrypted, and the names of the variables in the environment file.
-// Their values may be secrets, which could be guessed from a digest.
+// Configuration returns the fingerprint of the configuration: the stack files, in which secrets are encrypted, and of
+// the environment file the names of its variables and the values that say where things are deployed. Other values may
+// be secrets, which could be guessed from a digest.
 func Configuration(s *session.Session) fingerprint.Fingerprint {
 	names := slices.Sorted(slices.Values(declaredVariables(s)))
-	return fingerprint.New(map[string][]byte{
-		s.Settings.Config.File:                  bytes.TrimSpace(s.Settings.Config.Content),
-		s.Settings.Secrets.File:                 bytes.TrimSpace(s.Settings.Secrets.Content),
-		config.EnvironmentFile + " (its names)": []byte(strings.Join(names, "\n")),
-	})
+	parts := Places(s)
+	parts[s.Settings.Config.File] = bytes.TrimSpace(s.Settings.Config.Content)
+	parts[s.Settings.Secrets.File] = bytes.TrimSpace(s.Settings.Secrets.Content)
+	parts[config.EnvironmentFile+" (its names)"] = []byte(strings.Join(names, "\n"))
+	return fingerprint.New(parts)
+}
+
+// places are variables that say where something is deployed, and hold no secret.
+var places = []string{
+	"ARM_ENVIRONMENT", "ARM_LOCATION", "ARM_SUBSCRIPTION_ID", "ARM_TENANT_ID", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_REGION",
+	"AWS_ROLE_ARN", "AZURE_LOCATION", "CLOUDSDK_ACTIVE_CONFIG_NAME", "CLOUDSDK_COMPUTE_REGION", "CLOUDSDK_COMPUTE_ZONE",
+	"CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GOOGLE_PROJECT", "GOOGLE_REGION", "GOOGLE_ZONE", "KUBECONFIG", "KUBE_CONTEXT",
+}
+
+// Places returns the values of the environment file that say where things are deployed, each with a name for people.
+func Places(s *session.Session) map[string][]byte {
+	parts := map[string][]byte{}
+	for _, v := range s.Options.Sources.File.Variables() {
+		if slices.Contains(places, v.Name) {
+			parts[v.Name+" in "+config.EnvironmentFile] = []byte(v.Value)
+		}
+	}
+	return parts
+}
+
+// PlannedConfiguration returns the fingerprint of the configuration for a saved plan: with all values of the environment
+// file, of those that may be secrets as one digest that is slow to guess.
+func PlannedConfiguration(s *session.Session) (fingerprint.Fingerprint, error) {
+	parts := Configuration(s)
+	var others strings.Builder
+	for _, v := range s.Options.Sources.File.Variables() {
+		if !slices.Contains(places, v.Name) {
+			fmt.Fprintf(&others, "%s=%q\n", v.Name, v.Value)
+		}
+	}
+	header, err := s.Settings.Config.Header()
+	if err != nil || others.Len() == 0 {
+		return parts, err
+	}
+	digest, err := fingerprint.SlowDigest(others.String(), header.EncryptionSalt+header.EncryptedKey)
+	parts[config.EnvironmentFile+" (its values)"] = digest
+	return parts, err
 }
 
 // Planned returns a step as it is in the plan of the whole environment: skipping a project does not change what its

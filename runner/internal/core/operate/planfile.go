@@ -28,7 +28,11 @@ func (f planFile) check(ctx context.Context) error {
 	case p.Simulated != f.Simulation.On:
 		return f.refuse("the plan is for a simulated environment, or this one is: only one of them is")
 	}
-	if changes := fingerprint.Fingerprint(p.Configuration).Changes(inputs.Configuration(s)); len(changes) > 0 {
+	now, err := inputs.PlannedConfiguration(s)
+	if err != nil {
+		return err
+	}
+	if changes := fingerprint.Fingerprint(p.Configuration).Changes(now); len(changes) > 0 {
 		return f.refuse("the configuration has changed since: %s", strings.Join(changes, ", "))
 	}
 	if err := f.checkPrograms(); err != nil {

@@ -127,6 +127,9 @@ func (f planFile) save(ctx context.Context, emit func(event.Event)) (saved saved
 		return saved
 	}
 	document := f.planDocument()
+	if document.Configuration, saved.err = inputs.PlannedConfiguration(f.s); saved.err != nil {
+		return saved
+	}
 	prints, unknown := planFingerprints(f.s, f.w.plan.Steps, f.d.Version, f.writtenFiles())
 	for i, project := range document.Projects {
 		digest, err := f.s.Stacks.StateDigest(ctx, project.Name)

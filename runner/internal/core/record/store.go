@@ -240,7 +240,8 @@ func ValuesOf(d session.Deps, r request.Request, stack string) (values fingerpri
 // Values returns the fingerprint of each value of the configuration, by its key, and
 // of the encrypted secrets.
 func Values(s *session.Session) fingerprint.Fingerprint {
-	parts := map[string][]byte{s.Settings.Secrets.File: bytes.TrimSpace(s.Settings.Secrets.Content)}
+	parts := inputs.Places(s)
+	parts[s.Settings.Secrets.File] = bytes.TrimSpace(s.Settings.Secrets.Content)
 	for _, entry := range s.Settings.Config.Entries {
 		value, err := json.Marshal(entry.Value)
 		if err == nil && entry.Value != nil {

@@ -175,3 +175,27 @@ func TestRefusedFleetChangesNothing(t *testing.T) {
 		t.Errorf("it reports the changes %s, and of the environment %s", last.Changes, finished(events)["dev"].Changes)
 	}
 }
+
+// TestPlanOfAnotherPlace: a saved plan and a record hold the values of the environment file: the same programs with another
+// account are another plan, and what ran there is not up to date.
+func TestPlanOfAnotherPlace(t *testing.T) {
+	t.Parallel()
+	for name, changed := range map[string]string{
+		"AWS_PROFILE in config/pulumi/environment": "AWS_PROFILE=prod\nPIN=1234\n",
+		"config/pulumi/environment (its values)":   "AWS_PROFILE=dev\nPIN=4321\n",
+	} {
+		c := newChanging(t, "config: {}\n", "")
+		c.write("config/pulumi/environment", "AWS_PROFILE=dev\nPIN=1234\n")
+		c.simulate(0, "up")
+		c.write("app/Pulumi.yaml", updates+"# another\n")
+		c.simulate(0, "preview", "--save-plan", "plan.json")
+		if plan := c.read("plan.json"); strings.Contains(plan, "1234") {
+			t.Errorf("the plan has a value of the environment file: %s", plan)
+		}
+		c.write("config/pulumi/environment", changed)
+		c.expect(3, "up --simulate --simulate-speed 100000 --plan plan.json", "the configuration has changed since: "+name+"; nothing was changed")
+		if strings.HasPrefix(name, "AWS") {
+			c.expect(0, "fleet status --simulate", name)
+		}
+	}
+}
