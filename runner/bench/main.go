@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -32,6 +33,8 @@ type options struct {
 	provider     string   // whose plan is used
 	environments int      // of the fleet
 	rounds       int      // of the quick measurements; the slow ones take fewer
+	resources    []int    // numbers of them in the projects with many
+	states       []string // where those have their states
 	only         []string // names of measurements; none means all
 	watch        time.Duration
 }
@@ -43,6 +46,8 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.provider, "provider", "aws", "provider whose plan is used")
 	flags.IntVar(&o.rounds, "rounds", 7, "how often the quick measurements are repeated")
 	flags.IntVar(&o.environments, "environments", 80, "how many environments the fleet has")
+	resources := flags.String("resources", "250,500,1000,2000", "how many resources the projects with many have")
+	states := flags.String("states", "files,S3,PostgreSQL", "where those have their states")
 	only := flags.String("only", "", "measure only these, separated by commas: "+
 		"fleet, noop, path, preview, resources, scheduler, secondlook, service, start, web, webhour; fleet, resources, web and "+
 		"webhour take long and are only measured if named")
@@ -52,6 +57,14 @@ func parse(args []string) (options, error) {
 	}
 	if *only != "" {
 		o.only = strings.Split(*only, ",")
+	}
+	o.states = strings.Split(*states, ",")
+	for _, text := range strings.Split(*resources, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return o, fmt.Errorf("--resources: %s is no number of resources", text)
+		}
+		o.resources = append(o.resources, n)
 	}
 	if o.environments < 1 {
 		return o, errors.New("--environments: one is the least")

@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/johannesboyne/gofakes3"
@@ -25,9 +26,6 @@ const postgresVariable = "BENCH_POSTGRES"
 
 // latency is what a request to the bucket takes.
 const latency = 20 * time.Millisecond
-
-// sizes are how many resources the project has.
-var sizes = []int{250, 500, 1000, 2000}
 
 // recordings are the ways in which an up records what its steps have done.
 var recordings = []struct {
@@ -46,28 +44,34 @@ func measureResources(ctx context.Context, o options, w io.Writer) error {
 	bucket := newSlowBucket()
 	defer bucket.close()
 	places := []struct {
-		name    string
-		backend func(dir string) string
-		largest int // number of resources: in a bucket, stock Pulumi takes minutes for more
+		name, where string
+		backend     func(dir string) string
+		largest     int // number of resources: in a bucket, stock Pulumi takes minutes for more
 	}{
-		{"files", func(dir string) string { return "file://" + dir }, sizes[len(sizes)-1]},
-		{"S3, 20 ms a request", bucket.backend, 500},
-		{"PostgreSQL", func(dir string) string {
-			address, query, _ := strings.Cut(os.Getenv(postgresVariable), "?")
-			return address + "/" + filepath.Base(dir) + "?" + query
+		{"files", "files", func(dir string) string { return "file://" + dir }, math.MaxInt},
+		{"S3", "S3, 20 ms a request", bucket.backend, 500},
+		{"PostgreSQL", "PostgreSQL", func(dir string) string { // a table for each
+			table := "table=" + strings.ReplaceAll(filepath.Base(filepath.Dir(dir)), "-", "_")
+			if strings.Contains(os.Getenv(postgresVariable), "?") {
+				return os.Getenv(postgresVariable) + "&" + table
+			}
+			return os.Getenv(postgresVariable) + "?" + table
 		}, 1000},
 	}
 	for _, place := range places {
+		if !slices.Contains(o.states, place.name) {
+			continue
+		}
 		if place.name == "PostgreSQL" && os.Getenv(postgresVariable) == "" {
 			fmt.Fprintf(w, "\n%s is not measured: %s names no database\n", place.name, postgresVariable)
 			continue
 		}
-		fmt.Fprintf(w, "\nFirst up of one project, with states in %s\n", place.name)
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "  RESOURCES\t\tTIME\tPROCESSOR\tWRITES\tMB")
-		for _, size := range sizes {
+		fmt.Fprintf(w, "\nFirst up of one project, with states in %s\n", place.where)
+		const row = "  %9v  %-19s  %9v  %9v  %6v  %8v\n"
+		fmt.Fprintf(w, row, "RESOURCES", "", "TIME", "PROCESSOR", "WRITES", "MB")
+		for _, size := range o.resources {
 			if size > place.largest {
-				break
+				continue
 			}
 			for _, way := range recordings {
 				bucket.reset()
@@ -79,10 +83,7 @@ func measureResources(ctx context.Context, o options, w io.Writer) error {
 				if n, sum := bucket.written(); n > 0 {
 					writes, bytes = fmt.Sprint(n), float64(sum)
 				}
-				fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\t%.1f\n", size, way.name, seconds(m.wall), seconds(m.cpu), writes, bytes/1e6)
-				if err := table.Flush(); err != nil {
-					return err
-				}
+				fmt.Fprintf(w, row, size, way.name, seconds(m.wall), seconds(m.cpu), writes, fmt.Sprintf("%.1f", bytes/1e6))
 			}
 		}
 	}

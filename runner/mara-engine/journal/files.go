@@ -214,9 +214,30 @@ func (f *stackFiles) replace(ctx context.Context, c content) error {
 		return fmt.Errorf("encoding the state: %w", err)
 	}
 	write := func() error { return f.b.bucket.WriteAll(ctx, f.file, text, nil) }
+	if dir, ok := f.b.directory(); ok {
+		write = func() error { return replaceFile(filepath.Join(dir, filepath.FromSlash(f.file)), text) }
+	}
 	if err := attempt(ctx, firstPause, write); err != nil {
 		return fmt.Errorf("writing the state: %w", err)
 	}
+	return nil
+}
+
+// sidecar ends the name of the file with the checksum of a state, which Pulumi's driver writes and nothing needs.
+const sidecar = ".attrs"
+
+// replaceFile replaces a state in a file, or leaves it as it was: on a full disk, Pulumi's driver puts the part in its place
+// that it could write.
+func replaceFile(path string, content []byte) error {
+	err := writeSynced(path+".new", content)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		_ = os.Remove(path + ".new")
+		return err
+	}
+	_ = os.Remove(path + sidecar) // it has the checksum of the one before
 	return nil
 }
 

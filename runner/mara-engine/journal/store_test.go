@@ -97,3 +97,32 @@ func TestOtherStacks(t *testing.T) {
 		t.Errorf("%v, %v", journals, err)
 	}
 }
+
+// TestReplaceFile: a state that cannot be written leaves the one before, and nothing else.
+func TestReplaceFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "dev.json")
+	for _, file := range []string{path, path + sidecar} {
+		if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(path+".new", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(path, []byte("new")); err == nil {
+		t.Error("no error")
+	}
+	if content, _ := os.ReadFile(path); string(content) != "old" {
+		t.Errorf("the state is %q", content)
+	}
+	if err := replaceFile(path, []byte("new")); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
+		t.Errorf("files: %q", left)
+	}
+	if content, _ := os.ReadFile(path); string(content) != "new" {
+		t.Errorf("the state is %q", content)
+	}
+}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,35 @@ func TestConfigSetOnADiskThatTakesNothing(t *testing.T) {
 			if got, err := os.ReadFile(filepath.Join(e.root, "config/pulumi/Pulumi.dev.yaml")); err != nil || string(got) != stack {
 				t.Errorf("the file is %q, %v", got, err)
 			}
+		})
+	}
+}
+
+// TestJournalOnAFullDisk: the disk with the states fills up in the middle of an up of many resources, before it keeps a
+// journal or later. The up fails, and says why; with more room the next one goes on, and makes nothing twice.
+func TestJournalOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	long(t)
+	for _, kilo := range []int{1500, 3000, 4000} { // all of it takes more
+		t.Run(fmt.Sprint(kilo, " kB"), func(t *testing.T) {
+			t.Parallel()
+			e := manyEnvironment(t, place{})
+			d := disk{dir: "states", kilo: kilo}
+			e.mountDisk(d)
+			e.env = append(e.env, "PULUMI_BACKEND_URL=file://"+filepath.Join(e.root, d.dir))
+			e.fill(d)
+			if r := e.run("up", "--yes"); r.code != 1 || !strings.Contains(r.stdout+r.stderr, "no space left on device") {
+				t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+			}
+			e.checkNoProcess()
+			journals, _ := filepath.Glob(filepath.Join(e.root, d.dir, ".pulumi/mara-journal/many/dev/*/journal"))
+			t.Logf("%d journals are left", len(journals))
+			e.heal(d)
+			if r := e.run("status"); r.code != 0 && !strings.Contains(r.stderr, "`runner repair") {
+				t.Errorf("status: exit code %d\n%s", r.code, r.stderr)
+			}
+			e.carryOnUntil([]string{"up", "--yes"}, succeeded)
+			e.checkMany("a full disk", "up")
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -26,9 +27,8 @@ func manyStashes() string {
 	return text.String()
 }
 
-// testKilledJournal: an operation of a project with many resources is killed with everything at random moments. What
-// follows knows what it has done: commands that look, --resume, and an up without it.
-func testKilledJournal(t *testing.T, at place) {
+// manyEnvironment returns an environment with one project with many resources.
+func manyEnvironment(t *testing.T, at place) *environment {
 	e := emptyEnvironment(t)
 	e.real = true
 	e.useStatesAt(at)
@@ -36,45 +36,70 @@ func testKilledJournal(t *testing.T, at place) {
 	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
 	e.write("mara.yaml", "projects:\n- {path: many}\n")
 	e.write("many/Pulumi.yaml", manyStashes())
-	for round, operation := range []string{"up", "up", "refresh", "destroy"} {
-		if round == 1 {
-			e.write("many/Pulumi.yaml", strings.ReplaceAll(manyStashes(), "xxx'", "xxy'"))
+	return e
+}
+
+// roundsOfMany is how many operations on many resources a test cuts off by itself.
+const roundsOfMany = 4
+
+// testKilledJournal: operations on a project with many resources are killed at random moments: the runner, an engine, or
+// everything. What follows knows what they have done: commands that look, --resume, an up without it, and one with an
+// installed Pulumi, which refuses a state that lags behind its journal.
+func testKilledJournal(t *testing.T, at place) {
+	e := manyEnvironment(t, at)
+	everything := strike(killEverything)
+	strikes := []strike{everything, sendSignal(syscall.SIGKILL), killSomeWorker}
+	operations := []string{"up", "up again", "refresh", "destroy"}
+	for round := range max(roundsOfMany, number(t, casesVariable, roundsOfMany)/10) {
+		operation := operations[round%len(operations)]
+		args := []string{strings.TrimSuffix(operation, " again"), "--yes"}
+		if operation == "up again" {
+			e.write("many/Pulumi.yaml", strings.ReplaceAll(manyStashes(), "xxx'", fmt.Sprintf("x%02d'", round)))
 		}
 		moment := time.Duration(300+rand.IntN(1200)) * time.Millisecond
-		command := e.command(operation, "--yes")
+		command := e.command(args...)
 		output := &shared{}
 		command.Stdout, command.Stderr = output, output
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(moment)
-		killEverything(e, chaosCase{}, trouble{}, command)
+		strikes[round%len(strikes)](e, chaosCase{}, trouble{chance: rand.IntN(100)}, command)
 		_ = command.Wait()
 		e.checkNoProcess()
-		when := fmt.Sprintf("%s, killed after %s", operation, moment)
+		when := fmt.Sprintf("round %d: %s, killed after %s", round, operation, moment)
 		for _, look := range []string{"status", "history"} {
 			if r := e.run(look); r.code != 0 {
 				t.Errorf("%s: %s: exit code %d\n%s", when, look, r.code, r.stderr)
 			}
 		}
-		if operation == "up" && round == 1 {
-			e.followUntilDone([]string{"up", "--yes"})
-		} else {
-			e.carryOnUntil([]string{operation, "--yes"}, succeeded)
+		switch again := []string{args[0], "--yes"}; round % 3 {
+		case 0:
+			e.carryOnUntil(again, succeeded)
+		case 1:
+			e.followUntilDone(again)
+		case 2:
+			e.followUntilDone(append(again, "--pulumi", program(t, "pulumi")))
 		}
-		want := manyThings
-		if operation == "destroy" {
-			want = 0
-		}
-		if got := e.stashes(); got != want {
-			t.Errorf("%s: %d resources in the end, want %d", when, got, want)
-		}
-	}
-	if text := e.succeed("unlock", "--yes"); !strings.Contains(text, "nothing is locked") {
-		t.Errorf("locks are left: %s", text)
+		e.checkMany(when, args[0])
 	}
 	if left := e.objects("", "list", strings.Trim(at.backend, `"`), ".pulumi/mara-journal"); left != "{}" {
 		t.Errorf("journals are left: %.300s", left)
+	}
+}
+
+// checkMany checks that all resources are there once after an operation, or none after a destroy, and no lock.
+func (e *environment) checkMany(when, operation string) {
+	e.t.Helper()
+	want := manyThings
+	if operation == "destroy" {
+		want = 0
+	}
+	if got := e.stashes(); got != want {
+		e.t.Errorf("%s: %d resources in the end, want %d", when, got, want)
+	}
+	if text := e.succeed("unlock", "--yes"); !strings.Contains(text, "nothing is locked") {
+		e.t.Errorf("%s: locks are left: %s", when, text)
 	}
 }
 
