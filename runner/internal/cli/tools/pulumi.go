@@ -79,6 +79,10 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 		defer func() { err = errors.Join(err, masked.Close()) }()
 		d.Stderr = masked
 	}
+	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) && changes(o.Args[1:]) {
+		fmt.Fprintf(d.Stderr, "note: %s is protected (%s), which Pulumi does not know: no guard of the runner holds here\n",
+			s.Settings.Stack.Text, protected)
+	}
 	before := environments.OwnKeys(s.Settings.Root, s.Settings.Stack.Text, o.Known())
 	err = cmd.PassThrough(ctx, d, command)
 	made := slices.DeleteFunc(environments.OwnKeys(s.Settings.Root, s.Settings.Stack.Text, o.Known()),
@@ -199,6 +203,21 @@ func sealCopy(ctx context.Context, s *session.Session, project, path string) err
 		return err
 	}
 	return os.WriteFile(path, content, 0o600)
+}
+
+// changes reports whether a Pulumi command changes resources or a state.
+func changes(args []string) bool {
+	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	if len(words) == 0 {
+		return false
+	}
+	switch words[0] {
+	case "up", "update", "destroy", "down", "refresh", "import", "watch", "state":
+		return true
+	case "stack":
+		return len(words) > 1 && slices.Contains([]string{"rm", "import", "rename"}, words[1])
+	}
+	return false
 }
 
 // runsProgram reports whether a Pulumi command runs the program of the project.

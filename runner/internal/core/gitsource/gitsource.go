@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -112,6 +113,32 @@ func (c command) run(ctx context.Context, args ...string) error {
 
 // Changes ends a commit from which files of the work tree differ.
 const Changes = "+changes"
+
+// AddressOf returns where a root is, for all clones of its repository: the host and path of the remote origin, and the
+// place in the repository; "" if there is none.
+func AddressOf(ctx context.Context, root string) string {
+	if !isInRepository(root) {
+		return ""
+	}
+	remote, err := Look(ctx, root, "remote", "get-url", "origin")
+	if err != nil {
+		return ""
+	}
+	prefix, err := Look(ctx, root, "rev-parse", "--show-prefix")
+	if err != nil {
+		return ""
+	}
+	address := strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(remote), "/"), ".git")
+	if parsed, err := url.Parse(address); err == nil && parsed.Host != "" {
+		address = parsed.Hostname() + parsed.Path
+	} else if host, path, isSSH := strings.Cut(address, ":"); isSSH { // git@github.com:acme/infra
+		address = host[strings.LastIndexByte(host, '@')+1:] + "/" + strings.TrimLeft(path, "/")
+	}
+	if prefix = strings.Trim(strings.TrimSpace(prefix), "/"); prefix != "" {
+		address += "//" + prefix
+	}
+	return address
+}
 
 // CommitOf returns the commit of a work tree, marked if files below root differ from it, or "" for none.
 func CommitOf(ctx context.Context, root string) string {

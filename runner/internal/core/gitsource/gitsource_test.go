@@ -156,3 +156,29 @@ func TestCommitOf(t *testing.T) {
 	write(filepath.Join(root, "inside"))
 	check(commit[:12] + gitsource.Changes)
 }
+
+// TestAddressOf: all clones of a repository have one address, without credentials, whatever way they are fetched.
+func TestAddressOf(t *testing.T) {
+	t.Parallel()
+	for remote, want := range map[string]string{
+		"":                                   "",
+		"https://example.com/acme/infra.git": "example.com/acme/infra//clusters",
+		"https://user:secret@example.com:8443/acme/infra/": "example.com/acme/infra//clusters",
+		"git@example.com:acme/infra.git":                   "example.com/acme/infra//clusters",
+		"ssh://git@example.com:22/acme/infra":              "example.com/acme/infra//clusters",
+		"/srv/git/infra.git":                               "/srv/git/infra//clusters",
+	} {
+		dir := t.TempDir()
+		root := filepath.Join(dir, "clusters")
+		if err := os.Mkdir(root, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		git(t, dir, "init", "--quiet")
+		if remote != "" {
+			git(t, dir, "remote", "add", "origin", remote)
+		}
+		if got := gitsource.AddressOf(t.Context(), root); got != want {
+			t.Errorf("%s: %q, want %q", remote, got, want)
+		}
+	}
+}

@@ -13,6 +13,25 @@ import (
 	"mara/runner/internal/machine/failure"
 )
 
+// allowRepository is what --allow takes to work on an environment that another repository has deployed.
+const allowRepository = "other-repository"
+
+// checkRepository refuses to change what another repository has deployed under the same names in a shared backend.
+func (j *job) checkRepository(ctx context.Context) error {
+	if !j.Operation.Deploys() && !j.Operation.Destroys() || slices.Contains(j.Allow, allowRepository) {
+		return nil
+	}
+	other, err := record.OtherRepository(ctx, j.s)
+	if err != nil || other == "" {
+		return err
+	}
+	stack := j.s.Settings.Stack.Text
+	return &failure.Environment{
+		Text: fmt.Sprintf("%s was deployed from another repository, %s, into the same backend; nothing was changed", stack, other),
+		Next: "give this environment another name, or another backend; if the repository was moved, add --allow " + allowRepository,
+	}
+}
+
 // checkGone refuses to work on a project that a run has deployed here and whose state is gone since: an up would create
 // everything a second time, and a destroy would leave it. A preview only warns.
 func (j *job) checkGone(ctx context.Context) error {

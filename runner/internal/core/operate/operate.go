@@ -63,7 +63,7 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 	}
 	j.warnOfOrphans(ctx)
 	for _, step := range []func(context.Context) error{
-		j.choose, j.checkReaders, j.checkGone, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.openGuards, j.findLeftovers, j.approve,
+		j.checkRepository, j.choose, j.checkReaders, j.checkGone, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.openGuards, j.findLeftovers, j.approve,
 		j.settleLeftovers, j.settleGuards, j.rememberProvider,
 	} {
 		if err := step(ctx); errors.Is(err, errPlanSaved) {

@@ -36,13 +36,15 @@ type Record struct {
 
 // Run is what the projects of a run have in common.
 type Run struct {
-	Operation operation.Operation     `json:"operation"`
-	Finished  time.Time               `json:"finished,omitzero"`
-	Commit    string                  `json:"commit,omitempty"`
-	Runner    string                  `json:"runner,omitempty"` // version
-	Host      string                  `json:"host,omitempty"`
-	Root      string                  `json:"root,omitempty"`
-	Values    fingerprint.Fingerprint `json:"values,omitempty"` // of the configuration, by key
+	Operation operation.Operation `json:"operation"`
+	Finished  time.Time           `json:"finished,omitzero"`
+	Commit    string              `json:"commit,omitempty"`
+	Runner    string              `json:"runner,omitempty"` // version
+	Host      string              `json:"host,omitempty"`
+	Root      string              `json:"root,omitempty"`
+	// Repository is where the root is, for all clones; "" if it is in no repository with a remote.
+	Repository string                  `json:"repository,omitempty"`
+	Values     fingerprint.Fingerprint `json:"values,omitempty"` // of the configuration, by key
 }
 
 // Project is what last ran of a project.

@@ -54,6 +54,9 @@ func Begin(ctx context.Context, s *session.Session, op operation.Operation, vers
 		return nil, notRecorded(s, err)
 	}
 	run := Run{Operation: op, Runner: version, Host: hostOf(), Root: s.Settings.Root}
+	if r.store != nil {
+		run.Repository = gitsource.AddressOf(ctx, s.Settings.Root)
+	}
 	if op.Deploys() {
 		// A commit may be made while a rollout waits: each environment looks when it begins.
 		run.Values, run.Commit = Values(s), gitsource.CommitOf(ctx, s.Settings.Root)
@@ -192,6 +195,27 @@ func (t Today) CompareOpen(ctx context.Context, s *session.Session) (Verdict, er
 		return Verdict{State: NeverRolledOut}, nil
 	}
 	return last.compare(t.presentOf(s)), nil
+}
+
+// OtherRepository returns the repository from which an environment was last deployed, if that is not the one of this root;
+// "" if it is, or if one of them is not known. It looks in backends that others share.
+func OtherRepository(ctx context.Context, s *session.Session) (string, error) {
+	store, err := s.RunLock().Rolled(ctx)
+	if err != nil || store == nil {
+		return "", err
+	}
+	last, err := read(ctx, s, store)
+	if errors.Is(err, errDamaged) || last.Destroyed {
+		return "", nil
+	}
+	other := last.Runs[last.Run].Repository
+	if err != nil || other == "" {
+		return "", err
+	}
+	if own := gitsource.AddressOf(ctx, s.Settings.Root); own == "" || own == other {
+		return "", nil
+	}
+	return other, nil
 }
 
 // Deployed returns the projects of an environment that its last run has left deployed, with the run. A damaged record

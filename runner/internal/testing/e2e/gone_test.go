@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -99,5 +100,45 @@ func TestWhyOfWhatCannotBeCompared(t *testing.T) {
 	}
 	for range 2 {
 		e.expect(0, "up --simulate --simulate-speed 100000 --yes --why", "a: something that cannot be compared\n")
+	}
+}
+
+// TestTwoRepositoriesOneBackend: what one repository has deployed into a shared backend, another one with the same names
+// neither overwrites nor destroys without a word. A clone of the same repository goes on.
+func TestTwoRepositoriesOneBackend(t *testing.T) {
+	t.Parallel()
+	at := inDirectory(t)
+	open := func(remote string) *environment {
+		e := newEnvironment(t, embedded)
+		e.useStatesAt(at)
+		e.write("mara.yaml", "projects:\n  - path: a\n")
+		e.write("a/Pulumi.yaml", stash("a", ""))
+		for _, args := range [][]string{{"init", "--quiet"}, {"remote", "add", "origin", remote}} {
+			if out, err := exec.Command("git", append([]string{"-C", e.root}, args...)...).CombinedOutput(); err != nil {
+				t.Fatalf("git %s: %v\n%s", args, err, out)
+			}
+		}
+		return e
+	}
+	first := open("https://someone:password@example.com/acme/infra.git")
+	clone, other := open("git@example.com:acme/infra"), open("https://example.com/acme/shop")
+	first.expect(0, "up --yes", "1 succeeded")
+	const refused = "dev was deployed from another repository, example.com/acme/infra, into the same backend; nothing was changed"
+	other.expect(3, "destroy --yes", refused, "--allow other-repository")
+	other.expect(3, "up --yes", refused)
+	clone.expect(0, "up --yes", "no changes")
+	other.expect(0, "destroy --yes --allow other-repository", "2 deleted")
+	other.expect(0, "up --yes", "1 succeeded")
+}
+
+// TestProtectedFromPulumi: Pulumi itself knows nothing of a protected environment, and that is said where it is used.
+func TestProtectedFromPulumi(t *testing.T) {
+	t.Parallel()
+	e := newPair(t)
+	e.write("config/pulumi/Pulumi.dev.yaml", "config: {runner:protect: true}\n")
+	const note = "note: dev is protected (runner:protect in config/pulumi/Pulumi.dev.yaml:1), which Pulumi does not know"
+	e.expect(0, "pulumi b --simulate -- destroy --yes", note)
+	if r := e.run("pulumi", "b", "--simulate", "--", "stack", "ls"); strings.Contains(r.stderr, "protected") {
+		t.Errorf("stack ls: %s", r.stderr)
 	}
 }
