@@ -59,6 +59,16 @@ func (v View) NewScreen(known ui.Options) (ui.Screen, ui.Look) {
 	return ui.NewPlain(v.Stdout, known), look
 }
 
+// Differences renders what a preview would change, or what a look for drift has found.
+func (v View) Differences(summary *event.Summary) string {
+	return ui.Differences(summary, ui.Options{List: v.List, Width: v.Width()})
+}
+
+// Folded renders what Differences has rendered for the environments of a fleet.
+func (v View) Folded(texts map[string]string) string {
+	return ui.Folded(texts, ui.Options{Width: v.Width(), Colour: ui.Decide(v.Facts).Colour})
+}
+
 // Details renders all that a preview would change, with all values.
 func (v View) Details(preview *event.Summary) string {
 	return ui.Differences(preview, ui.Options{List: ui.Full, Width: v.Width(), Colour: ui.Decide(v.Facts).Colour})

@@ -55,7 +55,7 @@ func (e ending) differences() string {
 			return append(e.resources(all, true), e.outputLines(s)...)
 		})
 	}
-	lost := e.section("Would be lost", event.Difference.IsLoss, true)
+	lost := e.section(lostHeading, event.Difference.IsLoss, true)
 	changed := e.section("Would change", func(d event.Difference) bool { return d.Action == event.Update && !d.Vague }, e.list != Short)
 	if e.list != Short {
 		changed += e.section("May change, with values that are not known yet", isVague, true)
@@ -64,6 +64,9 @@ func (e ending) differences() string {
 	}
 	return lost + changed + e.created() + e.byProject(e.outputLines)
 }
+
+// lostHeading begins what would be lost.
+const lostHeading = "Would be lost"
 
 // only returns the differences of one kind.
 func only(differences []event.Difference, chosen func(event.Difference) bool) []event.Difference {

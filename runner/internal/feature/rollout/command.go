@@ -39,7 +39,7 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 		rolloutCommand(d, operation.Preview, operations.Spec{
 			Use:         "show what up would change in many environments",
 			Description: "Environments are previewed side by side; nothing changes.",
-			Flags:       []string{"exit-code", "affected", "why", "on-missing-output"},
+			Flags:       []string{"exit-code", "affected", "diff", "full", "why", "on-missing-output"},
 		}, "-l stage=prod", "--affected", "'prod-*' --exit-code"),
 		rolloutCommand(d, operation.Up, operations.Spec{
 			Use: "roll out to many environments, in waves",

@@ -5,6 +5,7 @@ package rollout
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -70,6 +71,7 @@ type rollout struct {
 	// resumes has the ids of the rollout that is resumed, and of the rollouts that it resumed.
 	resumes []string
 	ran     sync.Map // the runs of environments, by environment
+	differs sync.Map // what a preview or a drift has found in environments, as text, by environment
 	// expected is what earlier rollouts say about this one.
 	expected ui.Options
 }
@@ -91,10 +93,24 @@ func Run(ctx context.Context, d session.Deps, o Options) (summary event.Summary,
 	}
 	err = r.walk(ctx)
 	r.run.Finish()
+	r.printDifferences()
 	if err != nil {
 		err = &failure.Reported{Err: err}
 	}
 	return r.run.Summary, err
+}
+
+// printDifferences prints what a preview or a look for drift has found, once for all environments where it is the same.
+func (r *rollout) printDifferences() {
+	if r.o.View.JSON {
+		return
+	}
+	texts := map[string]string{}
+	r.differs.Range(func(stack, text any) bool {
+		texts[stack.(string)] = text.(string)
+		return true
+	})
+	fmt.Fprint(r.o.View.Stdout, r.o.View.Folded(texts))
 }
 
 // prepare chooses the environments and orders them.

@@ -62,6 +62,9 @@ func (r *rollout) perform(ctx context.Context, one operate.Request, emit func(ev
 	if p.summary.Run != "" {
 		r.ran.Store(one.Stack.Text, p.summary.Run)
 	}
+	if op := one.Operation; op == r.Operation && (op == operation.Preview || op == operation.Drift) {
+		r.differs.Store(one.Stack.Text, r.o.View.Differences(&p.summary))
+	}
 	var outcome executor.Outcome
 	if p.summary.Operation == one.Operation { // and not the preview of an up that was refused, which has changed nothing
 		outcome.Changes = p.summary.Changes

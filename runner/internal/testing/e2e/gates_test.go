@@ -36,3 +36,23 @@ func TestGateHolds(t *testing.T) {
 	e.expect(0, "up -s test-1"+up, "app") // changes nothing
 	e.expect(0, "fleet up prod-1"+up, "prod-1")
 }
+
+// TestFleetDifferences: a preview of a fleet says what changes, once for all environments in which it is the same.
+func TestFleetDifferences(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("mara.yaml", "projects:\n  - path: app\n")
+	program := func(size string) {
+		e.write("app/Pulumi.yaml", "name: app\nruntime: yaml\nresources:\n  net: {type: \"aws:ec2:Vpc\", properties: "+
+			"{cidrBlock: 10.0.0.0/16, tags: {size: "+size+", env: \"${pulumi.stack}\"}}}\n")
+	}
+	program("small")
+	for _, name := range []string{"eu-1", "eu-2"} {
+		e.write("config/environments/"+name+".yaml", "values: {runner: {labels: {stage: prod}}}\n")
+	}
+	const simulated = " --all --simulate --simulate-speed 100000"
+	e.expect(0, "fleet up --yes"+simulated)
+	program("large")
+	e.expect(0, "fleet preview"+simulated, "The same in 2 environments: eu-1, eu-2\n  Would change: 1 resource in 1 project\n",
+		"tags.size: \"small\" => \"large\"")
+}
