@@ -42,6 +42,7 @@ const (
 	RuleCluster    = "cluster"  // everything in a cluster goes with it
 	RuleApproval   = "approval" // what a person has approved
 	RulePlan       = "plan"     // a saved plan
+	RuleLoss       = "loss"     // a resource that a preview would replace or delete; in reports alone
 )
 
 // Denies reports whether the finding forbids what was asked for.

@@ -7,14 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/sarif"
 )
 
-// writeSARIF writes what the guards have found.
+// writeSARIF writes what the guards have found, and what a preview would lose. It has no values: code scanning keeps its
+// results for months.
 func writeSARIF(w io.Writer, s *event.Summary) error {
 	var results []sarif.Result
-	for _, f := range s.Findings() {
+	for _, f := range append(s.Findings(), lossesIn(s)...) {
 		text := strings.TrimPrefix(f.Subject()+": "+f.Message, ": ")
 		if !s.Fleet {
 			text = s.Stack + ": " + text
@@ -23,6 +25,49 @@ func writeSARIF(w io.Writer, s *event.Summary) error {
 	}
 	id := fmt.Sprintf("%s/%s", s.Operation, cmp.Or(s.Stack, "fleet"))
 	return encodeJSON(w, sarif.New(sarif.Options{ID: id, Failed: s.Outcome() != event.Succeeded}, results))
+}
+
+// lossesIn returns what a preview would replace or delete, except what a guard has found already.
+func lossesIn(s *event.Summary) []event.Finding {
+	if s.Operation != operation.Preview {
+		return nil
+	}
+	type place struct {
+		project  string
+		resource event.Resource
+	}
+	found := map[place]bool{}
+	for _, f := range s.Findings() {
+		found[place{f.Project, f.Resource}] = true
+	}
+	var losses []event.Finding
+	for _, step := range s.Steps {
+		for _, d := range step.Differences {
+			if !d.IsLoss() || found[place{step.Name, d.Resource}] {
+				continue
+			}
+			text := "would be deleted"
+			if d.Action == event.Replace {
+				text = "would be replaced"
+			}
+			if d.Stateful {
+				text += ", and holds data"
+			}
+			var reasons []string
+			for _, value := range d.Values {
+				if value.Replaces {
+					reasons = append(reasons, value.Path)
+				}
+			}
+			if len(reasons) > 0 {
+				text += ", because of " + strings.Join(reasons, ", ")
+			}
+			losses = append(losses, event.Finding{
+				Rule: event.RuleLoss, Level: event.LevelWarn, Project: step.Name, Resource: d.Resource, Message: text,
+			})
+		}
+	}
+	return losses
 }
 
 // addFindings adds a case for each finding: a failure for one that forbids.
