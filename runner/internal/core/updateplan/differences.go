@@ -68,7 +68,8 @@ func (p Project) Differences(later Project) []Difference {
 			differences = append(differences, difference)
 			continue
 		}
-		for _, value := range valueDifferences("", before[i].Inputs, now.Inputs) {
+		isUnknown := func(path string, _ any) bool { return slices.Contains(before[i].Unknown, path) }
+		for _, value := range valueDifferences("", before[i].Inputs, now.Inputs, isUnknown) {
 			value.Resource, value.URN = difference.Resource, difference.URN
 			differences = append(differences, value)
 		}
@@ -80,22 +81,24 @@ func (p Project) Differences(later Project) []Difference {
 // absent is printed for a missing value. Pulumi treats null as missing.
 const absent = "nothing"
 
-// valueDifferences lists where a value differs from the planned one. Unknown planned values
-// match anything.
-func valueDifferences(path string, planned, now any) []Difference {
-	if planned == Unknown {
+// isUnknownText reports whether a value reads as an unknown one: outputs have no list of those that are.
+func isUnknownText(_ string, planned any) bool { return planned == Unknown }
+
+// valueDifferences lists where a value differs from the planned one. Planned values that were unknown match anything.
+func valueDifferences(path string, planned, now any, isUnknown func(path string, planned any) bool) []Difference {
+	if isUnknown(path, planned) {
 		return nil
 	}
 	if before, ok := planned.(map[string]any); ok {
 		if after, ok := now.(map[string]any); ok {
-			return mapDifferences(path, before, after)
+			return mapDifferences(path, before, after, isUnknown)
 		}
 	}
 	if before, ok := planned.([]any); ok {
 		if after, ok := now.([]any); ok && len(after) == len(before) {
 			var differences []Difference
 			for i := range before {
-				differences = append(differences, valueDifferences(fmt.Sprintf("%s[%d]", path, i), before[i], after[i])...)
+				differences = append(differences, valueDifferences(fmt.Sprintf("%s[%d]", path, i), before[i], after[i], isUnknown)...)
 			}
 			return differences
 		}
@@ -113,12 +116,14 @@ func isEmpty(value any) bool {
 	return value == nil || isMap && properties == nil
 }
 
-func mapDifferences(path string, planned, now map[string]any) []Difference {
+func mapDifferences(
+	path string, planned, now map[string]any, isUnknown func(path string, planned any) bool,
+) []Difference {
 	var differences []Difference
 	for _, name := range lists.Keys(planned, now) {
 		if name != defaultsKey {
 			property := strings.TrimPrefix(path+"."+name, ".")
-			differences = append(differences, valueDifferences(property, planned[name], now[name])...)
+			differences = append(differences, valueDifferences(property, planned[name], now[name], isUnknown)...)
 		}
 	}
 	return differences
@@ -165,7 +170,7 @@ func (p Project) outputDifferences(later Project) []Difference {
 			difference.Planned = before.String()
 			differences = append(differences, difference)
 		default:
-			for _, value := range valueDifferences("value", before.After, now.After) {
+			for _, value := range valueDifferences("value", before.After, now.After, isUnknownText) {
 				value.Output = now.Name
 				differences = append(differences, value)
 			}

@@ -14,8 +14,10 @@ func TestDifferences(t *testing.T) {
 		return Step{Op: op, Type: "a:b:C", Name: name, URN: "urn::" + name, Inputs: inputs}
 	}
 	inputs := func(value any) map[string]any { return map[string]any{"list": []any{value, 1.0}, "name": "n"} }
+	unknown := step("create", "new", inputs(Unknown))
+	unknown.Unknown = []string{"list[0]"}
 	planned := Project{Steps: []Step{
-		step("create", "new", inputs(Unknown)), step("update", "changed", inputs("x")), step("delete", "old", nil), step("same", "kept", inputs("x")),
+		unknown, step("create", "literal", inputs(Unknown)), step("update", "changed", inputs("x")), step("delete", "old", nil), step("same", "kept", inputs("x")),
 	}}
 	for _, test := range []struct {
 		name  string
@@ -24,6 +26,8 @@ func TestDifferences(t *testing.T) {
 	}{
 		{"as planned", planned.Steps, nil},
 		{"what was not known, and less", []Step{step("create", "new", inputs("known")), step("same", "changed", inputs("y")), step("same", "kept", nil)}, nil},
+		{"a value that only reads as if it was not known", []Step{step("create", "literal", inputs("y"))},
+			[]string{`list[0] of a:b:C literal: planned [unknown], now "y"`}},
 		{"another value", []Step{step("update", "changed", inputs("y"))}, []string{`list[0] of a:b:C changed: planned "x", now "y"`}},
 		{"one value more", []Step{step("update", "changed", map[string]any{"list": []any{"x", 1.0}, "name": "n", "more": 1.0})},
 			[]string{"more of a:b:C changed: planned nothing, now 1"}},
@@ -57,7 +61,7 @@ func TestUnplannedInput(t *testing.T) {
 	t.Parallel()
 	for _, planned := range []map[string]any{{"tags": Unknown}, {"tags": nil}, {}, nil} {
 		of := func(inputs map[string]any) Project {
-			return Project{Steps: []Step{{Op: "create", Type: "a:b:C", Name: "c", URN: "u", Inputs: inputs}}}
+			return Project{Steps: []Step{{Op: "create", Type: "a:b:C", Name: "c", URN: "u", Inputs: inputs, Unknown: []string{"tags"}}}}
 		}
 		got := texts(of(planned).Differences(of(map[string]any{"acl": "public-read"})))
 		if diff := cmp.Diff([]string{`acl of a:b:C c: planned nothing, now "public-read"`}, got); planned != nil && diff != "" {
