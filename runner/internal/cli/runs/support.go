@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/event"
@@ -192,7 +193,7 @@ func (o supportOptions) pastRuns() ([]packed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []packed
+	var found []packed
 	dir := os.DirFS(o.Directory)
 	for _, run := range all[:min(o.Runs, len(all))] {
 		logs, err := fs.Glob(dir, run.ID+"/logs/*.log")
@@ -201,15 +202,15 @@ func (o supportOptions) pastRuns() ([]packed, error) {
 		}
 		for _, name := range append([]string{run.ID + "/meta.json", run.ID + "/summary.json", run.ID + "/events.ndjson"},
 			logs...) {
-			content, err := fs.ReadFile(dir, name)
+			content, err := files.Read(filepath.Join(o.Directory, name), files.Data)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // the run was interrupted, or still runs
 			}
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, packed{"runs/" + name, content})
+			found = append(found, packed{"runs/" + name, content})
 		}
 	}
-	return files, nil
+	return found, nil
 }

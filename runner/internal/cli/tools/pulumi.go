@@ -16,6 +16,7 @@ import (
 	"mara/projects/model"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"
@@ -194,7 +195,7 @@ func sealCopy(ctx context.Context, s *session.Session, project, path string) err
 	if err != nil {
 		return err
 	}
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, files.Text)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/core/event"
@@ -114,7 +115,7 @@ func (b *builder) checkEnvironmentsOf(variables []config.MaraVariable) {
 
 // nameIn returns the name in a Pulumi.yaml that is not valid, "" if no line has it.
 func nameIn(dir string) string {
-	content, err := os.ReadFile(filepath.Join(dir, config.ManifestFile))
+	content, err := files.Read(filepath.Join(dir, config.ManifestFile), files.Text)
 	if err != nil {
 		return ""
 	}

@@ -5,11 +5,11 @@ import (
 	"crypto/sha1" //nolint:gosec // Pulumi's name of a file, no protection
 	"encoding/hex"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 )
@@ -39,7 +39,7 @@ func Selected(home, backend string, known catalogue.Catalogue) string {
 func selectedStack(home, backend string, project model.Project) string {
 	sum := sha1.Sum([]byte(filepath.Join(project.Own.Dir, config.ManifestFile)))
 	name := project.Name + "-" + hex.EncodeToString(sum[:]) + "-workspace.json"
-	content, err := os.ReadFile(filepath.Join(home, "workspaces", name))
+	content, err := files.Read(filepath.Join(home, "workspaces", name), files.Text)
 	var recorded struct {
 		Stack  string            `json:"stack"`
 		Stacks map[string]string `json:"stacks"`

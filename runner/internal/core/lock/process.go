@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/config/files"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -27,7 +28,7 @@ const (
 // Inspect reads the owner of a lock and checks whether its process runs, without taking the
 // lock. The result may be outdated at once.
 func Inspect(path string) (State, Owner, error) {
-	f, err := os.Open(path)
+	f, _, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Free, Owner{}, nil
 	}

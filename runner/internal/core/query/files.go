@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"mara/config/files"
 )
 
 // File is a jq file of the user or of the runner.
@@ -23,7 +25,9 @@ type File struct {
 func Files(dir string, shipped embed.FS, below string) ([]File, error) {
 	var all []File
 	if dir != "" {
-		own, err := filesIn(os.DirFS(dir), ".")
+		own, err := filesIn(os.DirFS(dir), func(name string) ([]byte, error) {
+			return files.Read(filepath.Join(dir, name), files.Text)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +36,7 @@ func Files(dir string, shipped embed.FS, below string) ([]File, error) {
 			all = append(all, file)
 		}
 	}
-	ours, err := filesIn(shipped, below)
+	ours, err := filesOf(shipped, below)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +48,15 @@ func Files(dir string, shipped embed.FS, below string) ([]File, error) {
 	return all, nil
 }
 
-func filesIn(dir fs.FS, below string) ([]File, error) {
-	dir, err := fs.Sub(dir, below)
+func filesOf(shipped embed.FS, below string) ([]File, error) {
+	dir, err := fs.Sub(shipped, below)
 	if err != nil {
 		return nil, err
 	}
+	return filesIn(dir, func(name string) ([]byte, error) { return fs.ReadFile(dir, name) })
+}
+
+func filesIn(dir fs.FS, read func(name string) ([]byte, error)) ([]File, error) {
 	entries, err := fs.ReadDir(dir, ".")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err // an unreadable directory is not an empty one
@@ -59,7 +67,7 @@ func filesIn(dir fs.FS, below string) ([]File, error) {
 		if !isQuery {
 			continue
 		}
-		source, err := fs.ReadFile(dir, entry.Name())
+		source, err := read(entry.Name())
 		all = append(all, File{Name: name, Source: string(source), Err: err})
 	}
 	return all, nil

@@ -105,7 +105,7 @@ type keysRecord struct {
 
 // RememberedKeys returns the recorded keys of an environment's stack files; recorded is false without a record.
 func RememberedKeys(dir layout.Runner, stack string) (keys []string, recorded bool) {
-	content, err := os.ReadFile(dir.Keys(stack))
+	content, err := files.Read(dir.Keys(stack), files.Text)
 	var record keysRecord
 	if err != nil || yaml.Unmarshal(content, &record) != nil {
 		return nil, false

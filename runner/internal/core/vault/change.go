@@ -62,20 +62,20 @@ func (v *Vault) LockToChange(ctx context.Context) (release func() error, err err
 
 // readOwn reads the stack files next to the projects as they are now.
 func (v *Vault) readOwn() (map[string]config.StackFile, error) {
-	files := map[string]config.StackFile{}
+	found := map[string]config.StackFile{}
 	var errs []error
 	for _, project := range slices.Sorted(maps.Keys(v.ProjectStackFiles)) {
 		before := v.ProjectStackFiles[project]
-		content, err := os.ReadFile(v.Settings.Absolute(before.File))
+		content, err := files.Read(v.Settings.Absolute(before.File), files.Text)
 		if err != nil {
 			errs = append(errs, &failure.Environment{Text: err.Error()})
 			continue
 		}
 		file, err := config.ParseStack(before.File, content)
 		file.Exists = true
-		files[project], errs = file, append(errs, err)
+		found[project], errs = file, append(errs, err)
 	}
-	return files, config.Join(errs...)
+	return found, config.Join(errs...)
 }
 
 // refuseSealedLayers refuses to change the key of what layers have encrypted:

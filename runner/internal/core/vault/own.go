@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/machine/atomicfile"
@@ -153,7 +153,7 @@ func (v *Vault) storeOwn(ctx context.Context, at Elsewhere, values map[string]st
 			Next: "change it there"}
 	}
 	path := v.Settings.Absolute(at.File.File)
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, files.Text)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &failure.Environment{Text: err.Error()}
 	}

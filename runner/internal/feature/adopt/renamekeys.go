@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/config/files"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/atomicfile"
@@ -36,9 +37,9 @@ func renamedFiles(s *session.Session, from, to string) ([]renamedFile, error) {
 			paths = append(paths, file.File)
 		}
 	}
-	var files []renamedFile
+	var renamed []renamedFile
 	for _, path := range paths {
-		content, err := os.ReadFile(s.Settings.Absolute(path))
+		content, err := files.Read(s.Settings.Absolute(path), files.Text)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -46,10 +47,10 @@ func renamedFiles(s *session.Session, from, to string) ([]renamedFile, error) {
 			return nil, &failure.Environment{Text: err.Error()}
 		}
 		if after := renameKeys(string(content), from, to); after != string(content) {
-			files = append(files, renamedFile{path, string(content), after})
+			renamed = append(renamed, renamedFile{path, string(content), after})
 		}
 	}
-	return files, nil
+	return renamed, nil
 }
 
 // renameKeys replaces the namespace of keys at the beginning of lines. Everything else stays, comments included.

@@ -28,6 +28,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/atomicfile"
@@ -297,7 +298,7 @@ func has(config *api.Config, name string) bool {
 }
 
 func load(file string) (*api.Config, error) {
-	content, err := os.ReadFile(file)
+	content, err := files.Read(file, files.Text)
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}

@@ -39,8 +39,9 @@ func TestChaosOfBackends(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			var versions sync.Map
+			count := newTally(t, "chaos of backends "+kind, atEach)
 			t.Cleanup(func() {
-				if found, ok := versions.Load(kind); ok {
+				if found, ok := versions.Load(kind); ok && count.passed.Load() == int64(atEach) {
 					recordBackend(t, "scripts/chaos.sh", found.(map[string]string),
 						fmt.Sprintf("%d disturbed runs from %s=%d on, each resumed to the end of an undisturbed one", atEach, seedVariable, first))
 				}
@@ -49,6 +50,7 @@ func TestChaosOfBackends(t *testing.T) {
 				seed := first + uint64(i)
 				t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 					t.Parallel()
+					count.count(t)
 					at := places(t, kind)(t) // a server of its own, for trouble comes to all who use it
 					if i == 0 {
 						versions.Store(kind, at.versions())

@@ -28,10 +28,13 @@ func TestChaosOfRollouts(t *testing.T) {
 	whole.version("edited")
 	lines := len(whole.fleet(0, "up", "--all"))
 	want := whole.snapshot()
-	for i := range max(fewRollouts, cases/10) {
+	cases = max(fewRollouts, cases/10)
+	count := newTally(t, "chaos of rollouts", cases)
+	for i := range cases {
 		seed := first + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
+			count.count(t)
 			random := rand.New(rand.NewPCG(seed, 16))
 			kinds := []string{killRunner, interrupt, failWave, killAll, terminate, interrupt2, interrupt3}
 			trouble := trouble{

@@ -76,10 +76,13 @@ func TestChaosOfGuards(t *testing.T) {
 	cases, first := number(t, casesVariable, fewGuarded), uint64(number(t, seedVariable, firstSeed))
 	campaign := &campaign{references: map[string]*reference{}, met: map[string]int{}}
 	t.Cleanup(func() { fmt.Printf("chaos of guards: met: %v\n", campaign.met) })
-	for i := range max(fewGuarded, cases/5) {
+	cases = max(fewGuarded, cases/5)
+	count := newTally(t, "chaos of guards", cases)
+	for i := range cases {
 		seed := first + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
+			count.count(t)
 			c := newGuardedCase(rand.New(rand.NewPCG(seed, 28)), int(seed))
 			t.Log(c)
 			want := campaign.reference(t, c.guard+fmt.Sprint(c.unknown), func(e *environment) {

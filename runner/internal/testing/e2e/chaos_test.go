@@ -36,10 +36,12 @@ func TestChaos(t *testing.T) {
 	t.Cleanup(func() {
 		fmt.Printf("chaos: %d cases from %s=%d on; met: %v\n", cases, seedVariable, first, campaign.met)
 	})
+	count := newTally(t, "chaos", cases)
 	for i := range cases {
 		seed := first + uint64(i)
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
+			count.count(t)
 			c := newCase(rand.New(rand.NewPCG(seed, 5)), int(seed))
 			began := time.Now()
 			t.Log(c)
