@@ -169,6 +169,15 @@ func (d applicationDecoder) agree(key string, a *Application) {
 		}
 		keys[VariableKey(name.Text)] = name.Text
 	}
+	if strings.HasSuffix(a.Image.Text, ":latest") {
+		d.doubt(a.Image.Line, key, "has the image %s, a different one from day to day; name a version", a.Image.Text)
+	}
+	for _, variable := range a.Env {
+		if isCredential(variable.Name.Text) && variable.Text != "" && !strings.ContainsAny(variable.Text, "/$") {
+			d.doubt(variable.Name.Line, key, "has %s in env, in plain text; write it below secrets, and store it with `runner secrets set %s`",
+				variable.Name.Text, a.Name.Text+":"+variable.Name.Text)
+		}
+	}
 	for _, secret := range a.Secrets {
 		if secret.Text == "PORT" {
 			d.problem(secret.Line, key, "has PORT in secrets, which is the value of port already")
@@ -197,6 +206,17 @@ func takenPath(volume string, files []Setting) string {
 		}
 	}
 	return ""
+}
+
+// isCredential reports whether a variable certainly holds a password, or a key as good as one.
+func isCredential(name string) bool {
+	name = strings.ToUpper(name)
+	for _, ending := range []string{"PASSWORD", "PASSWD", "SECRET", "SECRET_KEY", "API_KEY", "APIKEY", "ACCESS_TOKEN", "AUTH_TOKEN", "PRIVATE_KEY"} {
+		if name == ending || strings.HasSuffix(name, "_"+ending) {
+			return true
+		}
+	}
+	return false
 }
 
 // isVariable reports whether Kubernetes takes a name for a variable.

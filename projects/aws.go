@@ -71,6 +71,7 @@ func AWSVPC() model.Project {
 		),
 		Rules: []config.Rule{
 			networkRange, serviceRange, disjoint("vpc:cidr", "eks:service_cidr"), zonesOf("vpc:azs", "aws:region"), roomForNodes,
+			withoutGateway,
 		},
 		Outputs: []model.Output{
 			{Name: "vpc_id", Doc: "id of the network"},
@@ -94,7 +95,7 @@ func AWSEKS() model.Project {
 			ordered("eks:min_size", "eks:max_size"), ordered("eks:min_size", "eks:desired_capacity", "eks:max_size"),
 			poolRule("eks", awsInstanceType, "architecture", "spot", "empty"), poolSizes("eks", "aws", awsInstanceType),
 			poolProcessors,
-			groupPrincipals, nodesNotNewer,
+			groupPrincipals, nodesNotNewer, tinyInstances,
 		),
 		Outputs: []model.Output{
 			{Name: "kubeconfig", Secret: true, Doc: "kubeconfig of the cluster; it calls `aws eks get-token`"},
@@ -425,6 +426,24 @@ func roomForNodes(v config.Values) []config.Finding {
 // mostRanges is how many ranges the public API server of EKS takes:
 // docs.aws.amazon.com/eks/latest/userguide/service-quotas.html.
 const mostRanges = 40
+
+// withoutGateway doubts nodes that reach neither the registries of the images nor a mirror of them.
+func withoutGateway(v config.Values) []config.Finding {
+	if v.Text("vpc:nat") == "none" && v.Text(Mirror) == "" {
+		return config.Doubtful("vpc:nat", "is none, and %s is not set: nodes in private subnets would find no image", Mirror)
+	}
+	return nil
+}
+
+// tinyInstances doubts nodes that have no room for what every environment runs: AWS names types by their memory.
+func tinyInstances(v config.Values) []config.Finding {
+	const key = "eks:instance_type"
+	_, size, _ := strings.Cut(v.Text(key), ".")
+	if slices.Contains([]string{"nano", "micro", "small"}, size) {
+		return config.Doubtful(key, "is %s, which has 2 GB of memory or less: OpenSearch and Prometheus need nodes of 4 GB or more", v.Text(key))
+	}
+	return nil
+}
 
 // endpointAccess judges who can reach the API server of EKS.
 func endpointAccess(v config.Values) []config.Finding {

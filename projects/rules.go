@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 
 	"mara/config"
 	"mara/config/files"
+	"mara/config/lists"
 	"mara/projects/naming"
 	"mara/projects/offers"
 )
@@ -274,7 +276,36 @@ func chartRules(defaults chart) []config.Rule {
 			return config.Wrong(version, "is %s, but the versions of this chart are written as %s: did you mean %s?", text,
 				defaults.version, meant)
 		},
+		func(v config.Values) []config.Finding {
+			if address, err := url.Parse(v.Text(repository)); err == nil && defaults.name != "" && path.Base(address.Path) == defaults.name &&
+				v.Text(repository) != defaults.repository {
+				return config.Doubtful(repository, "is %s, which ends with the name of the chart: write the address of the repository, "+
+					"without it", v.Text(repository))
+			}
+			return nil
+		},
 		func(v config.Values) []config.Finding { return valuesFile(v, file) },
+		func(v config.Values) []config.Finding { return flatValues(v, ChartKey(defaults.group, Values)) },
+	}
+}
+
+// flatValues doubts values of a chart that are written as helm's --set takes them.
+func flatValues(v config.Values, key string) []config.Finding {
+	for _, name := range lists.Keys(v.Map(key)) {
+		if before, after, isPath := strings.Cut(name, "."); isPath && before != "" && after != "" {
+			return config.Doubtful(key, "has %q, one name for a chart; write nested maps: {%s: {%s: ...}}", name, before, after)
+		}
+	}
+	return nil
+}
+
+// quorum doubts two members, of which none decides alone: they fail as soon as one of them does.
+func quorum(key string) config.Rule {
+	return func(v config.Values) []config.Finding {
+		if n, ok := v.Int(key); ok && n == 2 {
+			return config.Doubtful(key, "is 2: when one fails, the other cannot decide alone; write 1 or 3")
+		}
+		return nil
 	}
 }
 

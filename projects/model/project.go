@@ -44,12 +44,13 @@ type Project struct {
 
 // Own is what mara.yaml says about a project of the user.
 type Own struct {
-	Dir     string        // its directory, absolute
-	Path    string        // the same as mara.yaml has it
-	Runtime string        // of its Pulumi.yaml
-	Built   bool          // the runtime runs a binary that is built already
-	When    string        // jq; "" for always
-	Timeout time.Duration // 0 for none of its own
+	Dir      string        // its directory, absolute
+	Path     string        // the same as mara.yaml has it
+	Runtime  string        // of its Pulumi.yaml
+	Built    bool          // the runtime runs a binary that is built already
+	When     string        // jq; "" for always
+	WhenLine int           // of When in mara.yaml
+	Timeout  time.Duration // 0 for none of its own
 	// StackFiles has its own stack files, one for each stack, over the shared ones:
 	// the directory that they are in. "" where there is only the shared one.
 	StackFiles string
@@ -102,6 +103,7 @@ type Output struct {
 	Optional  bool // not always exported
 	Highlight bool // shown at the end of a successful up: what a user goes on with
 	Doc       string
+	Line      int // in mara.yaml, which names it; 0 for others
 }
 
 // Key finds a declared configuration key by its full name.

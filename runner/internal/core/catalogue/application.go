@@ -110,7 +110,7 @@ func rulesOfApplication(a config.Application, hostKeys []string) []config.Rule {
 		return nil
 	}
 	latest := func(v config.Values) []config.Finding {
-		if image := v.Text(a.Key("image")); strings.HasSuffix(image, ":latest") {
+		if image := v.Text(a.Key("image")); v.IsSet(a.Key("image")) && strings.HasSuffix(image, ":latest") {
 			return []config.Finding{{Key: a.Key("image"), Doubt: true,
 				Text: fmt.Sprintf("is %s, a different image from day to day; name a version", image)}}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mara/config"
 	"mara/projects"
@@ -173,13 +174,13 @@ hooks:
 	net := filepath.Join(dir, "net")
 	want := model.Project{
 		Name: "net", Path: "net", Title: "Network", Summary: "The net", Estimate: 90 * time.Second,
-		Own: &model.Own{Dir: net, Runtime: "yaml", When: `.config["net:size"] == "large"`, Timeout: 5 * time.Minute, StackFiles: net, Path: "net", Line: 3},
+		Own: &model.Own{Dir: net, Runtime: "yaml", When: `.config["net:size"] == "large"`, Timeout: 5 * time.Minute, StackFiles: net, Path: "net", Line: 3, WhenLine: 6},
 		Keys: []config.Key{
 			{Name: "net:size", Kind: config.String, Default: "small", Allowed: []string{"small", "large"}, Doc: "how large"},
 			{Name: "net:hosts", Kind: config.Int, Required: true, Min: &one, Max: &nine, Example: "3", Doc: "of the project net"},
 		},
 		Secrets: []model.Secret{{Key: "net:token", Prompt: "The token?", Generate: model.Password, Own: true, Doc: "the token"}},
-		Outputs: []model.Output{{Name: "address", Highlight: true, Doc: "output of your own project"}},
+		Outputs: []model.Output{{Name: "address", Highlight: true, Doc: "output of your own project", Line: 8}},
 		Hooks: []model.Hook{
 			model.BuiltInHooks()[0],
 			{Name: "hook.sh", On: model.Always, Operations: []operation.Operation{operation.Up, operation.Destroy}, Command: []string{"./hook.sh"}, Dir: net, Retry: 2},
@@ -298,10 +299,10 @@ func TestLeftOut(t *testing.T) {
 		`.provider == "own" and (.stack | test("^prod"))`: "",
 		`.config["none"]`:                                 `map[net:when .config["none"]]`,
 		`empty`:                                           "map[net:when empty]",
-		`.config["net:size"]`: `mara.yaml:2: when of net: it gives small, and must give true or false: ` +
+		`.config["net:size"]`: `mara.yaml:3: when of net: it gives small, and must give true or false: ` +
 			"compare it, as in `.config[\"net:size\"] == \"...\"`",
-		`.stack | .x`: `mara.yaml:2: when of net: expected an object but got: string ("production")`,
-		`def f: f; f`: "mara.yaml:2: when of net: takes longer than 1s",
+		`.stack | .x`: `mara.yaml:3: when of net: expected an object but got: string ("production")`,
+		`def f: f; f`: "mara.yaml:3: when of net: takes longer than 1s",
 	} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
@@ -399,7 +400,8 @@ projects:
 	for i := range c.Providers[0].Steps { // but their places in the file
 		c.Providers[0].Steps[i].Project.Own.Line, again.Providers[0].Steps[i].Project.Own.Line = 0, 0
 	}
-	if diff := cmp.Diff(c.Providers, again.Providers); diff != "" {
+	lines := []cmp.Option{cmpopts.IgnoreFields(model.Own{}, "WhenLine"), cmpopts.IgnoreFields(model.Output{}, "Line")}
+	if diff := cmp.Diff(c.Providers, again.Providers, lines...); diff != "" {
 		t.Errorf("%s\n%s", diff, text)
 	}
 }

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"cmp"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -78,7 +79,7 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 		Name: manifest.Name, Path: shown, Title: manifest.Name, Summary: cmp.Or(manifest.Description,
 			"a project of your own"), Keys: manifest.Keys,
 		Own: &model.Own{Dir: dir, Runtime: manifest.Runtime, Built: manifest.Binary != "", Timeout: declared.Timeout,
-			When: declared.When.Text, Line: declared.Line,
+			When: declared.When.Text, WhenLine: declared.When.Line, Line: declared.Line,
 			Git: declared.Git.Text, Ref: declared.Ref.Text, Path: declared.Path.Text,
 			Inputs: config.Words(declared.Inputs), Broken: broken, Env: declared.Env, Retry: declared.Retry},
 	}
@@ -215,7 +216,7 @@ func (b *builder) adorn(e *entry) {
 		b.problem(e.Line, "phase is %q; write letters, digits and hyphens", e.Phase)
 	}
 	for _, word := range e.Outputs {
-		p.Outputs = append(slices.Clone(p.Outputs), model.Output{Name: word.Text, Highlight: true,
+		p.Outputs = append(slices.Clone(p.Outputs), model.Output{Name: word.Text, Line: word.Line, Highlight: true,
 			Doc: "output of your own project"})
 	}
 	if p.Own == nil {
@@ -228,6 +229,15 @@ func (b *builder) adorn(e *entry) {
 	}
 	if _, err := compile(e.When.Text); err != nil && e.When.Text != "" {
 		b.problem(e.When.Line, "when is not a jq expression: %v", err)
+	} else if match := configAsMap.FindStringSubmatch(e.When.Text); match != nil {
+		b.problem(e.When.Line, "when has %s, which is always null: a key is one name; write  .config[\"%s:%s\"]", match[0], match[1], match[2])
+	}
+	for _, word := range e.Inputs {
+		if !strings.ContainsAny(word.Text, "*?[") {
+			if _, err := os.Stat(filepath.Join(b.root, filepath.FromSlash(word.Text))); errors.Is(err, fs.ErrNotExist) {
+				b.doubt(word.Line, "inputs names %s, and there is no such file or directory below the root", word.Text)
+			}
+		}
 	}
 	b.addRules(e)
 	p.Hooks = b.hooks(e.Hooks, p.Own.Dir, true)

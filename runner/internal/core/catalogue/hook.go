@@ -142,7 +142,7 @@ func LeftOut(p model.Provider, stack string, file config.StackFile) (map[string]
 	for _, step := range p.Steps {
 		when, line := step.When, 0
 		if own := step.Project.Own; own != nil {
-			when, line = own.When, own.Line
+			when, line = own.When, own.WhenLine
 		}
 		if when == "" {
 			continue
@@ -208,6 +208,9 @@ func evaluate(text string, input any) (bool, error) {
 		return false, fmt.Errorf("it gives %s, and must give true or false: %s", config.Show(value), comparison(text))
 	}
 }
+
+// configAsMap matches the reading of a key as if its namespace were a map.
+var configAsMap = regexp.MustCompile(`\.config\.([A-Za-z_][A-Za-z0-9_]*)\.([A-Za-z_][A-Za-z0-9_]*)`)
 
 // assigned matches a condition that assigns where it should compare.
 var assigned = regexp.MustCompile(`[^=!<>|+*/%-]=[^=]`)

@@ -21,6 +21,7 @@ import (
 // generates.
 type Source struct {
 	File        string // with the program, as messages show it
+	Manifest    string // the Pulumi.yaml, as messages show it
 	Root        *yaml.Node
 	Description *yaml.Node // the Pulumi.yaml, which may be the program
 }
@@ -28,7 +29,8 @@ type Source struct {
 // ReadSource parses the program of the project in a directory; shown is that directory in messages. The error, a
 // *config.Error, is about files that are no YAML, or that are not there.
 func ReadSource(dir, shown string) (Source, error) {
-	s := Source{File: path.Join(shown, config.ManifestFile)}
+	manifest := path.Join(shown, config.ManifestFile)
+	s := Source{File: manifest, Manifest: manifest}
 	description, err := readDocument(filepath.Join(dir, config.ManifestFile), s.File)
 	if err != nil {
 		return Source{}, err

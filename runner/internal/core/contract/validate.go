@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/blang/semver"
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
@@ -38,7 +39,7 @@ func optionFields() []string {
 // parts that are misspelled. keys are the names of the values that the environment configures for the project.
 func (s Source) Validate(keys []string) (problems []config.Problem) {
 	if s.Root == nil {
-		return nil
+		return s.description()
 	}
 	v := validator{file: s.File, known: map[string]bool{"pulumi": true}}
 	v.misspelled(s.Root, sectionNames(), "the program")
@@ -76,6 +77,65 @@ func (s Source) Validate(keys []string) (problems []config.Problem) {
 	}
 	for _, section := range []string{"variables", "resources", "outputs"} {
 		v.references(valueOf(s.Root, section))
+	}
+	return append(s.description(), v.problems...)
+}
+
+// runtimes lists the languages whose hosts Pulumi or the runner has.
+func runtimes() []string {
+	return []string{"yaml", "go", "nodejs", "python", "dotnet", "java", "bun", "scala", "mara"}
+}
+
+// description returns what is certainly wrong with the fields of a Pulumi.yaml that choose what runs the program.
+func (s Source) description() (problems []config.Problem) {
+	v := validator{file: s.Manifest}
+	runtime := valueOf(s.Description, "runtime")
+	name := entry(runtime, "name")
+	if runtime != nil && runtime.Kind == yaml.ScalarNode {
+		name = runtime.Value
+	}
+	switch meant := config.DidYouMean(name, runtimes()); {
+	case name == "":
+		v.problem(max(s.Description.Line, 1), "has no runtime: write the language of the program, such as  runtime: yaml")
+	case meant != "" && !slices.Contains(runtimes(), name):
+		v.problem(runtime.Line, "runtime is %q, and there is no such language%s", name, meant)
+	}
+	if node := valueOf(s.Description, "requiredPulumiVersion"); node != nil {
+		if _, err := semver.ParseRange(node.Value); err != nil {
+			v.problem(node.Line, "requiredPulumiVersion is %q, which is no range of versions such as \">=3.100.0\"", node.Value)
+		}
+	}
+	return v.problems
+}
+
+// Lacks returns whether a program certainly does not export an output, and the nearest one that it does.
+func (s Source) Lacks(output string) (lacks bool, hint string) {
+	if s.Root == nil {
+		return false, ""
+	}
+	var names []string
+	for key := range pairs(valueOf(s.Root, "outputs")) {
+		names = append(names, key.Value)
+	}
+	return !slices.Contains(names, output), config.DidYouMean(output, names)
+}
+
+// ShortReferences returns doubts about stack references whose organization is a project: they lack the organization.
+func (s Source) ShortReferences(projects []string) (doubts []config.Problem) {
+	if s.Root == nil {
+		return nil
+	}
+	v := validator{file: s.File}
+	for _, resource := range pairs(valueOf(s.Root, "resources")) {
+		name := valueOf(valueOf(resource, "properties"), "name")
+		if entry(resource, "type") != referenceType || name == nil {
+			continue
+		}
+		organization, rest, _ := strings.Cut(name.Value, "/")
+		if rest != "" && !strings.Contains(rest, "/") && slices.Contains(projects, organization) {
+			v.problem(name.Line, "reads the stack %q, in which %s stands for the organization; write organization/%s", name.Value,
+				organization, name.Value)
+		}
 	}
 	return v.problems
 }

@@ -126,6 +126,25 @@ func (e *exception) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
+// Doubts returns what is in the settings without an effect: exceptions that have expired, and those for rules that are off.
+func (s Set) Doubts(now time.Time) (doubts []config.Problem) {
+	add := func(e exception, format string, args ...any) {
+		doubts = append(doubts, config.Problem{File: SettingsFile, Line: e.line, Text: fmt.Sprintf(format, args...)})
+	}
+	isOn := func(name string) bool {
+		return slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.Name == name && r.On })
+	}
+	for _, e := range s.settings.Exceptions {
+		switch {
+		case !e.end.IsZero() && now.After(e.end):
+			add(e, "the exception for %s expired on %s; remove it, or give it another day", e.Rule, e.Until)
+		case !isOn(e.Rule):
+			add(e, "the exception is for %s, which is not in use; add the rule to use, or remove the exception", e.Rule)
+		}
+	}
+	return doubts
+}
+
 // check validates an exception.
 func (e *exception) check(rules []string) error {
 	missing := func(what string) error { return fmt.Errorf("line %d: an exception needs %s", e.line, what) }

@@ -114,6 +114,9 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 		}
 		found.add(nothingChecked(o.Known()))
 	}
+	if o.Chosen.IsEmpty() {
+		found.add(conditions(o, lists.Map(view.Chosen, func(e fleet.Environment) string { return e.Stack }))...)
+	}
 	if o.Catalogue == nil && o.Broken != nil { // without mara.yaml, nothing declares the keys
 		all := lists.Map(view.Chosen, func(e fleet.Environment) Environment { return Environment{Name: e.Stack} })
 		return Result{Environments: all, Findings: found.all}, nil
@@ -185,6 +188,7 @@ func checkEnvironment(
 			}
 		}
 	}
+	found.add(otherVariables(s, in)...)
 	found.add(programs(s)...)
 	if len(s.Plan.Steps) > 0 {
 		missing, err := MissingOutputs(ctx, s)
@@ -202,6 +206,23 @@ func checkEnvironment(
 	}
 	checked.findings = found.all
 	return checked, nil
+}
+
+// otherVariables doubts variables of the environment file that say something else than the keys for which they stand.
+func otherVariables(s *session.Session, in []string) (found []Finding) {
+	for _, v := range s.Options.Sources.File.Variables() {
+		key, ok := lists.Find(s.Options.DeclaredKeys(), func(k config.Key) bool { return slices.Contains(k.Variables, v.Name) })
+		entry, isSet := s.Settings.Config.Lookup(key.Name)
+		text, isText := entry.Value.(string)
+		if !ok || !isSet || !isText || v.Value == "" || v.Value == text {
+			continue
+		}
+		found = append(found, Finding{Kind: Variables, Doubt: true, Environments: in, Problem: config.Problem{
+			File: config.EnvironmentFile, Line: v.Line, Key: v.Name,
+			Text: fmt.Sprintf("is %q, but %s is %q in %s; write one of them", v.Value, key.Name, text, s.Settings.Config.Problem(key.Name, "").File),
+		}})
+	}
+	return found
 }
 
 // list collects findings. A finding of several environments is there once.

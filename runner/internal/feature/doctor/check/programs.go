@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,12 +13,14 @@ import (
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/contract"
+	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
 )
 
 // programs parses the programs in Pulumi YAML of an environment.
 func programs(s *session.Session) []Finding {
 	found, in := list{root: s.Settings.Root}, []string{s.Settings.Stack.Text}
+	names := lists.Map(s.Plan.Steps, func(step plan.Step) string { return step.Project.Name })
 	for _, step := range s.Plan.Steps {
 		project := step.Project
 		if project.Own == nil || project.Own.Generated {
@@ -29,7 +32,21 @@ func programs(s *session.Session) []Finding {
 			continue
 		}
 		if source.Root == nil {
+			for _, problem := range source.Validate(nil) {
+				found.add(Finding{Problem: problem, Kind: Projects, Environments: in})
+			}
 			continue
+		}
+		if !project.Own.Generated {
+			for _, output := range project.Outputs {
+				if lacks, hint := source.Lacks(output.Name); lacks {
+					text := fmt.Sprintf("outputs names %q, which %s does not export%s", output.Name, source.File, hint)
+					found.add(Finding{Problem: config.Problem{File: config.MaraFile, Line: output.Line, Text: text}, Kind: Outputs})
+				}
+			}
+		}
+		for _, doubt := range source.ShortReferences(names) {
+			found.add(Finding{Problem: doubt, Kind: Projects, Doubt: true, Environments: in})
 		}
 		var keys []string
 		beside, _ := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project) // its reader reports problems
@@ -52,6 +69,28 @@ func programs(s *session.Session) []Finding {
 		}
 	}
 	return found.all
+}
+
+// comparedStack matches the comparison of a condition with the name of an environment.
+var comparedStack = regexp.MustCompile(`\.stack *[!=]= *"([^"]*)"`)
+
+// conditions doubts conditions that compare with a name which is nearly that of an environment.
+func conditions(o Options, environments []string) (found []Finding) {
+	for _, project := range o.Known().Projects {
+		if project.Own == nil {
+			continue
+		}
+		for _, match := range comparedStack.FindAllStringSubmatch(project.Own.When, -1) {
+			meant := config.DidYouMean(match[1], environments)
+			if meant == "" || slices.Contains(environments, match[1]) {
+				continue
+			}
+			text := fmt.Sprintf("when of %s compares with %q, and there is no such environment%s", project.Name, match[1], meant)
+			found = append(found, Finding{Kind: Projects, Doubt: true,
+				Problem: config.Problem{File: config.MaraFile, Line: project.Own.WhenLine, Text: text}})
+		}
+	}
+	return found
 }
 
 // seen describes what a program sees of a text in quotes that it does not declare: Pulumi YAML makes a number of

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mara/config"
 	"mara/config/files"
@@ -24,8 +25,11 @@ import (
 func Root(ctx context.Context, d session.Deps, o session.Options, broken error) []Finding {
 	found := list{root: o.Root}
 	found.addError(Projects, nil, broken)
-	_, err := policy.Load(o.Root)
+	rules, err := policy.Load(o.Root)
 	found.addError(Policies, nil, err)
+	for _, doubt := range rules.Doubts(time.Now()) {
+		found.add(Finding{Problem: doubt, Kind: Policies, Doubt: true})
+	}
 	_, err = cost.Load(o.Root)
 	found.addError(Prices, nil, err)
 	found.add(WithoutGuards(ctx, d, o)...)
@@ -172,11 +176,30 @@ func queries(root string) error {
 		if named.File == "" { // shipped
 			continue
 		}
+		errs = append(errs, sourcesOf(named))
 		if _, err := query.Compile(named.Source); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", named.File, err))
 		}
 	}
 	return config.Join(errs...)
+}
+
+// sourcesOf returns an error about what a query says it reads and nothing gives: it would be asked about something else.
+func sourcesOf(named query.Named) error {
+	known := []string{"state", "live"}
+	for i, line := range strings.Split(named.Source, "\n") {
+		reads, ok := strings.CutPrefix(strings.ReplaceAll(line, " ", ""), "#reads:")
+		if !ok {
+			continue
+		}
+		for _, word := range strings.Split(reads, ",") {
+			if !slices.Contains(known, word) {
+				text := fmt.Sprintf("reads has %q; there are: %s%s", word, strings.Join(known, ", "), config.DidYouMean(word, known))
+				return &config.Error{Problems: []config.Problem{{File: named.File, Line: i + 1, Text: text}}}
+			}
+		}
+	}
+	return nil
 }
 
 // inGit judges what git has of the files that are read: ignored files are missing on other machines, and an
