@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -380,8 +381,12 @@ func (a *arena) stock(args ...string) (string, error) {
 	a.t.Helper()
 	command := exec.Command(stockCLI(a.t), append(args, "--non-interactive")...)
 	command.Dir, command.Env = a.dir, a.env("PULUMI_SKIP_UPDATE_CHECK=true")
-	output, err := command.CombinedOutput()
-	return string(output), err
+	var output, diagnostics bytes.Buffer
+	command.Stdout, command.Stderr = &output, &diagnostics
+	if err := command.Run(); err != nil {
+		return output.String() + diagnostics.String(), err
+	}
+	return output.String(), nil
 }
 
 func (a *arena) mustStock(args ...string) string {

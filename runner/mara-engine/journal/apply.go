@@ -141,7 +141,7 @@ func resultOf(err error) backend.UpdateResult {
 
 // keeper is what keeps the results of an operation's steps.
 type keeper struct {
-	manager engine.SnapshotManager
+	manager engine.SnapshotManager // nil if nothing is kept, as in a preview
 	// close writes what is to be written, and returns the state in memory where something reads it.
 	close func(context.Context) (*deploy.Snapshot, error)
 }
@@ -159,8 +159,10 @@ func (f *stackFiles) prepare(ctx context.Context, kind apitype.UpdateKind, s bac
 	}}
 	manager, compatible := managerOf(snap, op.SecretsManager)
 	switch {
-	case dryRun:
+	case dryRun && kind == apitype.ResourceImportUpdate: // its program is written from the result
 		kept = whole(backend.DiscardPersister{}, op.SecretsManager, snap)
+	case dryRun: // Pulumi makes the whole state at each step here as well, and throws it away
+		kept = keeper{close: func(context.Context) (*deploy.Snapshot, error) { return nil, nil }}
 	case !compatible: // all secrets of the state are to be encrypted anew
 		kept = whole(persister{ctx, f}, op.SecretsManager, snap)
 	default:
