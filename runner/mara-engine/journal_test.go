@@ -683,6 +683,18 @@ func TestLooking(t *testing.T) {
 	}
 }
 
+// TestPlainRemoval: plain Pulumi removes no stack whose first resources are in its journal alone.
+func TestPlainRemoval(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, serveS3(t), 10)
+	a.die("up", 3, true, 0)
+	a.mustStock("cancel", "--yes", "--stack", "organization/p/dev")
+	if output, err := a.stock("stack", "rm", "--yes", "--stack", "organization/p/dev"); err == nil || !strings.Contains(output, "still has resources") {
+		t.Errorf("plain stack rm: %v\n%s", err, output)
+	}
+	a.finish("after plain stack rm", "the engine")
+}
+
 // stockCLI returns the Pulumi CLI that `make tools` builds.
 func stockCLI(t *testing.T) string {
 	t.Helper()

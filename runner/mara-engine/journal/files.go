@@ -156,7 +156,7 @@ func (f *stackFiles) abandon(ctx context.Context, journals []stored, now content
 	}
 	if now.fencedBy() != "" {
 		d := now.checkpoint.Latest
-		d.Manifest.Magic, d.Metadata.IntegrityErrorMetadata = d.Manifest.NewMagic(), nil
+		unfence(d)
 		whole, err := encodeDeployment(f.name, apitype.TypedDeployment{
 			Deployment: d, Version: now.versioned.Version, Features: now.versioned.Features,
 		})

@@ -356,7 +356,7 @@ func (l *log) lagging(epoch string) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	fence(d.Deployment, epoch)
+	fence(l.name, d.Deployment, epoch)
 	return encodeDeployment(l.name, d)
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 )
 
 // cutOff returns a disk with an operation that was cut off in the middle, with its state before.
@@ -90,7 +91,7 @@ func TestJudge(t *testing.T) {
 		}, "something else has written"},
 		{"another has written a fenced state", func(t *testing.T, d *disk, _ content) {
 			c := before(t, "a", "other")
-			fence(c.checkpoint.Latest, d.only().epoch)
+			fence(testStack, c.checkpoint.Latest, d.only().epoch)
 			changed, err := encodeDeployment(testStack, apitype.TypedDeployment{Deployment: c.checkpoint.Latest, Version: 3})
 			if err != nil {
 				t.Fatal(err)
@@ -169,7 +170,7 @@ func TestStates(t *testing.T) {
 	if again, decodeErr := decodeContent(base); err != nil || decodeErr != nil || again.digest != sum || sum != c.digest {
 		t.Errorf("as a base: %v, %v, %s of %s", err, decodeErr, sum, c.digest)
 	}
-	fence(c.checkpoint.Latest, "e1")
+	fence(testStack, c.checkpoint.Latest, "e1")
 	if c.fencedBy() != "e1" {
 		t.Errorf("fenced by %q", c.fencedBy())
 	}
@@ -183,6 +184,38 @@ func TestStates(t *testing.T) {
 	for _, broken := range []string{"", "{", `{"version":9,"checkpoint":{}}`} {
 		if _, err := decodeContent([]byte(broken)); err == nil {
 			t.Errorf("%q is a state", broken)
+		}
+	}
+}
+
+// TestFence: a state with a fence has more than the root of its stack, for Pulumi removes stacks that have no more. Without
+// the fence it has what it had.
+func TestFence(t *testing.T) {
+	t.Parallel()
+	root := apitype.ResourceV3{Type: tokens.RootStackType, URN: "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev"}
+	other := apitype.ResourceV3{Type: "test:index:Thing", URN: urnOf("a"), Custom: true, ID: "id"}
+	for _, test := range []struct {
+		resources []apitype.ResourceV3
+		fenced    int
+	}{
+		{nil, 1},
+		{[]apitype.ResourceV3{root}, 2},
+		{[]apitype.ResourceV3{other}, 1},
+		{[]apitype.ResourceV3{root, other}, 2},
+	} {
+		d := &apitype.DeploymentV3{Resources: test.resources}
+		fence(testStack, d, "e1")
+		if len(d.Resources) != test.fenced {
+			t.Errorf("%d resources are %d behind a fence", len(test.resources), len(d.Resources))
+		}
+		for _, r := range d.Resources {
+			if !r.URN.IsValid() {
+				t.Errorf("the URN %q", r.URN)
+			}
+		}
+		unfence(d)
+		if len(d.Resources) != len(test.resources) || isFence(d.Manifest.Magic) || d.Metadata.IntegrityErrorMetadata != nil {
+			t.Errorf("%d resources are %d in the end", len(test.resources), len(d.Resources))
 		}
 	}
 }

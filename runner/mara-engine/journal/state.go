@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/pkg/v3/resource/stack"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 )
 
@@ -96,12 +98,31 @@ const FenceText = "this state is in the middle of an operation of `runner`, whic
 	"beside it. If that operation was cut off, `runner repair` or any other operation of `runner` takes them over; " +
 	"no Pulumi should work on this state before"
 
-// fence marks a deployment as one that lags behind a journal.
-func fence(d *apitype.DeploymentV3, epoch string) {
+// keeperType is the type of a resource that is in a state with a fence alone.
+const keeperType = tokens.Type("mara:index:Journal")
+
+// fence marks a deployment as one that lags behind a journal. Pulumi looks at no mark before it removes a stack, but
+// removes none that has more than its root: such a state gets another resource.
+func fence(name tokens.QName, d *apitype.DeploymentV3, epoch string) {
 	d.Manifest.Magic = fenceMark + epoch
 	d.Metadata.IntegrityErrorMetadata = &apitype.SnapshotIntegrityErrorMetadataV1{
 		Version: d.Manifest.Version, Command: "runner", Error: FenceText,
 	}
+	if len(d.Resources) == 0 || len(d.Resources) == 1 && d.Resources[0].Type == tokens.RootStackType {
+		project := tokens.PackageName("unknown") // in the layout without projects
+		if parts := strings.Split(string(name), "/"); len(parts) == 3 {
+			project = tokens.PackageName(parts[1])
+		}
+		d.Resources = append(slices.Clip(d.Resources), apitype.ResourceV3{
+			URN: resource.NewURN(tokens.QName(name.Name()), project, "", keeperType, epoch), Type: keeperType,
+		})
+	}
+}
+
+// unfence takes the fence from a deployment.
+func unfence(d *apitype.DeploymentV3) {
+	d.Manifest.Magic, d.Metadata.IntegrityErrorMetadata = d.Manifest.NewMagic(), nil
+	d.Resources = slices.DeleteFunc(d.Resources, func(r apitype.ResourceV3) bool { return r.Type == keeperType })
 }
 
 // Lags reports whether a state lags behind a journal.
