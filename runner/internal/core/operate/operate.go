@@ -63,8 +63,8 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 	}
 	j.warnOfOrphans(ctx)
 	for _, step := range []func(context.Context) error{
-		j.checkRepository, j.choose, j.checkReaders, j.checkGone, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.openGuards, j.findLeftovers, j.approve,
-		j.settleLeftovers, j.settleGuards, j.rememberProvider,
+		j.checkRepository, j.choose, j.checkReaders, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs,
+		j.openGuards, j.checkGone, j.findLeftovers, j.approve, j.settleLeftovers, j.settleGuards, j.rememberProvider,
 	} {
 		if err := step(ctx); errors.Is(err, errPlanSaved) {
 			return summary, nil

@@ -15,7 +15,7 @@ type Lost struct {
 }
 
 // FindLost reports whether a project's state is gone, though its history says that it was deployed: its file is missing
-// or has no resources, and the last thing that was done to it was no destroy. Removing a stack removes its history as
+// or has no resources, and the last thing that was done to it was no destroy, and left resources. Removing a stack removes its history as
 // well, and a preview of a project without a state makes one that is empty.
 func (f Directory) FindLost(project string) (lost Lost, isLost bool, err error) {
 	content, err := f.Read(project)
@@ -35,11 +35,12 @@ func (f Directory) FindLost(project string) (lost Lost, isLost bool, err error) 
 	}
 	last := slices.Max(entries) // their names end with the time
 	var entry struct {
-		Kind string `json:"kind"`
+		Kind    string         `json:"kind"`
+		Changes map[string]int `json:"resourceChanges"`
 	}
 	if content, err := readState(last); err != nil {
 		return lost, false, unreadable(err)
-	} else if json.Unmarshal(content, &entry) != nil || entry.Kind == "destroy" {
+	} else if json.Unmarshal(content, &entry) != nil || entry.Kind == "destroy" || len(entry.Changes) == 0 {
 		return lost, false, nil
 	}
 	lost.File = f.variants(project)[0]

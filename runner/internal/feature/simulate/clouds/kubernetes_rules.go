@@ -21,7 +21,8 @@ import (
 // judge collects what an API server would refuse.
 type judge struct {
 	problems []simulate.Problem
-	partial  bool // some values are not known yet, and look as if they were missing
+	claims   []string // names of the claims of a StatefulSet, which its Pods may mount; "" for one that is not known yet
+	partial  bool     // some values are not known yet, and look as if they were missing
 }
 
 func (j *judge) refuse(path, format string, args ...any) {
@@ -210,6 +211,10 @@ func (j *judge) volumes(spec map[string]any, path string) map[string]bool {
 			j.refuse(at, "may not have more than one source")
 		}
 	})
+	for _, name := range j.claims {
+		known = known && name != ""
+		names[name] = true
+	}
 	if !known {
 		return nil
 	}
@@ -301,6 +306,11 @@ func workload(restart ...string) func(simulate.Object) []simulate.Problem {
 		j.atLeast(spec, "spec", "revisionHistoryLimit", 0)
 		if selector, isMap := spec["selector"].(map[string]any); isMap && len(selector) == 0 {
 			j.lacks("spec.selector", "is empty; it must select the Pods of the template")
+		}
+		templates, _ := spec["volumeClaimTemplates"].([]any)
+		for _, claim := range templates {
+			inner, _ := claim.(map[string]any)
+			j.claims = append(j.claims, text(objectIn(inner, "metadata"), "name"))
 		}
 		template := objectIn(spec, "template")
 		j.labels(objectIn(template, "metadata"), "spec.template.metadata")

@@ -82,6 +82,13 @@ func TestObjectsAsAnAPIServer(t *testing.T) {
 		}
 		return object{"spec": made}
 	}
+	stateful := func(claim object, mounted string) object {
+		made := deployment(object{"containers": list(container(object{"volumeMounts": list(object{"name": mounted, "mountPath": "/d"})}))}, nil)
+		made["spec"].(object)["serviceName"] = "web"
+		made["spec"].(object)["volumeClaimTemplates"] = list(object{"metadata": claim, "spec": object{
+			"accessModes": list("ReadWriteOnce"), "resources": object{"requests": object{"storage": "1Gi"}}}})
+		return made
+	}
 	service := func(spec object) object { return object{"metadata": object{"name": "web"}, "spec": spec} }
 	rule := func(host, where, kind string, port object) object {
 		return object{"spec": object{"rules": list(object{"host": host, "http": object{"paths": list(object{
@@ -108,6 +115,9 @@ func TestObjectsAsAnAPIServer(t *testing.T) {
 		{"two mounts", kindOf + "Pod", object{"spec": object{"volumes": list(object{"name": "v", "emptyDir": object{}}), "containers": list(container(object{
 			"volumeMounts": list(object{"name": "v", "mountPath": "/tmp"}, object{"name": "v", "mountPath": "/tmp"}),
 		}))}}, "must be unique"},
+		{"claim of a StatefulSet", "kubernetes:apps/v1:StatefulSet", stateful(object{"name": "data"}, "data"), ""},
+		{"claim that is not known", "kubernetes:apps/v1:StatefulSet", stateful(nil, "data"), ""},
+		{"another claim", "kubernetes:apps/v1:StatefulSet", stateful(object{"name": "data"}, "date"), `"date" is no volume of the Pod`},
 		{"pull policy", kindOf + "Pod", pod(container(object{"imagePullPolicy": "always"})), `"always" is not supported`},
 		{"two handlers", kindOf + "Pod", pod(container(object{"livenessProbe": object{"httpGet": object{"port": 80}, "tcpSocket": object{"port": 80}}})), "must have one of exec"},
 		{"restart", "kubernetes:apps/v1:Deployment", deployment(object{"restartPolicy": "Never", "containers": list(container(nil))}, nil), `"Never" is not supported`},
