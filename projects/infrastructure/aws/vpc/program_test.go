@@ -229,11 +229,11 @@ func TestRefusals(t *testing.T) {
 		{"too small", map[string]string{"vpc:cidr": "10.0.0.0/24"}, []string{"a"}, "is 10.0.0.0/24, into which the subnets do not fit"},
 		{
 			"an overlap with the service range", map[string]string{"vpc:cidr": "172.20.128.0/18"}, nil,
-			"is 172.20.0.0/16, which overlaps vpc:cidr (172.20.128.0/18)",
+			"is 172.20.128.0/18, which overlaps eks:service_cidr (172.20.0.0/16, the default)",
 		},
 		{
 			"an overlap with a configured service range",
-			map[string]string{"eks:service_cidr": "10.0.128.0/20"}, nil, "is 10.0.128.0/20, which overlaps vpc:cidr (10.0.0.0/16)",
+			map[string]string{"eks:service_cidr": "10.0.128.0/20"}, nil, "is 10.0.128.0/20, which overlaps vpc:cidr (10.0.0.0/16, the default)",
 		},
 		{"a bad service range", map[string]string{"eks:service_cidr": "8.8.8.0/24"}, nil, `"eks:service_cidr"`},
 		{"a zone twice", map[string]string{"vpc:azs": `["us-east-1a", "us-east-1b", "us-east-1a"]`}, nil, `has "us-east-1a" twice`},

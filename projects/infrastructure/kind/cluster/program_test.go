@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		{"control planes without workers", map[string]string{"kind:control_planes": "3"}, `"kind:workers"`},
-		{"one port twice", map[string]string{"kind:http_port": "443"}, "is 443, the port of kind:http_port"},
+		{"one port twice", map[string]string{"kind:http_port": "443"}, "is 443, the port of kind:https_port by default"},
 		{"the API server's port", map[string]string{"kind:api_server_port": "80"}, `"kind:api_server_port"`},
 		{"a port out of range", map[string]string{"kind:http_port": "70000"}, "largest allowed value is 65535"},
 		{"a name for an address", map[string]string{"kind:listen_address": "localhost"}, "not an IP address"},

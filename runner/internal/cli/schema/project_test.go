@@ -22,7 +22,7 @@ func TestProjectSchema(t *testing.T) {
 		"providers: {mine: {title: T, extends: kind, without: [a], after: {a: b, c: [d]}, projects: [{project: a}]}}",
 		"applications:", "applications: {shop: {image: 'shop:1'}}",
 		"applications: {shop: {image: 'r.example.com/shop:1', port: 80, host: shop.example.com, replicas: {min: 2, max: 4, cpu: 50}, size: {cpu: 250m, memory: 1Gi}, " +
-			"env: {LOG_LEVEL: info, DEBUG: true}, secrets: [TOKEN], files: {/etc/a: b}, health: {ready: /r, live: /l, start: 2m}, command: [a], args: [b], before: a b, stop: 1m, " +
+			"env: {LOG_LEVEL: info, DEBUG: true, http_proxy: a, spring.main: b}, secrets: [TOKEN], files: {/etc/a: b}, health: {ready: /r, live: /l, start: 2m}, command: [a], args: [b], before: a b, stop: 1m, " +
 			"connects: [10.0.0.0/8], user: 1000, pull: login}}",
 		"applications: {db: {image: 'db:1', replicas: 3, size: large, volume: {path: /data, size: 10Gi, class: fast}, health: /up}}",
 		"hooks: [{run: [a, b]}]", "harmless: aws:ec2/route:Route", "harmless: ['aws:', 'kubernetes:policy/', 'a:b:C']",
@@ -40,7 +40,7 @@ func TestProjectSchema(t *testing.T) {
 		"hooks: [{run: a, on: never}]", "hooks: [{run: a, retry: -1}]", "hooks: [{run: a, simulate: x}]", "providers: {kind: {wihout: a}}", "providers: []",
 		"applications: []", "applications: {shop: }", "applications: {shop: {}}", "applications: {Shop: {image: 'a:1'}}", "applications: {shop: {image: a}}",
 		"applications: {shop: {image: 'a:1', prot: 80}}", "applications: {shop: {image: 'a:1', port: 0}}", "applications: {shop: {image: 'a:1', host: A_b}}",
-		"applications: {shop: {image: 'a:1', replicas: {min: 2}}}", "applications: {shop: {image: 'a:1', size: huge}}", "applications: {shop: {image: 'a:1', env: {a: b}}}",
+		"applications: {shop: {image: 'a:1', replicas: {min: 2}}}", "applications: {shop: {image: 'a:1', size: huge}}", "applications: {shop: {image: 'a:1', env: {pa th: b}}}",
 		"applications: {shop: {image: 'a:1', files: {a: b}}}", "applications: {shop: {image: 'a:1', volume: {size: 1Gi}}}", "applications: {shop: {image: 'a:1', health: up}}",
 		"applications: {shop: {image: 'a:1', stop: 3}}", "applications: {shop: {image: 'a:1', user: 0}}",
 		"harmless: Route", "harmless: [Deployment]", "harmless: {}", "harmless: ['a: b']",
