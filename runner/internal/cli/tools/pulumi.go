@@ -126,7 +126,7 @@ func (m *maskedWriter) Close() error {
 // openProject returns the directory to run Pulumi in. It serves the programs and starts simulated
 // clouds until the session closes.
 func openProject(ctx context.Context, s *session.Session, name string, runs bool) (dir string, err error) {
-	s.Operates = true
+	s.Options.Operates = true
 	resolve := s.Resolve
 	if s.Options.Simulation.On {
 		resolve = s.ResolveToOperate

@@ -34,7 +34,7 @@ func open(ctx context.Context, d session.Deps, r Request) (*session.Session, err
 }
 
 func (r Request) open(ctx context.Context, s *session.Session) error {
-	s.Operates = true
+	s.Options.Operates = true
 	if err := s.ResolveToOperate(); err != nil {
 		if unknown := r.checkNew(ctx, s); unknown != nil { // what it lacks does not matter then
 			return unknown

@@ -100,6 +100,7 @@ type Options struct {
 	// takes the settings; nil leaves it to the selection.
 	Narrow    func(*Session) plan.Selection
 	NoJournal bool // states are written whole after each step
+	Operates  bool // programs of the repository run, with all variables of its environment file
 	AtOnce    int  // projects that will be worked on at once; 0 counts as one
 }
 

@@ -35,7 +35,7 @@ func (s *Session) ResolveRoot() error {
 
 // environ returns the environment of Pulumi and of what else the session starts.
 func (s *Session) environ(settings config.Settings) map[string]string {
-	if s.Operates {
+	if s.Options.Operates {
 		return settings.Environ()
 	}
 	return settings.EnvironToLook()

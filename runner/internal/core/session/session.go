@@ -44,7 +44,6 @@ type Session struct {
 	Profile  *engine.Profile  // nil unless it is asked for
 	Warnings []string         // to begin the run with
 	Doubts   []config.Problem // values that may be wrong; known once they are validated
-	Operates bool             // programs of the repository run, with all variables of its environment file
 
 	// Known once the settings are resolved.
 	Settings  config.Settings

@@ -64,7 +64,7 @@ func Run(ctx context.Context, d session.Deps, environment session.Options,
 		}
 		return nil
 	}
-	s.Operates = true
+	s.Options.Operates = true
 	if err := s.ResolveToOperate(); err != nil {
 		return s, nil, err
 	}
