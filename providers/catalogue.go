@@ -8,7 +8,6 @@ package providers
 
 import (
 	"fmt"
-	"mara/projects/model"
 	"strings"
 	"sync"
 
@@ -16,6 +15,7 @@ import (
 	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/application"
+	"mara/projects/model"
 )
 
 // layouts are the providers, in the order in which they are shown, made once: each command of the runner names

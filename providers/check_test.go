@@ -1,11 +1,11 @@
 package providers
 
 import (
-	"mara/projects/model"
 	"slices"
 	"strings"
 	"testing"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 )
 

@@ -1,9 +1,8 @@
 package providers
 
 import (
-	"mara/projects/model"
-
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 )
 

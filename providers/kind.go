@@ -1,10 +1,10 @@
 package providers
 
 import (
-	"mara/projects/model"
 	"slices"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 )
 

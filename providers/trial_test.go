@@ -1,11 +1,11 @@
 package providers_test
 
 import (
-	"mara/projects/model"
 	"slices"
 	"testing"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/providers"
 )
 

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // TestWanted: defaults, zones and the sizes of pools are wanted; those of projects that do not run are not.

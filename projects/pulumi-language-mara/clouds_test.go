@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"mara/projects/model"
 
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/projects/model/wire"
 )

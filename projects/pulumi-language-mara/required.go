@@ -8,8 +8,8 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"gopkg.in/yaml.v3"
-	"mara/projects/model"
 
+	"mara/projects/model"
 	"mara/projects/schemas"
 	"mara/providers"
 )

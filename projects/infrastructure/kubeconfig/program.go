@@ -9,12 +9,12 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gopkg.in/yaml.v3"
-	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
+	"mara/projects/model"
 )
 
 // Program exports the kubeconfig, the cluster's name and the context's name.

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mara/projects/model"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"mara/config/lists"
+	"mara/projects/model"
 )
 
 // Patience bounds how long a question to a cloud may take.

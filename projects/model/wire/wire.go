@@ -6,9 +6,9 @@
 package wire
 
 import (
-	"mara/projects/model"
 	"time"
 
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 )
 

@@ -19,8 +19,8 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
-	"mara/projects/model"
 
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 )
 

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/projects/model"
 
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/providers/cloud/awscloud"
 )

@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
-	"mara/projects/model"
 
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 )
 

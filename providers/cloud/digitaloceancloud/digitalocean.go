@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/digitalocean/godo"
-	"mara/projects/model"
 
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 )
 

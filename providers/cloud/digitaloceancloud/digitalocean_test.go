@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/projects/model"
 
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/providers/cloud/digitaloceancloud"
 )

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/linode/linodego"
-	"mara/projects/model"
 
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 )
 

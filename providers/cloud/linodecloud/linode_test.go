@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/projects/model"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/projects/naming"
 	"mara/providers/cloud/linodecloud"

@@ -2,9 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/help"
 	"mara/runner/internal/core/catalogue"

@@ -9,10 +9,10 @@ import (
 	"os"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/internal/settings"
+	"mara/projects/model"
 	"mara/projects/naming"
 )
 

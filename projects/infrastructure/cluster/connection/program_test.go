@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
-	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/infrastructure/cluster/connection"
 	"mara/projects/internal/programtest"
+	"mara/projects/model"
 )
 
 const sample = `{clusters: [{name: c, cluster: {server: "https://127.0.0.1:6443"}}], users: [{name: u, user: {token: hidden-token}}],

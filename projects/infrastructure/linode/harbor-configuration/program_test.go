@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/internal/programtest"
+	"mara/projects/model"
 )
 
 // harborOutputs returns the outputs of the linode-harbor project.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"mara/projects/model"
 
 	"mara/projects"
 	"mara/projects/helm"
@@ -20,6 +19,7 @@ import (
 	"mara/projects/internal/contain"
 	"mara/projects/internal/settings"
 	"mara/projects/internal/stackref"
+	"mara/projects/model"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"mara/runner/internal/core/guard"
 
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/ui"
 	"mara/runner/internal/machine/failure"

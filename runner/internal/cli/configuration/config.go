@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/urfave/cli/v2"
-	"mara/projects/model"
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/view"

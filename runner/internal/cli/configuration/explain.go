@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/view"

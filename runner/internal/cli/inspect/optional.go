@@ -2,11 +2,11 @@ package inspect
 
 import (
 	"fmt"
-	"mara/projects/model"
 	"slices"
 	"strings"
 
 	"mara/projects"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/typeset"
 )

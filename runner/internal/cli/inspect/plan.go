@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/urfave/cli/v2"
-	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/catalogue"

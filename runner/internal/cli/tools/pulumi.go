@@ -13,10 +13,10 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"mara/projects/model"
 
 	"mara/config"
 	"mara/config/files"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/providers"
 
 	"mara/config"
+	"mara/providers"
 	"mara/runner/internal/core/catalogue"
 )
 

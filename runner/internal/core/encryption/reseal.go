@@ -3,9 +3,9 @@ package encryption
 import (
 	"context"
 	"fmt"
-	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model"
 )
 
 // Reseal decrypts every value of a stack file with one sealer, including nested values,

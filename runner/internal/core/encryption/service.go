@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"mara/projects/model"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 
 	"mara/config"
 	"mara/config/files"
+	"mara/projects/model"
 	"mara/runner/internal/machine/process"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/providers"
 
+	"mara/providers"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/environments"
 )

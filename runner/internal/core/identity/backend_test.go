@@ -3,13 +3,13 @@ package identity
 import (
 	"errors"
 	"io"
-	"mara/providers"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"mara/config"
+	"mara/providers"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/vault"

@@ -2,12 +2,12 @@ package identity
 
 import (
 	"io"
-	"mara/providers"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"mara/config"
+	"mara/providers"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"

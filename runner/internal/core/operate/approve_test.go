@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/runner/internal/core/guard"
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
 )

@@ -3,11 +3,11 @@ package operate
 import (
 	"context"
 	"errors"
-	"mara/projects/model"
 	"slices"
 	"sync"
 	"time"
 
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/session"

@@ -2,10 +2,10 @@ package operate
 
 import (
 	"context"
-	"mara/projects/model"
 	"slices"
 
 	"mara/config/lists"
+	"mara/projects/model"
 )
 
 // warnOfUnwanted warns of projects that their condition takes out of the environment: of one that is still deployed, and

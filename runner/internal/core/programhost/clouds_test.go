@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"mara/projects"
 	"mara/projects/model"
-
 	"mara/projects/model/cloud"
 )
 

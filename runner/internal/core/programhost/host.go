@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
-	"mara/projects/model"
 
+	"mara/projects/model"
 	"mara/projects/model/wire"
 	"mara/runner/internal/machine/process"
 )

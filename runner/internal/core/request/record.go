@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
-	"mara/projects/model"
 
 	"mara/config"
 	"mara/config/files"
+	"mara/projects/model"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"

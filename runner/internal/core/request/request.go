@@ -3,10 +3,10 @@ package request
 
 import (
 	"cmp"
-	"mara/projects/model"
 	"path/filepath"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/fleet"

@@ -1,12 +1,12 @@
 package session
 
 import (
-	"mara/providers"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"mara/config"
+	"mara/providers"
 	"mara/runner/internal/core/request"
 )
 

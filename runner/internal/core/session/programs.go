@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"mara/projects/model"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"sync"
 
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/core/engine"
 	"mara/runner/internal/core/programhost"

@@ -1,13 +1,13 @@
 package session
 
 import (
-	"mara/providers"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"mara/config"
 	"mara/projects/model/operation"
+	"mara/providers"
 	"mara/runner/internal/core/request"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
-	"mara/projects/model"
 
+	"mara/projects/model"
 	"mara/projects/model/needs"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"

@@ -7,13 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"mara/projects/model"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/pulumicli/wire"
 )

@@ -14,9 +14,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"gopkg.in/yaml.v3"
-	"mara/projects/model"
 
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/runner/internal/core/pulumicli/wire"
 )
 

@@ -5,12 +5,12 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"mara/projects/model"
 	"path/filepath"
 	"regexp"
 	"slices"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/machine/atomicfile"

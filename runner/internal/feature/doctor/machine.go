@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"mara/projects/model"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/projects/schemas"
 	"mara/runner/internal/core/event"

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mara/projects/model"
 	"slices"
 	"strings"
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"

@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/projects/model"
-	"mara/providers"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
+	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/plan"

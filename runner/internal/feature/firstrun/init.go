@@ -12,10 +12,10 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/urfave/cli/v2"
-	"mara/projects/model"
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/cli/configuration"
 	"mara/runner/internal/core/catalogue"

@@ -3,7 +3,6 @@ package rollout
 import (
 	"context"
 	"errors"
-	"mara/providers"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"mara/config"
 	"mara/projects/model/operation"
+	"mara/providers"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/journal"

@@ -3,11 +3,11 @@ package survey
 
 import (
 	"context"
-	"mara/projects/model"
 	"slices"
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/core/session"
 )

@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/projects/model"
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/providers"
 	"mara/runner/internal/feature/survey"

@@ -20,10 +20,10 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	"mara/projects/model"
 
 	"mara/config/files"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/kube/kubeapi"
 	"mara/runner/internal/kube/kubeconfig"

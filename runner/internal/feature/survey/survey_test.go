@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/projects/model"
 
 	"mara/config"
 	"mara/projects"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/providers"
 	"mara/runner/internal/testing/clustertest"

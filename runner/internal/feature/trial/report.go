@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mara/projects/model"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/projects/schemas"
 	"mara/runner/internal/core/event"

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"mara/projects/model"
 
+	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/machine/failure"

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/projects/model"
 
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/providers"
 	"mara/runner/internal/cli/cmd"

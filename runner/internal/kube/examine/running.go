@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"mara/projects/model"
 
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/runner/internal/kube/kubeapi"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/linode/linodego"
-	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/providers"
 	"mara/providers/cloud/digitaloceancloud"

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3"
-	"mara/runner/internal/testing/worldtest"
 
 	"mara/projects/model/operation"
 	"mara/projects/model/wire"
@@ -22,6 +21,7 @@ import (
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/vault"
 	"mara/runner/internal/testing/scripttest"
+	"mara/runner/internal/testing/worldtest"
 )
 
 // Deps returns dependencies of commands with an empty directory and without a terminal.

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/sig"
-	"mara/providers"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"mara/config"
+	"mara/providers"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/journal"
 	"mara/runner/internal/core/request"

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/providers"
 )

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"mara/runner/internal/core/programhost"
-
 	"mara/runner/internal/machine/typeset"
 )
 

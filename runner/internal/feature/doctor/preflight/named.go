@@ -1,13 +1,11 @@
 package preflight
 
 import (
-	"mara/runner/internal/core/session"
-
-	"mara/projects/model"
-
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/projects/model/operation"
+	"mara/runner/internal/core/session"
 )
 
 // Facts is what checks know about the environment.

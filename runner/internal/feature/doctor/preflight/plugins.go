@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"mara/runner/internal/core/programhost"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"mara/config/lists"
 	"mara/projects/model/cloud"
+	"mara/runner/internal/core/programhost"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/reach"
 )

@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mara/projects/model"
 	"slices"
 	"strings"
 	"time"
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/prompt"
 )

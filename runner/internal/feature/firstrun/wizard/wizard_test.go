@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"mara/projects/model"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/providers"
 	"mara/runner/internal/feature/firstrun/wizard"

@@ -1,12 +1,12 @@
 package bill
 
 import (
-	"mara/providers"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"mara/config"
+	"mara/providers"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/feature/policy/cost"

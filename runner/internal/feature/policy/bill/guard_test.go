@@ -1,7 +1,6 @@
 package bill
 
 import (
-	"mara/providers"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"mara/config"
 	"mara/projects/model/operation"
+	"mara/providers"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/request"

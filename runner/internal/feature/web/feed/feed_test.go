@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"mara/providers"
 
 	"mara/config"
+	"mara/providers"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/journal"
 	"mara/runner/internal/core/request"
