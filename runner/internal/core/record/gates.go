@@ -5,14 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 	"slices"
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/fingerprint"
-	"mara/runner/internal/core/lock"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/atomicfile"
 )
@@ -42,11 +38,7 @@ func (r Record) ran() (string, error) {
 // PassGates records that the wave of an environment has passed gates, with what has run in it.
 func PassGates(ctx context.Context, d session.Deps, o session.Options, stack, rollout string, gates []string) error {
 	return onRecord(d, o, stack, func(s *session.Session) error {
-		store, err := s.RunLock().Rolled(ctx)
-		if err != nil {
-			return err
-		}
-		last, err := read(ctx, s, store)
+		store, last, err := open(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -69,17 +61,17 @@ func PassGates(ctx context.Context, d session.Deps, o session.Options, stack, ro
 // Unpassed returns those gates that the wave of an environment has not passed with what ran in it last.
 func Unpassed(ctx context.Context, d session.Deps, o session.Options, stack string, gates []string) (missing []string, err error) {
 	err = onRecord(d, o, stack, func(s *session.Session) error {
-		store, err := s.RunLock().Rolled(ctx)
+		store, last, err := open(ctx, s)
 		if err != nil {
 			return err
 		}
-		last, err := read(ctx, s, store)
+		content, err := stored(ctx, store, gatesKey, s.Directory.Gates(stack))
 		if err != nil {
 			return err
 		}
-		passed, err := readGates(ctx, s, store)
-		if err != nil {
-			return err
+		var passed passedGates
+		if json.Unmarshal(content, &passed) != nil { // none, or damaged: the gates are asked again
+			passed = passedGates{}
 		}
 		ran, err := last.ran()
 		missing = slices.DeleteFunc(slices.Clone(gates), func(gate string) bool {
@@ -90,27 +82,7 @@ func Unpassed(ctx context.Context, d session.Deps, o session.Options, stack stri
 	return missing, err
 }
 
-func readGates(ctx context.Context, s *session.Session, store lock.Store) (passed passedGates, err error) {
-	var content []byte
-	if store != nil {
-		objects, err := store.List(ctx)
-		if err != nil {
-			return passed, err
-		}
-		content = objects[gatesKey]
-	} else {
-		content, err = os.ReadFile(s.Directory.Gates(s.Settings.Stack.Text))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return passed, err
-		}
-	}
-	if json.Unmarshal(content, &passed) != nil {
-		return passedGates{}, nil // none, or damaged: the gates are asked again
-	}
-	return passed, nil
-}
-
-// onRecord resolves the settings of an environment, whose record is to be read.
+// onRecord resolves the settings of an environment, and works on its record.
 func onRecord(d session.Deps, o session.Options, stack string, do func(*session.Session) error) error {
 	o.Request, o.Operation = o.Of(stack), operation.Up
 	return session.Use(d, o, (*session.Session).ResolveStack, do)

@@ -196,3 +196,40 @@ func TestWhatRan(t *testing.T) {
 		})
 	}
 }
+
+// TestRan: what gates have passed for is the values and programs that ran, whatever run it was.
+func TestRan(t *testing.T) {
+	t.Parallel()
+	rolled := func(id, values, steps string) (r Record) {
+		rolledOut(&r, id, operation.Up, values, steps, true)
+		return r
+	}
+	ran := func(r Record) string {
+		t.Helper()
+		digest, err := r.ran()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digest
+	}
+	same := rolled("1", "small", "a=succeeded b=succeeded")
+	first := ran(same)
+	same.Run, same.Runs["again"] = "again", same.Runs["1"]
+	for name, project := range same.Projects {
+		project.Run = "again"
+		same.Projects[name] = project
+	}
+	if ran(same) != first {
+		t.Error("a later run of the same is another one")
+	}
+	for name, other := range map[string]Record{
+		"another value":   rolled("1", "large", "a=succeeded b=succeeded"),
+		"another program": rolled("2", "small", "a=succeeded b=succeeded"),
+		"a project fewer": rolled("1", "small", "a=succeeded"),
+		"another project": rolled("1", "small", "a=succeeded c=succeeded"),
+	} {
+		if ran(other) == first {
+			t.Errorf("%s: the same", name)
+		}
+	}
+}

@@ -44,9 +44,7 @@ func Begin(ctx context.Context, s *session.Session, op operation.Operation, vers
 	}
 	r := &Recording{session: s}
 	var err error
-	if r.store, err = s.RunLock().Rolled(ctx); err == nil {
-		r.last, err = read(ctx, s, r.store)
-	}
+	r.store, r.last, err = open(ctx, s)
 	if errors.Is(err, errDamaged) {
 		err = nil // a new record replaces it: projects that this run does not touch count as never rolled out
 	}
@@ -120,21 +118,33 @@ func (r *Recording) write(ctx context.Context) error {
 	return r.store.Put(ctx, key, content)
 }
 
+// open returns where others keep the record of an environment, nil for nowhere, and the record.
+func open(ctx context.Context, s *session.Session) (store lock.Store, last Record, err error) {
+	if store, err = s.RunLock().Rolled(ctx); err == nil {
+		last, err = read(ctx, s, store)
+	}
+	return store, last, err
+}
+
+// stored returns an object of a backend that others share, else a file of this directory. Either may be missing.
+func stored(ctx context.Context, store lock.Store, key, file string) ([]byte, error) {
+	if store != nil {
+		objects, err := store.List(ctx)
+		return objects[key], err
+	}
+	content, err := files.Read(file, files.Data)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return content, err
+}
+
 // read reads the record of an environment: from a shared backend the record of all machines, else the one of
 // this directory. It is empty where nothing is recorded.
 func read(ctx context.Context, s *session.Session, store lock.Store) (last Record, err error) {
-	var content []byte
-	if store != nil {
-		objects, err := store.List(ctx)
-		if err != nil {
-			return last, err
-		}
-		content = objects[key]
-	} else {
-		content, err = files.Read(s.Directory.Rolled(s.Settings.Stack.Text), files.Data)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return last, err
-		}
+	content, err := stored(ctx, store, key, s.Directory.Rolled(s.Settings.Stack.Text))
+	if err != nil {
+		return last, err
 	}
 	if len(content) == 0 {
 		return last, nil
@@ -172,8 +182,7 @@ func NewToday(ctx context.Context, root, version string) Today {
 
 // Compare compares what ran in an environment with the files of today.
 func (t Today) Compare(ctx context.Context, d session.Deps, o session.Options, stack string) (v Verdict, err error) {
-	o.Request, o.Operation = o.Of(stack), operation.Up
-	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
+	err = onRecord(d, o, stack, func(s *session.Session) (err error) {
 		v, err = t.CompareOpen(ctx, s)
 		return err
 	})
@@ -182,11 +191,7 @@ func (t Today) Compare(ctx context.Context, d session.Deps, o session.Options, s
 
 // CompareOpen compares an environment whose settings are resolved. A record that cannot be read is an error.
 func (t Today) CompareOpen(ctx context.Context, s *session.Session) (Verdict, error) {
-	var last Record
-	store, err := s.RunLock().Rolled(ctx)
-	if err == nil {
-		last, err = read(ctx, s, store)
-	}
+	_, last, err := open(ctx, s)
 	if err != nil {
 		text := fmt.Sprintf("reading what was rolled out of %s: %v", s.Settings.Stack.Text, err)
 		return Verdict{}, &failure.Environment{Text: text}
@@ -221,11 +226,7 @@ func OtherRepository(ctx context.Context, s *session.Session) (string, error) {
 // Deployed returns the projects of an environment that its last run has left deployed, with the run. A damaged record
 // knows none.
 func Deployed(ctx context.Context, s *session.Session) (map[string]string, error) {
-	store, err := s.RunLock().Rolled(ctx)
-	if err != nil {
-		return nil, err
-	}
-	last, err := read(ctx, s, store)
+	_, last, err := open(ctx, s)
 	if errors.Is(err, errDamaged) {
 		err = nil
 	}
