@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/inputs"
+	"mara/runner/internal/core/inventory"
 	"mara/runner/internal/core/journal"
 	"mara/runner/internal/core/leftovers"
 	"mara/runner/internal/core/plan"
@@ -41,6 +42,8 @@ type job struct {
 	before   event.Summary   // of the preview that came before an up
 	looked   looks           // what that preview depended on
 	left     leftovers.Found // of earlier runs
+	// unclaimed are the stacks that no project claims; nil until they are looked for.
+	unclaimed *inventory.Unclaimed
 }
 
 // newJob returns an operation on an open environment.

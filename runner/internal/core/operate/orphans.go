@@ -22,7 +22,7 @@ func (j *job) checkReaders(ctx context.Context) error {
 	if !j.Operation.Destroys() || j.Removal.Orphans || slices.Contains(j.Allow, allowReaders) {
 		return nil
 	}
-	found, err := inventory.FindUnclaimed(ctx, j.s)
+	found, err := j.findUnclaimed(ctx)
 	if err != nil {
 		return err
 	}
@@ -46,6 +46,18 @@ func (j *job) checkReaders(ctx context.Context) error {
 
 // allowRename is what --allow takes to create a project that may be another one's new name.
 const allowRename = "orphan-and-new"
+
+// findUnclaimed finds the stacks that no project claims, once: several guards ask, and each look reads states.
+func (j *job) findUnclaimed(ctx context.Context) (inventory.Unclaimed, error) {
+	if j.unclaimed == nil {
+		found, err := inventory.FindUnclaimed(ctx, j.s)
+		if err != nil {
+			return found, err
+		}
+		j.unclaimed = &found
+	}
+	return *j.unclaimed, nil
+}
 
 // resumesOrphans reports whether the destroy that is resumed worked on stacks that no project claims.
 func (j *job) resumesOrphans() bool {
@@ -73,7 +85,7 @@ func (j *job) checkRenames(ctx context.Context) error {
 	if len(fresh) == 0 {
 		return nil
 	}
-	found, err := inventory.FindUnclaimed(ctx, j.s)
+	found, err := j.findUnclaimed(ctx)
 	if err != nil || len(found.Orphans) == 0 {
 		return nil // warnOfOrphans reports the error
 	}
@@ -124,7 +136,7 @@ func (j *job) isRename(orphan inventory.Orphan, project model.Project, fresh []m
 
 // chooseOrphans chooses the work on stacks that no project claims.
 func (j *job) chooseOrphans(ctx context.Context) error {
-	found, err := inventory.FindUnclaimed(ctx, j.s)
+	found, err := j.findUnclaimed(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,7 +158,7 @@ func (j *job) warnOfOrphans(ctx context.Context) {
 	if j.Removal.Orphans || j.s.Unchanged != nil || !j.Operation.Destroys() && !j.Operation.Deploys() {
 		return
 	}
-	found, err := inventory.FindUnclaimed(ctx, j.s)
+	found, err := j.findUnclaimed(ctx)
 	switch {
 	case err != nil:
 		j.warn("looking for stacks that no project claims: %v", err)
