@@ -206,9 +206,14 @@ func sealCopy(ctx context.Context, s *session.Session, project, path string) err
 	return os.WriteFile(path, content, 0o600)
 }
 
+// words returns what arguments of Pulumi say besides flags: the command, and what follows it.
+func words(args []string) []string {
+	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+}
+
 // changes reports whether a Pulumi command changes resources or a state.
 func changes(args []string) bool {
-	words := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
+	words := words(args)
 	if len(words) == 0 {
 		return false
 	}
@@ -223,8 +228,8 @@ func changes(args []string) bool {
 
 // runsProgram reports whether a Pulumi command runs the program of the project.
 func runsProgram(args []string) bool {
-	i := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
-	return i >= 0 && slices.Contains([]string{"up", "update", "preview", "pre", "watch"}, args[i])
+	words := words(args)
+	return len(words) > 0 && slices.Contains([]string{"up", "update", "preview", "pre", "watch"}, words[0])
 }
 
 func enginePath(d cmd.Deps, installed string) (string, error) {

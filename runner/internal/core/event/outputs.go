@@ -21,7 +21,7 @@ type OutputChange struct {
 }
 
 // String renders the change as Pulumi does: ~ domain: "a" => "b". Long values are cut.
-func (c OutputChange) String() string { return c.Text(longestValue) }
+func (c OutputChange) String() string { return c.Text(LongestValue) }
 
 // Text renders the change with values of at most so many characters.
 func (c OutputChange) Text(most int) string {
@@ -34,12 +34,12 @@ func (c OutputChange) Text(most int) string {
 	return "~ " + c.Name + ": " + valueText(c.Before, most) + " => " + valueText(c.After, most)
 }
 
-// longestValue is how many characters of a value are shown in a line.
-const longestValue = 120
+// LongestValue is how many characters of a value are shown in a line.
+const LongestValue = 120
 
 // ValueText renders a value in one line, shortened if it is long. Masked, Hidden and Unknown
 // stand without quotes, as they are not the value.
-func ValueText(value any) string { return valueText(value, longestValue) }
+func ValueText(value any) string { return valueText(value, LongestValue) }
 
 // valueText renders a value in one line of at most so many characters.
 func valueText(value any, most int) string {

@@ -23,7 +23,7 @@ type ValueChange struct {
 }
 
 // String renders the change in one line: spec.replicas: 2 => 3. Long values are cut.
-func (c ValueChange) String() string { return c.Text(longestValue) }
+func (c ValueChange) String() string { return c.Text(LongestValue) }
 
 // Text renders the change in one line, with values of at most so many characters.
 func (c ValueChange) Text(most int) string {

@@ -41,31 +41,29 @@ func lossesIn(s *event.Summary) []event.Finding {
 		found[place{f.Project, f.Resource}] = true
 	}
 	var losses []event.Finding
-	for _, step := range s.Steps {
-		for _, d := range step.Differences {
-			if !d.IsLoss() || found[place{step.Name, d.Resource}] {
-				continue
-			}
-			text := "would be deleted"
-			if d.Action == event.Replace {
-				text = "would be replaced"
-			}
-			if d.Stateful {
-				text += ", and holds data"
-			}
-			var reasons []string
-			for _, value := range d.Values {
-				if value.Replaces {
-					reasons = append(reasons, value.Path)
-				}
-			}
-			if len(reasons) > 0 {
-				text += ", because of " + strings.Join(reasons, ", ")
-			}
-			losses = append(losses, event.Finding{
-				Rule: event.RuleLoss, Level: event.LevelWarn, Project: step.Name, Resource: d.Resource, Message: text,
-			})
+	for _, d := range lossesOf(s) {
+		if found[place{d.Project, d.Resource}] {
+			continue
 		}
+		text := "would be deleted"
+		if d.Action == event.Replace {
+			text = "would be replaced"
+		}
+		if d.Stateful {
+			text += ", and holds data"
+		}
+		var reasons []string
+		for _, value := range d.Values {
+			if value.Replaces {
+				reasons = append(reasons, value.Path)
+			}
+		}
+		if len(reasons) > 0 {
+			text += ", because of " + strings.Join(reasons, ", ")
+		}
+		losses = append(losses, event.Finding{
+			Rule: event.RuleLoss, Level: event.LevelWarn, Project: d.Project, Resource: d.Resource, Message: text,
+		})
 	}
 	return losses
 }

@@ -117,11 +117,13 @@ type Loss struct {
 }
 
 // Losses returns what is lost, in the order of the plan.
-func (p Page) Losses() (all []Loss) {
-	for _, row := range p.Rows {
-		for _, d := range row.Differences {
+func (p Page) Losses() []Loss { return lossesOf(p.Summary) }
+
+func lossesOf(s *event.Summary) (all []Loss) {
+	for _, step := range s.Steps {
+		for _, d := range step.Differences {
 			if d.IsLoss() {
-				all = append(all, Loss{row.Name, d})
+				all = append(all, Loss{step.Name, d})
 			}
 		}
 	}

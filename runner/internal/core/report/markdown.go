@@ -71,16 +71,8 @@ func markdownDifferences(b *strings.Builder, s *event.Summary) {
 		cut := strings.ToValidUTF8(text[:mostDifferences], "")
 		text = cut + "\n… cut; `runner show " + s.Run + "` and the report page have the rest"
 	}
-	var losses int
-	for _, step := range s.Steps {
-		for _, d := range step.Differences {
-			if d.IsLoss() {
-				losses++
-			}
-		}
-	}
 	open := ""
-	if losses > 0 {
+	if losses := len(lossesOf(s)); losses > 0 {
 		heading += fmt.Sprintf(", %d lost", losses)
 		open = " open"
 	}

@@ -37,8 +37,7 @@ func (l List) longest() int {
 	if l == Full {
 		return math.MaxInt
 	}
-	const most = 120
-	return most
+	return event.LongestValue
 }
 
 // Differences renders what a look for drift has found, or what a preview would change.
@@ -51,8 +50,7 @@ func Differences(s *event.Summary, o Options) string {
 func (e ending) differences() string {
 	if e.summary.Operation != operation.Preview {
 		return e.byProject(func(s event.Step) []string {
-			all := lists.Map(s.Differences, func(d event.Difference) changed { return changed{d, nil} })
-			return append(e.resources(all, true), e.outputLines(s)...)
+			return append(e.resources(apart(s.Differences), true), e.outputLines(s)...)
 		})
 	}
 	lost := e.section(lostHeading, event.Difference.IsLoss, true)
@@ -186,7 +184,7 @@ func (e ending) section(heading string, chosen func(event.Difference) bool, all 
 		}
 		number += len(own)
 		projects++
-		shown := lists.Map(own, func(d event.Difference) changed { return changed{d, nil} })
+		shown := apart(own)
 		if !all {
 			shown = equal(own)
 			shown = shown[:min(len(shown), mostChanges-lines)]
@@ -216,6 +214,11 @@ func (e ending) section(heading string, chosen func(event.Difference) bool, all 
 type changed struct {
 	event.Difference
 	others []event.Difference
+}
+
+// apart lists each resource by itself.
+func apart(differences []event.Difference) []changed {
+	return lists.Map(differences, func(d event.Difference) changed { return changed{d, nil} })
 }
 
 // equal joins resources of one type with equal changes, if they are several.
