@@ -134,6 +134,19 @@ func (s Settings) At(address string) (Settings, error) {
 
 // Managed reports whether the backend is a service that encrypts secrets by
 // itself, such as Pulumi Cloud.
-func (s Settings) Managed() bool {
-	return strings.HasPrefix(s.Backend.Text, "https://") || strings.HasPrefix(s.Backend.Text, "http://")
+func (s Settings) Managed() bool { return IsManaged(s.Backend.Text) }
+
+// IsManaged reports the same for the address of a backend.
+func IsManaged(backend string) bool {
+	return strings.HasPrefix(backend, "https://") || strings.HasPrefix(backend, "http://")
+}
+
+// Apart says in words, where states are at Pulumi Cloud, that machines do not see one another: it has no place for the
+// runner's locks and records. It is "" for other backends. Screens that depend on it say so.
+func Apart(backend string) string {
+	if !IsManaged(backend) {
+		return ""
+	}
+	return "the states are at Pulumi Cloud: what other machines run now and have rolled out is not known here " +
+		"(docs/pulumi-cloud.md#two-machines)"
 }

@@ -55,6 +55,7 @@ func TestParseEnvironmentRefuses(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"no equals sign", "A=1\nPULUMI_STACK dev\n", "f:2: has no =; write NAME=value"},
 		{"yaml", "A: 1", "f:1: has no =; write NAME=value"},
+		{"an access token", "A=1\nPULUMI_ACCESS_TOKEN=pul-x", "f:2: PULUMI_ACCESS_TOKEN is a token that everybody"},
 		{"no name", "=1", "f:1: does not start with a variable name"},
 		{"name with a space", "A B=1", "f:1: does not start with a variable name"},
 		{"name with an umlaut", "Ä=1", "f:1: does not start with a variable name"},

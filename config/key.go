@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,6 +35,7 @@ type Key struct {
 	Example   string   // shown in documentation and errors
 	OfPlugin  bool     // Pulumi's plugin reads the key itself; its namespace has more keys, which are not declared here
 	Open      bool     // the program may read keys of its namespace that it does not declare
+	Typed     bool     // Pulumi checks the type as well, and takes no list as text
 	Simulated any      // placeholder for a missing required key in a simulation
 	Doc       string   // one line: meaning and unit
 }
@@ -74,6 +76,9 @@ func (k Key) Validate(value any) error {
 }
 
 func (k Key) validateString(value any) error {
+	if number, ok := value.(int); ok {
+		value = strconv.Itoa(number) // what Pulumi gives to a program
+	}
 	text, ok := value.(string)
 	if !ok {
 		return fmt.Errorf("must be a string in quotes, not %s", describe(value))
@@ -124,10 +129,20 @@ func validateBool(value any) error {
 	return fmt.Errorf("must be true or false, not %s", describe(value))
 }
 
+// listOf returns the items of a list, which may be text in JSON: `pulumi config set --path` writes a list, and older programs
+// that parse JSON themselves have text.
+func listOf(value any) (items []any, ok bool) {
+	if text, isText := value.(string); isText && strings.HasPrefix(strings.TrimSpace(text), "[") {
+		return items, json.Unmarshal([]byte(text), &items) == nil
+	}
+	items, ok = value.([]any)
+	return items, ok
+}
+
 // validateList checks a list of strings. The items of a list with a form, or with a closed set of values, differ.
 func (k Key) validateList(value any) error {
-	items, ok := value.([]any)
-	if !ok {
+	items, ok := listOf(value)
+	if _, isText := value.(string); !ok || isText && k.Typed {
 		return fmt.Errorf("must be a list, not %s", describe(value))
 	}
 	for i, item := range items {

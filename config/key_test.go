@@ -24,7 +24,12 @@ func TestKeyValidate(t *testing.T) {
 		want  string // "" means valid
 	}{
 		{"string", Key{Kind: String}, "1.30", ""},
-		{"number for a string", Key{Kind: String}, 3, "must be a string in quotes, not the number 3"},
+		{"number for a string", Key{Kind: String}, 3, ""},
+		{"number for a string of a form", Key{Kind: String, Allowed: []string{"4"}}, 3, `is "3"; allowed: 4`},
+		{"boolean for a string", Key{Kind: String}, true, "must be a string in quotes, not the boolean true"},
+		{"list in JSON", Key{Kind: List}, `["a", "b"]`, ""},
+		{"list in JSON for Pulumi", Key{Kind: List, Typed: true}, `["a"]`, `must be a list, not the string "[\"a\"]"`},
+		{"broken list in JSON", Key{Kind: List}, `["a", `, `must be a list, not the string "[\"a\", "`},
 		{"list for a string", Key{Kind: String}, []any{}, "must be a string in quotes, not a list"},
 		{"allowed", choice, "kind", ""},
 		{"not allowed", choice, "gke", `is "gke"; allowed: aws, kind`},

@@ -9,6 +9,9 @@ import (
 	"mara/config/files"
 )
 
+// TokenVariable has the access token of Pulumi Cloud. It belongs into the environment of the process alone.
+const TokenVariable = "PULUMI_ACCESS_TOKEN"
+
 // pulumiCloud is the backend that an access token alone logs in to.
 const pulumiCloud = "https://api.pulumi.com"
 
@@ -42,10 +45,10 @@ func currentLogin(environ map[string]string) (Value, error) {
 // tokenLogin returns Pulumi Cloud if there is an access token, which is all that pipelines
 // have.
 func tokenLogin(environ map[string]string) Value {
-	if environ["PULUMI_ACCESS_TOKEN"] == "" {
+	if environ[TokenVariable] == "" {
 		return Value{}
 	}
-	return Value{Text: pulumiCloud, Origin: Origin{Source: FromLogin, Name: "PULUMI_ACCESS_TOKEN"}}
+	return Value{Text: pulumiCloud, Origin: Origin{Source: FromLogin, Name: TokenVariable}}
 }
 
 // credentialsPath returns the path of Pulumi's credentials file, or "".

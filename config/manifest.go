@@ -181,9 +181,9 @@ func (d *manifestDecoder) key(shown, name string, node *yaml.Node) (key Key, sec
 	case typed == "" && key.Default != nil:
 		kind = kindOf(key.Default)
 	case !known:
-		d.problem(node.Line, shown, "has the type %q; allowed: string, integer, boolean, array", typed)
+		d.problem(node.Line, shown, "has the type %q; allowed: string, integer, boolean, array, object", typed)
 	}
-	key.Kind, key.Required = kind, key.Default == nil
+	key.Kind, key.Required, key.Typed = kind, key.Default == nil, typed == "array"
 	key.Doc = cmp.Or(key.Doc, "of the project "+key.Namespace())
 	return key, secret
 }

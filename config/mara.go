@@ -22,6 +22,7 @@ type Mara struct {
 	Applications []Application
 	Harmless     []Word // types of resources, or prefixes, that a protected environment may lose
 	Fingerprint  MaraFingerprint
+	HidesValues  bool // no screen, event or report has the values that differ
 
 	Doubts   []Problem    // what may be right
 	Accepted map[int]bool // lines with values that are right whatever a check says

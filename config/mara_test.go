@@ -97,7 +97,7 @@ func TestParseMara(t *testing.T) {
 func TestParseMaraRefuses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, in, want string }{
-		{"unknown key", "projcts: []", `mara.yaml:1: projcts is not a known key; allowed: backend, environments, projects, providers, applications, hooks, harmless, fingerprint; did you mean "projects"?`},
+		{"unknown key", "projcts: []", `mara.yaml:1: projcts is not a known key; allowed: backend, environments, projects, providers, applications, hooks, harmless, preview, fingerprint; did you mean "projects"?`},
 		{"no map", "- a", `mara.yaml:1: must be a map, not a list`},
 		{"no list", "projects: {a: b}", `mara.yaml:1: projects must be a list, not a map`},
 		{"no place", "projects:\n  - title: A", `mara.yaml:2: projects[0] has no path; write path: DIR for a project of your own, or project: NAME for one that comes with the runner`},
@@ -109,7 +109,7 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"out of the root", "projects: [{path: ../c}]", `mara.yaml:1: projects[0] has the path ../c, which is not below the root; use git: for projects of other repositories`},
 		{"out of the repository", "projects: [{git: a, ref: b, path: ../c}]", `mara.yaml:1: projects[0] has the path ../c, which is not in the repository`},
 		{"stack file", "projects: [{path: a, stackFile: owm}]", `mara.yaml:1: projects[0].stackFile is "owm"; allowed: shared, own; did you mean "own"?`},
-		{"timeout", "projects: [{path: a, timeout: 10}]", `mara.yaml:1: projects[0].timeout must be a time such as 90s or 10m, not the string "10"`},
+		{"timeout", "projects: [{path: a, timeout: 10}]", `mara.yaml:1: projects[0].timeout must be a time such as 90s or 10m, not 10; did you mean 10s?`},
 		{"nothing", "projects: [{path: }]", `mara.yaml:1: projects[0].path must be a string, not nothing`},
 		{"hook without command", "hooks: [{on: always}]", `mara.yaml:1: hooks[0] runs nothing; write run: COMMAND, or the name of a built-in hook`},
 		{"moment", "hooks: [{on: sucess, run: a}]", `mara.yaml:1: hooks[0].on is "sucess"; allowed: before, success, failure, always; did you mean "success"?`},
@@ -119,8 +119,8 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"twice", "hooks: []\nhooks: []", `mara.yaml:2: hooks is set a second time; the first time is line 1`},
 		{"no YAML", "a: [", `mara.yaml:1: is not valid YAML: did not find expected node content`},
 		{"several", "a: b\nprojects:\n  - pth: c", "2 problems in the configuration:\n" +
-			"  mara.yaml:1: a is not a known key; allowed: backend, environments, projects, providers, applications, hooks, harmless, fingerprint\n" +
-			"  mara.yaml:3: projects[0].pth is not a known key; allowed: path, git, ref, project, title, phase, reads, after, providers, replaces, when, stack, stackFile, outputs, inputs, env, retry, timeout, estimate, config, hooks; did you mean \"path\"?"},
+			"  mara.yaml:1: a is not a known key; allowed: backend, environments, projects, providers, applications, hooks, harmless, preview, fingerprint\n" +
+			"  mara.yaml:3: projects[0].pth is not a known key; allowed: path, git, ref and 18 more; did you mean \"path\"?"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -169,8 +169,8 @@ resources: {}
 			{Name: "net:cidr", Kind: config.String, Default: "10.0.0.0/16", Doc: "the range of addresses"},
 			{Name: "net:hosts", Kind: config.Int, Required: true, Doc: "of the project net"},
 			{Name: "net:public", Kind: config.Bool, Default: false, Doc: "of the project net"},
-			{Name: "net:zones", Kind: config.List, Default: []string{"a", "b"}, Doc: "of the project net"},
-			{Name: "net:pairs", Kind: config.Items, Required: true, Doc: "of the project net"},
+			{Name: "net:zones", Kind: config.List, Default: []string{"a", "b"}, Typed: true, Doc: "of the project net"},
+			{Name: "net:pairs", Kind: config.Items, Required: true, Typed: true, Doc: "of the project net"},
 			{Name: "net:size", Kind: config.Int, Default: 3},
 		},
 		Secrets: []config.Key{{Name: "net:token", Kind: config.String, Required: true, Doc: "of the project net"}},
@@ -181,7 +181,7 @@ resources: {}
 	for in, want := range map[string]string{
 		"runtime: go": "p:1: name is missing",
 		"":            "p: is not the description of a Pulumi project: name and runtime are missing",
-		"name: a\nruntime: go\nconfig: {b: {type: strng}}": `p:3: config.b has the type "strng"; allowed: string, integer, boolean, array`,
+		"name: a\nruntime: go\nconfig: {b: {type: strng}}": `p:3: config.b has the type "strng"; allowed: string, integer, boolean, array, object`,
 	} {
 		if _, err := config.ParseManifest("p", []byte(in)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", in, err, want)

@@ -73,7 +73,11 @@ func (d *maraDecoder) unknownField(key string, name Word, fields []field) {
 	for _, f := range fields {
 		known = append(known, f.name)
 	}
-	d.problem(name.Line, key, "is not a known key; allowed: %s%s", strings.Join(known, ", "), DidYouMean(name.Text, known))
+	allowed := strings.Join(known, ", ")
+	if len(known) > 10 {
+		allowed = few(nearest(name.Text, known), 3)
+	}
+	d.problem(name.Line, key, "is not a known key; allowed: %s%s", allowed, DidYouMean(name.Text, known))
 }
 
 // items reads a list.
@@ -176,7 +180,11 @@ func (d *maraDecoder) duration(to *time.Duration) func(string, *yaml.Node) {
 	return func(key string, node *yaml.Node) {
 		var err error
 		if *to, err = time.ParseDuration(node.Value); err != nil || *to <= 0 {
-			d.problem(node.Line, key, "must be a time such as 90s or 10m, not %s", describeNode(node))
+			said := describeNode(node)
+			if node.Tag == "!!int" {
+				said = fmt.Sprintf("%s; did you mean %ss?", node.Value, node.Value)
+			}
+			d.problem(node.Line, key, "must be a time such as 90s or 10m, not %s", said)
 		}
 	}
 }
@@ -228,6 +236,11 @@ func (d *maraDecoder) document(root *yaml.Node, m *Mara) {
 		field{"hooks", func(key string, node *yaml.Node) { m.Hooks = d.hooks(key, node) }},
 		field{"harmless", d.formedWords(&m.Harmless, resourceType.MatchString,
 			"%q is not a type of resources such as aws:ec2/route:Route, or its beginning up to a colon or slash")},
+		field{"preview", func(key string, node *yaml.Node) {
+			var values Word
+			d.fields(key, node, field{"values", d.choice(&values, "on", "off")})
+			m.HidesValues = values.Text == "off"
+		}},
 		field{"fingerprint", func(key string, node *yaml.Node) {
 			const wrong = "%q is not the name of an environment variable, or its beginning and *"
 			d.fields(key, node,

@@ -20,6 +20,7 @@ const (
 	FromOnlyStack   Source = "the only stack configured"
 	FromDefault     Source = "default"
 	FromCluster     Source = "cluster"    // its API server was asked
+	FromESC         Source = "Pulumi ESC" // an environment there that the stack file imports
 	FromSimulation  Source = "simulation" // overrides all others
 )
 
@@ -44,6 +45,8 @@ func (o Origin) String() string {
 		}
 	case FromProcess:
 		return o.Name + " in the process environment"
+	case FromESC:
+		return fmt.Sprintf("Pulumi ESC, %s", o.Name)
 	case FromCluster:
 		return "asked from the cluster: " + o.Name
 	}

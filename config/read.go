@@ -27,4 +27,4 @@ func fileError(name string, err error) error {
 }
 
 // readFile reads a file that the user wrote.
-func readFile(path string) ([]byte, error) { return files.Read(path, files.Text) }
+func readFile(path string) ([]byte, error) { return files.ReadCommitted(path, files.Text) }

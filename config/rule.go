@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -25,10 +26,15 @@ type Values struct {
 	Dir   string                // config/pulumi of the root, absolute; "" if files cannot be judged
 }
 
-// Text returns the value of a string; "" for any other value.
+// Text returns the value of a string, or a number as one; "" for any other value.
 func (v Values) Text(key string) string {
-	text, _ := v.Get(key).(string)
-	return text
+	switch value := v.Get(key).(type) {
+	case string:
+		return value
+	case int:
+		return strconv.Itoa(value)
+	}
+	return ""
 }
 
 // Int returns the value of a whole number.
@@ -39,19 +45,18 @@ func (v Values) Bool(key string) bool { return fmt.Sprint(v.Get(key)) == "true" 
 
 // List returns the strings in the value of a list.
 func (v Values) List(key string) []string {
-	switch items := v.Get(key).(type) {
-	case []string:
-		return items
-	case []any:
-		var texts []string
-		for _, item := range items {
-			if text, ok := item.(string); ok {
-				texts = append(texts, text)
-			}
-		}
+	value := v.Get(key)
+	if texts, ok := value.([]string); ok {
 		return texts
 	}
-	return nil
+	var texts []string
+	items, _ := listOf(value)
+	for _, item := range items {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // Map returns the value of a map; nil for any other value.

@@ -49,6 +49,7 @@ func TestEdit(t *testing.T) {
 		{"a list to a text", "config:\n  a:b: # one\n    - x\n    # inside\n    - y\n\n  # two\n  a:c: 1\n", set("a:b", "z"), "config:\n  a:b: z # one\n\n  # two\n  a:c: 1\n"},
 		{"a list without indentation", "config:\n  a:b:\n  - x\n  - y\nencryptionsalt: x\n", set("a:b", []string{"z"}), "config:\n  a:b:\n    - z\nencryptionsalt: x\n"},
 		{"a map", "config:\n  a:b: x # one\n", set("a:b", map[string]any{"c": map[string]any{"d": 1}}), "config:\n  a:b: # one\n    c:\n      d: 1\n"},
+		{"a map whose first key is quoted", "config:\n  a:b:\n    \"n\": 1\n    m: 2\n  a:c: 1\n", set("a:b", map[string]any{"n": 2}), "config:\n  a:b:\n    \"n\": 2\n  a:c: 1\n"},
 		{"several lines", "config:\n  a:b: x # one\n  a:c: 1\n", set("a:b", "x\ny\n"), "config:\n  a:b: | # one\n    x\n    y\n  a:c: 1\n"},
 		{"a block of text", "config:\n  a:b: |\n    x\n    # text\n\n  # comment\n  a:c: 1\n", set("a:b", "z"), "config:\n  a:b: z\n\n  # comment\n  a:c: 1\n"},
 		{"behind a block of text", "config:\n  a:b: |\n    x\n    # text\n\n# comment\n", set("a:c", 1), "config:\n  a:b: |\n    x\n    # text\n  a:c: 1\n\n# comment\n"},

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,11 +61,34 @@ func readStackFile(root, name string) (StackFile, error) {
 		return StackFile{}, err
 	}
 	if !exists {
-		return StackFile{File: name}, nil
+		return StackFile{File: name}, NearlyStackFile(filepath.Join(root, filepath.FromSlash(name)), name)
 	}
 	file, err := ParseStack(name, data)
 	file.Exists = true
 	return file, err
+}
+
+// NearlyStackFile returns the problem of a stack file that is missing, and has a file of the same stack beside it that was
+// certainly meant: .yml, or pulumi in other letters. Protection that is written there would be none. shown is the name of
+// the missing file in messages.
+func NearlyStackFile(file, shown string) error {
+	entries, _ := os.ReadDir(filepath.Dir(file)) // missing, or another's to report
+	wanted := filepath.Base(file)
+	stack := strings.TrimSuffix(strings.TrimPrefix(wanted, "Pulumi."), ".yaml")
+	var problems []Problem
+	for _, entry := range entries {
+		name := entry.Name()
+		before, ending, found := strings.Cut(name, "."+stack+".")
+		isMeant := found && strings.EqualFold(before, "Pulumi") && slices.Contains([]string{"yaml", "yml"}, strings.ToLower(ending))
+		if !entry.IsDir() && name != wanted && isMeant {
+			problems = append(problems, Problem{File: path.Join(path.Dir(shown), name),
+				Text: "is not read, because of its name; rename it to " + wanted})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return &Error{Problems: problems}
 }
 
 // ParseStack reads the content of a stack file strictly; file is its name in
@@ -98,6 +125,20 @@ func (f StackFile) Text(key string) Value {
 		return Value{}
 	}
 	return Value{Text: text, Origin: f.Origin(entry)}
+}
+
+// Imports returns which environments of Pulumi ESC the file imports, in YAML, as it names them; nil for none.
+func (f StackFile) Imports() []byte {
+	root, err := decodeDocument(f.File, f.Content)
+	if err != nil || root == nil {
+		return nil // its reader has said so
+	}
+	imports := Child(root, importsKey)
+	if imports == nil || isNull(imports) {
+		return nil
+	}
+	text, _ := yaml.Marshal(imports) // a node that was read
+	return text
 }
 
 // Values returns all values by key; encrypted ones are Ciphertext.
@@ -163,5 +204,8 @@ func syntaxError(file string, data []byte, err error) error {
 
 // topLevelKeys returns Pulumi's keys of a stack file.
 func topLevelKeys() []string {
-	return []string{"config", "encryptionsalt", "secretsprovider", "encryptedkey", "environment"}
+	return []string{"config", "encryptionsalt", "secretsprovider", "encryptedkey", importsKey}
 }
+
+// importsKey is the top-level key with the environments of Pulumi ESC that a stack file imports.
+const importsKey = "environment"

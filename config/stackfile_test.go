@@ -162,3 +162,25 @@ func FuzzParseStack(f *testing.F) {
 		}
 	})
 }
+
+// TestNearlyStackFile: a file of the same stack that is not read is named; one of another stack is not meant.
+func TestNearlyStackFile(t *testing.T) {
+	t.Parallel()
+	for name, isMeant := range map[string]bool{
+		"Pulumi.dev.yml": true, "pulumi.dev.yaml": true, "Pulumi.dev.YAML": true, "Pulumi.DEV.yaml": false, "Pulumi.dev2.yml": false,
+		"Pulumi.dev.yaml.bak": false, "Pulumi.a.dev.yml": false,
+	} {
+		root := t.TempDir()
+		file := filepath.Join(root, filepath.FromSlash(Directory), name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("config: {}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadStack(root, "dev")
+		if (err != nil) != isMeant || isMeant && !strings.Contains(err.Error(), "config/pulumi/"+name+": is not read, because of its name; rename it to Pulumi.dev.yaml") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -92,6 +92,7 @@ func (e *stackEditor) inlineEnd(node *yaml.Node) int {
 	rest := e.content[start:]
 	switch {
 	case len(rest) == 0:
+	case (node.Kind == yaml.MappingNode || node.Kind == yaml.SequenceNode) && node.Style&yaml.FlowStyle == 0:
 	case rest[0] == '"' || rest[0] == '\'':
 		length = quotedEnd(rest)
 	case node.Kind == yaml.AliasNode:

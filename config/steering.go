@@ -16,6 +16,8 @@ var refused = map[string]string{
 	"RUNNER_PULUMI": "chooses a program that the runner starts: use --pulumi, or set it for the process",
 	"RUNNER_YES":    "consents for everybody who has the repository: use --yes, or set it for the process",
 	"RUNNER_ALLOW":  "consents for everybody who has the repository: use --allow, or set it for the process",
+	"RUNNER_LINKS":  "lets links of the repository lead to files of the user: set it for the process",
+	TokenVariable:   "is a token that everybody who has the repository would have: set it for the process, or use `runner login`",
 }
 
 // steering are variables that choose programs, or the configuration and the way to others of programs: their names, in

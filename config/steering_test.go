@@ -8,7 +8,7 @@ import (
 // TestRefusedVariables: a file of the repository gives no consent and chooses no program that the runner starts.
 func TestRefusedVariables(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"RUNNER_PULUMI", "RUNNER_YES", "RUNNER_ALLOW", "runner_yes"} {
+	for _, name := range []string{"RUNNER_PULUMI", "RUNNER_YES", "RUNNER_ALLOW", "RUNNER_LINKS", "runner_yes"} {
 		_, err := ParseEnvironment(EnvironmentFile, []byte("A=1\n"+name+"=x\n"))
 		if err == nil || !strings.HasPrefix(err.Error(), EnvironmentFile+":2: "+name+" ") || !strings.Contains(err.Error(), "set it for the process") {
 			t.Errorf("%s: %v", name, err)

@@ -27,7 +27,7 @@ func AWS() model.Infrastructure {
 		ClusterProject: "aws-eks",
 		Registry:       model.Registry{Project: "aws-ecr", Login: model.LoginECR},
 		Account: model.Account{
-			Region: "aws:region", Profile: "aws:profile",
+			Region: "aws:region", Profile: "aws:profile", ProfileVariable: "AWS_PROFILE",
 			Credentials: []model.Credential{
 				{Key: "aws:accessKey", Variable: "AWS_ACCESS_KEY_ID"},
 				{Key: "aws:secretKey", Variable: "AWS_SECRET_ACCESS_KEY"},

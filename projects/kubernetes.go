@@ -118,7 +118,7 @@ func Logstore() model.Project {
 			{Name: "password", Secret: true, Doc: "password of the administrator"},
 			{Name: "dashboards", Highlight: true, Doc: "command that makes OpenSearch Dashboards reachable from this machine"},
 		},
-		Rules: []config.Rule{quorum("logstore:replicas")},
+		Rules: []config.Rule{quorum("logstore:replicas"), heapFits("logstore:heap")},
 	}, namespaceKeys(), openSearchChart, dashboardsChart)
 }
 

@@ -1,7 +1,9 @@
 package projects
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -118,13 +120,24 @@ type Group struct {
 	Namespaces []string // of a developer
 }
 
+// Object returns the name of the group's account and bindings: that of the group, unless Kubernetes would not take it for an
+// object's, such as "oidc:Team A".
+func (g Group) Object() string {
+	if objectName.Matches(g.Name) {
+		return g.Name
+	}
+	plain := strings.Trim(unlikeName.ReplaceAllString(strings.ToLower(g.Name), "-"), "-")
+	digest := sha256.Sum256([]byte(g.Name)) // two names may look alike
+	return strings.TrimLeft(fmt.Sprintf("%.40s-%x", plain, digest[:4]), "-")
+}
+
 // Groups reads the value of access:groups, by name. It returns what is wrong.
 func Groups(value map[string]any) (groups []Group, problems []string) {
 	for _, name := range lists.Keys(value) {
 		g := Group{Name: name}
 		e := entry{name: name, problems: &problems}
-		if !objectName.Matches(name) || strings.HasPrefix(name, "system") {
-			e.problem("is no name for a group: write small letters, digits and hyphens, and do not begin with system")
+		if !groupName.Matches(name) {
+			e.problem("is no name for a group: write it as the cluster's login does; system: is for Kubernetes")
 		}
 		role := config.NewForm("admin, developer or viewer", "^("+AdminRole+"|"+DeveloperRole+"|"+ViewerRole+")$")
 		e.fields(value[name], map[string]reader{
@@ -287,9 +300,9 @@ func ClusterAutoscaler() model.Project {
 }
 
 // AutoscalerVersions returns the newest known patch of the cluster autoscaler by the minor version of
-// Kubernetes that it is made for. https://github.com/kubernetes/autoscaler/releases, 22 July 2026
+// Kubernetes that it is made for. https://github.com/kubernetes/autoscaler/releases, 22 July 2026; 1.37 of 29 November
 func AutoscalerVersions() map[string]string {
-	return map[string]string{"1.33": "1.33.6", "1.34": "1.34.5", "1.35": "1.35.2", "1.36": "1.36.1"}
+	return map[string]string{"1.33": "1.33.6", "1.34": "1.34.5", "1.35": "1.35.2", "1.36": "1.36.1", "1.37": "1.37.0"}
 }
 
 // autoscalerRights requires the rights that aws-eks gives.
@@ -302,6 +315,10 @@ func autoscalerRights(v config.Values) []config.Finding {
 
 // The forms of values in optional projects.
 var (
+	groupName = &config.Form{Title: "a name of a group", Pattern: `^[^\s][^\r\n\t]{0,252}$`, Fits: func(text string) bool {
+		return !strings.HasPrefix(text, "system:")
+	}}
+	unlikeName   = regexp.MustCompile(`[^a-z0-9]+`)
 	objectName   = config.NewForm("a name of small letters, digits and hyphens", `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	bucketPrefix = config.NewForm("a directory such as acme/prod", `^[a-z0-9]([a-z0-9./_-]*[a-z0-9])?$`)
 

@@ -3,6 +3,7 @@ package projects_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func TestMapsByName(t *testing.T) {
 			"kube-x is no name for a namespace of a team", "team has memory: much, which is not a size such as 10Gi",
 		}},
 		{"good groups", "access:groups", fields{
-			"platform": fields{"role": "admin"}, "team-a": fields{"role": "developer", "namespaces": []any{"team-a"}},
+			"platform": fields{"role": "admin"}, "oidc:Team": fields{"role": "viewer"}, "Ops Team/EU": fields{"role": "viewer"}, "team-a": fields{"role": "developer", "namespaces": []any{"team-a"}},
 		}, nil},
 		{"bad groups", "access:groups", fields{
 			"system:masters": fields{"role": "admin"}, "a": fields{"role": "developer"}, "b": fields{"role": "boss"},
@@ -84,7 +85,7 @@ func TestMapsByName(t *testing.T) {
 		}, []string{
 			"a is a developer of no namespace; write namespaces: [NAME]", "b has role: boss, which is not admin, developer or viewer",
 			"c has namespaces, which only a developer has",
-			"system:masters is no name for a group: write small letters, digits and hyphens, and do not begin with system",
+			"system:masters is no name for a group: write it as the cluster's login does; system: is for Kubernetes",
 		}},
 		{"principals", "eks:group_principals", fields{"team-a": []any{"arn:aws:iam::123456789012:role/a"}, "b": "x"}, []string{
 			"b is no list of ARNs of IAM users and roles",
@@ -162,5 +163,21 @@ func TestVeleroPluginIsTested(t *testing.T) {
 	_, version, _ := strings.Cut(projects.VeleroPlugin, ":v")
 	if !strings.Contains(string(tested), "its plugin for AWS "+version+" ") {
 		t.Errorf("the plugin %s is deployed, and docs/tested.json has another version", projects.VeleroPlugin)
+	}
+}
+
+// TestGroupObjects: the objects of a group have its name, or one that Kubernetes takes and no other group has.
+func TestGroupObjects(t *testing.T) {
+	t.Parallel()
+	isName, seen := regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`), map[string]bool{}
+	for _, name := range []string{"team-a", "oidc:Team", "oidc-team", "oidc:team", "Ops Team/EU", "團隊", strings.Repeat("x", 200)} {
+		object := projects.Group{Name: name}.Object()
+		if !isName.MatchString(object) || seen[object] {
+			t.Errorf("%s has the objects %q, among %v", name, object, seen)
+		}
+		seen[object] = true
+	}
+	if object := (projects.Group{Name: "team-a"}).Object(); object != "team-a" {
+		t.Errorf("a plain name became %q", object)
 	}
 }

@@ -323,9 +323,17 @@ func valuesFile(v config.Values, key string) []config.Finding {
 		return config.Wrong(key, "names a file that cannot be read: %s; the path begins at %s", reasonOf(err),
 			config.Directory)
 	}
-	if err := yaml.Unmarshal(content, &map[string]any{}); err != nil {
+	var value any
+	if err := yaml.Unmarshal(content, &value); err != nil {
 		return config.Wrong(key, "is %s, which is not a YAML map of chart values: %s", v.Text(key),
 			strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\n ", ""), "yaml: "))
+	}
+	switch value.(type) {
+	case nil, map[string]any:
+	case []any:
+		return config.Wrong(key, "is %s, which is not a YAML map of chart values, but a list", v.Text(key))
+	default:
+		return config.Wrong(key, "is %s, which is not a YAML map of chart values, but a text", v.Text(key))
 	}
 	return nil
 }

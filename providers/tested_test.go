@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -75,6 +76,7 @@ func tested(runs map[string]realRun) []byte {
 		}
 		b.WriteString("\n")
 	}
+	writeBackends(&b, forReal)
 	b.WriteString("## The real runs\n")
 	writeRuns(&b, forReal)
 	if len(emulated) > 0 {
@@ -86,6 +88,42 @@ func tested(runs map[string]realRun) []byte {
 		writeRuns(&b, requests)
 	}
 	return []byte(b.String())
+}
+
+// backends are the places for states, with the tests on servers that stand in for them, which are written down.
+var backends = []struct {
+	name  string
+	tests []string
+}{
+	{"S3", []string{"TestChaosOfBackends/S3", "TestReliability/S3"}},
+	{"PostgreSQL", []string{"TestChaosOfBackends/PostgreSQL", "TestReliability/PostgreSQL"}},
+	{"Google Cloud Storage", []string{"TestStatesInGCS"}},
+	{"Azure Blob Storage", []string{"TestStatesInAzure"}},
+	{"Pulumi Cloud", []string{"TestChaosOfBackends/Pulumi_Cloud", "TestStatesAtPulumiBackend"}},
+}
+
+// writeBackends writes where states were.
+func writeBackends(b *strings.Builder, runs map[string]realRun) {
+	head, line, servers, itself := "|", "|---|", "| servers that speak its protocol |", "| itself |"
+	for _, backend := range backends {
+		var found []string
+		for _, name := range backend.tests {
+			if run, ok := runs[name]; ok {
+				found = append(found, fmt.Sprintf("[%s](#%s), %s", name, strings.ToLower(strings.ReplaceAll(name, "/", "")), run.Date))
+			}
+		}
+		own := "never"
+		switch backend.name {
+		case "PostgreSQL":
+			own = "the same"
+		case "Pulumi Cloud":
+			own = "never: it needs an account of a person"
+			found = append(found, "a server of our own, in every test run")
+		}
+		head, line = head+" | "+backend.name, line+"---|"
+		servers, itself = servers+" "+cmp.Or(strings.Join(found, "; "), "never")+" |", itself+" "+own+" |"
+	}
+	fmt.Fprintf(b, "## Where states were\n\nStates in files are those of every test run.\n\n%s |\n%s\n%s\n%s\n\n", head, line, servers, itself)
 }
 
 // ofKind returns the runs of a kind.

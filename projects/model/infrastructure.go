@@ -64,6 +64,7 @@ type Account struct {
 	Region, Profile string       // configuration keys; "" where there is none
 	Credentials     []Credential // in the plugin's own configuration
 	FetchVariables  []string     // environment variables that say where to fetch credentials
+	ProfileVariable string       // environment variable that does as well as Profile; "" where there is none
 }
 
 // Credential is a configuration key of a plugin that holds a credential.

@@ -106,6 +106,9 @@ type Output struct {
 	Line      int // in mara.yaml, which names it; 0 for others
 }
 
+// IsApplication reports whether the runner writes the program, from an application in mara.yaml.
+func (p Project) IsApplication() bool { return p.Own != nil && p.Own.Generated }
+
 // Key finds a declared configuration key by its full name.
 func (p Project) Key(name string) (config.Key, bool) {
 	return lists.Find(p.Keys, func(key config.Key) bool { return key.Name == name })

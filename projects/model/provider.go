@@ -8,6 +8,9 @@ import (
 	"mara/projects/model/needs"
 )
 
+// OwnProvider is the name of the provider of a mara.yaml that lists projects but no providers.
+const OwnProvider = "own"
+
 // Provider is a host of a cluster and a registry, with the projects that make
 // up an environment on it.
 type Provider struct {

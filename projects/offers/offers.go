@@ -104,7 +104,7 @@ func withoutDigits(name string) string {
 	}, name)
 }
 
-// Judge returns what is wrong with a version of Kubernetes, major.minor, or else what is doubtful; "" for neither. Only
+// Judge returns what is wrong with a version of Kubernetes, of which major.minor count, or else what is doubtful; "" for neither. Only
 // what was wrong on the day of the list is wrong: a configuration that is right today stays so.
 func (k Kubernetes) Judge(version string, now time.Time) (wrong, doubt string) {
 	number, err := minor(version)
@@ -112,7 +112,8 @@ func (k Kubernetes) Judge(version string, now time.Time) (wrong, doubt string) {
 		return "", ""
 	}
 	oldest, err := minor(k.Names[0])
-	standard, ended := k.Standard[version], k.Ends[version]
+	short := strings.Join(strings.SplitN(version, ".", 3)[:2], ".") // of 1.36.2-do.0
+	standard, ended := k.Standard[short], k.Ends[short]
 	switch {
 	case ended.isPast(time.Time(k.Day)):
 		return fmt.Sprintf("is %s, whose support ended on %s; the newest known are %s", version, ended, k.newest()), ""
@@ -122,7 +123,7 @@ func (k Kubernetes) Judge(version string, now time.Time) (wrong, doubt string) {
 		return "", fmt.Sprintf("is %s, whose support ended on %s; the newest known are %s", version, ended, k.newest())
 	case standard.isPast(now):
 		return "", fmt.Sprintf("is %s, whose standard support ended on %s", version, standard)
-	case !slices.Contains(k.Names, version):
+	case !slices.Contains(k.Names, short):
 		return "", fmt.Sprintf("is %s, which was not offered on %s; the newest known are %s", version, k.Day, k.newest())
 	}
 	return "", ""

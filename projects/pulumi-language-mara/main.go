@@ -21,6 +21,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3"
 
 	"mara/projects/internal/languagehost"
+	"mara/projects/loopback"
 	"mara/projects/model/wire"
 	"mara/projects/programs"
 )
@@ -30,6 +31,7 @@ import (
 const gcPercent = 400
 
 func main() {
+	loopback.Guard()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

@@ -115,11 +115,17 @@ func (c *Cluster) Local() bool { return c.Infrastructure.Local }
 // Small reports whether there is one of everything and little memory, as on the user's own machine.
 func (c *Cluster) Small() bool { return c.small }
 
+// simulatedAddress is that of a node of a simulated cluster, among the addresses for documentation.
+const simulatedAddress = "203.0.113.10"
+
 // NodePorts reports whether the cluster is entered by ports of its nodes; address is where.
 func (c *Cluster) NodePorts() (address string, ok bool) {
 	entry := c.settings.String(projects.EntryKey)
 	if c.settings.Declares(projects.AddressKey) {
 		address = c.settings.String(projects.AddressKey)
+	}
+	if address == "" && c.settings.Simulated() {
+		address = simulatedAddress // that of a node is asked from a real cluster
 	}
 	return address, c.Infrastructure.Existing != nil && entry == projects.NodePorts
 }

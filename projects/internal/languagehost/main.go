@@ -7,10 +7,13 @@ import (
 	"os"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"mara/projects/loopback"
 )
 
 // Main runs a host that Pulumi starts.
 func Main(name string, newHost func(Host) (pulumirpc.LanguageRuntimeServer, error)) {
+	loopback.Guard()
 	if err := run(name, os.Args[1:], newHost); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
 		os.Exit(1)

@@ -30,7 +30,7 @@ func Program(ctx *pulumi.Context) error {
 	may, accounts := pulumi.StringMap{}, pulumi.StringMap{}
 	for _, group := range groups {
 		if _, err := c.Declare(ctx, cluster.Object{
-			APIVersion: "v1", Kind: "ServiceAccount", Name: group.Name, Namespace: namespace,
+			APIVersion: "v1", Kind: "ServiceAccount", Name: group.Object(), Namespace: namespace,
 			Fields: cluster.Values{"automountServiceAccountToken": false},
 		}); err != nil {
 			return err
@@ -39,7 +39,7 @@ func Program(ctx *pulumi.Context) error {
 			return err
 		}
 		may[group.Name] = pulumi.String(group.May())
-		accounts[group.Name] = pulumi.String(project.Namespace + "/" + group.Name)
+		accounts[group.Name] = pulumi.String(project.Namespace + "/" + group.Object())
 	}
 	ctx.Export("groups", may)
 	ctx.Export("accounts", accounts)
@@ -55,10 +55,10 @@ func bind(ctx *pulumi.Context, c *cluster.Cluster, group projects.Group, account
 		"roleRef": cluster.Values{"apiGroup": rbac, "kind": "ClusterRole", "name": role},
 		"subjects": []cluster.Values{
 			{"apiGroup": rbac, "kind": "Group", "name": group.Name},
-			{"kind": "ServiceAccount", "name": group.Name, "namespace": account},
+			{"kind": "ServiceAccount", "name": group.Object(), "namespace": account},
 		},
 	}
-	name := "mara-" + group.Name
+	name := "mara-" + group.Object()
 	if group.Role != projects.DeveloperRole {
 		_, err := c.Declare(ctx, cluster.Object{
 			APIVersion: rbacGroup, Kind: "ClusterRoleBinding", Name: name, Fields: fields,
@@ -67,7 +67,7 @@ func bind(ctx *pulumi.Context, c *cluster.Cluster, group projects.Group, account
 	}
 	for _, namespace := range group.Namespaces {
 		if _, err := c.Declare(ctx, cluster.Object{
-			APIVersion: rbacGroup, Kind: "RoleBinding", Name: name, Resource: group.Name + "-" + namespace,
+			APIVersion: rbacGroup, Kind: "RoleBinding", Name: name, Resource: group.Object() + "-" + namespace,
 			Namespace: pulumi.String(namespace), Fields: fields,
 		}); err != nil {
 			return err

@@ -1,7 +1,10 @@
 // Package operation names the operations on an environment and their properties.
 package operation
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Operation is what a run does with the projects of a plan, as users, events and files
 // write it.
@@ -17,6 +20,15 @@ const (
 	// Pulumi's refresh as a preview.
 	Drift Operation = "drift"
 )
+
+// plain begins the names of Pulumi's commands, as runs are called that plain Pulumi has made.
+const plain = "pulumi "
+
+// Plain names the run of one of Pulumi's commands, which is none of the operations here.
+func Plain(command string) Operation { return Operation(plain + command) }
+
+// IsPlain reports whether it was a command of plain Pulumi. What it changed is not counted.
+func (o Operation) IsPlain() bool { return strings.HasPrefix(string(o), plain) }
 
 // All lists the operations.
 func All() []Operation { return []Operation{Up, Preview, Refresh, Drift, Destroy} }

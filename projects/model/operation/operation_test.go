@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %q, %t", name, o, ok)
 		}
 	}
-	for _, name := range []string{"", "Up", "repair"} {
+	for _, name := range []string{"", "Up", "repair", "pulumi up"} {
 		if _, ok := operation.Parse(name); ok {
 			t.Errorf("%q is no operation", name)
 		}

@@ -56,10 +56,13 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 	if !c.token {
 		return cloud.Account{}, &cloud.Error{Text: "there is no Linode token", Next: "set LINODE_TOKEN"}
 	}
-	name := ""
+	name, id := "", ""
 	profile, err := c.api.GetProfile(ctx)
 	if err == nil {
 		name = profile.Username
+		if account, err := c.api.GetAccount(ctx); err == nil { // few tokens may read it
+			id = account.EUUID
+		}
 	} else if isRefusal(err) { // a token may be good for clusters, and not for profiles
 		name = "a user whom the token does not name"
 		_, err = c.api.ListLKEClusters(ctx, linodego.NewListOptions(1, ""))
@@ -67,7 +70,7 @@ func (c *Client) Account(ctx context.Context) (cloud.Account, error) {
 	if err != nil {
 		return cloud.Account{}, explain(ctx, err)
 	}
-	return cloud.Account{Name: name, ClockAhead: c.clock.Ahead}, nil
+	return cloud.Account{ID: id, Name: name, ClockAhead: c.clock.Ahead}, nil
 }
 
 // Choices implements cloud.Client.

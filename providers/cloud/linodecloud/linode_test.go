@@ -74,13 +74,15 @@ func TestLinode(t *testing.T) {
 		switch {
 		case path == "/profile":
 			fmt.Fprint(w, `{"username": "ann"}`)
+		case path == "/account":
+			fmt.Fprint(w, `{"euuid": "E1AF5EEC"}`)
 		case !ok:
 			t.Errorf("unexpected call %s", r.URL)
 		default:
 			fmt.Fprintf(w, `{"data": [%s], "page": 1, "pages": 1, "results": 1}`, data)
 		}
 	})
-	if account, err := c.Account(t.Context()); err != nil || account.String() != "ann" {
+	if account, err := c.Account(t.Context()); err != nil || account.String() != "account E1AF5EEC as ann" {
 		t.Errorf("got %s, %v", account, err)
 	}
 	for list, want := range map[model.List][]cloud.Choice{

@@ -69,3 +69,15 @@ func TestExistingClusterWithRegistry(t *testing.T) {
 		t.Errorf("the address is %v", got)
 	}
 }
+
+// TestSimulatedNodePorts: a simulation has no node whose address could be asked, and goes on with one for documentation.
+func TestSimulatedNodePorts(t *testing.T) {
+	t.Parallel()
+	result := run(t, map[string]string{"kubernetes:infra_type": "cluster", "cluster:entry": "node-ports", "mara:simulated": "true"}, nil)
+	if result.Err != nil {
+		t.Fatal(result.Err)
+	}
+	if got := result.Export(t, "ip").Value; got != "203.0.113.10" {
+		t.Errorf("the address is %v", got)
+	}
+}

@@ -52,14 +52,34 @@ func Usagef(command, format string, args ...any) error {
 	}
 }
 
+// FewFiles is the hint for the system's "too many open files".
+const FewFiles = "the limit of open files is too low here: raise it with `ulimit -n 4096`, or work on fewer projects at once " +
+	"with --parallel 1"
+
+// Hint returns what to do about an error, or "".
+func Hint(err error) string {
+	var next interface{ NextStep() string }
+	switch {
+	case errors.As(err, &next) && next.NextStep() != "":
+		return next.NextStep()
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return FewFiles
+	}
+	return ""
+}
+
 // RunnerDir returns the error of an unusable directory .runner; nil for none.
 func RunnerDir(err error) error {
 	if err == nil {
 		return nil
 	}
+	remedy := WriteRemedy(err, "it")
+	if errors.Is(err, fs.ErrPermission) {
+		remedy = "it belongs to another user, or was made in a run with sudo: make it yours"
+	}
 	return &Environment{
 		Text: fmt.Sprintf("the directory .runner cannot be used: %v", err),
-		Next: "the runner stores state and runs there; " + WriteRemedy(err, "it") + ", or choose another root with --root",
+		Next: "the runner stores state and runs there; " + remedy + ", or choose another root with --root",
 	}
 }
 
@@ -71,6 +91,8 @@ func WriteRemedy(err error, target string) string {
 		return "free some space on its disk"
 	case errors.Is(err, syscall.EROFS):
 		return "mount its file system writable"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "raise the limit of open files with `ulimit -n 4096`"
 	case errors.Is(err, fs.ErrPermission):
 		return "make " + target + " writable"
 	}

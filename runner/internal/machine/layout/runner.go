@@ -191,5 +191,10 @@ func (s State) Locks() string { return s.Pulumi("locks", "organization") }
 // History returns the directory with the update history of a project's stack.
 func (s State) History(project, stack string) string { return s.Pulumi("history", project, stack) }
 
+// Journals returns the directory with the journals of a stack, each in a directory of its own, as mara-engine keeps them.
+func (s State) Journals(project, stack string) string {
+	return s.Pulumi("mara-journal", project, stack)
+}
+
 // Backups returns the directory with earlier states of a project.
 func (s State) Backups(project string) string { return s.Pulumi("backups", project) }
