@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"mara/projects"
+	"mara/projects/loopback"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/programhost"
 	"mara/runner/internal/core/session"
@@ -42,6 +43,7 @@ const gcPercent = 400
 const startPercent = 1600
 
 func main() {
+	loopback.Guard()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(startPercent)
 		time.AfterFunc(time.Second, func() { debug.SetGCPercent(gcPercent) })

@@ -35,6 +35,8 @@ type options struct {
 	rounds       int      // of the quick measurements; the slow ones take fewer
 	resources    []int    // numbers of them in the projects with many
 	states       []string // where those have their states
+	growth       []int    // numbers of resources of which everything is measured
+	wholeStates  int      // as many resources are also measured with whole states, if that is more than takes seconds
 	only         []string // names of measurements; none means all
 	watch        time.Duration
 }
@@ -47,10 +49,12 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.rounds, "rounds", 7, "how often the quick measurements are repeated")
 	flags.IntVar(&o.environments, "environments", 80, "how many environments the fleet has")
 	resources := flags.String("resources", "250,500,1000,2000", "how many resources the projects with many have")
+	growth := flags.String("growth", "1000,5000,20000", "how many resources the project has whose growth is measured")
 	states := flags.String("states", "files,S3,PostgreSQL", "where those have their states")
+	flags.IntVar(&o.wholeStates, "whole-states", 0, "measure up to this many resources with whole states as well; it takes minutes")
 	only := flags.String("only", "", "measure only these, separated by commas: "+
-		"fleet, noop, path, preview, resources, scheduler, secondlook, service, start, web, webhour; fleet, resources, web and "+
-		"webhour take long and are only measured if named")
+		"fleet, growth, noop, path, preview, resources, scheduler, secondlook, service, start, values, web, webhour; fleet, growth, resources, web "+
+		"and webhour take long and are only measured if named")
 	flags.DurationVar(&o.watch, "watch", time.Hour, "how long webhour follows a run")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -59,12 +63,12 @@ func parse(args []string) (options, error) {
 		o.only = strings.Split(*only, ",")
 	}
 	o.states = strings.Split(*states, ",")
-	for _, text := range strings.Split(*resources, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return o, fmt.Errorf("--resources: %s is no number of resources", text)
-		}
-		o.resources = append(o.resources, n)
+	var err error
+	if o.resources, err = numbers("--resources", *resources); err != nil {
+		return o, err
+	}
+	if o.growth, err = numbers("--growth", *growth); err != nil {
+		return o, err
 	}
 	if o.environments < 1 {
 		return o, errors.New("--environments: one is the least")
@@ -75,9 +79,20 @@ func parse(args []string) (options, error) {
 	if o.rounds < 1 {
 		return o, errors.New("--rounds: once is the least")
 	}
-	var err error
 	o.bin, err = filepath.Abs(o.bin)
 	return o, err
+}
+
+// numbers decodes numbers of resources.
+func numbers(flag, list string) (all []int, err error) {
+	for _, text := range strings.Split(list, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%s: %s is no number of resources", flag, text)
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }
 
 // run does all measurements and prints each as soon as it is done.
@@ -97,10 +112,12 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		{"noop", measureNoop, false},
 		{"preview", measurePreview, false},
 		{"secondlook", measureSecondLook, false},
+		{"values", measureValues, false},
 		{"service", measureService, false},
 		{"path", measurePath, false},
 		{"fleet", measureFleet, true},
 		{"resources", measureResources, true},
+		{"growth", measureGrowth, true},
 		{"web", measureWeb, true},
 		{"webhour", measureWebHour, true},
 	} {

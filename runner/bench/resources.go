@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	_ "github.com/lib/pq" // the driver "postgres"
 
 	"mara/runner/internal/core/pulumicli/wire"
 )
@@ -27,15 +29,37 @@ const postgresVariable = "BENCH_POSTGRES"
 // latency is what a request to the bucket takes.
 const latency = 20 * time.Millisecond
 
-// recordings are the ways in which an up records what its steps have done.
+// The ways in which an up records what its steps have done.
+const (
+	stock       = "stock pulumi"
+	whole       = "without journal"
+	journaled   = "with journal"
+	unprotected = "without checkpoints"
+)
+
 var recordings = []struct {
 	name, program string
 	env           []string
 }{
-	{"stock pulumi", "pulumi", nil},
-	{"without journal", "mara-engine", []string{wire.NoJournalVariable + "=true"}},
-	{"with journal", "mara-engine", nil},
-	{"without checkpoints", "mara-engine", []string{"PULUMI_SKIP_CHECKPOINTS=true"}},
+	{stock, "pulumi", nil},
+	{whole, "mara-engine", []string{wire.NoJournalVariable + "=true"}},
+	{journaled, "mara-engine", nil},
+	{unprotected, "mara-engine", []string{"PULUMI_SKIP_CHECKPOINTS=true"}},
+}
+
+// place is where the states of a measurement are.
+type place struct {
+	name, where string
+	backend     func(dir string) string
+	most        int // resources with which whole states are measured: more take minutes
+	// watch begins to count what is written below a directory, and returns what is to be called at the end.
+	watch func(dir string) (writes func() (written, error), err error)
+}
+
+// written is what an up has written.
+type written struct {
+	states, writes int // whole states, and all; 0 is not known
+	bytes          int64
 }
 
 // measureResources compares the first up of a project with many resources, by the way in which the state is written.
@@ -43,83 +67,148 @@ var recordings = []struct {
 func measureResources(ctx context.Context, o options, w io.Writer) error {
 	bucket := newSlowBucket()
 	defer bucket.close()
-	places := []struct {
-		name, where string
-		backend     func(dir string) string
-		largest     int // number of resources: in a bucket, stock Pulumi takes minutes for more
-	}{
-		{"files", "files", func(dir string) string { return "file://" + dir }, math.MaxInt},
-		{"S3", "S3, 20 ms a request", bucket.backend, 500},
-		{"PostgreSQL", "PostgreSQL", func(dir string) string { // a table for each
-			table := "table=" + strings.ReplaceAll(filepath.Base(filepath.Dir(dir)), "-", "_")
-			if strings.Contains(os.Getenv(postgresVariable), "?") {
-				return os.Getenv(postgresVariable) + "&" + table
-			}
-			return os.Getenv(postgresVariable) + "?" + table
-		}, 1000},
-	}
-	for _, place := range places {
-		if !slices.Contains(o.states, place.name) {
+	for _, p := range []place{
+		{"files", "files", func(dir string) string { return "file://" + dir }, 500, watchStates},
+		{"S3", "S3, 20 ms a request", bucket.backend, 500, bucket.watch},
+		{"PostgreSQL", "PostgreSQL", inPostgres, 500, watchPostgres},
+	} {
+		if !slices.Contains(o.states, p.name) {
 			continue
 		}
-		if place.name == "PostgreSQL" && os.Getenv(postgresVariable) == "" {
-			fmt.Fprintf(w, "\n%s is not measured: %s names no database\n", place.name, postgresVariable)
+		if p.name == "PostgreSQL" && os.Getenv(postgresVariable) == "" {
+			fmt.Fprintf(w, "\n%s is not measured: %s names no database\n", p.name, postgresVariable)
 			continue
 		}
-		fmt.Fprintf(w, "\nFirst up of one project, with states in %s\n", place.where)
-		const row = "  %9v  %-19s  %9v  %9v  %6v  %8v\n"
-		fmt.Fprintf(w, row, "RESOURCES", "", "TIME", "PROCESSOR", "WRITES", "MB")
-		for _, size := range o.resources {
-			if size > place.largest {
-				continue
-			}
-			for _, way := range recordings {
-				bucket.reset()
-				m, written, err := upOf(ctx, o, size, way.program, way.env, place.backend)
-				if err != nil {
-					return err
-				}
-				writes, bytes := "", float64(written)
-				if n, sum := bucket.written(); n > 0 {
-					writes, bytes = fmt.Sprint(n), float64(sum)
-				}
-				fmt.Fprintf(w, row, size, way.name, seconds(m.wall), seconds(m.cpu), writes, fmt.Sprintf("%.1f", bytes/1e6))
-			}
+		if err := p.measure(ctx, o, w); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// upOf does the first up of a project with many resources, and returns how many bytes the program has written to disks.
-func upOf(ctx context.Context, o options, size int, program string, env []string,
-	backend func(dir string) string) (m measured, written int64, err error) {
+// measure does ups with states in one place, and compares them.
+func (p place) measure(ctx context.Context, o options, w io.Writer) error {
+	fmt.Fprintf(w, "\nFirst up of one project, with states in %s\n", p.where)
+	const row = "  %9v  %-19s  %9v  %9v  %6v  %6v  %8v\n"
+	fmt.Fprintf(w, row, "RESOURCES", "", "TIME", "PROCESSOR", "STATES", "WRITES", "MB")
+	all := map[string]measured{}
+	for _, size := range o.resources {
+		for _, way := range recordings {
+			if size > max(p.most, o.wholeStates) && (way.name == stock || way.name == whole) {
+				continue
+			}
+			m, wrote, err := p.upOf(ctx, o, size, way.program, way.env)
+			if err != nil {
+				return err
+			}
+			all[fmt.Sprint(way.name, size)] = m
+			fmt.Fprintf(w, row, size, way.name, seconds(m.wall), seconds(m.cpu), known(wrote.states), known(wrote.writes),
+				fmt.Sprintf("%.1f", float64(wrote.bytes)/1e6))
+		}
+	}
+	for _, c := range []struct {
+		above, below, goal string
+	}{
+		{journaled + "1000", journaled + "250", "at most 5"},
+		{journaled + "1000", unprotected + "1000", "in files at most 1.6"},
+		{stock + "500", journaled + "500", "in S3 at least 10"},
+	} {
+		above, hasAbove := all[c.above]
+		below, hasBelow := all[c.below]
+		if hasAbove && hasBelow {
+			fmt.Fprintf(w, "  %s by %s: time %.1f, processor time %.1f (goal: %s)\n", c.above, c.below,
+				above.wall.Seconds()/below.wall.Seconds(), above.cpu.Seconds()/below.cpu.Seconds(), c.goal)
+		}
+	}
+	return nil
+}
+
+// known returns a number, or nothing for one that is not known.
+func known(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// upOf does the first up of a project with many resources.
+func (p place) upOf(ctx context.Context, o options, size int, program string, env []string) (m measured, wrote written, err error) {
 	dir, err := os.MkdirTemp("", "bench-*")
 	if err != nil {
-		return m, 0, err
+		return m, wrote, err
 	}
 	defer os.RemoveAll(dir)
 	if err := writeFile(filepath.Join(dir, "program", "Pulumi.yaml"), manyResources(size)); err != nil {
-		return m, 0, err
+		return m, wrote, err
 	}
 	states := filepath.Join(dir, "states")
 	if err := os.Mkdir(states, 0o700); err != nil {
-		return m, 0, err
+		return m, wrote, err
 	}
 	command := func(args ...string) *exec.Cmd {
 		c := exec.CommandContext(ctx, filepath.Join(o.bin, program), append(args, "--non-interactive")...)
 		c.Dir = filepath.Join(dir, "program")
 		c.Env = append([]string{
-			"HOME=" + dir, "PATH=" + o.bin + ":" + os.Getenv("PATH"), "PULUMI_BACKEND_URL=" + backend(states),
+			"HOME=" + dir, "PATH=" + o.bin + ":" + os.Getenv("PATH"), "PULUMI_BACKEND_URL=" + p.backend(states),
 			"PULUMI_CONFIG_PASSPHRASE=x", "PULUMI_SKIP_UPDATE_CHECK=true", "AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=x",
 		}, env...)
 		return c
 	}
 	if _, err := timed(command("stack", "init", "organization/many/dev")); err != nil {
-		return m, 0, err
+		return m, wrote, err
+	}
+	writes, err := p.watch(states)
+	if err != nil {
+		return m, wrote, err
 	}
 	up := command("up", "--yes", "--skip-preview", "--suppress-progress", "--stack", "organization/many/dev")
-	m, err = timed(up)
-	return m, writtenBy(up.ProcessState), err
+	m, upErr := timed(up)
+	wrote, err = writes()
+	if wrote.bytes == 0 {
+		wrote.bytes = writtenBy(up.ProcessState)
+	}
+	return m, wrote, errors.Join(upErr, err)
+}
+
+// watchStates counts the states in files.
+func watchStates(dir string) (func() (written, error), error) {
+	moved, err := watchMoves(filepath.Join(dir, ".pulumi", "stacks", "many"), "dev.json")
+	if err != nil {
+		return nil, err
+	}
+	return func() (written, error) { return written{states: moved()}, nil }, nil
+}
+
+// inPostgres returns the backend of a measurement in PostgreSQL: a table of its own.
+func inPostgres(dir string) string {
+	separator := "?"
+	if strings.Contains(os.Getenv(postgresVariable), "?") {
+		separator = "&"
+	}
+	return os.Getenv(postgresVariable) + separator + "table=" + tableOf(dir)
+}
+
+func tableOf(dir string) string {
+	return strings.ReplaceAll(filepath.Base(filepath.Dir(dir)), "-", "_")
+}
+
+// watchPostgres counts rows that are written, and what the server writes to its log of changes.
+func watchPostgres(dir string) (func() (written, error), error) {
+	count := func() (n written, err error) {
+		db, err := sql.Open("postgres", os.Getenv(postgresVariable))
+		if err != nil {
+			return n, err
+		}
+		defer db.Close()
+		row := db.QueryRow(`SELECT (SELECT n_tup_ins + n_tup_upd FROM pg_stat_user_tables WHERE relname = $1),
+			pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint`, tableOf(dir))
+		return n, row.Scan(&n.writes, &n.bytes)
+	}
+	before, err := count()
+	return func() (written, error) {
+		after, err := count()
+		return written{writes: after.writes - before.writes, bytes: after.bytes - before.bytes}, err
+	}, err
 }
 
 // manyResources returns a program with resources that are kept in the state alone.
@@ -136,9 +225,8 @@ func manyResources(size int) string {
 type slowBucket struct {
 	server *httptest.Server
 
-	mu    sync.Mutex // guards what follows
-	count int
-	bytes int64
+	mu    sync.Mutex // guards wrote
+	wrote written
 }
 
 func newSlowBucket() *slowBucket {
@@ -150,8 +238,11 @@ func newSlowBucket() *slowBucket {
 		time.Sleep(latency)
 		if r.Method == http.MethodPut {
 			b.mu.Lock()
-			b.count++
-			b.bytes += max(r.ContentLength, 0)
+			b.wrote.writes++
+			b.wrote.bytes += max(r.ContentLength, 0)
+			if strings.HasSuffix(r.URL.Path, "/many/dev.json") {
+				b.wrote.states++
+			}
 			b.mu.Unlock()
 		}
 		answers.ServeHTTP(w, r)
@@ -165,15 +256,14 @@ func (b *slowBucket) backend(dir string) string {
 	return "s3://states/" + filepath.Base(filepath.Dir(dir)) + "?endpoint=" + b.server.URL + "&s3ForcePathStyle=true&region=us-east-1"
 }
 
-func (b *slowBucket) reset() {
+// watch counts objects that are written, and their bytes. A copy that the bucket makes counts as one without any.
+func (b *slowBucket) watch(string) (func() (written, error), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.count, b.bytes = 0, 0
-}
-
-// written returns how many objects were written, and their bytes. A copy that the bucket makes counts as one without any.
-func (b *slowBucket) written() (count int, bytes int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.count, b.bytes
+	b.wrote = written{}
+	return func() (written, error) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.wrote, nil
+	}, nil
 }

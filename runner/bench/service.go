@@ -57,7 +57,7 @@ func measureAtService(ctx context.Context, o options, table io.Writer, projects 
 		fmt.Fprintf(table, "  %d\t%s\t%d\t%.1f\t%s\n", projects, name, asked, float64(asked)/float64(projects), seconds(time.Since(began)))
 		return nil
 	}
-	for _, command := range []string{"up --yes", "up --yes", "status", "preview", "preview --force", "up --yes --force"} {
+	for _, command := range []string{"up --yes", "up --yes", "status", "preview", "up --yes --force"} {
 		name := "runner " + strings.Replace(command, " --yes", "", 1)
 		if command == "up --yes" && len(e.service.Updates(servicetest.Organization+"/"+e.projects[0]+"/"+stack)) > 0 {
 			name += ", nothing to do"

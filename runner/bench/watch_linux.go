@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -120,6 +121,42 @@ func watchOpens(path string) (opened func() int, err error) {
 		watching.Wait()
 		_ = unix.Close(fd)
 		return count - 1
+	}, nil
+}
+
+// watchMoves counts how often a file gets a name in a directory that a finished file is given by renaming it.
+func watchMoves(dir, name string) (moved func() int, err error) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	events := os.NewFile(uintptr(fd), "inotify")
+	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_MOVED_TO); err != nil {
+		return nil, errors.Join(err, events.Close())
+	}
+	count := 0
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		buffer := make([]byte, 64<<10)
+		for {
+			n, err := events.Read(buffer)
+			if err != nil {
+				return
+			}
+			for at := 0; at+unix.SizeofInotifyEvent <= n; {
+				end := at + unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(buffer[at+12:]))
+				if strings.TrimRight(string(buffer[at+unix.SizeofInotifyEvent:end]), "\x00") == name {
+					count++
+				}
+				at = end
+			}
+		}
+	})
+	return func() int {
+		time.Sleep(100 * time.Millisecond) // for the last of them
+		_ = events.Close()
+		watching.Wait()
+		return count
 	}, nil
 }
 

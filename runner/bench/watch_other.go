@@ -24,3 +24,6 @@ func ownMemory(int) int64 { return 0 }
 
 // writtenBy knows nothing here.
 func writtenBy(*os.ProcessState) int64 { return 0 }
+
+// watchMoves counts nothing.
+func watchMoves(_, _ string) (moved func() int, err error) { return func() int { return 0 }, nil }

@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"github.com/pulumi/pulumi/pkg/v3/secrets/passphrase"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
@@ -31,6 +32,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/testing/postgrestest"
 )
@@ -211,7 +213,7 @@ func (p *things) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.R
 	for i := range p.count {
 		group.Go(func() error {
 			inputs, err := structpb.NewStruct(map[string]any{
-				"size": p.size, "zone": p.zone, "text": strings.Repeat("x", 20_000),
+				"size": p.size, "zone": p.zone, "text": strings.Repeat("x", 2_000),
 				"secret": map[string]any{"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": "hidden-value"},
 			})
 			if err != nil {
@@ -241,13 +243,17 @@ type arena struct {
 	more    []string // of the environment
 	sky     *sky
 	program *things
+	worker  *worker // of commands that nothing disturbs
 }
 
-func newArena(t *testing.T, backend string, count int) *arena {
+// newArena makes a project without resources. More is added to the environment.
+func newArena(t *testing.T, backend string, count int, more ...string) *arena {
 	t.Helper()
-	a := &arena{t: t, backend: backend, dir: t.TempDir(), home: t.TempDir(), sky: serveSky(t), program: startThings(t, count)}
-	if err := os.WriteFile(filepath.Join(a.dir, "Pulumi.yaml"), []byte("name: p\nruntime: go\n"), 0o600); err != nil {
-		t.Fatal(err)
+	a := &arena{t: t, backend: backend, more: more, dir: t.TempDir(), home: t.TempDir(), sky: serveSky(t), program: startThings(t, count)}
+	for name, content := range map[string]string{"Pulumi.yaml": "name: p\nruntime: go\n", "Pulumi.dev.yaml": "encryptionsalt: " + arenaKey().Salt + "\n"} {
+		if err := os.WriteFile(filepath.Join(a.dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	a.must("stack", "init", "organization/p/dev")
 	return a
@@ -261,6 +267,24 @@ func (a *arena) env(more ...string) []string {
 	}, append(slices.Clone(a.more), more...)...)
 }
 
+// arenaKey is the key of all arenas, so that their engines derive none.
+var arenaKey = sync.OnceValue(func() wire.Key {
+	salt, _, err := passphrase.NewPassphraseSecretsManager("x")
+	if err != nil {
+		panic(err)
+	}
+	key, err := encryption.OpenKey("x", salt)
+	if err != nil {
+		panic(err)
+	}
+	return wire.Key{Salt: salt, Raw: key.Raw()}
+})
+
+// request returns a command for a worker. More is added to the environment.
+func (a *arena) request(args []string, more ...string) wire.Request {
+	return wire.Request{Dir: a.dir, Args: args, Env: a.env(more...), Keys: []wire.Key{arenaKey()}}
+}
+
 // operation returns the arguments of an operation on the program.
 func (a *arena) operation(name string) []string {
 	args := []string{name, "--yes", "--skip-preview", "--stack", "organization/p/dev", "--parallel", "4"}
@@ -270,11 +294,12 @@ func (a *arena) operation(name string) []string {
 	return args
 }
 
-// do runs a command in a worker of its own.
+// do runs a command in a worker that nothing disturbs.
 func (a *arena) do(args ...string) result {
-	w := startWorker(a.t)
-	defer w.requests.Close()
-	return w.do(wire.Request{Dir: a.dir, Args: args, Env: a.env()})
+	if a.worker == nil {
+		a.worker = startWorker(a.t)
+	}
+	return a.worker.do(a.request(args))
 }
 
 func (a *arena) must(args ...string) result {
@@ -325,7 +350,7 @@ func (a *arena) die(operation string, call int, done bool, later time.Duration) 
 			}
 		}
 	})
-	w.send(wire.Request{Dir: a.dir, Args: a.operation(operation), Env: a.env()})
+	w.send(a.request(a.operation(operation)))
 	var reply wire.Reply
 	for w.replies.Decode(&reply) == nil && reply.Exit == nil {
 		reply = wire.Reply{}
@@ -376,11 +401,18 @@ func (a *arena) compare(when string, e exported) {
 	}
 }
 
-// stock runs a command of the Pulumi CLI that `make tools` builds.
-func (a *arena) stock(args ...string) (string, error) {
+// plain returns a command of the Pulumi CLI that `make tools` builds.
+func (a *arena) plain(args ...string) *exec.Cmd {
 	a.t.Helper()
 	command := exec.Command(stockCLI(a.t), append(args, "--non-interactive")...)
 	command.Dir, command.Env = a.dir, a.env("PULUMI_SKIP_UPDATE_CHECK=true")
+	return command
+}
+
+// stock runs a command of plain Pulumi to its end.
+func (a *arena) stock(args ...string) (string, error) {
+	a.t.Helper()
+	command := a.plain(args...)
 	var output, diagnostics bytes.Buffer
 	command.Stdout, command.Stderr = &output, &diagnostics
 	if err := command.Run(); err != nil {
@@ -492,17 +524,6 @@ func (a *arena) files() map[string]string {
 	return found
 }
 
-// freePort returns a port that nothing listens at.
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
-}
-
 func serveS3(t *testing.T) (address string) {
 	t.Helper()
 	return serveObjects(t, func(*http.Request) {})
@@ -511,14 +532,24 @@ func serveS3(t *testing.T) (address string) {
 // serveObjects serves a bucket for states, and tells of each request.
 func serveObjects(t *testing.T, tell func(*http.Request)) (address string) {
 	t.Helper()
+	return serveAnswers(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		tell(r)
+		return false
+	})
+}
+
+// serveAnswers serves a bucket for states, but for the requests that something else has answered.
+func serveAnswers(t *testing.T, answered func(http.ResponseWriter, *http.Request) bool) (address string) {
+	t.Helper()
 	objects := s3mem.New()
 	if err := objects.CreateBucket("states"); err != nil {
 		t.Fatal(err)
 	}
 	answers := gofakes3.New(objects).Server()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		tell(r)
-		answers.ServeHTTP(w, r)
+		if !answered(w, r) {
+			answers.ServeHTTP(w, r)
+		}
 	}))
 	t.Cleanup(server.Close)
 	return "s3://states/dir?endpoint=" + server.URL + "&s3ForcePathStyle=true&region=us-east-1"
@@ -531,7 +562,7 @@ func TestKilled(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("CHAOS_CASES")); err == nil {
 		cases = (n + 14) / 15 // of each of fifteen kinds
 	}
-	database := sync.OnceValue(func() string { return postgrestest.Start(t, freePort(t), 100).Backend })
+	database := sync.OnceValue(func() string { return postgrestest.Start(t, 0, 100).Backend })
 	var tables, turns atomic.Int32
 	for name, backend := range map[string]func() string{
 		"files":      func() string { return "file://" + t.TempDir() },
@@ -539,7 +570,7 @@ func TestKilled(t *testing.T) {
 		"PostgreSQL": func() string { return fmt.Sprintf("%s&table=case%d", database(), tables.Add(1)) },
 	} {
 		count := 40
-		if name == "PostgreSQL" { // it writes whole states slowly, and fifteen cases at once more slowly still
+		if name == "PostgreSQL" && cases == 1 { // it writes whole states slowly
 			count = 12
 		}
 		for _, operation := range []string{"up", "update", "replace", "refresh", "destroy"} {
@@ -569,52 +600,70 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestOncePerSecond: no object of a bucket is written twice within a second, however fast an operation is, and also where
-// it takes over a journal first.
+// TestOncePerSecond: in S3, Google's storage and Azure's, no object is written twice within a second, however fast an operation
+// is, and also where it takes over a journal first. Nothing is forgotten there after a kill.
 func TestOncePerSecond(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex // guards what follows
-	written, again, early := map[string]time.Time{}, 0, []string(nil)
-	a := newArena(t, serveObjects(t, func(r *http.Request) {
-		if r.Method != http.MethodPut {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		if last, ok := written[r.URL.Path]; ok {
-			again++
-			if apart := time.Since(last); apart < time.Second {
-				early = append(early, fmt.Sprint(r.URL.Path, " after ", apart))
+	for name, serve := range map[string]func(t *testing.T, told func(key string)) (backend string, env []string){
+		"S3": func(t *testing.T, told func(key string)) (string, []string) {
+			return serveObjects(t, func(r *http.Request) {
+				if r.Method == http.MethodPut {
+					told(r.URL.Path)
+				}
+			}), nil
+		},
+		"Google": serveGoogle,
+		"Azure":  serveAzure,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex // guards what follows
+			written, again, early := map[string]time.Time{}, 0, []string(nil)
+			backend, env := serve(t, func(key string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if last, ok := written[key]; ok {
+					again++
+					if apart := time.Since(last); apart < time.Second {
+						early = append(early, fmt.Sprint(key, " after ", apart))
+					}
+				}
+				written[key] = time.Now()
+			})
+			a := newArena(t, backend, 40, env...)
+			forget := func() {
+				mu.Lock()
+				defer mu.Unlock()
+				clear(written)
+				again, early = 0, nil
 			}
-		}
-		written[r.URL.Path] = time.Now()
-	}), 40)
-	forget := func() {
-		mu.Lock()
-		defer mu.Unlock()
-		clear(written)
-		again, early = 0, nil
+			check := func(when string) {
+				t.Helper()
+				defer forget() // the next command is another one
+				mu.Lock()
+				defer mu.Unlock()
+				if again == 0 || len(early) > 0 {
+					t.Errorf("%s: %d objects are written again, too early %q", when, again, early)
+				}
+			}
+			forget()
+			a.must(a.operation("up")...)
+			check("up")
+			a.program.size = "large"
+			a.die("up", 20, true, 0)
+			a.check("killed")
+			a.mustStock("cancel", "--yes", "--stack", "organization/p/dev")
+			forget()
+			a.must(a.operation("up")...)
+			check("up after a kill")
+			a.check("finished")
+			a.must(a.operation("destroy")...)
+			check("destroy")
+			if left := len(a.sky.things()); left > 0 {
+				t.Errorf("%d things are left", left)
+			}
+		})
 	}
-	check := func(when string) {
-		t.Helper()
-		defer forget() // the next command is another one
-		mu.Lock()
-		defer mu.Unlock()
-		if again == 0 || len(early) > 0 {
-			t.Errorf("%s: %d objects are written again, too early %q", when, again, early)
-		}
-	}
-	forget()
-	a.must(a.operation("up")...)
-	check("up")
-	a.program.size = "large"
-	a.die("up", 20, true, 0)
-	a.mustStock("cancel", "--yes", "--stack", "organization/p/dev")
-	forget()
-	a.must(a.operation("up")...)
-	check("up after a kill")
-	a.must(a.operation("destroy")...)
-	check("destroy")
 }
 
 // TestLooking: what only looks at a state that was cut off writes nothing, and sees what is in the journal. What plain
@@ -731,7 +780,7 @@ func TestSameStates(t *testing.T) {
 			if off {
 				env = append(env, wire.NoJournalVariable+"=true")
 			}
-			if r := w.do(wire.Request{Dir: a.dir, Args: a.operation(name), Env: a.env(env...)}); r.code != 0 {
+			if r := w.do(a.request(a.operation(name), env...)); r.code != 0 {
 				t.Fatalf("%s: %+v", name, r)
 			}
 			if left := a.journals(); len(left) > 0 {
@@ -789,3 +838,117 @@ func normal(value any, key string) any {
 	}
 	return value
 }
+
+// TestWithoutJournals: two engines, one of which knows no journals, as that of an older runner or an installed Pulumi. While one
+// works the other is refused, also by an engine whose lock was removed, and what one leaves behind when it is killed the other
+// refuses or goes on with.
+func TestWithoutJournals(t *testing.T) {
+	t.Parallel()
+	for name, backend := range map[string]string{"files": "file://" + t.TempDir(), "S3": serveS3(t)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newArena(t, backend, 40)
+			whole := func(args ...string) (string, error) {
+				w := startWorker(t)
+				defer w.requests.Close()
+				r := w.do(a.request(args, wire.NoJournalVariable+"=true"))
+				if r.code != 0 {
+					return r.stdout + r.stderr, fmt.Errorf("exit code %d", r.code)
+				}
+				return r.stdout, nil
+			}
+			if testing.Short() && name != "files" {
+				t.Skip("as in files")
+			}
+			refused := func(when string, do func(args ...string) (string, error), want string, args ...string) {
+				t.Helper()
+				if output, err := do(args...); err == nil || !strings.Contains(output, want) {
+					t.Errorf("%s: %s: %v, not %q\n%s", when, args[0], err, want, output)
+				}
+			}
+			var once sync.Once
+			a.sky.tell(func(n int, done bool) {
+				if n != 35 || !done {
+					return
+				}
+				once.Do(func() {
+					for _, operation := range []string{"up", "refresh", "destroy"} {
+						refused("beside it, plain", a.stock, "", a.operation(operation)...) // refresh and destroy read the state first
+						refused("beside it, whole states", whole, "locked", a.operation(operation)...)
+					}
+					a.mustStock("cancel", "--yes", "--stack", "organization/p/dev")
+					for _, operation := range []string{"up", "refresh", "destroy"} {
+						refused("without its lock, plain", a.stock, "runner repair", a.operation(operation)...)
+						refused("without its lock, whole states", whole, "still going on", a.operation(operation)...)
+					}
+				})
+			})
+			a.must(a.operation("up")...)
+			a.sky.tell(func(int, bool) {})
+			a.check("both")
+			if left := a.export(); len(left.Deployment.Resources) != 42 {
+				t.Errorf("%d resources", len(left.Deployment.Resources))
+			}
+			a.mustStock(a.operation("up")...)
+
+			a.program.size = "large" // and now the one without journals is killed
+			killed := a.plain(a.operation("up")...)
+			a.sky.tell(func(n int, done bool) {
+				if n == 10 && done {
+					_ = killed.Process.Kill()
+				}
+			})
+			_ = killed.Run()
+			a.sky.tell(func(int, bool) {})
+			a.check("the one without journals is killed")
+			if r := a.do(a.operation("up")...); r.code == 0 || !strings.Contains(r.stderr, "locked") {
+				t.Errorf("beside its lock: %+v", r)
+			}
+			a.finish("after one without journals", "the engine")
+		})
+	}
+}
+
+// TestForgottenJournal: where something else has written the state since, no operation replays the journal, until it is said that
+// the state is right as it is. Copies of both stay.
+func TestForgottenJournal(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, "file://"+t.TempDir(), 40)
+	a.program.count = 5
+	a.must(a.operation("up")...)
+	before := a.must("stack", "export", "--stack", "organization/p/dev").stdout
+	a.program.count = 40
+	a.die("up", 30, true, 0)
+	if len(a.journals()) == 0 {
+		t.Fatal("there is no journal")
+	}
+	a.mustStock("cancel", "--yes", "--stack", "organization/p/dev")
+	whole := filepath.Join(t.TempDir(), "state.json")
+	if err := os.WriteFile(whole, []byte(strings.ReplaceAll(before, `"small"`, `"other"`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.mustStock("stack", "import", "--force", "--file", whole, "--stack", "organization/p/dev")
+	unchanged := a.files()
+	for _, operation := range []string{"up", "refresh", "destroy"} {
+		if r := a.do(a.operation(operation)...); r.code == 0 || !strings.Contains(r.stderr, "runner repair --forget-journal") {
+			t.Errorf("%s: %+v", operation, r)
+		}
+	}
+	if after := a.files(); after[statePath] != unchanged[statePath] {
+		t.Error("a refused operation has changed the state")
+	}
+	a.more = append(a.more, wire.ForgetJournalVariable+"=true")
+	a.must("cancel", "--yes", "--stack", "organization/p/dev")
+	if e := a.export(); len(e.Deployment.Resources) != 5+2 || len(e.Deployment.Pending) > 0 {
+		t.Errorf("%d resources, %d pending", len(e.Deployment.Resources), len(e.Deployment.Pending))
+	}
+	copies := a.journals()
+	if len(copies) != 3 || slices.ContainsFunc(copies, func(path string) bool { return !strings.Contains(path, "dropped-") }) {
+		t.Errorf("of the state, the journal and its base there are %q", copies)
+	}
+	a.more = nil
+	a.must("preview", "--stack", "organization/p/dev", "--client="+a.program.address, "--exec-kind=auto.inline")
+}
+
+// statePath is where the state of an arena is in a backend of files.
+const statePath = "/.pulumi/stacks/p/dev.json"

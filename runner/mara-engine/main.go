@@ -24,6 +24,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/version"
 	"golang.org/x/sys/unix"
 
+	"mara/projects/loopback"
 	"mara/runner/internal/core/pulumicli/wire"
 )
 
@@ -35,6 +36,9 @@ const workerFlag = "--mara-worker"
 const gcPercent = 400
 
 func main() {
+	loopback.Guard()
+	loopback.Reserve()
+	loopback.Plain()
 	debug.SetGCPercent(gcPercent)
 	runtime.MemProfileRate = 0 // the profile is not read, and takes time
 	version.Version = sdk.Version.String()
@@ -217,6 +221,7 @@ func run(request wire.Request, asked *questions) int {
 		}
 	}
 	settleHome()
+	loopback.Plain()
 	if err := provideStdin(request.Stdin); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		return 1

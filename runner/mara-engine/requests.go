@@ -74,7 +74,7 @@ func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 			return r.begin(request)
 		}
 	}
-	return r.next.RoundTrip(request)
+	return asks(r.next, request)
 }
 
 // askOnce answers from memory what was answered before with the same token.
@@ -84,10 +84,7 @@ func (r *requests) askOnce(request *http.Request) (*http.Response, error) {
 	answer, ok := r.known[question]
 	r.mu.Unlock()
 	if ok {
-		return &http.Response{Status: http.StatusText(answer.Status), StatusCode: answer.Status, Proto: "HTTP/1.1", ProtoMajor: 1,
-			ProtoMinor:    1,
-			Header:        http.Header{"Content-Type": {"application/json"}},
-			ContentLength: int64(len(answer.Body)), Body: io.NopCloser(bytes.NewReader(answer.Body)), Request: request}, nil
+		return answerOf(request, answer.Status, answer.Body), nil
 	}
 	response, body, err := r.pass(request)
 	if err == nil && (response.StatusCode == http.StatusOK || response.StatusCode == http.StatusNotFound) { // 404 by an older server
@@ -104,7 +101,7 @@ func (r *requests) askOnce(request *http.Request) (*http.Response, error) {
 func (r *requests) pass(request *http.Request) (*http.Response, []byte, error) {
 	request = request.Clone(request.Context())
 	request.Header.Del("Accept-Encoding")
-	response, err := r.next.RoundTrip(request)
+	response, err := asks(r.next, request)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,7 +123,7 @@ func savesState(urlPath string) bool {
 // save passes on a request that saves a state, and remembers whether it was saved: the engine does not say when what it
 // saves last, the outputs of a stack, is lost.
 func (r *requests) save(request *http.Request) (*http.Response, error) {
-	response, err := r.next.RoundTrip(request)
+	response, err := asks(r.next, request)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {

@@ -32,6 +32,7 @@ func serviceCommand() *cobra.Command {
 		serviceQuestion("read", "read stacks, by their full names", readStacks),
 		serviceQuestion("seal", "encrypt values with the key of a stack", sealValues),
 		serviceQuestion("unseal", "decrypt values with the key of a stack", unsealValues),
+		serviceQuestion("imports", "read the configuration of environments of Pulumi ESC", readImports),
 		serviceQuestion("cancel", "cancel an update of a stack", cancelUpdate),
 	)
 	return command
@@ -92,7 +93,11 @@ func readStacks(ctx context.Context, b httpstate.Backend, question wire.ReadStac
 	var errs []error
 	var readers sync.WaitGroup
 	room := make(chan struct{}, readersAtOnce)
-	for _, name := range question.Names {
+	names, err := tagged(ctx, b, question)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
 		readers.Go(func() {
 			room <- struct{}{}
 			defer func() { <-room }()
@@ -111,6 +116,30 @@ func readStacks(ctx context.Context, b httpstate.Backend, question wire.ReadStac
 	return found, first(errs)
 }
 
+// tagged returns the stacks that are asked for and that a service lists with the wanted tag. Some servers list all.
+func tagged(ctx context.Context, b httpstate.Backend, question wire.ReadStacks) ([]string, error) {
+	if question.Tagged == nil || len(question.Names) == 0 {
+		return question.Names, nil
+	}
+	organization, _, _ := strings.Cut(question.Names[0], "/")
+	filter := client.ListStacksFilter{Organization: &organization, TagName: &question.Tagged.Name, TagValue: &question.Tagged.Value}
+	var names []string
+	for page := (*string)(nil); ; {
+		listed, next, err := b.Client().ListStacks(ctx, filter, page)
+		if err != nil {
+			return nil, fmt.Errorf("listing the stacks with the tag %s: %w", question.Tagged.Name, err)
+		}
+		for _, stack := range listed {
+			if name := stack.OrgName + "/" + stack.ProjectName + "/" + stack.StackName; slices.Contains(question.Names, name) {
+				names = append(names, name)
+			}
+		}
+		if page = next; page == nil {
+			return names, nil
+		}
+	}
+}
+
 // first returns the first error: many stacks fail for one reason.
 func first(errs []error) error {
 	if len(errs) == 0 {
@@ -127,6 +156,15 @@ func readStack(ctx context.Context, b httpstate.Backend, name string, wanted wir
 		return nil, err
 	}
 	read := &wire.ServiceStack{}
+	if tag := wanted.Tagged; tag != nil {
+		stack, err := b.Client().GetStack(ctx, id)
+		if isNotFound(err) || err == nil && stack.Tags[tag.Name] != tag.Value {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	for _, part := range []struct {
 		wanted bool
 		read   func() error
@@ -158,6 +196,7 @@ func readUpdate(ctx context.Context, b httpstate.Backend, id client.StackIdentif
 	if err != nil {
 		return err
 	}
+	read.Tags = stack.Tags
 	if operation := stack.CurrentOperation; operation != nil {
 		read.Update = &wire.ServiceUpdate{ID: stack.ActiveUpdate, Kind: string(operation.Kind), Author: operation.Author,
 			Started: operation.Started}

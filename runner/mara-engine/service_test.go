@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/testing/servicetest"
 )
@@ -98,6 +100,40 @@ func TestServiceReads(t *testing.T) {
 	}
 }
 
+// TestServiceReadsTagged: only stacks that have the tag are read, also at a server that lists all, and others are not
+// asked about.
+func TestServiceReadsTagged(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]servicetest.Options{"in pages": {Page: 1}, "lists all": {NoTags: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testServiceReadsTagged(newAtService(t, options), options.NoTags)
+		})
+	}
+}
+
+func testServiceReadsTagged(t atService, listsAll bool) {
+	question := wire.ReadStacks{States: true, Tagged: &wire.Tag{Name: "mara:repository", Value: "ours"}}
+	for _, project := range []string{"ours", "theirs", "untagged"} {
+		name := "acme/" + project + "/dev"
+		question.Names = append(question.Names, name)
+		if said := t.ask("seal", wire.SealValues{Stack: name, Values: wire.SealedValues{[]byte("x")}, Create: true}, nil); said != "" {
+			t.Fatal(said)
+		}
+		if project != "untagged" {
+			t.server.Tag(name, "mara:repository", project)
+		}
+	}
+	t.server.Forget()
+	var found map[string]wire.ServiceStack
+	if said := t.ask("read", question, &found); said != "" || len(found) != 1 || len(found["acme/ours/dev"].State) == 0 {
+		t.Errorf("read %+v: %s", found, said)
+	}
+	if asked := strings.Join(t.server.Asked(), "\n"); !listsAll && (strings.Contains(asked, "theirs") || strings.Contains(asked, "untagged")) {
+		t.Errorf("asked were\n%s", asked)
+	}
+}
+
 func TestKindOf(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
@@ -173,5 +209,29 @@ func TestServiceSaysLess(t *testing.T) {
 				t.Errorf("running is %+v", got)
 			}
 		})
+	}
+}
+
+// TestServiceImports: what environments of Pulumi ESC give, without the values of secrets.
+func TestServiceImports(t *testing.T) {
+	t.Parallel()
+	a := newAtService(t, servicetest.Options{})
+	a.server.AddEnvironment("acme", "shop/base", "values:\n  pulumiConfig:\n    a:size: 42\n    a:list: [1, {fn::secret: needle}]\n    zone: {b: 1}\n")
+	for _, environments := range []string{"[shop/base]\n", "imports: [shop/base]\n"} {
+		var found map[string]wire.Imported
+		if said := a.ask("imports", wire.Imports{Organization: "acme", Environments: []byte(environments)}, &found); said != "" {
+			t.Fatal(said)
+		}
+		want := map[string]wire.Imported{
+			"a:size": {Text: "42", Environment: "shop/base", Line: 3}, "a:list": {Secret: true, Environment: "shop/base", Line: 4},
+			"zone": {Text: `{"b":1}`, Environment: "shop/base", Line: 5},
+		}
+		if diff := cmp.Diff(want, found); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", environments, diff)
+		}
+	}
+	said := a.ask("imports", wire.Imports{Organization: "acme", Environments: []byte("[shop/missing]")}, nil)
+	if !strings.Contains(said, "missing") {
+		t.Errorf("one that does not exist: %q", said)
 	}
 }

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +22,7 @@ import (
 
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/pulumicli/wire"
+	"mara/runner/mara-engine/journal"
 )
 
 // crashFlag makes the test binary a worker that crashes in the middle of a
@@ -28,11 +33,16 @@ const crashFlag = "--crash"
 // one.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == workerFlag {
+		journal.FreeTime, journal.FirstPause = journal.FreeTime/10, journal.FirstPause/20
 		main()
 		return
 	}
 	if len(os.Args) == 2 && os.Args[1] == crashFlag {
 		crash()
+	}
+	flag.Parse()
+	if !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.parallel") }) {
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))) // most tests wait: for processes, disks and buckets
 	}
 	os.Exit(m.Run())
 }
@@ -55,12 +65,19 @@ type worker struct {
 	hello    wire.Hello
 	stderr   *bytes.Buffer
 	wait     func() error
+	patience *time.Timer
 }
 
-// patience bounds whatever a test waits for.
-const patience = 2 * time.Minute
+// patience bounds what a test waits for: the start of a worker, or a command and its end.
+const patience = 5 * time.Minute
 
 func startWorker(t *testing.T) *worker {
+	t.Helper()
+	return startWorkerAs(t, func(start func() error) error { return start() })
+}
+
+// startWorkerAs has something start a worker.
+func startWorkerAs(t *testing.T, as func(start func() error) error) *worker {
 	t.Helper()
 	requestRead, requestWrite := pipe(t)
 	replyRead, replyWrite := pipe(t)
@@ -72,22 +89,23 @@ func startWorker(t *testing.T) *worker {
 	w.process.Env = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TERM=dumb"}
 	w.process.Stderr = w.stderr
 	w.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := w.process.Start(); err != nil {
+	if err := as(w.process.Start); err != nil {
 		t.Fatal(err)
 	}
 	requestRead.Close()
 	replyWrite.Close()
 	w.wait = sync.OnceValue(w.process.Wait)
 	// Whatever hangs ends, and fails its test.
-	timer := time.AfterFunc(patience, func() { _ = w.process.Process.Kill() })
+	w.patience = time.AfterFunc(patience, func() { _ = w.process.Process.Kill() })
 	t.Cleanup(func() {
-		timer.Stop()
+		w.patience.Stop()
 		requestWrite.Close()
 		_ = w.wait()
 	})
 	if err := w.replies.Decode(&w.hello); err != nil {
 		t.Fatalf("no hello: %v", err)
 	}
+	w.patience.Stop()
 	return w
 }
 
@@ -114,6 +132,7 @@ func pipe(t *testing.T) (read, write *os.File) {
 // send sends a request without waiting for its replies.
 func (w *worker) send(request wire.Request) {
 	w.t.Helper()
+	w.patience.Reset(patience)
 	if request.Dir == "" {
 		request.Dir = w.t.TempDir()
 	}
@@ -136,11 +155,13 @@ func (w *worker) receive(seen func(wire.Reply)) result {
 	for {
 		var reply wire.Reply
 		if err := w.replies.Decode(&reply); err != nil {
-			w.t.Fatalf("the worker ended: %v; %s%s", err, r.stdout, r.stderr)
+			_ = w.wait() // its last words are complete then
+			w.t.Fatalf("the worker ended: %v; %s%s%s", err, r.stdout, r.stderr, w.stderr)
 		}
 		r.stdout += string(reply.Stdout)
 		r.stderr += string(reply.Stderr)
 		if reply.Exit != nil {
+			w.patience.Stop() // a worker that waits for a command is idle
 			r.code = *reply.Exit
 			return r
 		}

@@ -10,10 +10,12 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/provider"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 
+	"mara/projects/loopback"
 	"mara/runner/internal/feature/kind/kindprovider"
 )
 
 func main() {
+	loopback.Guard()
 	if err := run(context.Background(), os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "pulumi-resource-kind:", err)
 		os.Exit(1)

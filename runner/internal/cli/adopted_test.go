@@ -60,7 +60,8 @@ func TestAdoptedEnvironments(t *testing.T) {
 		{"config get api:domain -s dev", 0, []string{"example.com"}},
 		{"fleet get net:zones", 0, []string{"3", "4"}},
 		{"secrets list -s dev", 0, []string{"db:password  missing"}},
-		{"preview", 2, []string{"no stack is named; there are dev, prod"}},
+		{"preview", 2, []string{"no stack is named; there are dev, prod", "`runner fleet status` shows all of them"}},
+		{"status", 2, []string{"no stack is named; there are dev, prod", "`runner fleet status` shows all of them"}},
 		{"up -s devv --yes", 3, []string{`there is no environment "devv"; there are dev, prod; did you mean dev?`, "--new"}},
 		{"config set net:zones 5 -s devv", 3, []string{"did you mean dev?"}},
 		{"secrets set db:password env:VALUE -s prd", 3, []string{"did you mean prod?"}},
@@ -232,5 +233,26 @@ func TestBrokenProject(t *testing.T) {
 		if code != test.code || !strings.Contains(output, test.want) {
 			t.Errorf("%s: exit code %d, no %q in\n%s", test.args, code, test.want, output)
 		}
+	}
+}
+
+// TestKeysWithoutNamespace: Pulumi takes a key without a namespace in a stack file for the project's, and so does each command.
+func TestKeysWithoutNamespace(t *testing.T) {
+	t.Parallel()
+	root := adoptedRoot(t)
+	cmdtest.WriteFile(t, filepath.Join(root, "net/Pulumi.dev.yaml"), "config:\n  # three of them\n  zones: 3\n  aws:region: us-east-1\n")
+	for _, test := range []struct{ args, want string }{
+		{"check dev", "1 environment checked, no problems"},
+		{"config get net:zones -s dev", "3"},
+		{"config set net:zones 5 -s dev", "net/Pulumi.dev.yaml: set net:zones to 5 (was 3)"},
+		{"config list -s dev", "net/Pulumi.dev.yaml:3"},
+	} {
+		if output, code := runAdopted(t, root, strings.Fields(test.args)...); code != 0 || !strings.Contains(output, test.want) {
+			t.Errorf("%s: exit code %d\n%s", test.args, code, output)
+		}
+	}
+	content, err := os.ReadFile(filepath.Join(root, "net/Pulumi.dev.yaml"))
+	if want := "config:\n  # three of them\n  net:zones: 5\n  aws:region: us-east-1\n"; err != nil || string(content) != want {
+		t.Errorf("%q, %v", content, err)
 	}
 }

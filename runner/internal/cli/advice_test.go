@@ -55,7 +55,7 @@ func textsBelow(t *testing.T, directories ...string) []string {
 	t.Helper()
 	var texts []string
 	read := func(path string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.IsDir() && (entry.Name() == "testdata" || strings.HasSuffix(entry.Name(), "test")) {
+		if entry != nil && entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "guide" || strings.HasSuffix(entry.Name(), "test")) {
 			return fs.SkipDir
 		}
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

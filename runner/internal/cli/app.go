@@ -32,21 +32,21 @@ import (
 // core returns the commands that are part of every runner.
 func core(d cmd.Deps, run cmd.RunFunc, all func() []*cli.Command) []cmd.Placed {
 	placed := []cmd.Placed{
-		{Command: inspect.Status(d), Group: cmd.OneEnvironment, Rank: 10},
-		{Command: inspect.Outputs(d), Group: cmd.OneEnvironment, Rank: 20},
-		{Command: inspect.Plan(d), Group: cmd.OneEnvironment, Rank: 30},
-		{Command: configuration.Command(d), Group: cmd.OneEnvironment, Rank: 40},
-		{Command: secrets.Command(d), Group: cmd.OneEnvironment, Rank: 50},
+		{Command: inspect.Status(d), Group: cmd.OneEnvironment, Rank: 10, Daily: true},
+		{Command: inspect.Outputs(d), Group: cmd.OneEnvironment, Rank: 20, Daily: true},
+		{Command: inspect.Plan(d), Group: cmd.OneEnvironment, Rank: 30, Daily: true},
+		{Command: configuration.Command(d), Group: cmd.OneEnvironment, Rank: 40, Daily: true},
+		{Command: secrets.Command(d), Group: cmd.OneEnvironment, Rank: 50, Daily: true},
 		{Command: tools.Login(d), Group: cmd.OneEnvironment, Rank: 165},
 		{Command: tools.Pulumi(d), Group: cmd.OneEnvironment, Rank: 170},
 		{Command: operations.Hook(d), Group: cmd.OneEnvironment, Rank: 180},
-		{Command: inspect.Stacks(d), Group: cmd.AllEnvironments, Rank: 20},
-		{Command: runs.History(d), Group: cmd.PastRuns, Rank: 10},
+		{Command: inspect.Stacks(d), Group: cmd.AllEnvironments, Rank: 20, Daily: true},
+		{Command: runs.History(d), Group: cmd.PastRuns, Rank: 10, Daily: true},
 		{Command: runs.Show(d), Group: cmd.PastRuns, Rank: 20},
-		{Command: runs.Logs(d), Group: cmd.PastRuns, Rank: 30},
-		{Command: runs.Report(d), Group: cmd.PastRuns, Rank: 40},
+		{Command: runs.Logs(d), Group: cmd.PastRuns, Rank: 30, Daily: true},
+		{Command: runs.Report(d), Group: cmd.PastRuns, Rank: 40, Daily: true},
 		{Command: runs.Support(d, run), Group: cmd.PastRuns, Rank: 50},
-		{Command: operations.Unlock(d), Group: cmd.PastRuns, Rank: 60},
+		{Command: operations.Unlock(d), Group: cmd.PastRuns, Rank: 60, Daily: true},
 		{Command: operations.Repair(d), Group: cmd.PastRuns, Rank: 70},
 		{Command: operations.State(d), Group: cmd.PastRuns, Rank: 80},
 		{Command: inspect.Providers(d), Group: cmd.More, Rank: 10},
@@ -105,6 +105,9 @@ func execute(ctx context.Context, d cmd.Deps, features []extend.Feature, args []
 	call, err := arrange(all, args)
 	if err != nil {
 		return err
+	}
+	if call.topic != "" {
+		return d.Print(help.Fit(call.topic, d.Width()))
 	}
 	if call.help {
 		return d.Print(help.Fit(help.Text(placed, call.command, call.path, call.everything), d.Width()))

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/guide"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -19,7 +19,8 @@ type call struct {
 	command    *cli.Command // nil for the program itself
 	path       string       // names of the command: "plan"
 	help       bool
-	everything bool     // of the help: common flags, too
+	everything bool     // of the help: all commands, common flags, too
+	topic      string   // what the help says about a topic
 	args       []string // command, its flags, "--" and its arguments
 }
 
@@ -41,13 +42,16 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	switch {
 	case len(words.arguments) > 0:
 	case wantsHelp:
-		return call{help: true}, nil
+		return call{help: true, everything: everything || words.has("all")}, nil
 	case version == "":
 		return call{}, failure.Usagef("", "no command is given")
 	default:
 		words.arguments, version = []string{"version"}, ""
 	}
 	c, rest, err := findCommand(all, words.arguments)
+	if topic, ok := guide.Help(words.arguments); wantsHelp && err != nil && ok {
+		return call{help: true, topic: topic.Text()}, nil
+	}
 	if err != nil {
 		return call{}, err
 	}
@@ -70,7 +74,7 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 }
 
 func notAFlag(c call, flag string) error {
-	return failure.Usagef(c.path, "%s is not a flag of `%s %s`", flag, cmd.Program, c.path)
+	return failure.Usagef(c.path, "%s is not a flag of `%s %s`%s", flag, cmd.Program, c.path, foreignFlag(strings.TrimLeft(flag, "-")))
 }
 
 // nearestCommand returns the first word that is a command. An error about a command line that
@@ -105,6 +109,11 @@ func (w *words) take(flag cli.Flag) (typed string) {
 	return typed
 }
 
+// has reports whether a flag was given.
+func (w words) has(name string) bool {
+	return slices.ContainsFunc(w.flags, func(f flagWord) bool { return slices.Contains(f.Names(), name) })
+}
+
 // check refuses flags that the command does not have, and a flag with two different values: one
 // would be ignored.
 func (w words) check(c call) error {
@@ -112,7 +121,8 @@ func (w words) check(c call) error {
 	for _, flag := range w.flags {
 		name := flag.Names()[0]
 		if !cmd.HasFlag(c.command, name) {
-			return notAFlag(c, cmd.Dashed(name))
+			typed, _, _ := strings.Cut(strings.ReplaceAll(flag.typed, "=", " "), " ")
+			return notAFlag(c, typed)
 		}
 		before, twice := given[name]
 		if twice && before.value != flag.value && !cmd.MayRepeat(flag.Flag) {
@@ -173,7 +183,7 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 		command, known := cmd.FindCommand(all, arguments[0])
 		if !known {
 			hint := config.DidYouMean(arguments[0], cmd.CommandNames(all))
-			if ours := foreignCommand(append(strings.Fields(found.path), arguments...)); ours != "" {
+			if ours := guide.Command(append(strings.Fields(found.path), arguments...)); ours != "" {
 				hint = "; " + ours
 			}
 			return call{}, nil, failure.Usagef(found.path, "unknown command %q%s", arguments[0], hint)
@@ -184,66 +194,12 @@ func findCommand(all []*cli.Command, arguments []string) (call, []string, error)
 	return found, arguments, nil
 }
 
-// foreignCommand returns the hint for a command of another tool: that of the longest beginning that is known.
-func foreignCommand(arguments []string) string {
-	foreign, translated := foreignWords(), foreignPhrases()
-	for n := len(arguments); n > 0; n-- {
-		words := strings.Join(arguments[:n], " ")
-		if text := translated[words]; text != "" {
-			return text
-		}
-		if ours := foreign[words]; ours != "" {
-			return fmt.Sprintf("here that is `%s %s`", cmd.Program, ours)
-		}
-	}
-	return ""
-}
-
-// foreignWords returns commands of Pulumi, Terraform, Terragrunt, helmfile, CDK and SST, and ours that do the same.
-func foreignWords() map[string]string {
-	return map[string]string{
-		"apply": "up", "deploy": "up", "sync": "up", "run": "up", "run-all": "up", "run --all": "up", "update": "up",
-		"run-all plan": "preview", "run-all destroy": "destroy",
-		"diff": "preview", "delete": "destroy", "remove": "destroy", "rm": "destroy", "teardown": "destroy",
-		"ls": "stacks", "list": "stacks", "stack": "status", "stack ls": "stacks", "workspace": "stacks",
-		"stack output": "outputs", "stack rm": "destroy --remove-stacks", "stack init": "up -s NAME --new",
-		"stack graph": "plan -o dot", "stack history": "history", "stack change-secrets-provider": "secrets change-provider",
-		"lint": "check", "graph": "plan -o dot", "bootstrap": "init", "new": "init", "whoami": "doctor",
-		"force-unlock": "unlock", "cancel": "unlock", "ui": "web", "dashboard": "web", "console": "web", "dev": "demo",
-		"template": "render", "synth": "render", "about": "version",
-		"stack export": "pulumi PROJECT -- stack export", "stack import": "pulumi PROJECT -- stack import",
-		"stack rename": "pulumi PROJECT -- stack rename", "rollback": "history",
-		"state delete": "pulumi PROJECT -- state delete", "state unprotect": "pulumi PROJECT -- state unprotect",
-		"state rename": "pulumi PROJECT -- state rename", "state upgrade": "pulumi PROJECT -- state upgrade",
-		"state mv": "pulumi PROJECT -- state move", "state rm": "pulumi PROJECT -- state delete", "describe": "status",
-		"taint": "pulumi PROJECT -- up --replace URN", "import": "pulumi PROJECT -- import TYPE NAME ID", "get": "outputs",
-	}
-}
-
-// foreignPhrases returns commands that ours need not have, and what to say about them.
-func foreignPhrases() map[string]string {
-	return map[string]string{
-		"stack select": "no stack is selected here: name it with -s NAME, or for a shell with PULUMI_STACK=NAME",
-		"install":      "plugins and packages are installed when a run needs them",
-		"plugin":       "plugins are installed when a run needs them; `" + cmd.Program + " pulumi PROJECT -- plugin` manages them",
-	}
-}
-
 // foreignFlag returns the hint for a flag of another tool; near names of ours would mislead.
 func foreignFlag(given string) string {
-	const pulumi = "; Pulumi has it for one project: `" + cmd.Program + " pulumi PROJECT -- up "
-	return map[string]string{
-		"target": pulumi + "--target URN`; whole projects are chosen with --only", "exclude": pulumi + "--exclude URN`; --skip " +
-			"skips projects", "target-dependents": pulumi + "--target URN`", "t": pulumi + "--target URN`",
-		"replace": pulumi + "--replace URN`", "target-replace": pulumi + "--target-replace URN`",
-		"refresh": "; `" + cmd.Program + " refresh` comes first, as a command of its own", "r": "; `" + cmd.Program +
-			" refresh` comes first, as a command of its own",
-		"skip-preview": "; --yes runs without a preview", "auto-approve": "; here that is --yes",
-		"expect-no-changes": "; here that is --exit-code, which ends with 5", "detailed-exitcode": "; here that is --exit-code",
-		"json": "; here that is -o json", "j": "; here that is -o json", "cwd": "; here that is -C DIR",
-		"parallelism": "; here that is --parallel N", "remove": "; here that is --remove-stacks",
-		"message": "; a run records the commit and the user by itself", "m": "; a run records the commit and the user by itself",
-	}[given]
+	if hint := guide.Flag(cmd.Dashed(given)); hint != "" {
+		return "; " + hint
+	}
+	return ""
 }
 
 func flagSuggestion(given string, flags []cli.Flag) string {

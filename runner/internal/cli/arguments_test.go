@@ -68,7 +68,7 @@ func TestArrange(t *testing.T) {
 		{"outputs -- --version", "outputs -- --version"},
 		{"secrets get", `error: unknown command "get"; did you mean "set"?`},
 		{"secrets set --root x", "error: --root is not a flag of `runner secrets set`"},
-		{"output", `error: unknown command "output"; did you mean "outputs"?`},
+		{"output", "error: unknown command \"output\"; here that is `runner outputs`"},
 		{"outputs --staack dev", "error: unknown flag --staack; did you mean --stack?"},
 		{"outputs -s", "error: -s needs a value"},
 		{"outputs -s -y", "error: -s needs a value"},

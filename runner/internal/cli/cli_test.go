@@ -46,6 +46,10 @@ func TestRun(t *testing.T) {
 	}{
 		{"nothing", "", nil, 0, "Run many small Pulumi projects", ""},
 		{"help", "help", nil, 0, "Run many small Pulumi projects", ""},
+		{"help about everything", "help --all", nil, 0, "Run many small Pulumi projects", ""},
+		{"help about a topic", "help slack", nil, 0, "A message to Slack.\n", ""},
+		{"help about a topic of two words", "help roll back", nil, 0, "Roll back.\n", ""},
+		{"help about a command of Pulumi's", "help stack init", nil, 2, "", "error: unknown command \"stack\"; here that is `runner up -s NAME --new`\nhint: see `runner --help`\n"},
 		{"help flag", "-h", nil, 0, "Run many small Pulumi projects", ""},
 		{"help of a command", "help plan", nil, 0, "Show the projects of a provider", ""},
 		{"help flag of a command", "plan -p nowhere x --help", nil, 0, "Show the projects of a provider", ""},
@@ -184,6 +188,13 @@ func TestHelp(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	checkGolden(t, "help.txt", stdout.String())
+	for _, all := range []string{"help --all", "--help-all"} {
+		stdout.Reset()
+		if code := wire.Run(context.Background(), d, strings.Fields(all)); code != cmd.ExitDone {
+			t.Errorf("%s: exit code %d", all, code)
+		}
+		checkGolden(t, "help-all.txt", stdout.String())
+	}
 	for _, leaf := range leaves("", commands(d)) {
 		d, stdout, _ := cmdtest.Deps(t)
 		code := wire.Run(context.Background(), d, append(strings.Fields(leaf.path), "--help"))

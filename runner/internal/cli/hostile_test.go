@@ -77,6 +77,7 @@ func TestLookingAtAStrangersRoot(t *testing.T) {
 	}
 	root, trap := hostileRoot(t)
 	home := t.TempDir()
+	path, foreign := onlyGit(t)
 	looking, exactly := internal.Looks()
 	arguments := map[string][]string{
 		"adopt": {"--print"}, "config explain": {"a:text"}, "fleet get": {"a:text"}, "query": {"charts"},
@@ -105,7 +106,7 @@ func TestLookingAtAStrangersRoot(t *testing.T) {
 		for _, line := range lines {
 			d, stdout, stderr := cmdtest.Deps(t)
 			d.Dir, d.StdoutIsTerminal = root, terminal
-			d.Environ = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TERM=xterm"}
+			d.Environ = []string{"PATH=" + path, "HOME=" + home, "TERM=xterm"}
 			code := wire.Run(context.Background(), d, line)
 			text := stdout.String() + stderr.String()
 			if !terminal && isOneOf(exactly, line) {
@@ -119,6 +120,10 @@ func TestLookingAtAStrangersRoot(t *testing.T) {
 			if content, err := os.ReadFile(trap); err == nil {
 				t.Fatalf("%q has run:\n%s", line, content)
 			}
+			if content, err := os.ReadFile(foreign); err == nil && !isOneOf(askingTools, line) {
+				t.Fatalf("%q starts a program that is not git:\n%s", line, content)
+			}
+			_ = os.Remove(foreign)
 		}
 	}
 	d, stdout, _ := cmdtest.Deps(t)
@@ -126,6 +131,31 @@ func TestLookingAtAStrangersRoot(t *testing.T) {
 	if wire.Run(context.Background(), d, []string{"plan", "-s", "dev"}); !strings.Contains(stdout.String(), joined) {
 		t.Errorf("joined characters are torn: %s", stdout)
 	}
+}
+
+// askingTools are the commands of which docs/strangers.md says that they start tools of the user's PATH.
+var askingTools = []string{"doctor", "support", "upgrade plan", "access list", "backup list", "operator status"}
+
+// onlyGit returns a PATH on which git alone is what it seems: whatever else a command might start leaves its name in a file.
+func onlyGit(t *testing.T) (path, started string) {
+	t.Helper()
+	path, started = t.TempDir(), filepath.Join(t.TempDir(), "started")
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(git, filepath.Join(path, "git")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		"sh", "bash", "env", "less", "more", "vi", "nano", "xdg-open", "open", "sensible-browser", "ssh", "curl", "wget", "tar", "docker", "podman", "kubectl",
+		"helm", "kind", "aws", "doctl", "linode-cli", "gcloud", "az", "pulumi", "pulumi-language-go", "pulumi-language-nodejs", "pulumi-language-python",
+		"pulumi-language-python-exec", "pulumi-language-yaml", "pulumi-resource-kubernetes", "pulumi-resource-random", "go", "node", "npm", "yarn", "pnpm",
+		"bun", "tsc", "python", "python3", "pip", "poetry", "uv", "java", "mvn", "gradle", "dotnet", "jq", "make",
+	} {
+		scripttest.Write(t, filepath.Join(path, name), "echo \""+name+" $*\" >>'"+started+"'")
+	}
+	return path, started
 }
 
 // uncoloured removes the runner's own colours and links.

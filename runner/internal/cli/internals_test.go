@@ -13,9 +13,6 @@ func Arrange(all []*cli.Command, words []string) error {
 	return err
 }
 
-// ForeignWords returns the commands of other tools, with ours.
-func ForeignWords() map[string]string { return foreignWords() }
-
 // Looks returns the commands that only look, and those of them whose output is exact.
 func Looks() (looking, exactly []string) { return looks(), exact() }
 

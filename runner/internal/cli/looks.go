@@ -13,8 +13,8 @@ import (
 func looks() []string {
 	return []string{
 		"access list", "adopt", "backup list", "check", "completion", "config diff", "config explain", "config get", "config list",
-		"config reference", "config schema", "doctor", "env", "fleet check", "fleet get", "fleet list", "fleet plan",
-		"fleet status", "history", "hook list", "logs", "operator status", "outputs", "plan", "policy list",
+		"config reference", "config schema", "doctor", "env", "fleet check", "fleet costs", "fleet get", "fleet list", "fleet plan",
+		"fleet status", "history", "hook list", "logs", "operator status", "outputs", "plan", "policy check", "policy list",
 		"providers", "query", "report", "schema", "secrets list", "show", "stacks", "status", "support", "upgrade plan", "version",
 	}
 }

@@ -3,7 +3,9 @@ package cli_test
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,5 +76,40 @@ func TestLooksEndSoon(t *testing.T) {
 	}
 	if err := internal.EndSoon(t.Context(), func() error { return failed }); !errors.Is(err, failed) {
 		t.Error(err)
+	}
+}
+
+// TestPageOfLooks: docs/strangers.md says of each command what it reads, runs and sends.
+func TestPageOfLooks(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../../../docs/strangers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(content), "## Commands that only look")
+	table, rest, _ := strings.Cut(table, "## ")
+	looking, _ := internal.Looks()
+	for _, path := range looking {
+		if !strings.Contains(table, "`"+path+"`") {
+			t.Errorf("docs/strangers.md does not say what `%s` reads, runs and sends", path)
+		}
+	}
+	d, _, _ := cmdtest.Deps(t)
+	var walk func(path string, c *cli.Command)
+	walk = func(path string, c *cli.Command) {
+		if c.Hidden {
+			return
+		}
+		for _, below := range c.Subcommands {
+			walk(path+" "+below.Name, below)
+		}
+		// A group is said as a whole: `secrets` stands for all of its commands that do more than look.
+		group, _, _ := strings.Cut(path, " ")
+		if c.Action != nil && !slices.Contains(looking, path) && !strings.Contains(rest, "`"+path+"`") && !strings.Contains(rest, "`"+group+"`") {
+			t.Errorf("docs/strangers.md does not say what `%s` reads, runs and sends", path)
+		}
+	}
+	for _, placed := range wire.Commands(d) {
+		walk(placed.Command.Name, placed.Command)
 	}
 }

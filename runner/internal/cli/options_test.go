@@ -111,6 +111,7 @@ func TestParseCommonRefuses(t *testing.T) {
 		{"all --parallel many", "", cmd.ExitUsage, `--parallel: "many" is not a valid value`},
 		{"all", "RUNNER_PARALLEL=many", cmd.ExitConfig, `RUNNER_PARALLEL in the process environment: "many" is not a valid value`},
 		{"all --simulate-schema x", "", cmd.ExitUsage, "--simulate-schema needs --simulate"},
+		{"all --simulate-unknown inputs", "", cmd.ExitUsage, "--simulate-unknown needs --simulate"},
 		{"all --simulate-fail x", "", cmd.ExitUsage, "--simulate-fail and --simulate-slow need --simulate"},
 	}
 	for _, tt := range tests {

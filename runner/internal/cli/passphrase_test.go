@@ -163,7 +163,7 @@ func TestUpAsksForSecrets(t *testing.T) {
 	if len(values) != 4 || values["prometheus:admin_password"] != "long enough" || len(values["bank-of-anthos:ledger_db_password"]) < 32 {
 		t.Errorf("%d values were kept", len(values))
 	}
-	if !strings.Contains(person.Screen(), "kept 4 secrets in config/pulumi/secrets/Pulumi.dev.yaml, encrypted") {
+	if !strings.Contains(person.Screen(), "stored 4 secrets in config/pulumi/secrets/Pulumi.dev.yaml, encrypted") {
 		t.Errorf("the message is missing: %q", person.Screen())
 	}
 	for _, value := range append([]string{secretsPassphrase}, valuesOf(values)...) {
@@ -248,7 +248,7 @@ func TestUpTakesSecrets(t *testing.T) {
 		t.Error(diff)
 	}
 	before := k.content()
-	if text := up(cmd.ExitFailed); k.content() != before || strings.Contains(text, "kept") {
+	if text := up(cmd.ExitFailed); k.content() != before || strings.Contains(text, "stored") {
 		t.Error("the same values were encrypted again")
 	}
 	if text := up(cmd.ExitUsage, "--simulate"); !strings.Contains(text, "a simulation generates its secrets") {

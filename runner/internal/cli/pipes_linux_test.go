@@ -40,6 +40,22 @@ func TestLookingAtPipes(t *testing.T) {
 	lines := []string{
 		"check", "status -s dev", "outputs -s dev", "fleet plan --affected", "adopt --print", "config list -s dev", "history", "policy list",
 	}
+	replacements := []func(path string) error{func(path string) error { return syscall.Mkfifo(path, 0o600) }}
+	if !testing.Short() {
+		replacements = append(replacements, func(path string) error { return os.Symlink("/dev/zero", path) })
+	}
+	for _, replace := range replacements {
+		inPlaceOfEachFile(t, root, replace, func(path string) {
+			for _, line := range lines {
+				lookWithin(t, root, path, line)
+			}
+		})
+	}
+}
+
+// inPlaceOfEachFile puts something in place of each file of a hostile root in turn, and tries what comes of it.
+func inPlaceOfEachFile(t *testing.T, root string, replace func(path string) error, try func(path string)) {
+	t.Helper()
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -50,23 +66,12 @@ func TestLookingAtPipes(t *testing.T) {
 		if !d.Type().IsRegular() {
 			return nil
 		}
-		replacements := []func() error{func() error { return syscall.Mkfifo(path, 0o600) }}
-		if !testing.Short() {
-			replacements = append(replacements, func() error { return os.Symlink("/dev/zero", path) })
+		kept := filepath.Join(t.TempDir(), "kept")
+		if err := errors.Join(os.Rename(path, kept), replace(path)); err != nil {
+			return err
 		}
-		for _, replace := range replacements {
-			kept := filepath.Join(t.TempDir(), "kept")
-			if err := errors.Join(os.Rename(path, kept), replace()); err != nil {
-				return err
-			}
-			for _, line := range lines {
-				lookWithin(t, root, path, line)
-			}
-			if err := errors.Join(os.Remove(path), os.Rename(kept, path)); err != nil {
-				return err
-			}
-		}
-		return nil
+		try(path)
+		return errors.Join(os.Remove(path), os.Rename(kept, path))
 	})
 	if err != nil {
 		t.Error(err)

@@ -2,10 +2,16 @@ package cli_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mara/projects"
 	"mara/runner/internal/cli/cmd"
@@ -90,6 +96,58 @@ func TestPulumiServesTheProgram(t *testing.T) {
 		if code := wire.Run(context.Background(), d, args); code != cmd.ExitDone || stdout.String() != test.want {
 			t.Errorf("exit code %d, got %q, want %q: %s", code, stdout, test.want, stderr)
 		}
+	}
+}
+
+// TestPulumiIsInTheHistory: whoever changed a state by a command of Pulumi's is in the history, with the reason and
+// without the arguments. Commands that only look are not.
+func TestPulumiIsInTheHistory(t *testing.T) {
+	t.Parallel()
+	root := pulumiRoot(t)
+	run := func(want int, args ...string) (stdout, stderr string) {
+		t.Helper()
+		d, out, errs := cmdtest.Deps(t)
+		d.Environ = []string{"PATH=" + os.Getenv("PATH")}
+		if code := wire.Run(context.Background(), d, append([]string{"--root", root, "-s", "dev"}, args...)); code != want {
+			t.Fatalf("%v: exit code %d, want %d: %s", args, code, want, errs)
+		}
+		return out.String(), errs.String()
+	}
+	pulumi := func(want int, args string) (stdout, stderr string) {
+		fake := fakePulumi(t, fmt.Sprintf(`echo "$@"; exit %d`, want))
+		return run(want, append([]string{"pulumi", "--pulumi", fake, "certmgr", "--"}, strings.Fields(args)...)...)
+	}
+	pulumi(0, "stack output")
+	pulumi(0, "preview")
+	pulumi(0, "up --help")
+	pulumi(0, "up --yes --message=because")
+	pulumi(42, "state delete urn:planted-argument -y")
+	if stdout, stderr := pulumi(0, "import a:b:C d e --yes"); stdout != "import --generate-code=false a:b:C d e --yes\n" || !strings.Contains(stderr, "write what was imported into the program") {
+		t.Errorf("an import into a project whose language has no generator: %s%s", stdout, stderr)
+	}
+	if stdout, _ := pulumi(0, "import a:b:C d e --generate-code=true"); stdout != "import a:b:C d e --generate-code=true\n" {
+		t.Errorf("an import with its own flag: %s", stdout)
+	}
+	type past struct{ Operation, Result, Message string }
+	var found []past
+	history, _ := run(0, "history", "-o", "json")
+	if err := json.Unmarshal([]byte(history), &found); err != nil {
+		t.Fatal(err)
+	}
+	want := []past{
+		{"pulumi import", "succeeded", ""}, {"pulumi import", "succeeded", ""}, {"pulumi state delete", "failed", ""}, {"pulumi up", "succeeded", "because"},
+	}
+	inAnyOrder := cmpopts.SortSlices(func(a, b past) bool { return a.Operation < b.Operation }) // the clock stands still
+	if diff := cmp.Diff(want, found, inAnyOrder); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if err := filepath.WalkDir(filepath.Join(root, ".runner"), func(path string, entry fs.DirEntry, err error) error {
+		if content, _ := os.ReadFile(path); strings.Contains(string(content), "planted-argument") {
+			t.Errorf("%s has the arguments", path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 

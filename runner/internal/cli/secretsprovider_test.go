@@ -172,7 +172,7 @@ func TestChangeRefuses(t *testing.T) {
 		want                string
 	}{
 		{"nothing named", "change-provider", "", cmd.ExitUsage, "name the key provider"},
-		{"unknown", "change-provider vault://x", "", cmd.ExitUsage, "known are passphrase, awskms://"},
+		{"unknown", "change-provider vault://x", "", cmd.ExitUsage, "known are passphrase, default (that of Pulumi Cloud), awskms://"},
 		{"no key", "change-provider awskms://", "", cmd.ExitUsage, "unknown key provider"},
 		{"a passphrase as an argument", "change-provider passphrase --new-passphrase hunter2", "", cmd.ExitUsage, "a value never stands on the command line"},
 		{"no terminal for the passphrase", "change-provider passphrase --yes", "", cmd.ExitUsage, "--new-passphrase"},

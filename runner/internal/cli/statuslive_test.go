@@ -3,6 +3,9 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,5 +78,84 @@ func TestStatusLive(t *testing.T) {
 	}
 	if _, stderr := run(cmd.ExitUsage, "--live", "--simulate"); !strings.Contains(stderr, "remove --live") {
 		t.Error(stderr)
+	}
+}
+
+// TestStatusLiveApplication asks the cluster about the Pods of an application, and its address for an answer.
+func TestStatusLiveApplication(t *testing.T) {
+	t.Parallel()
+	root := twoEnvironments(t)
+	cmdtest.WriteFile(t, filepath.Join(root, "mara.yaml"), "providers: {aws: {}, linode: {}}\napplications:\n  shop: {image: 'ghcr.io/acme/shop:1.2.3'}\n")
+	config := livetest.Serve(t,
+		livetest.Resource{GroupVersion: "v1", Name: "namespaces", Kind: "Namespace", Objects: []string{`{"metadata":{"name":"shop"}}`}},
+		livetest.Resource{GroupVersion: "v1", Name: "pods", Kind: "Pod", Objects: []string{
+			`{"metadata":{"name":"shop-a","namespace":"shop","labels":{"mara.dev/project":"shop"},"creationTimestamp":"2026-11-01T00:00:00Z"},"status":{"phase":"Running",
+				"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"shop","image":"ghcr.io/acme/shop:1.2.3","imageID":"ghcr.io/acme/shop@sha256:11","restartCount":2}]}}`,
+			`{"metadata":{"name":"shop-b","namespace":"shop","labels":{"mara.dev/project":"shop"},"creationTimestamp":"2026-11-02T00:00:00Z"},"status":{"phase":"Pending",
+				"containerStatuses":[{"name":"shop","image":"ghcr.io/acme/shop:1.2.4","state":{"waiting":{"reason":"ImagePullBackOff","message":"no such tag"}}}]}}`,
+		}},
+		livetest.Resource{GroupVersion: "v1", Name: "events", Kind: "Event", Objects: []string{
+			`{"metadata":{"name":"e","namespace":"shop"},"type":"Warning","reason":"Failed","message":"pulling the image","involvedObject":{"kind":"Pod","name":"shop-b"}}`,
+		}})
+	answering := true
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !answering {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	t.Cleanup(site.Close)
+	state := layout.Of(root, false).State()
+	cmdtest.WriteFile(t, state.Stack("aws-eks", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
+	cmdtest.WriteFile(t, state.Stack("shop", "dev"), `{"checkpoint":{"latest":{"resources":[
+		{"urn":"a::stack","type":"pulumi:pulumi:Stack","outputs":{"url":"`+site.URL+`"}},
+		{"urn":"a::namespace","type":"kubernetes:core/v1:Namespace","outputs":{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}}}]}}}`)
+	i := newInstalled(t)
+	i.stacks(map[string]int{"aws-eks": 3, "shop": 2})
+	outputs, err := json.Marshal(map[string]string{"kubeconfig": config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.write("shown-aws-eks.json", string(outputs))
+	run := func(args ...string) string {
+		t.Helper()
+		d, out, errs := installedDeps(t, root, i)
+		if code := wire.Run(context.Background(), d, append([]string{"status", "-s", "dev", "--live"}, args...)); code != cmd.ExitDone {
+			t.Fatalf("%v: exit code %d: %s%s", args, code, out, errs)
+		}
+		return out.String()
+	}
+	text := strings.Join(strings.Fields(run()), " ")
+	for _, want := range []string{
+		"shop: 1 of 2 Pods ready; " + site.URL + " answers shop-a: ready, ghcr.io/acme/shop:1.2.3@sha256:11, restarted 2 times",
+		"shop-b: not ready, ghcr.io/acme/shop:1.2.4: container shop: ImagePullBackOff: no such tag; last event: Failed: pulling the image",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	answering = false
+	if text := run(); !strings.Contains(text, site.URL+" does not answer: HTTP 502 Bad Gateway") {
+		t.Errorf("an address without an answer: %s", text)
+	}
+	var status struct {
+		Projects []struct {
+			Project     string
+			Application *struct {
+				Pods []struct {
+					Name, Image, Reason, Last_Event string
+					Ready                           bool
+					Restarts                        int
+				}
+				Address, Unanswered string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(run("-o", "json")), &status); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range status.Projects {
+		if asked := p.Application != nil; asked != (p.Project == "shop") || asked && (len(p.Application.Pods) != 2 || p.Application.Pods[0].Restarts != 2 || p.Application.Unanswered == "") {
+			t.Errorf("%s: %+v", p.Project, p.Application)
+		}
 	}
 }

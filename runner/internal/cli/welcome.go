@@ -60,11 +60,11 @@ func lookAround(d cmd.Deps) (what string, next []suggestion) {
 		counted := typeset.Counted(len(found), "Pulumi project")
 		return fmt.Sprintf("%s %s found here that no mara.yaml orders yet.", counted, were), []suggestion{
 			{"adopt --print", "shows their order, and how it was found"}, {"adopt", "writes it to mara.yaml"},
-			{"demo", "shows on simulated clouds what a run looks like"},
+			{"demo", "shows in seconds what a run looks like"},
 		}
 	}
 	return "There is no Pulumi project here.", []suggestion{
-		{"demo", "deploys 14 projects to a simulated cluster and removes them"}, {"init", "begins an environment here"},
+		{"demo", "deploys three small projects and removes them"}, {"init", "begins an environment here"},
 		{"plan -p kind", "shows the built-in projects of a provider"},
 	}
 }

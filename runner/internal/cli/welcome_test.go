@@ -3,14 +3,10 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	commandline "mara/runner/internal/cli"
 	"mara/runner/internal/cli/cmd"
-
-	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/wire"
@@ -56,22 +52,6 @@ func TestWelcome(t *testing.T) {
 				t.Errorf("%q in:\n%s", test.not, stdout)
 			}
 		})
-	}
-}
-
-// TestForeignWords: a command of another tool has a hint, which names one of ours.
-func TestForeignWords(t *testing.T) {
-	t.Parallel()
-	d, _, _ := cmdtest.Deps(t)
-	all := commands(d)
-	for word, ours := range commandline.ForeignWords() {
-		if i := slices.IndexFunc(all, func(c *cli.Command) bool { return c.Name == strings.Fields(ours)[0] }); i < 0 {
-			t.Errorf("%s: there is no command %q", word, ours)
-		}
-		err := commandline.Arrange(all, strings.Fields(word))
-		if err == nil || !strings.Contains(err.Error(), "here that is `runner "+ours+"`") {
-			t.Errorf("%s: %v", word, err)
-		}
 	}
 }
 

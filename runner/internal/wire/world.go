@@ -24,7 +24,7 @@ func World(packages func() []simulate.Package) session.World {
 	return session.World{
 		BuiltIn:  providers.Catalogue,
 		Simulate: simulated.World(packages), Simulated: simulated.Resources,
-		Check: doctor.Start, Explain: doctor.AllProblems, Answers: survey.Answers,
+		Check: doctor.Start, Accounts: doctor.Accounts, Explain: doctor.AllProblems, Answers: survey.Answers,
 		Charts: charts, Nodes: kindnodes.Local{},
 	}
 }

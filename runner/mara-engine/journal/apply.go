@@ -194,7 +194,7 @@ func (f *stackFiles) journal(ctx context.Context, kind apitype.UpdateKind, op ba
 	snap *deploy.Snapshot, manager secrets.Manager) (keeper, error) {
 	l := (&log{
 		ctx: ctx, name: f.name, before: now, states: f, place: f.place, owner: owner(kind), manager: manager,
-		pace: f.b.pace(), warn: f.b.Warn, pause: firstPause,
+		pace: f.b.pace(), warn: f.b.Warn, pause: FirstPause,
 	}).start()
 	m, err := engine.NewJournalSnapshotManagerWithVersion(l, snap, manager, apitype.LatestJournalVersion)
 	if err != nil {

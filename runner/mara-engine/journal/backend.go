@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
@@ -89,17 +90,20 @@ func journalsOf(ref backend.StackReference) string {
 func (b *Backend) directory() (string, bool) {
 	dir, ok := strings.CutPrefix(b.url, diy.FilePathPrefix)
 	dir, _, _ = strings.Cut(dir, "?")
+	if plain, err := url.PathUnescape(dir); err == nil { // an address has %20 for a space
+		dir = plain
+	}
 	return filepath.FromSlash(dir), ok
 }
 
-// The pace of states in files: for a fifth of a second they are written after each step, as Pulumi does. That is all
-// of most operations.
-const freeTime = 200 * time.Millisecond
+// FreeTime is how long states in files are written after each step, as Pulumi does. That is all of most operations. Tests, whose
+// states are small, make it shorter.
+var FreeTime = 200 * time.Millisecond
 
 // pace returns how often states are written.
 func (b *Backend) pace() pace {
 	if _, ok := b.directory(); ok {
-		return pace{free: freeTime}
+		return pace{free: FreeTime}
 	}
 	p := pace{atOnce: true, apart: time.Second}
 	if !strings.HasPrefix(b.url, "postgres://") {

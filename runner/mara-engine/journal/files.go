@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -191,10 +192,36 @@ func (f *stackFiles) forget(ctx context.Context) error {
 	return err
 }
 
-// save implements states.
+// save implements states. In a directory it is done in a way that leaves the state, and its copy, as they were if there is
+// no room: Pulumi's driver puts the part in its place that it could write, and then copies that.
 func (f *stackFiles) save(ctx context.Context, c content) (err error) {
-	_, f.file, err = saveCheckpoint(f.b.self, ctx, f.ref, c.versioned)
-	return err
+	dir, isDirectory := f.b.directory()
+	file := stackPath(f.b.self, ctx, f.ref)
+	if !isDirectory || strings.TrimPrefix(filepath.Ext(file), encoding.JSONExt) != f.b.compression.Ext() {
+		_, f.file, err = saveCheckpoint(f.b.self, ctx, f.ref, c.versioned) // it may give the file another name
+		return err
+	}
+	if err := keepFile(filepath.Join(dir, filepath.FromSlash(file))); err != nil {
+		_ = f.b.bucket.Copy(ctx, file+backupEnd, file, nil) // as in Pulumi: without it there is no new copy
+	}
+	f.file = file
+	return f.replace(ctx, c)
+}
+
+// backupEnd ends the name of the copy of the state before, as Pulumi names it.
+const backupEnd = ".bak"
+
+// keepFile keeps a state as the one before. It makes a link, which takes no room; some file systems have none.
+func keepFile(path string) error {
+	_ = os.Remove(path + backupEnd + ".new")
+	if err := os.Link(path, path+backupEnd+".new"); err != nil {
+		return err
+	}
+	if err := os.Rename(path+backupEnd+".new", path+backupEnd); err != nil {
+		return err
+	}
+	_ = os.Remove(path + backupEnd + sidecar) // it has the checksum of the one before
+	return nil
 }
 
 // replace implements states.
@@ -217,7 +244,7 @@ func (f *stackFiles) replace(ctx context.Context, c content) error {
 	if dir, ok := f.b.directory(); ok {
 		write = func() error { return replaceFile(filepath.Join(dir, filepath.FromSlash(f.file)), text) }
 	}
-	if err := attempt(ctx, firstPause, write); err != nil {
+	if err := attempt(ctx, FirstPause, write); err != nil {
 		return fmt.Errorf("writing the state: %w", err)
 	}
 	return nil

@@ -31,7 +31,9 @@ type header struct {
 	Stack   string     `json:"stack"`
 	Owner   lock.Owner `json:"owner"` // whose operation it is
 	Base    string     `json:"base"`  // digest of the state in base.json
-	State   string     `json:"state"` // digest of the state when the journal begins
+	// States are the digests of those that the operation has found, and has written or tried to write, until the journal
+	// begins. After a disk was full any of them may be put back in the place of one that is torn.
+	States []string `json:"states"`
 }
 
 // record is what is written to a journal at once.
@@ -144,5 +146,5 @@ func parse(files stored) (j journal, begun bool, err error) {
 
 // knows reports whether the operation of the journal, or what it began with, has left a state.
 func (j journal) knows(digest string) bool {
-	return digest == j.Base || digest == j.State || slices.Contains(j.announced, digest)
+	return digest == j.Base || slices.Contains(j.States, digest) || slices.Contains(j.announced, digest)
 }

@@ -76,11 +76,12 @@ type log struct {
 	elided    bool                   // the last state lacks entries
 	epoch     string                 // of the journal; "" before there is one
 	records   int
-	refused   bool   // no journal can be written here, so that all states are whole
-	failed    error  // a write failed, and nothing counts as written since
-	unsound   error  // the state in memory is not right, and must not be written
-	broken    error  // of the last state, which Pulumi would refuse
-	now       string // digest of the state that was written last
+	refused   bool     // no journal can be written here, so that all states are whole
+	failed    error    // a write failed, and nothing counts as written since
+	told      bool     // somebody knows why
+	unsound   error    // the state in memory is not right, and must not be written
+	broken    error    // of the last state, which Pulumi would refuse
+	written   []string // digests of the states until there is a journal
 	wrote     time.Time
 	spent     time.Duration      // for states
 	cost      time.Duration      // of the last one
@@ -100,7 +101,7 @@ const mostRequests = 256
 // start starts the goroutine of a log.
 func (l *log) start() *log {
 	l.requests, l.closing, l.ended = make(chan request, mostRequests), make(chan struct{}), make(chan struct{})
-	l.began, l.now, l.elided = time.Now(), l.before.digest, true
+	l.began, l.written, l.elided = time.Now(), []string{l.before.digest}, true
 	l.cost = time.Duration(len(l.before.versioned.Checkpoint)) * perByte
 	go func() {
 		defer close(l.ended)
@@ -200,16 +201,36 @@ func (l *log) handle(requests []request) {
 	if l.failed == nil && l.unsound == nil {
 		l.failed = l.persist()
 	}
-	err := cmp.Or(l.unsound, l.failed)
-	if err == nil && !backend.DisableIntegrityChecking {
-		err = l.broken
-	}
 	for _, r := range requests {
 		if r.answered != nil {
-			r.answered <- err
+			r.answered <- l.answer()
 		}
 	}
 }
+
+// answer returns what is told a step that waits. Only the first is told why nothing can be written any more: what many steps
+// at once say of it hides what else there is.
+func (l *log) answer() error {
+	err := cmp.Or(l.unsound, l.failed)
+	switch {
+	case err != nil && l.told:
+		return toldError{err}
+	case err != nil:
+		l.told = true
+		return err
+	case backend.DisableIntegrityChecking:
+		return nil
+	default:
+		return l.broken
+	}
+}
+
+// toldError is an error that another step has been told in full.
+type toldError struct{ error }
+
+func (toldError) Error() string { return "the state cannot be written any more" }
+
+func (e toldError) Unwrap() error { return e.error }
 
 // add adds an entry: to the state in memory, or, once there is a journal, to what is to be committed to it.
 func (l *log) add(entry apitype.JournalEntry) {
@@ -293,10 +314,11 @@ func (l *log) checkpoint() error {
 	if err != nil {
 		return err
 	}
+	l.written = append(l.written, whole.digest)
 	if err := l.states.save(l.ctx, whole); err != nil {
 		return err
 	}
-	l.result, l.now, l.elided = d, whole.digest, false
+	l.result, l.elided = d, false
 	l.measure(began)
 	return nil
 }
@@ -320,7 +342,7 @@ func (l *log) begin() error {
 		return err
 	}
 	line, err := record{
-		Header:  &header{Version: formatVersion, Epoch: epoch, Stack: string(l.name), Owner: l.owner, Base: sum, State: l.now},
+		Header:  &header{Version: formatVersion, Epoch: epoch, Stack: string(l.name), Owner: l.owner, Base: sum, States: l.written},
 		Entries: l.all, Checkpoint: lagging.digest,
 	}.encode()
 	if err != nil {
@@ -383,12 +405,14 @@ func (l *log) applyPending() {
 	l.pending = nil
 }
 
-// How often writing is tried, with what pause after the first attempt, and by how much it grows: as Pulumi does for states.
+// How often writing is tried, and by how much the pause after each attempt grows: as Pulumi does for states.
 const (
 	mostAttempts = 10
-	firstPause   = time.Second
 	growth       = 1.2
 )
+
+// FirstPause is the pause after the first attempt to write something. Tests make it shorter.
+var FirstPause = time.Second
 
 // attempt writes something until it works.
 func attempt(ctx context.Context, pause time.Duration, write func() error) error {
@@ -477,7 +501,13 @@ func (l *log) conclude() error {
 	if err != nil {
 		return err
 	}
-	if err := attempt(l.ctx, l.pause, func() error { return l.place.append(l.ctx, l.epoch, l.records+1, line) }); err != nil {
+	add := func() error { return l.place.append(l.ctx, l.epoch, l.records+1, line) }
+	if l.failed != nil { // which was tried for long enough
+		err = add()
+	} else {
+		err = attempt(l.ctx, l.pause, add)
+	}
+	if err != nil {
 		return err
 	}
 	time.Sleep(l.pace.last - time.Since(l.wrote))

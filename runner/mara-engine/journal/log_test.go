@@ -33,6 +33,7 @@ type disk struct {
 	writes int
 	slow   time.Duration
 	state  []byte
+	states [][]byte // all that were written
 	epochs map[string]*stored
 }
 
@@ -74,7 +75,7 @@ func (d *disk) replace(_ context.Context, c content) error {
 	if err != nil {
 		return err
 	}
-	return d.write(func() { d.state = text }, nil)
+	return d.write(func() { d.state, d.states = text, append(d.states, text) }, nil)
 }
 
 func (d *disk) settle(context.Context) error { return nil }
@@ -299,6 +300,25 @@ func (o *operation) check(t *testing.T, found *apitype.DeploymentV3) {
 	}
 }
 
+// checkEarlier checks that with a journal nothing is lost whichever earlier state of the operation is put back, as may be done
+// where one is torn.
+func (o *operation) checkEarlier(t *testing.T, d *disk) {
+	t.Helper()
+	journals, _ := d.list(t.Context())
+	if len(journals) == 0 {
+		return
+	}
+	if _, begun, _ := parse(journals[0]); !begun {
+		return
+	}
+	for i, earlier := range d.states {
+		d.state = earlier
+		if o.check(t, d.result(t)); t.Failed() {
+			t.Fatalf("with state %d of %d in its place", i, len(d.states))
+		}
+	}
+}
+
 // paces are those of states in buckets and in files, and two extremes.
 var paces = map[string]pace{
 	"buckets":           {atOnce: true, apart: time.Hour},
@@ -331,6 +351,7 @@ func TestPower(t *testing.T) {
 					if ended && len(d.epochs) > 0 {
 						t.Errorf("an operation that has ended leaves %d journals", len(d.epochs))
 					}
+					o.checkEarlier(t, d)
 				}
 			})
 		}

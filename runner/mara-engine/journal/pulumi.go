@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/pkg/v3/backend"
 	"github.com/pulumi/pulumi/pkg/v3/backend/diy"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/encoding"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 )
 
@@ -35,6 +36,8 @@ type inner struct {
 	self   unsafe.Pointer
 	bucket diy.Bucket
 	url    string // as the bucket was opened
+	// compression is that of the states that it writes.
+	compression encoding.Compression
 	// project is that of the command.
 	project *atomic.Pointer[workspace.Project]
 }
@@ -63,10 +66,11 @@ func open(b backend.Backend) (i inner, ok bool) {
 	bucket, hasBucket := field[diy.Bucket](value.Elem(), "bucket")
 	address, hasURL := field[string](value.Elem(), "url")
 	project, hasProject := field[atomic.Pointer[workspace.Project]](value.Elem(), "currentProject")
-	if !hasBucket || !hasURL || !hasProject {
+	compression, hasCompression := field[encoding.Compression](value.Elem(), "compression")
+	if !hasBucket || !hasURL || !hasProject || !hasCompression {
 		return i, false
 	}
-	i.bucket, i.url, i.project = *bucket, *address, project
+	i.bucket, i.url, i.project, i.compression = *bucket, *address, project, *compression
 	return i, true
 }
 

@@ -274,8 +274,14 @@ func (o objects) drop(ctx context.Context, epoch string) error {
 	return nil
 }
 
+// delete removes an object that there may be.
 func (o objects) delete(ctx context.Context, key string) error {
-	if err := o.bucket.Delete(ctx, o.prefix+key); gcerrors.Code(err) != gcerrors.NotFound {
+	err := o.bucket.Delete(ctx, o.prefix+key)
+	if err == nil || gcerrors.Code(err) == gcerrors.NotFound {
+		return nil
+	}
+	// The driver for PostgreSQL has no code for what it does not find.
+	if exists, unknown := o.bucket.Exists(ctx, o.prefix+key); exists || unknown != nil {
 		return err
 	}
 	return nil

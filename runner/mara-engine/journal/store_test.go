@@ -1,13 +1,17 @@
 package journal
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/pkg/v3/backend/diy/postgres"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/memblob"
+
+	"mara/runner/internal/testing/postgrestest"
 )
 
 func places(t *testing.T) (d *directory, o objects, bucket *blob.Bucket) {
@@ -21,8 +25,19 @@ func places(t *testing.T) (d *directory, o objects, bucket *blob.Bucket) {
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	d, o, bucket := places(t)
-	for name, p := range map[string]place{"directory": d, "objects": o} {
-		ctx := t.Context()
+	ctx := t.Context()
+	database, err := url.Parse(postgrestest.Start(t, 0, 10).Backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := postgres.NewPostgresBucket(ctx, database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	for name, p := range map[string]place{
+		"directory": d, "objects": o, "PostgreSQL": objects{bucket: table.Bucket(), prefix: "p/dev/"},
+	} {
 		if journals, err := p.list(ctx); err != nil || len(journals) > 0 {
 			t.Fatalf("%s: %v, %v", name, journals, err)
 		}
@@ -95,6 +110,27 @@ func TestOtherStacks(t *testing.T) {
 	}
 	if journals, err := o.list(t.Context()); err != nil || len(journals) > 0 {
 		t.Errorf("%v, %v", journals, err)
+	}
+}
+
+// TestKeepFile: the copy of a state is the one before, also where another copy was cut off, and is not changed with the state.
+func TestKeepFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "dev.json")
+	for file, content := range map[string]string{path: "two", path + ".bak": "one", path + ".bak.attrs": "{}", path + ".bak.new": "cut off"} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := keepFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(path, []byte("three")); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path + ".bak")
+	if left, _ := filepath.Glob(path + "*"); err != nil || string(before) != "two" || len(left) != 2 {
+		t.Errorf("%q, %v, %q", before, err, left)
 	}
 }
 

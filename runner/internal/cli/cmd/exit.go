@@ -120,9 +120,8 @@ func PrintError(w io.Writer, width int, err error) {
 		return
 	}
 	fmt.Fprintln(w, wrapped(typeset.Visible("error: "+event.MaskURLs(err.Error())), width))
-	var next interface{ NextStep() string }
-	if errors.As(err, &next) && next.NextStep() != "" {
-		fmt.Fprintln(w, wrapped(typeset.Visible("hint: "+event.MaskURLs(next.NextStep())), width))
+	if hint := failure.Hint(err); hint != "" {
+		fmt.Fprintln(w, wrapped(typeset.Visible("hint: "+event.MaskURLs(hint)), width))
 	}
 }
 

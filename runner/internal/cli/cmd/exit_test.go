@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mara/config"
@@ -95,6 +97,8 @@ func TestPrintError(t *testing.T) {
 			"error: one\ntwo\n"},
 		{"long lines", &failure.Environment{Text: "2 problems:\n  the first one, which needs more than a line here\n  b", Next: "look at /a/very/long/path/which/is/not/broken/at/all now"},
 			"error: 2 problems:\n  the first one, which needs more than a\n    line here\n  b\nhint: look at\n  /a/very/long/path/which/is/not/broken/at/all\n  now\n"},
+		{"open files", fmt.Errorf("starting a: %w", &os.SyscallError{Syscall: "pipe2", Err: syscall.EMFILE}),
+			"error: starting a: pipe2: too many open\n  files\nhint: the limit of open files is too low\n  here: raise it with `ulimit -n 4096`,\n  or work on fewer projects at once with\n  --parallel 1\n"},
 		{"a command", errors.New("the key is missing; set it with `runner config set a b` or else"),
 			"error: the key is missing; set it with\n  `runner config set a b` or else\n"},
 		{"a command that is longer than a line", errors.New("see `runner config set aaaaaaaaaaaaaaa bbbbbbbbbbbbbbbb` or an odd ` here"),

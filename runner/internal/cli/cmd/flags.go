@@ -157,7 +157,21 @@ func SimulationFlags() []cli.Flag {
 			Usage: "simulate a Pulumi package from the schema in `FILE`; may be repeated"},
 		&cli.StringSliceFlag{Name: "simulate-slow", Category: CommonCategory,
 			Usage: "add a delay to every simulated resource of a type, `TYPE=DURATION`; may be repeated"},
+		simulateUnknownFlag(),
 	}
+}
+
+// How a simulation takes resources of types that no schema at hand has.
+const (
+	unknownRefused = "refuse"
+	unknownInputs  = "inputs"
+)
+
+func simulateUnknownFlag() cli.Flag {
+	flag := ChoiceFlag("simulate-unknown", "treat resources of types that no schema at hand has as `HOW` says: "+unknownRefused+
+		" ends the command, "+unknownInputs+" goes on without judging them", unknownRefused, unknownInputs)
+	flag.Category = CommonCategory
+	return flag
 }
 
 // OutputFlag returns a flag that chooses one of the formats; the first is the default.

@@ -72,9 +72,7 @@ func (o Common) noticeOverridden(d Deps) {
 		o.Sources.Overridden(o.Stack, config.RunnerStackVariable, config.StackVariable),
 		o.Sources.Overridden(o.Provider, config.ProviderVariable),
 	} {
-		if text != "" {
-			fmt.Fprintln(d.Stderr, "note: "+text)
-		}
+		d.Note(text)
 	}
 }
 
@@ -219,7 +217,7 @@ func parseSimulation(c *cli.Context) (request.Simulation, error) {
 		Fail:  c.StringSlice("simulate-fail"),
 		Slow:  c.StringSlice("simulate-slow"),
 
-		Schemas: c.StringSlice("simulate-schema"),
+		Schemas: c.StringSlice("simulate-schema"), Unknown: Chosen(c, "simulate-unknown") == unknownInputs,
 	}
 	if !(s.Speed > 0) || math.IsInf(s.Speed, 0) {
 		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-speed: %v is not a number greater than 0", s.Speed)
@@ -229,6 +227,9 @@ func parseSimulation(c *cli.Context) (request.Simulation, error) {
 	}
 	if !s.On && len(s.Schemas) > 0 {
 		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-schema needs --simulate")
+	}
+	if !s.On && s.Unknown {
+		return request.Simulation{}, failure.Usagef(Path(c), "--simulate-unknown needs --simulate")
 	}
 	return s, nil
 }

@@ -39,6 +39,7 @@ type Placed struct {
 	*cli.Command
 	Group Group
 	Rank  int
+	Daily bool // on the first page of the help; the others are behind `help --all`
 }
 
 // Sort returns commands in the order of the help.

@@ -48,12 +48,12 @@ type explanation struct {
 }
 
 func runExplain(ctx context.Context, d cmd.Deps, o options) error {
-	c, err := Open(o.Request)
+	c, err := OpenAsking(ctx, d, o)
 	if err != nil {
 		return err
 	}
 	key, declared := c.Key(o.Key)
-	if !declared {
+	if _, imported := c.Imported[o.Key]; !declared && !imported {
 		_, isThere := c.File.Lookup(o.Key)
 		if _, isSecret := c.Known.Secret(o.Key); isSecret || !isThere {
 			if err := c.check(o.Key); err != nil {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -39,8 +40,8 @@ func listCommand(d cmd.Deps) *cli.Command {
 	}
 }
 
-func runList(_ context.Context, d cmd.Deps, o options) error {
-	c, err := Open(o.Request)
+func runList(ctx context.Context, d cmd.Deps, o options) error {
+	c, err := OpenAsking(ctx, d, o)
 	if err != nil {
 		return err
 	}
@@ -82,9 +83,9 @@ func getCommand(d cmd.Deps) *cli.Command {
 	}
 }
 
-func runGet(_ context.Context, d cmd.Deps, o options) error {
+func runGet(ctx context.Context, d cmd.Deps, o options) error {
 	name := o.Key
-	c, err := Open(o.Request)
+	c, err := OpenAsking(ctx, d, o)
 	if err != nil {
 		return err
 	}
@@ -165,6 +166,11 @@ func within(value any, path, text string) (any, error) {
 	inner, err := config.ParseFree(text)
 	if err != nil {
 		return nil, &failure.Usage{Text: fmt.Sprintf("%s: %v", path, err)}
+	}
+	if number, err := strconv.Atoi(text); err == nil && strconv.Itoa(number) == text { // as Pulumi: 007 is no number
+		inner = number
+	} else if text == "true" || text == "false" {
+		inner = text == "true"
 	}
 	steps, err := resource.ParsePropertyPath(path)
 	if err != nil {

@@ -34,6 +34,16 @@ func TestWithin(t *testing.T) {
 	}{
 		{"eu[1]", "c", m{"eu": l{"a", "c"}, "size": 1}},
 		{"us.east", "x", m{"eu": l{"a", "b"}, "size": 1, "us": m{"east": "x"}}},
+		{"eu[2]", "c", m{"eu": l{"a", "b", "c"}, "size": 1}},
+		{"us[0].n", "12", m{"eu": l{"a", "b"}, "size": 1, "us": l{m{"n": 12}}}},
+		{"us", "-3", m{"eu": l{"a", "b"}, "size": 1, "us": -3}},
+		{"us", "007", m{"eu": l{"a", "b"}, "size": 1, "us": "007"}},
+		{"us", "1.5", m{"eu": l{"a", "b"}, "size": 1, "us": "1.5"}},
+		{"us", "true", m{"eu": l{"a", "b"}, "size": 1, "us": true}},
+		{"us[\"x.y\"]", "null", m{"eu": l{"a", "b"}, "size": 1, "us": m{"x.y": "null"}}},
+		{"eu[-1]", "c", nil},
+		{"eu.a", "c", nil},
+		{"size[0]", "c", nil},
 		{"eu[9]", "c", nil},
 		{"eu[", "c", nil},
 	} {

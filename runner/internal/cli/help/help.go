@@ -13,6 +13,7 @@ import (
 
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/guide"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -20,7 +21,7 @@ import (
 // Flags that all commands share are folded into one line, unless they are asked for.
 func Text(all []cmd.Placed, command *cli.Command, path string, everything bool) string {
 	if command == nil {
-		return programHelp(all)
+		return programHelp(all, everything)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n\nUsage: %s\n", Sentence(command.Usage), Synopsis(command, path))
@@ -56,18 +57,26 @@ func foldFlags(b *strings.Builder, flags []cli.Flag, path string) {
 // About says what the runner is: in help, on the manual page, in the README and in packages.
 const About = "Run many small Pulumi projects as one"
 
-func programHelp(all []cmd.Placed) string {
+// programHelp lists the commands of a usual day, or all.
+func programHelp(all []cmd.Placed, everything bool) string {
 	var b strings.Builder
 	b.WriteString(About + ".\n\n")
 	fmt.Fprintf(&b, "Usage: %s COMMAND [flags]\n", cmd.Program)
 	for _, group := range cmd.Groups() {
 		var rows []row
 		for _, placed := range all {
-			if placed.Group == group {
+			if placed.Group == group && (placed.Daily || everything) {
 				rows = append(rows, commandRow(placed.Command))
 			}
 		}
-		fmt.Fprintf(&b, "\n%s:\n%s", group, table(rows))
+		if len(rows) > 0 {
+			fmt.Fprintf(&b, "\n%s:\n%s", group, table(rows))
+		}
+	}
+	if !everything {
+		fmt.Fprintf(&b, "\n`%[1]s COMMAND --help` explains a command, `%[1]s help --all` lists all %[2]d.\n`%[1]s help WORD` answers: %[3]s.\n",
+			cmd.Program, len(all), strings.Join(guide.Topics(), ", "))
+		return b.String()
 	}
 	b.WriteString("\nFlags may come before or after the command. Each has an environment variable, shown in\n" +
 		"brackets, which may also be set in config/pulumi/environment.\n\n")

@@ -18,7 +18,7 @@ import (
 // runLearn adds to mara.yaml the references that the projects were seen to make.
 func runLearn(d cmd.Deps, o planOptions) error {
 	file := filepath.Join(o.Root, config.MaraFile)
-	content, err := files.Read(file, files.Text)
+	content, err := files.ReadCommitted(file, files.Text)
 	if err != nil {
 		return &failure.Environment{Text: err.Error(), Next: "`runner adopt` writes " + config.MaraFile}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
@@ -39,7 +40,8 @@ func Status(d cmd.Deps) *cli.Command {
 			"changed since it was deployed (secret outputs cannot be compared). It only reads, and needs no " +
 			"passphrase.\n\n" +
 			"--live also asks the environment's cluster whether the Kubernetes objects that the states list are " +
-			"there and ready, with those of Helm releases. It needs the passphrase, which decrypts the kubeconfig. A " +
+			"there and ready, with those of Helm releases, how the Pods of each application are (restarts, image by digest, " +
+			"last warning), and whether its address answers. It needs the passphrase, which decrypts the kubeconfig. A " +
 			"cluster that does not answer within --timeout is an error.\n\n" +
 			"--watch updates the status every two seconds; with -o json it prints one document per line.\n\n" +
 			"Examples:\n  runner status -s dev\n  runner status -s dev --watch\n  runner status -s dev --live\n\n" +
@@ -101,6 +103,8 @@ type projectStatus struct {
 	Stale      []stacks.Stale      `json:"stale,omitempty"`
 	Pending    []stacks.Pending    `json:"pending,omitempty"`
 	Live       *live.Health        `json:"live,omitempty"` // with --live
+	// Application is how an application of mara.yaml runs, with --live.
+	Application *application `json:"application,omitempty"`
 }
 
 // The states of a project.
@@ -136,6 +140,7 @@ func runStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 		return err
 	}
 	identity.WarnOfBackend(s)
+	d.Note(config.Apart(s.Settings.Backend.Text))
 	if o.Watch {
 		return watchStatus(ctx, d, o, s)
 	}

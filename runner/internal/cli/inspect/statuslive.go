@@ -46,7 +46,7 @@ func (s *environmentStatus) checkLive(ctx context.Context, at *session.Session, 
 			s.Projects[i].Live = &found
 		}
 	}
-	return nil
+	return s.checkApplications(ctx, at, kubeconfig, states)
 }
 
 // objectsOf returns the Kubernetes objects in the items of a state, and the objects of its Helm releases.

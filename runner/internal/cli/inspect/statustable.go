@@ -21,12 +21,15 @@ func (s environmentStatus) text(now time.Time, width int, colour bool) string {
 	}
 	fmt.Fprintf(&b, "%s, stack %s%s, state in %s\n", s.Provider, s.Stack, mark, s.Backend)
 	if r := s.LastRun; r != nil {
-		fmt.Fprintf(&b, "last run: %s %s %s, %s\n", r.Operation, r.Result, typeset.Ago(now.Sub(r.Started)), r.ID)
+		fmt.Fprintf(&b, "last run: %s %s %s, %s\n", r.Operation, r.Word(), typeset.Ago(now.Sub(r.Started)), r.ID)
+		if r.Standing != "" && s.Lock == "" {
+			fmt.Fprintf(&b, "  %s\n", r.Standing)
+		}
 	}
 	if s.Lock != "" {
 		fmt.Fprintf(&b, "a run is in progress, by %s\n", s.Lock)
 	}
-	return b.String() + "\n" + s.table(now, colour).Text(width) + "\n" + s.totals() + "\n" + s.orphans()
+	return b.String() + "\n" + s.table(now, colour).Text(width) + "\n" + s.totals() + "\n" + s.applications(width) + s.orphans()
 }
 
 // orphans lists stacks that no project claims, with remedies.

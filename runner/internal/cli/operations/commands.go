@@ -13,7 +13,7 @@ import (
 // Commands returns the commands preview, up, refresh, drift and destroy.
 func Commands(d cmd.Deps) []cmd.Placed {
 	return []cmd.Placed{
-		{Group: cmd.ToBegin, Rank: 40, Command: operationCommand(d, operation.Preview, Spec{
+		{Group: cmd.ToBegin, Rank: 40, Daily: true, Command: operationCommand(d, operation.Preview, Spec{
 			Use: "show what up would change",
 			Description: "Shows in one table what would be created, updated, replaced and deleted in each project. Stacks\n" +
 				"that do not exist yet are created empty, so that references to them are unknown rather than an\n" +
@@ -26,11 +26,11 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n" +
 				"  runner preview -s dev --exit-code",
 			Flags: []string{
-				"exit-code", "new", "save-plan", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "full", "why",
+				"exit-code", "new", "save-plan", "target", "target-dependents", "replace", "refresh", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "full", "why",
 				"secret", "generate-secrets", "simulate-cluster",
 			},
 		})},
-		{Group: cmd.ToBegin, Rank: 50, Command: operationCommand(d, operation.Up, Spec{
+		{Group: cmd.ToBegin, Rank: 50, Daily: true, Command: operationCommand(d, operation.Up, Spec{
 			Use: "create or update everything in the environment",
 			Description: "Runs the projects of the plan, each as soon as the projects that it needs have succeeded. On a\n" +
 				"terminal it first asks for missing configuration, in a new directory for all of it; then it shows\n" +
@@ -46,19 +46,19 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
 			Flags: []string{
-				"auto-approve-if", "force", "allow", "new", "plan", "plan-digest", "unknown-programs", "on-missing-output", "max-monthly",
-				"unknown-costs", "policy-pack", "diff", "full", "why", "secret", "generate-secrets", "simulate-cluster",
+				"auto-approve-if", "force", "target", "target-dependents", "replace", "refresh", "allow", "new", "plan", "plan-digest",
+				"unknown-programs", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "full", "why", "secret", "generate-secrets", "simulate-cluster",
 			},
 		})},
-		{Group: cmd.OneEnvironment, Rank: 80, Command: operationCommand(d, operation.Refresh, Spec{
+		{Group: cmd.OneEnvironment, Rank: 80, Daily: true, Command: operationCommand(d, operation.Refresh, Spec{
 			Use: "bring the state in line with what really exists",
 			Description: "Skips projects that were never deployed. With --preview-only the state stays as it is, as with\n" +
 				"`runner drift`.\n\n" +
 				"Examples:\n  runner refresh -s dev\n  runner refresh -s dev --preview-only --exit-code\n" +
 				"  runner refresh -s dev --only kubeconfig+",
-			Flags: []string{"exit-code", "preview-only"},
+			Flags: []string{"allow", "exit-code", "preview-only"},
 		})},
-		{Group: cmd.OneEnvironment, Rank: 90, Command: operationCommand(d, operation.Drift, Spec{
+		{Group: cmd.OneEnvironment, Rank: 90, Daily: true, Command: operationCommand(d, operation.Drift, Spec{
 			Use: "show where what really exists differs from the state",
 			Description: "Compares all deployed projects with the clouds, in parallel and without changing anything, and\n" +
 				"lists the resources that others have changed or deleted, with the properties that differ.\n" +
@@ -72,7 +72,7 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"  runner drift -s dev --only bank-of-anthos -o json",
 			Flags: []string{"exit-code", "deep"},
 		})},
-		{Group: cmd.OneEnvironment, Rank: 100, Command: operationCommand(d, operation.Destroy, Spec{
+		{Group: cmd.OneEnvironment, Rank: 100, Daily: true, Command: operationCommand(d, operation.Destroy, Spec{
 			Use: "destroy everything in the environment",
 			Description: "Runs the plan in reverse. Shows what will be destroyed and asks for the stack's name; without a\n" +
 				"terminal it needs --yes. Stacks, configuration and secrets stay. Running it again continues;\n" +
@@ -101,7 +101,7 @@ func FlagsOf(names ...string) []cli.Flag {
 		&cli.StringSliceFlag{
 			Name: "allow",
 			Usage: "allow the loss of `NAME`, in a protected environment or of a cluster: the stack for everything, else " +
-				"the name or type of a resource; may be repeated",
+				"the name or type of a resource; or pass the guard that names NAME in its refusal; may be repeated",
 		},
 		&cli.GenericFlag{
 			Name: "auto-approve-if",
@@ -114,7 +114,7 @@ func FlagsOf(names ...string) []cli.Flag {
 		&cli.BoolFlag{Name: "diff", Usage: "list all resources that the preview would change or create, with all values"},
 		&cli.BoolFlag{Name: "full", Usage: "list the same as --diff, with long values and texts in full"},
 		&cli.BoolFlag{Name: "why", Usage: "list why each project runs or is skipped: the file, key, output or " +
-			"variable; of a fleet with --affected: why each environment is affected"},
+			"variable; of a fleet with --affected: why each environment is affected; of its status: all reasons"},
 		&cli.BoolFlag{Name: "exit-code", Usage: "exit with code 5 if there are changes"},
 		&cli.BoolFlag{Name: "force", Usage: "run all projects, also unchanged ones"},
 		&cli.BoolFlag{
@@ -143,7 +143,13 @@ func FlagsOf(names ...string) []cli.Flag {
 		},
 		&cli.StringSliceFlag{Name: "policy-pack", Usage: "have Pulumi run the policy pack in `DIR`; may be repeated"},
 		&cli.BoolFlag{Name: "preview-only", Usage: "show what differs and leave the state as it is"},
+		&cli.BoolFlag{
+			Name: "refresh", Usage: "read the resources of each project from its cloud before it is updated",
+		},
 		&cli.BoolFlag{Name: "remove-stacks", Usage: "also remove the stacks once they are empty"},
+		&cli.StringSliceFlag{
+			Name: "replace", Usage: "replace this resource, a `URN` or a name in the state; may be repeated, in one project",
+		},
 		&cli.StringFlag{Name: "save-plan", Usage: "write what up would do to `FILE`, for `runner up --plan`"},
 		&cli.StringSliceFlag{
 			Name:  "secret",
@@ -156,6 +162,11 @@ func FlagsOf(names ...string) []cli.Flag {
 		&cli.StringSliceFlag{
 			Name: "skip-gate", Usage: "do not wait for gates of this `KIND`: drift, answers, run, ask; may be repeated",
 		},
+		&cli.StringSliceFlag{
+			Name: "target", Aliases: []string{"t"},
+			Usage: "touch only this resource, a `URN` or a name in the state; may be repeated, in one project",
+		},
+		&cli.BoolFlag{Name: "target-dependents", Usage: "with --target: touch what depends on it, too"},
 		cmd.ChoiceFlag("unknown-age",
 			"`WHAT` to do with environments whose states have no dates: refuse (a failure), keep, destroy",
 			RefuseUnknown, KeepUnknown, DestroyUnknown),

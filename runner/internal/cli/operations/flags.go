@@ -2,6 +2,7 @@ package operations
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func ExecutionFlags() []cli.Flag {
 func parseExecution(c *cli.Context) (operate.Execution, error) {
 	o := operate.Execution{
 		Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry"), Message: c.String("message"),
-		OnError: executor.OnError(cmd.Chosen(c, "on-error")),
+		OnError: executor.OnError(cmd.Chosen(c, "on-error")), Refresh: c.Bool("refresh"),
 	}
 	command := c.Command.Name
 	switch {
@@ -96,11 +97,35 @@ func parseRest(c *cli.Context) (operate.Rest, error) {
 	return o, nil
 }
 
+// parseTargets reads which resources an up or a preview is limited to, or replaces.
+func parseTargets(c *cli.Context, r operate.Request) (stacks.Targets, error) {
+	t := stacks.Targets{Only: c.StringSlice("target"), Dependents: c.Bool("target-dependents"), Replace: c.StringSlice("replace")}
+	command := c.Command.Name
+	words := r.Words()
+	switch {
+	case slices.Contains(slices.Concat(t.Only, t.Replace), ""):
+		return t, failure.Usagef(command, "--target and --replace: a URN or a name is empty")
+	case t.Dependents && len(t.Only) == 0:
+		return t, failure.Usagef(command, "--target-dependents needs --target")
+	case t.Any() && len(words) > 0:
+		return t, failure.Usagef(command, "--target and --replace choose the project of the resource; omit %s", strings.Join(words, " "))
+	}
+	for _, flag := range []string{"save-plan", planFlag} {
+		if c.String(flag) != "" && (t.Any() || r.Execution.Refresh) {
+			return t, failure.Usagef(command, "--%s is about whole projects, as they are in the state; omit --target, --replace and --refresh", flag)
+		}
+	}
+	return t, nil
+}
+
 func ShowFlags() []cli.Flag {
 	modes, orders := ui.Modes(), append([]string{autoOrder}, ui.LogOrders()...)
 	return []cli.Flag{
 		cmd.ChoiceFlag("ui", "show the run as `MODE`: "+strings.Join(modes, ", "), modes...),
 		cmd.ChoiceFlag("log-order", "print diagnostics in `ORDER`: "+strings.Join(orders, ", "), orders...),
+		&cli.BoolFlag{
+			Name: "no-values", Usage: "name what differs without its values, for logs that others read; `preview: {values: off}` in mara.yaml does it always",
+		},
 		&cli.StringFlag{
 			Name: "report", Usage: "write a report of the run to `FILE`: .html, .md, .json, .xml (JUnit), .sarif or .csv",
 		},
@@ -146,7 +171,8 @@ func parseCarried(c *cli.Context) operate.Carried {
 	return operate.Carried{
 		Where:     given("root", "pulumi"),
 		Provider:  given("provider"),
-		Selection: given("only", "skip", "from", "until"),
+		Selection: given("only", "skip", "from", "until", "target", "target-dependents", "replace"),
+		Refresh:   given("refresh"),
 		Values:    given(strings.TrimPrefix(config.OverrideFlag, "--")),
 		Gates:     given("max-monthly", "unknown-costs", "unknown-programs", "on-missing-output", "policy-pack"),
 		Allowed:   given("allow"),
@@ -157,6 +183,8 @@ func parseCarried(c *cli.Context) operate.Carried {
 func flagWords(c *cli.Context, name string) []string {
 	var values []string
 	switch value := c.Value(name).(type) {
+	case bool:
+		return []string{"--" + name}
 	case cli.StringSlice:
 		values = value.Value()
 	case float64:

@@ -1,12 +1,14 @@
 package operations
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
+	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/operate"
 )
 
@@ -37,6 +39,40 @@ func TestCarriedFlags(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, carried); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestParseTargets(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--target a --replace b":                   "",
+		"--target a --target-dependents --refresh": "",
+		"--refresh --only x":                       "",
+		"--target-dependents":                      "--target-dependents needs --target",
+		"--target=":                                "--target and --replace: a URN or a name is empty",
+		"--replace a --only x":                     "--target and --replace choose the project of the resource; omit --only x",
+		"--target a --resume":                      "--target and --replace choose the project of the resource; omit --resume",
+		"--refresh --save-plan x":                  "--save-plan is about whole projects, as they are in the state; omit --target, --replace and --refresh",
+		"--target a --plan x --target b":           "--plan is about whole projects, as they are in the state; omit --target, --replace and --refresh",
+	} {
+		app := &cli.App{
+			HideHelp: true,
+			Flags:    OperateFlags([]string{"target", "target-dependents", "replace", "refresh", "plan", "save-plan"}),
+			Action: func(c *cli.Context) error {
+				r := operate.Request{Execution: operate.Execution{Refresh: c.Bool("refresh")}}
+				r.Selection = cmd.ParseSelection(c)
+				r.Rest.Resume = c.Bool("resume")
+				_, err := parseTargets(c, r)
+				return err
+			},
+		}
+		got := ""
+		if err := app.Run(append([]string{"runner"}, strings.Fields(args)...)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", args, got, want)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/operate"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/machine/failure"
 )
@@ -98,9 +99,9 @@ func checkDigest(file, approved, digest string) error {
 	if approved == "" || approved == digest {
 		return nil
 	}
-	return &failure.Environment{
+	return refusal.By(refusal.PlanDigest, &failure.Environment{
 		Text: fmt.Sprintf("--plan-digest: %s is not the plan that was approved: its digest is %s, not %s; "+
 			"nothing was changed", file, digest, approved),
 		Next: "take the file that was approved, or have this one approved",
-	}
+	})
 }

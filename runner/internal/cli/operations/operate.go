@@ -122,12 +122,15 @@ func ParseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	if r.Execution, err = parseExecution(c); err != nil {
 		return o, err
 	}
-	r.NoJournal = c.Bool("no-journal")
+	r.NoJournal, r.NoValues = c.Bool("no-journal"), c.Bool("no-values")
 	r.AtOnce, r.Profile, r.NeedSecrets = r.Execution.Parallel, c.Bool("profile"), r.Operation.RunsPrograms()
 	if r.Rest, err = parseRest(c); err != nil {
 		return o, err
 	}
 	r.Selection = cmd.ParseSelection(c)
+	if r.Targets, err = parseTargets(c, r); err != nil {
+		return o, err
+	}
 	if r.Secrets, err = parseSecrets(c, common); err != nil {
 		return o, err
 	}

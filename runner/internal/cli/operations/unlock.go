@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"mara/config"
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
@@ -27,7 +28,8 @@ func Unlock(d cmd.Deps) *cli.Command {
 		Description: "A run that is killed may leave locks on its stacks. Shows the runner's own lock, here and in the\n" +
 			"backend, and Pulumi's, with their age, and removes them after confirmation. Locks whose holders\n" +
 			"may still work, as those of another machine, take --force: first make sure that nothing is\n" +
-			"working on the environment any more.\n\n" +
+			"working on the environment any more. What a run has left in the journal of a state is in the state\n" +
+			"then, where plain Pulumi finds it.\n\n" +
 			"Examples:\n  runner unlock -s dev\n  runner unlock -s dev --yes\n  runner unlock -s dev --force\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(
@@ -68,6 +70,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 			return err
 		}
 	}
+	d.Note(config.Apart(s.Settings.Backend.Text))
 	state, owner, err := s.RunLock().Inspect()
 	if err != nil {
 		return err
@@ -94,7 +97,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 		if unread != nil {
 			return unread
 		}
-		return writeUnlocked(d, o, unlocked{Projects: []string{}})
+		return errors.Join(takeOver(ctx, d, s, nil), writeUnlocked(d, o, unlocked{Projects: []string{}}))
 	}
 	if state != lock.Free {
 		fmt.Fprintln(d.Stderr, lockText(d, "the environment is locked", owner))
@@ -122,6 +125,9 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 			done.Environment = err == nil
 		}
 	}
+	if err == nil && unread == nil {
+		err = takeOver(ctx, d, s, done.Projects)
+	}
 	if unread != nil {
 		fmt.Fprintf(d.Stderr, "warning: %v\n", unread)
 		if advised, ok := errors.AsType[interface {
@@ -132,6 +138,34 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 		}
 	}
 	return errors.Join(writeUnlocked(d, o, done), err)
+}
+
+// takeOver takes what operations that were cut off have left in journals into the states, so that plain Pulumi works on them
+// again. Those are the states that have a journal and, where only the engine can tell, of the projects that were unlocked
+// just now. What cannot be taken over is a warning: the locks are gone, and the next operation says what to do.
+func takeOver(ctx context.Context, d cmd.Deps, s *session.Session, unlocked []string) error {
+	left, projects := s.Leftovers(), []string{}
+	for _, project := range s.Plan.Names() {
+		has, err := left.HasJournal(project)
+		if err != nil {
+			return err
+		}
+		if has || !s.States().IsFile() && slices.Contains(unlocked, project) {
+			projects = append(projects, project)
+		}
+	}
+	if len(projects) == 0 {
+		return nil
+	}
+	if _, err := s.Lock(ctx, "unlock"); err != nil { // until the session closes: nobody may work on the stacks meanwhile
+		return err
+	}
+	for _, project := range projects {
+		if _, err := left.TakeOver(ctx, project, false, d.Stderr); err != nil {
+			fmt.Fprintf(d.Stderr, "warning: %v\n", err)
+		}
+	}
+	return ctx.Err()
 }
 
 // mayBeHeld returns the locks whose holders may still work: the runner's of other

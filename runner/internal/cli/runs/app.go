@@ -58,7 +58,7 @@ func runAppLogs(ctx context.Context, d cmd.Deps, o options) error {
 func (o options) application(s *session.Session) (string, error) {
 	var names []string
 	for _, step := range s.Plan.Steps {
-		if step.Project.Own != nil && step.Project.Own.Generated {
+		if step.Project.IsApplication() {
 			names = append(names, step.Project.Name)
 		}
 	}

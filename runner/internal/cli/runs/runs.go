@@ -78,6 +78,11 @@ func runShow(_ context.Context, d cmd.Deps, o options) error {
 	if err != nil {
 		return err
 	}
+	if meta, err := run.Meta(); err == nil && o.Output != "json" {
+		if text := meta.Origin().About(); text != "" {
+			fmt.Fprintf(d.Stdout, "run %s, %s\n", run.ID, text)
+		}
+	}
 	var show ui.Screen = ui.NewPlain(d.Stdout, ui.Options{Width: d.Width(), Colour: o.Color})
 	if o.Output == "json" {
 		show = ui.NewJSON(d.Stdout)
@@ -212,17 +217,22 @@ func historyText(past []view.PastRun, now time.Time, width int) string {
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "RUN"}, {Title: "OPERATION"}, {Title: "ENVIRONMENT", Min: 11, Middle: true}, {Title: "RESULT"},
 		{Title: "STARTED"}, {Title: "TOOK", Optional: true}, {Title: "BY", Min: 6, Optional: true},
+		{Title: "COMMIT", Min: 8, Optional: true}, {Title: "MESSAGE", Min: 8, Optional: true},
 	}}
 	for _, p := range past {
 		took := event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
 		table.Rows = append(table.Rows, []string{
-			p.ID, string(p.Operation), p.Provider + "/" + p.Stack, string(p.Result), typeset.Ago(now.Sub(p.Started)), took,
-			cmd.OrDash(p.By),
+			p.ID, string(p.Operation), p.Provider + "/" + p.Stack, p.Word(), typeset.Ago(now.Sub(p.Started)), took,
+			cmd.OrDash(p.By), p.Commit, p.Message,
 		})
 	}
 	heading := ""
 	if past[0].Simulated { // simulated runs have their own directory
 		heading = "[SIMULATED]\n"
 	}
-	return heading + table.Text(width)
+	text := heading + table.Text(width)
+	if newest := past[0]; newest.Standing != "" {
+		text += "\n" + typeset.Wrap(newest.ID+": "+newest.Standing, width, 2) + "\n"
+	}
+	return text
 }

@@ -199,7 +199,7 @@ func changeProviderCommand(d cmd.Deps) *cli.Command {
 		Name: "change-provider", Usage: "re-encrypt everything with another key service or another passphrase",
 		ArgsUsage: "PROVIDER",
 		Description: "PROVIDER is `passphrase`, or the URL of a key service as Pulumi writes it: awskms://, " +
-			"gcpkms://, azurekeyvault:// or hashivault://. Re-encrypts the state of every deployed project, the " +
+			"gcpkms://, azurekeyvault:// or hashivault://; at Pulumi Cloud `default` is its own. Re-encrypts the state of every deployed project, the " +
 			"encrypted values of the stack file and the secrets, and records the provider in both files. If the " +
 			"environment has a passphrase, `passphrase` replaces it; if it uses the same key service, it gets a new " +
 			"data key.\n\n" +
@@ -218,7 +218,7 @@ func changeProviderCommand(d cmd.Deps) *cli.Command {
 var keyServices = []string{"awskms://", "gcpkms://", "azurekeyvault://", "hashivault://"}
 
 func checkKeyProvider(provider string) error {
-	if provider == "passphrase" {
+	if provider == "passphrase" || provider == encryption.DefaultProvider {
 		return nil
 	}
 	for _, service := range keyServices {
@@ -226,7 +226,7 @@ func checkKeyProvider(provider string) error {
 			return nil
 		}
 	}
-	return failure.Usagef("secrets change-provider", "unknown key provider %q; known are passphrase, %s", provider,
+	return failure.Usagef("secrets change-provider", "unknown key provider %q; known are passphrase, default (that of Pulumi Cloud), %s", provider,
 		strings.Join(keyServices, ", "))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,7 +29,15 @@ func Login(d cmd.Deps) *cli.Command {
 	}
 }
 
-func parseLogin(_ *cli.Context, _ cmd.Deps, o cmd.Common) (cmd.Common, error) { return o, nil }
+func parseLogin(_ *cli.Context, _ cmd.Deps, o cmd.Common) (cmd.Common, error) {
+	if len(o.Args) > 0 && strings.HasPrefix(o.Args[0], "pul-") { // as access tokens of Pulumi Cloud begin
+		return o, &failure.Usage{
+			Text: "a token is no argument: other users of the machine can read it there",
+			Next: "set " + config.TokenVariable + ", and withdraw this token",
+		}
+	}
+	return o, nil
+}
 
 func runLogin(ctx context.Context, d cmd.Deps, o cmd.Common) error {
 	path, err := enginePath(d, o.Pulumi)

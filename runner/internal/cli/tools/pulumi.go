@@ -72,7 +72,12 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	if slices.Equal(o.Args[1:min(3, len(o.Args))], []string{"state", "upgrade"}) { // it refuses what it is to upgrade
 		s.Env["PULUMI_DIY_BACKEND_IGNORE_DEPRECATION_ERROR"] = "1"
 	}
-	command := exec.Command(path, o.Args[1:]...)
+	args := o.Args[1:]
+	imports := args[0] == "import" && writesNoCode(s, o.Args[0])
+	if imports && !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--generate-code") }) {
+		args = slices.Insert(slices.Clone(args), 1, "--generate-code=false")
+	}
+	command := exec.Command(path, args...)
 	command.Dir, command.Env = dir, append(process.Environ(s.Env), fmt.Sprintf("%s=%d", wire.ParentVariable, os.Getpid()))
 	// Pulumi prints the URL of the backend in its errors, which may have a password or token in it.
 	if slices.ContainsFunc(slices.Collect(maps.Values(s.Env)), func(v string) bool { return event.MaskURLs(v) != v }) {
@@ -85,7 +90,16 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 			s.Settings.Stack.Text, protected)
 	}
 	before := environments.OwnKeys(s.Settings.Root, s.Settings.Stack.Text, o.Known())
+	began := d.Now()
 	err = cmd.PassThrough(ctx, d, command)
+	if imports && err == nil {
+		fmt.Fprintln(d.Stderr, "note: write what was imported into the program, or else the next up deletes it, which Pulumi's protection refuses")
+	}
+	if changes(o.Args[1:]) {
+		if unkept := keepRun(ctx, d, s, o.Args, began, err); unkept != nil {
+			fmt.Fprintf(d.Stderr, "warning: this run is not in the history: %v\n", unkept)
+		}
+	}
 	made := slices.DeleteFunc(environments.OwnKeys(s.Settings.Root, s.Settings.Stack.Text, o.Known()),
 		func(key string) bool { return slices.Contains(before, key) })
 	if len(made) > 0 && !s.Options.Simulation.On { // they are no sign of a deployment elsewhere
@@ -144,7 +158,7 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 	checkouts := s.Checkouts()
 	var copies encryption.Copies
 	if s.Options.Simulation.On {
-		if copies, err = s.Vault.Copies(nil); err != nil {
+		if copies, err = s.Vault.Copies(ctx, nil); err != nil {
 			return "", err
 		}
 		if err := s.SimulateClouds(ctx); err != nil {
@@ -206,6 +220,13 @@ func sealCopy(ctx context.Context, s *session.Session, project, path string) err
 	return os.WriteFile(path, content, 0o600)
 }
 
+// writesNoCode reports whether the language of a project has no generator of programs, without which an import would
+// fail after it has succeeded.
+func writesNoCode(s *session.Session, name string) bool {
+	project, err := s.Plan.Project(name)
+	return err == nil && (project.Own == nil || project.Own.Runtime == "yaml")
+}
+
 // words returns what arguments of Pulumi say besides flags: the command, and what follows it.
 func words(args []string) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
@@ -214,7 +235,7 @@ func words(args []string) []string {
 // changes reports whether a Pulumi command changes resources or a state.
 func changes(args []string) bool {
 	words := words(args)
-	if len(words) == 0 {
+	if len(words) == 0 || slices.Contains(args, "--help") || slices.Contains(args, "-h") {
 		return false
 	}
 	switch words[0] {

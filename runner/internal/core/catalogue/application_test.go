@@ -105,7 +105,7 @@ func TestApplicationsThatDoNotFit(t *testing.T) {
 		"providers: {kind: }\napplications: {shop: {image: 'a:1', connects: shap}}":   `mara.yaml:2: applications.shop.connects names "shap", which is no application of this file; did you mean "shop"?`,
 		"providers: {kind: }\napplications: {shop: {image: 'a:1', providers: aws}}":   `mara.yaml:2: providers names "aws", which is not a provider of this file`,
 		"providers: {kind: }\napplications: {shop: {image: 'a:1', when: '.stack ='}}": `mara.yaml:2: when is not a jq expression: `,
-		"applications: {shop: {image: 'a:1'}}":                                        `mara.yaml:1: reads names "kubeconfig", which is not a project of own`,
+		"applications: {shop: {image: 'a:1'}}":                                        `mara.yaml:1: the application "shop" runs in a Kubernetes cluster, and nothing in own has one: name a provider, as in  providers: {kind: {}}`,
 	} {
 		_, _, err := loadMara(t, text)
 		if err == nil || !strings.Contains(err.Error(), want) {

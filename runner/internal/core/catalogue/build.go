@@ -54,6 +54,7 @@ func (b *builder) build() Catalogue {
 	runHooks := b.hooks(b.mara.Hooks, b.root, false)
 	c := Catalogue{
 		File: b.mara.File, Environments: b.mara.Environments, Home: b.mara.NamedBackend(), BuiltIn: b.builtIn,
+		HidesValues: b.mara.HidesValues,
 	}
 	for _, declared := range b.declared() {
 		p, ok := b.provider(declared, common)
@@ -74,7 +75,7 @@ func (b *builder) build() Catalogue {
 // declared returns the providers of mara.yaml or, if it declares none, one for all its projects.
 func (b *builder) declared() []config.MaraProvider {
 	if len(b.mara.Providers) == 0 {
-		return []config.MaraProvider{{Name: config.Word{Text: OwnProvider}, Title: "Own projects"}}
+		return []config.MaraProvider{{Name: config.Word{Text: model.OwnProvider}, Title: "Own projects"}}
 	}
 	return b.mara.Providers
 }
@@ -447,8 +448,14 @@ func (l *list) check() {
 		}
 	}
 	for _, name := range l.names() {
-		missing("reads", l.declared[name].Reads)
-		missing("after", l.declared[name].After)
+		e := l.declared[name]
+		if e.application && l.find(l.builtIn.Application.Reads) < 0 { // without a catalogue there is no application
+			l.problem(e.Line, "the application %q runs in a Kubernetes cluster, and nothing in %s has one: name a provider, as in  "+
+				"providers: {kind: {}}", name, l.provider)
+			continue
+		}
+		missing("reads", e.Reads)
+		missing("after", e.After)
 	}
 	if len(l.problems) > before {
 		return

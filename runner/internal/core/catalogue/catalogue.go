@@ -16,9 +16,6 @@ import (
 	"mara/projects/model"
 )
 
-// OwnProvider is the name of the provider of a mara.yaml that lists projects but no providers.
-const OwnProvider = "own"
-
 // Catalogue has the projects and providers of a root.
 type Catalogue struct {
 	Providers []model.Provider
@@ -28,6 +25,7 @@ type Catalogue struct {
 
 	Environments []config.Word // the complete list in mara.yaml; nil if it has none
 	Home         config.Value  // the backend that mara.yaml names; not set without one
+	HidesValues  bool          // mara.yaml keeps the values that differ out of what is shown
 	// BuiltIn is what comes with the runner, of which mara.yaml may list a part; nil for nothing.
 	BuiltIn *model.Catalogue
 }
@@ -157,15 +155,15 @@ func Beside(root, environment string, project model.Project) (config.StackFile, 
 	if relative, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(relative) {
 		shown = filepath.ToSlash(relative)
 	}
-	content, err := files.Read(file, files.Text)
+	content, err := files.ReadCommitted(file, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
-		return config.StackFile{File: shown}, nil
+		return config.StackFile{File: shown}, config.NearlyStackFile(file, shown)
 	}
 	if err != nil {
 		return config.StackFile{}, &config.Error{Problems: []config.Problem{{File: shown,
 			Text: fmt.Sprintf("cannot be read: %v", err)}}}
 	}
-	parsed, err := config.ParseStack(shown, content)
+	parsed, err := config.ParseStack(shown, config.Qualified(content, project.Name))
 	parsed.Exists = true
 	return parsed, err
 }

@@ -116,7 +116,7 @@ func (b *builder) checkEnvironmentsOf(variables []config.MaraVariable) {
 
 // nameIn returns the name in a Pulumi.yaml that is not valid, "" if no line has it.
 func nameIn(dir string) string {
-	content, err := files.Read(filepath.Join(dir, config.ManifestFile), files.Text)
+	content, err := files.ReadCommitted(filepath.Join(dir, config.ManifestFile), files.Text)
 	if err != nil {
 		return ""
 	}

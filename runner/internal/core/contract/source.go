@@ -71,7 +71,7 @@ var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 // readDocument parses a YAML or JSON file, whose root is a map.
 func readDocument(file, shown string) (*yaml.Node, error) {
-	content, err := files.Read(file, files.Text)
+	content, err := files.ReadCommitted(file, files.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +130,8 @@ func (s Source) Tokens() (types, functions []Token) {
 			}
 		}
 	}
-	resourcesOf(s.Root)
-	for _, component := range pairs(valueOf(s.Root, "components")) {
-		resourcesOf(component)
+	for _, part := range s.parts() {
+		resourcesOf(part)
 	}
 	calls = func(node *yaml.Node) {
 		for key, value := range pairs(node) {

@@ -45,6 +45,37 @@ resources:
 	}
 }
 
+func TestUses(t *testing.T) {
+	t.Parallel()
+	s, err := sourceOf(t, `runtime: yaml
+variables:
+  zone: {fn::invoke: {function: "aws:getZone", arguments: {name: x}, return: id}}
+  region: {"fn::aws:getRegion": {}}
+  site: ${b.website}
+resources:
+  b: {type: "aws:s3:Bucket", properties: {bucket: "${region.name}", website: {index: {fn::invoke: {function: "a:f"}}}}}
+  g: {type: "aws:s3:Bucket", get: {id: x, state: {acl: y}}}
+  r: {type: pulumi:providers:aws}
+components:
+  c: {resources: {d: {type: "aws:Dns", properties: {zone: "${zone}"}}}}
+outputs: {x: "${site.hosts[0].name}", y: "$${b.no}", z: "${b.arn}"}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Use{
+		{Token: "aws:s3:Bucket", Written: []string{"bucket", "website"}, Read: [][]string{{"website"}, {"website", "hosts", "0", "name"}, {"arn"}}},
+		{Token: "aws:s3:Bucket", Written: []string{"acl"}},
+		{Token: "aws:getZone", Function: true, Written: []string{"name"}, Read: [][]string{{"id"}}},
+		{Token: "aws:getRegion", Function: true, Read: [][]string{{"name"}}},
+		{Token: "a:f", Function: true},
+		{Token: "aws:Dns", Written: []string{"zone"}},
+	}
+	if diff := cmp.Diff(want, s.Uses()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, program, want string }{

@@ -108,6 +108,21 @@ func (s Source) description() (problems []config.Problem) {
 	return v.problems
 }
 
+// Excludes returns what says that a version of Pulumi cannot run the program; false for nothing.
+func (s Source) Excludes(version semver.Version) (config.Problem, bool) {
+	node := valueOf(s.Description, "requiredPulumiVersion")
+	if node == nil {
+		return config.Problem{}, false
+	}
+	fits, err := semver.ParseRange(node.Value)
+	if err != nil || fits(version) { // description has said what is wrong with it
+		return config.Problem{}, false
+	}
+	text := fmt.Sprintf("requiredPulumiVersion is %q, and the Pulumi that comes with the runner is %s: change it, or name another Pulumi with --pulumi PATH",
+		node.Value, version)
+	return config.Problem{File: s.Manifest, Line: node.Line, Text: text}, true
+}
+
 // Lacks returns whether a program certainly does not export an output, and the nearest one that it does.
 func (s Source) Lacks(output string) (lacks bool, hint string) {
 	if s.Root == nil {

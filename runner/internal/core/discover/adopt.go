@@ -17,6 +17,7 @@ import (
 	"mara/config"
 	"mara/config/lists"
 	"mara/projects/model"
+	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/references"
 )
 
@@ -61,12 +62,19 @@ type Edge = references.Edge
 // Deployed is the certainty of an edge that a state has.
 const Deployed references.Certainty = "deployed"
 
-// New analyzes the projects below a root and their states, until the context ends.
-func New(ctx context.Context, root string, found []Found, states States) (Adoption, error) {
+// New analyzes the projects below a root and their states, until the context ends. A reference to a project that is
+// refused is a doubt.
+func New(ctx context.Context, root string, found []Found, refused []Refused, states States) (Adoption, error) {
 	a := adoption{found: found, states: states, names: patterns(found, states), reads: map[string][]Edge{},
 		perhaps: map[string][]Edge{}, computed: map[string][]string{}}
 	a.tellStacks()
-	sources, err := references.Read(ctx, root, lists.Map(found, func(f Found) references.Project { return f.Project }))
+	all := lists.Map(found, func(f Found) references.Project { return f.Project })
+	for _, r := range refused {
+		if r.Project.Name != "" && !a.has(r.Project.Name) {
+			all = append(all, r.Project)
+		}
+	}
+	sources, err := references.Read(ctx, root, all)
 	if err != nil {
 		return Adoption{}, err
 	}
@@ -143,6 +151,11 @@ func (a *adoption) tellGroups() {
 		a.doubt("%d groups of projects do not read each other: one mara.yaml runs all of them; for one group alone, "+
 			"`runner adopt DIR`", several)
 	}
+}
+
+// has reports whether a project is among those that are adopted.
+func (a *adoption) has(project string) bool {
+	return slices.ContainsFunc(a.found, func(f Found) bool { return f.Name == project })
 }
 
 // knows reports whether an edge is known.
@@ -233,7 +246,7 @@ func (a *adoption) environments() (all, fromFiles []string) {
 	}
 	for _, f := range a.found {
 		for _, stack := range f.Files {
-			if environment, ok := a.names.Environment(f.Name, stack); ok && !deployed[environment] {
+			if environment, ok := a.names.Environment(f.Name, stack); ok && !deployed[environment] && !environments.IsTemplate(environment) {
 				all, fromFiles = append(all, environment), append(fromFiles, environment)
 			}
 		}

@@ -75,7 +75,7 @@ func TestPatterns(t *testing.T) {
 					states[project][stack] = state(t)
 				}
 			}
-			a, err := discover.New(t.Context(), t.TempDir(), found(names[:len(test.want)]...), states)
+			a, err := discover.New(t.Context(), t.TempDir(), found(names[:len(test.want)]...), nil, states)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestEdges(t *testing.T) {
 		"x":    {"dev": state(t, "organization/y/dev")},
 		"y":    {"dev": state(t, "organization/x/dev")},
 	}
-	a, err := discover.New(t.Context(), t.TempDir(), found("shop", "db", "net", "x", "y"), states)
+	a, err := discover.New(t.Context(), t.TempDir(), found("shop", "db", "net", "x", "y"), nil, states)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestEdges(t *testing.T) {
 
 func TestBrokenState(t *testing.T) {
 	t.Parallel()
-	_, err := discover.New(t.Context(), t.TempDir(), found("net"), discover.States{"net": {"dev": json.RawMessage(`[]`)}})
+	_, err := discover.New(t.Context(), t.TempDir(), found("net"), nil, discover.States{"net": {"dev": json.RawMessage(`[]`)}})
 	if err == nil || !strings.Contains(err.Error(), "reading the state of dev of net") {
 		t.Errorf("got %v", err)
 	}
@@ -191,7 +191,7 @@ func TestSources(t *testing.T) {
 	}, texts); diff != "" {
 		t.Error(diff)
 	}
-	a, err := discover.New(t.Context(), root, all, nil)
+	a, err := discover.New(t.Context(), root, all, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,13 +209,48 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// TestReadsWhatIsRefused: a reference to a project whose name two projects have is a doubt that names it.
+func TestReadsWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"one/Pulumi.yaml": "name: net\nruntime: yaml\n", "two/Pulumi.yaml": "name: net\nruntime: yaml\n",
+		"app/Pulumi.yaml": "name: app\nruntime: yaml\nvariables: {x: {fn::stackReference: [organization/net/dev, id]}}\n",
+		"web/Pulumi.yaml": "name: web\nruntime: nodejs\n", "web/index.ts": "const net = new StackReference(config.require(\"netStack\"));\n",
+	} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, refused, err := discover.Find(root)
+	if err != nil || len(refused) != 2 {
+		t.Fatal(refused, err)
+	}
+	a, err := discover.New(t.Context(), root, all, refused, nil)
+	if err != nil || len(a.Projects) != 2 || len(a.Projects[0].Reads) > 0 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	for _, want := range []string{"app reads net, which is not adopted: app/Pulumi.yaml:3",
+		"web may read net, which is not adopted: web/index.ts:1: the configuration key netStack resembles its name"} {
+		if !slices.ContainsFunc(a.Unsure, func(said string) bool { return strings.HasPrefix(said, want) }) {
+			t.Errorf("no %q in %q", want, a.Unsure)
+		}
+	}
+	if slices.ContainsFunc(a.Unsure, func(said string) bool { return strings.HasPrefix(said, "web/index.ts:1") }) {
+		t.Errorf("a place has two doubts: %q", a.Unsure)
+	}
+}
+
 // TestFromFiles: without access to the backend, stack files name environments and patterns; templates do not.
 func TestFromFiles(t *testing.T) {
 	t.Parallel()
 	all := found("net", "shop")
-	all[0].Files = []string{"infra.net.QA", "infra.net.CI"}
-	all[1].Files = []string{"QA", "CI"}
-	a, err := discover.New(t.Context(), t.TempDir(), all, nil)
+	all[0].Files = []string{"infra.net.QA", "infra.net.CI", "infra.net.example"}
+	all[1].Files = []string{"QA", "CI", "example"}
+	a, err := discover.New(t.Context(), t.TempDir(), all, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +264,7 @@ func TestFromFiles(t *testing.T) {
 	}
 	all[1].Files = append(all[1].Files, "Production")
 	states := discover.States{"net": {"infra.net.QA": state(t)}, "shop": {"QA": state(t)}}
-	if a, err = discover.New(t.Context(), t.TempDir(), all, states); err != nil {
+	if a, err = discover.New(t.Context(), t.TempDir(), all, nil, states); err != nil {
 		t.Fatal(err)
 	}
 	if want := "environments: [CI, Production, QA] # from stack files, not from the backend: CI, Production\n"; !strings.Contains(a.Text(), want) {
@@ -244,7 +279,7 @@ func TestGroups(t *testing.T) {
 		"a": {"dev": state(t)}, "b": {"dev": state(t, "organization/a/dev")},
 		"c": {"dev": state(t)}, "d": {"dev": state(t, "organization/c/dev")}, "e": {"dev": state(t)},
 	}
-	a, err := discover.New(t.Context(), t.TempDir(), found("a", "b", "c", "d", "e"), states)
+	a, err := discover.New(t.Context(), t.TempDir(), found("a", "b", "c", "d", "e"), nil, states)
 	if err != nil || len(a.Unsure) != 1 || !strings.HasPrefix(a.Unsure[0], "2 groups of projects do not read each other") {
 		t.Errorf("got %q, %v", a.Unsure, err)
 	}

@@ -36,11 +36,11 @@ func Find(root string) (found []Found, refused []Refused, err error) {
 		shown := filepath.ToSlash(relative)
 		switch entry.Name() {
 		case "Pulumi.yml", "Pulumi.json":
-			refused = append(refused, Refused{shown, fmt.Sprintf("rename %s to Pulumi.yaml", entry.Name())})
+			refused = append(refused, Refused{Path: shown, Reason: fmt.Sprintf("rename %s to Pulumi.yaml", entry.Name())})
 		case config.ManifestFile:
 			manifest, err := config.ReadManifest(filepath.Dir(path), shown)
 			if reason := unusable(manifest, err); reason != "" {
-				refused = append(refused, Refused{shown, reason})
+				refused = append(refused, Refused{Path: shown, Reason: reason})
 				return nil
 			}
 			project := references.Project{Name: manifest.Name, Dir: filepath.Dir(path)}
@@ -64,8 +64,9 @@ func Find(root string) (found []Found, refused []Refused, err error) {
 
 // Refused is a directory that cannot be adopted.
 type Refused struct {
-	Path   string `json:"path"` // below the root
-	Reason string `json:"reason"`
+	Path    string             `json:"path"` // below the root
+	Reason  string             `json:"reason"`
+	Project references.Project `json:"-"` // that others may read; zero for none
 }
 
 // String says that it is skipped, and why.
@@ -87,8 +88,8 @@ func withoutSameNames(found []Found) (left []Found, refused []Refused) {
 			continue
 		}
 		paths := lists.Map(others, func(f Found) string { return f.Path })
-		refused = append(refused, Refused{f.Path, fmt.Sprintf("its name %s is also the name of %s", f.Name,
-			strings.Join(paths, " and "))})
+		refused = append(refused, Refused{Path: f.Path, Project: f.Project,
+			Reason: fmt.Sprintf("its name %s is also the name of %s", f.Name, strings.Join(paths, " and "))})
 	}
 	return left, refused
 }
@@ -121,7 +122,7 @@ func unreadable(root, path string, err error) Refused {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err
 	}
-	return Refused{filepath.ToSlash(relative), fmt.Sprintf("with any projects in it: it cannot be read (%v)", err)}
+	return Refused{Path: filepath.ToSlash(relative), Reason: fmt.Sprintf("with any projects in it: it cannot be read (%v)", err)}
 }
 
 // unusable returns why a project cannot be adopted, or "".

@@ -15,9 +15,17 @@ func (a *adoption) readSources(f Found, sources *references.Repository) {
 	deployed := len(a.states[f.Name]) > 0
 	inStates := len(a.reads[f.Name])
 	read := sources.Of(f.Project)
+	var said []string // evidence of doubts that name a place
 	for _, e := range read.Edges {
 		switch {
 		case a.knows(f.Name, e.Project):
+		case !a.has(e.Project) && e.Certainty == references.Doubtful:
+			if !deployed {
+				said = append(said, e.Evidence)
+				a.doubt("%s may read %s, which is not adopted: %s", f.Name, e.Project, e.Evidence)
+			}
+		case !a.has(e.Project):
+			a.doubt("%s reads %s, which is not adopted: %s", f.Name, e.Project, e.Evidence)
 		case e.Certainty == references.Doubtful:
 			if !deployed {
 				a.perhaps[f.Name] = append(a.perhaps[f.Name], e)
@@ -37,6 +45,9 @@ func (a *adoption) readSources(f Found, sources *references.Repository) {
 	}
 	for _, place := range read.Computed {
 		a.computed[f.Name] = append(a.computed[f.Name], place)
+		if slices.ContainsFunc(said, func(evidence string) bool { return strings.HasPrefix(evidence, place+":") }) {
+			continue // one doubt a place
+		}
 		a.doubt("%s makes a stack reference with a computed name; if it reads another project here, add that to reads",
 			place)
 	}
@@ -64,7 +75,7 @@ func (a *adoption) refer(f Found, stack, name string) {
 	}
 	project, other := parts[len(parts)-2], parts[len(parts)-1]
 
-	if !slices.ContainsFunc(a.found, func(f Found) bool { return f.Name == project }) {
+	if !a.has(project) {
 		a.doubt("%s reads %s, which is not a project here: it has to be deployed before", f.Name, name)
 		return
 	}

@@ -347,7 +347,7 @@ func (p *preparation) copyProjectSecrets() error {
 
 // forShared returns a value of the secrets file, encrypted with the key of the shared file.
 func (p *preparation) forShared(key string, value *yaml.Node) (*yaml.Node, error) {
-	stack, secrets := p.stack.scheme(), p.secrets.scheme()
+	stack, secrets := p.stack.scheme().plain(), p.secrets.scheme().plain()
 	switch {
 	case stack == Scheme{} && p.Seals:
 		return value, nil // sealed for each stack that reads it

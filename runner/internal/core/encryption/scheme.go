@@ -32,9 +32,20 @@ func (s Scheme) opens(other Scheme) bool {
 	return s.Provider == other.Provider && s.DataKey == other.DataKey
 }
 
+// DefaultProvider is Pulumi's name of a backend's own encryption: that of Pulumi Cloud, or a passphrase.
+const DefaultProvider = "default"
+
+// plain returns the scheme without Pulumi's "default", which without a salt says as much as no line.
+func (s Scheme) plain() Scheme {
+	if s.Provider == DefaultProvider && s.Salt == "" {
+		s.Provider = ""
+	}
+	return s
+}
+
 // NamesService reports whether the scheme names a key service. As in Pulumi, "default" names none.
 func (s Scheme) NamesService() bool {
-	return !slices.Contains([]string{"", "default", "passphrase"}, s.Provider)
+	return !slices.Contains([]string{"", DefaultProvider, "passphrase"}, s.Provider)
 }
 
 // Header returns the scheme as the lines of a stack file.
@@ -101,7 +112,7 @@ func (o Options) shared() (stack, secrets stackFile, err error) {
 
 // schemeIn returns the scheme of the file with its path.
 func (f stackFile) schemeIn(path string) Scheme {
-	s := f.scheme()
+	s := f.scheme().plain()
 	if s != (Scheme{}) {
 		s.File = path
 	}
@@ -144,7 +155,7 @@ func (o Options) UsesPassphrase(s Scheme) bool {
 	switch s.Provider {
 	case "passphrase":
 		return true
-	case "", "default":
+	case "", DefaultProvider:
 		return s.Salt != "" || !o.Managed && !o.ProjectsEncrypt || o.Simulate != nil
 	}
 	return false

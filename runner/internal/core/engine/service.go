@@ -46,6 +46,13 @@ func (s Service) Cancel(ctx context.Context, question wire.CancelUpdate) (bool, 
 	return ok, err
 }
 
+// Imports reads the configuration that environments of Pulumi ESC have.
+func (s Service) Imports(ctx context.Context, question wire.Imports) (map[string]wire.Imported, error) {
+	var found map[string]wire.Imported
+	err := s.ask(ctx, "imports", question, &found)
+	return found, err
+}
+
 // ask asks the engine a question, which goes through a pipe.
 func (s Service) ask(ctx context.Context, verb string, question, answer any) error {
 	input, err := json.Marshal(question)

@@ -118,11 +118,19 @@ func (k *Known) addOwn(root string, known catalogue.Catalogue, project model.Pro
 		case known.Environments != nil && k.Evidence(environment) == nil:
 			k.doubt(file, fmt.Sprintf("is of no environment: %s lists %s", known.File,
 				strings.Join(config.Words(known.Environments), ", "))+config.DidYouMean(environment, config.Words(known.Environments)))
+		case IsTemplate(environment) && k.Evidence(environment) == nil:
+			k.doubt(file, "is taken for a template; if it is of an environment, list that in "+config.MaraFile)
 		default:
 			k.add(environment, Evidence{Text: "stack file of " + project.Name, File: file})
 		}
 	}
 	return nil
+}
+
+// IsTemplate reports whether a stack file next to a project is most likely there for people to copy or to read, by the
+// name of its environment.
+func IsTemplate(environment string) bool {
+	return slices.Contains([]string{"example", "examples", "sample", "template", "readme", "tmpl"}, strings.ToLower(environment))
 }
 
 func (k *Known) doubt(file, text string) {

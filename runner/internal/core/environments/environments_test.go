@@ -18,7 +18,7 @@ func TestFind(t *testing.T) {
 	projects := "projects:\n- {path: net, stackFile: own, stack: \"net-{stack}\"}\n- {path: db, stackFile: own}\n- {path: shop}\n"
 	files := map[string]string{
 		"net/Pulumi.yaml": "name: net\nruntime: yaml\n", "db/Pulumi.yaml": "name: db\nruntime: yaml\n", "shop/Pulumi.yaml": "name: shop\nruntime: yaml\n",
-		"net/Pulumi.net-dev.yaml": "config: {}\n", "net/Pulumi.old.yaml": "", "db/Pulumi.prod.yaml": "", "db/Pulumi.test.yml": "", "db/Pulumi.a b.yaml": "",
+		"net/Pulumi.net-dev.yaml": "config: {}\n", "net/Pulumi.old.yaml": "", "db/Pulumi.prod.yaml": "", "db/Pulumi.test.yml": "", "db/Pulumi.a b.yaml": "", "db/Pulumi.README.yaml": "",
 		"shop/Pulumi.mine.yaml":                "config: {}\n", // it has the shared file
 		"config/pulumi/Pulumi.shared.yaml":     "config: {}\n",
 		"config/pulumi/secrets/Pulumi.s1.yaml": "config: {}\n",
@@ -31,11 +31,13 @@ func TestFind(t *testing.T) {
 	}{
 		"files": {projects, []string{"described", "dev", "prod", "s1", "shared"}, []string{
 			"net/Pulumi.old.yaml: is of no environment: the stacks of net are named net-{stack}",
+			"db/Pulumi.README.yaml: is taken for a template; if it is of an environment, list that in mara.yaml",
 			`db/Pulumi.a b.yaml: is not named after a stack: the stack name "a b" contains ' '; allowed are letters, digits, hyphen, underscore and period`,
 			"db/Pulumi.test.yml: is not read, because its name ends in .yml; rename it to Pulumi.test.yaml",
 		}},
 		"a list": {"environments: [dev, stage]\n" + projects, []string{"described", "dev", "s1", "shared", "stage"}, []string{
 			"net/Pulumi.old.yaml: is of no environment: the stacks of net are named net-{stack}",
+			"db/Pulumi.README.yaml: is of no environment: mara.yaml lists dev, stage",
 			`db/Pulumi.a b.yaml: is not named after a stack: the stack name "a b" contains ' '; allowed are letters, digits, hyphen, underscore and period`,
 			"db/Pulumi.prod.yaml: is of no environment: mara.yaml lists dev, stage",
 			"db/Pulumi.test.yml: is not read, because its name ends in .yml; rename it to Pulumi.test.yaml",

@@ -32,7 +32,8 @@ type Type string
 const (
 	// RunStarted is the first event of a run: format, operation, provider,
 	// stack, simulated, parallel, projects, and excluded if a selection has
-	// left projects of the plan out. Those have no other events.
+	// left projects of the plan out. Those have no other events. by, commit and
+	// message say who runs it, at which commit and why, as far as that is known.
 	RunStarted Type = "run.started"
 	// RunStopping says that nothing new starts from here on: reason, and in
 	// waiting the projects that are still running. It may come again with
@@ -185,6 +186,14 @@ type Project struct {
 	needs.Needs
 }
 
+// Label names the project as people know it, and as they type it.
+func (p Project) Label() string {
+	if p.Title == "" || p.Title == p.Name {
+		return p.Name
+	}
+	return p.Title + " (" + p.Name + ")"
+}
+
 // Exclusion is a project of the plan that a run skips.
 type Exclusion struct {
 	Name   string `json:"name"`
@@ -207,6 +216,8 @@ type Event struct {
 	Provider  string              `json:"provider,omitempty"`
 	Stack     string              `json:"stack,omitempty"`
 	Simulated bool                `json:"simulated,omitempty"`
+	By        string              `json:"by,omitempty"`     // USER@HOST
+	Commit    string              `json:"commit,omitempty"` // what the root was at in git, marked if files differed from it
 	// Fleet says that the projects are environments: an operation on many of them.
 	Fleet    bool        `json:"fleet,omitempty"`
 	Parallel int         `json:"parallel,omitempty"`
@@ -286,6 +297,9 @@ func (e Event) Wait() time.Duration {
 func Say(emit func(Event), severity Severity, format string, args ...any) {
 	emit(Event{Type: StepLog, Severity: severity, Message: fmt.Sprintf(format, args...)})
 }
+
+// FromESC begins the message that says which values come from Pulumi ESC. Every view has it: they are in no file.
+const FromESC = "from Pulumi ESC: "
 
 // WithoutResources passes on the warnings and logs of an operation: its resources are not those of the step that it
 // runs in.

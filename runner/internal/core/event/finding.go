@@ -10,7 +10,7 @@ import (
 // Finding is what a guard has found: a rule of the root, the protection of an
 // environment or a limit of costs.
 type Finding struct {
-	Rule     string   `json:"rule"`  // its name; RuleProtection and the like for guards that are no rules
+	Rule     string   `json:"rule"`  // its name, or that of a refusal.Guard which is no rule
 	Level    string   `json:"level"` // LevelDeny or LevelWarn
 	Message  string   `json:"message"`
 	Project  string   `json:"project,omitempty"`
@@ -35,15 +35,11 @@ const (
 	LevelWarn = "warn"
 )
 
-// The names of the guards that are not rules of the root.
-const (
-	RuleProtection = "protection"
-	RuleMaxMonthly = "max-monthly"
-	RuleCluster    = "cluster"  // everything in a cluster goes with it
-	RuleApproval   = "approval" // what a person has approved
-	RulePlan       = "plan"     // a saved plan
-	RuleLoss       = "loss"     // a resource that a preview would replace or delete; in reports alone
-)
+// RuleUnmarked is the rule of a value that looks like a secret, and that its program does not mark as one.
+const RuleUnmarked = "unmarked-secret"
+
+// RuleLoss is the rule of a resource that a preview would replace or delete; in reports alone.
+const RuleLoss = "loss"
 
 // Denies reports whether the finding forbids what was asked for.
 func (f Finding) Denies() bool { return f.Level == LevelDeny && f.Exception == "" }
@@ -77,7 +73,7 @@ func (f Finding) Place() string {
 // the page show what was denied and where, and not only that the run has failed:
 //
 //	emit(event.NewFinding(event.Finding{
-//		Rule: event.RuleProtection, Level: event.LevelDeny, Project: "db",
+//		Rule: string(refusal.Protection), Level: event.LevelDeny, Project: "db",
 //		Resource: event.Resource{Type: step.Type, Name: step.Name}, URN: step.URN, Message: "would be deleted",
 //	}, ""))
 //

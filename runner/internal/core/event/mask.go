@@ -37,6 +37,9 @@ const (
 // Values shorter than six bytes are not masked. All methods are safe for concurrent use, and a nil
 // Masker masks nothing.
 type Masker struct {
+	// HidesValues keeps the values that differ out of events, secret or not. Their paths stay.
+	HidesValues bool
+
 	mu     sync.RWMutex
 	forms  map[string]struct{} // guarded by mu
 	finder *finder             // guarded by mu; built from forms when first needed
@@ -74,13 +77,21 @@ func (m *Masker) Mask(text string) string {
 }
 
 // Event returns e with its free text masked.
-func (m *Masker) Event(e Event) Event { return e.withTexts(m.Mask) }
+func (m *Masker) Event(e Event) Event {
+	if m != nil && m.HidesValues {
+		e.Values = nil // Properties has the paths
+		e.Outputs = lists.Map(e.Outputs, OutputChange.withoutValues)
+	}
+	return e.withTexts(m.Mask)
+}
 
 // withTexts returns e with its free text changed. Names from the catalogue and
 // words of closed sets stay: masking them would break the stream, and they
 // are not secret.
 func (e Event) withTexts(change func(string) string) Event {
 	e.Message = change(e.Message)
+	e.By = change(e.By)
+	e.Commit = change(e.Commit)
 	e.Reason = change(e.Reason)
 	e.Unchanged = change(e.Unchanged)
 	e.Link = change(e.Link)

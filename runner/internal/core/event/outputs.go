@@ -20,6 +20,17 @@ type OutputChange struct {
 	After  any    `json:"after,omitempty"`
 }
 
+// withoutValues returns the change with NotShown in the place of each value.
+func (c OutputChange) withoutValues() OutputChange {
+	if c.Action != Create {
+		c.Before = NotShown
+	}
+	if c.Action != Delete {
+		c.After = NotShown
+	}
+	return c
+}
+
 // String renders the change as Pulumi does: ~ domain: "a" => "b". Long values are cut.
 func (c OutputChange) String() string { return c.Text(LongestValue) }
 
@@ -43,7 +54,7 @@ func ValueText(value any) string { return valueText(value, LongestValue) }
 
 // valueText renders a value in one line of at most so many characters.
 func valueText(value any, most int) string {
-	if value == Masked || value == Unknown || value == Hidden {
+	if value == Masked || value == Unknown || value == Hidden || value == NotShown {
 		return value.(string)
 	}
 	var b bytes.Buffer

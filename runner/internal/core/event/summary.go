@@ -2,9 +2,9 @@ package event
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,13 +22,12 @@ type Summary struct {
 	Format    int                 `json:"format"`
 	Run       string              `json:"run"`
 	Operation operation.Operation `json:"operation"`
-	Provider  string              `json:"provider"`
-	Stack     string              `json:"stack"`
-	Simulated bool                `json:"simulated"`
-	Fleet     bool                `json:"fleet,omitempty"` // the steps are environments
-	Parallel  int                 `json:"parallel"`
-	Started   time.Time           `json:"started"`
-	Finished  time.Time           `json:"finished,omitzero"`
+	Environment
+	Fleet    bool `json:"fleet,omitempty"` // the steps are environments
+	Parallel int  `json:"parallel"`
+	Origin
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished,omitzero"`
 
 	// Result is empty until the run has finished; see Outcome.
 	Result     Result  `json:"result,omitempty"`
@@ -44,6 +43,34 @@ type Summary struct {
 	SavedPlan *SavedPlan `json:"plan,omitempty"`
 	// Stopping says why nothing new starts any more; empty while it does.
 	Stopping string `json:"stopping,omitempty"`
+
+	said map[said]bool // the diagnostics of all steps
+}
+
+// said is a diagnostic of a project.
+type said struct {
+	project string
+	Diagnostic
+}
+
+// Environment is what a run works on.
+type Environment struct {
+	Provider  string `json:"provider"`
+	Stack     string `json:"stack"`
+	Simulated bool   `json:"simulated"`
+}
+
+// Origin is where a run comes from, as far as that is known.
+type Origin struct {
+	By      string `json:"by,omitempty"`      // USER@HOST
+	Commit  string `json:"commit,omitempty"`  // what the root was at in git, marked if files differed from it
+	Message string `json:"message,omitempty"` // why it was run, as its user has said
+}
+
+// Of returns the first event of a run with its origin.
+func (o Origin) Of(started Event) Event {
+	started.By, started.Commit, started.Message = o.By, o.Commit, o.Message
+	return started
 }
 
 // Step is one project of the plan and how far it is.
@@ -206,8 +233,9 @@ func (s *Summary) Apply(e Event) {
 // start begins the summary of a run.
 func (s *Summary) start(e Event) {
 	*s = Summary{
-		Format: SummaryFormat, Run: e.Run, Operation: e.Operation, Provider: e.Provider, Stack: e.Stack,
-		Simulated: e.Simulated, Fleet: e.Fleet, Parallel: e.Parallel, Started: e.Time,
+		Format: SummaryFormat, Run: e.Run, Operation: e.Operation, Environment: Environment{e.Provider, e.Stack, e.Simulated},
+		Fleet: e.Fleet, Parallel: e.Parallel, Started: e.Time,
+		Origin:   Origin{e.By, e.Commit, e.Message},
 		Warnings: s.Warnings, // a warning may come before the run starts
 		Steps:    make([]Step, len(e.Projects)),
 		Excluded: e.Excluded,
@@ -226,12 +254,14 @@ func (s *Summary) applyStep(step *Step, e Event) {
 		if s.Operation == operation.Drift || s.Operation == operation.Preview {
 			step.differ(e)
 		}
+		step.countSoFar(s.Operation, e)
 	case StepOutputs:
 		step.Outputs = e.Outputs
 	case StepLog:
-		step.log(e)
+		s.log(step, e)
 	case StepRetrying:
 		step.retry(e)
+		s.said = nil
 	case HookStarted:
 		step.Hooks = append(step.Hooks, Hook{Name: e.Hook, Started: e.Time})
 	case HookFinished:
@@ -241,6 +271,21 @@ func (s *Summary) applyStep(step *Step, e Event) {
 		s.Results = s.Results.CountStep(e.Project, e.Result, e.Unchanged)
 		s.Changes = s.Changes.Plus(step.Changes)
 	}
+}
+
+// About says who ran it, at which commit and why, as far as that is known.
+func (o Origin) About() string {
+	var parts []string
+	if o.By != "" {
+		parts = append(parts, "by "+o.By)
+	}
+	if o.Commit != "" {
+		parts = append(parts, "commit "+o.Commit)
+	}
+	if o.Message != "" {
+		parts = append(parts, strconv.Quote(o.Message))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Progress returns how many projects or environments have ended, and how many there are in
@@ -298,16 +343,25 @@ func (s Step) Errors() []Diagnostic {
 }
 
 // log keeps what a user has to see once the step is over.
-func (s *Step) log(e Event) {
+func (s *Summary) log(step *Step, e Event) {
 	if len(e.Why) > 0 {
-		s.Why = e.Why
+		step.Why = e.Why
 	}
 	if e.Severity != Warning && e.Severity != Error {
 		return
 	}
+	if s.said == nil {
+		s.said = map[said]bool{}
+		for _, other := range s.Steps {
+			for _, d := range other.Diagnostics {
+				s.said[said{other.Name, d}] = true
+			}
+		}
+	}
 	d := Diagnostic{Severity: e.Severity, Message: e.Message, Resource: e.Resource}
-	if !slices.Contains(s.Diagnostics, d) { // the engine repeats itself
-		s.Diagnostics = append(s.Diagnostics, d)
+	if key := (said{step.Name, d}); !s.said[key] { // the engine repeats itself
+		s.said[key] = true
+		step.Diagnostics = append(step.Diagnostics, d)
 	}
 }
 
@@ -381,7 +435,7 @@ func (s *Summary) Failures() []Failure {
 func (f Failure) Title() string {
 	var titles []string
 	for _, step := range f.Steps {
-		titles = append(titles, fmt.Sprintf("%s (%s)", step.Title, step.Name))
+		titles = append(titles, step.Label())
 	}
 	return strings.Join(titles, ", ")
 }

@@ -9,6 +9,9 @@ import (
 // Hidden stands for a value that its program has not marked as secret, and that its name or its form says is one.
 const Hidden = "[hidden: not marked as secret]"
 
+// NotShown stands for a value where the root or the command says that values are not to be shown.
+const NotShown = "[not shown]"
+
 // ValueChange is a value of a resource that differs. Secret values read Masked or Hidden, and values that a preview does
 // not know yet read Unknown. Long values are cut.
 type ValueChange struct {

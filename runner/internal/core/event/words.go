@@ -46,6 +46,9 @@ func (c Changes) String() string { return c.render(" ", [4]string{"+%d", "~%d", 
 // Words renders what differs in words. A preview tells what would be done, a
 // look for drift what has been done by others.
 func (c Changes) Words(op operation.Operation) string {
+	if op.IsPlain() {
+		return "changes not counted"
+	}
 	switch op {
 	case operation.Preview:
 		return c.render(", ", [4]string{"%d to create", "%d to update", "%d to replace", "%d to delete"}, " to change")
@@ -53,6 +56,12 @@ func (c Changes) Words(op operation.Operation) string {
 		return c.render(", ", [4]string{"%d new", "%d changed", "%d replaced", "%d gone"}, " changed")
 	}
 	return c.render(", ", [4]string{"%d created", "%d updated", "%d replaced", "%d deleted"}, " changed")
+}
+
+// Found says what a look for drift has found of a resource, in the words of Changes.
+func (a Action) Found() string {
+	words := map[Action]string{Create: "new", Update: "changed", Replace: "replaced", Delete: "gone"}
+	return cmp.Or(words[a], string(a))
 }
 
 // render renders the counts of resources in their formats, then that of outputs with a suffix.

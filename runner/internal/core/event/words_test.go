@@ -59,3 +59,15 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// TestFound: a drift has one vocabulary, for single resources and for counts.
+func TestFound(t *testing.T) {
+	t.Parallel()
+	for action, changes := range map[event.Action]event.Changes{
+		event.Create: {Create: 1}, event.Update: {Update: 1}, event.Replace: {Replace: 1}, event.Delete: {Delete: 1},
+	} {
+		if want := "1 " + action.Found(); changes.Words(operation.Drift) != want {
+			t.Errorf("a resource is %q, and the count says %q", want, changes.Words(operation.Drift))
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"mara/config/lists"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/machine/failure"
 )
 
 // run is the state of one walk. It belongs to the goroutine of Run.
@@ -264,11 +265,7 @@ func (r *run) record(position int, result StepResult) {
 		Changes: &result.Changes, DurationMS: result.Duration.Milliseconds(),
 	}
 	if result.Err != nil {
-		e.Error = result.Err.Error()
-		var known interface{ NextStep() string }
-		if errors.As(result.Err, &known) {
-			e.Hint = known.NextStep()
-		}
+		e.Error, e.Hint = result.Err.Error(), failure.Hint(result.Err)
 	}
 	if result.Attempts > 1 {
 		e.Attempt = result.Attempts

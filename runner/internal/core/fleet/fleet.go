@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 
 	"mara/config"
 	"mara/config/lists"
@@ -35,11 +36,13 @@ type Environment struct {
 	Provider string // "" if it is not named
 	Labels   map[string]string
 	File     string // that describes it, else its stack file, else another one that names it
+	Backend  string // that its description names; "" for that of all environments
 }
 
 // NewEnvironment returns an environment with its labels.
 func NewEnvironment(stack, provider string, file config.StackFile, d config.Description) Environment {
-	e := Environment{Stack: stack, Provider: provider, Labels: map[string]string{EnvironmentLabel: stack}, File: d.File}
+	e := Environment{Stack: stack, Provider: provider, Labels: map[string]string{EnvironmentLabel: stack}, File: d.File,
+		Backend: d.Backend.Text}
 	if e.File == "" && file.Exists {
 		e.File = file.File
 	}
@@ -129,8 +132,8 @@ func matches(pattern, name string) bool {
 	return err == nil && matched || pattern == name
 }
 
-// Parse reads a selector of labels, such as stage=prod,region!=us-1. It refuses
-// labels that no environment has.
+// Parse reads a selector of labels, such as stage=prod,region!=us-1. It refuses labels that no environment has, where
+// they are asked for, or look like a misspelled one.
 func Parse(text string, all []Environment) (labels.Selector, error) {
 	selector, err := labels.Parse(text)
 	if err != nil {
@@ -139,6 +142,10 @@ func Parse(text string, all []Environment) (labels.Selector, error) {
 	requirements, _ := selector.Requirements()
 	known := labelNames(all)
 	for _, r := range requirements {
+		excludes := []selection.Operator{selection.DoesNotExist, selection.NotIn, selection.NotEquals}
+		if isMeant := slices.Contains(excludes, r.Operator()) && config.Suggest(r.Key(), known) == ""; isMeant {
+			continue
+		}
 		if !slices.Contains(known, r.Key()) {
 			return nil, fmt.Errorf("no environment has a label %q%s", r.Key(), config.DidYouMean(r.Key(), known))
 		}

@@ -43,6 +43,8 @@ func TestSelect(t *testing.T) {
 		{"labels", Selection{Labels: "stage=prod,region!=us"}, "canary-1 eu-1 eu-2"},
 		{"a set", Selection{Labels: "region in (eu, us)"}, "eu-1 eu-2 us-1"},
 		{"there or not", Selection{Labels: "wave,stage"}, "canary-1"},
+		{"a label that none has", Selection{Labels: "!tenant,tenant!=acme,tenant notin (b)"}, "canary-1 eu-1 eu-2 us-1 test"},
+		{"a misspelled label that none has", Selection{Labels: "!stag"}, `-l: no environment has a label "stag"; did you mean "stage"?`},
 		{"both", Selection{Names: []string{"*-1"}, Labels: "region"}, "eu-1 us-1"},
 		{"an unknown name", Selection{Names: []string{"eu-3"}}, `no environment "eu-3"; did you mean "eu-1"?`},
 		{"an unknown label", Selection{Labels: "stag=prod"}, `-l: no environment has a label "stag"; did you mean "stage"?`},

@@ -130,7 +130,7 @@ func ReadRollout(root string, all []Environment) (Rollout, error) {
 	if err := misnamed(root); err != nil {
 		return Rollout{partial: true}, err
 	}
-	content, err := files.Read(filepath.Join(root, RolloutFile), files.Text)
+	content, err := files.ReadCommitted(filepath.Join(root, RolloutFile), files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Rollout{}, nil
 	}

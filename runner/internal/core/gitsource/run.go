@@ -26,7 +26,7 @@ func (p program) command(ctx context.Context, args ...string) *exec.Cmd {
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "safe.bareRepository=explicit",
 		"-c", "protocol.ext.allow=never", "-c", "core.quotePath=false",
 	}
-	command := exec.CommandContext(ctx, p.path, append(safe, args...)...) //nolint:depguard // the one place
+	command := exec.CommandContext(ctx, p.path, append(safe, args...)...) // the one place
 	command.Dir, command.Env = p.dir, p.env
 	return command
 }

@@ -10,6 +10,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"mara/runner/internal/machine/typeset"
 )
 
 // More measures of the picture, in pixels.
@@ -68,7 +70,7 @@ type picture struct {
 func (p *picture) draw(class, attributes, head string) string {
 	fmt.Fprintf(&p.b, `<svg class="graph%s"%s width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="group"`,
 		class, attributes, p.w, p.h, p.w, p.h)
-	fmt.Fprintf(&p.b, ` aria-label="%s">`+"\n", html.EscapeString(p.g.Title))
+	fmt.Fprintf(&p.b, ` aria-label="%s">`+"\n", html.EscapeString(typeset.Visible(p.g.Title)))
 	p.b.WriteString(head)
 	for _, marked := range []bool{false, true} { // marked edges lie on top
 		for i, k := range p.links {
@@ -109,9 +111,15 @@ func (g Graph) layout() *picture {
 	return p
 }
 
+// What a box shows of longer texts; its title has the whole.
+const mostTitle, mostText = 28, 36
+
+func shownTitle(n Node) string { return typeset.Cut(typeset.Visible(n.Title), mostTitle, "…") }
+func shownText(n Node) string  { return typeset.Cut(typeset.Visible(n.Text), mostText, "…") }
+
 func boxWidth(n Node) float64 {
-	title := float64(utf8.RuneCountInString(n.Title)) * titleWidth
-	text := float64(utf8.RuneCountInString(n.Text)) * textWidth
+	title := float64(utf8.RuneCountInString(shownTitle(n))) * titleWidth
+	text := float64(utf8.RuneCountInString(shownText(n))) * textWidth
 	return math.Ceil(max(title, text, boxMinimum-boxPadding) + boxPadding)
 }
 
@@ -167,7 +175,7 @@ func (p *picture) node(i int) {
 	if n.Marked {
 		class += " marked"
 	}
-	label := html.EscapeString(cmp.Or(n.Label, strings.TrimSpace(n.Title+" "+n.Text)))
+	label := html.EscapeString(typeset.Visible(cmp.Or(n.Label, strings.TrimSpace(n.Title+" "+n.Text))))
 	begin, end := fmt.Sprintf(`<g class="%s" role="img"`, class), "</g>\n"
 	if n.Link != "" {
 		begin, end = fmt.Sprintf(`<a href="%s" class="%s"`, html.EscapeString(n.Link), class), "</a>\n"
@@ -178,6 +186,6 @@ func (p *picture) node(i int) {
 		fmt.Fprintf(&p.b, `<rect class="side" x="%.1f" y="%.1f" width="4" height="%.0f" rx="2"/>`, x+6, y+8,
 			boxHeight-16)
 	}
-	fmt.Fprintf(&p.b, `<text class="title" x="%.1f" y="%.1f">%s</text>`, x+17, y+20, html.EscapeString(n.Title))
-	fmt.Fprintf(&p.b, `<text class="text" x="%.1f" y="%.1f">%s</text>%s`, x+17, y+36, html.EscapeString(n.Text), end)
+	fmt.Fprintf(&p.b, `<text class="title" x="%.1f" y="%.1f">%s</text>`, x+17, y+20, html.EscapeString(shownTitle(n)))
+	fmt.Fprintf(&p.b, `<text class="text" x="%.1f" y="%.1f">%s</text>%s`, x+17, y+36, html.EscapeString(shownText(n)), end)
 }

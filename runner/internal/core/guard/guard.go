@@ -9,6 +9,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/updateplan"
@@ -134,7 +135,13 @@ func (Nothing) Again(context.Context, string, updateplan.Document, func(event.Ev
 func (Nothing) Conclusion() string { return "" }
 
 // Refused says what a guard forbids, and what to do.
-type Refused struct{ What, Next string }
+type Refused struct {
+	By         refusal.Guard
+	What, Next string
+}
+
+// RefusedBy returns the guard.
+func (e *Refused) RefusedBy() refusal.Guard { return e.By }
 
 // Error says why.
 func (e *Refused) Error() string { return fmt.Sprintf("forbidden by %s; nothing was changed", e.What) }

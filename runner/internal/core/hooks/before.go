@@ -10,6 +10,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/kube/examine"
 	"mara/runner/internal/kube/kubeapi"
@@ -114,11 +115,11 @@ func (h Hooks) emptyCluster(ctx context.Context, project string,
 		event.Say(emit, event.Warning, "%v; look for load balancers and volumes in the cloud's own console", err)
 		return nil
 	case isLeft:
-		return fmt.Errorf("%w. Delete these with kubectl and run the same command again; "+
-			"or leave them behind, and pay for them, with --leave-behind", left)
+		return refusal.By(refusal.LeftBehind, fmt.Errorf("%w. Delete these with kubectl and run the same command again; "+
+			"or leave them behind, and pay for them, with --leave-behind", left))
 	case isUnknown:
-		return fmt.Errorf("%w. Make the API server reachable, with valid credentials, and run the same command again; "+
-			"or, if the cluster is gone or has no load balancers and volumes, continue with --leave-behind", unknown)
+		return refusal.By(refusal.LeftBehind, fmt.Errorf("%w. Make the API server reachable, with valid credentials, and run the same command again; "+
+			"or, if the cluster is gone or has no load balancers and volumes, continue with --leave-behind", unknown))
 	}
 	return err
 }

@@ -21,7 +21,7 @@ var scalersOf = schema.GroupVersionResource{Group: "autoscaling", Version: "v2",
 // Pulumi deletes it after everything else, and until then it would set the number back.
 func (h Hooks) retireScaler(ctx context.Context, p model.Project, emit func(event.Event)) error {
 	isScaler := func(a model.Access) bool { return a.Resource == scalersOf.Resource }
-	if p.Own == nil || !p.Own.Generated || slices.ContainsFunc(p.Own.Access, isScaler) ||
+	if !p.IsApplication() || slices.ContainsFunc(p.Own.Access, isScaler) ||
 		h.Stacks.Summary(p.Name).Resources == 0 {
 		return nil
 	}

@@ -120,7 +120,7 @@ func (m *Move) Open(ctx context.Context) error {
 	if err := m.source.Vault.AskPassphrase(ctx); err != nil {
 		return err
 	}
-	copies, err := m.source.Vault.Copies(e)
+	copies, err := m.source.Vault.Copies(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (m *Move) copiesForTarget(ctx context.Context) (encryption.Copies, error) {
 	if err != nil {
 		return encryption.Copies{}, err
 	}
-	return m.target.Vault.Copies(e)
+	return m.target.Vault.Copies(ctx, e)
 }
 
 func (m *Move) copier() (stacks.Copier, error) {
@@ -216,7 +216,7 @@ func (m *Move) copier() (stacks.Copier, error) {
 	c.Encrypt = func(project, before string) *stacks.Encryption {
 		switch byService := scheme == (encryption.Scheme{}) && m.target.Settings.Managed(); {
 		case before == "service" && byService, // with the key of another stack
-			before == "passphrase" && byService && !vault.IsApart(m.source.Vault, project):
+			before == "passphrase" && byService && !vault.EncryptsItself(m.source.Vault, project):
 			return &stacks.Encryption{Service: service}
 		case before == "service":
 			return &stacks.Encryption{Salt: scheme.Salt, Provider: scheme.Provider, DataKey: scheme.DataKey}

@@ -12,6 +12,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/failure"
@@ -35,7 +36,7 @@ func CheckPlace(ctx context.Context, s *session.Session) error {
 	if len(deployedProjects(s, set.Summary)) > 0 {
 		return nil
 	}
-	return &Refusal{failure.Environment{Text: text, Next: next}}
+	return refusal.By(refusal.Backend, &Refusal{failure.Environment{Text: text, Next: next}})
 }
 
 // Refusal refuses to deploy to the wrong place, or under a wrong name: whatever else is missing there does not matter.
@@ -174,7 +175,7 @@ func checkNew(r request.Request, stack string, isKnown func() (bool, error)) (wa
 	if known.Environments != nil {
 		next += fmt.Sprintf(", and %s to environments in %s", stack, known.File)
 	}
-	return "", &Refusal{failure.Environment{Text: text, Next: next}}
+	return "", refusal.By(refusal.NewStack, &Refusal{failure.Environment{Text: text, Next: next}})
 }
 
 func withoutDigits(name string) string {

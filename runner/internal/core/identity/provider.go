@@ -17,6 +17,7 @@ import (
 	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
@@ -66,7 +67,7 @@ func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (d
 func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
 	o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
 	var err error
-	if s.States().IsFile() {
+	if s.States().IsFile() && !s.States().HasOldLayout() {
 		o.Standings, err = o.StandingsIn(knownProjects(s))
 	} else {
 		o, err = s.OptionsToRead(ctx)
@@ -141,10 +142,10 @@ func CheckKnown(s *session.Session) error {
 	if len(known) > 0 {
 		text += "; known: " + strings.Join(known, ", ")
 	}
-	return &failure.Environment{
+	return refusal.By(refusal.UnknownStack, &failure.Environment{
 		Text: text + config.DidYouMean(stack.Text, known),
 		Next: "`runner stacks" + s.Options.Simulation.Flag() + "` lists the environments",
-	}
+	})
 }
 
 // backendRecord is the record of where an environment was deployed to, without the
@@ -164,12 +165,12 @@ func CheckBackend(s *session.Session, asked bool) error {
 	if err != nil || before == "" {
 		return err
 	}
-	return &failure.Environment{
+	return refusal.By(refusal.Backend, &failure.Environment{
 		Text: otherBackend(s, before) + ": up would create it a second time, or work on old states",
 		Next: fmt.Sprintf("move the states with `%s --to %s`; or name %s as the backend; or, if it is to be deployed a "+
 			"second time, add --new-backend",
 			s.Command("state move"), placeOf(s), before),
-	}
+	})
 }
 
 // otherBackend names the backend that the environment was deployed to, and the

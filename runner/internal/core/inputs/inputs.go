@@ -121,6 +121,17 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 	return subject, err
 }
 
+// ImportsOf returns which environments of Pulumi ESC the stack of a project imports, in YAML: those of the stack file in
+// its directory, or else of the shared one; nil for none. Only Pulumi Cloud knows what they hold.
+func ImportsOf(s *session.Session, project model.Project) []byte {
+	if file, err := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project); err == nil {
+		if own := file.Imports(); own != nil {
+			return own
+		}
+	}
+	return s.Settings.Config.Imports()
+}
+
 // NamedFiles returns the files that values of a project's configuration name.
 func NamedFiles(s *session.Session, subject fingerprint.Subject) (fingerprint.Files, error) {
 	return fingerprint.Basis{

@@ -177,7 +177,7 @@ func anyLags(states map[string]map[string]json.RawMessage) bool {
 
 // statesAt reads the states in the backend of a session.
 func statesAt(ctx context.Context, s *session.Session, wanted Wanted) (map[string]map[string]json.RawMessage, error) {
-	if states := s.States(); states.IsFile() {
+	if states := s.States(); states.IsFile() && !states.HasOldLayout() {
 		read, err := states.ReadAll(wanted)
 		if err != nil || !anyLags(read) {
 			return read, err

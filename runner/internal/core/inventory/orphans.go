@@ -16,6 +16,8 @@ import (
 	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
+	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -39,8 +41,11 @@ func (o Orphan) String() string {
 type Unclaimed struct {
 	Orphans []Orphan
 	// Strangers are the projects of stacks that may belong to another repository: they are in
-	// a shared backend, and not encrypted with the key of the environment.
+	// a shared backend, and not encrypted with the key of the environment. At Pulumi Cloud, which has the keys, they lack
+	// the tag of the repository.
 	Strangers []string
+	// Mark is what strangers lack: "is not encrypted with the key of this environment".
+	Mark string
 }
 
 // FindUnclaimed finds stacks of a session's environment that no project claims. The session
@@ -50,6 +55,10 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 		return Unclaimed{}, nil
 	}
 	own := s.Scope()
+	keys := keysInFiles(s)
+	if at := (stacks.AtService{Set: s.Stacks}); !s.States().IsFile() && at.Is() && len(keys) == 0 {
+		return findTagged(ctx, s, at)
+	}
 	found, err := statesAt(ctx, s, func(environment string, projects []string) []string {
 		if environment != own.Environment || !slices.ContainsFunc(projects,
 			func(p string) bool { return !own.Contains(environment, p) }) {
@@ -60,15 +69,6 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	if err != nil {
 		return Unclaimed{}, err
 	}
-	kept, _ := files.Read(s.Directory.Salt(own.Environment), files.Text) // missing with a key service, and in a fresh clone
-	keys := map[string]bool{}
-	files := append(environments.OwnFiles(s.Settings.Root, own.Environment, s.Options.Known()), // of a project with another name now
-		s.Settings.Config, s.Settings.Secrets, config.StackFile{Content: kept})
-	for _, file := range files {
-		if header, err := file.Header(); err == nil {
-			keys[header.EncryptionSalt], keys[header.EncryptedKey] = true, true
-		}
-	}
 	for _, state := range session.Own(own, found) {
 		one, err := parse(state)
 		if err != nil {
@@ -78,7 +78,46 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	}
 	delete(keys, "")
 	private := strings.HasPrefix(s.States().Path, string(s.Directory)+string(filepath.Separator))
-	return sortOut(own, found[own.Environment], func(key string) bool { return private || keys[key] })
+	unclaimed, err := sortOut(own, found[own.Environment], func(key string) bool { return private || keys[key] })
+	unclaimed.Mark = "is not encrypted with the key of this environment"
+	return unclaimed, err
+}
+
+// keysInFiles returns the keys that encrypt the files of an environment, as the files name them.
+func keysInFiles(s *session.Session) map[string]bool {
+	environment := s.Scope().Environment
+	kept, _ := files.Read(s.Directory.Salt(environment), files.Text)                        // missing with a key service, and in a fresh clone
+	files := append(environments.OwnFiles(s.Settings.Root, environment, s.Options.Known()), // of a project with another name now
+		s.Settings.Config, s.Settings.Secrets, config.StackFile{Content: kept})
+	keys := map[string]bool{}
+	for _, file := range files {
+		if header, err := file.Header(); err == nil {
+			keys[header.EncryptionSalt], keys[header.EncryptedKey] = true, true
+		}
+	}
+	delete(keys, "")
+	return keys
+}
+
+// findTagged asks Pulumi Cloud which of the stacks that no project claims were deployed from this repository. An
+// organization may have many of the same name.
+func findTagged(ctx context.Context, s *session.Session, at stacks.AtService) (Unclaimed, error) {
+	unclaimed := s.Stacks.Unclaimed()
+	states := map[string]json.RawMessage{}
+	if tag, ok := vault.TagOfRepository(ctx, s.Settings.Root); ok {
+		var err error
+		if states, err = at.Tagged(ctx, unclaimed, tag); err != nil {
+			return Unclaimed{}, err
+		}
+	}
+	found, err := sortOut(s.Scope(), states, func(string) bool { return true })
+	found.Mark = "has no tag of this repository"
+	for _, project := range unclaimed {
+		if _, ours := states[project]; !ours && s.Stacks.IsDeployed(project) {
+			found.Strangers = append(found.Strangers, project)
+		}
+	}
+	return found, err
 }
 
 // sortOut separates orphans from strangers.

@@ -30,8 +30,12 @@ type Meta struct {
 	Rollout string `json:"rollout,omitempty"`
 	// Force is true where projects ran that had not changed; what resumes the run does the same.
 	Force bool `json:"force,omitempty"`
+	// Limited is true where only some resources of a project were touched. Nothing resumes such a run.
+	Limited bool `json:"limited,omitempty"`
 	// Commit is what the root was at in git, marked if files differed from it.
 	Commit string `json:"commit,omitempty"`
+	// Message says why it was run.
+	Message string `json:"message,omitempty"`
 	// Fingerprint is that of the configuration.
 	Fingerprint fingerprint.Fingerprint `json:"fingerprint,omitempty"`
 
@@ -39,6 +43,15 @@ type Meta struct {
 	Host   string `json:"host"`
 	PID    int    `json:"pid"`
 	Runner string `json:"runner"` // version
+}
+
+// Origin returns who runs it, at which commit and why, as far as that is known.
+func (m Meta) Origin() event.Origin {
+	o := event.Origin{Commit: m.Commit, Message: m.Message}
+	if m.User != "" {
+		o.By = m.User + "@" + m.Host
+	}
+	return o
 }
 
 // Environment names what runs are about: a run resumes only an earlier run of the

@@ -43,6 +43,8 @@ type Resumption struct {
 	Chain []string
 	// Force is true where the run also ran what had not changed.
 	Force bool
+	// Limited is true where the run was limited to some resources.
+	Limited bool
 	// Changes are the parts of the configuration that have changed since; none
 	// unless the query allows it.
 	Changes []string
@@ -99,7 +101,7 @@ func Resume(dir string, q Query) (Resumption, error) {
 	if !r.NothingBegan {
 		r = fold(chain)
 	}
-	r.Run, r.Changes, r.Force = last.Run, changes, last.meta.Force
+	r.Run, r.Changes, r.Force, r.Limited = last.Run, changes, last.meta.Force, last.meta.Limited
 	r.Chain = lists.Map(chain, func(run *record) string { return run.ID })
 	return r, nil
 }

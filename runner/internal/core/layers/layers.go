@@ -34,7 +34,7 @@ import (
 // all problems with file and line.
 func Read(root, stack string) (config.Description, error) {
 	file := config.DescriptionPath(stack)
-	content, err := files.Read(filepath.Join(root, file), files.Text)
+	content, err := files.ReadCommitted(filepath.Join(root, file), files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return config.Description{}, nil
 	}
@@ -150,7 +150,7 @@ func (r *reader) LoadEnvironment(_ context.Context, name string) ([]byte, eval.D
 		return nil, nil, fmt.Errorf("imports %q, which is not the name of a file below %s", name, config.LayersDir)
 	}
 	file := r.fileOf(name)
-	content, err := files.Read(filepath.Join(r.root, filepath.FromSlash(file)), files.Text)
+	content, err := files.ReadCommitted(filepath.Join(r.root, filepath.FromSlash(file)), files.Text)
 	if other := strings.TrimSuffix(file, ".yaml") + ".yml"; errors.Is(err, fs.ErrNotExist) && r.isThere(other) {
 		return nil, nil, fmt.Errorf("imports %q, but %s is not read, because its name ends in .yml; rename it to %s", name,
 			other, file)

@@ -85,7 +85,7 @@ func (m *measure) read(r *reader, file string, content []byte) {
 		}
 		if filepath.IsLocal(node.Value) {
 			name := r.fileOf(node.Value)
-			imported, _ := files.Read(filepath.Join(r.root, filepath.FromSlash(name)), files.Text)
+			imported, _ := files.ReadCommitted(filepath.Join(r.root, filepath.FromSlash(name)), files.Text)
 			m.read(r, name, imported)
 		}
 	}

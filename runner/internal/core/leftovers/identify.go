@@ -3,6 +3,7 @@ package leftovers
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -121,6 +122,27 @@ func (f Finder) Unlock(ctx context.Context, locks []Lock) ([]string, error) {
 		}
 	}
 	return unlocked, nil
+}
+
+// HasJournal reports whether a project has a journal whose entries its state may lack. Where states are not files, only the
+// engine knows.
+func (f Finder) HasJournal(project string) (bool, error) {
+	lags, err := f.Stacks.Lags(project)
+	return lags || f.States.HasJournal(project), err
+}
+
+// TakeOver takes what the journal of a project has into its state, and says on w that it did; with forget it drops a journal
+// that does not belong to the state. It reports whether the state lagged behind its journal. Nobody may work on the stack.
+func (f Finder) TakeOver(ctx context.Context, project string, forget bool, w io.Writer) (taken bool, err error) {
+	lags, err := f.Stacks.Lags(project)
+	if err == nil {
+		err = f.Stacks.TakeOver(ctx, project, forget)
+	}
+	if err != nil || !lags {
+		return false, err
+	}
+	fmt.Fprintf(w, "%s: a run was cut off; what its journal has is in the state now\n", project)
+	return true, nil
 }
 
 // Adopt takes resources into the state that exist with these ids, by URN, and

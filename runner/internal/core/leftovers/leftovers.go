@@ -16,6 +16,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/machine/failure"
@@ -362,6 +363,9 @@ type LockedError struct {
 func (e *LockedError) Error() string {
 	return strings.Join(lists.Map(e.Locks, Lock.String), "; ")
 }
+
+// RefusedBy returns the guard.
+func (*LockedError) RefusedBy() refusal.Guard { return refusal.Lock }
 
 // NextStep says how to get rid of them.
 func (e *LockedError) NextStep() string {

@@ -1,17 +1,11 @@
 // Package lock lets one run at a time work on an environment: on this machine (Acquire) and in a backend that other
 // machines share (AcquireShared). Terms records the runs, to judge Pulumi's own locks.
 //
-// The lock on this machine is the kernel's lock (flock) on a file, in which the owner writes its name. The
-// kernel releases it when the owner's process ends in any way, so there is no race between
-// finding a dead owner and taking over its lock. The next owner reads the name of the dead
-// one, because its work may be half done.
+// The lock on this machine is the kernel's lock on a file (package filelock), in which the owner writes its name. The
+// next owner reads the name of a dead one, because its work may be half done.
 //
 // The kernel only knows this machine. A file from another machine, as on a shared disk,
 // proves nothing: the user has to decide (Break).
-//
-// The file is removed when the lock is released. Another process may have opened it before,
-// so after locking a file a process checks that it is still the file at the path, and starts
-// over if it is not.
 package lock
 
 import (
@@ -25,6 +19,7 @@ import (
 	"time"
 
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/filelock"
 	"mara/runner/internal/machine/interrupt"
 )
 
@@ -99,57 +94,21 @@ func tryAcquire(o Options) (*Lock, error) {
 	}
 	previous := readOwner(f)
 	if previous != (Owner{}) && !previous.isHere() {
-		return nil, errors.Join(&HeldError{Owner: previous, Foreign: true}, release(f))
+		return nil, errors.Join(&HeldError{Owner: previous, Foreign: true}, filelock.Release(f))
 	}
 	if err := writeOwner(f, o.Owner); err != nil {
-		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), releaseAndRemove(f))
+		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), filelock.Remove(f))
 	}
-	return &Lock{Previous: previous, Release: func() error { return releaseAndRemove(f) }}, nil
+	return &Lock{Previous: previous, Release: func() error { return filelock.Remove(f) }}, nil
 }
 
 // open opens the file at the path and takes the kernel's lock on it.
 func open(path string) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("opening the lock file: %w", err)
-		}
-		switch err := tryLock(f); {
-		case errors.Is(err, errTaken):
-			return nil, errors.Join(&HeldError{Owner: newOwner(f)}, f.Close())
-		case err != nil:
-			return nil, errors.Join(fmt.Errorf("locking %s: %w", path, err), f.Close())
-		}
-		if current, err := keepCurrent(f, path); current || err != nil {
-			return f, err
-		}
+	f, taken, err := filelock.Open(path)
+	if taken {
+		return nil, errors.Join(&HeldError{Owner: newOwner(f)}, f.Close())
 	}
-}
-
-// keepCurrent reports whether a locked file is the one at the path. It releases the lock of a file that is not, or
-// that cannot be compared.
-func keepCurrent(f *os.File, path string) (bool, error) {
-	current, err := isCurrent(f, path)
-	if err != nil || !current {
-		err = errors.Join(err, release(f))
-	}
-	return current, err
-}
-
-// isCurrent reports whether the open file is still the one at the path.
-func isCurrent(f *os.File, path string) (bool, error) {
-	opened, err := f.Stat()
-	if err != nil {
-		return false, fmt.Errorf("checking the lock file: %w", err)
-	}
-	now, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("checking the lock file: %w", err)
-	}
-	return os.SameFile(opened, now), nil
+	return f, err
 }
 
 // Break removes the lock of another machine and returns its owner. The user must know that
@@ -162,24 +121,5 @@ func Break(path string) (Owner, error) {
 	if err != nil {
 		return Owner{}, err
 	}
-	return readOwner(f), releaseAndRemove(f)
-}
-
-// release unlocks and closes the file. Closing alone does not unlock it while a child process
-// that is about to start has a copy of the file descriptor.
-func release(f *os.File) error {
-	return errors.Join(unlock(f), f.Close())
-}
-
-// releaseAndRemove removes the file and releases the lock. It does not remove the file of another
-// process that removed ours by force.
-func releaseAndRemove(f *os.File) error {
-	current, err := isCurrent(f, f.Name())
-	if current {
-		err = remove(f)
-	}
-	if err != nil { // the remaining file must not name a dead owner
-		err = errors.Join(fmt.Errorf("removing the lock file: %w", err), f.Truncate(0))
-	}
-	return errors.Join(err, release(f))
+	return readOwner(f), filelock.Remove(f)
 }

@@ -8,6 +8,8 @@ import (
 	"os/user"
 	"strconv"
 	"time"
+
+	"mara/runner/internal/core/refusal"
 )
 
 // Owner identifies the owner of a lock, in the lock file.
@@ -114,6 +116,9 @@ func (e *HeldError) Error() string {
 	}
 	return text
 }
+
+// RefusedBy returns the guard.
+func (*HeldError) RefusedBy() refusal.Guard { return refusal.Lock }
 
 // NextStep returns how to get the lock.
 func (e *HeldError) NextStep() string {

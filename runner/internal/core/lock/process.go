@@ -12,6 +12,7 @@ import (
 
 	"mara/config/files"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/filelock"
 )
 
 // State is the state of a lock, according to its file.
@@ -53,13 +54,14 @@ func Inspect(path string) (State, Owner, error) {
 
 // probe asks the kernel whether the owner still has its lock. That takes the lock for a moment if nobody has it.
 func probe(f *os.File, o Owner) (State, Owner, error) {
-	switch err := tryLock(f); {
-	case errors.Is(err, errTaken):
+	taken, err := filelock.Try(f)
+	switch {
+	case taken:
 		return Held, o, nil
 	case err != nil:
 		return Held, o, fmt.Errorf("asking for the lock %s: %w", f.Name(), err)
 	}
-	return Abandoned, o, unlock(f)
+	return Abandoned, o, filelock.Unlock(f)
 }
 
 // isHere reports whether the owner is or was on this machine: under the same kernel, even

@@ -7,8 +7,11 @@ import (
 	"os"
 	"strings"
 
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/ui"
 	"mara/runner/internal/machine/failure"
@@ -36,7 +39,7 @@ func (r Request) CheckConsent(d session.Deps) error {
 	if !r.NeedsApproval() || canAsk || decides {
 		return nil
 	}
-	return prompt.NoTerminal(string(r.Operation))
+	return refusal.By(refusal.Question, prompt.NoTerminal(string(r.Operation)))
 }
 
 // Terminal returns the terminal to ask the user on; ok is false where that is not possible.
@@ -47,17 +50,18 @@ func (r Request) Terminal(d session.Deps) (t prompt.Terminal, ok bool) {
 
 // approve asks for confirmation of an operation that changes resources. For an up it first shows the preview; for a
 // destroy it asks for the stack's name.
-func (j *job) approve(ctx context.Context) (err error) {
-	defer func() { j.reportRefused(err) }()
+func (j *job) approve(ctx context.Context) error {
 	if len(j.w.plan.Steps) == 0 || j.s.Unchanged != nil {
 		return nil
 	}
 	var found deployed
 	if j.Operation.Deploys() || j.Operation.Destroys() {
+		var err error
 		if found, err = readDeployed(ctx, j.s, j.w.plan); err != nil {
 			return err
 		}
 	}
+	j.withCluster = found.withCluster()
 	protected := found.protected()
 	if j.Operation.Destroys() && len(protected) > 0 { // Pulumi would refuse it half way
 		return RefuseProtected(protected, j.s.Command("pulumi PROJECT"))
@@ -77,7 +81,7 @@ func (j *job) approve(ctx context.Context) (err error) {
 	}
 	found.list(j.d.Stderr, j.s, j.view.Width())
 	answer, err := terminal.Text(ctx, "Type the stack's name to continue:")
-	return prompt.Agreed(answer == j.s.Settings.Stack.Text, err)
+	return refusal.By(refusal.Question, prompt.Agreed(answer == j.s.Settings.Stack.Text, err))
 }
 
 // approveUp shows a preview of all projects and asks once.
@@ -99,20 +103,26 @@ func (j *job) approveUp(ctx context.Context) error {
 		return nil
 	case !canAsk:
 		text := "not approved by --auto-approve-if %s, because of %s; nothing was changed"
-		return &prompt.Declined{Text: fmt.Sprintf(text, j.Approve, strings.Join(broken, ", "))}
+		declined := &prompt.Declined{Text: fmt.Sprintf(text, j.Approve, strings.Join(broken, ", "))}
+		return refusal.By(refusal.AutoApprove, declined)
 	}
 	changes := j.before.Changes.Words(operation.Preview)
 	text := fmt.Sprintf("Deploy this to the stack %s (%s)?", j.s.Settings.Stack.Text, changes)
+	options := []prompt.Option{{Value: details, Note: "details"}}
+	if !j.Targets.Any() && !j.Execution.Refresh { // a plan is about whole projects
+		options = append(options, prompt.Option{Value: some, Note: "only some projects"}, prompt.Option{Value: save, Note: "save as a plan"})
+	}
 	for {
-		answer, err := terminal.Decide(ctx, text, prompt.Option{Value: details, Note: "details"},
-			prompt.Option{Value: save, Note: "save as a plan"})
+		answer, err := terminal.Decide(ctx, text, options...)
 		switch {
 		case err == nil && answer == details:
 			fmt.Fprintln(j.d.Stderr, j.view.Details(&j.before))
+		case err == nil && answer == some:
+			return j.chooseSome(ctx, terminal)
 		case err == nil && answer == save:
 			return j.savePlan(ctx, terminal)
 		default:
-			return prompt.Agreed(answer == prompt.Yes, err)
+			return refusal.By(refusal.Question, prompt.Agreed(answer == prompt.Yes, err))
 		}
 	}
 }
@@ -120,8 +130,47 @@ func (j *job) approveUp(ctx context.Context) error {
 // Answers to the question of an up, besides yes and no.
 const (
 	details = "d"
+	some    = "o"
 	save    = "p"
 )
+
+// errOthersChosen has an up begin again, with a preview of the projects that the user has chosen at its question.
+var errOthersChosen = errors.New("other projects were chosen")
+
+// chooseSome asks which of the projects are to be deployed. What they need and is not deployed comes with them.
+func (j *job) chooseSome(ctx context.Context, terminal prompt.Terminal) error {
+	options := lists.Map(j.w.plan.Steps, func(step plan.Step) prompt.Option {
+		option := prompt.Option{Value: step.Project.Name}
+		if found, _ := j.before.Step(step.Project.Name); found != nil && found.Changes.Any() {
+			option.Note = found.Changes.Words(operation.Preview)
+		}
+		return option
+	})
+	chosen, err := terminal.ChooseMany(ctx, prompt.Choice{Question: prompt.Question{Text: "Projects to deploy"}, Options: options})
+	if err != nil {
+		return err
+	}
+	only, err := j.withNeeds(chosen)
+	if err != nil {
+		return err
+	}
+	j.Selection = plan.Selection{Only: only}
+	return errOthersChosen
+}
+
+// withNeeds adds to projects what they need and is not deployed, at any depth.
+func (j *job) withNeeds(projects []string) ([]string, error) {
+	selected, err := plan.Select(j.s.Plan, plan.Selection{Only: projects})
+	if err != nil {
+		return nil, err
+	}
+	if missing, ok := errors.AsType[*plan.ExcludedError](selected.CheckExcluded(j.s.Stacks.IsDeployed)); ok {
+		for _, blocking := range missing.Projects {
+			projects = append(projects, blocking.Project)
+		}
+	}
+	return projects, nil
+}
 
 // errPlanSaved ends an up whose preview was saved as a plan, instead of being carried out.
 var errPlanSaved = errors.New("the preview was saved as a plan")
@@ -182,8 +231,10 @@ func (j *job) preview(ctx context.Context) (found assessment, err error) {
 	if show == nil {
 		return found, err
 	}
-	_ = show.Close() // an error means that the terminal is gone
-	j.printConclusions()
+	_ = show.Close()                         // an error means that the terminal is gone
+	if err == nil || forbidden(err) != nil { // a preview that failed says nothing of costs
+		j.printConclusions()
+	}
 	if err != nil {
 		err = errors.Join(&failure.Reported{Err: err}, forbidden(err))
 	}

@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/core/contract"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/machine/failure"
 )
@@ -68,10 +69,10 @@ func (j *job) checkOutputs(ctx context.Context) error {
 	if j.Operation.Deploys() {
 		text += "\nnothing was changed"
 	}
-	return &failure.Environment{
+	return refusal.By(refusal.MissingOutput, &failure.Environment{
 		Text: text,
 		Next: "correct the name, or take null for the output with --" + MissingOutputFlag + " " + MissingOutputWarn,
-	}
+	})
 }
 
 // missingBefore lists the reads of outputs that do not exist, as far as the exports

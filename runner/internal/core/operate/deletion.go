@@ -11,6 +11,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/ui"
@@ -55,6 +56,17 @@ func (d deployed) protected() []string {
 	return lines
 }
 
+// withCluster returns the projects that have made a Kubernetes cluster.
+func (d deployed) withCluster() map[string]bool {
+	projects := map[string]bool{}
+	for _, project := range d {
+		if slices.ContainsFunc(project.resources, func(r stacks.Resource) bool { return updateplan.IsCluster(r.Type) && goes(r) }) {
+			projects[project.name] = true
+		}
+	}
+	return projects
+}
+
 // ProtectedIn returns the resources that Pulumi refuses to delete in the states of some projects of an environment,
 // each with its project.
 func ProtectedIn(states map[string]json.RawMessage, projects []string) ([]string, error) {
@@ -77,8 +89,8 @@ func ProtectedIn(states map[string]json.RawMessage, projects []string) ([]string
 func RefuseProtected(resources []string, command string) error {
 	err := fmt.Errorf("%s in the way of the destroy; nothing was deleted:\n  %s",
 		typeset.Counted(len(resources), "protected resource"), strings.Join(resources, "\n  "))
-	return failure.Advise(err, fmt.Sprintf("skip their projects with --skip; to delete them, remove `protect` from the "+
-		"program and run up, or run `%s -- state unprotect URN`", command))
+	return refusal.By(refusal.Protected, failure.Advise(err, fmt.Sprintf("skip their projects with --skip; to delete them, remove `protect` from the "+
+		"program and run up, or run `%s -- state unprotect URN`", command)))
 }
 
 // list writes what a destroy deletes: first what holds data and what stays, then the resources of each project by type.

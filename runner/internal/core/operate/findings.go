@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/relay"
 	"mara/runner/internal/core/report"
 	"mara/runner/internal/core/ui"
@@ -20,25 +21,33 @@ func (g judge) emitFinding(emit func(event.Event), f event.Finding, text string)
 	emit(event.NewFinding(f, text))
 }
 
-// reportRefused emits what the preview of an up has found, and writes its report,
-// if an error refuses the up, because no run writes it then.
+// reportRefused emits why nothing runs, after what the preview of an up has found, and writes the preview's report: no
+// run does it then.
 func (j *job) reportRefused(err error) {
-	shown, denied := j.before, forbidden(err)
-	if err == nil || j.Rollout != nil || shown.Run == "" || denied == nil && shown.Outcome() == event.Succeeded {
+	shown, by := j.before, refusal.Of(err)
+	switch {
+	case j.Rollout != nil, by == "" && shown.Run == "":
+		return
+	case by == refusal.Question && shown.Run != "": // a user has said no
 		return
 	}
-	if shown.Outcome() == event.Succeeded { // the protection has refused it, after the preview
-		f := event.Finding{Rule: event.RuleProtection, Level: event.LevelDeny, Message: denied.Error()}
+	if shown.Outcome() == event.Succeeded || shown.Run == "" { // what a preview itself was refused for is in it
+		f := event.Finding{Rule: string(by), Level: event.LevelDeny, Message: event.MaskURLs(err.Error())}
 		shown.Result, shown.Warnings = event.Failed, append(shown.Warnings, event.Alert{Message: f.Message, Finding: &f})
 	}
 	if j.view.JSON {
-		emitter := event.NewEmitter(event.EmitterOptions{
-			Run: shown.Run, Now: j.d.Now, Sinks: []event.Sink{ui.NewJSON(j.view.Stdout)},
-		})
+		o := event.EmitterOptions{Run: shown.Run, Now: j.d.Now, Sinks: []event.Sink{ui.NewJSON(j.view.Stdout)}}
+		if j.s != nil {
+			o.Masker = j.s.Masker
+		}
+		emitter := event.NewEmitter(o)
 		for _, e := range relay.FindingEvents(shown) {
 			emitter.Emit(e)
 		}
 		emitter.Close()
+	}
+	if shown.Run == "" {
+		return
 	}
 	if j.view.Report != "" {
 		err := relay.WriteReport(j.view.Report, &shown, report.Details{})

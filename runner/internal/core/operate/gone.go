@@ -9,27 +9,59 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/record"
+	"mara/runner/internal/core/refusal"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/statefiles"
+	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/failure"
 )
 
 // allowRepository is what --allow takes to work on an environment that another repository has deployed.
 const allowRepository = "other-repository"
 
-// checkRepository refuses to change what another repository has deployed under the same names in a shared backend.
-func (j *job) checkRepository(ctx context.Context) error {
-	if !j.Operation.Deploys() && !j.Operation.Destroys() || slices.Contains(j.Allow, allowRepository) {
+// repositoryGuard refuses to change what another repository has deployed under the same names in a shared backend.
+type repositoryGuard struct{ *job }
+
+// checkRecord asks the record of the environment.
+func (j repositoryGuard) checkRecord(ctx context.Context) error {
+	if !j.isAsked() {
 		return nil
 	}
 	other, err := record.OtherRepository(ctx, j.s)
 	if err != nil || other == "" {
 		return err
 	}
-	stack := j.s.Settings.Stack.Text
-	return &failure.Environment{
-		Text: fmt.Sprintf("%s was deployed from another repository, %s, into the same backend; nothing was changed", stack, other),
-		Next: "give this environment another name, or another backend; if the repository was moved, add --allow " + allowRepository,
+	return j.refuse(j.s.Settings.Stack.Text+" was", other)
+}
+
+// checkTags does the same at Pulumi Cloud, where each stack has the tag of its repository. The tags were read with what
+// holds the stacks.
+func (j repositoryGuard) checkTags(ctx context.Context) error {
+	at := stacks.AtService{Set: j.s.Stacks}
+	if !j.isAsked() || !at.Is() {
+		return nil
 	}
+	own, ok := vault.TagOfRepository(ctx, j.s.Settings.Root)
+	if !ok {
+		return nil
+	}
+	for _, project := range j.s.Stacks.Projects() {
+		if other := at.Tag(project, own.Name); other != "" && other != own.Value && j.s.Stacks.IsDeployed(project) {
+			return j.refuse(project+" of "+j.s.Settings.Stack.Text+" was", other)
+		}
+	}
+	return nil
+}
+
+func (j repositoryGuard) isAsked() bool {
+	return (j.Operation.Deploys() || j.Operation.Destroys()) && !slices.Contains(j.Allow, allowRepository)
+}
+
+func (j repositoryGuard) refuse(what, other string) error {
+	return refusal.By(refusal.Repository, &failure.Environment{
+		Text: fmt.Sprintf("%s deployed from another repository, %s, into the same backend; nothing was changed", what, other),
+		Next: "give this environment another name, or another backend; if the repository was moved, add --allow " + allowRepository,
+	})
 }
 
 // checkGone refuses to work on a project that a run has deployed here and whose state is gone since: an up would create
@@ -82,5 +114,6 @@ func (j *job) checkGone(ctx context.Context) error {
 		j.warn("%s: %s", strings.Join(texts, "; "), strings.Join(advice, "; "))
 		return nil
 	}
-	return &failure.Environment{Text: strings.Join(texts, "; ") + "; nothing was changed", Next: strings.Join(advice, "; ")}
+	return refusal.By(refusal.LostState,
+		&failure.Environment{Text: strings.Join(texts, "; ") + "; nothing was changed", Next: strings.Join(advice, "; ")})
 }

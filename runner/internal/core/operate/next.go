@@ -15,6 +15,7 @@ type Carried struct {
 	Where     []string // root and engine
 	Provider  []string // which is not recorded before the first up
 	Selection []string
+	Refresh   []string
 	Values    []string // of the configuration, for this run only
 	Gates     []string // what may forbid an up
 	Allowed   []string // what up may lose
@@ -35,7 +36,21 @@ type next struct{ *job }
 // command returns a command about the same stack, root and engine as the run.
 func (n next) command(name string, flags ...[]string) string {
 	words := []string{"runner " + name + " -s " + n.s.Settings.Stack.Text + n.Simulation.Flag()}
-	return strings.Join(slices.Concat(words, n.Carried.Where, slices.Concat(flags...)), " ")
+	return strings.Join(slices.Concat(words, n.schemas(name), n.Carried.Where, slices.Concat(flags...)), " ")
+}
+
+// schemas returns the flags that say how a simulation knows types, for commands that run programs.
+func (n next) schemas(name string) (flags []string) {
+	if name == "outputs" || name == "status" {
+		return nil
+	}
+	for _, file := range n.Simulation.Schemas {
+		flags = append(flags, "--simulate-schema", ShellWord(file))
+	}
+	if n.Simulation.Unknown {
+		flags = append(flags, "--simulate-unknown", "inputs")
+	}
+	return flags
 }
 
 // selected returns the flags that select the same projects: those of the plan that an up carries out, unless these
@@ -63,7 +78,10 @@ func (n next) resume() string {
 	if n.Plan.Hold != nil {
 		return n.preview()
 	}
-	flags := [][]string{n.Carried.Values}
+	if n.Targets.Any() {
+		return n.command(string(n.Operation), n.selected(), n.Carried.Values, n.Carried.Gates, n.Carried.Allowed)
+	}
+	flags := [][]string{n.Carried.Values, n.Carried.Refresh}
 	if n.Removal.Orphans {
 		flags = append(flags, []string{"--orphans"})
 	}

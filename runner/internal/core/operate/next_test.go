@@ -51,9 +51,15 @@ func TestNextSteps(t *testing.T) {
 		{operation.Preview, false, []string{"--root", "my root"}, succeeded, []string{"runner up -s dev --root 'my root'"}},
 		{operation.Up, false, []string{"--only", "a", "--policy-pack", "packs", "--allow", "dev"}, failed,
 			[]string{"runner up -s dev --policy-pack packs --allow dev --resume   # continues with what is left"}},
+		{operation.Preview, true, nil, succeeded,
+			[]string{"runner up -s dev --simulate --simulate-schema 'a b.json' --simulate-unknown inputs"}},
+		{operation.Up, true, nil, succeeded, []string{"runner outputs -s dev --simulate", "runner status -s dev --simulate"}},
 	} {
 		j := jobOnDev(test.operation, Plan{}, test.args)
 		j.Simulation.On = test.simulated
+		if test.operation != operation.Drift && test.simulated {
+			j.Simulation.Schemas, j.Simulation.Unknown = []string{"a b.json"}, true
+		}
 		if diff := cmp.Diff(test.want, (next{j}).steps(&test.summary)); diff != "" {
 			t.Errorf("%s %v (-want +got):\n%s", test.operation, test.args, diff)
 		}

@@ -88,7 +88,7 @@ func (r Request) open(ctx context.Context, s *session.Session) error {
 	if err := s.Vault.Provide(ctx); err != nil {
 		return err
 	}
-	copies, err := s.Vault.Copies(e)
+	copies, err := s.Vault.Copies(ctx, e)
 	if err != nil {
 		return err
 	}

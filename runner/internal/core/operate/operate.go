@@ -13,6 +13,7 @@ import (
 
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/gitsource"
 	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/inputs"
@@ -42,6 +43,9 @@ type job struct {
 	before   event.Summary   // of the preview that came before an up
 	looked   looks           // what that preview depended on
 	left     leftovers.Found // of earlier runs
+	// withCluster are the projects that have made a cluster, by their states.
+	withCluster map[string]bool
+	accounts    record.Accounts // that this run records
 	// unclaimed are the stacks that no project claims; nil until they are looked for.
 	unclaimed *inventory.Unclaimed
 }
@@ -57,25 +61,54 @@ func newJob(d session.Deps, r Request, view relay.View, s *session.Session) *job
 func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summary event.Summary, err error) {
 	s, err := open(ctx, d, r)
 	if err != nil {
+		newJob(d, r, view, nil).reportRefused(err)
 		return summary, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	s.Masker.HidesValues = r.NoValues || r.Known().HidesValues
 	j := newJob(d, r, view, s)
 	if err := j.CheckProtection(d, s); err != nil {
+		j.reportRefused(err)
 		return summary, err
 	}
 	j.warnOfOrphans(ctx)
 	for _, step := range []func(context.Context) error{
-		j.checkRepository, j.choose, j.checkReaders, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs,
-		j.openGuards, j.checkGone, j.findLeftovers, j.approve, j.settleLeftovers, j.settleGuards, j.rememberProvider,
+		repositoryGuard{j}.checkRecord, j.prepare, j.settleLeftovers, j.settleGuards, j.rememberProvider,
 	} {
 		if err := step(ctx); errors.Is(err, errPlanSaved) {
 			return summary, nil
 		} else if err != nil {
+			j.reportRefused(err)
 			return summary, err
 		}
 	}
 	return j.carryOut(ctx)
+}
+
+// prepare chooses the projects, looks at them, and has the operation approved: again if the user then wants only some of
+// the projects.
+func (j *job) prepare(ctx context.Context) error {
+	warnings := len(j.s.Warnings)
+	for {
+		j.s.Warnings = j.s.Warnings[:warnings]
+		j.watches, j.before, j.looked = nil, event.Summary{}, looks{}
+		err := j.prepareOnce(ctx)
+		if !errors.Is(err, errOthersChosen) {
+			return err
+		}
+	}
+}
+
+func (j *job) prepareOnce(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		j.choose, j.checkReaders, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.openGuards, j.checkGone,
+		accountGuard{j}.check, j.findLeftovers, repositoryGuard{j}.checkTags, j.approve,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // findLeftovers looks for what earlier runs have left.
@@ -107,12 +140,12 @@ func (j *job) rememberProvider(context.Context) error {
 
 // carryOut runs the plan, reports the result and checks it.
 func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
-	recording, err := record.Begin(ctx, j.s, j.Operation, j.d.Version, j.w.plan.Names())
+	recording, err := record.Begin(ctx, j.s, j.Operation, j.d.Version, j.w.plan.Names(), j.accounts)
 	if err != nil {
 		return summary, err
 	}
 	expected := j.expected(j.Operation)
-	run, err := j.startRun(ctx, expected)
+	run, err := j.startRun(ctx, expected, j.meta(ctx, recording))
 	if err != nil {
 		return summary, errors.Join(err, recording.Abandon(ctx))
 	}
@@ -161,9 +194,9 @@ func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
 }
 
 // startRun opens the journal and the screen of the run.
-func (j *job) startRun(ctx context.Context, known ui.Options) (*relay.Relay, error) {
+func (j *job) startRun(ctx context.Context, known ui.Options, meta journal.Meta) (*relay.Relay, error) {
 	known.Next = next{j}.steps
-	keep := journal.Options{Dir: j.s.Directory.Runs(), ID: j.s.Held.RunID, Meta: j.meta()}
+	keep := journal.Options{Dir: j.s.Directory.Runs(), ID: j.s.Held.RunID, Meta: meta}
 	run, err := relay.Begin(ctx, j.d, j.view, j.Root, keep, known, j.s.Masker)
 	if err != nil {
 		return nil, err
@@ -182,14 +215,17 @@ func (j *job) startRun(ctx context.Context, known ui.Options) (*relay.Relay, err
 }
 
 // meta describes the run for its directory.
-func (j *job) meta() journal.Meta {
+func (j *job) meta(ctx context.Context, recording *record.Recording) journal.Meta {
 	meta := journal.Meta{
-		Force: j.Force || j.w.force, Operation: j.Operation, Environment: j.s.Environment(), Simulated: j.Simulation.On,
+		Force: j.Force || j.w.force, Limited: len(j.Targets.Only) > 0, Operation: j.Operation, Environment: j.s.Environment(), Simulated: j.Simulation.On,
 		Selection: j.Words(), Resumes: j.w.resumes, Fingerprint: inputs.Configuration(j.s),
 		User: j.s.Held.Owner.User, Host: j.s.Held.Owner.Host, PID: j.s.Held.Owner.PID, Runner: j.d.Version,
 	}
+	meta.Message, meta.Commit = j.Execution.Message, recording.Commit()
 	if j.Rollout != nil {
 		meta.Rollout = j.Rollout.ID
+	} else if meta.Commit == "" { // a rollout has looked, for all of its environments
+		meta.Commit = gitsource.CommitOf(ctx, j.s.Settings.Root)
 	}
 	return meta
 }
@@ -244,7 +280,7 @@ func (j *job) ending(summary event.Summary, known *unchanged.Projects) record.En
 	return record.Ending{
 		Finished: summary.Finished, Steps: summary.Steps, Program: known.ProgramOf,
 		Done:  slices.DeleteFunc(slices.Clone(j.w.done), isInPlan),
-		Whole: !j.Removal.Orphans && j.isWhole(),
+		Whole: !j.Removal.Orphans && j.isWhole(), Limited: len(j.Targets.Only) > 0,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/inventory"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -37,11 +38,11 @@ func (j *job) checkReaders(ctx context.Context) error {
 	if len(texts) == 0 {
 		return nil
 	}
-	return &failure.Environment{
+	return refusal.By(refusal.Readers, &failure.Environment{
 		Text: strings.Join(texts, "; ") + "; nothing was changed",
 		Next: fmt.Sprintf("destroy it first with `%s`; to leave it without what it needs, add --allow %s",
 			j.s.Command("destroy --orphans"), allowReaders),
-	}
+	})
 }
 
 // allowRename is what --allow takes to create a project that may be another one's new name.
@@ -100,7 +101,8 @@ func (j *job) checkRenames(ctx context.Context) error {
 				j.warn("%s %s", text, next)
 				continue
 			}
-			return &failure.Environment{Text: text, Next: next + "; to create it beside the old one, add --allow " + allowRename}
+			next += "; to create it beside the old one, add --allow " + allowRename
+			return refusal.By(refusal.Rename, &failure.Environment{Text: text, Next: next})
 		}
 	}
 	if !j.Operation.Deploys() {
@@ -125,7 +127,7 @@ func (j *job) isRename(orphan inventory.Orphan, project model.Project, fresh []m
 			}
 		}
 		header, err := file.Header()
-		return err == nil && shares == 1 && header.EncryptionSalt+header.EncryptedKey == orphan.Key
+		return err == nil && orphan.Key != "" && shares == 1 && header.EncryptionSalt+header.EncryptedKey == orphan.Key
 	}
 	return len(fresh) == 1 && slices.ContainsFunc(j.s.Settings.Config.Entries, func(e config.Entry) bool {
 		_, rest, _ := strings.Cut(e.Key, ":")
@@ -141,8 +143,8 @@ func (j *job) chooseOrphans(ctx context.Context) error {
 		return err
 	}
 	for _, stranger := range found.Strangers {
-		j.warn("%s has a stack named %s and is not touched: it may belong to another repository, "+
-			"because it is not encrypted with the key of this environment", stranger, j.s.Settings.Stack.Text)
+		j.warn("%s has a stack named %s and is not touched: it may belong to another repository, because it %s", stranger,
+			j.s.Settings.Stack.Text, found.Mark)
 	}
 	p, err := found.Plan(j.s.Provider)
 	if err != nil {

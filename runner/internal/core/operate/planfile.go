@@ -8,6 +8,7 @@ import (
 
 	"mara/runner/internal/core/fingerprint"
 	"mara/runner/internal/core/inputs"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/machine/failure"
 )
@@ -55,11 +56,14 @@ func (f planFile) check(ctx context.Context) error {
 }
 
 // refuse returns the error of a plan that is not carried out.
-func (f planFile) refuse(format string, args ...any) *failure.Environment {
-	return &failure.Environment{
-		Text: "--plan: " + fmt.Sprintf(format, args...) + "; nothing was changed",
-		Next: "make a new plan with `" + next(f).preview() + "`",
-	}
+func (f planFile) refuse(format string, args ...any) error {
+	return refuseWith("make a new plan with `"+next(f).preview()+"`", format, args...)
+}
+
+// refuseWith returns such an error with advice of its own.
+func refuseWith(advice, format string, args ...any) error {
+	text := "--plan: " + fmt.Sprintf(format, args...) + "; nothing was changed"
+	return refusal.By(refusal.Plan, &failure.Environment{Text: text, Next: advice})
 }
 
 // reportUnsaved says that a preview that has failed has written no plan: a file of that

@@ -6,6 +6,7 @@ import (
 
 	"mara/config/lists"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/machine/failure"
 )
@@ -33,13 +34,13 @@ func (g judge) checkPlan(planned, now updateplan.Project, emit func(event.Event)
 		texts = append(texts[:most], fmt.Sprintf("and %d more", more))
 	}
 	err := fmt.Errorf("the plan does not say so: %s; this project was not changed", strings.Join(texts, "; "))
-	return failure.Advise(err, "`"+next(g).preview()+"` makes a plan of what is left")
+	return refusal.By(refusal.Plan, failure.Advise(err, "`"+next(g).preview()+"` makes a plan of what is left"))
 }
 
 // planFinding returns a difference as the finding of the guard.
 func planFinding(project string, d updateplan.Difference) event.Finding {
 	f := event.Finding{
-		Rule: event.RulePlan, Level: event.LevelDeny, Project: project, Resource: d.Resource, URN: d.URN,
+		Rule: string(refusal.Plan), Level: event.LevelDeny, Project: project, Resource: d.Resource, URN: d.URN,
 		Property: d.Property, Planned: d.Planned, Now: d.Now, Message: "the plan does not say so: " + d.String(),
 	}
 	if d.Output != "" {

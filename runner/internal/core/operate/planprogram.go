@@ -82,10 +82,8 @@ func (f planFile) checkPrograms() error {
 	case len(changed) > 0:
 		return f.refuse("changed since: %s", strings.Join(changed, ", "))
 	case len(unknown) > 0 && !f.Plan.UnknownPrograms:
-		err := f.refuse("these programs cannot be compared with the planned ones: %s", strings.Join(unknown, ", "))
-		err.Next = "add --unknown-programs allow: each project is still previewed and compared with the plan before it is " +
-			"touched"
-		return err
+		return refuseWith("add --unknown-programs allow: each project is still previewed and compared with the plan before it "+
+			"is touched", "these programs cannot be compared with the planned ones: %s", strings.Join(unknown, ", "))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/guard"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/machine/prompt"
@@ -22,12 +23,12 @@ func (r Request) CheckProtection(d session.Deps, s *session.Session) error {
 	if !r.Operation.Destroys() || !r.isProtected(s) || r.NeedsApproval() && canAsk {
 		return nil
 	}
-	return &config.Error{
+	return refusal.By(refusal.Protection, &config.Error{
 		Problems: []config.Problem{
 			s.Settings.Config.Problem(config.ProtectKey, "protects this environment from being destroyed"),
 		},
 		Next: fmt.Sprintf("to destroy it anyway, add --allow %s, or set it to false there first", s.Settings.Stack.Text),
-	}
+	})
 }
 
 // losses is what an up would lose that a person has to agree to.
@@ -39,6 +40,14 @@ type losses struct {
 }
 
 func (l losses) any() bool { return len(l.data)+len(l.clusters)+len(l.nodes) > 0 }
+
+// guard returns which guard refuses them: the protection, if it is one of two.
+func (l losses) guard() refusal.Guard {
+	if len(l.data) > 0 {
+		return refusal.Protection
+	}
+	return refusal.Cluster
+}
 
 // lossesIn returns what an up would lose, except what is harmless or allowed: the resources of a protected environment
 // that it replaces or deletes, and of any environment its cluster.
@@ -53,7 +62,7 @@ func (g judge) lossesIn(document updateplan.Document, emit func(event.Event)) lo
 	for _, project := range document.Projects {
 		for _, step := range project.Steps {
 			name := step.Type + " " + step.Name
-			rule, text := event.RuleCluster, ""
+			rule, text := refusal.Cluster, ""
 			switch pools := step.LosesNodes(); {
 			case isAllowed(step) || step.IsComponent:
 				continue
@@ -72,12 +81,12 @@ func (g judge) lossesIn(document updateplan.Document, emit func(event.Event)) lo
 				if step.Stateful {
 					consequence = "holds data that a " + step.Op + " loses"
 				}
-				rule = event.RuleProtection
+				rule = refusal.Protection
 				text = fmt.Sprintf("the environment is protected (%s), and %s %s", g.s.Settings.Config.Protected(), name,
 					consequence)
 			}
 			g.emitFinding(emit, event.Finding{
-				Rule: rule, Level: event.LevelWarn, Project: project.Name, URN: step.URN,
+				Rule: string(rule), Level: event.LevelWarn, Project: project.Name, URN: step.URN,
 				Resource: event.Resource{Type: step.Type, Name: step.Name}, Message: text,
 			}, "")
 		}
@@ -104,7 +113,7 @@ func (l losses) forbid(s *session.Session) *guard.Refused {
 	if len(l.data) > 0 {
 		advice += ", or set " + config.ProtectKey + " to false first; mara.yaml declares types that are harmless"
 	}
-	return &guard.Refused{What: strings.Join(l.texts(s), ", and "), Next: advice}
+	return &guard.Refused{By: l.guard(), What: strings.Join(l.texts(s), ", and "), Next: advice}
 }
 
 // forbidLater refuses losses that are found during the run, in a project of which parts have changed since it was
@@ -115,7 +124,7 @@ func (l losses) forbidLater(j *job, changed []string) *secondLookError {
 	if len(l.data) > 0 {
 		advice += ", or set " + config.ProtectKey + " to false first"
 	}
-	return &secondLookError{strings.Join(l.texts(j.s), ", and "), advice, changed}
+	return &secondLookError{l.guard(), strings.Join(l.texts(j.s), ", and "), advice, changed}
 }
 
 // texts says what each kind of loss is.
@@ -146,7 +155,7 @@ func (j *job) confirmLosses(ctx context.Context, lost losses) error {
 	if !canAsk || !j.NeedsApproval() {
 		return lost.forbid(j.s)
 	}
-	return prompt.Agreed(askForStack(ctx, terminal, j.s.Settings.Stack.Text, lost))
+	return refusal.By(lost.guard(), prompt.Agreed(askForStack(ctx, terminal, j.s.Settings.Stack.Text, lost)))
 }
 
 // askForStack asks for the name of a stack, before something with data is lost.

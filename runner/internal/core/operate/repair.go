@@ -47,7 +47,7 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 	dead, held := leftovers.Dead(locks)
 	taken := 0
 	if len(held) == 0 {
-		if taken, err = j.takeOver(ctx, given.ForgetJournal); err != nil {
+		if taken, err = j.takeOver(ctx, left, given.ForgetJournal); err != nil {
 			return err
 		}
 		if locks, err = left.Locks(ctx, j.w.plan.Names()); err != nil {
@@ -110,21 +110,21 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 
 // takeOver takes what journals have into the states of projects that lag behind them. It returns how many did. Where
 // states are not files only the engine knows, and what follows takes them over.
-func (j *job) takeOver(ctx context.Context, forget bool) (taken int, err error) {
+func (j *job) takeOver(ctx context.Context, left leftovers.Finder, forget bool) (taken int, err error) {
 	for _, project := range j.w.plan.Names() {
-		lags, err := j.s.Stacks.Lags(project)
+		has, err := left.HasJournal(project) // which may not belong to the state
 		if err != nil {
 			return taken, err
 		}
-		if !lags && !forget || !j.s.Stacks.Summary(project).Exists {
+		if !has && !forget || !j.s.Stacks.Summary(project).Exists {
 			continue
 		}
-		if err := j.s.Stacks.TakeOver(ctx, project, forget); err != nil {
+		lagged, err := left.TakeOver(ctx, project, forget, j.d.Stderr)
+		if err != nil {
 			return taken, err
 		}
-		if lags {
+		if lagged {
 			taken++
-			fmt.Fprintf(j.d.Stderr, "%s: a run was cut off; what its journal has is in the state now\n", project)
 		}
 	}
 	return taken, nil

@@ -24,12 +24,14 @@ type Request struct {
 	Approve         Rule     // which previews need no confirmation
 	Allow           []string // in a protected environment: what may be lost
 	Force           bool     // of up: run unchanged projects, too
-	Deep            bool     // of drift: look inside Helm releases
-	Strict          bool     // what would only be a warning of a preview is an error: its exit code decides something
-	NewBackend      bool     // the environment may go to another backend than before
-	New             bool     // the environment may be one that nothing knows yet
-	WarnMissing     bool     // a program may read an output that does not exist
-	Repair          bool     // restore broken states, and drop interrupted creations
+	Targets         stacks.Targets
+	Deep            bool // of drift: look inside Helm releases
+	Strict          bool // what would only be a warning of a preview is an error: its exit code decides something
+	NewBackend      bool // the environment may go to another backend than before
+	New             bool // the environment may be one that nothing knows yet
+	NoValues        bool // no screen, event or report has the values that differ
+	WarnMissing     bool // a program may read an output that does not exist
+	Repair          bool // restore broken states, and drop interrupted creations
 	Removal         Removal
 	Execution       Execution
 	Plan            Plan
@@ -66,6 +68,7 @@ type Execution struct {
 	OnError   executor.OnError
 	Retry     int
 	Timeouts  []Timeout
+	Refresh   bool // of up and preview: read the resources of each project from its cloud first
 }
 
 // Timeout limits how long projects may take.
@@ -128,7 +131,7 @@ func (r Request) Words() []string {
 	if r.Rest.Resume {
 		words = append(words, "--resume")
 	}
-	return words
+	return append(words, targetWords(r.Targets)...)
 }
 
 // SessionOptions returns the options to open the environment with. Secrets and checks are about the projects that
@@ -140,6 +143,8 @@ func (r Request) SessionOptions() session.Options {
 		o.Narrow = r.selectCutOff
 	case r.Rest.IsAsked():
 		o.Narrow = r.selectRest
+	case r.Targets.Any():
+		o.Narrow = r.selectTargets
 	}
 	return o
 }
@@ -161,7 +166,7 @@ func (r Request) judges() bool {
 // maySkip reports whether unchanged projects are skipped. They run if the user wants to
 // see an effect of the run, such as a simulated failure.
 func (r Request) maySkip() bool {
-	return r.Operation.Deploys() && !r.Force && r.Plan.Hold == nil && len(r.Guards.Packs) == 0 &&
+	return r.Operation.Deploys() && !r.Force && !r.Execution.Refresh && !r.Targets.Any() && r.Plan.Hold == nil && len(r.Guards.Packs) == 0 &&
 		len(r.Simulation.Fail)+len(r.Simulation.Slow) == 0 && r.Simulation.Cluster == ""
 }
 

@@ -3,9 +3,13 @@ package operate
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/guard"
+	"mara/runner/internal/core/refusal"
+	"mara/runner/internal/core/updateplan"
+	"mara/runner/internal/machine/typeset"
 )
 
 // LoadGuards makes the guards of a request, in the order of their makers. They read what they need for a preview that
@@ -94,6 +98,7 @@ func (g judge) assess(ctx context.Context, found *assessment, emit func(event.Ev
 		watch.Begin(emit)
 	}
 	found.losses = g.lossesIn(document, emit)
+	g.warnOfUnmarked(document, emit)
 	for _, watch := range g.watches {
 		if err := watch.Look(ctx, document, emit); err != nil {
 			return unjudged(err)
@@ -108,12 +113,31 @@ func (g judge) assess(ctx context.Context, found *assessment, emit func(event.Ev
 	return nil
 }
 
+// warnOfUnmarked tells the author of a program which values look like secrets and are not marked as such: they are hidden
+// here, and in plain text in states and saved plans.
+func (g judge) warnOfUnmarked(document updateplan.Document, emit func(event.Event)) {
+	for _, project := range document.Projects {
+		for _, step := range project.Steps {
+			paths := step.Unmarked()
+			if len(paths) == 0 {
+				continue
+			}
+			g.emitFinding(emit, event.Finding{
+				Rule: event.RuleUnmarked, Level: event.LevelWarn, Project: project.Name, URN: step.URN, Property: paths[0],
+				Resource: event.Resource{Type: step.Type, Name: step.Name},
+				Message: fmt.Sprintf("%s of %s %s looks like a secret, and the program does not mark it as one: the state has it in "+
+					"plain text", typeset.Few(paths, 3), step.Type, step.Name),
+			}, "")
+		}
+	}
+}
+
 // unjudged makes a refusal of any error of a guard: one that cannot tell refuses.
 func unjudged(err error) error {
 	if _, ok := errors.AsType[*guard.Refused](err); ok {
 		return err
 	}
-	refused := &guard.Refused{What: "a guard that could not judge the preview: " + err.Error()}
+	refused := &guard.Refused{By: refusal.Of(err), What: "a guard that could not judge the preview: " + err.Error()}
 	if advice, ok := errors.AsType[interface {
 		error
 		NextStep() string

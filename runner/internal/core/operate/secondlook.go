@@ -13,6 +13,7 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/ui"
 	"mara/runner/internal/core/unchanged"
@@ -122,7 +123,7 @@ func (l *secondLook) check(ctx context.Context, now updateplan.Project, changed 
 	for _, watch := range l.watches {
 		err := watch.Again(ctx, now.Name, document, emit)
 		if refused, ok := errors.AsType[*guard.Refused](err); ok {
-			return &secondLookError{refused.What, refused.Next, changed}
+			return &secondLookError{refused.By, refused.What, refused.Next, changed}
 		}
 		if err != nil {
 			return err
@@ -173,7 +174,7 @@ func (l *secondLook) judgeLosses(
 		}); agreed || err != nil {
 			return true, err
 		}
-		return false, l.refuse(event.RuleProtection, now.Name, emit, lost.forbidLater(l.job, changed))
+		return false, l.refuse(now.Name, emit, lost.forbidLater(l.job, changed))
 	}
 	if !l.NeedsApproval() || len(changed) > 0 && l.Approve == NoRule {
 		return false, nil
@@ -192,8 +193,8 @@ func (l *secondLook) judgeLosses(
 
 // refuseUnapproved refuses what the approved preview did not show.
 func (l *secondLook) refuseUnapproved(project, what string, changed []string, emit func(event.Event)) error {
-	return l.refuse(event.RuleApproval, project, emit, &secondLookError{
-		"the approval, which did not cover it: " + what,
+	return l.refuse(project, emit, &secondLookError{
+		refusal.Approval, "the approval, which did not cover it: " + what,
 		fmt.Sprintf("`%s` shows it and asks", next{l.job}.resume()), changed,
 	})
 }
@@ -225,14 +226,15 @@ func addedLosses(first, later updateplan.Project) []updateplan.Step {
 }
 
 // refuse emits why a project is refused, and returns it.
-func (g judge) refuse(rule, project string, emit func(event.Event), err *secondLookError) error {
-	f := event.Finding{Rule: rule, Level: event.LevelDeny, Project: project, Message: err.what}
+func (g judge) refuse(project string, emit func(event.Event), err *secondLookError) error {
+	f := event.Finding{Rule: string(err.guard), Level: event.LevelDeny, Project: project, Message: err.what}
 	g.emitFinding(emit, f, "")
 	return err
 }
 
 // secondLookError says what a guard refuses in the second preview of a project.
 type secondLookError struct {
+	guard      refusal.Guard
 	what, next string
 	changed    []string // since the first preview; empty if only the outputs of owners are new
 }
@@ -255,6 +257,9 @@ func (e *secondLookError) Error() string {
 		"this project was not changed", e.what)
 }
 
+// RefusedBy returns the guard.
+func (e *secondLookError) RefusedBy() refusal.Guard { return e.guard }
+
 // NextStep says what to do.
 func (e *secondLookError) NextStep() string { return e.next }
 
@@ -267,7 +272,7 @@ func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Ev
 	planned, isHeld := o.planned(name)
 	changed := o.again.changed(o.known, task.Step)
 	due := o.again.isDue(name, changed)
-	unseen := slices.ContainsFunc(o.watches, func(watch guard.Watch) bool { return watch.IsDue(task) })
+	unseen := slices.ContainsFunc(o.watches, func(watch guard.Watch) bool { return watch.IsDue(task) }) || o.mayLoseCluster(task)
 	if !isHeld && !due && !unseen {
 		return nil
 	}
@@ -294,6 +299,14 @@ func (o operator) hold(ctx context.Context, task stacks.Task, emit func(event.Ev
 	return nil
 }
 
+// mayLoseCluster reports whether a task is a project of a user's own that has made a cluster, and that no preview has
+// shown. A guard watches the clusters of the other projects.
+func (o operator) mayLoseCluster(task stacks.Task) bool {
+	name := task.Step.Project.Name
+	_, previewed := o.s.Stacks.Previewed(name)
+	return task.Operation.Deploys() && task.Step.Project.Own != nil && o.withCluster[name] && !previewed
+}
+
 // checkUnseen refuses losses that no preview has shown, unless --allow names them.
 func (g judge) checkUnseen(now updateplan.Project, emit func(event.Event)) error {
 	lost := g.lossesIn(updateplan.Document{Projects: []updateplan.Project{now}}, emit)
@@ -301,6 +314,6 @@ func (g judge) checkUnseen(now updateplan.Project, emit func(event.Event)) error
 		return nil
 	}
 	refused := lost.forbidLater(g.job, nil)
-	_ = g.refuse(event.RuleCluster, now.Name, emit, refused)
+	_ = g.refuse(now.Name, emit, refused)
 	return firstLookError{refused}
 }

@@ -49,6 +49,9 @@ func (j *job) choose(ctx context.Context) (err error) {
 	if j.w.plan, err = plan.Select(p, j.Selection); err != nil {
 		return err
 	}
+	if err := j.chooseTargets(ctx); err != nil {
+		return err
+	}
 	if j.Rest.IsAsked() {
 		if err := j.limitToRest(j.newUnchanged().ChangedSince); err != nil {
 			return err
@@ -125,6 +128,13 @@ func (j *job) limitToRest(changed func(plan.Step) []string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if rest.Limited {
+		return &failure.Environment{
+			Text: fmt.Sprintf("the last %s of %s, run %s, was limited to some resources of a project, which nothing resumes",
+				j.Operation, j.s.Environment(), rest.Run.ID),
+			Next: fmt.Sprintf("give the same flags again, or run %s for whole projects", j.Operation),
+		}
 	}
 	j.w.resumes, j.w.force = rest.Run.ID, rest.Force && j.Operation.Deploys()
 	if j.Rest.Failed {

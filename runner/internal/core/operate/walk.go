@@ -66,6 +66,7 @@ type operator struct {
 	prepare hooks.BeforeFunc
 	inside  hooks.InsideFunc    // nil without --deep
 	reasons *unchanged.Projects // of a preview: why projects run; nil for other operations
+	imports *imports            // of a preview; nil for other operations
 }
 
 func (j *job) newOperator(op operation.Operation, before checks) operator {
@@ -76,11 +77,12 @@ func (j *job) newOperator(op operation.Operation, before checks) operator {
 		task: stacks.Task{
 			Operation: op, ParallelResources: j.Execution.Resources, Remove: j.Removal.Stacks || j.Removal.Orphans,
 			Forget: j.Removal.Forget, Clear: j.Repair, Record: op == operation.Preview, PolicyPacks: j.Guards.Packs,
-			Message: j.Execution.Message,
+			Message: j.Execution.Message, Targets: j.Targets,
 		},
 	}
 	if op == operation.Preview {
 		work.reasons = unchanged.New(j.s, false)
+		work.imports = &imports{s: j.s, known: map[string]imported{}}
 	}
 	if j.Deep {
 		work.inside = around.Inside()
@@ -98,6 +100,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		return executor.Outcome{Skipped: "unchanged since " + run, Unchanged: run}, nil
 	}
 	look := o.reasons.Explain(ctx, step, emit)
+	o.imports.say(ctx, step, emit)
 	if o.Request.Operation.Deploys() && o.task.Operation == operation.Preview {
 		o.looked.add(step.Project.Name, look) // before the program runs: a change during the preview counts as one after it
 	}
@@ -113,7 +116,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 	}
 	task := o.task
 	task.Step, task.Secrets = step, o.known.ChangedSecrets(ctx, step.Project.Name)
-	task.Fresh = task.Operation == operation.Preview && slices.ContainsFunc(o.watches, func(watch guard.Watch) bool {
+	task.Fresh = o.Execution.Refresh || task.Operation == operation.Preview && slices.ContainsFunc(o.watches, func(watch guard.Watch) bool {
 		return watch.Fresh(step.Project.Name)
 	})
 	if err := o.contract.before(ctx, step.Project.Name, emit); err != nil {
@@ -140,7 +143,9 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		o.hooks.Failed(ctx, step, err, emit)
 	} else {
 		o.contract.after(step, task.Operation, outcome.Outputs, emit)
-		o.known.Done(ctx, step, outcome)
+		if len(o.Targets.Only) == 0 { // the rest of its program has not run
+			o.known.Done(ctx, step, outcome)
+		}
 	}
 	return executor.Outcome{Changes: outcome.Changes, Skipped: outcome.Skipped, Unknown: outcome.Unknown,
 		Link: outcome.Link}, err

@@ -50,7 +50,7 @@ func InState(state []byte) []Used {
 var (
 	provider = regexp.MustCompile(`pulumi:providers:([a-z][a-z0-9-]*)`)
 	// token is the type of a resource, or a function, of a program in YAML.
-	token = regexp.MustCompile(`(?m)(?:^\s*(?:type|function|Function):\s*["']?|\bfn::)([a-z][a-z0-9-]*):[A-Za-z]`)
+	token = regexp.MustCompile(`(?m)(?:(?:^|[{,])\s*(?:type|function|Function):\s*["']?|\bfn::)([a-z][a-z0-9-]*):[A-Za-z]`)
 )
 
 // libraries are the files in which programs list the SDKs that they use, with
@@ -107,7 +107,7 @@ func dynamicProviders(dir string) []Used {
 // inManifest lists the packages in a Pulumi.yaml, and in the program in YAML if there
 // is one.
 func inManifest(dir string) []Used {
-	text, err := files.Read(filepath.Join(dir, "Pulumi.yaml"), files.Data)
+	text, err := files.ReadCommitted(filepath.Join(dir, "Pulumi.yaml"), files.Data)
 	if err != nil {
 		return nil
 	}

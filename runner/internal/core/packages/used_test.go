@@ -35,7 +35,7 @@ variables:
   zones:
     fn::invoke:
       function: azure-native:resources:getZones
-`}, []Used{{Name: "aws"}, {Name: "aws-native"}, {Name: "azure-native"}, {Name: "gcp"}}},
+`}, []Used{{Name: "aws"}, {Name: "aws-native"}, {Name: "azure-native"}, {Name: "gcp"}, {Name: "random"}}},
 		{"another file of YAML", map[string]string{"Pulumi.yaml": "runtime: yaml\nmain: sub", "sub/Main.yaml": "resources:\n  p:\n    type: tls:PrivateKey\n"}, []Used{{Name: "tls"}}},
 		{"named", map[string]string{"Pulumi.yaml": `
 plugins: {providers: [{name: own, path: ../bin}, {name: aws, version: 6.1.0}]}

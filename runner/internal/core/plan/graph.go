@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mara/runner/internal/machine/typeset"
 )
 
 // grouped splits steps into runs of consecutive ones that are alike.
@@ -20,20 +22,21 @@ func grouped(steps []Step, alike func(a, b Step) bool) [][]Step {
 
 // language is how a language of graphs writes a plan.
 type language struct {
-	begin, end           string
-	beginPhase, endPhase string // around the nodes of a phase; %[1]s is its name
-	node                 func(s Step) string
-	edge                 func(from, to Step, orderOnly bool) string
+	begin, end string
+	beginPhase func(number int, name string) string
+	endPhase   string
+	node       func(s Step) string
+	edge       func(from, to Step, orderOnly bool) string
 }
 
 // draw draws the plan in a language, the edges of the first step first.
 func (l language) draw(p Plan) string {
 	var b strings.Builder
 	b.WriteString(l.begin)
-	for _, steps := range grouped(p.Steps, func(a, b Step) bool { return a.Phase == b.Phase }) {
+	for i, steps := range grouped(p.Steps, func(a, b Step) bool { return a.Phase == b.Phase }) {
 		phase := steps[0].Phase
 		if phase != "" {
-			fmt.Fprintf(&b, l.beginPhase, phase)
+			b.WriteString(l.beginPhase(i, string(phase)))
 		}
 		for _, s := range steps {
 			b.WriteString(l.node(s))
@@ -54,18 +57,22 @@ func (l language) draw(p Plan) string {
 // renderDOT draws the plan for Graphviz.
 func renderDOT(p Plan) string {
 	return language{
-		begin: fmt.Sprintf("digraph %q {\n  label=%q;\n  labelloc=t;\n  node [shape=box, style=rounded];\n", p.Provider,
-			treeTitle(p)),
-		end:        "}\n",
-		beginPhase: "  subgraph \"cluster_%[1]s\" {\n    label=%[1]q;\n",
-		endPhase:   "  }\n",
-		node:       func(s Step) string { return fmt.Sprintf("    %q [label=%q];\n", s.Project.Name, s.label("\n")) },
+		begin: fmt.Sprintf("digraph %s {\n  label=%s;\n  labelloc=t;\n  node [shape=box, style=rounded];\n", dotText(p.Provider),
+			dotText(treeTitle(p))),
+		end: "}\n",
+		beginPhase: func(_ int, name string) string {
+			return fmt.Sprintf("  subgraph %s {\n    label=%s;\n", dotText("cluster_"+name), dotText(name))
+		},
+		endPhase: "  }\n",
+		node: func(s Step) string {
+			return fmt.Sprintf("    %s [label=\"%s\"];\n", dotText(s.Project.Name), s.label(`\n`, dotEscape))
+		},
 		edge: func(from, to Step, orderOnly bool) string {
 			style := ""
 			if orderOnly {
 				style = " [style=dashed]"
 			}
-			return fmt.Sprintf("  %q -> %q%s;\n", from.Project.Name, to.Project.Name, style)
+			return fmt.Sprintf("  %s -> %s%s;\n", dotText(from.Project.Name), dotText(to.Project.Name), style)
 		},
 	}.draw(p)
 }
@@ -73,10 +80,14 @@ func renderDOT(p Plan) string {
 // renderMermaid draws the plan for Mermaid, as Markdown pages show it.
 func renderMermaid(p Plan) string {
 	return language{
-		begin:      fmt.Sprintf("---\ntitle: %q\n---\nflowchart TD\n", treeTitle(p)),
-		beginPhase: "  subgraph phase_%[1]s [%[1]s]\n",
-		endPhase:   "  end\n",
-		node:       func(s Step) string { return fmt.Sprintf("    p%d[\"%s\"]\n", s.Index, s.label("<br/>")) },
+		begin: fmt.Sprintf("---\ntitle: \"%s\"\n---\nflowchart TD\n", dotEscape(treeTitle(p))),
+		beginPhase: func(number int, name string) string {
+			return fmt.Sprintf("  subgraph phase_%d [\"%s\"]\n", number, mermaidEscape(name))
+		},
+		endPhase: "  end\n",
+		node: func(s Step) string {
+			return fmt.Sprintf("    p%d[\"%s\"]\n", s.Index, s.label("<br/>", mermaidEscape))
+		},
 		edge: func(from, to Step, orderOnly bool) string {
 			line := "-->"
 			if orderOnly {
@@ -87,11 +98,29 @@ func renderMermaid(p Plan) string {
 	}.draw(p)
 }
 
-// label returns the text of a node.
-func (s Step) label(newline string) string {
-	text := s.Project.Title + newline + s.Project.Name
-	if hooks := s.hooks(); len(hooks) > 0 {
-		text += newline + "hook " + strings.Join(hooks, ", ")
+// label returns the text of a node, of which each line is escaped.
+func (s Step) label(newline string, escape func(string) string) string {
+	lines := []string{escape(s.Project.Title)}
+	if s.Project.Name != s.Project.Title {
+		lines = append(lines, escape(s.Project.Name))
 	}
-	return text
+	if hooks := s.hooks(); len(hooks) > 0 {
+		lines = append(lines, escape("hook "+strings.Join(hooks, ", ")))
+	}
+	return strings.Join(lines, newline)
 }
+
+// mermaidEscape writes what Mermaid would read as its own, or as markup, in the codes that it has for characters.
+func mermaidEscape(text string) string {
+	return strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;").Replace(oneLine(text))
+}
+
+// dotEscape escapes what ends a text between quotes in DOT or in YAML, or means something in it.
+func dotEscape(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(oneLine(text))
+}
+
+func dotText(text string) string { return `"` + dotEscape(text) + `"` }
+
+// oneLine returns a text without line breaks, in which characters that nobody sees are written out.
+func oneLine(text string) string { return typeset.Visible(strings.Join(strings.Fields(text), " ")) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/core/graph"
+	"mara/runner/internal/machine/typeset"
 )
 
 //go:embed picture.css
@@ -27,6 +28,9 @@ func picture(p Plan) graph.Graph {
 	for _, s := range p.Steps {
 		name := s.Project.Name
 		text, label := name, fmt.Sprintf("%s (%s)", s.Project.Title, name)
+		if s.Project.Title == name {
+			text, label = string(s.Phase), name
+		}
 		if s.Phase != "" {
 			label += ", phase " + string(s.Phase)
 		}
@@ -51,11 +55,12 @@ func picture(p Plan) graph.Graph {
 // renderHTML puts the picture on a page of its own, with the steps as a table.
 func renderHTML(p Plan) (string, error) {
 	t, err := template.New("plan").Funcs(template.FuncMap{
-		"join":  func(names []string) string { return strings.Join(names, ", ") },
-		"hooks": func(s Step) string { return strings.Join(s.hooks(), ", ") },
-		"place": func(s Step) int { return s.Index + 1 },
-		"about": about,
-		"known": func(project string) string { return aboutOr(p.Estimates.known(project), "") },
+		"join":    func(names []string) string { return strings.Join(names, ", ") },
+		"hooks":   func(s Step) string { return strings.Join(s.hooks(), ", ") },
+		"visible": typeset.Visible,
+		"place":   func(s Step) int { return s.Index + 1 },
+		"about":   about,
+		"known":   func(project string) string { return aboutOr(p.Estimates.known(project), "") },
 	}).Parse(pictureHTML)
 	if err != nil {
 		return "", fmt.Errorf("parsing the page's template: %w", err)

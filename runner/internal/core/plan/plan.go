@@ -46,6 +46,7 @@ type Step struct {
 type Plan struct {
 	Provider string
 	Title    string // of the provider
+	Heading  string // in place of one about a provider
 	Steps    []Step
 	Destroy  bool // the plan is reversed
 	// Excluded are the steps that a selection skips.
@@ -76,7 +77,7 @@ func New(p model.Provider) (Plan, error) {
 // Reverse returns the plan in destroy order: the last step comes first, and each step waits
 // for all steps that needed it. Destroying reads no outputs, so all edges are order only.
 func (p Plan) Reverse() Plan {
-	reversed := Plan{Provider: p.Provider, Title: p.Title, Destroy: !p.Destroy, Estimates: p.Estimates}
+	reversed := Plan{Provider: p.Provider, Title: p.Title, Heading: p.Heading, Destroy: !p.Destroy, Estimates: p.Estimates}
 	excluded := lists.Map(p.Excluded, func(e Excluded) Step { return e.Step })
 	dependents, outside := dependentsOf(p.Steps), dependentsOf(excluded)
 	for i, step := range slices.Backward(p.Steps) {

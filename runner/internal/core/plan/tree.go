@@ -45,6 +45,9 @@ func renderTree(p Plan, width int) string {
 }
 
 func treeTitle(p Plan) string {
+	if p.Heading != "" {
+		return p.Heading
+	}
 	return fmt.Sprintf("%s (%s): %s, in the order of %s", p.Provider, p.Title, typeset.Counted(len(p.Steps), "project"),
 		p.operation())
 }

@@ -20,9 +20,12 @@ type ExitError struct{ Code int }
 func (e *ExitError) Error() string { return fmt.Sprintf("exit status %d", e.Code) }
 
 // commandEnv returns the environment of a command: the environment of this process, the
-// caller's additions, and variables that silence Pulumi's notices.
+// caller's additions, and variables that silence Pulumi's notices. What is confirmed is said by flags: a user's
+// PULUMI_SKIP_CONFIRMATIONS would contradict the preview of a refresh.
 func commandEnv(additional []string) []string {
-	return slices.Concat(os.Environ(), additional, []string{"PULUMI_AUTOMATION_API=true", "PULUMI_SKIP_UPDATE_CHECK=true"})
+	return slices.Concat(os.Environ(), additional, []string{
+		"PULUMI_AUTOMATION_API=true", "PULUMI_SKIP_UPDATE_CHECK=true", "PULUMI_SKIP_CONFIRMATIONS=false",
+	})
 }
 
 // nonInteractive adds the flag that makes a command fail instead of prompting.

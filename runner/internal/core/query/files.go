@@ -26,7 +26,7 @@ func Files(dir string, shipped embed.FS, below string) ([]File, error) {
 	var all []File
 	if dir != "" {
 		own, err := filesIn(os.DirFS(dir), func(name string) ([]byte, error) {
-			return files.Read(filepath.Join(dir, name), files.Text)
+			return files.ReadCommitted(filepath.Join(dir, name), files.Text)
 		})
 		if err != nil {
 			return nil, err

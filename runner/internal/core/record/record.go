@@ -32,7 +32,11 @@ type Record struct {
 	Destroyed bool               `json:"destroyed,omitempty"` // nothing of it is left
 	Runs      map[string]Run     `json:"runs,omitempty"`      // that projects name, by id
 	Projects  map[string]Project `json:"projects,omitempty"`
+	Accounts  Accounts           `json:"accounts,omitempty"`
 }
+
+// Accounts are the IDs of the accounts that projects were first deployed to, by project and cloud.
+type Accounts map[string]map[string]string
 
 // Run is what the projects of a run have in common.
 type Run struct {
@@ -52,6 +56,7 @@ type Project struct {
 	Run     string                  `json:"run"`
 	Result  event.Result            `json:"result"`
 	Program fingerprint.Fingerprint `json:"program,omitempty"` // empty if it cannot be compared
+	Limited bool                    `json:"limited,omitempty"` // only some of its resources were touched
 }
 
 // isKnown reports whether anything is recorded.
@@ -92,6 +97,7 @@ type Ending struct {
 	Done    []string
 	Program func(project string) fingerprint.Fingerprint
 	Whole   bool // the run was about all projects
+	Limited bool // the run was about some resources of a project
 }
 
 // end records how the projects of the run that has begun ended. Projects that it did not touch keep their entries. A
@@ -104,7 +110,7 @@ func (r *Record) end(e Ending) {
 	known := len(r.Projects) > 0
 	for _, name := range e.Done {
 		if run.Operation.Destroys() {
-			delete(r.Projects, name)
+			r.drop(name)
 		} else {
 			r.Projects[name] = Project{Run: id, Result: event.Succeeded, Program: e.Program(name)}
 		}
@@ -113,16 +119,22 @@ func (r *Record) end(e Ending) {
 		switch destroys := run.Operation.Destroys(); {
 		case step.Started.IsZero():
 		case destroys && (step.Result == event.Succeeded || step.Result == event.Skipped):
-			delete(r.Projects, step.Name)
+			r.drop(step.Name)
 		case step.Result == event.Skipped && step.Unchanged == "":
 		case step.Result == event.Skipped:
 			r.Projects[step.Name] = Project{Run: id, Result: event.Succeeded, Program: e.Program(step.Name)}
 		default:
-			r.Projects[step.Name] = Project{Run: id, Result: step.Result, Program: e.Program(step.Name)}
+			r.Projects[step.Name] = Project{Run: id, Result: step.Result, Program: e.Program(step.Name), Limited: e.Limited}
 		}
 	}
 	r.Destroyed = len(r.Projects) == 0 && run.Operation.Destroys() && (e.Whole || known)
 	r.prune()
+}
+
+// drop forgets a project that was destroyed.
+func (r *Record) drop(name string) {
+	delete(r.Projects, name)
+	delete(r.Accounts, name)
 }
 
 // prune removes the runs that no project names.
@@ -166,7 +178,8 @@ type Verdict struct {
 	Commit  string    // of that run
 	Ended   time.Time // when that run ended
 	Begun   string    // the run that has not ended, with its operation
-	Failed  []string  // projects that have not succeeded, with run and operation
+	Failed  []string  // projects that have failed, with run and operation
+	Stopped []string  // projects that a run has left before their end, with run and operation
 	Missing []string  // projects that never ran
 	Changes []string  // values and programs that have changed since
 }
@@ -184,6 +197,9 @@ func (v Verdict) Reasons() []string {
 	}
 	if len(v.Failed) > 0 {
 		reasons = append(reasons, "did not succeed: "+strings.Join(v.Failed, ", "))
+	}
+	if len(v.Stopped) > 0 {
+		reasons = append(reasons, "did not come to their end: "+strings.Join(v.Stopped, ", "))
 	}
 	if len(v.Missing) > 0 {
 		reasons = append(reasons, "never rolled out: "+strings.Join(v.Missing, ", "))
@@ -209,9 +225,15 @@ func (r Record) compare(now present) Verdict {
 		case !ok:
 			v.Missing = append(v.Missing, name)
 			continue
+		case project.Result == event.Cancelled, project.Result == event.Interrupted:
+			v.Stopped = append(v.Stopped, fmt.Sprintf("%s (%s, %s)", name, run.Operation, project.Run))
+			continue
 		case project.Result != event.Succeeded:
 			v.Failed = append(v.Failed, fmt.Sprintf("%s (%s, %s)", name, run.Operation, project.Run))
 			continue
+		}
+		if project.Limited {
+			v.Changes = append(v.Changes, "the resources of "+name+" that --target left out")
 		}
 		isHere = isHere && run.Host == now.host && run.Root == now.root
 		for _, key := range run.Values.Changes(now.values) {
@@ -239,6 +261,8 @@ func (v Verdict) state() string {
 	switch {
 	case len(v.Failed) > 0:
 		return HasFailed
+	case len(v.Stopped) > 0:
+		return IsUnfinished
 	case len(v.Missing) > 0:
 		return IsPartly
 	case len(v.Changes) > 0:

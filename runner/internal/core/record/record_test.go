@@ -114,6 +114,14 @@ func TestWhatRan(t *testing.T) {
 		"another program": {[]action{all, func(_ *Record, now *present) {
 			now.programs["b"] = fingerprint.Fingerprint{inputs.ProgramPart: "new", inputs.RunnerPart: "r"}
 		}}, "changed: program of b"},
+		"only some resources": {[]action{all, func(r *Record, _ *present) {
+			r.begin("two", Run{Operation: up, Host: "here", Root: "/root", Values: fingerprint.Fingerprint{"size": "small"}}, []string{"b"})
+			step := event.Step{Project: event.Project{Name: "b"}, Started: time.Unix(1, 0), Result: event.Succeeded}
+			r.end(Ending{Finished: time.Unix(2, 0), Steps: []event.Step{step}, Limited: true,
+				Program: func(string) fingerprint.Fingerprint {
+					return fingerprint.Fingerprint{inputs.ProgramPart: "bone", inputs.RunnerPart: "r"}
+				}})
+		}}, "changed: the resources of b that --target left out"},
 		"resumed meanwhile": {[]action{all, do("two", up, "small", "b=succeeded", false)}, "changed: program of b"},
 		"a part destroyed":  {[]action{all, do("two", destroy, "", "b=succeeded", false)}, "partly: never rolled out: b"},
 		"all destroyed": {
@@ -142,7 +150,7 @@ func TestWhatRan(t *testing.T) {
 		"killed up, resumed": {[]action{killed(up, "a", "b"), resumed("one", up, "b=succeeded", "a")}, "up to date: "},
 		"killed up, a part": {
 			[]action{all, killed(up, "a", "b"), do("one", up, "small", "b=succeeded", false)},
-			"failed: did not succeed: a (up, killed)",
+			"unfinished: did not come to their end: a (up, killed)",
 		},
 		"killed, and not its part": {
 			[]action{all, killed(up, "b"), do("one", up, "small", "b=succeeded", false)}, "up to date: ",
@@ -153,7 +161,7 @@ func TestWhatRan(t *testing.T) {
 		},
 		"killed destroy, a part": {
 			[]action{all, killed(destroy, "a", "b"), do("one", up, "small", "b=succeeded", false)},
-			"failed: did not succeed: a (destroy, killed)",
+			"unfinished: did not come to their end: a (destroy, killed)",
 		},
 		"another runner": {[]action{all, func(_ *Record, now *present) {
 			now.runner, now.programs["a"][inputs.RunnerPart] = "1.2.4", "new"

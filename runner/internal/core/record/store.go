@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"sync"
 	"time"
@@ -38,7 +39,7 @@ type Recording struct {
 // environment is unfinished. Where the mark cannot be written, nothing is changed. Other operations than up and
 // destroy have no recording. version is the runner's.
 func Begin(ctx context.Context, s *session.Session, op operation.Operation, version string,
-	projects []string) (*Recording, error) {
+	projects []string, accounts Accounts) (*Recording, error) {
 	if !op.Deploys() && !op.Destroys() {
 		return nil, nil
 	}
@@ -60,6 +61,7 @@ func Begin(ctx context.Context, s *session.Session, op operation.Operation, vers
 		run.Values, run.Commit = Values(s), gitsource.CommitOf(ctx, s.Settings.Root)
 	}
 	r.last.begin(s.Held.RunID, run, projects)
+	r.last.Accounts = r.last.Accounts.with(accounts)
 	if s.Unchanged != nil {
 		return r, nil // nothing will be changed
 	}
@@ -76,6 +78,14 @@ func notRecorded(s *session.Session, err error) error {
 		),
 		Next: "check that you may read and write .runner below the root, and .mara/rolled in the backend",
 	}
+}
+
+// Commit returns the commit that an up deploys; "" if that is not known.
+func (r *Recording) Commit() string {
+	if r == nil {
+		return ""
+	}
+	return r.last.Runs[r.last.Begun].Commit
 }
 
 // End records how the projects ended.
@@ -221,6 +231,25 @@ func OtherRepository(ctx context.Context, s *session.Session) (string, error) {
 		return "", nil
 	}
 	return other, nil
+}
+
+// AccountsOf returns the accounts that the projects of an environment were first deployed to. A damaged record knows none.
+func AccountsOf(ctx context.Context, s *session.Session) (Accounts, error) {
+	_, last, err := open(ctx, s)
+	if errors.Is(err, errDamaged) {
+		err = nil
+	}
+	return last.Accounts, err
+}
+
+// with adds accounts, in place of those that are known.
+func (a Accounts) with(others Accounts) Accounts {
+	all := maps.Clone(a)
+	if all == nil {
+		all = Accounts{}
+	}
+	maps.Copy(all, others)
+	return all
 }
 
 // Deployed returns the projects of an environment that its last run has left deployed, with the run. A damaged record

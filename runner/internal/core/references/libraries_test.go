@@ -13,10 +13,10 @@ import (
 // mostFiles limits how much of each part of a library is read.
 const mostFiles = 300
 
-// libraries returns files of the libraries that Python and Node come with, where they are installed.
+// libraries returns files of the libraries that Go, Python and Node come with, where they are installed.
 func libraries() (found []string) {
 	for _, pattern := range []string{
-		"/usr/lib/python3*/*.py", "/usr/lib/python3*/[a-t]*/*.py", "/usr/local/lib/python3*/*.py",
+		"/usr/local/go/src/*/*.go", "/usr/local/go/src/*/*/*.go", "/usr/lib/go/src/*/*.go", "/usr/lib/python3*/*.py", "/usr/lib/python3*/[a-t]*/*.py", "/usr/local/lib/python3*/*.py",
 		"/usr/lib/node_modules/npm/node_modules/*/lib/*.js", "/usr/lib/node_modules/npm/lib/*/*.js",
 		"/usr/local/lib/node_modules/npm/lib/*/*.js", "/usr/lib/node_modules/npm/node_modules/*/*.js",
 	} {
@@ -31,7 +31,7 @@ func TestLibraries(t *testing.T) {
 	t.Parallel()
 	files := libraries()
 	if len(files) == 0 {
-		t.Skip("neither Python nor Node is installed")
+		t.Skip("none of them is installed")
 	}
 	root := t.TempDir()
 	dir := filepath.Join(root, "app")

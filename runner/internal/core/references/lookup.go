@@ -192,6 +192,10 @@ func (r *Repository) importsOf(f *source, p Project) []*source {
 		for _, dir := range r.projectReferences[p.Dir] {
 			add(r.under(dir)...)
 		}
+	case ".java", ".kt", ".kts", ".scala", ".groovy":
+		for _, name := range javaImports(f.tokens) {
+			add(r.javaClass(f, name)...)
+		}
 	default:
 		for i, t := range f.tokens {
 			if t.kind != text || len(t.text) < 2 || strings.ContainsAny(t.text, " \n"+unknown) {
@@ -270,6 +274,60 @@ func pythonImports(tokens []token) []string {
 		}
 	}
 	return all
+}
+
+// javaImports returns what a file of Java, or of a language like it, imports: classes, their members, and packages with
+// "*" as the last part.
+func javaImports(tokens []token) [][]string {
+	var all [][]string
+	for i, t := range tokens {
+		if !t.is("import") {
+			continue
+		}
+		var parts []string
+		j := i + 1
+		if tokenAt(tokens, j).is("static") {
+			j++
+		}
+		for ; j < len(tokens) && (tokens[j].kind == word || tokens[j].is("*")); j += 2 {
+			parts = append(parts, tokens[j].text)
+			if !tokenAt(tokens, j+1).is(".") {
+				break
+			}
+		}
+		all = append(all, parts)
+	}
+	return all
+}
+
+// javaClass returns the file of an imported class, or of the class that has an imported member, or the files of an
+// imported package. Of several with its path it takes the nearest ones.
+func (r *Repository) javaClass(f *source, parts []string) []*source {
+	last := len(parts) - 1
+	if last < 1 {
+		return nil
+	}
+	var found []*source
+	add := func(key string, suffix []string) {
+		for _, file := range r.java[key] {
+			if file.ending == f.ending && strings.HasSuffix(filepath.ToSlash(file.dir()), "/"+strings.Join(suffix, "/")) {
+				found = append(found, file)
+			}
+		}
+	}
+	if parts[last] == "*" {
+		add(parts[last-1]+"/", parts[:last])
+	} else {
+		add(parts[last], parts[:last])
+	}
+	if last > 1 { // a member of a class
+		add(parts[last-1], parts[:last-1])
+	}
+	nearest := 0
+	for _, file := range found {
+		nearest = max(nearest, common(file.dir(), f.path))
+	}
+	return slices.DeleteFunc(found, func(file *source) bool { return common(file.dir(), f.path) < nearest })
 }
 
 // isModulePart reports whether a token is a part of a module's name on the same line.

@@ -198,6 +198,29 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestDocuments: a command of a document sets the key of a project only if the document is that project's, names it, or is
+// about both projects.
+func TestDocuments(t *testing.T) {
+	t.Parallel()
+	const sets = "    pulumi config set baseStack YOUR_ORG/net/dev\n"
+	for name, test := range map[string]struct{ file, text, want string }{
+		"its own":           {"go/app/README.md", sets, "likely net: go/app/index.ts:1 (go/app/README.md:1 sets baseStack)"},
+		"about both":        {"README.md", sets, "likely net: go/app/index.ts:1 (README.md:1 sets baseStack)"},
+		"another directory": {"go/README.md", sets, "doubtful net: go/app/index.ts:1: go/README.md:1 sets baseStack"},
+		"naming it": {"go/README.md", "    pulumi config set app:baseStack YOUR_ORG/net/dev\n",
+			"likely net: go/app/index.ts:1 (go/README.md:1 sets baseStack)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := lines(t, files{"go/app/Pulumi.yaml": project, "ts/net/Pulumi.yaml": project, test.file: test.text,
+				"go/app/index.ts": "const ref = new StackReference(config.require(\"baseStack\"));\n"}, "app")
+			if len(got) == 0 || got[0] != test.want {
+				t.Errorf("%q, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 // FuzzScan: no source makes the search fail.
 func FuzzScan(f *testing.F) {
 	f.Add(".py", "def f(a='x'):\n    return StackReference(f\"{a}/net/{b['c']}\")\nf('y')\n")
@@ -206,6 +229,11 @@ func FuzzScan(f *testing.F) {
 	f.Add(".cs", "var a = $\"{b}/{{c}}\" + @\"d\"; new StackReference(a!)")
 	f.Add(".py", "def read(path, block=1 << 20):\n    return StackReference('a/b/c')\n")
 	f.Add(".ts", "const f = (n = 1 << 20) => new StackReference(`a/${n}/c`)")
+	for i, file := range libraries() {
+		if content, err := os.ReadFile(file); err == nil && i%50 == 0 {
+			f.Add(filepath.Ext(file), string(content))
+		}
+	}
 	f.Fuzz(func(t *testing.T, ending, content string) {
 		root := t.TempDir()
 		dir := filepath.Join(root, "app")
@@ -223,7 +251,7 @@ func FuzzScan(f *testing.F) {
 		}()
 		select {
 		case <-done:
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute): // it takes milliseconds, but for a machine that does other things
 			t.Fatalf("no end of %q", content)
 		}
 	})

@@ -24,6 +24,7 @@ type Repository struct {
 	files             []*source
 	byPath            map[string]*source
 	python            map[string][]*source // by the last part of the module's name
+	java              map[string][]*source // by the name of the class, and of the directory with "/" after it
 	goDirs            map[string][]*source // by the directory below the root
 	packages          map[string]string    // directories of npm's packages, by name
 	projectReferences map[string][]string  // directories that a project of .NET references
@@ -32,7 +33,7 @@ type Repository struct {
 
 // Read reads the sources below a root, until the context ends.
 func Read(ctx context.Context, root string, projects []Project) (*Repository, error) {
-	r := &Repository{root: root, projects: projects, byPath: map[string]*source{}, python: map[string][]*source{},
+	r := &Repository{root: root, projects: projects, byPath: map[string]*source{}, python: map[string][]*source{}, java: map[string][]*source{},
 		goDirs: map[string][]*source{}, packages: map[string]string{}, projectReferences: map[string][]string{}}
 	_ = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		switch {
@@ -74,7 +75,7 @@ func (r *Repository) add(file string, entry fs.DirEntry) {
 	if info, err := entry.Info(); err != nil || info.Size() > maxSource {
 		return
 	}
-	content, err := files.Read(file, files.Text)
+	content, err := files.ReadCommitted(file, files.Text)
 	if err != nil {
 		return
 	}
@@ -104,6 +105,10 @@ func (r *Repository) add(file string, entry fs.DirEntry) {
 			stem = filepath.Base(dir)
 		}
 		r.python[stem] = append(r.python[stem], s)
+	case ".java", ".kt", ".kts", ".scala", ".groovy":
+		for _, key := range []string{strings.TrimSuffix(entry.Name(), ending), filepath.Base(dir) + "/"} {
+			r.java[key] = append(r.java[key], s)
+		}
 	case ".go":
 		r.goDirs[path.Dir(shown)] = append(r.goDirs[path.Dir(shown)], s)
 	}

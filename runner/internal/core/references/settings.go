@@ -23,7 +23,7 @@ type settings struct {
 }
 
 // document is a text that may tell how to configure a project.
-type document struct{ shown, content string }
+type document struct{ dir, shown, content string }
 
 // setting returns the values of a configuration key, from the arguments of the function that asks for it.
 func (p *parser) setting(names []string, args []result) (result, bool) {
@@ -70,16 +70,22 @@ func (s *search) configured(key string) []value {
 	if values := s.settings.values[key]; len(values) > 0 {
 		return distinct(slices.Clone(values))
 	}
-	set := regexp.MustCompile(`config set (?:-\S+ )*(?:[\w-]+:)?` + regexp.QuoteMeta(key) + "\\s+[\"']?([^\\s\"'`]+)")
+	set := regexp.MustCompile(`config set (?:-\S+ )*(?:([\w-]+):)?` + regexp.QuoteMeta(key) + "\\s+[\"']?([^\\s\"'`]+)")
 	for _, d := range s.settings.documentation {
 		var values []value
 		for _, at := range set.FindAllStringSubmatchIndex(d.content, -1) {
-			text := d.content[at[2]:at[3]]
+			text := d.content[at[4]:at[5]]
 			project, ok := projectSegment(text)
-			if ok && project != s.project.Name && s.repository.isProject(project) {
-				line := 1 + strings.Count(d.content[:at[0]], "\n")
-				origin := fmt.Sprintf("%s:%d sets %s", d.shown, line, key)
+			if !ok || project == s.project.Name || !s.repository.isProject(project) {
+				continue
+			}
+			line := 1 + strings.Count(d.content[:at[0]], "\n")
+			origin := fmt.Sprintf("%s:%d sets %s", d.shown, line, key)
+			names := at[2] >= 0 && d.content[at[2]:at[3]] == s.project.Name
+			if names || d.dir == s.project.Dir || s.repository.isIn(project, d.dir) {
 				values = append(values, value{text: text, weak: true, origins: []string{origin}})
+			} else { // it may be about another project, in this directory or in that of the owner
+				values = append(values, value{text: unknown, hints: []hint{{project, origin}}})
 			}
 		}
 		if len(values) > 0 {
@@ -87,6 +93,11 @@ func (s *search) configured(key string) []value {
 		}
 	}
 	return nil
+}
+
+// isIn reports whether a project is below a directory.
+func (r *Repository) isIn(name, dir string) bool {
+	return slices.ContainsFunc(r.projects, func(p Project) bool { return p.Name == name && isBelow(p.Dir, dir) })
 }
 
 // readSettings reads the stack files of a project, its Pulumi.yaml, and the documents in its directory and above.
@@ -108,8 +119,8 @@ func (s *search) readSettings() *settings {
 				continue
 			}
 			file := filepath.Join(dir, e.Name())
-			if content, err := files.Read(file, files.Text); err == nil {
-				all.documentation = append(all.documentation, document{s.repository.shown(file), string(content)})
+			if content, err := files.ReadCommitted(file, files.Text); err == nil {
+				all.documentation = append(all.documentation, document{dir, s.repository.shown(file), string(content)})
 			}
 		}
 		if dir == s.repository.root || len(dir) < len(s.repository.root) {
@@ -168,6 +179,18 @@ func (s *search) readYAML(f *source) {
 		}
 		node := cmp.Or(config.Child(config.Child(r, "properties"), "name"), name)
 		s.settle(f, kind.Line, s.yamlValues(root, node, 0), "")
+	}
+	s.readFunctions(f, root, root)
+}
+
+// readFunctions finds calls of fn::stackReference, the older form of a reference, wherever an expression may be.
+func (s *search) readFunctions(f *source, root, node *yaml.Node) {
+	for _, below := range node.Content {
+		s.readFunctions(f, root, below)
+	}
+	call := cmp.Or(config.Child(node, "fn::stackReference"), config.Child(node, "Fn::StackReference"))
+	if call != nil && len(call.Content) > 0 {
+		s.settle(f, call.Line, s.yamlValues(root, call.Content[0], 0), "")
 	}
 }
 

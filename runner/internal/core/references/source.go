@@ -41,7 +41,8 @@ type assignment struct {
 
 func (f *source) isYAML() bool { return f.ending == ".yaml" || f.ending == ".yml" }
 
-func (f *source) mentionsReference() bool { return strings.Contains(f.content, "StackReference") }
+// mentionsReference reports whether the file may have a StackReference, or a call of stackReference in YAML.
+func (f *source) mentionsReference() bool { return strings.Contains(f.content, "tackReference") }
 
 // scan finds the tokens, functions and assignments of the file.
 func (f *source) scan() {

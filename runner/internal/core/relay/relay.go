@@ -87,6 +87,7 @@ type Relay struct {
 	journal   *journal.Journal
 	collector *report.Collector
 	tracer    *trace.Tracer // nil unless traces are asked for
+	origin    event.Origin
 	opening   []event.Event // that follow the first event
 	shown     *unseen       // the screen, without what the preview has shown
 	markdown  string        // file of GitHub's step summary
@@ -100,7 +101,7 @@ func Begin(ctx context.Context, d session.Deps, v View, root string, keep journa
 			return nil, failure.Usagef("", "--report: %v", err)
 		}
 	}
-	r := &Relay{d: d, view: v, root: root, collector: report.NewCollector()}
+	r := &Relay{d: d, view: v, root: root, origin: keep.Meta.Origin(), collector: report.NewCollector()}
 	keep.Warn = r.Emit
 	var err error
 	if r.journal, err = journal.Create(keep); err != nil {
@@ -144,6 +145,9 @@ func (r *Relay) Follow(events ...event.Event) { r.opening = append(r.opening, ev
 
 // Emit passes an event on.
 func (r *Relay) Emit(e event.Event) {
+	if e.Type == event.RunStarted {
+		e = r.origin.Of(e)
+	}
 	r.emitter.Emit(e)
 	if e.Type == event.RunStarted {
 		for _, follows := range r.opening {

@@ -22,7 +22,7 @@ func previewed(updates int) *event.Summary {
 			Values: []event.ValueChange{{Path: "data", Action: event.Update, Line: 2, Before: "one", After: strings.Repeat("two ", i%50)}},
 		})
 	}
-	return &event.Summary{Operation: operation.Preview, Stack: "dev", Run: "20261128-000000-000abc", Result: event.Succeeded, Steps: []event.Step{step}}
+	return &event.Summary{Operation: operation.Preview, Environment: event.Environment{Stack: "dev"}, Run: "20261128-000000-000abc", Result: event.Succeeded, Steps: []event.Step{step}}
 }
 
 // TestDifferences: each report for people has losses, reasons and values; those of machines have the losses.

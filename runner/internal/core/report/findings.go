@@ -24,7 +24,19 @@ func writeSARIF(w io.Writer, s *event.Summary) error {
 		results = append(results, sarif.Result{Finding: f, Text: text})
 	}
 	id := fmt.Sprintf("%s/%s", s.Operation, cmp.Or(s.Stack, "fleet"))
-	return encodeJSON(w, sarif.New(sarif.Options{ID: id, Failed: s.Outcome() != event.Succeeded}, results))
+	return encodeJSON(w, sarif.New(sarif.Options{ID: id, Failed: s.Outcome() != event.Succeeded, Errors: errorsOf(s)}, results))
+}
+
+// errorsOf returns why projects have failed, a text for each failure.
+func errorsOf(s *event.Summary) (all []string) {
+	for _, f := range s.Failures() {
+		var texts []string
+		for _, d := range f.Errors {
+			texts = append(texts, d.Text(": "))
+		}
+		all = append(all, f.Title()+": "+strings.Join(texts, "\n"))
+	}
+	return all
 }
 
 // lossesIn returns what a preview would replace or delete, except what a guard has found already.

@@ -13,6 +13,7 @@ import (
 	"mara/config/lists"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/graph"
+	"mara/runner/internal/machine/typeset"
 )
 
 //go:embed report.html
@@ -48,6 +49,7 @@ type Row struct {
 	Needs     []Row // without needs of their own
 	NeededBy  []Row
 	Critical  bool
+	Waited    bool // on the critical path: for a free place, and not for the step before it
 	Bar       *Bar
 	Hooks     []Bar
 	Resources Resources
@@ -78,6 +80,7 @@ func writeHTML(w io.Writer, s *event.Summary, d Details) error {
 		"sign":     func(a event.Action) string { return cmp.Or(Sign(a), " ") },
 		"join":     func(words []string) string { return strings.Join(words, ", ") },
 		"lines":    ChangedLines,
+		"visible":  typeset.Visible,
 	}).Parse(page)
 	if err != nil {
 		return fmt.Errorf("parsing the report's template: %w", err)
@@ -91,11 +94,14 @@ func NewPage(s *event.Summary, d Details) Page {
 	path := criticalPath(s)
 	data := Page{
 		Summary: s, Title: title(s), Duration: event.FormatDuration(s.Duration()), Words: s.Changes.Words(s.Operation),
-		Head: template.HTML(graph.Head(graph.Style + style)), Style: template.CSS(graph.Style + style),
+		Head: template.HTML(graph.Head(graph.Style + style + boardStyle)), Style: template.CSS(graph.Style + style + boardStyle),
 		Ticks: scale.ticks(), Shares: shares(s), Next: continuation(s),
 	}
 	for _, step := range s.Steps {
 		row := scale.row(step)
+		if s.Fleet && !event.EndsWave(step.Name) { // whose titles name their wave
+			row.Title = step.Name
+		}
 		row.Critical = slices.Contains(path, step.Name)
 		row.Resources, row.Log, row.Outputs = d.Resources[step.Name], d.Logs[step.Name], d.Outputs[step.Name]
 		data.Rows = append(data.Rows, row)
@@ -206,17 +212,18 @@ func (p *Page) warn() {
 // follow fills in the critical path.
 func (p *Page) follow(path []string) {
 	var total time.Duration
-	for _, name := range path {
-		row := p.row(name)
+	for i, name := range path {
+		row := *p.row(name)
 		total += row.Duration()
-		p.Path = append(p.Path, *row)
+		row.Waited = i > 0 && !slices.Contains(row.All(), path[i-1])
+		p.Path = append(p.Path, row)
 	}
 	p.PathTime = event.FormatDuration(total)
 }
 
 // graph returns the picture of the plan, with the result of every project.
 func (p *Page) graph(path []string) graph.Graph {
-	g := graph.Graph{Title: fmt.Sprintf("What the %d projects of this run need of each other", len(p.Rows))}
+	g := graph.Graph{Title: fmt.Sprintf("What the %d %ss of this run need of each other", len(p.Rows), p.Noun())}
 	for _, row := range p.Rows {
 		text := string(row.Result)
 		if row.Time != "" {
@@ -224,7 +231,7 @@ func (p *Page) graph(path []string) graph.Graph {
 		}
 		g.Nodes = append(g.Nodes, graph.Node{
 			ID: row.Name, Title: row.Title, Text: text, State: string(row.Result), Link: "#project-" + row.Name,
-			Label: row.Title + " (" + row.Name + "): " + text, Marked: row.Critical,
+			Label: row.Label() + ": " + text, Marked: row.Critical,
 		})
 		on := slices.Index(path, row.Name)
 		for _, name := range row.All() {
@@ -241,17 +248,18 @@ func (p *Page) graph(path []string) graph.Graph {
 func shares(s *event.Summary) []Share {
 	var out []Share
 	left := 0.0
+	steps := slices.DeleteFunc(slices.Clone(s.Steps), func(step event.Step) bool { return event.EndsWave(step.Name) })
 	for _, r := range []event.Result{event.Succeeded, event.Failed, event.Cancelled, event.Interrupted,
 		event.Skipped} {
 		n := 0
-		for _, step := range s.Steps {
+		for _, step := range steps {
 			if result(step) == r {
 				n++
 			}
 		}
 		if n > 0 {
 			const gap = 0.003 // between two parts
-			part := float64(n) / float64(len(s.Steps))
+			part := float64(n) / float64(len(steps))
 			out = append(out, Share{Result: r, N: n, Left: percentage(left), Width: percentage(max(part-gap, gap))})
 			left += part
 		}

@@ -19,6 +19,12 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 		b.WriteString("> **SIMULATED**: stand-ins answered for every cloud; nothing real was touched.\n\n")
 	}
 	fmt.Fprintf(&b, "%s; %s; %s\n\n", s.Results, s.Changes.Words(s.Operation), event.FormatDuration(s.Duration()))
+	if s.Outcome() != event.Succeeded && len(s.Steps) > 0 {
+		fmt.Fprintf(&b, "%s\n\n", inline(s.Standing().String()))
+	}
+	if about := s.About(); about != "" {
+		fmt.Fprintf(&b, "%s\n\n", inline(about))
+	}
 	markdownTable(&b, s)
 	if s.Operation != operation.Preview && s.Operation != operation.Drift {
 		markdownOutputs(&b, s) // they are among the differences of the others

@@ -31,6 +31,11 @@ func (r Request) Misplaced(
 	for _, name := range config.PluginNamespaces(keys) {
 		namespaces[name] = true
 	}
+	refuse := func(key, text string) {
+		problem := file.Problem(key, text)
+		problem.Acceptable = true
+		problems = append(problems, problem)
+	}
 	for _, entry := range file.Entries {
 		switch {
 		case file.Accepts(entry.Key):
@@ -42,11 +47,11 @@ func (r Request) Misplaced(
 		default:
 			if meant := keyOfDirectory(provider, entry.Key, declared); meant != "" {
 				const text = "is read by no project; keys have the name of the project, not of its directory: did you mean %q?"
-				problems = append(problems, file.Problem(entry.Key, fmt.Sprintf(text, meant)))
+				refuse(entry.Key, fmt.Sprintf(text, meant))
 				continue
 			}
 			if text := r.underProject(entry.Key); text != "" {
-				problems = append(problems, file.Problem(entry.Key, text))
+				refuse(entry.Key, text)
 				continue
 			}
 			if text := r.unknownNamespace(entry.Key, namespaces); text != "" {

@@ -33,10 +33,15 @@ type providerRecord struct {
 // returns the only provider of mara.yaml.
 func (r Request) RememberedProvider(dir layout.Runner, stack string, named config.Value) (config.Value, error) {
 	recorded, err := recordedProvider(dir, stack)
+	return r.providerBy(recorded, err, stack, named)
+}
+
+// providerBy decides between a record, with the error of reading it, and the named provider.
+func (r Request) providerBy(recorded config.Value, err error, stack string, named config.Value) (config.Value, error) {
 	isOther := recorded.IsSet() && named.IsSet() && named.Text != recorded.Text
 	switch {
 	case err != nil:
-		return config.Value{}, err
+		return config.Value{}, failure.RunnerDir(err)
 	case isOther && !r.ChangeProvider:
 		return config.Value{}, &failure.Environment{
 			Text: fmt.Sprintf("the stack %q was deployed with the provider %s, but %s asks for %s; a stack never changes its "+
@@ -48,6 +53,16 @@ func (r Request) RememberedProvider(dir layout.Runner, stack string, named confi
 		return named, nil
 	}
 	return cmp.Or(recorded, named, r.onlyProvider()), nil
+}
+
+// ProviderToLook returns what RememberedProvider does, for what changes nothing. A record that this user may not read, in a
+// checkout of another user, does not count where the provider is known without it.
+func (r Request) ProviderToLook(dir layout.Runner, stack string, named config.Value) (config.Value, error) {
+	recorded, err := recordedProvider(dir, stack)
+	if known := cmp.Or(named, r.onlyProvider()); errors.Is(err, fs.ErrPermission) && known.IsSet() {
+		return known, nil
+	}
+	return r.providerBy(recorded, err, stack, named)
 }
 
 // onlyProvider returns the only provider of mara.yaml; it is unset if there are several.
@@ -67,7 +82,7 @@ func recordedProvider(dir layout.Runner, stack string) (config.Value, error) {
 		return config.Value{}, nil
 	}
 	if err != nil {
-		return config.Value{}, failure.RunnerDir(err)
+		return config.Value{}, err
 	}
 	var record providerRecord
 	if err := yaml.Unmarshal(content, &record); err != nil || record.Provider == "" {

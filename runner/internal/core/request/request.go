@@ -105,6 +105,7 @@ type Simulation struct {
 	Slow  []string // TYPE=DURATION
 
 	Schemas []string // files with schemas of packages that are not built in
+	Unknown bool     // types that no schema has are not judged: their inputs are their outputs
 
 	// Cluster is the kubeconfig of a real cluster that validates all simulated objects in dry
 	// runs, or "".

@@ -21,6 +21,7 @@ type Options struct {
 	Rules   map[string]string // summaries by name, of the rules that were applied
 	Help    string            // how a finding is handled; "" for that of policy rules
 	Failed  bool              // what was examined failed, or was not examined to its end
+	Errors  []string          // why
 }
 
 // Result is a finding with the text that describes it.
@@ -44,7 +45,12 @@ type (
 		Results []result `json:"results"`
 	}
 	ending struct {
-		Succeeded bool `json:"executionSuccessful"`
+		Succeeded bool           `json:"executionSuccessful"`
+		Errors    []notification `json:"toolExecutionNotifications,omitempty"`
+	}
+	notification struct {
+		Level   string `json:"level"`
+		Message text   `json:"message"`
 	}
 	tool struct {
 		Driver driver `json:"driver"`
@@ -110,8 +116,11 @@ const fallback = "mara.yaml"
 // New makes a log of the results.
 func New(o Options, results []Result) Log {
 	made := run{
-		Tool: tool{driver{"mara", o.Version, []rule{}}}, Details: details{o.ID + "/"}, Ends: []ending{{!o.Failed}},
+		Tool: tool{driver{"mara", o.Version, []rule{}}}, Details: details{o.ID + "/"}, Ends: []ending{{Succeeded: !o.Failed}},
 		Results: []result{},
+	}
+	for _, why := range o.Errors {
+		made.Ends[0].Errors = append(made.Ends[0].Errors, notification{"error", text{why}})
 	}
 	index := map[string]int{}
 	for _, name := range ruleNames(o, results) {

@@ -31,6 +31,13 @@ type Deps struct {
 	Variables    func() []string   // names of the variables that the runner reads; nil if they are not known
 }
 
+// Note prints a note for people; "" prints nothing.
+func (d Deps) Note(text string) {
+	if text != "" {
+		fmt.Fprintln(d.Stderr, "note: "+text)
+	}
+}
+
 // World is what comes with the runner, and what features do for the core: main puts it together. A nil field switches
 // its thing off.
 type World struct {
@@ -46,12 +53,23 @@ type World struct {
 	Check func(context.Context, *Session) Checking
 	// Explain adds to the error that has kept an environment from being opened what else is wrong.
 	Explain func(context.Context, Deps, Options, error) error
+	// Accounts asks whose credentials projects deploy with.
+	Accounts func(ctx context.Context, s *Session, projects []string) []Account
 	// Answers are what a cluster that is there already answers for keys that are not set.
 	Answers func(context.Context, *Session, config.StackFile) ([]config.Answer, error)
 
 	// Charts returns how charts are fetched, with a cache, and what ends its use.
 	Charts func(env map[string]string, cache string) (fetch FetchChart, end func() error)
 	Nodes  hooks.Nodes // of clusters on this machine
+}
+
+// Account is the account in a cloud that a project deploys to, as its credentials say.
+type Account struct {
+	Project, Cloud string
+	ID             string // "" if it is not known
+	Unknown        string // why it is not
+	// Keys are the inputs of a provider in a program that choose other credentials.
+	Keys []string
 }
 
 // FetchChart fetches a version of a Helm chart. The error is an ErrNoChart where the repository does not have it.

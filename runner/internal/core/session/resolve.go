@@ -74,7 +74,11 @@ func (s *Session) ResolveStack() error {
 			return err
 		}
 	}
-	named, err := o.RememberedProvider(s.Directory, settings.Stack.Text, settings.Provider)
+	remembered := o.RememberedProvider
+	if !o.Operates {
+		remembered = o.ProviderToLook
+	}
+	named, err := remembered(s.Directory, settings.Stack.Text, settings.Provider)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ import (
 	"mara/runner/internal/core/leftovers"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/programhost"
+	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/statefiles"
@@ -309,6 +310,28 @@ func Service(ctx context.Context, s *Session, dir string) (stacks.Service, error
 		return nil, err
 	}
 	return engine.Service{Engine: e, Dir: dir, Env: process.Environ(s.Env)}, nil
+}
+
+// Imported reads the configuration that environments of Pulumi ESC have, named in YAML as in a stack file. There is none
+// where nobody but an installed Pulumi asks.
+func Imported(ctx context.Context, s *Session, environments []byte) (map[string]wire.Imported, error) {
+	if environments == nil || !asksService(s) {
+		return nil, nil
+	}
+	dir, err := s.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	e, err := s.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	organization, err := s.Organization(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Service{Engine: e, Dir: dir, Env: process.Environ(s.Env)}.Imports(ctx,
+		wire.Imports{Organization: organization, Environments: environments})
 }
 
 // keyService returns the same for the vault.

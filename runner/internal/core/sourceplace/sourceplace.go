@@ -34,7 +34,7 @@ func Find(root string, own *model.Own, resource string, fallbacks ...string) Pla
 		var first string
 		for _, name := range programs {
 			file := filepath.Join(own.Dir, name)
-			content, readErr := files.Read(file, files.Text)
+			content, readErr := files.ReadCommitted(file, files.Text)
 			below, err := filepath.Rel(root, file)
 			if readErr != nil || err != nil || !filepath.IsLocal(below) {
 				continue

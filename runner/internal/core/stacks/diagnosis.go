@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"mara/config/lists"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -48,6 +49,9 @@ func (e *LockedError) Error() string {
 	return "the stack is locked by another update: " + e.Detail
 }
 
+// RefusedBy returns the guard.
+func (*LockedError) RefusedBy() refusal.Guard { return refusal.Lock }
+
 // Locked reports whether an operation has failed before it began, because another
 // update holds the stack's lock.
 func Locked(err error) bool {
@@ -80,6 +84,10 @@ var diagnoses = sync.OnceValue(func() []diagnosis {
 			`|not supported by this version of the Pulumi CLI|deployment version is too new` +
 			`|deployment needs support for the following features`),
 			explain: always(errNewerState)},
+		{kind: "states of others", pattern: regexp.MustCompile(`unable to open state directory [^\n]*permission denied`),
+			advice: "the states belong to another user, or were written in a run with sudo: check owner and permissions, or work in a " +
+				"checkout of your own"},
+		{kind: "few files", pattern: regexp.MustCompile(`(?i)too many open files`), advice: failure.FewFiles + ", and continue with --resume"},
 		{kind: "missing plugin", pattern: regexp.MustCompile(`no resource plugin '([^']+)' found` +
 			`|Could not automatically download and install resource plugin '([^']+)'` +
 			`|the plugin (\S+) is not installed and could not be downloaded`),
@@ -95,7 +103,7 @@ var diagnoses = sync.OnceValue(func() []diagnosis {
 				"(kubernetes:mirror, `runner mirror sync`, docs/mirror.md)"},
 
 		{kind: "throttling", transient: true,
-			pattern: regexp.MustCompile(`(?i)throttl|rate exceeded|rate limit|too many requests|TooManyRequests` +
+			pattern: regexp.MustCompile(`(?i)throttl|rate exceeded|rate[- ]limit|too many requests|TooManyRequests` +
 				`|RequestLimitExceeded|SlowDown|\b429\b`)},
 		{kind: "timeout", transient: true,
 			pattern: regexp.MustCompile(`(?i)timed out|i/o timeout|TLS handshake timeout|Client\.Timeout exceeded` +
@@ -121,7 +129,11 @@ var diagnoses = sync.OnceValue(func() []diagnosis {
 				`.{0,200}\[(401|403|409)\]`),
 			advice: "Pulumi Cloud has ended this update: someone has cancelled it, or its lease was not renewed in time; " +
 				"`runner status` shows what there is, and --resume continues"},
-		{kind: "not logged in", pattern: regexp.MustCompile(`this command requires logging in`),
+		{kind: "not understood", pattern: regexp.MustCompile(`unmarshalling response object|reading response from API`),
+			advice: "what answers at the backend's address does not speak the protocol of Pulumi Cloud, or was cut off: check " +
+				"PULUMI_BACKEND_URL and proxies, and try again"},
+		{kind: "not logged in", pattern: regexp.MustCompile(`this command requires logging in` +
+			`|Unauthorized: No credentials provided or are invalid`),
 			advice: "Pulumi Cloud wants a valid access token: set PULUMI_ACCESS_TOKEN, or log in with `runner login`"},
 		{kind: "expired credentials",
 			pattern: regexp.MustCompile(`(?i)ExpiredToken|token (is|has) expired` +

@@ -40,6 +40,7 @@ type engineEvents struct {
 	errors      []string           // error diagnostics, in order, except those about an unreachable cluster
 	warnings    []event.Diagnostic // the emitted warnings, each once
 	unreachable unreachable
+	vague       int           // resources whose provider has inputs that the preview does not know
 	failed      []string      // resources whose action failed
 	notReady    bool          // something in a cluster did not become ready in time
 	stuck       []string      // Namespaces that did not go in time
@@ -224,6 +225,10 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 		return
 	}
 	message := tidy(colors.Never.Colorize(d.Message))
+	if unknownProvider.MatchString(message) {
+		e.vague++
+		return
+	}
 	severity := severityOf(d.Severity)
 	resource := resourceOf(d.URN)
 	if message == "" || ambientHost.MatchString(message) || severity == event.Error && isEcho(message, resource) ||
@@ -244,21 +249,30 @@ func (e *engineEvents) diagnostic(d apitype.DiagnosticEvent) {
 	e.emit(event.Event{Type: event.StepLog, Severity: severity, Message: message, Resource: resource})
 }
 
-// policy passes on what a policy pack of Pulumi's has found.
+// policy passes on what a policy pack of Pulumi's has found, one of the user's or one that an organization enforces.
 func (e *engineEvents) policy(p apitype.PolicyEvent) {
-	message := fmt.Sprintf("policy %s of %s: %s", p.PolicyName, p.PolicyPackName, tidy(colors.Never.Colorize(p.Message)))
-	severity := event.Warning
+	text := tidy(colors.Never.Colorize(p.Message))
+	message := fmt.Sprintf("policy %s of %s: %s", p.PolicyName, p.PolicyPackName, text)
+	finding := event.Finding{Rule: p.PolicyPackName + "/" + p.PolicyName, Level: event.LevelWarn, Message: text,
+		Resource: resourceOf(p.ResourceURN), URN: p.ResourceURN}
+	if parsed, err := resource.ParseOptionalURN(p.ResourceURN); err == nil && parsed != "" {
+		finding.Project = string(parsed.Project())
+	}
 	if p.EnforcementLevel == string(apitype.Mandatory) {
-		severity = event.Error
+		finding.Level = event.LevelDeny
 		e.errors = append(e.errors, message)
 	}
-	e.emit(event.Event{Type: event.StepLog, Severity: severity, Message: message, Resource: resourceOf(p.ResourceURN)})
+	e.emit(event.NewFinding(finding, message))
 }
 
 // ambientHost is how Pulumi warns of a language host that a user has installed and
 // that goes before the one beside the engine, or of what runs policy packs: both
 // are what the user wants.
 var ambientHost = regexp.MustCompile(`^using pulumi-(language|analyzer)-\S+ from \$PATH at `)
+
+// unknownProvider is how Pulumi warns of each resource whose provider has inputs that are not known before an up. It is
+// the same for all resources of a project, and goes without saying where the preview is partial.
+var unknownProvider = regexp.MustCompile(`^The provider for this resource has inputs that are not known during preview`)
 
 // bullet is how the Go SDK lists the errors of a program.
 var bullet = regexp.MustCompile(`(?m)^\s*\* `)

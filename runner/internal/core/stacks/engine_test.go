@@ -78,6 +78,10 @@ func TestEngineEvents(t *testing.T) {
 			diagnostic("error", "update canceled", ""),
 			diagnostic("warning", "warning: using pulumi-language-go from $PATH at /usr/bin/pulumi-language-go expected /opt/mara/pulumi-language-go", ""),
 		}, nil},
+		{"a provider whose inputs are not known is no warning of each of its resources", []apitype.EngineEvent{
+			diagnostic("warning", "warning: The provider for this resource has inputs that are not known during preview.\n"+
+				"This preview may not correctly represent the changes that will be applied during an update.", urn),
+		}, nil},
 		{"what sounds like an echo but is of a resource stays", []apitype.EngineEvent{diagnostic("error", "update failed", urn)},
 			[]string{"step.log " + bucket + " logs error update failed"}},
 		{"events of other kinds", []apitype.EngineEvent{{CancelEvent: &apitype.CancelEvent{}}, {StdoutEvent: &apitype.StdoutEngineEvent{Message: "x"}}, {}}, nil},

@@ -7,8 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"mara/runner/internal/core/pulumicli"
+	"mara/runner/internal/machine/failure"
 )
 
 // failure returns the cause of a failed operation, in one line, with advice.
@@ -58,7 +60,11 @@ func (c copies) explain(err error, stderr string) error {
 		return fmt.Errorf("pulumi ended with %w and no message", exit)
 	}
 	message, _, _ := strings.Cut(err.Error(), "\ncode: ")
-	return errors.New(c.options.Masker.Mask(message))
+	unexplained := errors.New(c.options.Masker.Mask(message))
+	if strings.Contains(message, syscall.EMFILE.Error()) { // the engine did not start
+		return failure.Advise(unexplained, failure.FewFiles)
+	}
+	return unexplained
 }
 
 // cause returns the first meaningful line. A line that ends with a colon is joined

@@ -19,6 +19,7 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/pulumicli/wire"
+	"mara/runner/internal/machine/typeset"
 )
 
 // Task is one operation on one stack.
@@ -33,8 +34,10 @@ type Task struct {
 	Forget bool
 	// InCluster limits a destroy to what is in the cluster, and to what depends on it.
 	InCluster bool
-	// Fresh has a preview read the resources from their clouds first, without changing the state.
+	// Fresh has an up read the resources from their clouds first, and a preview, which does not change the state.
 	Fresh bool
+	// Targets limit an up or a preview to some resources.
+	Targets Targets
 	// Remove removes the stack once nothing is left in it.
 	Remove bool
 	// Clear makes a refresh forget the creations that were cut off.
@@ -49,6 +52,16 @@ type Task struct {
 	// It is called only where the engine's events do not show that; nil stands for "no".
 	Secrets func(name string) bool
 }
+
+// Targets are the resources that an up or a preview is limited to, or that it replaces, by URN.
+type Targets struct {
+	Only       []string // nothing else is touched; none stands for all
+	Dependents bool     // with Only: what depends on them, too
+	Replace    []string // even if nothing has changed
+}
+
+// Any reports whether resources are named.
+func (t Targets) Any() bool { return len(t.Only)+len(t.Replace) > 0 }
 
 // Outcome is the result of an operation on one stack.
 type Outcome struct {
@@ -111,6 +124,10 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	if task.Operation == operation.Preview {
 		found := cmp.Or(foresight.Found, &wire.Found{}) // nil from an installed Pulumi
 		outcome.Unknown = w.unknownNeeds(found)
+		if n := w.engine.vague; n > 0 && len(outcome.Unknown) == 0 {
+			event.Say(emit, event.Warning, "the provider of %s has inputs that are not known before an up, which may change more "+
+				"than this shows", typeset.Counted(n, "resource"))
+		}
 		w.keepForesight(found, outcome.Unknown)
 		secrets = w.changedSecrets()
 	}
@@ -210,13 +227,25 @@ func perform(ctx context.Context, task Task, at place, targets []string, channel
 	resources := task.ParallelResources
 	switch task.Operation {
 	case operation.Up:
-		_, err = at.Up(ctx, optup.EventStreams(channel), optup.ShowSecrets(false),
+		options := []optup.Option{optup.EventStreams(channel), optup.ShowSecrets(false),
 			optup.SuppressOutputs(), optup.UserAgent(agent), optup.ConfigFile(at.stackFile), optup.Parallel(resources),
-			optup.PolicyPacks(task.PolicyPacks...), optup.Message(task.Message))
+			optup.PolicyPacks(task.PolicyPacks...), optup.Message(task.Message),
+			optup.Target(task.Targets.Only), optup.Replace(task.Targets.Replace)}
+		if task.Targets.Dependents {
+			options = append(options, optup.TargetDependents())
+		}
+		if task.Fresh {
+			options = append(options, optup.Refresh())
+		}
+		_, err = at.Up(ctx, options...)
 	case operation.Preview:
 		options := []optpreview.Option{optpreview.EventStreams(channel), optpreview.SuppressOutputs(),
 			optpreview.UserAgent(agent), optpreview.ConfigFile(at.stackFile), optpreview.Parallel(resources),
-			optpreview.PolicyPacks(task.PolicyPacks...), optpreview.Message(task.Message)}
+			optpreview.PolicyPacks(task.PolicyPacks...), optpreview.Message(task.Message),
+			optpreview.Target(task.Targets.Only), optpreview.Replace(task.Targets.Replace)}
+		if task.Targets.Dependents {
+			options = append(options, optpreview.TargetDependents())
+		}
 		if task.Fresh {
 			options = append(options, optpreview.Refresh())
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -315,9 +316,10 @@ func TestPolicyPacks(t *testing.T) {
 	})
 	var got []string
 	_, err := e.Operate(t.Context(), Task{Operation: operation.Preview, Step: step("vpc"), PolicyPacks: []string{"/packs/ours"}}, func(ev event.Event) {
-		got = append(got, string(ev.Severity)+" "+ev.Resource.Name+" "+ev.Message)
+		got = append(got, fmt.Sprintf("%s %s %s of %s %s: %s", ev.Finding.Level, ev.Finding.Rule, ev.Finding.Resource.Name, ev.Finding.Project, ev.Finding.Message, ev.Message))
 	})
-	if diff := cmp.Diff([]string{"warning main policy tags of ours: a tag is missing", "error main policy tags of ours: an owner is missing"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"warn ours/tags main of vpc a tag is missing: policy tags of ours: a tag is missing",
+		"deny ours/tags main of vpc an owner is missing: policy tags of ours: an owner is missing"}, got); diff != "" {
 		t.Error(diff)
 	}
 	if err == nil || err.Error() != "policy tags of ours: an owner is missing" {

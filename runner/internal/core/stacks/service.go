@@ -35,6 +35,7 @@ type readings struct {
 	mu     sync.Mutex // guards what follows
 	states map[string]reading
 	last   map[string]*wire.ServiceHistory
+	tags   map[string]map[string]string
 }
 
 // reading is a state that was read.
@@ -171,6 +172,7 @@ func (e AtService) Running(ctx context.Context, projects []string) ([]Running, e
 	if err != nil {
 		return nil, fmt.Errorf("asking which updates run: %w", err)
 	}
+	e.read.takeTags(found)
 	var running []Running
 	for _, project := range existing {
 		update := found[project].Update
@@ -185,6 +187,38 @@ func (e AtService) Running(ctx context.Context, projects []string) ([]Running, e
 		running = append(running, r)
 	}
 	return running, nil
+}
+
+// takeTags keeps the tags of stacks, by their projects.
+func (r *readings) takeTags(found map[string]wire.ServiceStack) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tags == nil {
+		r.tags = map[string]map[string]string{}
+	}
+	for project, stack := range found {
+		r.tags[project] = stack.Tags
+	}
+}
+
+// Tag returns a tag of the stack of a project as Running has read it.
+func (e AtService) Tag(project, name string) string {
+	e.read.mu.Lock()
+	defer e.read.mu.Unlock()
+	return e.read.tags[project][name]
+}
+
+// Tagged returns the states of those of the projects whose stacks have a tag.
+func (e AtService) Tagged(ctx context.Context, projects []string, tag wire.Tag) (map[string]json.RawMessage, error) {
+	found, err := e.askService(ctx, projects, wire.ReadStacks{Tagged: &tag, States: true})
+	if err != nil {
+		return nil, fmt.Errorf("asking which stacks are tagged: %w", err)
+	}
+	states := map[string]json.RawMessage{}
+	for project, stack := range found {
+		states[project] = stack.State
+	}
+	return states, nil
 }
 
 // Cancel cancels an update that holds a stack.

@@ -177,20 +177,26 @@ func (c copies) list(ctx context.Context) (map[string]map[string]Summary, error)
 }
 
 // Organization asks for the organization of a Pulumi Cloud user: the default set
-// with `pulumi org set-default`, else the user's own.
+// with `pulumi org set-default`, else the user's own. A server that does not answer has said neither: the stacks of
+// another organization would look as if nothing was deployed.
 func Organization(ctx context.Context, command Command, dir string, env map[string]string) (string, error) {
 	c := newCopies(Options{Command: command, Env: env})
-	if organization, err := c.run(ctx, dir, "org", "get-default"); err == nil {
-		if organization = strings.TrimSpace(organization); organization != "" && !strings.Contains(organization, " ") {
-			return organization, nil
-		}
+	organization, err := c.run(ctx, dir, "org", "get-default")
+	if organization = strings.TrimSpace(organization); err == nil && organization != "" && !strings.Contains(organization, " ") {
+		return organization, nil
+	}
+	if err != nil && !hasNoDefault.MatchString(err.Error()) {
+		return "", withAdvice(fmt.Errorf("asking the backend for the default organization: %w", err), "")
 	}
 	user, err := c.run(ctx, dir, "whoami")
 	if err != nil {
-		return "", fmt.Errorf("asking the backend who is logged in: %w", err)
+		return "", withAdvice(fmt.Errorf("asking the backend who is logged in: %w", err), "")
 	}
 	return strings.TrimSpace(user), nil
 }
+
+// hasNoDefault is what an older Pulumi, and one at an older backend, says in place of a default organization.
+var hasNoDefault = regexp.MustCompile(`unknown command|unsupported|does not support organizations`)
 
 // ProjectOf returns the project of the environment whose stack has that full name:
 // organization/project/stack.

@@ -175,8 +175,10 @@ func TestOrganization(t *testing.T) {
 		{"none chosen", []call{{args: ask, stdout: "\n"}, {args: user, stdout: "jane\n"}}, "jane"},
 		{"said in words", []call{{args: ask, stdout: "No Default Organization set\n"}, {args: user, stdout: "jane\n"}}, "jane"},
 		{"old backend", []call{{args: ask, stderr: "error: unsupported", err: failed()}, {args: user, stdout: "jane\n"}}, "jane"},
-		{"not logged in", []call{{args: ask, err: failed()}, {args: user, stderr: "error: PULUMI_ACCESS_TOKEN must be set\n", err: failed()}},
-			"error: asking the backend who is logged in: PULUMI_ACCESS_TOKEN must be set"},
+		{"not logged in", []call{{args: ask, stderr: "error: PULUMI_ACCESS_TOKEN must be set\n", err: failed()}},
+			"error: asking the backend for the default organization: PULUMI_ACCESS_TOKEN must be set"},
+		{"no answer", []call{{args: ask, stderr: "error: [503] Service Unavailable\n", err: failed()}}, // and not the organization jane
+			"error: asking the backend for the default organization: [503] Service Unavailable"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -42,7 +42,7 @@ func (e *Set) Snapshot(ctx context.Context, project string) (Snapshot, error) {
 	}
 	snapshot := Snapshot{Pending: state.pending(project), read: map[string]map[string]value{}}
 	for _, r := range state.Resources {
-		if r.External || isDefaultProvider(r.URN) {
+		if r.External || IsDefaultProvider(r.URN) {
 			snapshot.Uncounted++
 		}
 		switch r.Type {
@@ -57,8 +57,8 @@ func (e *Set) Snapshot(ctx context.Context, project string) (Snapshot, error) {
 	return snapshot, nil
 }
 
-// isDefaultProvider reports whether Pulumi has made a resource by itself, to work with a package.
-func isDefaultProvider(urn string) bool {
+// IsDefaultProvider reports whether Pulumi has made a resource by itself, to work with a package. Operations do not count it.
+func IsDefaultProvider(urn string) bool {
 	resource := resourceOf(urn)
 	return strings.HasPrefix(resource.Type, "pulumi:providers:") && strings.HasPrefix(resource.Name, "default")
 }

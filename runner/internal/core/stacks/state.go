@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -244,8 +245,24 @@ func (d deployment) outsideCluster() []string {
 
 func isInCluster(token string) bool { return strings.HasPrefix(token, "kubernetes:") }
 
-// Rename makes the stack of a project that of another, which has none or an empty one.
+// Rename makes the stack of a project that of another, which has none or an empty one. After an interruption it
+// continues.
 func (e *Set) Rename(ctx context.Context, from, to string) error {
+	if e.Summary(from).Exists {
+		if err := e.renameStack(ctx, from, to); err != nil {
+			return err
+		}
+	}
+	if e.options.Service == nil {
+		return nil // Pulumi renames the resources as well
+	}
+	if err := e.renameResources(ctx, from, to); err != nil {
+		return fmt.Errorf("renaming the resources of %s: %w", from, err)
+	}
+	return nil
+}
+
+func (e *Set) renameStack(ctx context.Context, from, to string) error {
 	if summary := e.Summary(to); summary.Exists {
 		if summary.Resources > 0 {
 			return fmt.Errorf("%s is deployed already", to)
@@ -258,6 +275,23 @@ func (e *Set) Rename(ctx context.Context, from, to string) error {
 		return fmt.Errorf("renaming the stack of %s: %w", from, err)
 	}
 	return e.List(ctx)
+}
+
+// renameResources gives the resources in the state of a renamed stack the names of its project. Pulumi leaves that to the
+// service, and not all servers do it.
+func (e *Set) renameResources(ctx context.Context, from, to string) error {
+	e.read.forget(to)
+	content, err := e.Export(ctx, to)
+	if err != nil {
+		return err
+	}
+	was, is := e.stackOf(from), e.stackOf(to)
+	renamed := bytes.ReplaceAll(content, []byte("urn:pulumi:"+was+"::"+from+"::"), []byte("urn:pulumi:"+is+"::"+to+"::"))
+	renamed = bytes.ReplaceAll(renamed, []byte("::pulumi:pulumi:Stack::"+from+"-"+was+`"`), []byte("::pulumi:pulumi:Stack::"+to+"-"+is+`"`))
+	if bytes.Equal(renamed, content) {
+		return nil
+	}
+	return e.restore(ctx, to, nil, renamed)
 }
 
 // ReadAll reads the states on the backend without a key, by environment and then
@@ -298,4 +332,20 @@ func exportAll(ctx context.Context, options Options, stack string, projects []st
 		states[project] = found[i]
 	}
 	return states, nil
+}
+
+// ChoosesCredentials reports whether the program of a project gives credentials to a provider of a package, by its state.
+// keys are the inputs that do.
+func ChoosesCredentials(ctx context.Context, e *Set, project, name string, keys []string) (bool, error) {
+	type provider struct {
+		Resource
+		Inputs map[string]any `json:"inputs"`
+	}
+	state, err := decodeState[struct {
+		Resources []provider `json:"resources"`
+	}](ctx, e, project)
+	return slices.ContainsFunc(state.Resources, func(p provider) bool {
+		isOwn := p.Type == "pulumi:providers:"+name && !strings.HasPrefix(p.Name(), "default")
+		return isOwn && slices.ContainsFunc(keys, func(key string) bool { return p.Inputs[key] != nil })
+	}), err
 }

@@ -11,7 +11,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"mara/projects/model"
 	"mara/runner/internal/machine/failure"
@@ -39,6 +41,18 @@ func (f Directory) MayHaveStates() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
+// HasOldLayout reports whether the states are where Pulumi had them before 2023, next to the directories of projects: it
+// no longer reads them, and says so when it is asked.
+func (f Directory) HasOldLayout() bool {
+	if _, err := os.Stat(filepath.Join(f.files().Pulumi(), "meta.yaml")); !f.IsFile() || err == nil {
+		return false
+	}
+	entries, _ := readDirectory(f.files().Stacks()) // other code reports what cannot be read
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Type().IsRegular() && strings.Contains(e.Name(), ".json")
+	})
+}
+
 // CommandEnv returns the process environment of Pulumi's commands. It keeps them
 // from looking for states in an old layout if there are none: they would walk over
 // all files of the backend.
@@ -60,6 +74,20 @@ func (f Directory) HasLegacy() bool {
 	entries, err := os.ReadDir(f.files().Stacks())
 	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return !entry.IsDir() }) ||
 		err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// HasJournal reports whether there is a journal of an operation on a project that goes on or was cut off. Copies of journals
+// that were dropped do not count.
+func (f Directory) HasJournal(project string) bool {
+	if !f.IsFile() {
+		return false
+	}
+	dir := f.files().Journals(project, f.stackOf(project))
+	entries, _ := os.ReadDir(dir) // other code reports what cannot be read
+	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
+		_, err := os.Stat(filepath.Join(dir, entry.Name(), "journal"))
+		return err == nil
+	})
 }
 
 // Make makes the directory, without which Pulumi refuses to work.

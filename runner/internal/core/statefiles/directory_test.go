@@ -165,3 +165,33 @@ func zstdOf(t *testing.T, text string) string {
 	defer func() { _ = w.Close() }()
 	return string(w.EncodeAll([]byte(text), nil))
 }
+
+// TestHasJournal: a journal counts, a copy of one that was dropped does not, and nothing is known of a bucket.
+func TestHasJournal(t *testing.T) {
+	t.Parallel()
+	f := Directory{Path: filepath.Join(t.TempDir(), "states [of us]"), Stack: "dev"}
+	for _, step := range []struct {
+		file string
+		want bool
+	}{
+		{".pulumi/stacks/network/dev.json", false},
+		{".pulumi/mara-journal/network/dev/dropped-1/journal.txt", false},
+		{".pulumi/mara-journal/network/prod/1/journal", false},
+		{".pulumi/mara-journal/other/dev/1/journal", false},
+		{".pulumi/mara-journal/network/dev/1/journal", true},
+	} {
+		path := filepath.Join(f.Path, step.file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.HasJournal("network"); got != step.want {
+			t.Errorf("with %s: %v", step.file, got)
+		}
+	}
+	if (Directory{}).HasJournal("network") {
+		t.Error("a bucket has a journal")
+	}
+}

@@ -152,8 +152,21 @@ func (e ending) counted(heading string, chosen func(event.Difference) bool) stri
 	if number == 0 {
 		return ""
 	}
-	return "\n" + e.paint.bold(fmt.Sprintf("%s: %s", heading, typeset.Counted(number, "resource"))) + "\n" +
+	heading = fmt.Sprintf("%s: %s", heading, typeset.Counted(number, "resource"))
+	if e.summary.Changes.Update > e.updates() {
+		heading += ", not counting stacks and providers"
+	}
+	return "\n" + e.paint.bold(typeset.Wrap(heading, e.width, 2)) + "\n" +
 		typeset.Wrap("  "+strings.Join(projects, ", "), e.width, 2) + "\n"
+}
+
+// updates counts the resources that are listed as changed. The table counts stacks and providers as well.
+func (e ending) updates() int {
+	number := 0
+	for _, s := range e.summary.Steps {
+		number += len(only(s.Differences, func(d event.Difference) bool { return d.Action == event.Update }))
+	}
+	return number
 }
 
 // byProject renders lines of each project below its title.
@@ -164,7 +177,7 @@ func (e ending) byProject(lines func(event.Step) []string) string {
 		if len(own) == 0 {
 			continue
 		}
-		b.WriteString("\n" + e.paint.bold(typeset.Wrap(s.Title+" ("+s.Name+")", e.width, 2)) + "\n")
+		b.WriteString("\n" + e.paint.bold(typeset.Wrap(s.Label(), e.width, 2)) + "\n")
 		for _, line := range own {
 			b.WriteString(typeset.Wrap(line, e.width, 6) + "\n")
 		}
@@ -172,42 +185,116 @@ func (e ending) byProject(lines func(event.Step) []string) string {
 	return b.String()
 }
 
-// section renders the differences of one kind of all projects below a heading; all of them, or a screenful.
+// section renders the differences of one kind of all projects below a heading; all of them, or a screenful, in which
+// equal changes share a line.
 func (e ending) section(heading string, chosen func(event.Difference) bool, all bool) string {
 	var b strings.Builder
 	number, projects := 0, 0
-	lines, shownOf := 0, 0
 	for _, s := range e.summary.Steps {
-		own := only(s.Differences, chosen)
-		if len(own) == 0 {
-			continue
-		}
-		number += len(own)
-		projects++
-		shown := apart(own)
-		if !all {
-			shown = equal(own)
-			shown = shown[:min(len(shown), mostChanges-lines)]
-		}
-		lines += len(shown)
-		for _, c := range shown {
-			shownOf += 1 + len(c.others)
-		}
-		if len(shown) > 0 {
-			b.WriteString("  " + e.paint.bold(typeset.Wrap(s.Title+" ("+s.Name+")", e.width, 4)) + "\n")
-		}
-		for _, line := range e.resources(shown, all) {
-			b.WriteString(typeset.Wrap("  "+line, e.width, 10) + "\n")
+		if n := len(only(s.Differences, chosen)); n > 0 {
+			number += n
+			projects++
 		}
 	}
 	if number == 0 {
 		return ""
 	}
-	if more := number - shownOf; more > 0 {
+	lines, listed := 0, 0
+	list := func(title string, shown []changed) {
+		if !all {
+			shown = shown[:min(len(shown), mostChanges-lines)]
+		}
+		if len(shown) == 0 {
+			return
+		}
+		lines += len(shown)
+		for _, c := range shown {
+			listed += 1 + len(c.others)
+		}
+		b.WriteString("  " + e.paint.bold(typeset.Wrap(title, e.width, 4)) + "\n")
+		for _, line := range e.resources(shown, all) {
+			b.WriteString(typeset.Wrap("  "+line, e.width, 10) + "\n")
+		}
+	}
+	var joint joint
+	if !all {
+		joint = e.jointChanges(chosen)
+		for _, title := range joint.titles {
+			list(title, joint.changes[title])
+		}
+	}
+	for _, s := range e.summary.Steps {
+		own := only(s.Differences, func(d event.Difference) bool { return chosen(d) && !joint.has(d) })
+		slices.SortStableFunc(own, func(a, b event.Difference) int { // what holds data comes first
+			switch {
+			case a.Stateful == b.Stateful:
+				return 0
+			case a.Stateful:
+				return -1
+			}
+			return 1
+		})
+		if all {
+			list(s.Label(), apart(own))
+		} else {
+			list(s.Label(), equal(own))
+		}
+	}
+	if more := number - listed; more > 0 {
 		fmt.Fprintf(&b, "  and %s more; --diff lists all\n", typeset.Counted(more, "resource"))
 	}
 	heading = fmt.Sprintf("%s: %s in %s", heading, typeset.Counted(number, "resource"), typeset.Counted(projects, "project"))
 	return "\n" + e.paint.bold(heading) + "\n" + b.String()
+}
+
+// joint are changes that are equal in several projects, by a title that names these.
+type joint struct {
+	titles  []string
+	changes map[string][]changed
+	keys    map[string]bool
+}
+
+func (j joint) has(d event.Difference) bool { return j.keys[changeKey(d)] }
+
+// jointChanges joins the resources of several projects with equal changes, if they are several.
+func (e ending) jointChanges(chosen func(event.Difference) bool) joint {
+	alike, of := map[string][]event.Difference{}, map[string][]string{}
+	var order []string
+	for _, s := range e.summary.Steps {
+		for _, d := range only(s.Differences, chosen) {
+			key := changeKey(d)
+			if len(d.Values) == 0 {
+				continue
+			}
+			if len(alike[key]) == 0 {
+				order = append(order, key)
+			}
+			alike[key] = append(alike[key], d)
+			if !slices.Contains(of[key], s.Name) {
+				of[key] = append(of[key], s.Name)
+			}
+		}
+	}
+	found := joint{changes: map[string][]changed{}, keys: map[string]bool{}}
+	for _, key := range order {
+		if len(of[key]) < 2 || len(alike[key]) < leastEqual {
+			continue
+		}
+		title := fmt.Sprintf("In %s: %s", typeset.Counted(len(of[key]), "project"), strings.Join(of[key], ", "))
+		if len(found.changes[title]) == 0 {
+			found.titles = append(found.titles, title)
+		}
+		found.changes[title] = append(found.changes[title], changed{alike[key][0], alike[key][1:]})
+		found.keys[key] = true
+	}
+	return found
+}
+
+// changeKey is the same for resources of one type with equal changes.
+func changeKey(d event.Difference) string {
+	return fmt.Sprint(d.Action, d.Resource.Type, d.Properties, lists.Map(d.Values, func(c event.ValueChange) string {
+		return c.Text(math.MaxInt) + fmt.Sprint(c.Line, c.Replaces)
+	}))
 }
 
 // changed is a resource that differs, and the others of its project that differ in the same way.
@@ -224,17 +311,12 @@ func apart(differences []event.Difference) []changed {
 // equal joins resources of one type with equal changes, if they are several.
 func equal(differences []event.Difference) []changed {
 	alike := map[string][]event.Difference{}
-	key := func(d event.Difference) string {
-		return fmt.Sprint(d.Action, d.Resource.Type, d.Properties, lists.Map(d.Values, func(c event.ValueChange) string {
-			return c.Text(math.MaxInt) + fmt.Sprint(c.Line, c.Replaces)
-		}))
-	}
 	for _, d := range differences {
-		alike[key(d)] = append(alike[key(d)], d)
+		alike[changeKey(d)] = append(alike[changeKey(d)], d)
 	}
 	var joined []changed
 	for _, d := range differences {
-		group := alike[key(d)]
+		group := alike[changeKey(d)]
 		if len(group) < leastEqual || len(d.Values) == 0 {
 			joined = append(joined, changed{d, nil})
 		} else if group[0].Resource == d.Resource {
@@ -271,21 +353,38 @@ func (e ending) outputLines(s event.Step) []string {
 		return []string{"  new outputs: " + strings.Join(names, ", ")}
 	}
 	lines := lists.Map(s.Outputs, func(c event.OutputChange) string { return "    " + c.Text(e.list.longest()) })
-	return append([]string{"  Outputs:"}, lines...)
+	heading := "  Outputs:"
+	if readers := e.readersOf(s.Name); len(readers) > 0 {
+		heading = fmt.Sprintf("  Outputs, read by %s:", strings.Join(readers, ", "))
+	}
+	return append([]string{heading}, lines...)
+}
+
+// readersOf returns the projects of the run that read the outputs of one.
+func (e ending) readersOf(project string) []string {
+	var readers []string
+	for _, s := range e.summary.Steps {
+		if slices.Contains(s.Reads, project) {
+			readers = append(readers, s.Name)
+		}
+	}
+	return readers
 }
 
 // difference says what happens to a resource, or what has become of it. Properties are named where no value of them is
 // known.
 func difference(op operation.Operation, d changed) string {
-	words := map[event.Action]string{
-		event.Create: "new:", event.Update: "changed:", event.Replace: "replaced:", event.Delete: "gone:",
-	}
+	mark := d.Action.Found() + ":"
 	if op == operation.Preview {
-		words = map[event.Action]string{event.Create: "+", event.Update: "~", event.Replace: "+-", event.Delete: "-"}
+		mark = map[event.Action]string{event.Create: "+", event.Update: "~", event.Replace: "+-", event.Delete: "-"}[d.Action]
 	}
-	text := words[d.Action] + " " + d.Resource.String()
+	text := mark + " " + d.Resource.String()
 	if n := len(d.others); n > 0 {
-		text += fmt.Sprintf(" and %d more alike: %s", n, strings.Join(lists.Map(d.others, nameOf), ", "))
+		text += fmt.Sprintf(" and %d more alike", n)
+		names := lists.Map(d.others, nameOf)
+		if slices.ContainsFunc(names, func(name string) bool { return name != d.Resource.Name }) {
+			text += ": " + strings.Join(slices.Compact(names), ", ")
+		}
 	}
 	if d.Stateful && d.IsLoss() {
 		text += ", which holds data"

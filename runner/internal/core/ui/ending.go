@@ -136,11 +136,13 @@ func (e ending) row(s event.Step) []string {
 		row[colResult] = "unknown"
 	case s.Unchanged != "":
 		row[colResult] = "unchanged"
-	case e.summary.Fleet && s.Result == event.Failed && s.Reason == "":
+	case s.Result == event.Failed && s.Reason == "":
 		row[colReason] = firstCause(s)
 	}
 	if s.Ran() {
-		row[colChanges] = "none"
+		if !e.summary.Operation.IsPlain() {
+			row[colChanges] = "none"
+		}
 		row[colTime] = event.FormatDuration(s.Duration())
 	}
 	if resources := s.Changes.Resources(); resources.Any() {
@@ -149,15 +151,14 @@ func (e ending) row(s event.Step) []string {
 	return row
 }
 
-// firstCause returns the first line of what failed in an environment; the rest is above the table.
+// firstCause returns the beginning of why a step failed; the whole is above the table.
 func firstCause(s event.Step) string {
-	const most = 60
+	const most = 80
 	errs := s.Errors()
 	if len(errs) == 0 {
 		return ""
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(errs[0].Message), "\n")
-	return typeset.Cut(line, most, "...")
+	return typeset.Cut(strings.Join(strings.Fields(errs[0].Message), " "), most, "...")
 }
 
 // totals renders the last words about the run.

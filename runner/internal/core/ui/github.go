@@ -23,7 +23,7 @@ func (p *Plain) annotate(level, project, message string) {
 	if project != "" {
 		title := project
 		if step, _ := p.summary.Step(project); step != nil && step.Title != "" {
-			title = step.Title + " (" + project + ")"
+			title = step.Label()
 		}
 		properties = "title=" + escapeProperty(title)
 	}

@@ -64,7 +64,7 @@ func (p *Plain) printGroup(e event.Event) {
 			p.annotateErrors(e)
 		}
 	} else {
-		p.finished(e)
+		p.finished(e, p.outcome(e))
 		p.print(body)
 	}
 	for _, d := range g.diagnostics {

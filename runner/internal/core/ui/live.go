@@ -41,6 +41,7 @@ func NewLive(w io.Writer, o Options) *Live {
 		ended: make(chan struct{}), pause: make(chan func()), doing: activities{}}
 	width, _ := l.size()
 	l.text = NewPlain(&l.above, Options{Width: width, Colour: o.Colour, List: o.List, Why: o.Why, Next: o.Next})
+	l.text.inLive = true
 	go l.paintUntilStopped()
 	return l
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"mara/projects/model"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/machine/typeset"
 )
@@ -58,9 +59,10 @@ type Options struct {
 
 // Plain renders a run as lines.
 type Plain struct {
-	o     Options
-	stop  chan struct{} // closed by Close
-	ended sync.WaitGroup
+	inLive bool // a live view, which prints the cause of a failure below its line
+	o      Options
+	stop   chan struct{} // closed by Close
+	ended  sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
 	out     printer
@@ -141,6 +143,8 @@ func (p *Plain) Emit(e event.Event) {
 	case event.StepLog:
 		if e.Severity == event.Warning {
 			p.warning(e.Project, e.Message)
+		} else if strings.HasPrefix(e.Message, event.FromESC) {
+			p.step(e, e.Message, p.paint.dim)
 		}
 	case event.StepRetrying:
 		p.step(e, retrying(e)+": "+strings.Join(strings.Fields(e.Error), " "), p.paint.yellow)
@@ -149,7 +153,11 @@ func (p *Plain) Emit(e event.Event) {
 			p.step(e, "hook "+e.Hook+" done", p.paint.dim)
 		}
 	case event.StepFinished:
-		p.finished(e)
+		text := p.outcome(e)
+		if step, _ := p.summary.Step(e.Project); step != nil && e.Result == event.Failed && !p.inLive { // the whole comes when all others have ended
+			text += strings.TrimSuffix(": "+firstCause(*step), ": ")
+		}
+		p.finished(e, text)
 	case event.RunFinished:
 		p.flushGroups()
 		p.print(ending{summary: &p.summary, paint: p.paint, width: p.o.Width, list: p.o.List, why: p.o.Why}.render())
@@ -172,8 +180,11 @@ func (p *Plain) line(text string, indent int, paint func(string) string) {
 
 func (p *Plain) header() {
 	s := &p.summary
-	text := fmt.Sprintf("%s: provider %s, stack %s, %s, %d at a time",
-		s.Operation, s.Provider, s.Stack, typeset.Counted(len(s.Steps), "project"), s.Parallel)
+	where := "provider " + s.Provider + ", stack " + s.Stack
+	if s.Provider == model.OwnProvider {
+		where = "stack " + s.Stack
+	}
+	text := fmt.Sprintf("%s: %s, %s, %d at a time", s.Operation, where, typeset.Counted(len(s.Steps), "project"), s.Parallel)
 	if s.Fleet {
 		_, environments := s.Progress()
 		text = fmt.Sprintf("%s of a fleet: %s, %d at a time", s.Operation, typeset.Counted(environments, "environment"),
@@ -193,8 +204,8 @@ func (p *Plain) label(e event.Event) string {
 		return e.Project // a hook of the run
 	}
 	total := fmt.Sprint(len(p.summary.Steps))
-	name := fmt.Sprintf("%s (%s)", e.Title, e.Project)
-	if e.Title == "" || p.o.Width > 0 && p.o.Width < narrow {
+	name := event.Project{Name: e.Project, Title: e.Title}.Label()
+	if p.o.Width > 0 && p.o.Width < narrow {
 		name = e.Project
 	}
 	return fmt.Sprintf("[%*d/%s] %s", len(total), position, total, name)
@@ -204,29 +215,28 @@ func (p *Plain) step(e event.Event, what string, paint func(string) string) {
 	p.line(p.label(e)+": "+what, 8, paint)
 }
 
-func (p *Plain) finished(e event.Event) {
-	p.line(p.outcome(e), 8, func(text string) string { return p.paint.result(e.Result, text) })
+func (p *Plain) finished(e event.Event, text string) {
+	p.line(text, 8, func(text string) string { return p.paint.result(e.Result, text) })
 	if e.Result == event.Failed {
 		p.annotateErrors(e)
 	}
 }
 
 func (p *Plain) outcome(e event.Event) string {
-	took := event.FormatDuration(e.Duration())
-	var c event.Changes
-	if e.Changes != nil {
-		c = *e.Changes
+	took, changes := event.FormatDuration(e.Duration()), ""
+	if e.Changes != nil { // else they are not counted
+		changes = ", " + e.Changes.String()
 	}
 	what := ""
 	switch e.Result {
 	case event.Succeeded:
-		what = fmt.Sprintf("succeeded in %s, %s", took, c)
+		what = "succeeded in " + took + changes
 	case event.Failed:
-		what = fmt.Sprintf("FAILED after %s, %s", took, c)
+		what = "FAILED after " + took + changes
 	default:
 		what = fmt.Sprintf("%s, %s", e.Result, e.Reason)
-		if c.Any() {
-			what += fmt.Sprintf(" after %s, %s", took, c)
+		if e.Changes != nil && e.Changes.Any() {
+			what += " after " + took + changes
 		}
 	}
 	return p.label(e) + ": " + what

@@ -149,7 +149,7 @@ func TestPlainOfFleets(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if !regexp.MustCompile(`(?m)^bad +failed .* shop: hook smoke: exit status 7$`).MatchString(text) {
+	if !regexp.MustCompile(`(?m)^bad +failed .* shop: hook smoke: exit status 7 more$`).MatchString(text) {
 		t.Errorf("no reason in\n%s", text)
 	}
 }

@@ -56,11 +56,11 @@ func TestPreviewTable(t *testing.T) {
 
 func TestDifferencesAreListed(t *testing.T) {
 	t.Parallel()
-	const drift = " (aws-eks)\n  changed: aws:eks/cluster:Cluster main\n      version: \"1.33\" => \"1.34\"\n      tags: [secret] => [secret]\n" +
+	const drift = "\naws-eks\n  changed: aws:eks/cluster:Cluster main\n      version: \"1.33\" => \"1.34\"\n      tags: [secret] => [secret]\n" +
 		"  gone: aws:rds/instance:Instance db, which holds data\n"
-	const lost = "\nWould be lost: 1 resource in 1 project\n   (aws-eks)\n    - aws:rds/instance:Instance db, which holds data\n"
-	const changes = "\nWould change: 1 resource in 1 project\n   (aws-eks)\n    ~ aws:eks/cluster:Cluster main\n        version: \"1.33\" => \"1.34\"\n"
-	const created = "\nWould be created: 1 resource in 1 project\n   (aws-eks)\n    + aws:iam/role:Role nodes\n"
+	const lost = "\nWould be lost: 1 resource in 1 project\n  aws-eks\n    - aws:rds/instance:Instance db, which holds data\n"
+	const changes = "\nWould change: 1 resource in 1 project\n  aws-eks\n    ~ aws:eks/cluster:Cluster main\n        version: \"1.33\" => \"1.34\"\n"
+	const created = "\nWould be created: 1 resource in 1 project\n  aws-eks\n    + aws:iam/role:Role nodes\n"
 	const vague = "\nMay change, with values that are not known yet: 1 resource\n  aws-eks 1\n"
 	for _, test := range []struct {
 		operation operation.Operation
@@ -146,6 +146,35 @@ func TestAlike(t *testing.T) {
 		if !strings.Contains(all, want) {
 			t.Errorf("--diff: want %q in\n%s", want, all)
 		}
+	}
+}
+
+// TestAlikeInProjects: changes that are equal in several projects are listed once, with the projects; single ones stay
+// with theirs, and changed outputs name their readers.
+func TestAlikeInProjects(t *testing.T) {
+	t.Parallel()
+	events := rehearsal()
+	begin, end := events[:1:1], events[1:]
+	projects := []string{"aws-vpc", "aws-eks", "kubeconfig"}
+	for i, project := range projects {
+		image := event.ValueChange{Path: "image", Action: event.Update, Before: "app:1", After: "app:2"}
+		begin = append(begin, event.Event{Type: event.StepProgress, Project: project, Action: event.Update, Status: event.ActionDone,
+			Resource: event.Resource{Type: "k:D", Name: "app"}, Values: []event.ValueChange{image}})
+		image.After = fmt.Sprintf("app:%d", 3+i)
+		begin = append(begin, event.Event{Type: event.StepProgress, Project: project, Action: event.Update, Status: event.ActionDone,
+			Resource: event.Resource{Type: "k:D", Name: "own"}, Values: []event.ValueChange{image}})
+	}
+	short := plain(append(begin, end...), ui.Options{})
+	for _, want := range []string{
+		"Would change: 6 resources in 3 projects\n  In 3 projects: ", "    ~ k:D app and 2 more alike\n        image: \"app:1\" => \"app:2\"\n",
+		"    ~ k:D own\n        image: \"app:1\" => \"app:5\"\n",
+	} {
+		if !strings.Contains(short, want) {
+			t.Errorf("want %q in\n%s", want, short)
+		}
+	}
+	if n := strings.Count(short, "k:D app"); n != 1 {
+		t.Errorf("the joint change is listed %d times", n)
 	}
 }
 

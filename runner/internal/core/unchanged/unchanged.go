@@ -131,6 +131,9 @@ func (u *Projects) changed(ctx context.Context, step plan.Step, record fingerpri
 	if standing, err := u.readStanding(ctx, step.Project.Name); err != nil || standing.Digest != record.State {
 		return []string{"state"}
 	}
+	if inputs.ImportsOf(u.session, step.Project) != nil {
+		return []string{"imports"}
+	}
 	if u.hooks.IsDue(ctx, operation.Up, step, record.Outputs) {
 		return []string{"hooks"}
 	}

@@ -97,7 +97,7 @@ func named(noun string, names []string, most int) string {
 
 // partWords are words for parts of which no more is known.
 var partWords = map[string]string{
-	"hooks": "a hook that has to run", "state": "its state, which something else has changed",
+	"imports": "what Pulumi ESC has for it, which cannot be compared", "hooks": "a hook that has to run", "state": "its state, which something else has changed",
 	"setting": "the backend, the stack or the provider", "programs": "the runner, its engine or a program that it starts",
 	"plugins": "the installed plugins", "plan": "its place in the plan", "secrets": "a stored secret",
 	fingerprint.VariablesPart: "a secret environment variable",

@@ -37,14 +37,31 @@ func (s Step) Changes() []event.ValueChange {
 	return c.found
 }
 
+// Unmarked returns the paths of changed values that are hidden because they look like secrets that the program has not
+// marked as such.
+func (s Step) Unmarked() []string {
+	var paths []string
+	for _, c := range s.Changes() {
+		if mentions(c.Before, event.Hidden) || mentions(c.After, event.Hidden) {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths
+}
+
 // IsVague reports whether no new value of an update or a replacement is known: it depends on outputs that are not known
 // yet, and may turn out to be nothing.
 func IsVague(changes []event.ValueChange) bool {
 	return !slices.ContainsFunc(changes, func(c event.ValueChange) bool {
-		return !holds(c.After, func(part any) bool {
-			text, _ := part.(string)
-			return strings.Contains(text, Unknown)
-		})
+		return !mentions(c.After, Unknown)
+	})
+}
+
+// mentions reports whether a text in a value has a word such as Unknown in it.
+func mentions(value any, word string) bool {
+	return holds(value, func(part any) bool {
+		text, _ := part.(string)
+		return strings.Contains(text, word)
 	})
 }
 
@@ -52,9 +69,16 @@ func IsVague(changes []event.ValueChange) bool {
 type comparer struct {
 	step  Step
 	found []event.ValueChange
+	named map[string]bool // paths of values that a name beside them says are secret, as in {name: DB_PASSWORD, value: x}
 }
 
 func (c *comparer) maps(path string, before, after map[string]any) {
+	if isNamedSecret(before) || isNamedSecret(after) {
+		if c.named == nil {
+			c.named = map[string]bool{}
+		}
+		c.named[path+".value"] = true
+	}
 	for _, name := range lists.Keys(before, after) {
 		if name == defaultsKey {
 			continue
@@ -126,7 +150,8 @@ func (c *comparer) texts(path, before, after string) bool {
 		c.maps(path+"{json}", was, is)
 		return true
 	}
-	if !strings.Contains(before, "\n") || !strings.Contains(after, "\n") || strings.Contains(after, Unknown) {
+	if !strings.Contains(before, "\n") || !strings.Contains(after, "\n") || strings.Contains(after, Unknown) ||
+		secretForms.MatchString(before) || secretForms.MatchString(after) { // the lines of a key do not look like one
 		return false
 	}
 	old, now := strings.Split(before, "\n"), strings.Split(after, "\n")
@@ -156,6 +181,8 @@ func (c *comparer) add(change event.ValueChange) {
 		case *side == nil:
 		case secret && !holdsMasked(*side): // it was or becomes secret, and this side is the same value in the clear
 			*side = event.Masked
+		case c.named[change.Path] && *side != event.Masked && *side != Unknown:
+			*side = event.Hidden
 		default:
 			*side = shorten(hide(c.step.Type, change.Path, *side))
 		}
@@ -222,10 +249,39 @@ func shorten(value any) any {
 var secretNames = regexp.MustCompile(
 	`(?i)(password|passwd|passphrase|token|secret|api_?-?key|private_?-?key|access_?-?key|connection_?-?string|credentials)$`)
 
+// referenceNames matches those of them that name a Secret of Kubernetes, as values of charts do.
+var referenceNames = regexp.MustCompile(`(?i)^(use_?)?(existing|image_?pull|pull|tls)[a-z_]*secret$`)
+
+func isSecretName(name string) bool {
+	return secretNames.MatchString(name) && !referenceNames.MatchString(name)
+}
+
 // secretForms matches values that are secret whatever their name is: PEM blocks of keys, access keys of AWS, JSON Web
 // Tokens.
 var secretForms = regexp.MustCompile(
 	`-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(AKIA|ASIA)[A-Z0-9]{16}\b|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]+`)
+
+// secretAssignments matches values in a text that are secret by the name before them: password=x, token: "y".
+var secretAssignments = regexp.MustCompile(
+	`(?i)((?:password|passwd|passphrase|token|secret|api_?-?key|private_?-?key|access_?-?key)["']?\s*[:=]\s*)` +
+		`("[^"\n]*"|'[^'\n]*'|[^\s;,&"']+)`)
+
+// hideAssigned replaces the values of such assignments, but for those that are masked or unknown.
+func hideAssigned(text string) string {
+	return secretAssignments.ReplaceAllStringFunc(text, func(found string) string {
+		parts := secretAssignments.FindStringSubmatch(found)
+		if value := strings.Trim(parts[2], `"'`); strings.HasPrefix(value, event.Masked) || strings.HasPrefix(value, Unknown) {
+			return found
+		}
+		return parts[1] + event.Hidden
+	})
+}
+
+// isNamedSecret reports whether an object names a value that is secret, as the environment of a container does.
+func isNamedSecret(object map[string]any) bool {
+	name, _ := object["name"].(string)
+	return object["value"] != nil && isSecretName(name)
+}
 
 // hide replaces what looks like a secret in a value of a resource type, by type, name and form.
 func hide(kind, path string, value any) any {
@@ -235,10 +291,14 @@ func hide(kind, path string, value any) any {
 			(isSecretPlace(kind, path) || secretForms.MatchString(value)) {
 			return event.Hidden
 		}
+		return hideAssigned(value)
 	case map[string]any:
 		hidden := make(map[string]any, len(value))
 		for name, part := range value {
 			hidden[name] = hide(kind, path+"."+name, part)
+		}
+		if isNamedSecret(value) && value["value"] != event.Masked && value["value"] != Unknown {
+			hidden["value"] = event.Hidden
 		}
 		return hidden
 	case []any:
@@ -258,5 +318,5 @@ func isSecretPlace(kind, path string) bool {
 	}
 	name := path[strings.LastIndexAny(path, ".}")+1:]
 	name, _, _ = strings.Cut(name, "[")
-	return secretNames.MatchString(name)
+	return isSecretName(name)
 }

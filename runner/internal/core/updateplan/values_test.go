@@ -44,6 +44,14 @@ func TestChanges(t *testing.T) {
 		"a key by its form":   {m{"v": "a"}, m{"v": "id AKIAIOSFODNN7EXAMPLE"}, Step{}, []string{`v: "a" => [hidden: not marked as secret]`}},
 		"a Kubernetes Secret": {m{"data": m{"x": "a"}}, m{"data": m{"x": "b"}}, Step{Type: "kubernetes:core/v1:Secret"}, []string{"data.x: [hidden: not marked as secret] => [hidden: not marked as secret]"}},
 		"nested and new":      {m{}, m{"auth": m{"token": "abc", "user": "ann"}}, Step{}, []string{`auth: + {"token":"[hidden: not marked as secret]","user":"ann"}`}},
+		"the lines of a key":  {m{"k": "-----BEGIN PRIVATE KEY-----\nMIIa\n-----END PRIVATE KEY-----\n"}, m{"k": "-----BEGIN PRIVATE KEY-----\nMIIb\n-----END PRIVATE KEY-----\n"}, Step{}, []string{"k: [hidden: not marked as secret] => [hidden: not marked as secret]"}},
+		"a line of a text":    {m{"env": "A=1\nDB_PASSWORD=one\n"}, m{"env": "A=1\nDB_PASSWORD=two\n"}, Step{}, []string{`env: "DB_PASSWORD=[hidden: not marked as secret]" => "DB_PASSWORD=[hidden: not marked as secret]"`}},
+		"a part of a text":    {m{"v": "x"}, m{"v": "Server=db;Password=abc;Port=1"}, Step{}, []string{`v: "x" => "Server=db;Password=[hidden: not marked as secret];Port=1"`}},
+		"a marked part":       {m{"v": "x"}, m{"v": "token: [secret]"}, Step{}, []string{`v: [secret] => "token: [secret]"`}},
+		"no secret by a name": {m{"v": "secretName: a"}, m{"v": "secretName: b, tokens=5"}, Step{}, []string{`v: "secretName: a" => "secretName: b, tokens=5"`}},
+		"a chart's name":      {m{"existingSecret": "a", "clientSecret": "a"}, m{"existingSecret": "b", "clientSecret": "b"}, Step{}, []string{"clientSecret: [hidden: not marked as secret] => [hidden: not marked as secret]", `existingSecret: "a" => "b"`}},
+		"a name beside it":    {m{"env": l{m{"name": "DB_PASSWORD", "value": "a"}}}, m{"env": l{m{"name": "DB_PASSWORD", "value": "b"}}}, Step{}, []string{"env[0].value: [hidden: not marked as secret] => [hidden: not marked as secret]"}},
+		"a new one":           {m{"env": l{}}, m{"env": l{m{"name": "API_KEY", "value": "a"}}}, Step{}, []string{`env[]: + {"name":"API_KEY","value":"[hidden: not marked as secret]"}`}},
 		"long":                {m{"a": "x"}, m{"a": long}, Step{}, []string{`a: "x" => "` + strings.Repeat("x", 119) + "…"}},
 	} {
 		step := test.step

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"mara/config"
 	"mara/config/files"
@@ -25,7 +27,7 @@ import (
 
 // Change says how to encrypt an environment anew.
 type Change struct {
-	Provider      string                      // "passphrase", or the URL of a key service
+	Provider      string                      // "passphrase", "default" for that of Pulumi Cloud, or the URL of a key service
 	NewPassphrase string                      // where it comes from; "" to ask
 	Out           io.Writer                   // gets a line for each finished part
 	Confirm       func(question string) error // an error keeps everything as it is
@@ -154,8 +156,11 @@ func (c *change) begin(ctx context.Context) error {
 		return c.mark(ctx)
 	}
 	with := c.how.Provider
-	if with == "passphrase" {
+	switch with {
+	case "passphrase":
 		with = "the new passphrase"
+	case encryption.DefaultProvider:
+		with = "the keys of Pulumi Cloud"
 	}
 	text := fmt.Sprintf("Encrypt the secrets of %s and the states of %s anew, with %s?", c.stack(),
 		typeset.Counted(len(c.projects()), "project"), with)
@@ -205,6 +210,9 @@ func (c *change) checkWritable() error {
 // openNew opens the new encryption: a new one, or the one that an interrupted
 // change has noted.
 func (c *change) openNew(ctx context.Context, noted encryption.Scheme, begun bool) (encryption.Sealer, error) {
+	if c.how.Provider == encryption.DefaultProvider {
+		return c.openDefault(ctx)
+	}
 	if c.how.Provider != "passphrase" {
 		scheme := encryption.Scheme{Provider: c.how.Provider}
 		if begun {
@@ -226,6 +234,22 @@ func (c *change) openNew(ctx context.Context, noted encryption.Scheme, begun boo
 			"with", Next: "give that passphrase to continue"}
 	}
 	return sealer, nil
+}
+
+// openDefault opens the encryption of Pulumi Cloud.
+func (c *change) openDefault(ctx context.Context) (encryption.Sealer, error) {
+	if !c.Settings.Managed() {
+		return nil, &failure.Environment{Text: fmt.Sprintf("the states of %s are not at Pulumi Cloud, which alone has keys of stacks",
+			c.stack()), Next: "name `passphrase` or the URL of a key service"}
+	}
+	sealer, err := openServiceKey(ctx, c.Vault)
+	if err != nil {
+		return nil, c.failedUnless(ctx, err)
+	}
+	if sealer == nil {
+		return nil, &failure.Environment{Text: "only the engine inside encrypts with the keys of Pulumi Cloud", Next: "leave --pulumi out"}
+	}
+	return named{sealer}, nil
 }
 
 // newPassphrase returns the new passphrase: from the command line, or asked for.
@@ -259,7 +283,7 @@ func (c *change) checkOld(ctx context.Context) error {
 		if c.isDone(file) || len(file.content.Ciphertexts()) == 0 {
 			continue
 		}
-		if _, err := c.sealerOf(ctx, file.scheme); err != nil {
+		if _, err := c.sealerBefore(ctx, file); err != nil {
 			return c.failedUnless(ctx, err)
 		}
 	}
@@ -270,6 +294,9 @@ func (c *change) checkOld(ctx context.Context) error {
 func (c *change) carryOut(ctx context.Context) error {
 	scheme := c.to.Scheme()
 	to := stacks.Encryption{Salt: scheme.Salt, Provider: scheme.Provider, DataKey: scheme.DataKey, Env: c.newEnv}
+	if c.how.Provider == encryption.DefaultProvider {
+		to = stacks.Encryption{Service: strings.TrimSuffix(c.Settings.Backend.Text, "/")}
+	}
 	for _, project := range c.projects() {
 		changed, err := c.deployed.Reencrypt(ctx, project, to)
 		if err != nil {
@@ -290,13 +317,63 @@ func (c *change) carryOut(ctx context.Context) error {
 		c.done.Files = append(c.done.Files, part.content.File)
 		fmt.Fprintf(c.how.Out, "encrypted %s\n", part.content.File)
 	}
+	if c.how.Provider == encryption.DefaultProvider {
+		if err := c.dropHeaders(); err != nil {
+			return err
+		}
+	}
 	return failure.RunnerDir(atomicfile.Remove(c.options().SaltFile)) // the stack file has its own now
+}
+
+// dropHeaders removes from all files what says that they have the encryption of Pulumi Cloud: no line says that, and
+// elsewhere "default" would be a passphrase. Until here the lines show which files are done.
+func (c *change) dropHeaders() error {
+	for _, p := range c.parts() {
+		path := filepath.Join(c.Settings.Root, p.content.File)
+		content, err := files.Read(path, files.Text)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var file config.StackFile
+		if err == nil {
+			file, err = config.ParseStack(p.content.File, content)
+		}
+		var plain []byte
+		if err == nil {
+			plain, err = file.EditHeader(config.Header{})
+		}
+		if err == nil {
+			err = atomicfile.WriteDeep(path, plain, 0o600, 0o755)
+		}
+		if err != nil {
+			return &failure.Environment{Text: err.Error(), Next: failure.WriteRemedy(err, "the file")}
+		}
+	}
+	return nil
 }
 
 // part is a stack file, with the scheme that it is encrypted with.
 type part struct {
 	content config.StackFile
 	scheme  encryption.Scheme
+	project string // next to which it is; "" for a file of all projects
+}
+
+// sealerBefore opens what encrypts a part until it is changed.
+func (c *change) sealerBefore(ctx context.Context, p part) (encryption.Sealer, error) {
+	if p.project != "" && c.Settings.Managed() && p.scheme == (encryption.Scheme{}) && c.Service != nil {
+		return ownServiceKey(ctx, c.Vault, p.project)
+	}
+	return c.sealerOf(ctx, p.scheme)
+}
+
+// sealerAfter opens what encrypts a part from then on.
+func (c *change) sealerAfter(ctx context.Context, p part) (encryption.Sealer, error) {
+	if p.project == "" || c.how.Provider != encryption.DefaultProvider {
+		return c.to, nil
+	}
+	sealer, err := ownServiceKey(ctx, c.Vault, p.project)
+	return named{sealer}, err
 }
 
 // parts returns the stack file, the secrets file, and the stack files next to the projects. All say how they are
@@ -310,13 +387,13 @@ func (c *change) parts() []part {
 			continue
 		}
 		scheme, _ := lists.Find(c.old.Projects, func(s encryption.Scheme) bool { return s.File == file.File })
-		parts = append(parts, part{file, scheme})
+		parts = append(parts, part{file, scheme, project})
 	}
 	if c.Settings.Config.Exists || !c.OwnStackFiles {
-		parts = append(parts, part{c.Settings.Config, c.old.Stack})
+		parts = append(parts, part{content: c.Settings.Config, scheme: c.old.Stack})
 	}
 	if c.Settings.Secrets.Exists {
-		parts = append(parts, part{c.Settings.Secrets, c.old.Secrets})
+		parts = append(parts, part{content: c.Settings.Secrets, scheme: c.old.Secrets})
 	}
 	return parts
 }
@@ -329,14 +406,17 @@ func (c *change) isDone(p part) bool {
 
 // reseal encrypts a file anew and replaces it in one step.
 func (c *change) reseal(ctx context.Context, p part) error {
-	from := c.to // of a file without values
+	to, err := c.sealerAfter(ctx, p)
+	if err != nil {
+		return c.failedUnless(ctx, err)
+	}
+	from := to // of a file without values
 	if len(p.content.Ciphertexts()) > 0 {
-		var err error
-		if from, err = c.sealerOf(ctx, p.scheme); err != nil {
+		if from, err = c.sealerBefore(ctx, p); err != nil {
 			return c.failedUnless(ctx, err)
 		}
 	}
-	content, err := encryption.Reseal(ctx, p.content, from, c.to)
+	content, err := encryption.Reseal(ctx, p.content, from, to)
 	if err != nil {
 		return c.failedUnless(ctx, err)
 	}

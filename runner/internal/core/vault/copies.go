@@ -13,8 +13,12 @@ import (
 // passphrase is found here, before anything changes. An environment that is
 // encrypted for the first time gets a salt, which is kept. The engine gets the
 // keys; nil is for commands that run without one.
-func (v *Vault) Copies(e engine.Engine) (encryption.Copies, error) {
-	copies, err := encryption.Prepare(v.options())
+func (v *Vault) Copies(ctx context.Context, e engine.Engine) (encryption.Copies, error) {
+	o := v.options()
+	if o.Managed && !v.Simulated {
+		o.Tags = v.tags(ctx)
+	}
+	copies, err := encryption.Prepare(o)
 	if err != nil {
 		return copies, v.failed(err)
 	}
@@ -41,11 +45,11 @@ func (v *Vault) Learn(ctx context.Context) error {
 	if err := learnBeside(ctx, v); err != nil {
 		return err
 	}
-	parts := []part{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}}
+	parts := []part{{content: v.Settings.Config, scheme: schemes.Stack}, {content: v.Settings.Secrets, scheme: schemes.Secrets}}
 	for _, scheme := range schemes.Projects {
 		for _, file := range v.ProjectStackFiles {
 			if file.File == scheme.File {
-				parts = append(parts, part{file, scheme})
+				parts = append(parts, part{content: file, scheme: scheme})
 			}
 		}
 	}
@@ -84,7 +88,7 @@ func (v *Vault) CopiesToRead(ctx context.Context, e engine.Engine) (encryption.C
 	if err := v.AskPassphrase(ctx); err != nil {
 		return encryption.Copies{}, err
 	}
-	return v.Copies(e)
+	return v.Copies(ctx, e)
 }
 
 // Verify finds what would keep Copies from working, and writes nothing.

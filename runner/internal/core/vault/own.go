@@ -66,9 +66,12 @@ func (v *Vault) ownSealer(ctx context.Context, at Elsewhere) (encryption.Sealer,
 		return nil, err
 	}
 	var sealer encryption.Sealer
-	if scheme.NamesService() {
+	switch byService := scheme.Salt == "" && scheme.Provider != "passphrase" && v.Settings.Managed(); {
+	case scheme.NamesService():
 		sealer, err = v.service(ctx, scheme)
-	} else {
+	case byService:
+		sealer, err = ownServiceKey(ctx, v, at.Project)
+	default:
 		sealer, err = v.ownKey(at, scheme)
 	}
 	if err != nil {
@@ -86,6 +89,9 @@ func (v *Vault) ownScheme(at Elsewhere) (encryption.Scheme, error) {
 	scheme, err := schemeOf(at.File)
 	if err != nil || scheme != (encryption.Scheme{File: at.File.File}) {
 		return scheme, err
+	}
+	if v.Settings.Managed() && v.Service != nil {
+		return scheme, nil
 	}
 	if v.Settings.Managed() {
 		return scheme, &failure.Environment{
@@ -153,7 +159,7 @@ func (v *Vault) storeOwn(ctx context.Context, at Elsewhere, values map[string]st
 			Next: "change it there"}
 	}
 	path := v.Settings.Absolute(at.File.File)
-	content, err := files.Read(path, files.Text)
+	content, err := files.ReadCommitted(path, files.Text)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &failure.Environment{Text: err.Error()}
 	}
@@ -186,8 +192,8 @@ func (v *Vault) storeOwn(ctx context.Context, at Elsewhere, values map[string]st
 		if file, err = config.ParseStack(file.File, file.Content); err != nil {
 			return err
 		}
-		if before.Salt == "" && before.Provider == "" { // made here: it is no sign of a deployment elsewhere
-			if err := request.RememberKeys(v.Directory, v.stack(), header.EncryptionSalt+header.EncryptedKey); err != nil {
+		if key := header.EncryptionSalt + header.EncryptedKey; key != "" && before.Salt == "" && before.Provider == "" { // made here: it is no sign of a deployment elsewhere
+			if err := request.RememberKeys(v.Directory, v.stack(), key); err != nil {
 				return err
 			}
 		}

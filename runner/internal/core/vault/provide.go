@@ -55,7 +55,7 @@ func (v *Vault) Provide(ctx context.Context) error {
 	if err := v.Store(ctx, sealer, values); err != nil {
 		return err
 	}
-	fmt.Fprintf(v.Stderr, "kept %s in %s, encrypted\n", typeset.Counted(len(values), "secret"),
+	fmt.Fprintf(v.Stderr, "stored %s in %s, encrypted\n", typeset.Counted(len(values), "secret"),
 		strings.Join(v.filesOf(values), ", "))
 	return nil
 }

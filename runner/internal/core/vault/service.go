@@ -9,9 +9,9 @@ import (
 	"regexp"
 	"slices"
 
-	"mara/config"
 	"mara/projects/model"
 	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/gitsource"
 	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
@@ -36,6 +36,14 @@ type serviceSealer struct {
 
 // Scheme implements encryption.Sealer: no line of a file names the encryption of Pulumi Cloud.
 func (s serviceSealer) Scheme() encryption.Scheme { return encryption.Scheme{} }
+
+// named is a Sealer of Pulumi Cloud for files that say so, as those do that were encrypted in another way before.
+type named struct{ encryption.Sealer }
+
+// Scheme implements encryption.Sealer.
+func (named) Scheme() encryption.Scheme {
+	return encryption.Scheme{Provider: encryption.DefaultProvider}
+}
 
 // Seal implements encryption.Sealer.
 func (s serviceSealer) Seal(ctx context.Context, values map[string]string) (map[string]string, error) {
@@ -107,7 +115,7 @@ func Sealed(ctx context.Context, v *Vault) (map[string]string, error) {
 		v.sealed = sealed // one key for all projects
 		return sealed, nil
 	}
-	for _, part := range []part{{v.Settings.Config, schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}} {
+	for _, part := range []part{{content: v.Settings.Config, scheme: schemes.Stack}, {content: v.Settings.Secrets, scheme: schemes.Secrets}} {
 		if len(part.content.Ciphertexts()) == 0 {
 			continue
 		}
@@ -138,8 +146,8 @@ func learnBeside(ctx context.Context, v *Vault) error {
 	}
 	for _, project := range slices.Sorted(maps.Keys(v.ProjectStackFiles)) {
 		file := v.ProjectStackFiles[project]
-		header, err := file.Header()
-		if err != nil || header != (config.Header{}) || len(file.Ciphertexts()) == 0 {
+		scheme, err := schemeOf(file)
+		if err != nil || scheme.Salt != "" || scheme.NamesService() || len(file.Ciphertexts()) == 0 {
 			continue // the checks of the configuration report errors
 		}
 		service, err := v.Service(ctx)
@@ -172,17 +180,28 @@ func openServiceKey(ctx context.Context, v *Vault) (encryption.Sealer, error) {
 	return serviceSealer{service, stack}, err
 }
 
+// ownServiceKey returns the Sealer of the stack file next to a project at Pulumi Cloud, with the key of its own stack.
+func ownServiceKey(ctx context.Context, v *Vault, project string) (encryption.Sealer, error) {
+	service, err := v.Service(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stack, err := keyStack(ctx, v, project, v.StackOf(project))
+	return serviceSealer{service, stack}, err
+}
+
 // SchemeOf returns how the shared files of an environment are encrypted.
 func SchemeOf(v *Vault) (encryption.Scheme, error) {
 	schemes, err := v.schemes()
 	return schemes.Stack, err
 }
 
-// IsApart reports whether a project has a stack file of its own that says how it is encrypted.
-func IsApart(v *Vault, project string) bool {
+// EncryptsItself reports whether a project has a stack file of its own that says how it is encrypted: a move leaves it so, while a
+// change of the passphrase takes it along (see change.isApart).
+func EncryptsItself(v *Vault, project string) bool {
 	file, there := v.ProjectStackFiles[project]
-	header, err := file.Header()
-	return there && err == nil && header != (config.Header{})
+	scheme, err := schemeOf(file)
+	return there && err == nil && (scheme.Salt != "" || scheme.NamesService() || scheme.Provider == "passphrase")
 }
 
 // ResealFor encrypts the values that Pulumi Cloud has encrypted in the shared files of an environment for the encryption
@@ -197,7 +216,8 @@ func ResealFor(ctx context.Context, v, other *Vault) ([]string, error) {
 	}
 	var to encryption.Sealer
 	var done []string
-	for _, part := range []part{{v.Settings.Config.Own(), schemes.Stack}, {v.Settings.Secrets, schemes.Secrets}} {
+	for _, part := range []part{{content: v.Settings.Config.Own(), scheme: schemes.Stack},
+		{content: v.Settings.Secrets, scheme: schemes.Secrets}} {
 		if len(part.content.Ciphertexts()) == 0 || part.scheme != (encryption.Scheme{}) {
 			continue
 		}
@@ -228,9 +248,19 @@ var tagForm = regexp.MustCompile(`^[a-zA-Z0-9-_.:]{1,40}$`)
 // maxTag is how long the value of a tag may be.
 const maxTag = 256
 
-// tagsOf returns the tags of the environment's stacks: its name and its labels, as far as they can be tags.
-func tagsOf(v *Vault) map[string]string {
+// TagOfRepository returns the tag of the stacks that are deployed from the repository of a root. One without a remote has
+// none.
+func TagOfRepository(ctx context.Context, root string) (tag wire.Tag, ok bool) {
+	tag = wire.Tag{Name: "mara:repository", Value: gitsource.AddressOf(ctx, root)}
+	return tag, tag.Value != "" && len(tag.Value) <= maxTag
+}
+
+// tags returns the tags of the environment's stacks: its name, its repository and its labels, as far as they can be tags.
+func (v *Vault) tags(ctx context.Context) map[string]string {
 	tags := map[string]string{"mara:environment": v.stack()}
+	if tag, ok := TagOfRepository(ctx, v.Settings.Root); ok {
+		tags[tag.Name] = tag.Value
+	}
 	for name, label := range v.Settings.Described.Labels {
 		if tagForm.MatchString(name) && len(label.Text) <= maxTag {
 			tags[name] = label.Text

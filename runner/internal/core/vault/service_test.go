@@ -87,3 +87,37 @@ func TestSealedValues(t *testing.T) {
 		t.Errorf("elsewhere: %v, %v", got, err)
 	}
 }
+
+// TestOwnFilesAtPulumiCloud: a stack file next to a project holds values that are encrypted with the key of its own stack,
+// as Pulumi writes them, also where it says that it has Pulumi's default encryption.
+func TestOwnFilesAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	service, masker := &cloud{}, event.NewMasker()
+	settings := config.Settings{Stack: config.Value{Text: "dev"}, Backend: config.Value{Text: "https://api.pulumi.com"}, Root: t.TempDir()}
+	v := New(Options{Settings: &settings, Masker: masker, Backend: Backend{
+		StackOf:      func(string) string { return "dev" },
+		Service:      func(context.Context) (Service, error) { return service, nil },
+		Organization: func(context.Context, string) (string, error) { return "acme", nil },
+	}})
+	for _, content := range []string{"", "secretsprovider: default\nconfig: {}\n"} {
+		file, err := config.ParseStack("shop/Pulumi.dev.yaml", []byte(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealer, err := v.ownSealer(t.Context(), Elsewhere{Project: "shop", File: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := sealer.(serviceSealer); !ok || got.stack != "acme/shop/dev" {
+			t.Errorf("%q is encrypted by %+v", content, sealer)
+		}
+		v.own = nil
+	}
+	salted, err := config.ParseStack("shop/Pulumi.dev.yaml", []byte("encryptionsalt: v1:a:b\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.ownSealer(t.Context(), Elsewhere{Project: "shop", File: salted}); err == nil {
+		t.Error("a file with a salt needs no passphrase")
+	}
+}

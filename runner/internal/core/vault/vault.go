@@ -139,9 +139,6 @@ func (v *Vault) options() encryption.Options {
 
 		ProjectStackFiles: v.ProjectStackFiles,
 	}
-	if o.Managed && !v.Simulated {
-		o.Tags = tagsOf(v)
-	}
 	o.ProjectsEncrypt = v.ProjectsEncrypt &&
 		len(v.Settings.Config.Ciphertexts())+len(v.Settings.Secrets.Ciphertexts()) == 0
 	for _, secret := range v.Secrets {

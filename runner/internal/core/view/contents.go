@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/core/inventory"
 	"mara/runner/internal/core/query"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
 )
 
 // Contents is what an environment consists of: its plan, and what its states say. Values that are secret read
@@ -54,10 +55,21 @@ func (c Contents) Readers(project string) (names []string) {
 	return names
 }
 
+// Counted returns how many resources there are as operations and `runner status` count them: the stack itself is one, and what only was
+// read is none.
+func Counted(all []Resource) (n int) {
+	for _, r := range all {
+		if !r.External {
+			n++
+		}
+	}
+	return n
+}
+
 // Resources returns the number of resources.
 func (c Contents) Resources() (n int) {
 	for _, p := range c.Projects {
-		n += len(p.Resources)
+		n += Counted(p.Resources)
 	}
 	return n
 }
@@ -101,7 +113,7 @@ func projectContents(project string, state json.RawMessage) (p ProjectContents, 
 		return p, err
 	}
 	for _, r := range resources {
-		if r.Type == "pulumi:pulumi:Stack" || strings.HasPrefix(r.Type, "pulumi:providers:") {
+		if stacks.IsDefaultProvider(r.URN) {
 			continue
 		}
 		id, isText := r.ID.(string)

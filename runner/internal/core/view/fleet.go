@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"mara/config/lists"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/record"
 )
@@ -24,6 +25,7 @@ type Environment struct {
 	Lock     *Lock         // nil if it is free
 	Drift    *record.Drift // nil if it was never compared
 	Life     Life
+	Apart    string // that other machines are not seen, in words; "" where they are
 
 	ranks []int // of the states of the reasons
 }
@@ -76,6 +78,12 @@ type Fleet struct {
 	Rollouts     []*Past   // operations on many environments, the newest first
 	Compared     time.Time // when the files were compared with what ran; zero if that is still to come
 	Simulated    bool
+}
+
+// Apart says that other machines are not seen, if that holds for an environment; else it is "".
+func (f Fleet) Apart() string {
+	e, _ := lists.Find(f.Environments, func(e Environment) bool { return e.Apart != "" })
+	return e.Apart
 }
 
 // Named returns an environment by its name.

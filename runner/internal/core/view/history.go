@@ -20,10 +20,8 @@ import (
 type Past struct {
 	PastRun
 	Fleet    bool          // its steps are environments
-	CutOff   bool          // it did not come to its end, and its process is gone
 	Rollout  string        // the operation on many environments that it was a part of
 	Resumes  string        // the run that it resumed
-	Commit   string        // of the root when it began
 	Progress [2]int        // projects that have ended, of all
 	Changes  event.Changes // of resources
 	Causes   []Cause       // why projects failed
@@ -31,6 +29,7 @@ type Past struct {
 	Costs    *Costs        // nil if it did not estimate any
 	Waiting  []string      // environments of a rollout that are still to come
 	Doing    []string      // projects, or environments, that are worked on
+	Projects []string      // of a run that has not succeeded: those of its plan
 }
 
 // Cause is an error, with the projects that it made fail.
@@ -52,14 +51,6 @@ type Costs struct {
 	Partial  bool      `json:"partial"` // something in it has no price
 	At       time.Time `json:"at"`
 	Run      string    `json:"run"`
-}
-
-// Word returns the result of the run in a word or two.
-func (p *Past) Word() string {
-	if p.CutOff {
-		return "cut off"
-	}
-	return string(p.Result)
 }
 
 // Ended reports whether nothing more comes from the run.
@@ -219,18 +210,15 @@ func cloneSummary(s event.Summary) event.Summary {
 func (h *History) newPast(run journal.Run, s *event.Summary) *Past {
 	p := &Past{PastRun: NewPastRun(run, s), Fleet: s.Fleet, Changes: s.Changes, Doing: s.Running()}
 	if h.hidePeople {
-		p.By = ""
-	}
-	p.CutOff = s.Result == "" && p.Result != ResultRunning
-	if p.DurationMS == 0 && p.CutOff { // it ended when it last wrote something
-		if info, err := os.Stat(filepath.Join(run.Dir, "events.ndjson")); err == nil {
-			p.DurationMS = max(0, info.ModTime().Sub(s.Started).Milliseconds())
-		}
+		p.By, s.By = "", ""
 	}
 	if meta, err := run.Meta(); err == nil {
-		p.Rollout, p.Resumes, p.Commit = meta.Rollout, meta.Resumes, meta.Commit
+		p.Rollout, p.Resumes = meta.Rollout, meta.Resumes
 	}
 	p.Progress[0], p.Progress[1] = s.Progress()
+	if p.Standing != "" {
+		p.Projects = lists.Map(s.Steps, func(step event.Step) string { return step.Name })
+	}
 	for _, f := range s.Failures() {
 		cause := Cause{Text: "failed"}
 		for _, d := range f.Errors {

@@ -24,7 +24,11 @@ type PastRun struct {
 	Result     event.Result        `json:"result"`
 	Started    time.Time           `json:"started"`
 	DurationMS int64               `json:"duration_ms"`
-	By         string              `json:"by,omitempty"`
+	// CutOff means that it did not come to its end, and its process is gone.
+	CutOff bool `json:"cut_off,omitempty"`
+	// Standing says what it has done, has cut off and has not begun, unless it has succeeded or goes on.
+	Standing string `json:"standing,omitempty"`
+	event.Origin
 }
 
 // NewPastRun returns the list form of a run. Its result is running while the process that holds the environment's
@@ -39,8 +43,17 @@ func NewPastRun(r journal.Run, summary *event.Summary) PastRun {
 	if summary.Result == "" && isRunning(r, summary, meta) {
 		past.Result = ResultRunning
 	}
+	past.CutOff = summary.Result == "" && past.Result != ResultRunning
+	if past.CutOff && past.DurationMS == 0 { // it ended when it last wrote something
+		if info, err := os.Stat(filepath.Join(r.Dir, "events.ndjson")); err == nil {
+			past.DurationMS = max(0, info.ModTime().Sub(summary.Started).Milliseconds())
+		}
+	}
+	if past.Result != ResultRunning && past.Result != event.Succeeded && len(summary.Steps) > 0 {
+		past.Standing = summary.Standing().String()
+	}
 	if err == nil {
-		past.By = meta.User + "@" + meta.Host
+		past.Origin = meta.Origin()
 	}
 	return past
 }
@@ -65,7 +78,15 @@ func (r *PastRun) Words(now time.Time) string {
 	if r == nil {
 		return "-"
 	}
-	return fmt.Sprintf("%s %s, %s", r.Operation, r.Result, typeset.Ago(now.Sub(r.Started)))
+	return fmt.Sprintf("%s %s, %s", r.Operation, r.Word(), typeset.Ago(now.Sub(r.Started)))
+}
+
+// Word returns the result of the run in a word or two.
+func (r *PastRun) Word() string {
+	if r.CutOff {
+		return "cut off"
+	}
+	return string(r.Result)
 }
 
 // Duration returns how long the run has taken.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mara/config"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/lock"
@@ -44,6 +45,7 @@ type comparison struct {
 	verdict record.Verdict
 	life    Life
 	shared  []lock.Left // locks in a backend that others share
+	apart   string      // see Environment
 	err     error
 }
 
@@ -129,6 +131,7 @@ func (r *Reader) compare(ctx context.Context, today record.Today, name string) (
 		if c.verdict, err = today.CompareOpen(ctx, s); err != nil {
 			return err
 		}
+		c.apart = config.Apart(s.Settings.Backend.Text)
 		var lifeErr, lockErr error
 		c.life, lifeErr = LifeOf(ctx, s, r.deps.Now())
 		_, c.shared, lockErr = s.RunLock().InBackend(ctx)
@@ -180,7 +183,7 @@ func (e *Environment) take(compared map[string]comparison, now time.Time, dir la
 	if !ok {
 		c.err = errors.New("it is being read")
 	}
-	e.Verdict, e.Life = c.verdict, c.life
+	e.Verdict, e.Life, e.Apart = c.verdict, c.life, c.apart
 	if c.err != nil {
 		e.Error = c.err.Error()
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/record"
 	"mara/runner/internal/machine/typeset"
 )
@@ -76,7 +77,7 @@ func (e *Environment) judge(now time.Time) {
 	case v.State == record.NeverRolledOut, v.State == record.IsDestroyed, v.State == record.IsUpToDate:
 		e.add(State(v.State), "")
 	default:
-		e.judgeRecord()
+		e.judgeRecord(now)
 	}
 	e.judgeLock(now, isLive)
 	if r := e.Lately.Rollout; r != nil && !isLive && slices.Contains(r.Waiting, e.Name) {
@@ -91,13 +92,28 @@ func (e *Environment) judge(now time.Time) {
 }
 
 // judgeRecord adds what differs from the record of what ran.
-func (e *Environment) judgeRecord() {
+func (e *Environment) judgeRecord(now time.Time) {
 	v := e.Verdict
+	if e.judgeLastRun(now) {
+		isSaid := func(project string) bool {
+			name, _, _ := strings.Cut(project, " ")
+			return slices.Contains(e.Lately.Write.Projects, name)
+		}
+		v.Begun = ""
+		v.Failed, v.Stopped, v.Missing = without(v.Failed, isSaid), without(v.Stopped, isSaid), without(v.Missing, isSaid)
+		v.Changes = without(v.Changes, func(change string) bool { // what the run has done is newer than the record
+			name, isProgram := strings.CutPrefix(change, "program of ")
+			return isProgram && isSaid(name)
+		})
+	}
 	if v.Begun != "" {
 		e.add(Unfinished, v.Begun+" has not ended")
 	}
 	if len(v.Failed) > 0 {
 		e.add(Failed, "did not succeed: "+strings.Join(v.Failed, ", "))
+	}
+	if len(v.Stopped) > 0 {
+		e.add(Unfinished, "did not come to their end: "+strings.Join(v.Stopped, ", "))
 	}
 	if len(v.Missing) > 0 {
 		e.add(Partly, "never rolled out: "+strings.Join(v.Missing, ", "))
@@ -105,6 +121,25 @@ func (e *Environment) judgeRecord() {
 	if len(v.Changes) > 0 {
 		e.add(Changed, strings.Join(v.Changes, "; "))
 	}
+}
+
+// judgeLastRun adds how the last run stands that has changed the environment, if it has not succeeded: its events, which are in
+// this directory, tell more than the record.
+func (e *Environment) judgeLastRun(now time.Time) bool {
+	w, v := e.Lately.Write, e.Verdict
+	if w == nil || w.Standing == "" || w.ID != v.Run && !strings.Contains(v.Begun, w.ID) {
+		return false
+	}
+	state, word := Unfinished, "was "+w.Word()
+	if w.Result == event.Failed {
+		state, word = Failed, "failed"
+	}
+	e.add(state, fmt.Sprintf("%s %s %s: %s", w.Operation, word, typeset.Ago(now.Sub(w.Started.Add(w.Duration()))), w.Standing))
+	return true
+}
+
+func without(projects []string, isSaid func(string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(projects), isSaid)
 }
 
 // judgeLock adds what the locks say.

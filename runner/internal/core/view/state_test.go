@@ -19,6 +19,10 @@ func TestStates(t *testing.T) {
 	up := func(result event.Result) *Past {
 		return &Past{PastRun: PastRun{Operation: operation.Up, Result: result}}
 	}
+	stopped := func(id string, result event.Result, cutOff bool) *Past {
+		return &Past{Projects: []string{"net", "db"}, PastRun: PastRun{ID: id, Operation: operation.Up, Result: result, CutOff: cutOff,
+			Started: now.Add(-10 * time.Minute), DurationMS: (3 * time.Minute).Milliseconds(), Standing: "1 of 2 projects done, 1 cut off"}}
+	}
 	drift := &record.Drift{At: now.Add(-time.Hour), Projects: []record.ProjectDrift{{Name: "db", Changes: event.Changes{Update: 2}}}}
 	void := *drift
 	void.Void = true
@@ -37,6 +41,30 @@ func TestStates(t *testing.T) {
 			Failed, "did not succeed: db (up, x); never rolled out: web",
 		},
 		"cut off": {Environment{Verdict: record.Verdict{State: record.IsUnfinished, Begun: "up in run x"}}, Unfinished, "up in run x has not ended"},
+		"cut off, with its events": {
+			Environment{Verdict: record.Verdict{State: record.IsUnfinished, Begun: "up in run x", Missing: []string{"net", "web"}, Failed: []string{"db (up, w)"}},
+				Lately: Lately{Write: stopped("x", event.Interrupted, true)}},
+			Unfinished, "up was cut off 7m ago: 1 of 2 projects done, 1 cut off; never rolled out: web",
+		},
+		"cut off elsewhere": {
+			Environment{Verdict: record.Verdict{State: record.IsUnfinished, Begun: "up in run y on b", Missing: []string{"net"}},
+				Lately: Lately{Write: stopped("x", event.Interrupted, true)}},
+			Unfinished, "up in run y on b has not ended; never rolled out: net",
+		},
+		"interrupted": {
+			Environment{Verdict: record.Verdict{State: record.IsPartly, Run: "x", Missing: []string{"net"}, Stopped: []string{"db (up, x)"}},
+				Lately: Lately{Write: stopped("x", event.Interrupted, false)}},
+			Unfinished, "up was interrupted 7m ago: 1 of 2 projects done, 1 cut off",
+		},
+		"interrupted, without its events": {
+			Environment{Verdict: record.Verdict{State: record.IsUnfinished, Run: "x", Stopped: []string{"db (up, x)"}}},
+			Unfinished, "did not come to their end: db (up, x)",
+		},
+		"failed, with its events": {
+			Environment{Verdict: record.Verdict{State: record.HasFailed, Run: "x", Failed: []string{"db (up, x)"}, Missing: []string{"net"}},
+				Lately: Lately{Write: stopped("x", event.Failed, false)}},
+			Failed, "up failed 7m ago: 1 of 2 projects done, 1 cut off",
+		},
 		"runs": {
 			Environment{Verdict: record.Verdict{State: record.IsUnfinished, Begun: "up in run x"}, Lately: Lately{Live: up(ResultRunning)}},
 			Running, "up",

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ type Values struct {
 	Declared    []config.Key                // of all projects, and the runner's own
 	Beside      map[string]config.StackFile // stack files in the directories of own projects
 	Answers     []config.Answer             // of a cluster that is there already
+	Imported    map[string]Layer            // of environments of Pulumi ESC, by key
 }
 
 // OpenValues reads the stack file, which may be missing: `config set` creates it.
@@ -53,7 +55,7 @@ func OpenValues(o request.Request) (Values, error) {
 			c.Beside[project.Name] = hidden(file, c.Known)
 		}
 	}
-	c.Provider, err = o.RememberedProvider(layout.Of(o.Root, false), c.Stack, settings.Provider)
+	c.Provider, err = o.ProviderToLook(layout.Of(o.Root, false), c.Stack, settings.Provider)
 	return c, err
 }
 
@@ -191,6 +193,9 @@ func (c Values) Layers(key config.Key) []Layer {
 	} else if key.Name == config.InfraType {
 		add(c.Provider)
 	}
+	if imported, ok := c.Imported[key.Name]; ok {
+		layers = append(layers, imported)
+	}
 	for _, answer := range c.Answers {
 		if answer.Key == key.Name && len(layers) == 0 {
 			layers = append(layers, Layer{answer.Value, config.Origin{Source: config.FromCluster, Name: answer.Why}})
@@ -256,6 +261,11 @@ func (c Values) Listed() []config.Key {
 			if !slices.ContainsFunc(keys, func(key config.Key) bool { return key.Name == entry.Key }) {
 				keys = append(keys, config.Key{Name: entry.Key})
 			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Imported)) {
+		if !slices.ContainsFunc(keys, func(key config.Key) bool { return key.Name == name }) {
+			keys = append(keys, config.Key{Name: name})
 		}
 	}
 	return keys

@@ -143,7 +143,7 @@ func runKubeconfig(ctx context.Context, d cmd.Deps, o options) error {
 		if err != nil {
 			return err
 		}
-		token, expires, err := Token(ctx, c.Cluster, projects.Access().Namespace, group.Name, o.Valid)
+		token, expires, err := Token(ctx, c.Cluster, projects.Access().Namespace, group.Object(), o.Valid)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func runKubeconfig(ctx context.Context, d cmd.Deps, o options) error {
 		if len(group.Namespaces) > 0 {
 			namespace = group.Namespaces[0]
 		}
-		content, err := kubeconfig.WithToken(c.kubeconfig, c.name+"-"+group.Name, namespace, token)
+		content, err := kubeconfig.WithToken(c.kubeconfig, c.name+"-"+group.Object(), namespace, token)
 		if err != nil {
 			return err
 		}

@@ -232,7 +232,7 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 		return a, err
 	}
 	a = adopted{Root: o.Root, File: config.MaraFile}
-	if a.Adoption, err = discover.New(ctx, o.Root, found, states); err != nil {
+	if a.Adoption, err = discover.New(ctx, o.Root, found, refused, states); err != nil {
 		return a, err
 	}
 	a.Refused = append(a.Refused, refused...)
@@ -414,10 +414,8 @@ func runRename(ctx context.Context, d cmd.Deps, o renameOptions, s *session.Sess
 	if err := cmd.Confirm(ctx, d, o.Common, "adopt", question); err != nil {
 		return err
 	}
-	if !isDone {
-		if err := s.Stacks.Rename(ctx, o.Old, o.New); err != nil {
-			return err
-		}
+	if err := s.Stacks.Rename(ctx, o.Old, o.New); err != nil {
+		return err
 	}
 	if err := writeRenamed(s, files); err != nil {
 		return err
@@ -464,8 +462,7 @@ func checkRename(ctx context.Context, o renameOptions, s *session.Session) error
 		return nil
 	case slices.Contains(found.Strangers, o.Old):
 		return &failure.Environment{
-			Text: fmt.Sprintf("the stack of %s may belong to another repository: it is not encrypted with the key of this "+
-				"environment", o.Old),
+			Text: fmt.Sprintf("the stack of %s may belong to another repository: it %s", o.Old, found.Mark),
 			Next: "if it belongs to this one, move it with `pulumi stack rename`",
 		}
 	}

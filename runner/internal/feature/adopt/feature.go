@@ -9,7 +9,7 @@ import (
 func Feature() extend.Feature {
 	return extend.Feature{Name: "adopt", Commands: func(d cmd.Deps) []cmd.Placed {
 		return []cmd.Placed{
-			{Command: Adopt(d), Group: cmd.ToBegin, Rank: 30},
+			{Command: Adopt(d), Group: cmd.ToBegin, Rank: 30, Daily: true},
 			{Command: Fetch(d), Group: cmd.More, Rank: 20},
 			{Command: Eject(d), Group: cmd.More, Rank: 30},
 		}

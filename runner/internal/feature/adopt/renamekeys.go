@@ -39,7 +39,7 @@ func renamedFiles(s *session.Session, from, to string) ([]renamedFile, error) {
 	}
 	var renamed []renamedFile
 	for _, path := range paths {
-		content, err := files.Read(s.Settings.Absolute(path), files.Text)
+		content, err := files.ReadCommitted(s.Settings.Absolute(path), files.Text)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/guard"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/updateplan"
@@ -111,7 +112,7 @@ func (g *watch) lostText() string {
 func (g *watch) Begin(emit func(event.Event)) {
 	if g.lost != "" {
 		g.Finding(emit, event.Finding{
-			Rule: event.RuleCluster, Level: event.LevelWarn, Project: g.Step.Project.Name, Message: g.lostText(),
+			Rule: string(refusal.Cluster), Level: event.LevelWarn, Project: g.Step.Project.Name, Message: g.lostText(),
 		}, "")
 	}
 }

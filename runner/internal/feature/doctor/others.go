@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"mara/projects/loopback"
+	"mara/runner/internal/core/engine"
 	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/machine/typeset"
 )
@@ -29,9 +31,20 @@ func (e *Examination) othersCheck() []preflight.Check {
 		Look: func(context.Context) []preflight.Finding {
 			text := fmt.Sprintf("processes of %s run on this machine: while an operation works, they can read its secret "+
 				"outputs through Pulumi's ports on 127.0.0.1", typeset.Few(people, 3))
+			if e.closesPorts() {
+				text = fmt.Sprintf("processes of %s run on this machine: they can reach providers and language hosts through "+
+					"ports on 127.0.0.1 in the moment in which these start", typeset.Few(people, 3))
+			}
 			return preflight.Doubtful(text, "run operations on a machine or in a container of your own; SECURITY.md has more")
 		},
 	}}
+}
+
+// closesPorts reports whether the ports of an operation refuse other users: this system tells whose a connection is, and
+// the engine is our own.
+func (e *Examination) closesPorts() bool {
+	found, err := engine.Find(e.Session.Deps.Engines, e.Options.Pulumi)
+	return err == nil && found.Embedded && loopback.Tells()
 }
 
 // The range of user IDs that people have. Services of the system have smaller ones, and nobody has 65534.

@@ -169,6 +169,9 @@ func (e *Examination) lockInBackend(ctx context.Context) []preflight.Finding {
 			return findings(&lock.HeldError{Owner: other.Owner, Foreign: !other.IsHeld()})
 		}
 	}
+	if text := config.Apart(e.Session.Settings.Backend.Text); text != "" {
+		return preflight.Good("no other run on this machine works on the environment; " + text)
+	}
 	return preflight.Good("no other run works on the environment")
 }
 

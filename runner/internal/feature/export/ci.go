@@ -184,7 +184,7 @@ func (e environment) addTo(p *pipeline) error {
 		}
 	}
 	if e.Settings.Managed() {
-		p.Secrets = append(p.Secrets, "PULUMI_ACCESS_TOKEN")
+		p.Secrets = append(p.Secrets, config.TokenVariable)
 	}
 	p.Secrets = append(p.Secrets, e.tokens()...)
 	if source := e.Settings.Backend.Origin.Source; source == config.FromProcess || source == config.FromLogin {

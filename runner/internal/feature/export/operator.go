@@ -179,7 +179,7 @@ func runOperator(ctx context.Context, d cmd.Deps, o operatorOptions) (err error)
 		if waves != nil {
 			dir = e.name() + "/"
 		}
-		document, made, err := exportOne(e, &one)
+		document, made, err := exportOne(ctx, e, &one)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", e.name(), err))
 		}
@@ -217,8 +217,8 @@ func runOperator(ctx context.Context, d cmd.Deps, o operatorOptions) (err error)
 	return writeOperator(d, o, waves != nil, done)
 }
 
-func exportOne(e environment, o *operatorOptions) (operatorDocument, map[string][]byte, error) {
-	described, problems := e.describe(*o)
+func exportOne(ctx context.Context, e environment, o *operatorOptions) (operatorDocument, map[string][]byte, error) {
+	described, problems := e.describe(ctx, *o)
 	o.Backend = cmp.Or(o.Backend, e.Settings.Backend.Text)
 	o.Namespace = namespaceOf(o.Namespace, e.name())
 	if o.Within == 0 {
@@ -253,16 +253,16 @@ func fleetReadme(waves [][]string, namespace string) []byte {
 }
 
 // describe returns the environment for the export.
-func (e environment) describe(o operatorOptions) (operator.Environment, error) {
+func (e environment) describe(ctx context.Context, o operatorOptions) (operator.Environment, error) {
 	var problems []error
 	described := operator.Environment{
 		Name: e.name(), Organization: "organization", Plan: e.Plan, Config: map[string]map[string]any{},
 		Secrets: map[string][]string{}, Programs: map[string]map[string]any{},
 		Cloud: e.Provider.Account, RunHooks: e.Provider.Hooks, StackNames: o.Known().StackNames(), Repositories: map[string]operator.Repository{},
 	}
-	if e.Settings.Managed() {
-		problems = append(problems, errors.New("the backend is Pulumi Cloud, whose organization the export does not know; "+
-			"use another backend"))
+	if e.Settings.Managed() { // the user's choice of an organization is not the operator's: the export names it
+		organization, err := e.Session.Organization(ctx, e.Settings.Root)
+		described.Organization, problems = organization, append(problems, err)
 	}
 	passphrase, err := e.needsPassphrase()
 	problems = append(problems, err)
@@ -326,6 +326,9 @@ func (e environment) variables(o operatorOptions, passphrase bool) []string {
 	names := slices.Clone(o.Variables)
 	if passphrase {
 		names = append(names, encryption.PassphraseVariable)
+	}
+	if e.Settings.Managed() {
+		names = append(names, config.TokenVariable)
 	}
 	for _, variable := range o.Sources.File.Variables() {
 		if !slices.Contains(ours, variable.Name) && !strings.HasPrefix(variable.Name, "RUNNER_") {

@@ -9,7 +9,7 @@ import (
 func Feature() extend.Feature {
 	return extend.Feature{Name: "firstrun", Commands: func(d cmd.Deps) []cmd.Placed {
 		return []cmd.Placed{
-			{Command: Init(d), Group: cmd.ToBegin, Rank: 20},
+			{Command: Init(d), Group: cmd.ToBegin, Rank: 20, Daily: true},
 		}
 	}}
 }

@@ -9,6 +9,7 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/guard"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/updateplan"
 )
 
@@ -49,7 +50,7 @@ func (w *ruleWatch) Look(ctx context.Context, document updateplan.Document, emit
 }
 
 // Decide implements guard.Watch.
-func (w *ruleWatch) Decide(func(event.Event)) error { return refusal(Denied(w.found)) }
+func (w *ruleWatch) Decide(func(event.Event)) error { return refuse(Denied(w.found)) }
 
 // Again implements guard.Watch: it refuses a project that a rule denies with the real values.
 func (w *ruleWatch) Again(
@@ -64,14 +65,14 @@ func (w *ruleWatch) Again(
 	if err != nil {
 		return err
 	}
-	return refusal(slices.DeleteFunc(Denied(found), func(f Finding) bool { return !isAbout(f.Project) }))
+	return refuse(slices.DeleteFunc(Denied(found), func(f Finding) bool { return !isAbout(f.Project) }))
 }
 
-func refusal(denied []Finding) error {
+func refuse(denied []Finding) error {
 	if len(denied) == 0 {
 		return nil
 	}
-	return &guard.Refused{What: deniedText(denied), Next: exceptionAdvice}
+	return &guard.Refused{By: refusal.Rule, What: deniedText(denied), Next: exceptionAdvice}
 }
 
 // findings applies the rules to a document, and emits and returns what they find.
@@ -88,6 +89,7 @@ func (w *ruleWatch) findings(
 	if err != nil {
 		w.emitBroken(emit, err)
 		return nil, &guard.Refused{
+			By:   refusal.Rule,
 			What: err.Error(),
 			Next: "fix the rule (docs/policies.md describes its input), or delete its file; a shipped one is switched off in " +
 				SettingsFile,

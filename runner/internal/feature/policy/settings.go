@@ -177,7 +177,7 @@ func unknownRule(name string, line int, rules []string) error {
 func readSettings(root string, rules []string) (settings, error) {
 	var s settings
 	path := filepath.Join(root, filepath.FromSlash(SettingsFile))
-	content, err := files.Read(path, files.Text)
+	content, err := files.ReadCommitted(path, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}

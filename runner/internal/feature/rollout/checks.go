@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/core/operate"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/record"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/parallel"
 )
@@ -114,12 +115,13 @@ func (r *rollout) checkPromotion(ctx context.Context, waves fleet.Rollout) error
 	if len(problems) == 0 {
 		return nil
 	}
-	next := "roll out to the earlier waves first, or override this with --out-of-order"
+	by, next := refusal.Promotion, "roll out to the earlier waves first, or override this with --out-of-order"
 	if len(unpassed) == len(problems) {
+		by = refusal.Gate
 		next = fmt.Sprintf("`runner fleet up %s%s` skips what is unchanged and asks the gates; --skip-gate KIND or "+
 			"--out-of-order override this", strings.Join(append(unpassed, environmentsIn(p)...), " "), r.Simulation.Flag())
 	}
-	return &config.Error{Problems: problems, Next: next}
+	return refusal.By(by, &config.Error{Problems: problems, Next: next})
 }
 
 // notPassed returns which gates the wave of an environment has not passed with what runs in it; "" if it has.

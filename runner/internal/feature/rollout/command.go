@@ -39,7 +39,9 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 		rolloutCommand(d, operation.Preview, operations.Spec{
 			Use:         "show what up would change in many environments",
 			Description: "Environments are previewed side by side; nothing changes.",
-			Flags:       []string{"exit-code", "affected", "diff", "full", "why", "on-missing-output"},
+			Flags: []string{
+				"exit-code", "affected", "diff", "full", "why", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack",
+			},
 		}, "-l stage=prod", "--affected", "'prod-*' --exit-code"),
 		rolloutCommand(d, operation.Up, operations.Spec{
 			Use: "roll out to many environments, in waves",
@@ -48,7 +50,8 @@ func Rollouts(d cmd.Deps) []*cli.Command {
 				"wave allows, nothing new starts; --resume continues with the rest. A later wave is refused until\n" +
 				"the environments of earlier waves have succeeded with their current configuration.",
 			Flags: []string{
-				"affected", "why", "on-missing-output", "secret", "generate-secrets", "force", "allow", "out-of-order", "skip-gate",
+				"affected", "why", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "secret", "generate-secrets",
+				"force", "allow", "out-of-order", "skip-gate",
 			},
 		}, "--all", "--affected --yes", "-l stage=test --simulate", "--resume"),
 		rolloutCommand(d, operation.Refresh, operations.Spec{

@@ -11,7 +11,7 @@ import (
 func Feature(check func(cmd.Deps) *cli.Command) extend.Feature {
 	return extend.Feature{Name: "rollout", Commands: func(d cmd.Deps) []cmd.Placed {
 		return []cmd.Placed{
-			{Command: Command(d, append(Rollouts(d), check(d))...), Group: cmd.AllEnvironments, Rank: 40},
+			{Command: Command(d, append(Rollouts(d), check(d))...), Group: cmd.AllEnvironments, Rank: 40, Daily: true},
 		}
 	}}
 }

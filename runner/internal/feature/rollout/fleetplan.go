@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"mara/runner/internal/cli/operations"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/core/plan"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -27,11 +29,12 @@ type fleetOptions struct {
 	Chosen   fleet.Selection
 	Affected Affected
 	Destroy  bool
+	Why      bool // all reasons of a state
 }
 
 func parseFleet(c *cli.Context, _ cmd.Deps, common cmd.Common) (fleetOptions, error) {
 	chosen, err := cmd.ParseFleet(c, c.Args().Slice())
-	return fleetOptions{Common: common, Chosen: chosen, Affected: parseAffected(c), Destroy: c.Bool("destroy")}, err
+	return fleetOptions{Common: common, Chosen: chosen, Affected: parseAffected(c), Destroy: c.Bool("destroy"), Why: c.Bool("why")}, err
 }
 
 // FleetPlan returns `runner fleet plan`.
@@ -44,11 +47,11 @@ func FleetPlan(d cmd.Deps) *cli.Command {
 			"only environments whose values or programs have changed since their last success; --affected=REF,\n" +
 			"since a commit of git; --why says what has changed.\n\n" +
 			"Examples:\n  runner fleet plan\n  runner fleet plan --affected --why\n" +
-			"  runner fleet plan --affected=origin/main -o json\n\n" +
+			"  runner fleet plan --affected=origin/main -o json\n  runner fleet plan -o svg > waves.svg\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags: fleetFlags(
 			append(operations.FlagsOf("affected", "why"), &cli.BoolFlag{Name: "destroy", Usage: "show the order of destroy"}),
-			"table", "json",
+			"table", "json", "dot", "mermaid", "svg", "html",
 		),
 		Action: cmd.Action(d, parseFleet, runFleetPlan),
 	}
@@ -82,6 +85,7 @@ func runFleetPlan(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 	}
 	reasons := map[string][]string{}
 	if o.Affected.Asked {
+		d.Note(apart(o.Request, chosen))
 		if chosen, err = o.Affected.Choose(ctx, d.Deps, o.Options, chosen, reasons); err != nil {
 			return err
 		}
@@ -96,6 +100,13 @@ func runFleetPlan(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 	if o.Output == "json" {
 		return cmd.WriteJSON(d.Stdout, planned)
 	}
+	if o.Output != "table" {
+		text, err := drawWaves(chosen, waves, o)
+		if err != nil {
+			return err
+		}
+		return d.Print(text)
+	}
 	if len(chosen) == 0 {
 		fmt.Fprintf(d.Stdout, "none of %s is affected\n", typeset.Counted(len(all), "environment"))
 		return nil
@@ -104,6 +115,37 @@ func runFleetPlan(ctx context.Context, d cmd.Deps, o fleetOptions) error {
 		w.write(d, o.Affected.Asked)
 	}
 	return nil
+}
+
+// drawWaves draws the waves and their environments as `runner plan` draws projects.
+func drawWaves(chosen []fleet.Environment, waves fleet.Rollout, o fleetOptions) (string, error) {
+	p, err := fleet.NewPlan(chosen, waves, true)
+	if err != nil {
+		return "", err
+	}
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		wave := p.Waves[step.Project.Name]
+		step.Phase = plan.Phase(wave.Name)
+		if _, ends := p.Ends(step.Project.Name); !ends {
+			step.Project.Title = step.Project.Name
+			continue
+		}
+		var waits []string
+		if wave.Soak > 0 {
+			waits = append(waits, "soak "+event.FormatDuration(wave.Soak))
+		}
+		for _, gate := range wave.Gates {
+			waits = append(waits, "gate "+gate.String())
+		}
+		step.Project.Title = cmp.Or(strings.Join(waits, ", "), "wave "+wave.Name+" is done")
+	}
+	p.Heading = fmt.Sprintf("%s in waves, in the order of up", typeset.Counted(len(chosen), "environment"))
+	if o.Destroy {
+		p.Heading = strings.Replace(p.Heading, "of up", "of destroy", 1)
+		p.Plan = p.Reverse()
+	}
+	return plan.Render(p.Plan, plan.Format(o.Output), 0)
 }
 
 // newPlannedWaves lists the waves that have chosen environments.

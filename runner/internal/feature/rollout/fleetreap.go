@@ -15,6 +15,7 @@ import (
 	"mara/runner/internal/cli/operations"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/failure"
@@ -114,10 +115,10 @@ func (o reapOptions) judge(d cmd.Deps, chosen []fleet.Environment, lives []life)
 		}
 	}
 	if len(unknown) > 0 {
-		refused = &failure.Environment{
+		refused = refusal.By(refusal.UnknownAge, &failure.Environment{
 			Text: "not destroyed, because their age is unknown: " + strings.Join(unknown, ", "),
 			Next: "look at them with `runner status -s NAME`; --unknown-age keep or destroy says what to do",
-		}
+		})
 	}
 	return past, errors.Join(append(invalid, refused)...)
 }

@@ -3,6 +3,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,8 +87,8 @@ func runList(_ context.Context, d cmd.Deps, o options) error {
 		return err
 	}
 	last, err := view.NewestRuns(o.Directory().Runs())
-	if err != nil {
-		return err
+	if err != nil { // in the checkout of another user, say; the environments are known all the same
+		fmt.Fprintf(d.Stderr, "warning: the last runs are not shown: %v\n", err)
 	}
 	lines := []line{}
 	for _, e := range found.Chosen {
@@ -233,4 +234,18 @@ func writeAll(root string, files []vault.NewFile) error {
 		}
 	}
 	return nil
+}
+
+// apart says that machines do not see one another, if that holds for one of the environments; else it is "".
+func apart(r request.Request, environments []fleet.Environment) string {
+	root, err := r.RootSettings()
+	if err != nil || r.Simulation.On {
+		return "" // who needs the settings reports the error
+	}
+	for _, e := range environments {
+		if text := config.Apart(cmp.Or(e.Backend, root.Backend.Text)); text != "" {
+			return text
+		}
+	}
+	return ""
 }

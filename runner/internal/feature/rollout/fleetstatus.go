@@ -1,9 +1,11 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 
 	"mara/config/lists"
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/operations"
+	"mara/runner/internal/core/fleet"
 	"mara/runner/internal/core/record"
 	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/typeset"
@@ -24,12 +28,13 @@ func FleetStatus(d cmd.Deps) *cli.Command {
 		Description: "Shows for each environment whether the last runs of all its projects succeeded, with the values\n" +
 			"and programs that they have now; else which projects failed, never ran or have changed. It asks a\n" +
 			"backend only for what other machines have rolled out; `runner status -s NAME` looks into one\n" +
-			"environment, `runner fleet drift` compares all with the clouds. -o prometheus prints the same as metrics, for\n" +
+			"environment, `runner fleet drift` compares all with the clouds. Each environment has one line with the worst\n" +
+			"reason, the worst environments of a wave come first, and --why lists all reasons. -o prometheus prints the same as metrics, for\n" +
 			"the text files of node-exporter; docs/web.md describes them.\n\n" +
-			"Examples:\n  runner fleet status\n  runner fleet status -l stage=prod -o json\n" +
+			"Examples:\n  runner fleet status\n  runner fleet status --why\n  runner fleet status -l stage=prod -o json\n" +
 			"  runner fleet status -o prometheus > mara.prom.new\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
-		Flags:  fleetFlags(nil, "table", "json", "prometheus"),
+		Flags:  fleetFlags(operations.FlagsOf("why"), "table", "json", "prometheus"),
 		Action: cmd.Action(d, parseFleet, runFleetStatus),
 	}
 }
@@ -81,8 +86,9 @@ func runFleetStatus(ctx context.Context, d cmd.Deps, o fleetOptions) (err error)
 		_, err := d.Stdout.Write(view.Text(found, d.Version, d.Now()))
 		return errors.Join(err, found.Err)
 	}
+	d.Note(found.Apart())
 	standings := append([]standing{}, lists.Map(found.Environments, newStanding)...)
-	if err := o.Show(d, standings, standingsText(d, standings)); err != nil {
+	if err := o.Show(d, standings, standingsText(byWave(standings, found.Waves), o, d.Now(), d.Width())); err != nil {
 		return err
 	}
 	return found.Err
@@ -104,32 +110,85 @@ func readFleet(ctx context.Context, d cmd.Deps, o fleetOptions) (found view.Flee
 	return reader.Fleet(), nil
 }
 
-func standingsText(d cmd.Deps, standings []standing) string {
+// standingsText shows the environments by wave, the worst first, with one reason each: all reasons fit no line.
+func standingsText(standings []standing, o fleetOptions, now time.Time, width int) string {
 	if len(standings) == 0 {
 		return ""
 	}
-	table := typeset.Table{Columns: []typeset.Column{
-		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "WAVE"}, {Title: "STATE", Min: 10, Wrap: true},
-		{Title: "COMMIT", Optional: true}, {Title: "LAST RUN", Min: 10},
-	}}
+	lines := strings.SplitAfter(standingsTable(standings, o, now, width).Text(width), "\n")
+	text, wave := lines[0], ""
+	for i, s := range standings {
+		if s.Wave != wave {
+			wave = s.Wave
+			text += wave + "\n"
+		}
+		text += lines[i+1]
+		for _, reason := range s.Reasons {
+			if o.Why {
+				text += typeset.Wrap("    "+reason, width, 4) + "\n"
+			}
+		}
+	}
 	counts := map[view.State]int{}
 	for _, s := range standings {
 		counts[s.State]++
-		state := string(s.State)
-		if len(s.Reasons) > 0 {
-			state += ": " + strings.Join(s.Reasons, "; ")
-		}
-		row := []string{s.Environment, cmd.OrDash(s.Wave), state, cmd.OrDash(s.Commit), s.Last.Words(d.Now())}
-		table.Rows = append(table.Rows, row)
 	}
-	text := fmt.Sprintf("%s\n%s: %d up to date, %d changed, %d never rolled out", table.Text(d.Width()),
-		typeset.Counted(len(standings), "environment"), counts[view.UpToDate], counts[view.Changed],
-		counts[view.NeverRolledOut])
+	var parts []string
 	for _, state := range view.States() {
-		isSaid := state == view.UpToDate || state == view.Changed || state == view.NeverRolledOut
-		if !isSaid && counts[state] > 0 {
-			text += fmt.Sprintf(", %d %s", counts[state], state)
+		if counts[state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
 		}
 	}
-	return text + "\n"
+	return text + "\n" + typeset.Counted(len(standings), "environment") + ": " + strings.Join(parts, ", ") + "\n"
+}
+
+// byWave sorts environments by their waves, in the order of a rollout, and in each the worst first.
+func byWave(standings []standing, rollout []fleet.Wave) []standing {
+	waves := lists.Map(rollout, func(w fleet.Wave) string { return w.Name })
+	sorted := slices.Clone(standings)
+	slices.SortStableFunc(sorted, func(a, b standing) int {
+		return cmp.Or(cmp.Compare(slices.Index(waves, a.Wave), slices.Index(waves, b.Wave)), cmp.Compare(a.State.Rank(), b.State.Rank()))
+	})
+	return sorted
+}
+
+// standingsTable has a line for each environment.
+func standingsTable(standings []standing, o fleetOptions, now time.Time, width int) typeset.Table {
+	const mostName, mostReason = 36, 60 // one long name would leave nothing for the others
+	table := typeset.Table{Columns: []typeset.Column{
+		{Title: "  ENVIRONMENT", Min: 14, Middle: true}, {Title: "STATE"}, {Title: "LAST RUN", Optional: true},
+		{Title: "COMMIT", Min: 7, Optional: true}, {Title: "WHY", Min: 16},
+	}}
+	for _, s := range standings {
+		name, reason := s.Environment, ""
+		if width > 0 {
+			name = typeset.CutMiddle(name, mostName, "…")
+		}
+		if len(s.Reasons) > 0 && !o.Why {
+			reason = typeset.Cut(s.Reasons[0], mostReason, "…")
+		}
+		table.Rows = append(table.Rows, []string{s.State.Mark() + " " + name, string(s.State), s.Last.Words(now), s.Commit, reason})
+	}
+	table.Paint = func(row, column int, text string) string {
+		if !o.Color || column > 1 {
+			return text
+		}
+		return paint(standings[row].State, text)
+	}
+	return table
+}
+
+// paint colours a text by the state of its environment.
+func paint(state view.State, text string) string {
+	const green, red, yellow, dim = "32", "31", "33", "2"
+	colour := yellow
+	switch state {
+	case view.Failed:
+		colour = red
+	case view.UpToDate:
+		colour = green
+	case view.NeverRolledOut, view.Destroyed, view.Waiting:
+		colour = dim
+	}
+	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }

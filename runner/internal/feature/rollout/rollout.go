@@ -126,6 +126,7 @@ func (r *rollout) prepare(ctx context.Context) (err error) {
 	if chosen, err = r.o.Affected.limit(ctx, r.d, r.Options, chosen); err != nil {
 		return err
 	}
+	r.d.Note(apart(r.Options.Request, chosen))
 	if r.plan, err = fleet.NewPlan(chosen, waves, r.Operation.Deploys() || r.Operation.Destroys()); err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (r *rollout) start(ctx context.Context) (err error) {
 	}
 	keep := journal.Options{Dir: r.Directory().Rollouts(), ID: id, Meta: journal.Meta{
 		Operation: r.Operation, Environment: fleetRuns(), Simulated: r.Simulation.On, Selection: r.words(),
-		Resumes: r.resumed, Force: r.force, Commit: gitsource.CommitOf(ctx, r.Root),
+		Resumes: r.resumed, Force: r.force, Message: r.Execution.Message, Commit: gitsource.CommitOf(ctx, r.Root),
 		User: owner.User, Host: owner.Host, PID: owner.PID, Runner: r.d.Version,
 	}}
 	past := journal.Recent(r.Directory().Rollouts(), fleetRuns(), r.Operation)

@@ -206,7 +206,35 @@ func (r *rollout) approve(ctx context.Context) error {
 		answer, err := terminal.Text(ctx, "This destroys everything in them. Type their number to continue:")
 		return prompt.Agreed(answer == fmt.Sprint(len(environments)), err)
 	}
-	return prompt.Agreed(terminal.Confirm(ctx, fmt.Sprintf("%s all of them?", r.o.Command)))
+	question := fmt.Sprintf("%s all of them?", r.o.Command)
+	if r.o.Command != string(operation.Up) {
+		return prompt.Agreed(terminal.Confirm(ctx, question))
+	}
+	for {
+		answer, err := terminal.Decide(ctx, question, prompt.Option{Value: preview, Note: "preview them first"})
+		if err != nil || answer != preview {
+			return prompt.Agreed(answer == prompt.Yes, err)
+		}
+		if err := r.preview(ctx, environments); err != nil {
+			return err
+		}
+	}
+}
+
+// preview is the answer that wants to see what would change before the decision.
+const preview = "p"
+
+// preview shows what the up would change in environments, the same once. A preview that fails is shown, too, and leaves
+// the decision to the user.
+func (r *rollout) preview(ctx context.Context, environments []string) error {
+	o := r.o
+	o.Command, o.Chosen, o.Affected = string(operation.Preview), fleet.Selection{Names: environments}, Affected{}
+	o.Request.Operation, o.Request.Rest, o.Request.Force = operation.Preview, operate.Rest{}, false
+	_, err := Run(ctx, r.d, o)
+	if _, isShown := errors.AsType[*failure.Reported](err); isShown && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 func (r *rollout) projects() map[string]int {

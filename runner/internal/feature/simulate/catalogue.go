@@ -39,6 +39,7 @@ func newCatalogue(pkg Package) (catalogue, error) {
 		if err != nil {
 			return c, fmt.Errorf("the simulated %s: %w", pkg.Name, err)
 		}
+		s.takesNumber = pkg.TakesNumber
 		c.schemas = append(c.schemas, s)
 	}
 	for _, r := range pkg.Resources {
@@ -95,7 +96,15 @@ func (c catalogue) class(token string) (described, bool) {
 			return described{inputs: s.inputs(found), outputs: s.outputs(found)}, true
 		}
 	}
-	return described{inputs: unchecked, outputs: unchecked}, !c.isChecked()
+	return described{inputs: unchecked, outputs: unchecked}, !c.isChecked() || c.pkg.TakesUnknown
+}
+
+// isUnknown reports whether a type is answered although no schema has it.
+func (c catalogue) isUnknown(token string) bool {
+	return c.pkg.TakesUnknown && !slices.ContainsFunc(c.schemas, func(s *schema) bool {
+		_, ok := s.Resources[token]
+		return ok
+	})
 }
 
 // resource describes a type.
@@ -120,11 +129,11 @@ func (c catalogue) behaviour(token string) (r Resource, known bool) {
 			return r, true
 		}
 	}
-	return ordinary(token), false
+	return Ordinary(token), false
 }
 
-// ordinary returns the behaviour of a resource of which only the type is known.
-func ordinary(token string) Resource {
+// Ordinary returns the behaviour of a resource of which only the type is known.
+func Ordinary(token string) Resource {
 	return Resource{
 		Token: token, Latency: Latency{Create: 5 * time.Second, Update: 3 * time.Second, Delete: 2 * time.Second},
 		ID: func(o Object) string { return o.Name() + "-" + o.Hex("id", 7) },
@@ -150,7 +159,7 @@ func (c catalogue) function(token string) (call, bool) {
 			return f, true
 		}
 	}
-	return f, !c.isChecked()
+	return f, !c.isChecked() || c.pkg.TakesUnknown
 }
 
 func (c catalogue) functions() []string {

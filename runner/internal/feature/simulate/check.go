@@ -21,11 +21,14 @@ func (s *server) Check(ctx context.Context, req *pulumirpc.CheckRequest) (*pulum
 		return nil, err
 	}
 	problems := checkInputs(t.inputs, t.r.inputs)
+	if s.opts.Unknown != nil && s.types.isUnknown(t.r.Token) {
+		s.opts.Unknown(t.r.Token)
+	}
 	if t.r.Check != nil && len(problems) == 0 {
 		problems = t.r.Check(t.o)
 	}
 	inputs, err := marshal(t.named(olds))
-	return &pulumirpc.CheckResponse{Inputs: inputs, Failures: failures(t.r.Token, problems)}, err
+	return &pulumirpc.CheckResponse{Inputs: inputs, Failures: inputFailures(problems)}, err
 }
 
 // named returns the inputs with the name that a provider would make up when

@@ -174,6 +174,10 @@ func (s *server) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumir
 	}
 	found, ok := s.store.find(t.path)
 	if !ok && !s.implied(t) {
+		if len(req.GetProperties().GetFields()) == 0 { // an import, or a look at what no simulation has made
+			return nil, status.Errorf(codes.NotFound, "%s %q does not exist: simulated clouds have only what was simulated, and import "+
+				"and read nothing else; leave the project out with --skip, or run its preview without --simulate", t.r.Token, req.GetId())
+		}
 		return &pulumirpc.ReadResponse{}, nil
 	}
 	outputs := req.GetProperties()

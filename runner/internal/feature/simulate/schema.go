@@ -18,6 +18,8 @@ type schema struct {
 	Resources map[string]class
 	Types     map[string]*typeSpec
 	Functions map[string]function
+
+	takesNumber func(path string) bool // of Package; nil for none
 }
 
 // class is a type of resources.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
@@ -49,6 +50,9 @@ func (s *server) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plug
 // GetSchema answers with the package's schema, the most complete where there
 // are several.
 func (s *server) GetSchema(context.Context, *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
+	if s.pkg.Shown != nil {
+		return &pulumirpc.GetSchemaResponse{Schema: string(s.pkg.Shown)}, nil
+	}
 	if len(s.pkg.Schemas) == 0 {
 		return nil, status.Error(codes.Unimplemented, WaysToSchema(s.pkg.Name))
 	}
@@ -165,10 +169,21 @@ func (s *server) unknown(what, token string, known []string) error {
 	return status.Error(codes.InvalidArgument, text)
 }
 
-// failures returns the problems with the name of their type.
+// failures returns the problems of a provider or a call with its name.
 func failures(token string, problems []Problem) []*pulumirpc.CheckFailure {
 	return lists.Map(problems, func(p Problem) *pulumirpc.CheckFailure {
 		return &pulumirpc.CheckFailure{Property: p.Path, Reason: token + ": " + p.Reason}
+	})
+}
+
+// inputFailures returns the problems of a resource, whose type and name the engine prints before each. It would print the value
+// of a property as Go does, too, and knows none but the whole inputs.
+func inputFailures(problems []Problem) []*pulumirpc.CheckFailure {
+	return lists.Map(problems, func(p Problem) *pulumirpc.CheckFailure {
+		if strings.Contains(p.Reason, p.Path) { // as most say
+			return &pulumirpc.CheckFailure{Reason: p.Reason}
+		}
+		return &pulumirpc.CheckFailure{Reason: "property " + p.Path + ": " + p.Reason}
 	})
 }
 

@@ -51,11 +51,19 @@ type Package struct {
 	// facts that hold and begin with a prefix.
 	Scope func(config map[string]any, facts func(prefix string) []string) (Scope, error)
 
+	// TakesNumber reports whether a number may stand for a string at a path, such as an amount of Kubernetes; nil means nowhere.
+	TakesNumber func(path string) bool
+
 	// Partial says that the first of Schemas has only a part of the package's types.
 	Partial bool
 
 	// OpenConfig says that the provider ignores settings that it does not know.
 	OpenConfig bool
+
+	// TakesUnknown says that types and functions which no schema has are answered without checks: their inputs are their
+	// outputs. Shown is the schema that programs in YAML then see; nil stands for the largest of Schemas.
+	TakesUnknown bool
+	Shown        []byte
 }
 
 // IsPartial reports whether no schema has all types of the package.
@@ -177,4 +185,7 @@ type Options struct {
 	Dir   string       // directory that holds what exists
 	Log   *slog.Logger // debug messages without property values; nil means none
 	Admit Admission    // has a say before anything is created or updated; nil admits everything
+
+	// Unknown is told of each type that TakesUnknown has let pass, and Component of each component, each time; nil tells nobody.
+	Unknown, Component func(token string)
 }

@@ -60,7 +60,9 @@ func (c *checker) value(path string, v resource.PropertyValue, t *typeSpec) {
 	if v.IsNull() || isUnknown(v) {
 		return
 	}
+	isAmount := v.IsNumber() && c.schema.takesNumber != nil && c.schema.takesNumber(path)
 	switch resolved := c.schema.resolve(t); {
+	case isAmount && resolved.Type == "string":
 	case !c.fits(path, v, resolved):
 		c.report(path, "%q must be %s, not %s", path, c.schema.describe(t), describeValue(v))
 	case t.Const != nil && v.V != t.Const:

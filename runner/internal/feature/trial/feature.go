@@ -9,7 +9,7 @@ import (
 func Feature(run cmd.RunFunc) extend.Feature {
 	return extend.Feature{Name: "trial", Commands: func(d cmd.Deps) []cmd.Placed {
 		return []cmd.Placed{
-			{Command: Demo(d, run), Group: cmd.ToBegin, Rank: 10},
+			{Command: Demo(d, run), Group: cmd.ToBegin, Rank: 10, Daily: true},
 			{Command: Try(d, run), Group: cmd.More, Rank: 40},
 		}
 	}}

@@ -182,7 +182,9 @@ func FindPlan(ctx context.Context, d cmd.Deps, o session.Options, asked string) 
 		}
 		found.Steps = append(found.Steps, Steps(found.Parts, found.To)...)
 		if len(found.Steps) > 0 {
+			found.Obstacles = append(found.Obstacles, e.pinned(found.To)...)
 			found.Obstacles = append(found.Obstacles, obstaclesOf(ctx, d, s, e, found.To)...)
+			found.Obstacles = append(found.Obstacles, Untested(found.Parts, found.To)...)
 		}
 		return ctx.Err()
 	})

@@ -29,8 +29,8 @@ type Part struct {
 	Newest     string   `json:"newest,omitempty"` // that the cloud offered on the day of the list; "" if that is not known
 	Note       string   `json:"note,omitempty"`
 
-	follows bool // of another part while nothing is configured
-	chart   bool
+	follows bool   // of another part while nothing is configured
+	chart   string // its name; "" for a part of the cluster
 }
 
 // oldest returns the oldest version that runs, or "".
@@ -94,7 +94,7 @@ func (e Environment) cluster(project model.Project, v model.Version) Part {
 // release returns the part of a chart.
 func (e Environment) release(project model.Project, chart model.Chart) Part {
 	key := projects.ChartKey(chart.Group, projects.ChartVersion)
-	p := Part{Project: project.Name, What: "chart " + chart.Name, Key: key, chart: true, Running: []string{},
+	p := Part{Project: project.Name, What: "chart " + chart.Name, Key: key, chart: chart.Name, Running: []string{},
 		Catalogue: textOf(defaultOf(project, key)), Configured: textOf(e.Value(key))}
 	for _, item := range e.States[project.Name] {
 		inputs := mapOf(item["inputs"])
@@ -160,7 +160,7 @@ func Compare(a, b string) int {
 func Target(parts []Part, asked string) (string, error) {
 	to, found := asked, false
 	for _, p := range parts {
-		if p.chart {
+		if p.chart != "" {
 			continue
 		}
 		found = true
@@ -181,19 +181,32 @@ func Target(parts []Part, asked string) (string, error) {
 }
 
 // Steps returns the steps that lead from what runs to a version of Kubernetes and the charts of the catalogue. They
-// are found from what runs, so that an upgrade that was cut off continues.
+// are found from what runs, so that an upgrade that was cut off continues. Charts follow the cluster, but for those whose
+// makers did not test what runs with the next version of Kubernetes: they go before it.
 func Steps(parts []Part, to string) []Step {
 	var steps []Step
+	charts := slices.DeleteFunc(slices.Clone(parts), func(p Part) bool {
+		return p.chart == "" || p.oldest() == "" || Compare(p.oldest(), p.target()) >= 0
+	})
 	for _, next := range upTo(parts, to) {
+		charts = slices.DeleteFunc(charts, func(p Part) bool {
+			goesFirst := p.goesBefore(next)
+			if goesFirst {
+				steps = append(steps, p.chartStep())
+			}
+			return goesFirst
+		})
 		steps = append(steps, minorSteps(parts, next)...)
 	}
-	for _, p := range parts {
-		if oldest := p.oldest(); p.chart && oldest != "" && Compare(oldest, p.target()) < 0 {
-			steps = append(steps, Step{Project: p.Project, Title: fmt.Sprintf("%s %s → %s", p.What, oldest, p.target()),
-				Changes: p.change(p.target())})
-		}
+	for _, p := range charts {
+		steps = append(steps, p.chartStep())
 	}
 	return steps
+}
+
+// chartStep returns the step to the chart of the catalogue.
+func (p Part) chartStep() Step {
+	return Step{Project: p.Project, Title: fmt.Sprintf("%s %s → %s", p.What, p.oldest(), p.target()), Changes: p.change(p.target())}
 }
 
 // target returns the version that a chart is upgraded to. One that is configured to be newer stays so.
@@ -213,7 +226,7 @@ func (p Part) change(version string) []Change {
 func upTo(parts []Part, to string) (versions []string) {
 	oldest := ""
 	for _, p := range parts {
-		if o := p.oldest(); !p.chart && o != "" && (oldest == "" || Compare(o, oldest) < 0) {
+		if o := p.oldest(); p.chart == "" && o != "" && (oldest == "" || Compare(o, oldest) < 0) {
 			oldest = o
 		}
 	}
@@ -233,13 +246,10 @@ func upTo(parts []Part, to string) (versions []string) {
 func minorSteps(parts []Part, next string) (steps []Step) {
 	for i, p := range parts {
 		from := p.oldest()
-		if p.chart || from == "" || Compare(from, next) >= 0 {
+		if p.chart != "" || from == "" || Compare(from, next) >= 0 {
 			continue
 		}
-		previous := from
-		if at, err := semver.NewVersion(next); err == nil && at.Minor() > 0 {
-			previous = fmt.Sprintf("%d.%d", at.Major(), at.Minor()-1)
-		}
+		previous := cmp.Or(before(next), from)
 		step := Step{Project: p.Project, Title: fmt.Sprintf("%s %s → %s", p.What, previous, next),
 			Changes: []Change{{p.Key, next}}}
 		for _, other := range parts[i+1:] {
@@ -250,6 +260,15 @@ func minorSteps(parts []Part, next string) (steps []Step) {
 		steps = append(steps, step)
 	}
 	return steps
+}
+
+// before returns the version of Kubernetes before one, or "".
+func before(version string) string {
+	v, err := semver.NewVersion(version)
+	if err != nil || v.Minor() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", v.Major(), v.Minor()-1)
 }
 
 // Settings returns the changes of a step for a stack file.

@@ -14,15 +14,15 @@ import (
 
 // AppPod is a Pod of an application, as somebody on call looks at it.
 type AppPod struct {
-	Name     string
-	Ready    bool
-	Restarts int
-	Began    time.Time
-	Image    string // by its digest, as far as the kubelet has said it
-	Reason   string // why it is not ready; "" if it is
-	Event    string // the last warning about it; "" for none
+	Name     string    `json:"name"`
+	Ready    bool      `json:"ready"`
+	Restarts int       `json:"restarts"`
+	Began    time.Time `json:"began"`
+	Image    string    `json:"image,omitempty"`      // by its digest, as far as the kubelet has said it
+	Reason   string    `json:"reason,omitempty"`     // why it is not ready; "" if it is
+	Event    string    `json:"last_event,omitempty"` // the last warning about it; "" for none
 	// Finished Pods are those of the command before a rollout.
-	Finished bool
+	Finished bool `json:"finished,omitempty"`
 }
 
 // Application lists the Pods of an application, the youngest last. Those of its command before a rollout are among them.

@@ -32,6 +32,7 @@ import (
 	"mara/config/lists"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/atomicfile"
+	"mara/runner/internal/machine/filelock"
 	"mara/runner/internal/machine/interrupt"
 )
 
@@ -361,19 +362,40 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	for {
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
-		if err == nil {
-			_ = file.Close()
-			return func() { _ = os.Remove(path) }, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
+		file, err := tryLock(path)
+		if err != nil {
 			return nil, fmt.Errorf("locking the kubeconfig: %w", err)
 		}
+		if file != nil {
+			return func() { _ = filelock.Remove(file) }, nil
+		}
 		if interrupt.Sleep(ctx, 100*time.Millisecond) != nil {
-			return nil, fmt.Errorf("locking the kubeconfig: %s is held by another program; remove it if none is running", path)
+			return nil, fmt.Errorf("locking the kubeconfig: another program holds %s, as kubectl does for moments; remove it if none is running", path)
 		}
 	}
 }
+
+// tryLock takes the lock file, or returns nil if another program has it. To kubectl, and to what is built on its
+// library, the file itself is the lock, which they create without permission to write; nothing tells whether they still
+// run. In ours the kernel has the lock, so that the file of a run that was killed is free.
+func tryLock(path string) (*os.File, error) {
+	file, taken, err := filelock.Open(path)
+	if err != nil {
+		if info, statErr := os.Stat(path); statErr == nil && isKubectls(info) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if taken {
+		return nil, file.Close()
+	}
+	if info, err := file.Stat(); err != nil || isKubectls(info) {
+		return nil, errors.Join(err, filelock.Release(file))
+	}
+	return file, nil
+}
+
+func isKubectls(lock fs.FileInfo) bool { return lock.Mode()&0o200 == 0 }
 
 // probeTimeout bounds a probe.
 const probeTimeout = 5 * time.Second

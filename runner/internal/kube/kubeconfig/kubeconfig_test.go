@@ -1,7 +1,9 @@
 package kubeconfig
 
 import (
+	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -243,20 +245,72 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 	}
 }
 
+// TestLockIsWaitedFor: a lock of kubectl, which creates the file without permission to write, and one that a run has.
 func TestLockIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	file := write(t, others)
-	if err := os.WriteFile(file+".lock", nil, 0o600); err != nil {
-		t.Fatal(err)
+	for holder, take := range map[string]func(path string) (release func(), err error){
+		"kubectl": func(path string) (func(), error) {
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0)
+			if err != nil {
+				return nil, err
+			}
+			return func() { os.Remove(path) }, f.Close()
+		},
+		"a run": func(path string) (func(), error) { return lock(t.Context(), path) },
+	} {
+		t.Run(holder, func(t *testing.T) {
+			t.Parallel()
+			file := write(t, others)
+			release, err := take(file + ".lock")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			if _, err := lock(ctx, file+".lock"); err == nil || !strings.Contains(err.Error(), "remove it if none is running") {
+				t.Fatalf("beside a lock that is held: %v", err)
+			}
+			time.AfterFunc(50*time.Millisecond, release)
+			if _, err := (Entries{Files: []string{file}, Name: name}).Merge(t.Context(), []byte(cluster)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(file + ".lock"); !os.IsNotExist(err) {
+				t.Errorf("the lock is left behind: %v", err)
+			}
+		})
 	}
-	time.AfterFunc(50*time.Millisecond, func() { os.Remove(file + ".lock") })
-	if _, err := (Entries{Files: []string{file}, Name: name}).Merge(t.Context(), []byte(cluster)); err != nil {
-		t.Fatal(err)
+}
+
+// TestLockOfADeadRun: the lock file of a run that was killed stops no other run.
+func TestLockOfADeadRun(t *testing.T) {
+	t.Parallel()
+	file := write(t, others)
+	if os.Getenv(diesWith) != "" {
+		if _, err := lock(t.Context(), os.Getenv(diesWith)); err != nil {
+			t.Fatal(err)
+		}
+		os.Exit(0)
+	}
+	dead := exec.Command(os.Args[0], "-test.run=^TestLockOfADeadRun$")
+	dead.Env = append(os.Environ(), diesWith+"="+file+".lock")
+	if text, err := dead.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if _, err := os.Stat(file + ".lock"); err != nil {
+		t.Fatalf("the dead run has left no lock: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := (Entries{Files: []string{file}, Name: name}).Merge(ctx, []byte(cluster)); err != nil {
+		t.Error(err)
 	}
 	if _, err := os.Stat(file + ".lock"); !os.IsNotExist(err) {
 		t.Errorf("the lock is left behind: %v", err)
 	}
 }
+
+// diesWith is the variable with the lock that this program takes and dies with.
+const diesWith = "KUBECONFIG_TEST_DIES_WITH"
 
 func TestFiles(t *testing.T) {
 	t.Parallel()

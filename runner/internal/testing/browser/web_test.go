@@ -289,10 +289,10 @@ func TestWebWalk(t *testing.T) {
 	}
 	v.says("up of the fleet", "running")
 	rollout := ask[string](v, `document.querySelector(".panel a[href^='/rollout/']").getAttribute("href").slice(1)`)
-	walk(browser, t, base, map[string]string{rollout: "of 16 done", filepath.Dir(filepath.Dir(address)): "Timeline", address: "kind-cluster"})
+	walk(browser, t, base, map[string]string{rollout: "of 16 ended", filepath.Dir(filepath.Dir(address)): "Timeline", address: "kind-cluster"})
 	tabs(browser, t, base)
 	v.do(chromedp.Navigate(base + rollout))
-	v.says("of 16 done", "Now") // it went on all the while
+	v.says("of 16 ended", "Now") // it went on all the while
 	kill()
 	v.says("cut off", "runner fleet up --resume --simulate")
 	f.write("config/environments/prod-04.yaml", "imports: [base, prod]\nvalues: {runner: {labels: {region: eu, turn: soon}}}\n")
@@ -387,9 +387,9 @@ func follow(t *testing.T, f *fleetRoot, v *view, base string) {
 	v.says("up of the fleet", "running", "waiting")
 	v.picture("web-rollout")
 	ask[bool](v, `(document.querySelector(".panel a[href^='/rollout/']").click(), true)`)
-	v.says("of 14 done", "Timeline")
+	v.says("of 14 ended", "Timeline")
 	mark()
-	v.says("of 14 done", "Now")
+	v.says("of 14 ended", "Now")
 	v.judge("a current rollout")
 	rollout := ask[string](v, `location.pathname`)
 	kill()
@@ -404,11 +404,11 @@ func follow(t *testing.T, f *fleetRoot, v *view, base string) {
 	if now := ask[string](v, `document.querySelector(".panel a[href^='/rollout/']").getAttribute("href")`); now == rollout {
 		t.Error("the rollout that resumed is not the newest")
 	}
-	keyboard(t, v, base)
+	keyboard(t, f, v, base)
 }
 
-// keyboard uses the keys.
-func keyboard(t *testing.T, v *view, base string) {
+// keyboard uses the keys, while the page changes.
+func keyboard(t *testing.T, f *fleetRoot, v *view, base string) {
 	t.Helper()
 	v.do(chromedp.Navigate(base))
 	v.says("live, ")
@@ -421,7 +421,10 @@ func keyboard(t *testing.T, v *view, base string) {
 	if shown := ask[int](v, `[...document.querySelectorAll("[data-rows] tr")].filter(r => !r.hidden).length`); shown != 10 {
 		t.Errorf("typing leaves %d rows", shown)
 	}
-	v.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("j"))
+	v.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab))
+	f.write("config/environments/prod-04.yaml", "imports: [base, prod]\nvalues: {runner: {labels: {region: north}}}\n")
+	v.says("region=north") // the page has changed, and what was typed stays
+	v.do(chromedp.KeyEvent("j"))
 	if at := ask[string](v, `document.activeElement.getAttribute("href") || ""`); !strings.HasPrefix(at, "/e/prod-0") {
 		t.Errorf("j goes to %q", at)
 	}

@@ -289,6 +289,8 @@ func (c *Cloud) linode(path string, empty bool) (status int, answer any) {
 	switch path {
 	case "/v4/profile":
 		return http.StatusOK, object{"username": "ann"}
+	case "/v4/account":
+		return http.StatusOK, object{"euuid": "E1AF5EEC-526F-487D-B317EBEB34C87D71"}
 	case "/v4/regions":
 		data = []object{
 			{"id": "us-ord", "label": "Chicago, IL", "status": "ok", "capabilities": []string{"Kubernetes"}},

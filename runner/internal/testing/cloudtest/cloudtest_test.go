@@ -89,9 +89,13 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			c := cloudtest.New(t)
 			c.Set(t, test.fault)
+			limit := 5 * time.Second // an answer takes no time
+			if test.fault.Delay > 0 {
+				limit = 100 * time.Millisecond
+			}
 			for name, client := range clients(t, c, cloudtest.Token) {
 				for question, ask := range questions(client) {
-					ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+					ctx, cancel := context.WithTimeout(t.Context(), limit)
 					err := ask(ctx)
 					cancel()
 					if slices.Contains(test.but, question) {
@@ -240,16 +244,16 @@ func TestFirstRun(t *testing.T) {
 		printed        string
 	}{
 		{"Linode", "linode", cloudtest.Fault{},
-			[]string{"Linode region", "Kubernetes version", "Type of the nodes", "Type of the registry's machine"}, "Linode: ann\n"},
+			[]string{"Linode region", "Kubernetes version", "Type of the nodes", "Type of the registry's machine"}, "Linode: account E1AF5EEC-526F-487D-B317EBEB34C87D71 as ann\n"},
 		{"no regions", "linode", cloudtest.Fault{Path: "/v4/regions", Empty: true},
 			[]string{"Kubernetes version", "Type of the nodes", "Type of the registry's machine"},
-			"Linode: ann\nwarning: the list of regions is empty; there is no list to choose from\n"},
+			"Linode: account E1AF5EEC-526F-487D-B317EBEB34C87D71 as ann\nwarning: the list of regions is empty; there is no list to choose from\n"},
 		{"one failure", "linode", cloudtest.Fault{Path: "/v4/lke/versions", Status: 503, Body: "<html>hello"},
 			[]string{"Linode region", "Type of the nodes", "Type of the registry's machine"},
-			"Linode: ann\nwarning: Linode failed: Service Unavailable (503); there is no list to choose from\nhint: try again in a few minutes\n"},
+			"Linode: account E1AF5EEC-526F-487D-B317EBEB34C87D71 as ann\nwarning: Linode failed: Service Unavailable (503); there is no list to choose from\nhint: try again in a few minutes\n"},
 		{"throttled once", "linode", cloudtest.Fault{Path: "/v4/linode/types", Status: 429, RetryAfter: "7", Times: 1},
 			[]string{"Linode region", "Kubernetes version", "Type of the registry's machine"},
-			"Linode: ann\nwarning: Linode refuses: Too Many Requests (429); there is no list to choose from\nhint: try again in 7s\n"},
+			"Linode: account E1AF5EEC-526F-487D-B317EBEB34C87D71 as ann\nwarning: Linode refuses: Too Many Requests (429); there is no list to choose from\nhint: try again in 7s\n"},
 		{"refused", "linode", cloudtest.Fault{Status: 401}, nil,
 			"warning: Linode refuses: Unauthorized (401); there is no list to choose from\nhint: check LINODE_TOKEN\n"},
 		{"a page", "linode", cloudtest.Fault{Body: "<html>hello", Status: 200}, nil,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/refusal"
 )
 
 // changedOutput is an environment in which another value of an output, and nothing
@@ -132,7 +132,7 @@ func (c changedOutput) checkPreview() {
 	if reader := steps[c.reader]; reader.Changes.Replace == 0 || len(reader.Unknown) > 0 {
 		c.t.Errorf("%s has %s, unknown %v", c.reader, reader.Changes, reader.Unknown)
 	}
-	if f := findingOf(events, event.RuleProtection); f == nil || f.Project != c.reader {
+	if f := findingOf(events, string(refusal.Protection)); f == nil || f.Project != c.reader {
 		c.t.Errorf("the finding is %+v", f)
 	}
 }

@@ -119,7 +119,7 @@ func TestDetailsAtTheQuestion(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	c.write("app/Pulumi.yaml", appFor(long))
 	up := []string{"up", "--simulate", "--simulate-speed", "100000", "--ui", "plain"}
-	const question = "Deploy this to the stack dev (1 to update)? (y/N, d details, p save as a plan)"
+	const question = "Deploy this to the stack dev (1 to update)? (y/N, d details, o only some projects, p save as a plan)"
 
 	person := c.sit(up...)
 	person.answer(typed(question, "d"), typed(long, "n"))
@@ -146,6 +146,47 @@ func TestDetailsAtTheQuestion(t *testing.T) {
 	}
 	if r := c.run(append(strings.Fields(command), "--simulate-speed", "100000")...); r.code != 0 || !strings.Contains(c.read(stateOfApp), `"two"`) {
 		t.Errorf("%s: exit code %d: %s", command, r.code, r.stderr)
+	}
+}
+
+// TestSomeProjectsAtTheQuestion: whoever is asked can choose some of the projects, and is asked again about a preview of
+// these.
+func TestSomeProjectsAtTheQuestion(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, "config: {}\n", "")
+	c.write("net/Pulumi.yaml", c.read("net/Pulumi.yaml")+"  other: {value: new}\n")
+	c.write("net/Pulumi.yaml", strings.Replace(c.read("net/Pulumi.yaml"), "10.0.0.0/16}", "10.0.0.0/16, tags: {team: net}}", 1))
+	c.write("net/Pulumi.yaml", strings.Replace(c.read("net/Pulumi.yaml"), "  other: {value: new}\n", "", 1))
+	person := c.sit("up", "--simulate", "--simulate-speed", "100000", "--ui", "plain")
+	const down, space = "\x1b[B", " "
+	person.answer(typed("Deploy this to the stack dev (2 to update)?", "o"), chosen("Projects to deploy", down+space+"\r"),
+		typed("Deploy this to the stack dev (1 to update)?", "y"))
+	screen := person.end(0)
+	if !strings.Contains(c.read(stateOfApp), `"two"`) || strings.Contains(c.read(".runner/simulated/state/.pulumi/stacks/net/dev.json"), `"team"`) {
+		t.Errorf("not app alone was deployed:\n%s", screen)
+	}
+}
+
+// TestValuesAreNotShown: where the root or the command says so, no screen, event or report has a value that differs.
+func TestValuesAreNotShown(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, "config: {}\n", "")
+	c.write("app/Pulumi.yaml", appFor("valuable")+"outputs: {shown: \"${network.tags.team}\"}\n")
+	preview := []string{"preview", "--simulate", "--simulate-speed", "100000", "--full", "--report", "report.html"}
+	if r := c.run(preview...); r.code != 0 || !strings.Contains(r.stdout, `"one" => "valuable"`) {
+		t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	mara := c.read("mara.yaml")
+	for name, words := range map[string][]string{"in mara.yaml": preview, "as a flag": append(preview, "--no-values"), "in events": append(preview, "--no-values", "-o", "json")} {
+		if name == "in mara.yaml" {
+			c.write("mara.yaml", mara+"preview: {values: off}\n")
+		} else {
+			c.write("mara.yaml", mara)
+		}
+		r := c.run(words...)
+		if text := r.stdout + r.stderr + c.read("report.html"); r.code != 0 || strings.Contains(text, "valuable") || !strings.Contains(r.stdout, "tags") || !strings.Contains(r.stdout, "shown") {
+			t.Errorf("%s: exit code %d, and a value, or no path:\n%s", name, r.code, r.stdout)
+		}
 	}
 }
 
@@ -186,7 +227,7 @@ func TestPlanOfAnotherPlace(t *testing.T) {
 	} {
 		c := newChanging(t, "config: {}\n", "")
 		c.write("config/pulumi/environment", "AWS_PROFILE=dev\nPIN=1234\n")
-		c.simulate(0, "up")
+		c.simulate(0, "up", "--allow", "other-account") // it was deployed without a profile
 		c.write("app/Pulumi.yaml", updates+"# another\n")
 		c.simulate(0, "preview", "--save-plan", "plan.json")
 		if plan := c.read("plan.json"); strings.Contains(plan, "1234") {

@@ -22,7 +22,7 @@ const (
 	cutConnections = "connections are cut"
 )
 
-// TestChaosOfBackends disturbs runs whose states are in a bucket or a database: real operations on an emulated cloud,
+// TestChaosOfBackends disturbs runs whose states are in a bucket, a database or at Pulumi Cloud: real operations on an emulated cloud,
 // which are killed, interrupted, or whose backend is in trouble. Then --resume continues with the commands that the
 // runner names on the way. In the end there are the resources of an undisturbed run, in the state and in the cloud, each
 // of them once, and no lock.
@@ -35,7 +35,7 @@ func TestChaosOfBackends(t *testing.T) {
 		fmt.Printf("chaos of backends: %d cases from %s=%d on; met: %v\n", cases, seedVariable, first, campaign.met)
 	})
 	atEach := max(fewAtBackends, 3*cases/10)
-	for _, kind := range []string{inS3, inPostgres} {
+	for _, kind := range []string{inS3, inPostgres, inService} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			var versions sync.Map
@@ -96,6 +96,9 @@ func (c backendCase) run(t *testing.T, campaign *campaign) {
 	end := e.disturbCommand(e.command(args...), chaosCase{}, c.trouble)
 	campaign.note(c.trouble, end)
 	e.checkEnd(c.trouble, end)
+	if c.mend != nil {
+		c.mend() // Pulumi's client waits for seconds in between, and the trouble could outlast several runs
+	}
 	e.carryOnUntil(args, succeeded)
 	e.checkNoProcess()
 	c.check(t, e)

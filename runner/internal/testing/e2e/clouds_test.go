@@ -49,7 +49,7 @@ func TestDoctorAndFaultsOfClouds(t *testing.T) {
 				c.Set(t, test.fault)
 				found, _ := e.findings("up")
 				account := found["account"]
-				if account.Status != test.status || len(account.Findings) != 1 || !strings.HasPrefix(account.Findings[0].Text, test.text) ||
+				if account.Status != test.status || len(account.Findings) != 1 || !strings.Contains(account.Findings[0].Text, test.text) ||
 					!strings.HasPrefix(account.Findings[0].Remedy, test.remedy) {
 					t.Errorf("%+v: %+v", test.fault, account)
 				}

@@ -83,7 +83,7 @@ func TestDoctorAsksTheCloud(t *testing.T) {
 		{"aws", "throttled", refuse(400, awsError("Throttling", "Rate exceeded")), preflight.Warning, "AWS refuses: Rate exceeded (Throttling)", "try again in a minute"},
 		{"aws", "malformed", refuse(200, "<html>Hello"), preflight.Warning, "AWS gave no answer: ", "check the network and its proxy"},
 		{"aws", "silent", silent, preflight.Warning, "AWS did not answer in time", "check the network and its proxy"},
-		{"linode", "good", nil, preflight.OK, "ann", ""},
+		{"linode", "good", nil, preflight.OK, "account E1AF5EEC-526F-487D-B317EBEB34C87D71 as ann", ""},
 		{"linode", "bad credentials", refuse(401, `{"errors": [{"reason": "Invalid Token"}]}`), preflight.Problem, "Linode refuses: Invalid Token (401)", "check LINODE_TOKEN"},
 		{"linode", "throttled", refuse(429, `{"errors": [{"reason": "Too many requests"}]}`), preflight.Warning, "Linode refuses: Too many requests (429)", "try again in a minute"},
 		{"linode", "malformed", refuse(200, "{"), preflight.Warning, "Linode gave no answer: ", "check the network and its proxy"},

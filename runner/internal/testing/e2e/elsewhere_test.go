@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,12 +42,13 @@ type life struct {
 	place
 	again  string // the address of another place on the same server
 	needle string // a secret of the server
+	size   int    // how many environments; 0 for 12
 }
 
 // lifeParts lists what a life is made of.
-func lifeParts() []string {
+func lifeParts(environments int) []string {
 	return []string{
-		"a rollout of 12 environments, and what `fleet status`, `stacks` and `outputs` say", "two directories at once, as on two machines",
+		fmt.Sprintf("a rollout of %d environments", environments) + ", and what `fleet status`, `stacks` and `outputs` say", "two directories at once, as on two machines",
 		"a runner that is killed, and `up --resume`", "another passphrase", "`state move` to files and back",
 		"`fleet destroy`", "`runner pulumi`, which prints no password",
 	}
@@ -57,7 +59,8 @@ func lifeParts() []string {
 func (l life) test(t *testing.T) {
 	t.Helper()
 	backend := l.backend
-	e := elsewhere(t, l.place, 12)
+	size := cmp.Or(l.size, 12)
+	e := elsewhere(t, l.place, size)
 	trouble := func() {
 		if l.trouble != nil {
 			l.trouble()
@@ -66,16 +69,16 @@ func (l life) test(t *testing.T) {
 	trouble()
 	e.succeed("fleet", "up", "--all", "--yes")
 	trouble()
-	if text := e.succeed("fleet", "status"); !strings.Contains(text, "12 up to date") {
+	if text := e.succeed("fleet", "status"); !strings.Contains(text, fmt.Sprintf("%d up to date", size)) {
 		t.Errorf("fleet status says %s", text)
 	}
-	if text := e.succeed("stacks"); strings.Count(text, "3 of 3")+strings.Count(text, "deployed") < 12 {
+	if text := e.succeed("stacks"); strings.Count(text, "3 of 3")+strings.Count(text, "deployed") < size {
 		t.Errorf("stacks says %s", text)
 	}
 	if text := e.succeed("outputs", "b", "size", "-s", "e07"); strings.TrimSpace(text) != "7" {
 		t.Errorf("the output of an environment is %q", text)
 	}
-	other := elsewhere(t, l.place, 12) // on another machine
+	other := elsewhere(t, l.place, size) // on another machine
 	other.write("config/pulumi/Pulumi.e01.yaml", "config:\n  a:size: \"100\"\n")
 	other.succeed("up", "-s", "e01", "--yes", "--new-backend")
 	if text := e.succeed("outputs", "b", "size", "-s", "e01"); strings.TrimSpace(text) != "100" {

@@ -59,7 +59,7 @@ func TestStatesInGCS(t *testing.T) {
 	_ = response.Body.Close()
 	at := place{backend: "gs://states/some/directory", env: []string{"STORAGE_EMULATOR_HOST=" + host, "GOOGLE_OAUTH_ACCESS_TOKEN=needle-of-google"}}
 	life{place: at, again: "gs://states/again", needle: "needle-of-google"}.test(t)
-	recordBackend(t, "E2E_GCS=PROGRAM go test -run TestStatesInGCS", map[string]string{"fake-gcs-server, an emulator of Google Cloud Storage,": version}, lifeParts()...)
+	recordBackend(t, "E2E_GCS=PROGRAM go test -run TestStatesInGCS", map[string]string{"fake-gcs-server, an emulator of Google Cloud Storage,": version}, lifeParts(12)...)
 }
 
 // TestStatesInAzure takes a fleet with its states in Azurite, an emulator of Azure's storage, through its life.
@@ -85,5 +85,5 @@ func TestStatesInAzure(t *testing.T) {
 	query := "?domain=" + host + "&protocol=http&localemu=true"
 	at := place{backend: "azblob://states/some/directory" + query, env: []string{"AZURE_STORAGE_ACCOUNT=" + account, "AZURE_STORAGE_KEY=" + key}}
 	life{place: at, again: "azblob://states/again" + query, needle: key}.test(t)
-	recordBackend(t, "E2E_AZURITE=PROGRAM go test -run TestStatesInAzure", map[string]string{"Azurite, an emulator of Azure's storage,": version}, lifeParts()...)
+	recordBackend(t, "E2E_AZURITE=PROGRAM go test -run TestStatesInAzure", map[string]string{"Azurite, an emulator of Azure's storage,": version}, lifeParts(12)...)
 }

@@ -426,14 +426,14 @@ func testFleetSharesBackend(t *testing.T, at place) {
 		t.Errorf("the first rollout: %v", err)
 	}
 
-	said(two, 0, "2 environments: 1 up to date, 0 changed, 1 never rolled out", "fleet", "status")
+	said(two, 0, "2 environments: 1 never rolled out, 1 up to date", "fleet", "status")
 	said(two, 0, "none of 2 environments is affected", "fleet", "plan", "--affected", "--why", "first")
 	said(two, 0, "1 succeeded", "fleet", "up", "second", "--yes")
 	said(one, 0, "2 environments: 2 up to date", "fleet", "status")
 	one.write("config/environments/first.yaml", "values: {runner: {labels: {wave: first}}, pulumiConfig: {\"a:size\": large}}\n")
 	said(one, 3, "first comes before, and first has changed since it was", "fleet", "up", "second", "--yes")
 	said(two, 0, "1 succeeded", "fleet", "destroy", "first", "--yes")
-	said(one, 0, "2 environments: 1 up to date, 0 changed, 0 never rolled out, 1 destroyed", "fleet", "status")
+	said(one, 0, "2 environments: 1 destroyed, 1 up to date", "fleet", "status")
 }
 
 // await waits for a file.
@@ -501,8 +501,8 @@ func testFleetTellsWhatRan(t *testing.T, at place) {
 	e.version("two")
 	e.write("broken", "")
 	e.said(1, "", "fleet", "up", "test-eu", "--yes")
-	e.said(0, "failed: did not succeed: b (up, ", "fleet", "status", "test-eu")
-	e.said(0, "changed: program of a", "fleet", "status", "test-us")
+	e.said(0, "1 of 2 projects done, 1 failed (b)", "fleet", "status", "test-eu")
+	e.said(0, "program of a", "fleet", "status", "test-us")
 	e.said(3, "test comes before, and test-eu: did not succeed: b (up, ", "fleet", "up", "prod-eu", "--yes")
 
 	e.said(1, "", "fleet", "up", "--all", "--yes", "--on-error", "continue")
@@ -519,18 +519,20 @@ func testFleetTellsWhatRan(t *testing.T, at place) {
 	e.said(0, "1 succeeded", "fleet", "up", "prod-eu", "--yes") // test-us is of another region
 
 	e.said(0, "", "destroy", "-s", "prod-eu", "--only", "b", "--yes")
-	e.said(0, "prod-eu prod partly: never rolled out: b", "fleet", "status", "prod-eu")
+	e.said(0, "prod-eu partly", "fleet", "status", "prod-eu")
+	e.said(0, "never rolled out: b", "fleet", "status", "prod-eu", "--why")
 	destroy := e.command("destroy", "-s", "prod-eu", "--yes")
 	if err := destroy.Start(); err != nil {
 		t.Fatal(err)
 	}
 	e.await("held")
-	e.said(0, "running: destroy", "fleet", "status", "prod-eu")
+	e.said(0, "prod-eu running", "fleet", "status", "prod-eu")
 	e.said(0, "destroy own/prod-eu running", "history", "-s", "prod-eu", "--limit", "1")
 	_ = destroy.Process.Kill()
 	_ = destroy.Wait()
-	e.said(0, "destroy own/prod-eu interrupted", "history", "-s", "prod-eu", "--limit", "1")
-	e.said(0, "unfinished: destroy in run ", "fleet", "status", "prod-eu")
+	e.said(0, "destroy own/prod-eu cut off", "history", "-s", "prod-eu", "--limit", "1")
+	e.said(0, "prod-eu unfinished", "fleet", "status", "prod-eu")
+	e.said(0, "destroy was cut off ", "fleet", "status", "prod-eu", "--why")
 	e.said(0, "prod-eu: destroy in run ", "fleet", "plan", "--affected", "--why")
 }
 
@@ -555,6 +557,7 @@ func TestFleetRecordsEachCommit(t *testing.T) {
 	first := git("git rev-parse --short=12 HEAD")
 	e.said(0, "3 succeeded", "fleet", "up", "--all", "--yes")
 	second := git("git rev-parse --short=12 HEAD")
-	e.said(0, "test-eu test up to date "+first, "fleet", "status")
-	e.said(0, "prod-eu prod up to date "+second, "fleet", "status")
+	e.said(0, "test ✓ test-eu up to date ", "fleet", "status")
+	e.said(0, first, "fleet", "status", "test-eu")
+	e.said(0, second, "fleet", "status", "prod-eu")
 }

@@ -1,6 +1,9 @@
 package e2e
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestGateHolds: a gate that has failed, or was never asked, holds the next wave in every way to run it, until it passes
 // for what runs in its own wave.
@@ -35,6 +38,28 @@ func TestGateHolds(t *testing.T) {
 	e.expect(0, "fleet up --all"+up, "prod-1")
 	e.expect(0, "up -s test-1"+up, "app") // changes nothing
 	e.expect(0, "fleet up prod-1"+up, "prod-1")
+}
+
+// TestFleetPreviewAtTheQuestion: whoever is asked about a rollout can see first what would change, the same once.
+func TestFleetPreviewAtTheQuestion(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("mara.yaml", "projects:\n  - path: app\n")
+	for _, name := range []string{"eu-1", "eu-2"} {
+		e.write("config/environments/"+name+".yaml", "values: {}\n")
+	}
+	e.write("app/Pulumi.yaml", appFor("one"))
+	e.expect(0, "fleet up --yes --all --simulate --simulate-speed 100000")
+	e.write("app/Pulumi.yaml", appFor("two"))
+	const question = "up all of them? (y/N, p preview them first)"
+	person := e.sit("fleet", "up", "--all", "--simulate", "--simulate-speed", "100000", "--ui", "plain")
+	person.answer(typed(question, "p"), typed("The same in 2 environments: eu-1, eu-2", "n"))
+	if screen := person.end(1); !strings.Contains(screen, `tags.team: "one" => "two"`) || strings.Count(screen, question) < 2 {
+		t.Errorf("the screen does not show what would change, or does not ask again:\n%s", screen)
+	}
+	if state := e.read(".runner/simulated/state/.pulumi/stacks/app/eu-1.json"); strings.Contains(state, `"two"`) {
+		t.Error("it was deployed")
+	}
 }
 
 // TestFleetDifferences: a preview of a fleet says what changes, once for all environments in which it is the same.

@@ -71,7 +71,7 @@ func TestStateIsGone(t *testing.T) {
 			if err := damage(filepath.Join(e.root, stateOfB)); err != nil {
 				t.Fatal(err)
 			}
-			e.expect(0, "up --simulate --simulate-speed 100000 --yes --allow b", "b (b): succeeded")
+			e.expect(0, "up --simulate --simulate-speed 100000 --yes --allow b", "b: succeeded")
 		})
 	}
 }

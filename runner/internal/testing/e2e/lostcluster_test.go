@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/refusal"
 )
 
 // clusterFindings returns the messages of the findings about a cluster that goes.
 func clusterFindings(events []event.Event) string {
 	var texts []string
 	for _, e := range events {
-		if e.Finding != nil && e.Finding.Rule == event.RuleCluster {
+		if e.Finding != nil && e.Finding.Rule == string(refusal.Cluster) {
 			texts = append(texts, e.Finding.Message)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // that the tests start would ignore it as well. Twice as many tests as usual run
 // at once, for most wait for programs, and some of those for time to pass.
 //
-// Under the name of a language host the program is that one.
+// Under the name of a language host the program is that one, and runs the policy pack of the tests.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == fakeHostName {
 		serveFakeHost()

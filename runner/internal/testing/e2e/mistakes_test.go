@@ -12,7 +12,7 @@ import (
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	long(t)
-	for _, m := range mistakes.All(t) {
+	for _, m := range mistakes.Table() {
 		if m.Outcome != mistakes.Preview && m.Outcome != mistakes.Rule {
 			continue
 		}

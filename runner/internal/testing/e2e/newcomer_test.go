@@ -88,6 +88,10 @@ func linodeStandIn(t *testing.T) (address string) {
 			fmt.Fprint(w, `{"username": "ann"}`)
 			return
 		}
+		if path == "/account" {
+			fmt.Fprint(w, `{"euuid": "E1AF5EEC-526F-487D-B317EBEB34C87D71"}`)
+			return
+		}
 		if answers[path] == "" {
 			t.Errorf("Linode was asked for %s", path)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"mara/runner/internal/testing/postgrestest"
+	"mara/runner/internal/testing/servicetest"
 )
 
 // place is where an environment has its states.
@@ -21,12 +23,18 @@ type place struct {
 	backend string
 	env     []string
 	trouble func() // makes the backend refuse requests, or end connections; nil for files
+	mend    func() // ends the trouble; nil where it ends by itself
 	kind    string // of that trouble
 	// multiply copies the state of a stack of a project to other names.
 	multiply func(project, stack string, names []string)
 	versions func() map[string]string // of the server; nil for files
 	passage  *passage                 // between the environment and the backend; nil where none was asked for
 	service  bool                     // Pulumi Cloud, which has no place for the runner's locks
+
+	// At a service: whether the stack dev of a project exists, and the requests since they were forgotten.
+	hasStack func(project string) bool
+	forget   func()
+	asked    func() []string
 }
 
 // The kinds of backends.
@@ -34,6 +42,7 @@ const (
 	inFiles    = "files"
 	inS3       = "S3"
 	inPostgres = "PostgreSQL"
+	inService  = "Pulumi Cloud" // a server of our own that speaks its protocol
 )
 
 // roomyPostgres is how many connections a server takes that several tests use at once.
@@ -88,6 +97,15 @@ func places(t *testing.T, kind string) func(t *testing.T) place {
 				backend: server.Backend + "&table=" + table, trouble: server.Cut, kind: cutConnections, versions: server.Versions,
 				multiply: func(project, stack string, names []string) { server.Multiply(table, project, stack, names) },
 			}
+		}
+	case inService:
+		return func(t *testing.T) place {
+			forms := []servicetest.Options{{}, {Deltas: true, BeginUpdate: true}, {Replay: replay, Outputs: true}}
+			s := servicetest.New(t, forms[int(t.Name()[len(t.Name())-1])%len(forms)]) // the last digit of a seed
+			return place{backend: s.URL, env: s.Env(), service: true, kind: refusals,
+				trouble:  func() { s.Set(servicetest.Fault{Status: http.StatusServiceUnavailable, Times: 12}) },
+				mend:     s.Mend,
+				versions: func() map[string]string { return serviceVersions(t) }}
 		}
 	}
 	return inDirectory

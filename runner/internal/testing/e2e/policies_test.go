@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/updateplan"
 )
 
@@ -182,7 +183,7 @@ func (e *environment) checkPlannedValue(document updateplan.Document) {
 	}
 	inputs["name"] = was
 	events := e.simulate(1, "up", "-p", "kind", "--plan", "another.json")
-	f := findingOf(events, event.RulePlan)
+	f := findingOf(events, string(refusal.Plan))
 	if f == nil || f.Project != name || f.Property != "name" || f.Planned != `"another"` || f.Now != fmt.Sprintf("%q", was) || !f.Denies() {
 		e.t.Errorf("the finding is %+v", f)
 	}

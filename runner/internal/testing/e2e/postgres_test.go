@@ -21,7 +21,7 @@ func TestStatesInPostgres(t *testing.T) {
 	long(t)
 	server := postgrestest.Start(t, freePort(t), postgresConnections)
 	life{place: place{backend: server.Backend}, again: server.Backend + "&table=again", needle: "needle-of-the-database"}.test(t)
-	recordBackend(t, "make test", server.Versions(), lifeParts()...)
+	recordBackend(t, "make test", server.Versions(), lifeParts(12)...)
 }
 
 // TestListInPostgres: the list of stacks that the engine makes with one query is the one that Pulumi makes.

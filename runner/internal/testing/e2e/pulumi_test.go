@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mara/projects"
 )
 
@@ -31,12 +33,22 @@ func TestPulumiOnSimulatedClouds(t *testing.T) {
 			{"up --yes --non-interactive", "5 unchanged"},
 			{"refresh --yes --non-interactive --run-program", "5 unchanged"},
 			{"destroy --yes --non-interactive", "5 deleted"},
-			{"up --yes --non-interactive", "5 created"},
+			{"up --yes --non-interactive -m again", "5 created"},
 		} {
 			r := e.run(append([]string{"pulumi", "certmgr", "--simulate", "--simulate-speed", "100000", "--"}, strings.Fields(call.args)...)...)
 			if r.code != 0 || !strings.Contains(r.stdout, call.want) {
 				t.Errorf("pulumi %s: exit code %d, want %q in\n%s%s", call.args, r.code, call.want, r.stdout, r.stderr)
 			}
+		}
+		var past []struct{ Operation, Result, Message string }
+		if err := json.Unmarshal([]byte(e.run("history", "--simulate", "-o", "json", "--limit", "4").stdout), &past); err != nil {
+			t.Fatal(err)
+		}
+		kept := []struct{ Operation, Result, Message string }{
+			{"pulumi up", "succeeded", "again"}, {"pulumi destroy", "succeeded", ""}, {"pulumi refresh", "succeeded", ""}, {"pulumi up", "succeeded", ""},
+		}
+		if diff := cmp.Diff(kept, past); diff != "" {
+			t.Errorf("history (-want +got):\n%s", diff)
 		}
 		if names := changed(e.simulate(0, "up", "--only", few)); len(names) > 0 {
 			t.Errorf("up after Pulumi's own changed %v", names)

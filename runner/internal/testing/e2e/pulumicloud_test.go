@@ -126,6 +126,9 @@ func testLifeAtService(t *testing.T, e *environment, s *servicetest.Server, opti
 	}
 	e.succeed("drift")
 	e.succeed("refresh", "--yes")
+	if options.Deltas {
+		testOtherKeys(t, e, after)
+	}
 
 	files := "file://" + t.TempDir()
 	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE="+ownPassphrase)
@@ -152,6 +155,61 @@ func testLifeAtService(t *testing.T, e *environment, s *servicetest.Server, opti
 	}
 	searchFor(t, map[string]string{"the access token": servicetest.Token, "the password": "a-new-password-of-the-owner"},
 		everyFileBelow(t, filepath.Join(e.root, ".runner")))
+}
+
+// testOtherKeys encrypts with a passphrase in place of the keys of Pulumi Cloud, and with these again.
+func testOtherKeys(t *testing.T, e *environment, login string) {
+	t.Helper()
+	e.env = append(e.env, "OTHER=a-passphrase-of-the-owner")
+	for _, change := range [][]string{{"passphrase", "--new-passphrase", "env:OTHER"}, {"default"}} {
+		e.succeed(append([]string{"secrets", "change-provider", "--yes"}, change...)...)
+		e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=a-passphrase-of-the-owner")
+		if got := e.succeed("up", "--yes"); !strings.Contains(got, "no changes") {
+			t.Errorf("after the change to %s up says %s", change[0], got)
+		}
+		if got := e.succeed("outputs", "shop-database", "login", "--show-secrets"); got != login {
+			t.Errorf("after the change to %s the login is %q", change[0], got)
+		}
+		state := e.succeed("pulumi", "database", "-s", "dev", "--", "stack", "export")
+		if kind := map[string]string{"passphrase": `"passphrase"`, "default": `"service"`}[change[0]]; !strings.Contains(state, kind) {
+			t.Errorf("after the change to %s the state is encrypted otherwise: %s", change[0], state)
+		}
+	}
+	e.env = slices.DeleteFunc(e.env, func(v string) bool { return strings.HasPrefix(v, "PULUMI_CONFIG_PASSPHRASE=") })
+}
+
+// TestTwoMachinesAtPulumiCloud: two machines that work on an environment meet at the first stack that both update. The
+// second is refused, and names the user of the first; then it finds what that has deployed.
+func TestTwoMachinesAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	s := servicetest.New(t, servicetest.Options{BeginUpdate: true})
+	s.AddUser("pul-of-bob", "bob", servicetest.Organization)
+	first := elsewhere(t, place{backend: s.URL, env: s.Env()}, 1)
+	first.write("b/Pulumi.yaml", "name: b\nruntime: yaml\noutputs: {text: b}\n")
+	second := elsewhere(t, place{backend: s.URL, env: append(s.Env(), "PULUMI_ACCESS_TOKEN=pul-of-bob")}, 1)
+	second.write("b/Pulumi.yaml", "name: b\nruntime: yaml\noutputs: {text: b}\n")
+	first.succeed("up", "-s", "e00", "--yes")
+	const saves = "/a/e00/update"
+	s.Set(servicetest.Fault{Method: "PATCH", Path: saves, Delay: 10 * time.Minute}) // until it is mended
+	slow := first.command("up", "-s", "e00", "--yes", "--force")
+	if err := slow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, filepath.Join(first.root, ".runner/updates/own-e00/a.json"))
+	if r := second.run("up", "-s", "e00", "--yes", "--new-backend", "--force"); r.code != 4 || !strings.Contains(r.stderr, "by the update of alice") {
+		t.Errorf("beside the run of another machine: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
+	}
+	if r := second.run("unlock", "-s", "e00", "--yes"); r.code != 4 {
+		t.Errorf("unlock ends an update of another machine: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	s.Mend()
+	if err := slow.Wait(); err != nil {
+		t.Errorf("the first run: %v", err)
+	}
+	second.succeed("up", "-s", "e00", "--yes", "--new-backend")
+	if got := second.succeed("unlock", "-s", "e00", "--yes"); !strings.Contains(got, "nothing is locked") {
+		t.Errorf("locks are left: %s", got)
+	}
 }
 
 // TestKilledAtPulumiCloud kills a run and its engines in the middle of an update, which then holds its stack.
@@ -246,6 +304,8 @@ func TestHostilePulumiCloud(t *testing.T) {
 		"the token is not valid":       {servicetest.Fault{Status: 401}, "PULUMI_ACCESS_TOKEN", 1},
 		"one stack is forbidden":       {servicetest.Fault{Path: "/acme/b/e00", Status: 403, Message: "you may not see it"}, "b", 1},
 		"an organization is not there": {servicetest.Fault{Path: "/api/user/stacks", Status: 404, Message: "Organization 'acme' not found"}, "Organization 'acme' not found", 1},
+		"a page of a login":            {servicetest.Fault{Path: "/api/user/stacks", Status: 200, Body: "<html>Sign in</html>"}, "is it the address of the API", 1},
+		"no default organization":      {servicetest.Fault{Path: "/organizations/default", Status: 503}, "asking the backend for the default organization", 1},
 		"too many requests":            {servicetest.Fault{Method: "PATCH", Path: "/checkpoint", Status: 429, RetryAfter: "1"}, "failed to save snapshot", 1},
 		"another update":               {servicetest.Fault{Method: "POST", Path: "/a/e00/update/", Status: 409, Message: "Another update is currently in progress."}, "locked", 4},
 		"an error of the server":       {servicetest.Fault{Method: "POST", Path: "/a/e00/update", Status: 500, Message: "internal"}, "internal", 1},
@@ -329,7 +389,7 @@ func TestLifeAtPulumiCloud(t *testing.T) {
 	s.AddUser("needle-of-pulumi-cloud", "carol", "organization")
 	at := place{backend: s.URL, env: []string{"PULUMI_ACCESS_TOKEN=needle-of-pulumi-cloud"}, service: true,
 		trouble: func() { s.Set(servicetest.Fault{Method: "GET", Status: 503, Times: 3}) }}
-	life{place: at, again: s.URL, needle: "needle-of-pulumi-cloud"}.test(t)
+	life{place: at, again: s.URL, needle: "needle-of-pulumi-cloud", size: 20}.test(t)
 }
 
 // TestStatesAtPulumiBackend does the same with pulumi-backend, a public server that speaks the protocol of Pulumi Cloud.
@@ -339,9 +399,9 @@ func TestStatesAtPulumiBackend(t *testing.T) {
 	version := emulator(t, "E2E_PULUMI_BACKEND", "pulumi-backend", "http://"+address+"/api/capabilities", "-addr", address,
 		"-single-tenant-token", "needle-of-pulumi-backend", "-org", "organization", "-user", "alice")
 	at := place{backend: "http://" + address, env: []string{"PULUMI_ACCESS_TOKEN=needle-of-pulumi-backend"}, service: true}
-	life{place: at, again: at.backend, needle: "needle-of-pulumi-backend"}.test(t)
+	life{place: at, again: at.backend, needle: "needle-of-pulumi-backend", size: 20}.test(t)
 	recordBackend(t, "E2E_PULUMI_BACKEND=PROGRAM go test -run TestStatesAtPulumiBackend",
-		map[string]string{"pulumi-backend, a server that speaks the protocol of Pulumi Cloud,": version}, lifeParts()...)
+		map[string]string{"pulumi-backend, a server that speaks the protocol of Pulumi Cloud,": version}, lifeParts(20)...)
 }
 
 // TestWhatPulumiCloudGives: messages in the history, links to updates, tags of the environment, and values of Pulumi ESC.
@@ -370,5 +430,157 @@ func TestWhatPulumiCloudGives(t *testing.T) {
 	}
 	texts := everyFileBelow(t, filepath.Join(e.root, ".runner"))
 	texts["what up prints"] = []byte(up)
-	searchFor(t, map[string]string{"the secret of Pulumi ESC": "needle-of-esc"}, texts)
+	site := filepath.Join(t.TempDir(), "site")
+	e.succeed("web", "--export", site)
+	checkLinks(t, texts, everyFileBelow(t, site))
+
+	// What a stack imports is in no file: commands that look say where it comes from, and no up takes it for unchanged.
+	for command, want := range map[string]string{
+		"preview":                "a:size = 42 (shop/base:3), a:token = [secret] (shop/base:4)",
+		"config list":            "Pulumi ESC, shop/base:3",
+		"config explain a:size":  "42 (Pulumi ESC, shop/base:3)",
+		"config explain a:token": "[secret] (Pulumi ESC, shop/base:4)",
+	} {
+		said := e.succeed(append(strings.Fields(command), "-s", "e00")...)
+		if !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
+			t.Errorf("%s does not say %q:\n%s", command, want, said)
+		}
+		texts["what "+command+" prints"] = []byte(said)
+	}
+	s.AddEnvironment("acme", "shop/base", "values:\n  pulumiConfig:\n    a:size: 43\n    a:token: {fn::secret: needle-of-esc}\n")
+	e.succeed("up", "-s", "e00", "--yes")
+	// The operator gets the organization, and the name of the token.
+	exported := t.TempDir()
+	e.succeed("export", "operator", "-s", "e00", "--out", filepath.Join(exported, "out"), "--repo", "https://git.example.com/shop", "--branch", "main", "--image", "registry.example.com/mara:1.2.3")
+	var manifests strings.Builder
+	for name, content := range everyFileBelow(t, exported) {
+		texts["exported "+name] = content
+		manifests.Write(content)
+	}
+	for _, want := range []string{"acme/a/e00", s.URL, "PULUMI_ACCESS_TOKEN"} {
+		if !strings.Contains(manifests.String(), want) {
+			t.Errorf("the export for the operator has no %s", want)
+		}
+	}
+
+	// Screens that know no other machines say so.
+	for _, command := range []string{"status -s e00", "unlock -s e00 --yes", "fleet status", "fleet plan --affected"} {
+		if r := e.run(strings.Fields(command)...); strings.Count(r.stderr, "note: the states are at Pulumi Cloud") != 1 {
+			t.Errorf("%s does not say once that machines do not see one another:\n%s", command, r.stderr)
+		}
+	}
+	if got := e.succeed("outputs", "a", "size", "-s", "e00"); strings.TrimSpace(got) != "43" {
+		t.Errorf("after a change at Pulumi ESC the value is %q", got)
+	}
+	searchFor(t, map[string]string{"the secret of Pulumi ESC": "needle-of-esc", "the access token": servicetest.Token}, texts)
+}
+
+// checkLinks: the report of a run and its page in a site link what Pulumi Cloud has about an update.
+func checkLinks(t *testing.T, below ...map[string][]byte) {
+	t.Helper()
+	const link = `href="http://console.example.com/acme/a/e00/updates/1"`
+	for i, files := range below {
+		found := false
+		for name, content := range files {
+			found = found || strings.HasSuffix(name, ".html") && strings.Contains(string(content), link)
+		}
+		if !found {
+			t.Errorf("%s links no update", []string{"the report", "the page"}[i])
+		}
+	}
+}
+
+// TestLoginAtPulumiCloud: the token comes from the environment alone; what a login keeps is enough for later commands.
+func TestLoginAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	s := servicetest.New(t, servicetest.Options{})
+	e := elsewhere(t, place{}, 1)
+	e.write("mara.yaml", "projects: [{path: a}]\n")
+	const wrong = "pul-needle-that-is-not-valid"
+	for name, test := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"no token":              {nil, "PULUMI_ACCESS_TOKEN must be set"},
+		"a token that is wrong": {[]string{"PULUMI_ACCESS_TOKEN=" + wrong}, "Unauthorized"},
+	} {
+		e.env = test.env
+		if r := e.run("login", s.URL); r.code == 0 || strings.Count(r.stdout+r.stderr, test.want) != 1 || strings.Contains(r.stdout+r.stderr, wrong) {
+			t.Errorf("%s: exit code %d, want once %q\n%s%s", name, r.code, test.want, r.stdout, r.stderr)
+		}
+	}
+	e.env = []string{"PULUMI_ACCESS_TOKEN=" + servicetest.Token}
+	if said := e.succeed("login", s.URL); !strings.Contains(said, "as alice") {
+		t.Errorf("login says %s", said)
+	}
+	e.env = nil
+	e.succeed("up", "-s", "e00", "--yes")
+	if _, ok := s.Stacks()["acme/a/e00"]; !ok {
+		t.Errorf("after the login up deploys %v", s.Stacks())
+	}
+	e.env = []string{"PULUMI_ACCESS_TOKEN=" + wrong}
+	if r := e.run("status", "-s", "e00"); r.code != 1 || strings.Count(r.stderr, "error:") != 1 || !strings.Contains(r.stderr, "PULUMI_ACCESS_TOKEN") ||
+		strings.Contains(r.stderr, wrong) {
+		t.Errorf("a wrong token beside the login: exit code %d\n%s", r.code, r.stderr)
+	}
+	searchFor(t, map[string]string{"the access token": servicetest.Token}, everyFileBelow(t, e.root))
+}
+
+// TestBackendOfProjectsAtPulumiCloud: the server that each Pulumi.yaml names has the states, and is as much Pulumi Cloud as
+// one that a variable names.
+func TestBackendOfProjectsAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	s := servicetest.New(t, servicetest.Options{})
+	e := elsewhere(t, place{}, 1)
+	e.env = []string{"PULUMI_ACCESS_TOKEN=" + servicetest.Token}
+	e.write("mara.yaml", "projects: [{path: a}, {path: c}]\n")
+	for _, name := range []string{"a", "c"} {
+		program, err := os.ReadFile(filepath.Join(e.root, name, "Pulumi.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.write(name+"/Pulumi.yaml", string(program)+"backend: {url: \""+s.URL+"\"}\n")
+	}
+	e.succeed("up", "-s", "acme/e00", "--yes")
+	if stacks := s.Stacks(); stacks["acme/a/e00"] == 0 || stacks["acme/c/e00"] == 0 {
+		t.Errorf("up deploys %v", stacks)
+	}
+	if r := e.run("status", "-s", "acme/e00"); r.code != 0 || !strings.Contains(r.stdout, "2 of 2 projects deployed") ||
+		strings.Count(r.stderr, "note: the states are at Pulumi Cloud") != 1 {
+		t.Errorf("status: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// TestFleetAtPulumiCloud: plans, gates and looks for drift of a fleet know what this machine has rolled out.
+func TestFleetAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	s := servicetest.New(t, servicetest.Options{BeginUpdate: true})
+	e := emptyEnvironment(t)
+	e.useStatesAt(place{backend: s.URL, env: s.Env()})
+	e.write("config/pulumi/environment", "")
+	e.write("mara.yaml", "projects: [{path: app}]\n")
+	e.write("app/Pulumi.yaml", "name: app\nruntime: yaml\nconfig: {size: {type: string, default: small}}\n"+
+		"resources:\n  kept: {type: \"pulumi:index:Stash\", properties: {input: \"${size}\"}}\n")
+	for _, name := range []string{"test", "prod"} {
+		e.write("config/environments/"+name+"-1.yaml", "values: {runner: {labels: {stage: "+name+"}}}\n")
+	}
+	e.write("config/rollout.yaml", "waves:\n- {name: test, match: {stage: test}, gates: [{run: sh gate.sh}, drift]}\n- {name: prod, match: {stage: prod}}\n")
+	e.write("gate.sh", "exit 1\n")
+	const held = "test-1 has not passed the gates of its wave with what runs there now: sh gate.sh"
+	e.expect(1, "fleet up --all --yes", "wave:test")
+	if stacks := s.Stacks(); stacks["acme/app/test-1"] == 0 || stacks["acme/app/prod-1"] > 0 {
+		t.Errorf("behind a gate that fails are deployed %v", stacks)
+	}
+	e.expect(3, "fleet up prod-1 --yes", held)
+	e.write("gate.sh", "exit 0\n")
+	e.expect(0, "fleet up test-1 prod-1 --yes", "prod-1")
+	e.expect(0, "fleet drift --all", "test-1", "prod-1")
+	e.expect(0, "fleet plan", "test-1", "prod-1")
+	e.write("config/environments/test-1.yaml", "values: {runner: {labels: {stage: test}}, pulumiConfig: {'app:size': large}}\n")
+	e.expect(0, "fleet status", "test-1")
+	e.succeed("up", "-s", "test-1", "--yes")
+	e.expect(3, "fleet up prod-1 --yes", held)
+	if tags := s.Tags("acme/app/prod-1"); tags["mara:environment"] != "prod-1" || tags["stage"] != "prod" {
+		t.Errorf("the tags are %v", tags)
+	}
 }

@@ -89,9 +89,20 @@ func recordBackend(t *testing.T, command string, versions map[string]string, par
 // s3Versions returns the version of the server that speaks S3's protocol.
 func s3Versions(t *testing.T) map[string]string {
 	t.Helper()
-	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "github.com/johannesboyne/gofakes3").Output()
+	return map[string]string{"gofakes3, a server that speaks S3's protocol,": moduleVersion(t, "github.com/johannesboyne/gofakes3")}
+}
+
+// serviceVersions returns the version of Pulumi's client whose types our own server for Pulumi Cloud's protocol has.
+func serviceVersions(t *testing.T) map[string]string {
+	t.Helper()
+	return map[string]string{"a server of our own for the protocol of Pulumi Cloud, with the types of Pulumi's client": moduleVersion(t, "github.com/pulumi/pulumi/pkg/v3")}
+}
+
+func moduleVersion(t *testing.T, module string) string {
+	t.Helper()
+	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", module).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]string{"gofakes3, a server that speaks S3's protocol,": strings.TrimSpace(string(version))}
+	return strings.TrimSpace(string(version))
 }

@@ -99,5 +99,5 @@ func TestStatesInS3(t *testing.T) {
 	if left := bucket.left("some/directory/.mara/locks"); len(left) > 0 {
 		t.Errorf("locks are left: %q", left)
 	}
-	recordBackend(t, "make test", s3Versions(t), append(lifeParts(), "requests that are refused with 503 and 429")...)
+	recordBackend(t, "make test", s3Versions(t), append(lifeParts(12), "requests that are refused with 503 and 429")...)
 }

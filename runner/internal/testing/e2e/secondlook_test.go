@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/refusal"
 )
 
 // previewedAgain returns the projects that an up has previewed a second time.
@@ -42,7 +43,7 @@ func TestSecondLookStopsALoss(t *testing.T) {
 	if got := strings.Join(previewedAgain(events), " "); got != "app hearing" {
 		t.Errorf("previewed again: %q", got)
 	}
-	if f := findingOf(events, event.RuleProtection); f == nil || f.Project != "app" {
+	if f := findingOf(events, string(refusal.Protection)); f == nil || f.Project != "app" {
 		t.Errorf("the finding is %+v", f)
 	}
 	resumed := e.run(append([]string{"up", "--resume", "--simulate", "--simulate-speed", "100000", "--yes"}, renamed...)...)

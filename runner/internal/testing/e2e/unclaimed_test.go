@@ -3,6 +3,8 @@ package e2e
 import (
 	"strings"
 	"testing"
+
+	"mara/runner/internal/testing/servicetest"
 )
 
 // stash returns a project in YAML with one resource.
@@ -19,13 +21,31 @@ func TestUnclaimedStacks(t *testing.T) {
 	testUnclaimedStacks(t, inDirectory(t))
 }
 
+// TestUnclaimedAtPulumiCloud: the same in an organization that several repositories share. Stacks of others are not read.
+func TestUnclaimedAtPulumiCloud(t *testing.T) {
+	t.Parallel()
+	long(t)
+	s := servicetest.New(t, servicetest.Options{})
+	at := place{backend: s.URL, env: s.Env(), service: true}
+	at.hasStack = func(project string) bool {
+		_, ok := s.Stacks()["acme/"+project+"/dev"]
+		return ok
+	}
+	at.forget, at.asked = s.Forget, s.Asked
+	testUnclaimedStacks(t, at)
+}
+
 func testUnclaimedStacks(t *testing.T, at place) {
-	open := func() *environment {
+	open := func(repository string) *environment {
 		e := newEnvironment(t, embedded)
 		e.useStatesAt(at)
+		if at.service {
+			runProgram(t, "git", "-C", e.root, "init", "--quiet")
+			runProgram(t, "git", "-C", e.root, "remote", "add", "origin", "https://git.example.com/"+repository)
+		}
 		return e
 	}
-	stranger, e := open(), open()
+	stranger, e := open("strangers"), open("ours")
 	stranger.write("foreign/Pulumi.yaml", stash("foreign", ""))
 	stranger.write("mara.yaml", "projects:\n- path: foreign\n")
 	e.write("db/Pulumi.yaml", stash("database", "outputs:\n  url: ${kept.output}\n"))
@@ -59,8 +79,26 @@ func testUnclaimedStacks(t *testing.T, at place) {
 	must(e, 0, "foreign has a stack named dev and is not touched", "destroy", "--orphans", "--yes")
 	must(e, 0, "every stack belongs to a project", "doctor")
 	for project, want := range map[string]bool{"foreign": true, "db": true, "old": false, "database": false} {
+		if at.hasStack != nil {
+			if at.hasStack(project) != want {
+				t.Errorf("the stack of %s exists: %t", project, !want)
+			}
+			continue
+		}
 		if states := e.objects("", "list", at.backend, ".pulumi/stacks/"+project); strings.Contains(states, `"dev.json"`) != want {
 			t.Errorf("the stack of %s: %s", project, states)
+		}
+	}
+	if at.asked != nil {
+		other := open("others")
+		other.write("db/Pulumi.yaml", stash("db", ""))
+		other.write("mara.yaml", "projects:\n- path: db\n")
+		must(other, 3, "db of dev was deployed from another repository, git.example.com/ours", "up", "--yes", "--new-backend")
+		must(other, 3, "db of dev was deployed from another repository, git.example.com/ours", "destroy", "--yes", "--new-backend")
+		at.forget()
+		must(e, 0, "1 of 1 project deployed", "status")
+		if asked := strings.Join(at.asked(), "\n"); strings.Contains(asked, "/foreign/") {
+			t.Errorf("status asks beside stacks of others:\n%s", asked)
 		}
 	}
 	must(e, 0, "1 of 1 project deployed", "status")

@@ -52,7 +52,7 @@ func TestUpgrade(t *testing.T) {
 	for _, step := range plan.Steps {
 		titles = append(titles, step.Project+": "+step.Title)
 	}
-	want := "linode-lke: control plane and nodes 1.34 → 1.35, linode-lke: control plane and nodes 1.35 → 1.36, certmgr: chart cert-manager v1.20.0 → v1.21.1"
+	want := "linode-lke: control plane and nodes 1.34 → 1.35, certmgr: chart cert-manager v1.20.0 → v1.21.1, linode-lke: control plane and nodes 1.35 → 1.36"
 	if got := strings.Join(titles, ", "); got != want {
 		t.Errorf("the steps are %s", got)
 	}
@@ -84,7 +84,7 @@ func TestUpgrade(t *testing.T) {
 
 	isDown.Store(false)
 	out = ran(0, "upgrade", "--yes", "--probe", shop.URL).stderr
-	for _, text := range []string{"Step 1 of 2: control plane and nodes 1.35 → 1.36", "Step 2 of 2: chart cert-manager", "; 0 answers failed"} {
+	for _, text := range []string{"Step 1 of 2: chart cert-manager", "Step 2 of 2: control plane and nodes 1.35 → 1.36", "; 0 answers failed"} {
 		if !strings.Contains(out, text) {
 			t.Errorf("it does not say %q:\n%s", text, out)
 		}
@@ -127,8 +127,8 @@ func TestFleetUpgrade(t *testing.T) {
 		}
 	}
 	want := []string{
-		"test step 1 of 2: control plane and nodes 1.35 → 1.36", "test step 2 of 2: chart cert-manager v1.20.0 → v1.21.1",
-		"prod step 1 of 2: control plane and nodes 1.35 → 1.36", "prod step 2 of 2: chart cert-manager v1.20.0 → v1.21.1",
+		"test step 1 of 2: chart cert-manager v1.20.0 → v1.21.1", "test step 2 of 2: control plane and nodes 1.35 → 1.36",
+		"prod step 1 of 2: chart cert-manager v1.20.0 → v1.21.1", "prod step 2 of 2: control plane and nodes 1.35 → 1.36",
 	}
 	if diff := cmp.Diff(want, steps); diff != "" {
 		t.Errorf("the steps differ (-want +got):\n%s", diff)

@@ -10,6 +10,7 @@ import (
 	"mara/projects/model/needs"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/refusal"
 )
 
 // Run is a recorded run.
@@ -261,7 +262,7 @@ func Denied() []event.Event {
 			File: "config/pulumi/Pulumi.dev.yaml", Line: 1},
 		{Rule: "limits", Level: event.LevelDeny, Message: "it has no limit", Project: "kind-cluster",
 			Exception: "known until 2026-12-01"},
-		{Rule: event.RuleMaxMonthly, Level: event.LevelDeny, Message: "--max-monthly 10: it costs at least 12 USD a month"},
+		{Rule: string(refusal.MaxMonthly), Level: event.LevelDeny, Message: "--max-monthly 10: it costs at least 12 USD a month"},
 	} {
 		r.add(event.NewFinding(f, "policy "+f.Rule+": "+f.Message))
 	}

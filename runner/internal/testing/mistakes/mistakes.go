@@ -5,7 +5,6 @@ package mistakes
 import (
 	_ "embed"
 	"strings"
-	"testing"
 
 	"gopkg.in/yaml.v3"
 )
@@ -32,6 +31,8 @@ const (
 type Input struct {
 	Name    string
 	Config  string            // of Pulumi.dev.yaml; "" for no such file
+	App     string            // keys of the application shop in mara.yaml, beside an image
+	Program string            // lines of net/Pulumi.yaml, the only project
 	Files   map[string]string // others
 	Args    string            // of the runner; "" for `runner check`
 	Outcome Outcome           // of a mistake
@@ -40,22 +41,29 @@ type Input struct {
 	Warns   string            // what is said of a valid input; "" for no warning
 }
 
-// All returns the mistakes.
-func All(t *testing.T) []Input { return read(t, mistakes) }
+// Table returns the mistakes.
+func Table() []Input { return read(mistakes) }
 
-// Valid returns the valid inputs.
-func Valid(t *testing.T) []Input { return read(t, valid) }
+// ValidTable returns the valid inputs.
+func ValidTable() []Input { return read(valid) }
 
-func read(t *testing.T, content []byte) (rows []Input) {
-	t.Helper()
+func read(content []byte) (rows []Input) {
 	if err := yaml.Unmarshal(content, &rows); err != nil {
-		t.Fatal(err)
+		panic(err) // it is built in
 	}
 	return rows
 }
 
 // Write writes the files of an input with a function that takes a name below the root.
 func (in Input) Write(write func(name, content string)) {
+	if in.App != "" {
+		write("mara.yaml", "providers: {kind: {}}\napplications:\n  shop:\n"+withImage(in.App)+"\n")
+	}
+	if in.Program != "" {
+		write("mara.yaml", "projects: [{path: net}]\n")
+		write("net/Pulumi.yaml", "name: net\nruntime: yaml\n"+in.Program+"\n")
+		write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
+	}
 	if in.Config != "" {
 		lines := strings.NewReplacer(
 			"KIND", "kubernetes:infra_type: kind", "AWS", "kubernetes:infra_type: aws\n  aws:region: us-west-2",
@@ -68,6 +76,13 @@ func (in Input) Write(write func(name, content string)) {
 	for name, content := range in.Files {
 		write(name, content)
 	}
+}
+
+func withImage(keys string) string {
+	if strings.HasPrefix(keys, "image:") {
+		return "    " + keys
+	}
+	return "    image: ghcr.io/acme/shop:1.2.3\n    " + keys
 }
 
 // Plain returns what was said without the words that tell errors from warnings.

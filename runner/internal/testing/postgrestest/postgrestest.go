@@ -54,9 +54,17 @@ func (s Server) Multiply(table, project, stack string, names []string) {
 // Versions returns the version of the server.
 func (s Server) Versions() map[string]string { return map[string]string{"PostgreSQL": s.version} }
 
-// Start starts a PostgreSQL server on a port, which takes a number of connections.
+// Start starts a PostgreSQL server, which takes a number of connections, on a port: with 0 on one that is free.
 func Start(t *testing.T, port, connections int) Server {
 	t.Helper()
+	if port == 0 {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port = listener.Addr().(*net.TCPAddr).Port
+		_ = listener.Close()
+	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if path, err := exec.LookPath("initdb"); err == nil {
 		found = append(found, path)

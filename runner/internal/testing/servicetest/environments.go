@@ -35,6 +35,38 @@ func environmentName(name string) string {
 	return name
 }
 
+// checkEnvironment evaluates the definition in the body, and leaves secrets out.
+func (s *Server) checkEnvironment(r request) (any, error) {
+	organization := r.PathValue("org")
+	if !r.user.isMember(organization) {
+		return nil, refuse(http.StatusNotFound, "Not Found: Organization '%s' not found", organization)
+	}
+	definition, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	evaluated, err := s.evaluate(organization, definition)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range evaluated.Properties {
+		evaluated.Properties[name] = withoutSecrets(value)
+	}
+	return evaluated, nil
+}
+
+func withoutSecrets(value esc.Value) esc.Value {
+	if value.Secret {
+		value.Value = "[secret]"
+	}
+	if inner, ok := value.Value.(map[string]esc.Value); ok {
+		for name, v := range inner {
+			inner[name] = withoutSecrets(v)
+		}
+	}
+	return value
+}
+
 // openEnvironment evaluates the definition in the body, which imports environments.
 func (s *Server) openEnvironment(r request) (any, error) {
 	organization := r.PathValue("org")

@@ -22,16 +22,21 @@ type Fault struct {
 	Message    string        `json:"message"`     // of the error
 	Body       string        `json:"body"`        // instead of an error as Pulumi Cloud writes it, as from a proxy
 	RetryAfter string        `json:"retry_after"` // the header; "" for none
-	Delay      time.Duration `json:"delay"`       // before the answer
+	Location   string        `json:"location"`    // the address that a redirect names; the path is added to it
+	Endless    bool          `json:"endless"`     // the answer does not end
+	Delay      time.Duration `json:"delay"`       // before the answer, or until all faults are removed
 	Cut        bool          `json:"cut"`         // the connection is cut
 	After      int           `json:"after"`       // how many requests pass before
 	Times      int           `json:"times"`       // how often it is met; 0 for always
+
+	mended chan struct{} // closed when all faults are removed
 }
 
 // Set sets a fault.
 func (s *Server) Set(fault Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	fault.mended = make(chan struct{})
 	s.faults = append(s.faults, &fault)
 }
 
@@ -39,6 +44,9 @@ func (s *Server) Set(fault Fault) {
 func (s *Server) Mend() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, fault := range s.faults {
+		close(fault.mended)
+	}
 	s.faults = nil
 }
 
@@ -89,6 +97,7 @@ func (s *Server) meets(w http.ResponseWriter, r *http.Request) bool {
 	}
 	select {
 	case <-time.After(fault.Delay):
+	case <-fault.mended:
 	case <-r.Context().Done():
 		return true
 	}
@@ -101,6 +110,14 @@ func (s *Server) meets(w http.ResponseWriter, r *http.Request) bool {
 	if fault.RetryAfter != "" {
 		w.Header().Set("Retry-After", fault.RetryAfter)
 	}
+	if fault.Location != "" {
+		w.Header().Set("Location", fault.Location+r.URL.Path)
+	}
+	if fault.Endless {
+		w.WriteHeader(fault.Status)
+		writeForever(w)
+		return true
+	}
 	if fault.Body != "" {
 		w.WriteHeader(fault.Status)
 		_, _ = w.Write([]byte(fault.Body))
@@ -112,6 +129,16 @@ func (s *Server) meets(w http.ResponseWriter, r *http.Request) bool {
 	}
 	writeError(w, fault.Status, message)
 	return true
+}
+
+// writeForever writes a list in JSON until nobody reads it any more.
+func writeForever(w http.ResponseWriter) {
+	block := []byte(`{"stacks": [` + strings.Repeat(`{"stackName": "endless"},`, 4096))
+	for {
+		if _, err := w.Write(block); err != nil {
+			return
+		}
+	}
 }
 
 func (s *Server) faultFor(r *http.Request) *Fault {

@@ -40,6 +40,7 @@ type Options struct {
 	NoBatches   bool          // values are encrypted one by one only
 	NoCounts    bool          // the list of stacks has no counts of resources
 	NoDefault   bool          // does not know default organizations: 404
+	NoTags      bool          // the list of stacks with a tag has all
 	Page        int           // stacks on a page of the list; 0 for all
 	Lease       time.Duration // of an update without a renewal; 0 for five minutes
 	Policies    []Policy      // that all organizations enforce

@@ -107,6 +107,7 @@ func (s stacks) deleteStack(r request, on *stack) (any, error) {
 	return nil, nil
 }
 
+// renameStack leaves the names of resources in the state as they are, as some servers do.
 func (s stacks) renameStack(r request, on *stack) (any, error) {
 	var wanted apitype.StackRenameRequest
 	if err := r.decode(&wanted); err != nil {
@@ -135,6 +136,7 @@ func setTags(r request, on *stack) (any, error) {
 // listStacks lists the stacks that a user sees, by name, in pages.
 func (s stacks) listStacks(r request) (any, error) {
 	query := r.URL.Query()
+	filters := query.Get("tagName") != "" && !s.options.NoTags
 	var names []string
 	for name, on := range s.stacks {
 		_, tagged := on.tags[query.Get("tagName")]
@@ -142,8 +144,8 @@ func (s stacks) listStacks(r request) (any, error) {
 		case !r.user.isMember(on.organization),
 			query.Get("organization") != "" && query.Get("organization") != on.organization,
 			query.Get("project") != "" && query.Get("project") != on.project,
-			query.Get("tagName") != "" && !tagged,
-			query.Get("tagValue") != "" && on.tags[query.Get("tagName")] != query.Get("tagValue"),
+			filters && !tagged,
+			filters && query.Get("tagValue") != "" && on.tags[query.Get("tagName")] != query.Get("tagValue"),
 			name <= query.Get("continuationToken"):
 			continue
 		}
@@ -237,6 +239,13 @@ func (s *Server) Tags(name string) map[string]string {
 		}
 	}
 	return tags
+}
+
+// Tag tags a stack: organization/project/name.
+func (s *Server) Tag(stack, name, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stacks[stack].tags[name] = value
 }
 
 // Stacks lists the full names of all stacks with the number of their resources.

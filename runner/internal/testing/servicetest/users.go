@@ -59,6 +59,7 @@ func (s *Server) routes() {
 	s.handle("POST "+one+"/update/{update}/events/batch", onUpdates.running(saveEvents))
 	s.handle("POST "+one+"/update/{update}/complete", onUpdates.running(onUpdates.completeUpdate))
 
+	s.handle("POST /api/esc/environments/{org}/yaml/check", s.checkEnvironment)
 	s.handle("POST /api/esc/environments/{org}/yaml/open", s.openEnvironment)
 	s.handle("GET /api/esc/environments/{org}/yaml/open/{session}", s.readEnvironment)
 	s.mux.HandleFunc("GET /policies/{name}", s.downloadPolicy)

@@ -5,7 +5,7 @@ import "slices"
 // reads lists the commands that change nothing.
 var reads = [][]string{
 	{"stack", "ls"}, {"stack", "export"}, {"stack", "output"}, {"stack", "history"},
-	{"whoami"}, {"org", "get-default"}, {"version"}, {"objects", "list"}, {"service", "read"}, {"service", "unseal"},
+	{"whoami"}, {"org", "get-default"}, {"version"}, {"objects", "list"}, {"service", "read"}, {"service", "unseal"}, {"service", "imports"},
 }
 
 // ReadsOnly reports whether a command, named by its arguments, changes nothing. Such a command holds no lock, so it

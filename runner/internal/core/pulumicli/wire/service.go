@@ -26,8 +26,10 @@ type Begun struct {
 
 // ReadStacks asks `service read` for parts of stacks. Each part takes a request for each stack.
 type ReadStacks struct {
-	Names   []string `json:"names"` // organization/project/stack
-	Updates bool     `json:"updates,omitempty"`
+	Names []string `json:"names"` // organization/project/stack
+	// Tagged has only those read that have the tag; nil for all. The list of stacks with a tag takes one request.
+	Tagged  *Tag `json:"tagged,omitempty"`
+	Updates bool `json:"updates,omitempty"`
 	// Begun are updates that this machine has begun, by the names of their stacks. Some servers do not say which update
 	// runs; they are asked about these, which takes a request more.
 	Begun   map[string]string `json:"begun,omitempty"`
@@ -35,11 +37,18 @@ type ReadStacks struct {
 	History bool              `json:"history,omitempty"`
 }
 
+// Tag is one of a stack at Pulumi Cloud.
+type Tag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
 // ServiceStack is a stack at Pulumi Cloud.
 type ServiceStack struct {
-	Update *ServiceUpdate  `json:"update,omitempty"` // that holds it; nil if none does
-	State  json.RawMessage `json:"state,omitempty"`
-	Last   *ServiceHistory `json:"last,omitempty"` // nil if there was never an update
+	Tags   map[string]string `json:"tags,omitempty"`   // read with Update
+	Update *ServiceUpdate    `json:"update,omitempty"` // that holds it; nil if none does
+	State  json.RawMessage   `json:"state,omitempty"`
+	Last   *ServiceHistory   `json:"last,omitempty"` // nil if there was never an update
 }
 
 // ServiceHistory is the last update of a stack.
@@ -78,6 +87,42 @@ func (v SealedValues) LogValue() slog.Value { return slog.StringValue(fmt.Sprint
 type CancelUpdate struct {
 	Stack  string `json:"stack"`
 	Update string `json:"update"`
+}
+
+// Imports asks `service imports` for the configuration that environments of Pulumi ESC have. They are not opened: what
+// only opening them would tell, such as a login, stays unknown.
+type Imports struct {
+	Organization string `json:"organization"`
+	Environments []byte `json:"environments"` // in YAML, as a stack file names them
+}
+
+// Imported is a value of an environment of Pulumi ESC.
+type Imported struct {
+	Text    string `json:"text,omitempty"` // "" of one that is secret or unknown
+	Secret  bool   `json:"secret,omitempty"`
+	Unknown bool   `json:"unknown,omitempty"`
+	// Environment and Line are where it is defined.
+	Environment string `json:"environment"`
+	Line        int    `json:"line,omitempty"`
+}
+
+// Shown returns the value for people.
+func (i Imported) Shown() string {
+	switch {
+	case i.Secret:
+		return "[secret]"
+	case i.Unknown:
+		return "[known when it is opened]"
+	}
+	return i.Text
+}
+
+// Place returns where the value is defined, for people.
+func (i Imported) Place() string {
+	if i.Line == 0 {
+		return i.Environment
+	}
+	return fmt.Sprintf("%s:%d", i.Environment, i.Line)
 }
 
 // Known is what Pulumi Cloud has answered to a question whose answer is the same for the whole of a run.

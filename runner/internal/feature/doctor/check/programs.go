@@ -8,8 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3"
+
 	"mara/config"
 	"mara/config/lists"
+	"mara/projects"
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/contract"
@@ -23,6 +26,10 @@ func programs(s *session.Session) []Finding {
 	names := lists.Map(s.Plan.Steps, func(step plan.Step) string { return step.Project.Name })
 	for _, step := range s.Plan.Steps {
 		project := step.Project
+		if text := unmeasured(s.Provider, project, names); text != "" {
+			problem := config.Problem{File: config.MaraFile, Line: project.Own.Line, Text: text}
+			found.add(Finding{Problem: problem, Kind: Projects, Doubt: true})
+		}
 		if project.Own == nil || project.Own.Generated {
 			continue
 		}
@@ -30,6 +37,9 @@ func programs(s *session.Session) []Finding {
 		if err != nil {
 			found.addError(Projects, nil, err)
 			continue
+		}
+		if problem, excluded := source.Excludes(sdk.Version); excluded && s.Options.Pulumi == "" {
+			found.add(Finding{Problem: problem, Kind: Projects, Environments: in})
 		}
 		if source.Root == nil {
 			for _, problem := range source.Validate(nil) {
@@ -69,6 +79,19 @@ func programs(s *session.Session) []Finding {
 		}
 	}
 	return found.all
+}
+
+// unmeasured describes an application that scales by metrics of Pods where nothing measures them; "" for others. Clusters of
+// clouds may have a metrics server of their own.
+func unmeasured(provider model.Provider, project model.Project, names []string) string {
+	if !project.IsApplication() || !provider.Local || slices.Contains(names, projects.MetricsServer().Name) {
+		return ""
+	}
+	if _, scales := project.Key(project.Name + ":min"); !scales {
+		return ""
+	}
+	return fmt.Sprintf("the application %s scales by what its Pods use, and nothing measures that on %s; write  with: [%s]  at the provider",
+		project.Name, provider.Name, projects.MetricsServer().Name)
 }
 
 // comparedStack matches the comparison of a condition with the name of an environment.

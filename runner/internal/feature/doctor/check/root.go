@@ -176,6 +176,7 @@ func queries(root string) error {
 		if named.File == "" { // shipped
 			continue
 		}
+		named.File = query.Directory + "/" + named.Name + ".jq"
 		errs = append(errs, sourcesOf(named))
 		if _, err := query.Compile(named.Source); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", named.File, err))

@@ -9,8 +9,8 @@ import (
 func Feature() extend.Feature {
 	return extend.Feature{Name: "doctor", Commands: func(d cmd.Deps) []cmd.Placed {
 		return []cmd.Placed{
-			{Command: Check(d), Group: cmd.OneEnvironment, Rank: 60},
-			{Command: Doctor(d), Group: cmd.OneEnvironment, Rank: 70},
+			{Command: Check(d), Group: cmd.OneEnvironment, Rank: 60, Daily: true},
+			{Command: Doctor(d), Group: cmd.OneEnvironment, Rank: 70, Daily: true},
 		}
 	}}
 }

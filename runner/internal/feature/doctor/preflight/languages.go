@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"mara/config"
 	"mara/runner/internal/core/programhost"
 	"mara/runner/internal/machine/typeset"
 )
@@ -69,10 +70,16 @@ func (o LanguageOptions) look(context.Context) []Finding {
 
 // lookAt checks the host and the tools of a runtime.
 func (o LanguageOptions) lookAt(runtime, projects string, needsTools bool) []Finding {
+	if runtime == "" {
+		return Bad(projects+": there is no runtime in its Pulumi.yaml", "write the language of the program, such as  runtime: yaml")
+	}
 	host := programhost.HostName(runtime)
-	known := languages()[runtime]
+	known, isKnown := languages()[runtime]
 	var findings []Finding
 	if !o.hasHost(runtime) {
+		if meant := config.DidYouMean(runtime, slices.Collect(maps.Keys(languages()))); meant != "" && !isKnown {
+			return Bad(fmt.Sprintf("%s: runtime is %q, and there is no such language%s", projects, runtime, meant), "correct it in its Pulumi.yaml")
+		}
 		findings = append(findings, Bad(fmt.Sprintf("%s: there is no %s, which runs programs in %s", projects, host, runtime),
 			"install Pulumi (https://www.pulumi.com/docs/install), which brings it, and have its directory on the PATH")...)
 	}

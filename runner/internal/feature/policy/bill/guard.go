@@ -11,6 +11,7 @@ import (
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/guard"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/updateplan"
 	"mara/runner/internal/feature/policy/cost"
@@ -114,7 +115,7 @@ func (w *costWatch) estimateOf(
 ) (cost.Estimate, error) {
 	estimate, err := prices.Of(ctx, document, func(name string) string { return DefaultRegion(w.Session, name) })
 	if err != nil {
-		return estimate, &guard.Refused{What: err.Error(), Next: "fix the price in " + cost.File}
+		return estimate, &guard.Refused{By: refusal.MaxMonthly, What: err.Error(), Next: "fix the price in " + cost.File}
 	}
 	estimate.Outside = deployedOutside(w.Session, w.Plan)
 	return estimate, nil
@@ -123,7 +124,7 @@ func (w *costWatch) estimateOf(
 // refuse emits a refusal, and returns it.
 func (w *costWatch) refuse(project string, err error, emit func(event.Event)) error {
 	if refused, ok := errors.AsType[*guard.Refused](err); ok {
-		f := event.Finding{Rule: event.RuleMaxMonthly, Level: event.LevelDeny, Project: project, Message: refused.What}
+		f := event.Finding{Rule: string(refusal.MaxMonthly), Level: event.LevelDeny, Project: project, Message: refused.What}
 		w.Finding(emit, f, "")
 	}
 	return err
@@ -146,11 +147,13 @@ func (g costGuard) check(estimate cost.Estimate) error {
 	limit := fmt.Sprintf("--max-monthly %g", *g.MaxMonthly)
 	if !(estimate.Monthly <= *g.MaxMonthly) { // also for what is not a number
 		return &guard.Refused{
+			By:   refusal.MaxMonthly,
 			What: fmt.Sprintf("%s: it costs %s", limit, estimate), Next: "choose less or smaller, or allow more",
 		}
 	}
 	if uncounted := estimate.Uncounted(); len(uncounted) > 0 && !g.UnknownOK {
 		return &guard.Refused{
+			By:   refusal.MaxMonthly,
 			What: fmt.Sprintf("%s: not all costs are known: %s", limit, strings.Join(uncounted, "; ")),
 			Next: fmt.Sprintf("write the prices into %s, or add --unknown-costs allow to count only what has a price", cost.File),
 		}

@@ -77,7 +77,7 @@ func Load(root string) (Sheet, error) {
 		return sheet, errors.New(unread[0].String())
 	}
 	path := filepath.Join(root, File)
-	content, err := files.Read(path, files.Text)
+	content, err := files.ReadCommitted(path, files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return sheet, nil
 	}

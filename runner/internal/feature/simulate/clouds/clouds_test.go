@@ -98,7 +98,7 @@ func meta(name string) object { return object{"name": name, "namespace": "app"} 
 func kubernetesSteps() []step {
 	workload := object{
 		"selector": object{"matchLabels": object{"app": "x"}}, "serviceName": "x",
-		"template": object{"metadata": object{"labels": object{"app": "x"}}, "spec": object{"containers": list(object{"name": "c"})}},
+		"template": object{"metadata": object{"labels": object{"app": "x"}}, "spec": object{"containers": list(object{"name": "c", "image": "nginx:1"})}},
 	}
 	deployment := maps.Clone(workload)
 	delete(deployment, "serviceName")
@@ -109,14 +109,18 @@ func kubernetesSteps() []step {
 		{"service", "kubernetes:core/v1:Service", object{"metadata": meta("s"), "spec": object{"ports": list(object{"port": 80})}}, `^app/s$`},
 		{"account", "kubernetes:core/v1:ServiceAccount", object{"metadata": meta("a")}, `^app/a$`},
 		{"claim", "kubernetes:core/v1:PersistentVolumeClaim", object{"metadata": meta("p"), "spec": object{"accessModes": list("ReadWriteOnce"), "resources": object{"requests": object{"storage": "1Gi"}}}}, `^app/p$`},
-		{"pod", "kubernetes:core/v1:Pod", object{"metadata": meta("p"), "spec": object{"containers": list(object{"name": "c"})}}, `^app/p$`},
+		{"pod", "kubernetes:core/v1:Pod", object{"metadata": meta("p"), "spec": object{"containers": list(object{"name": "c", "image": "nginx:1"})}}, `^app/p$`},
+		{"persistent", "kubernetes:core/v1:PersistentVolume", object{"metadata": object{"name": "v"}, "spec": object{"capacity": object{"storage": "1Gi"}, "accessModes": list("ReadWriteOnce"), "nfs": object{"server": "a", "path": "/x"}}}, `^v$`},
 		{"limits", "kubernetes:core/v1:LimitRange", object{"metadata": meta("l"), "spec": object{"limits": list()}}, `^app/l$`},
 		{"quota", "kubernetes:core/v1:ResourceQuota", object{"metadata": meta("q"), "spec": object{}}, `^app/q$`},
 		{"deployment", "kubernetes:apps/v1:Deployment", object{"metadata": meta("d"), "spec": deployment}, `^app/d$`},
 		{"statefulset", "kubernetes:apps/v1:StatefulSet", object{"metadata": meta("s"), "spec": workload}, `^app/s$`},
 		{"daemonset", "kubernetes:apps/v1:DaemonSet", object{"metadata": meta("d"), "spec": deployment}, `^app/d$`},
+		{"replicaset", "kubernetes:apps/v1:ReplicaSet", object{"metadata": meta("r"), "spec": deployment}, `^app/r$`},
+		{"cronjob", "kubernetes:batch/v1:CronJob", object{"metadata": meta("c"), "spec": object{"schedule": "@daily", "jobTemplate": object{"spec": object{"template": object{"spec": object{"restartPolicy": "Never"}}}}}}, `^app/c$`},
+		{"rights", "kubernetes:rbac.authorization.k8s.io/v1:Role", object{"metadata": meta("r"), "rules": list()}, `^app/r$`},
 		{"ingress", "kubernetes:networking.k8s.io/v1:Ingress", object{"metadata": meta("i"), "spec": object{"ingressClassName": "nginx", "defaultBackend": object{"service": object{"name": "s", "port": object{"number": 80}}}}}, `^app/i$`},
-		{"class", "kubernetes:networking.k8s.io/v1:IngressClass", object{"metadata": object{"name": "nginx"}, "spec": object{"controller": "x"}}, `^nginx$`},
+		{"class", "kubernetes:networking.k8s.io/v1:IngressClass", object{"metadata": object{"name": "nginx"}, "spec": object{"controller": "x.org/y"}}, `^nginx$`},
 		{"policy-net", "kubernetes:networking.k8s.io/v1:NetworkPolicy", object{"metadata": meta("n"), "spec": object{"podSelector": object{}}}, `^app/n$`},
 		{"budget", "kubernetes:policy/v1:PodDisruptionBudget", object{"metadata": meta("b"), "spec": object{"minAvailable": "50%"}}, `^app/b$`},
 		{"job", "kubernetes:batch/v1:Job", object{"metadata": meta("j"), "spec": object{"template": object{"spec": object{"restartPolicy": "Never"}}}}, `^app/j$`},

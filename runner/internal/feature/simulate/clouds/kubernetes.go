@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,11 +22,15 @@ func kubernetes() simulate.Package {
 		Resources: append(kinds(), helmRelease(), definition()),
 		Invokes:   []simulate.Invoke{helmTemplate()},
 		Dynamic:   customKind,
-		Scope:     clusterScope,
+		Scope:     clusterScope, TakesNumber: amount.MatchString,
 		// provider.go of https://github.com/pulumi/pulumi-kubernetes looks only at the settings that it knows.
 		OpenConfig: true,
 	}
 }
+
+// amount matches where an object has amounts, which may be numbers: cpu: 1.
+var amount = regexp.MustCompile(`(^|\.)(requests|limits|hard|capacity|overhead|min|max|default|defaultRequest)\["[^"]*"\]$` +
+	`|\.(sizeLimit|averageValue|divisor)$|\.target\.value$`)
 
 // object completes the description of a kind that lives in a namespace. All
 // objects are alike in names, ids and metadata.
@@ -152,6 +157,7 @@ func kinds() []simulate.Resource {
 				}
 			},
 		}),
+		object("kubernetes:core/v1:PersistentVolume", clusterWide(judged(atOnce(), volume))),
 		object("kubernetes:core/v1:Pod", simulate.Resource{
 			Latency: seconds(20, 5, 15), ReplaceOn: []string{"spec"},
 			Check: rules(func(j *judge, o simulate.Object) { j.pod(o.Map("spec"), "spec") }),
@@ -193,6 +199,9 @@ func kinds() []simulate.Resource {
 				"numberMisscheduled": 0, "updatedNumberScheduled": 3, "observedGeneration": 1,
 			}},
 		}),
+		object("kubernetes:apps/v1:ReplicaSet", simulate.Resource{
+			Latency: seconds(20, 15, 10), ReplaceOn: []string{"spec.selector"}, Check: every(checkSelector, workload("Always")),
+		}),
 		object("kubernetes:autoscaling/v2:HorizontalPodAutoscaler", judged(atOnce(), scaler)),
 		object("kubernetes:batch/v1:Job", simulate.Resource{
 			Latency: seconds(20, 1, 5), ReplaceOn: []string{"spec.template", "spec.selector", "spec.completions"},
@@ -203,22 +212,25 @@ func kinds() []simulate.Resource {
 				}}
 			},
 		}),
+		object("kubernetes:batch/v1:CronJob", judged(atOnce(), cronJob)),
 		object("kubernetes:networking.k8s.io/v1:Ingress", simulate.Resource{
 			Latency: seconds(10, 3, 2), Check: rules(ingress),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{loadBalancer(o)}}}}
 			},
 		}),
-		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(atOnce("spec.controller"))),
+		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(judged(atOnce("spec.controller"), ingressClass))),
 		object("kubernetes:networking.k8s.io/v1:NetworkPolicy", judged(atOnce(), network)),
 		object("kubernetes:policy/v1:PodDisruptionBudget", judged(atOnce(), budget)),
-		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", clusterWide(atOnce())),
+		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", clusterWide(judged(atOnce(), role))),
 		// The API server refuses to change whose role it is; the provider replaces the binding.
-		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", clusterWide(atOnce("roleRef"))),
-		object("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", atOnce("roleRef")),
-		object("kubernetes:scheduling.k8s.io/v1:PriorityClass", clusterWide(atOnce("value", "preemptionPolicy"))),
+		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding", clusterWide(judged(atOnce("roleRef"), binding))),
+		object("kubernetes:rbac.authorization.k8s.io/v1:Role", judged(atOnce(), role)),
+		object("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", judged(atOnce("roleRef"), binding)),
+		object("kubernetes:scheduling.k8s.io/v1:PriorityClass", clusterWide(
+			judged(atOnce("value", "preemptionPolicy"), priority))),
 		object("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(
-			atOnce("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"))),
+			judged(atOnce("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"), storageClass))),
 	}
 }
 

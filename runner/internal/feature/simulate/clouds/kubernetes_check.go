@@ -2,7 +2,10 @@ package clouds
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"mara/runner/internal/feature/simulate"
@@ -15,14 +18,26 @@ var (
 	labelText = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
 )
 
-// checkMetadata finds names and labels that an API server would refuse.
+// kindsOfSpec are the kinds whose spec has fields that are required, although the schema does not require it.
+var kindsOfSpec = []string{
+	"Pod", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", "Service", "Ingress", "PersistentVolumeClaim",
+	"PersistentVolume", "HorizontalPodAutoscaler",
+}
+
+// checkMetadata finds names and labels that an API server would refuse, and a spec that is missing.
 func checkMetadata(o simulate.Object) []simulate.Problem {
 	isName := func(text string) bool { return len(text) <= 253 && objectName.MatchString(text) }
+	if strings.HasPrefix(o.Token, "kubernetes:rbac.authorization.k8s.io/") {
+		isName = func(text string) bool { return len(content.IsPathSegmentName(text)) == 0 }
+	}
 	var problems []simulate.Problem
 	for _, path := range []string{"metadata.name", "metadata.namespace"} {
 		problems = append(problems, wellFormed(path, isName, "is not a name for an object")(o)...)
 	}
-	j := &judge{}
+	j := &judge{partial: o.HasUnknowns()}
+	if kind := o.Token[strings.LastIndex(o.Token, ":")+1:]; o.Value("spec") == nil && slices.Contains(kindsOfSpec, kind) {
+		j.lacks("spec", "is missing: no API server takes a %s without", kind)
+	}
 	j.labels(map[string]any{"annotations": o.Map("metadata.annotations")}, "metadata")
 	for key := range o.Map("metadata.labels") {
 		j.errors("metadata.labels", key, validation.IsQualifiedName(key))

@@ -1,15 +1,19 @@
 package clouds
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"mara/config"
 	"mara/runner/internal/feature/simulate"
 )
 
@@ -139,6 +143,7 @@ func (j *judge) amounts(m map[string]any, path, key string) map[string]resource.
 func (j *judge) limits(container map[string]any, path string) {
 	at, resources := join(path, "resources"), objectIn(container, "resources")
 	requests, limits := j.amounts(resources, at, "requests"), j.amounts(resources, at, "limits")
+	j.mayUse(at, requests, limits)
 	for name, request := range requests {
 		if limit, ok := limits[name]; ok && request.Cmp(limit) > 0 {
 			j.refuse(join(at, "requests."+name), "%s is more than the limit of %s", request.String(), limit.String())
@@ -170,6 +175,8 @@ func (j *judge) pod(spec map[string]any, path string, restart ...string) {
 	j.oneOf(spec, path, "restartPolicy", restart...)
 	j.oneOf(spec, path, "dnsPolicy", "ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 	j.atLeast(spec, path, "terminationGracePeriodSeconds", 0)
+	j.node(spec, path)
+	j.hostPorts(spec, path)
 	volumes := j.volumes(spec, path)
 	names := map[string]bool{}
 	for _, list := range []string{"initContainers", "containers"} {
@@ -180,6 +187,13 @@ func (j *judge) pod(spec map[string]any, path string, restart ...string) {
 					j.refuse(join(at, "name"), "%q is the name of another container of the Pod", name)
 				}
 				names[name] = true
+			}
+			if list == "initContainers" && container["restartPolicy"] == nil {
+				for _, probe := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+					if container[probe] != nil {
+						j.refuse(join(at, probe), "is for containers that go on, and this one has no restartPolicy Always")
+					}
+				}
 			}
 			j.container(container, at, volumes)
 		})
@@ -210,6 +224,7 @@ func (j *judge) volumes(spec map[string]any, path string) map[string]bool {
 		if len(volume) > 2 {
 			j.refuse(at, "may not have more than one source")
 		}
+		j.source(at, volume)
 	})
 	for _, name := range j.claims {
 		known = known && name != ""
@@ -226,6 +241,13 @@ func isUnknown(value any) bool { _, isMap := value.(map[string]any); return !isM
 // container judges a container; volumes are the names that it may mount, nil if they are not known.
 func (j *judge) container(c map[string]any, path string, volumes map[string]bool) {
 	j.oneOf(c, path, "imagePullPolicy", "Always", "IfNotPresent", "Never")
+	j.required(c, path, "image")
+	j.security(objectIn(c, "securityContext"), join(path, "securityContext"))
+	for _, hook := range []string{"postStart", "preStop"} {
+		if h := objectIn(objectIn(c, "lifecycle"), hook); h != nil {
+			j.handler(h, join(path, "lifecycle."+hook), "exec", "httpGet", "sleep", "tcpSocket")
+		}
+	}
 	if image := text(c, "image"); image != strings.TrimSpace(image) {
 		j.refuse(join(path, "image"), "%q has a blank at its beginning or end", image)
 	}
@@ -249,6 +271,7 @@ func (j *judge) container(c map[string]any, path string, volumes map[string]bool
 		if variable["value"] != nil && text(variable, "value") != "" && variable["valueFrom"] != nil {
 			j.refuse(at, "has value and valueFrom; only one of them is allowed")
 		}
+		j.variable(at, variable)
 	})
 	mounts := map[string]bool{}
 	each(c, path, "volumeMounts", func(at string, mount map[string]any) {
@@ -256,8 +279,12 @@ func (j *judge) container(c map[string]any, path string, volumes map[string]bool
 		if name != "" && volumes != nil && !volumes[name] {
 			j.refuse(join(at, "name"), "%q is no volume of the Pod", name)
 		}
+		if sub := text(mount, "subPath"); !isBelow(sub) {
+			j.refuse(join(at, "subPath"), "%q must be a path below the volume, without ..", sub)
+		}
 		switch {
 		case where == "":
+			j.required(mount, at, "mountPath")
 		case strings.Contains(where, ":"):
 			j.refuse(join(at, "mountPath"), "%q has a colon", where)
 		case mounts[where]:
@@ -276,15 +303,7 @@ func (j *judge) probe(p map[string]any, path string, once bool) {
 	if p == nil {
 		return
 	}
-	handlers := 0
-	for _, handler := range []string{"exec", "httpGet", "tcpSocket", "grpc"} {
-		if p[handler] != nil {
-			handlers++
-		}
-	}
-	if handlers != 1 {
-		j.lacks(path, "must have one of exec, httpGet, tcpSocket and grpc")
-	}
+	j.handler(p, path, "exec", "httpGet", "tcpSocket", "grpc")
 	j.port(objectIn(p, "httpGet"), join(path, "httpGet"), "port")
 	j.oneOf(objectIn(p, "httpGet"), join(path, "httpGet"), "scheme", "HTTP", "HTTPS")
 	j.port(objectIn(p, "tcpSocket"), join(path, "tcpSocket"), "port")
@@ -306,6 +325,22 @@ func workload(restart ...string) func(simulate.Object) []simulate.Problem {
 		j.atLeast(spec, "spec", "revisionHistoryLimit", 0)
 		if selector, isMap := spec["selector"].(map[string]any); isMap && len(selector) == 0 {
 			j.lacks("spec.selector", "is empty; it must select the Pods of the template")
+		}
+		j.selects(spec)
+		j.oneOf(spec, "spec", "podManagementPolicy", "OrderedReady", "Parallel")
+		if n, ok := amountOf(spec, "progressDeadlineSeconds"); ok {
+			if ready, _ := amountOf(spec, "minReadySeconds"); n <= ready {
+				j.refuse("spec.progressDeadlineSeconds", "is %v; must be greater than minReadySeconds (%v)", n, ready)
+			}
+		}
+		if objectIn(objectIn(spec, "template"), "spec")["activeDeadlineSeconds"] != nil {
+			j.refuse("spec.template.spec.activeDeadlineSeconds", "is for Pods that end")
+		}
+		update, at := objectIn(spec, "updateStrategy"), "spec.updateStrategy"
+		j.oneOf(update, at, "type", "OnDelete", "RollingUpdate")
+		j.share(objectIn(update, "rollingUpdate"), join(at, "rollingUpdate"), "maxUnavailable", "maxSurge")
+		if rolling := objectIn(update, "rollingUpdate"); isZero(rolling, "maxUnavailable") && (rolling["maxSurge"] == nil || isZero(rolling, "maxSurge")) {
+			j.lacks(join(at, "rollingUpdate.maxUnavailable"), "may not be 0 when maxSurge is 0")
 		}
 		templates, _ := spec["volumeClaimTemplates"].([]any)
 		for _, claim := range templates {
@@ -329,30 +364,75 @@ func rollout(j *judge, o simulate.Object) {
 	if text(strategy, "type") == "Recreate" && rolling != nil {
 		j.refuse("spec.strategy.rollingUpdate", "may not be specified when the type is Recreate")
 	}
-	isZero := func(key string) bool {
-		n, ok := amountOf(rolling, key)
-		return ok && n == 0 || text(rolling, key) == "0%"
-	}
-	if isZero("maxUnavailable") && isZero("maxSurge") {
+	j.share(rolling, "spec.strategy.rollingUpdate", "maxUnavailable", "maxSurge")
+	if isZero(rolling, "maxUnavailable") && isZero(rolling, "maxSurge") {
 		j.refuse("spec.strategy.rollingUpdate.maxUnavailable", "may not be 0 when maxSurge is 0")
 	}
 }
 
+// isZero reports whether a number or a part is nothing.
+func isZero(m map[string]any, key string) bool {
+	n, ok := amountOf(m, key)
+	return ok && n == 0 || text(m, key) == "0%"
+}
+
+// share judges numbers that may be parts, such as 25%.
+func (j *judge) share(m map[string]any, path string, keys ...string) {
+	for _, key := range keys {
+		j.atLeast(m, path, key, 0)
+		written := text(m, key)
+		if written == "" {
+			continue
+		}
+		percent, err := strconv.Atoi(strings.TrimSuffix(written, "%"))
+		switch {
+		case err != nil || !strings.HasSuffix(written, "%"):
+			j.refuse(join(path, key), "%q is neither a number nor a part such as 25%%", written)
+		case percent > 100 && key != "maxSurge":
+			j.refuse(join(path, key), "%q is more than 100%%", written)
+		}
+	}
+}
+
+// selects judges whether a workload selects the Pods of its template.
+func (j *judge) selects(spec map[string]any) {
+	selector, ok := j.selector(spec, "spec", "selector")
+	template, isMap := spec["template"].(map[string]any)
+	if !ok || !isMap || j.partial {
+		return
+	}
+	set := labels.Set{}
+	for name, value := range objectIn(objectIn(template, "metadata"), "labels") {
+		set[name] = fmt.Sprint(value)
+	}
+	if len(set) == 0 && len(objectIn(objectIn(spec, "selector"), "matchLabels")) > 0 || !selector.Matches(set) {
+		j.refuse("spec.selector", "does not match the labels of the template")
+	}
+}
+
 // job judges a Job.
-func job(j *judge, o simulate.Object) {
-	spec := o.Map("spec")
+func job(j *judge, o simulate.Object) { j.job(o.Map("spec"), "spec") }
+
+func (j *judge) job(spec map[string]any, path string) {
+	if spec == nil {
+		return
+	}
 	for _, key := range []string{
 		"backoffLimit", "parallelism", "completions", "activeDeadlineSeconds", "ttlSecondsAfterFinished",
 	} {
-		j.atLeast(spec, "spec", key, 0)
+		j.atLeast(spec, path, key, 0)
+	}
+	j.oneOf(spec, path, "completionMode", "NonIndexed", "Indexed")
+	if spec["selector"] != nil && spec["manualSelector"] == nil {
+		j.refuse(join(path, "selector"), "is made by Kubernetes; leave it out, or set manualSelector")
 	}
 	template := objectIn(spec, "template")
-	j.labels(objectIn(template, "metadata"), "spec.template.metadata")
+	j.labels(objectIn(template, "metadata"), join(path, "template.metadata"))
 	pod := objectIn(template, "spec")
 	if pod != nil && pod["restartPolicy"] == nil {
-		j.lacks("spec.template.spec.restartPolicy", "is required; supported: OnFailure, Never")
+		j.lacks(join(path, "template.spec.restartPolicy"), "is required; supported: OnFailure, Never")
 	}
-	j.pod(pod, "spec.template.spec", "OnFailure", "Never")
+	j.pod(pod, join(path, "template.spec"), "OnFailure", "Never")
 }
 
 // ports judges a Service.
@@ -369,7 +449,8 @@ func ports(j *judge, o simulate.Object) {
 			j.lacks("spec.externalName", "is required for the type ExternalName")
 		}
 	}
-	list, _ := spec["ports"].([]any)
+	list, isList := spec["ports"].([]any)
+	j.reached(spec, len(list) > 0 || spec["ports"] != nil && !isList)
 	names, numbers := map[string]bool{}, map[string]bool{}
 	each(spec, "spec", "ports", func(path string, port map[string]any) {
 		j.port(port, path, "port")
@@ -407,6 +488,63 @@ func ports(j *judge, o simulate.Object) {
 	}
 }
 
+// reached judges how a Service is reached.
+func (j *judge) reached(spec map[string]any, hasPorts bool) {
+	kind, address := text(spec, "type"), text(spec, "clusterIP")
+	isOf := func(kinds ...string) bool {
+		return slices.Contains(kinds, kind) || spec["type"] != nil && kind == "" // not known yet
+	}
+	if !hasPorts && kind != "ExternalName" && address != "None" {
+		j.lacks("spec.ports", "is required")
+	}
+	if address != "" && address != "None" {
+		j.address(spec, "spec", "clusterIP")
+	}
+	if address == "None" && isOf("NodePort", "LoadBalancer") && kind != "" {
+		j.refuse("spec.clusterIP", "may not be None for the type %s", kind)
+	}
+	j.name(spec, "spec", "externalName", validation.IsDNS1123Subdomain)
+	for _, key := range []string{"loadBalancerSourceRanges", "loadBalancerClass"} {
+		if spec[key] != nil && !isOf("LoadBalancer") {
+			j.refuse("spec."+key, "may only be set for the type LoadBalancer")
+		}
+	}
+	ranges, _ := spec["loadBalancerSourceRanges"].([]any)
+	for i, value := range ranges {
+		if written, ok := value.(string); ok {
+			j.cidr(fmt.Sprintf("spec.loadBalancerSourceRanges[%d]", i), strings.TrimSpace(written))
+		}
+	}
+	if spec["externalTrafficPolicy"] != nil && !isOf("LoadBalancer", "NodePort") && spec["externalIPs"] == nil {
+		j.refuse("spec.externalTrafficPolicy", "may only be set for what is reached from outside")
+	}
+	each(spec, "spec", "ports", func(path string, port map[string]any) {
+		if node, _ := amountOf(port, "nodePort"); node != 0 && !isOf("LoadBalancer", "NodePort") {
+			j.refuse(join(path, "nodePort"), "may not be used for the type %s", cmp.Or(kind, "ClusterIP"))
+		}
+	})
+	j.oneOf(spec, "spec", "ipFamilyPolicy", "SingleStack", "PreferDualStack", "RequireDualStack")
+	external, _ := spec["externalIPs"].([]any)
+	for i, value := range external {
+		address, err := netip.ParseAddr(fmt.Sprint(value))
+		if _, isText := value.(string); isText && (err != nil || address.IsLoopback() || address.IsUnspecified()) {
+			j.refuse(fmt.Sprintf("spec.externalIPs[%d]", i), "%q is not an address that others reach", value)
+		}
+	}
+}
+
+// cidr reports a text that is no range of addresses.
+func (j *judge) cidr(path, written string) (read netip.Prefix, ok bool) {
+	read, err := netip.ParsePrefix(written)
+	switch {
+	case err != nil:
+		j.refuse(path, "%q is not a range of addresses such as 10.9.8.0/24", written)
+	case read != read.Masked():
+		j.refuse(path, "%q has bits behind the range; did you mean %s?", written, read.Masked())
+	}
+	return read, err == nil
+}
+
 // ingress judges an Ingress.
 func ingress(j *judge, o simulate.Object) {
 	spec := o.Map("spec")
@@ -414,27 +552,62 @@ func ingress(j *judge, o simulate.Object) {
 		j.lacks("spec", "must have rules or a defaultBackend")
 	}
 	j.backend(objectIn(spec, "defaultBackend"), "spec.defaultBackend")
-	each(spec, "spec", "rules", func(path string, rule map[string]any) {
-		if host := text(rule, "host"); host != "" {
-			_, notAddress := netip.ParseAddr(host)
-			switch {
-			case notAddress == nil:
-				j.refuse(join(path, "host"), "%q is an address; must be a DNS name", host)
-			case strings.HasPrefix(host, "*."):
-				j.errors(join(path, "host"), host, validation.IsWildcardDNS1123Subdomain(host))
-			default:
-				j.errors(join(path, "host"), host, validation.IsDNS1123Subdomain(host))
+	each(spec, "spec", "tls", func(path string, tls map[string]any) {
+		hosts, _ := tls["hosts"].([]any)
+		for _, host := range hosts {
+			if name, ok := host.(string); ok {
+				j.host(join(path, "hosts"), name)
 			}
+		}
+	})
+	each(spec, "spec", "rules", func(path string, rule map[string]any) {
+		if paths, isList := objectIn(rule, "http")["paths"].([]any); isList && len(paths) == 0 {
+			j.refuse(join(path, "http.paths"), "is empty")
+		}
+		if host := text(rule, "host"); host != "" {
+			j.host(join(path, "host"), host)
 		}
 		each(objectIn(rule, "http"), join(path, "http"), "paths", func(at string, entry map[string]any) {
 			j.oneOf(entry, at, "pathType", "Exact", "Prefix", "ImplementationSpecific")
-			where := text(entry, "path")
-			if where != "" && !strings.HasPrefix(where, "/") {
-				j.refuse(join(at, "path"), "%q does not begin with /", where)
-			}
+			j.where(at, entry)
 			j.backend(objectIn(entry, "backend"), join(at, "backend"))
 		})
 	})
+}
+
+// host judges a name that requests are sent to.
+func (j *judge) host(path, host string) {
+	_, notAddress := netip.ParseAddr(host)
+	switch {
+	case notAddress == nil:
+		j.refuse(path, "%q is an address; must be a DNS name", host)
+	case strings.HasPrefix(host, "*."):
+		j.errors(path, host, validation.IsWildcardDNS1123Subdomain(host))
+	default:
+		j.errors(path, host, validation.IsDNS1123Subdomain(host))
+	}
+}
+
+// where judges a path of an Ingress.
+func (j *judge) where(at string, entry map[string]any) {
+	where, kind := text(entry, "path"), text(entry, "pathType")
+	j.required(entry, at, "pathType")
+	isStrict := kind == "Exact" || kind == "Prefix"
+	switch {
+	case where == "" && isStrict:
+		j.required(entry, at, "path")
+	case where != "" && !strings.HasPrefix(where, "/"):
+		j.refuse(join(at, "path"), "%q does not begin with /", where)
+	case isStrict:
+		for _, part := range []string{"//", "/./", "/../", "%2f", "%2F"} {
+			if strings.Contains(where, part) {
+				j.refuse(join(at, "path"), "%q may not have %s", where, part)
+			}
+		}
+		if strings.HasSuffix(where, "/..") || strings.HasSuffix(where, "/.") {
+			j.refuse(join(at, "path"), "%q may not end with a dot as name", where)
+		}
+	}
 }
 
 // backend judges where an Ingress leads to.
@@ -453,13 +626,24 @@ func (j *judge) backend(b map[string]any, path string) {
 		j.lacks(join(path, "service.port"), "must have either name or number")
 	}
 	j.port(objectIn(service, "port"), join(path, "service.port"), "number")
+	j.name(service, join(path, "service"), "name", validation.IsDNS1035Label)
 }
 
 // scaler judges a HorizontalPodAutoscaler.
 func scaler(j *judge, o simulate.Object) {
 	spec := o.Map("spec")
-	j.atLeast(spec, "spec", "minReplicas", 0)
+	j.atLeast(spec, "spec", "minReplicas", 1)
 	j.atLeast(spec, "spec", "maxReplicas", 1)
+	if target := objectIn(spec, "scaleTargetRef"); target != nil {
+		j.required(target, "spec.scaleTargetRef", "kind")
+		j.required(target, "spec.scaleTargetRef", "name")
+	}
+	for _, direction := range []string{"scaleUp", "scaleDown"} {
+		window, ok := amountOf(objectIn(objectIn(spec, "behavior"), direction), "stabilizationWindowSeconds")
+		if ok && (window < 0 || window > 3600) {
+			j.refuse("spec.behavior."+direction+".stabilizationWindowSeconds", "is %v; must be from 0 to 3600", window)
+		}
+	}
 	least, hasLeast := amountOf(spec, "minReplicas")
 	most, hasMost := amountOf(spec, "maxReplicas")
 	if hasLeast && hasMost && least > most {
@@ -474,6 +658,16 @@ func scaler(j *judge, o simulate.Object) {
 		if field := kinds[text(metric, "type")]; field != "" && metric[field] == nil {
 			j.lacks(path, "is of the type %s, and has no %s", text(metric, "type"), field)
 		}
+		target, at := objectIn(objectIn(metric, kinds[text(metric, "type")]), "target"), join(path, kinds[text(metric, "type")]+".target")
+		if target == nil {
+			return
+		}
+		j.oneOf(target, at, "type", "Utilization", "Value", "AverageValue")
+		j.atLeast(target, at, "averageUtilization", 1)
+		field := map[string]string{"Utilization": "averageUtilization", "Value": "value", "AverageValue": "averageValue"}[text(target, "type")]
+		if field != "" && target[field] == nil {
+			j.lacks(join(at, field), "is required for the type %s", text(target, "type"))
+		}
 	})
 }
 
@@ -483,11 +677,14 @@ func budget(j *judge, o simulate.Object) {
 	if spec["minAvailable"] != nil && spec["maxUnavailable"] != nil {
 		j.refuse("spec", "minAvailable and maxUnavailable cannot be both set")
 	}
+	j.share(spec, "spec", "minAvailable", "maxUnavailable")
+	j.selector(spec, "spec", "selector")
 }
 
 // network judges a NetworkPolicy.
 func network(j *judge, o simulate.Object) {
 	spec := o.Map("spec")
+	j.selector(spec, "spec", "podSelector")
 	types, _ := spec["policyTypes"].([]any)
 	for i, kind := range types {
 		if name, ok := kind.(string); ok && name != "Ingress" && name != "Egress" {
@@ -499,15 +696,32 @@ func network(j *judge, o simulate.Object) {
 			each(rule, path, "ports", func(at string, port map[string]any) {
 				j.port(port, at, "port")
 				j.oneOf(port, at, "protocol", "TCP", "UDP", "SCTP")
+				first, isNumber := amountOf(port, "port")
+				switch last, ok := amountOf(port, "endPort"); {
+				case ok && !isNumber:
+					j.lacks(join(at, "endPort"), "needs a port, by number")
+				case ok && last < first:
+					j.refuse(join(at, "endPort"), "is %v; must be port (%v) or more", last, first)
+				}
 			})
 			each(rule, path, peers, func(at string, peer map[string]any) {
+				if len(peer) == 0 {
+					j.lacks(at, "must have podSelector, namespaceSelector or ipBlock")
+				}
+				j.selector(peer, at, "podSelector")
+				j.selector(peer, at, "namespaceSelector")
 				block := objectIn(peer, "ipBlock")
 				if block != nil && (peer["podSelector"] != nil || peer["namespaceSelector"] != nil) {
 					j.refuse(at, "may not have ipBlock and a selector")
 				}
-				if cidr := text(block, "cidr"); cidr != "" {
-					if _, err := netip.ParsePrefix(cidr); err != nil {
-						j.refuse(join(at, "ipBlock.cidr"), "%q is not a range of addresses such as 10.9.8.0/24", cidr)
+				if written := text(block, "cidr"); written != "" {
+					whole, ok := j.cidr(join(at, "ipBlock.cidr"), written)
+					except, _ := block["except"].([]any)
+					for _, part := range except {
+						inner, isRange := j.cidr(join(at, "ipBlock.except"), fmt.Sprint(part))
+						if ok && isRange && !(whole.Contains(inner.Addr()) && inner.Bits() > whole.Bits()) {
+							j.refuse(join(at, "ipBlock.except"), "%s is not a part of %s", inner, whole)
+						}
 					}
 				}
 			})
@@ -520,17 +734,9 @@ func (j *judge) claim(spec map[string]any, path string) {
 	if spec == nil {
 		return
 	}
-	modes, isList := spec["accessModes"].([]any)
-	if isList && len(modes) == 0 || spec["accessModes"] == nil {
-		j.lacks(join(path, "accessModes"), "is required")
-	}
-	for _, mode := range modes {
-		name, ok := mode.(string)
-		if ok && !slices.Contains([]string{"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"}, name) {
-			j.refuse(join(path, "accessModes"), "%q is not supported; supported: ReadOnlyMany, ReadWriteMany, ReadWriteOnce, "+
-				"ReadWriteOncePod", name)
-		}
-	}
+	j.modes(spec, path)
+	j.oneOf(spec, path, "volumeMode", "Block", "Filesystem")
+	j.name(spec, path, "storageClassName", validation.IsDNS1123Subdomain)
 	requests, isMap := objectIn(spec, "resources")["requests"].(map[string]any)
 	if spec["resources"] == nil || isMap && requests["storage"] == nil {
 		j.lacks(join(path, "resources.requests.storage"), "is required")
@@ -548,6 +754,9 @@ func data(j *judge, o simulate.Object) {
 	keys := map[string]bool{}
 	for _, section := range []string{"data", "stringData", "binaryData"} {
 		for key, value := range o.Map(section) {
+			if keys[key] && !isSecret {
+				j.refuse(section+"."+key, "is there in data as well")
+			}
 			keys[key] = true
 			j.errors(section, key, validation.IsConfigMapKey(key))
 			written, ok := value.(string)
@@ -558,23 +767,43 @@ func data(j *judge, o simulate.Object) {
 			}
 		}
 	}
-	if o.Text("type") != "kubernetes.io/tls" || o.Map("data") == nil && o.Map("stringData") == nil {
-		return
-	}
-	for _, key := range []string{"tls.crt", "tls.key"} {
-		if !keys[key] {
-			j.lacks("data."+key, "is required for the type kubernetes.io/tls")
-		}
+	if isSecret {
+		j.typed(o)
 	}
 }
 
 // limitsOf judges a ResourceQuota or a LimitRange.
 func limitsOf(j *judge, o simulate.Object) {
-	j.amounts(o.Map("spec"), "spec", "hard")
+	counts := []string{
+		"pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps", "persistentvolumeclaims",
+		"services.nodeports", "services.loadbalancers",
+	}
+	others := []string{"cpu", "memory", "storage", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.storage",
+		"requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage"}
+	for name, amount := range j.amounts(o.Map("spec"), "spec", "hard") {
+		switch isCount := slices.Contains(counts, name) || strings.HasPrefix(name, "count/"); {
+		case isCount && amount.MilliValue()%1000 != 0:
+			j.refuse("spec.hard."+name, "is %s; must be a whole number", amount.String())
+		case !isCount && !slices.Contains(others, name) && !strings.Contains(name, "/") && !strings.HasPrefix(name, "hugepages-") &&
+			!strings.HasPrefix(name, "requests.hugepages-"):
+			j.refuse("spec.hard."+name, "is not a resource of quotas%s", config.DidYouMean(name, slices.Concat(counts, others)))
+		}
+	}
 	each(o.Map("spec"), "spec", "limits", func(path string, limit map[string]any) {
 		j.oneOf(limit, path, "type", "Container", "Pod", "PersistentVolumeClaim")
+		read := map[string]map[string]resource.Quantity{}
 		for _, key := range []string{"max", "min", "default", "defaultRequest"} {
-			j.amounts(limit, path, key)
+			read[key] = j.amounts(limit, path, key)
+			if strings.HasPrefix(key, "default") && text(limit, "type") == "Pod" && limit[key] != nil {
+				j.refuse(join(path, key), "may not be specified for the type Pod")
+			}
+		}
+		for _, pair := range [][2]string{{"min", "max"}, {"min", "default"}, {"min", "defaultRequest"}, {"default", "max"}, {"defaultRequest", "default"}, {"defaultRequest", "max"}} {
+			for name, lower := range read[pair[0]] {
+				if upper, ok := read[pair[1]][name]; ok && lower.Cmp(upper) > 0 {
+					j.refuse(join(path, pair[0]+"."+name), "is %s, which is more than %s (%s)", lower.String(), pair[1], upper.String())
+				}
+			}
 		}
 	})
 }

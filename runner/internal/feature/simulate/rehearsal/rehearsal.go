@@ -86,7 +86,7 @@ func open(ctx context.Context, s *session.Session, o Options) error {
 	if err := s.StartPrograms(); err != nil {
 		return err
 	}
-	copies, err := s.Vault.Copies(engine)
+	copies, err := s.Vault.Copies(ctx, engine)
 	if err != nil {
 		return err
 	}

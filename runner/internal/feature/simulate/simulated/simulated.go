@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/core/event"
@@ -57,7 +58,20 @@ func Serve(ctx context.Context, o Options) (env map[string]string, warnings []st
 		return nil, nil, failure.Usagef("", "--simulate-schema: %v", err)
 	}
 	isIdle := func(p model.Project) bool { return !slices.Contains(o.Runs, p.Name) }
-	if err := checkTypes(slices.DeleteFunc(slices.Clone(o.Own), isIdle), all); err != nil {
+	own := slices.DeleteFunc(slices.Clone(o.Own), isIdle)
+	if err := checkImports(own); err != nil {
+		return nil, nil, err
+	}
+	unknown, components := checkTypes(own, all)
+	const inside = " is simulated without what is in it, which only its program in the plugin says"
+	warnings = append(warnings, lists.Map(components, func(c usedType) string { return c.place + ": " + c.token + inside })...)
+	behaviour.Component = o.warnOnce(components, func(token string) string { return token + inside })
+	if o.Flags.Unknown {
+		all, warnings = takeUnknown(own, all, unknown), append(warnings, notJudged(unknown)...)
+		behaviour.Unknown = o.warnOnce(lists.Map(unknown, func(u unjudged) usedType { return u.usedType }), func(token string) string {
+			return "not judged, with its inputs as outputs: " + token + ", a type that no schema at hand has"
+		})
+	} else if err := refusal(unknown); err != nil {
 		return nil, nil, err
 	}
 	// The clouds outlive ctx: an operation that is being cancelled still talks to them.

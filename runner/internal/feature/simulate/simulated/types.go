@@ -30,19 +30,25 @@ func kindNames() map[string]string {
 	return map[string]string{resources: "types", functions: "functions"}
 }
 
-// checkTypes returns an error for programs in YAML with resource types and functions that no schema has. Pulumi's
-// own error would call them unknown, as if the user had misspelled them.
-func checkTypes(projects []model.Project, packages []simulate.Package) error {
-	var problems, components []string
-	lacking := map[string]bool{}
+// unjudged is a type or a function of a program in YAML that no schema has.
+type unjudged struct {
+	usedType
+	pkg   string
+	text  string // what is wrong
+	meant string // the end of a sentence: "; did you mean ...?", or ""
+}
+
+// checkTypes lists the types of resources and the functions of programs in YAML that no schema has, and the components
+// of packages, which are simulated without what is in them.
+func checkTypes(projects []model.Project, packages []simulate.Package) (found []unjudged, components []usedType) {
 	known := map[[2]string][]string{} // by package and kind
 	for _, project := range projects {
 		for _, used := range typesIn(project.Own) {
 			name, _, _ := strings.Cut(used.token, ":")
 			pkg, ok := lists.Find(packages, func(p simulate.Package) bool { return p.Name == name })
-			text := ": " + used.token
+			text, hint := ": "+used.token, ""
 			if ok && used.kind == resources && isComponent(pkg, used.token) {
-				components = append(components, used.place+text)
+				components = append(components, used)
 				continue
 			}
 			switch {
@@ -57,27 +63,57 @@ func checkTypes(projects []model.Project, packages []simulate.Package) error {
 				if hasToken(pkg, known[key], used.token) {
 					continue
 				}
+				hint = meant(used.token, known[key])
 				text += fmt.Sprintf(" is none of the %d %s of %s that the simulation knows%s",
-					len(known[key]), kindNames()[used.kind], name, meant(used.token, known[key]))
+					len(known[key]), kindNames()[used.kind], name, hint)
 			}
-			problems = append(problems, used.place+text)
-			lacking[name] = true
+			found = append(found, unjudged{used, name, used.place + text, hint})
 		}
 	}
-	if len(components) > 0 {
-		return &failure.Environment{
-			Text: "a simulation runs no components of packages, whose programs are in the plugins:\n  " +
-				strings.Join(components, "\n  "),
-			Next: "leave the projects with them out with --skip, or run their preview without --simulate",
-		}
-	}
-	if len(problems) == 0 {
+	return found, components
+}
+
+// refusal returns the error for types that no schema has. Pulumi's own error would call them unknown, as if the user had
+// misspelled them.
+func refusal(found []unjudged) error {
+	if len(found) == 0 {
 		return nil
 	}
-	names := slices.Sorted(maps.Keys(lacking))
+	packages := map[string]bool{}
+	for _, f := range found {
+		packages[f.pkg] = true
+	}
+	names := slices.Sorted(maps.Keys(packages))
 	text := fmt.Sprintf("a program in YAML needs the whole schema of each package, and the simulation has not that of "+
 		"%s:\n  ", strings.Join(names, ", "))
-	return &failure.Environment{Text: text + strings.Join(problems, "\n  "), Next: simulate.WaysToSchema(names[0])}
+	next := simulate.WaysToSchema(names[0]) + "; or rehearse without judging them: --simulate-unknown inputs"
+	if !slices.ContainsFunc(found, func(f unjudged) bool { return f.meant == "" }) {
+		text, next = "no schema at hand has what a program names:\n  ", "correct the names; if they are right, "+next
+	}
+	return &failure.Environment{
+		Text: text + strings.Join(lists.Map(found, func(f unjudged) string { return f.text }), "\n  "), Next: next,
+	}
+}
+
+// checkImports returns an error for programs in YAML that import resources: simulated clouds have only what was simulated.
+func checkImports(projects []model.Project) error {
+	var found []string
+	for _, project := range projects {
+		source, err := contract.ReadSource(project.Own.Dir, project.Own.Path)
+		if err != nil || source.Root == nil {
+			continue
+		}
+		for _, resource := range source.Imports() {
+			found = append(found, fmt.Sprintf("%s:%d: the resource %s has the option import", source.File, resource.Line, resource.Name))
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return &failure.Environment{
+		Text: "simulated clouds have only what was simulated, and nothing that could be imported:\n  " + strings.Join(found, "\n  "),
+		Next: "leave the option out while you rehearse, or the project with --skip, or run its preview without --simulate",
+	}
 }
 
 // usedType is a type or a function, and the file and line where a program names it.

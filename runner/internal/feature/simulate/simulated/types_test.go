@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,8 @@ func TestTypesWithoutASchema(t *testing.T) {
 			write(t, dir, "Pulumi.yaml", "runtime: yaml\n"+test.program)
 			store := model.Project{Name: "store", Own: &model.Own{Dir: dir, Path: "store"}}
 			packages := []simulate.Package{{Name: "aws", Partial: true, Schemas: test.schemas, Dynamic: isCustom}}
-			err := checkTypes([]model.Project{store}, packages)
+			found, _ := checkTypes([]model.Project{store}, packages)
+			err := refusal(found)
 			if test.want == "" {
 				if err != nil {
 					t.Error(err)
@@ -55,7 +57,7 @@ func TestTypesWithoutASchema(t *testing.T) {
 			}
 			var around *failure.Environment
 			if !errors.As(err, &around) || !strings.Contains(err.Error(), test.want) ||
-				!strings.Contains(err.Error(), "and the simulation has not that of aws:\n  ") {
+				strings.Contains(err.Error(), "and the simulation has not that of aws:\n  ") == strings.Contains(test.want, "did you mean") {
 				t.Fatalf("got %v, want %q", err, test.want)
 			}
 			for _, way := range []string{"pulumi plugin install resource aws", "--simulate-schema", "plugins: providers:"} {
@@ -67,14 +69,32 @@ func TestTypesWithoutASchema(t *testing.T) {
 	}
 }
 
-// TestComponents: a component of a package is refused before the run, in words.
+// TestImports: a program that imports is refused before the run.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	own := []model.Project{{Name: "store", Own: &model.Own{Dir: dir, Path: "store"}}}
+	for program, want := range map[string]string{
+		"resources:\n  v:\n    type: aws:ec2:Vpc\n    options: {protect: true}\n":       "",
+		"resources:\n  v:\n    type: aws:ec2:Vpc\n    options:\n      import: vpc-1\n":  "store/Pulumi.yaml:6: the resource v has the option import",
+		"components: {c: {resources: {w: {type: a:B, options: {import: \"${x}\"}}}}}\n": "store/Pulumi.yaml:2: the resource w has the option import",
+	} {
+		write(t, dir, "Pulumi.yaml", "runtime: yaml\n"+program)
+		err := checkImports(own)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", program, err)
+		}
+	}
+}
+
+// TestComponents: a component of a package is no type without a schema, and it is named.
 func TestComponents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "Pulumi.yaml", "runtime: yaml\nresources:\n  s: {type: acme:Site, properties: {}}\n")
 	packages := []simulate.Package{{Name: "acme", Schemas: [][]byte{[]byte(`{"name":"acme","resources":{"acme:index:Site":{"isComponent":true}}}`)}}}
-	err := checkTypes([]model.Project{{Name: "store", Own: &model.Own{Dir: dir, Path: "store"}}}, packages)
-	if err == nil || !strings.Contains(err.Error(), "a simulation runs no components of packages") || !strings.Contains(err.Error(), "store/Pulumi.yaml:3: acme:Site") {
-		t.Errorf("got %v", err)
+	found, components := checkTypes([]model.Project{{Name: "store", Own: &model.Own{Dir: dir, Path: "store"}}}, packages)
+	if len(found) > 0 || !slices.Equal(components, []usedType{{resources, "acme:Site", "store/Pulumi.yaml:3"}}) {
+		t.Errorf("got %v and %q", found, components)
 	}
 }

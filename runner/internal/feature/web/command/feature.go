@@ -9,7 +9,7 @@ import (
 func Feature() extend.Feature {
 	return extend.Feature{Name: "web", Commands: func(d cmd.Deps) []cmd.Placed {
 		return []cmd.Placed{
-			{Command: Command(d), Group: cmd.AllEnvironments, Rank: 10},
+			{Command: Command(d), Group: cmd.AllEnvironments, Rank: 10, Daily: true},
 		}
 	}}
 }

@@ -38,11 +38,14 @@ type Watcher struct {
 	version uint64
 	news    chan struct{} // closed by the next version
 	failure error         // of the last look
+	looked  time.Time     // when the last look that succeeded began
+	tried   time.Time     // when the last look began, whatever came of it
+	looks   chan struct{} // closed by the end of the next look
 }
 
 // NewWatcher returns a watcher of a reader.
 func NewWatcher(r *view.Reader) *Watcher {
-	return &Watcher{reader: r, now: time.Now, wake: make(chan struct{}), news: make(chan struct{})}
+	return &Watcher{reader: r, now: time.Now, wake: make(chan struct{}), news: make(chan struct{}), looks: make(chan struct{})}
 }
 
 // Visit notes that a user looks at a page.
@@ -52,6 +55,49 @@ func (w *Watcher) Visit() {
 	w.visited = w.now()
 	close(w.wake)
 	w.wake = make(chan struct{})
+}
+
+// Fresh notes that a user looks at a page, and waits until what is known is not older than a second. What it was not
+// told within the limit stays unknown: Looked says how old the rest is.
+func (w *Watcher) Fresh(ctx context.Context, limit time.Duration) {
+	w.Visit()
+	came := w.now()
+	over := time.NewTimer(limit)
+	defer over.Stop()
+	for {
+		w.mu.Lock()
+		fresh, looks := w.tried.After(came) || came.Sub(w.tried) <= seldom, w.looks
+		w.mu.Unlock()
+		if fresh {
+			return
+		}
+		select {
+		case <-looks:
+		case <-over.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Looked returns when what is known was read, or zero time if nothing is.
+func (w *Watcher) Looked() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.looked
+}
+
+// ended notes the end of a look that began at a time.
+func (w *Watcher) ended(began time.Time, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tried = began
+	if err == nil {
+		w.looked = began
+	}
+	close(w.looks)
+	w.looks = make(chan struct{})
 }
 
 // Version returns the version of what is known, and a channel that is closed when it is an old one.
@@ -88,6 +134,7 @@ func (w *Watcher) isVisited() (is bool, wake <-chan struct{}) {
 func (w *Watcher) Run(ctx context.Context) {
 	next := time.Time{} // whole comparison
 	files := ""         // as they were compared
+	first := true
 	for ctx.Err() == nil {
 		visited, wake := w.isVisited()
 		if !visited {
@@ -97,13 +144,20 @@ func (w *Watcher) Run(ctx context.Context) {
 			}
 			continue
 		}
+		busy := false
+		if !first { // runs are read at once, before all files are compared
+			busy = w.look(ctx)
+		}
 		if now := filesOf(w.reader.Options().Root); now != files || !w.now().Before(next) {
 			files = now
 			took := w.compare(ctx)
 			next = w.now().Add(max(least, share*took))
 		}
+		if first {
+			first, busy = false, w.look(ctx)
+		}
 		pause := seldom
-		if w.look(ctx) {
+		if busy {
 			pause = often
 		}
 		select {
@@ -153,6 +207,7 @@ func (w *Watcher) compare(ctx context.Context) time.Duration {
 // look reads runs and locks, and compares the environments whose runs have begun or ended. It reports whether anything
 // runs.
 func (w *Watcher) look(ctx context.Context) (runs bool) {
+	began := w.now()
 	changed, err := w.reader.Look()
 	var names []string
 	for _, run := range changed {
@@ -163,6 +218,7 @@ func (w *Watcher) look(ctx context.Context) (runs bool) {
 	if names = w.reader.Known(names); len(names) > 0 && err == nil {
 		err = w.reader.Compare(ctx, names...)
 	}
+	w.ended(began, err)
 	if len(changed) > 0 || err != nil {
 		w.publish(err)
 	}

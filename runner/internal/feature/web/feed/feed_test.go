@@ -3,6 +3,7 @@ package feed
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -99,6 +100,74 @@ func TestWatcherRests(t *testing.T) {
 	}
 }
 
+// TestFresh: after hours without a visitor, an answer has what happened a moment ago, and a look that does not end is waited
+// for no longer than said: then the age tells how old the rest is.
+func TestFresh(t *testing.T) {
+	t.Parallel()
+	reader, runs := newReader(t)
+	w := NewWatcher(reader)
+	var later atomic.Int64 // hours
+	w.now = func() time.Time { return time.Now().Add(time.Duration(later.Load()) * time.Hour) }
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { w.Run(ctx); close(done) }()
+	w.Fresh(t.Context(), patience)
+	if w.Looked().IsZero() || len(reader.Fleet().Environments) != 1 {
+		t.Fatalf("the first answer knows nothing: %v", reader.Fleet())
+	}
+	for hours := range int64(3) {
+		time.Sleep(2 * seldom) // until the look that runs is over
+		write(t, runs, eventtest.Failure())
+		later.Store(hours + 1)
+		w.Fresh(t.Context(), patience)
+		if got := len(reader.Runs.Runs()); got != int(hours)+1 {
+			t.Errorf("after %d hours: %d runs", hours+1, got)
+		}
+		if age := w.now().Sub(w.Looked()); age > time.Minute {
+			t.Errorf("what is known is %s old", age)
+		}
+	}
+	cancel()
+	<-done
+	later.Add(1)
+	began := time.Now()
+	w.Fresh(t.Context(), 50*time.Millisecond)
+	if waited, age := time.Since(began), w.now().Sub(w.Looked()); waited < 50*time.Millisecond || waited > patience/2 || age < time.Hour {
+		t.Errorf("while nothing looks it waited %s, and what is known is %s old", waited, age)
+	}
+}
+
+// TestBeat: an open page is told every second how old it is, also when nothing changes.
+func TestBeat(t *testing.T) {
+	t.Parallel()
+	reader, _ := newReader(t)
+	w := NewWatcher(reader)
+	w.ended(time.Now().Add(-time.Minute), nil)
+	stop := make(chan struct{})
+	s := NewStreams(w, func(context.Context, string) (Page, error) { return Page{Title: "t"}, nil }, "gen", stop)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { s.Serve(rw, r, "cookie") }))
+	defer server.Close()
+	answer, err := server.Client().Get(server.URL + "/live?page=/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	beats := 0
+	for lines := bufio.NewScanner(answer.Body); beats < 2 && lines.Scan(); {
+		var beat struct{ Age float64 }
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && strings.HasPrefix(data, `{"age":`) {
+			if err := json.Unmarshal([]byte(data), &beat); err != nil || beat.Age < 60 || beat.Age > 60+patience.Seconds() {
+				t.Errorf("%s, %v", data, err)
+			}
+			beats++
+		}
+	}
+	if beats < 2 {
+		t.Errorf("%d beats", beats)
+	}
+	close(stop)
+}
+
 // patience is what something gets that happens at once on a machine with nothing else to do.
 const patience = 2 * time.Minute
 
@@ -142,7 +211,7 @@ func TestStreams(t *testing.T) {
 	}
 	next := func(lines *bufio.Scanner) string {
 		for lines.Scan() {
-			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && !strings.HasPrefix(data, `{"age":`) {
 				return data
 			}
 		}
@@ -252,7 +321,7 @@ func TestLines(t *testing.T) {
 	read := func(lines *bufio.Scanner, until string) (got []string) {
 		for lines.Scan() {
 			for _, prefix := range []string{"id: ", "data: "} {
-				if data, ok := strings.CutPrefix(lines.Text(), prefix); ok {
+				if data, ok := strings.CutPrefix(lines.Text(), prefix); ok && !strings.HasPrefix(data, `{"age":`) {
 					got = append(got, data)
 				}
 			}

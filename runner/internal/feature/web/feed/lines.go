@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"mara/runner/internal/machine/interrupt"
 )
@@ -54,7 +53,7 @@ func (s *Streams) ServeLines(w http.ResponseWriter, r *http.Request, cookie stri
 
 // followLines sends lines until the run has ended.
 func (s *Streams) followLines(ctx context.Context, out *stream, at Place, lines Lines, once bool) {
-	for silent := time.Duration(0); ; {
+	for {
 		html, next, result, err := lines(at)
 		switch {
 		case err != nil:
@@ -64,7 +63,7 @@ func (s *Streams) followLines(ctx context.Context, out *stream, at Place, lines 
 			if err != nil || out.write(fmt.Sprintf("id: %s\nevent: lines\ndata: %s\n\n", next, content)) != nil {
 				return
 			}
-			at, silent = next, 0
+			at = next
 			continue // there may be more
 		case result != "":
 			_ = out.send("end", map[string]string{"result": result})
@@ -81,10 +80,8 @@ func (s *Streams) followLines(ctx context.Context, out *stream, at Place, lines 
 		if interrupt.Sleep(ctx, pause) != nil {
 			return
 		}
-		if silent += pause; silent >= ping {
-			if silent = 0; out.write(": ping\n\n") != nil {
-				return
-			}
+		if s.beat(out) != nil {
+			return
 		}
 	}
 }

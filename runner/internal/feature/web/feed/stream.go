@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	tick  = time.Second      // durations on pages count seconds
-	pause = often            // between two messages to a page
-	ping  = 15 * time.Second // keeps a connection alive, and notices that it is dead
+	tick  = time.Second // durations on pages count seconds
+	pause = often       // between two messages to a page
 	// usualPatience is how long a reader may take for a message.
 	usualPatience = 10 * time.Second
 	// most is how many streams a browser may have: it opens six connections to a host at the most.
@@ -93,13 +92,12 @@ func (s *Streams) Serve(w http.ResponseWriter, r *http.Request, cookie string) {
 
 // follow sends every new state.
 func (s *Streams) follow(ctx context.Context, out *stream, address string) {
-	beat, count := time.NewTicker(ping), time.NewTicker(tick)
-	defer beat.Stop()
+	count := time.NewTicker(tick)
 	defer count.Stop()
 	for {
 		_, news := s.watcher.Version()
 		s.watcher.Visit()
-		if s.update(ctx, out, address) != nil {
+		if s.update(ctx, out, address) != nil || s.beat(out) != nil {
 			return
 		}
 		if interrupt.Sleep(ctx, pause) != nil {
@@ -112,12 +110,23 @@ func (s *Streams) follow(ctx context.Context, out *stream, address string) {
 			return
 		case <-news:
 		case <-count.C:
-		case <-beat.C:
-			if out.write(": ping\n\n") != nil {
-				return
-			}
 		}
 	}
+}
+
+// beat tells a page once a second how old it is: what is known may be older than what was sent last. It keeps the connection
+// alive, too, and notices that it is dead.
+func (s *Streams) beat(out *stream) error {
+	now := time.Now()
+	if now.Sub(out.beaten) < tick {
+		return nil
+	}
+	out.beaten = now
+	age := 0.0 // of nothing
+	if looked := s.watcher.Looked(); !looked.IsZero() {
+		age = max(0, s.watcher.now().Sub(looked).Seconds())
+	}
+	return out.send("beat", map[string]float64{"age": age})
 }
 
 // update sends the state of the page, unless it is as it was.
@@ -145,6 +154,7 @@ type stream struct {
 	control  *http.ResponseController
 	patience time.Duration
 	last     uint64 // digest of the last state
+	beaten   time.Time
 }
 
 func (s *Streams) newStream(w http.ResponseWriter) *stream {

@@ -17,10 +17,11 @@ import (
 // Site is what the pages of a root are made from.
 type Site struct {
 	Reader  *view.Reader
-	Child   *child.Runner // runs queries and rules
-	Version string        // of the runner
-	Failure func() error  // returns why the last look at the disk failed; nil if nothing looks
-	Static  bool          // the pages are files: they do not change, and nothing can be asked
+	Child   *child.Runner    // runs queries and rules
+	Version string           // of the runner
+	Failure func() error     // returns why the last look at the disk failed; nil if nothing looks
+	Looked  func() time.Time // returns when what is known was read; nil for now
+	Static  bool             // the pages are files: they do not change, and nothing can be asked
 }
 
 // Pages are the pages of a package.
@@ -44,6 +45,16 @@ type Visit struct {
 // Visited returns the visit of a request.
 func (s *Site) Visited(r *http.Request) *Visit {
 	return &Visit{Request: r, Site: s, Query: r.URL.Query(), Fleet: s.Reader.Fleet(), Now: s.Reader.Deps().Now()}
+}
+
+// AsOf returns when what is known was read.
+func (s *Site) AsOf() time.Time {
+	if s.Looked != nil {
+		if looked := s.Looked(); !looked.IsZero() {
+			return looked
+		}
+	}
+	return s.Reader.Deps().Now()
 }
 
 // With returns the address of the page with some parts of the query changed: names and values in turn. A value ""

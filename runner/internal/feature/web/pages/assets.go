@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"mara/runner/internal/core/graph"
+	"mara/runner/internal/core/report"
 )
 
 //go:embed assets
@@ -33,7 +34,7 @@ func loadAssets() assets {
 			panic(err) // it is embedded
 		}
 		if name == "style.css" {
-			content = append([]byte(graph.Style), content...)
+			content = append([]byte(graph.Style+report.BoardStyle()), content...)
 		}
 		sum := sha256.Sum256(content)
 		all[name] = asset{content, kind, hex.EncodeToString(sum[:8])}

@@ -61,7 +61,7 @@ func all() []page.Pages {
 func New(o Options) (*Pages, error) {
 	p := &Pages{o: o, assets: loadAssets(), generation: o.Reader.Deps().Now().UTC().Format(time.RFC3339Nano)}
 	if o.Watcher != nil {
-		p.o.Failure = o.Watcher.Failure
+		p.o.Failure, p.o.Looked = o.Watcher.Failure, o.Watcher.Looked
 		p.streams = feed.NewStreams(o.Watcher, p.render, p.generation, o.Stop)
 	}
 	parsed, err := template.New("").Funcs(p.o.Functions()).ParseFS(templates, "templates/*.html")
@@ -141,7 +141,7 @@ func (p *Pages) follow(w http.ResponseWriter, r *http.Request) {
 // writeMetrics answers Prometheus.
 func writeMetrics(s *page.Site, w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", view.ContentType)
-	_, _ = w.Write(view.Text(s.Reader.Fleet(), s.Version, s.Reader.Deps().Now()))
+	_, _ = w.Write(view.Text(s.Reader.Fleet(), s.Version, s.AsOf()))
 }
 
 // keys shows the page of the keyboard.
@@ -149,10 +149,14 @@ func keys(*page.Visit) (page.Content, error) {
 	return page.Content{Template: "keys.html", Title: "Keyboard"}, nil
 }
 
+// freshWithin is how long an answer waits for a look at the disk.
+const freshWithin = 2 * time.Second
+
 // ServeHTTP implements http.Handler.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if p.o.Watcher != nil {
-		p.o.Watcher.Visit()
+	if isStream := r.URL.Path == "/live" || strings.Contains(r.URL.Path, "/follow/"); p.o.Watcher != nil && !isStream &&
+		!strings.HasPrefix(r.URL.Path, "/a/") {
+		p.o.Watcher.Fresh(r.Context(), freshWithin)
 	}
 	p.mux.ServeHTTP(w, r)
 }
@@ -193,7 +197,7 @@ func (p *Pages) page(show page.Show) http.HandlerFunc {
 			Root: filepath.Base(p.o.Reader.Options().Root), Version: p.o.Version, Generation: p.generation,
 			Style:   p.assets.address("style.css"),
 			Scripts: []string{p.assets.address("idiomorph.min.js"), p.assets.address("page.js")},
-			AsOf:    p.o.Reader.Deps().Now().UTC().Format("15:04:05"),
+			AsOf:    p.o.AsOf().UTC().Format("15:04:05"),
 		}
 		if p.o.Static {
 			f.Refresh, f.Scripts, f.Policy = 0, f.Scripts[1:], filePolicy
@@ -244,7 +248,8 @@ func failed(err error) page.Content {
 	if errors.As(err, &advised) {
 		data["Next"] = advised.NextStep()
 	}
-	return page.Content{Template: "error.html", Title: fmt.Sprint(data["Title"]), Code: code, Data: data}
+	return page.Content{Template: "error.html", Title: fmt.Sprint(data["Title"]), Code: code, Data: data,
+		Live: code == http.StatusNotFound} // what is asked for may have begun a moment ago
 }
 
 // mainOnly is the key of the page that a stream renders.

@@ -58,7 +58,7 @@ func TestPages(t *testing.T) {
 		"/?l=%3D%3D":                     {400, []string{"does not select labels"}},
 		"/?q=zzz":                        {200, []string{"No environment is chosen"}},
 		"/?by=region&sort=-name&page=77": {200, []string{"Without region", "aria-sort=\"descending\""}},
-		"/e/eu":                          {200, []string{"Cert Manager", "eu", "runner preview -s eu", "Resources <b>1</b>"}},
+		"/e/eu":                          {200, []string{"Cert Manager", "eu", "runner preview -s eu", "Resources <b>2</b>"}},
 		"/e/broken":                      {200, []string{"config/layers/nowhere.yaml", "runner check broken"}},
 		"/e/eu/resources":                {200, []string{"kubernetes:core/v1:Secret", "protected", "ns/x"}},
 		"/e/eu/resources?q=zzz":          {200, []string{"Nothing is deployed that has"}},

@@ -17,7 +17,8 @@
     Idiomorph.morph(content, next, {
       ignoreActiveValue: true,
       callbacks: {
-        beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS") && !(name === "width" && node.dataset.zoomed) &&
+        beforeAttributeUpdated: (name, node) => !(name === "value" && node.value !== node.defaultValue) && // what somebody has typed
+          !(name === "open" && node.tagName === "DETAILS") && !(name === "width" && node.dataset.zoomed) &&
           !(name === "hidden" && node.tagName === "TR") && !(name === "class" && node.tagName === "TR" && node.classList.contains("at")),
         beforeNodeRemoved: (node) => !isOpen(node) || !next.querySelector("#" + CSS.escape(node.id || "none")),
       },
@@ -25,7 +26,6 @@
     document.title = page.title + document.title.slice(document.title.lastIndexOf(" · "));
     filter();
     speak(old, states());
-    mark("on", "live, " + new Date().toISOString().slice(11, 19) + " UTC");
   };
   const states = () => new Map([...document.querySelectorAll('tr[id^="env-"]')].map(r => [r.id.slice(4), r.querySelector(".state").lastChild.data]));
   // speak tells those who do not see the page which environments have changed their state, and not more than needed.
@@ -38,6 +38,17 @@
   };
   const mark = (state, text) => { light.className = state; words.textContent = text; };
 
+  // age says how old what is shown is: what the server knew, and the time since it was heard.
+  let heard = Date.now(), known = 0, gone = false;
+  const hear = (seconds) => { heard = Date.now(); known = seconds * 1000; gone = false; age(); };
+  const age = () => {
+    if (!source || ended || gone) return;
+    const old = Math.round((Date.now() - heard + known) / 1000);
+    if (old < 5) mark("on", "live, " + new Date(heard - known).toISOString().slice(11, 19) + " UTC");
+    else mark(old < 30 ? "old" : "off", (Date.now() - heard < 5000 ? "known " : "last heard ") + (old < 120 ? old + " s" : Math.round(old / 60) + " min") + " ago");
+  };
+  setInterval(age, 1000);
+
   // follow appends the lines of a log that grows. The id of each message is the place in the file, where a connection
   // that was lost begins again.
   const most = 2000;
@@ -47,15 +58,15 @@
       const hello = JSON.parse(e.data);
       if (hello.generation !== generation) location.reload();
       if (hello.poll) again();
-      mark("on", "live");
+      hear(0);
     });
+    source.addEventListener("beat", (e) => hear(JSON.parse(e.data).age));
     source.addEventListener("lines", (e) => {
       const atEnd = scrollY + innerHeight > document.body.scrollHeight - 80;
       lines.insertAdjacentHTML("beforeend", JSON.parse(e.data).html);
       lines.dataset.from = e.lastEventId;
       while (lines.children.length > most) lines.firstElementChild.remove();
       for (const id of ["last", "total"]) { const at = document.getElementById(id); if (at) at.textContent = e.lastEventId.split("-")[1]; }
-      mark("on", "live, " + new Date().toISOString().slice(11, 19) + " UTC");
       if (atEnd) scrollTo({top: document.body.scrollHeight});
     });
     source.addEventListener("end", (e) => {
@@ -71,6 +82,7 @@
   let ended = false;
   const again = () => { close(); timer = setTimeout(() => { timer = 0; open(); }, 5000); };
   const lost = () => {
+    gone = true;
     mark("off", "not live: the connection is gone");
     if (source.readyState === EventSource.CLOSED) again();
   };
@@ -84,10 +96,11 @@
       const hello = JSON.parse(e.data);
       if (hello.generation !== generation) location.reload();
       if (hello.poll) { // this browser has enough connections
-        source.addEventListener("page", (e) => { show(e.data); again(); }, {once: true});
+        source.addEventListener("page", (e) => { show(e.data); hear(0); again(); }, {once: true});
       }
     });
     source.addEventListener("page", (e) => show(e.data));
+    source.addEventListener("beat", (e) => hear(JSON.parse(e.data).age));
     source.onerror = lost;
   };
   const close = () => { if (source) source.close(); source = null; };
@@ -111,6 +124,12 @@
   const asked = document.querySelector("[data-filter]"), wanted = new URLSearchParams(location.search).get("q");
   if (asked && wanted && !asked.value) { asked.value = wanted; filter(); } // of a page that is a file
   document.addEventListener("input", (e) => { if (e.target.matches("[data-filter]")) filter(); });
+
+  // Pages are in UTC; a time says on hover what it is here.
+  document.addEventListener("mouseover", (e) => {
+    const time = e.target.closest && e.target.closest("time[datetime]"), at = time && new Date(time.dateTime);
+    if (time && !isNaN(at)) time.title = at.toLocaleString(undefined, {dateStyle: "medium", timeStyle: "medium"}) + " here";
+  });
 
   document.addEventListener("click", async (e) => {
     const copy = e.target.closest("[data-copy]"), by = e.target.closest("[data-by]");

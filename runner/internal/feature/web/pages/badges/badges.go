@@ -72,7 +72,7 @@ func (b badge) draw() ([]byte, error) {
 
 // ServeFleet answers with the badge of all environments.
 func ServeFleet(s *page.Site, w http.ResponseWriter, _ *http.Request) {
-	content, err := Fleet(s.Reader.Fleet(), s.Reader.Deps().Now())
+	content, err := Fleet(s.Reader.Fleet(), s.AsOf())
 	write(w, content, err)
 }
 
@@ -84,7 +84,7 @@ func ServeEnvironment(s *page.Site, w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	content, err := Environment(*e, s.Reader.Deps().Now())
+	content, err := Environment(*e, s.AsOf())
 	write(w, content, err)
 }
 

@@ -32,7 +32,7 @@ type checksPage struct {
 // show shows the page of the last comparisons with the clouds and, on request, of what rules find in the states and of
 // what they cost.
 func show(r *page.Visit) (page.Content, error) {
-	data := checksPage{Command: r.Command("fleet", "drift"), Rules: r.Command("policy", "check"),
+	data := checksPage{Command: r.Command("fleet", "drift", "--all"), Rules: r.Command("policy", "check"),
 		Costs: r.Command("fleet", "costs")}
 	for _, e := range r.Fleet.Environments {
 		if e.Drift == nil {

@@ -77,6 +77,9 @@ type resourceRow struct {
 	view.Resource
 }
 
+// Counted returns how many resources the project has, as operations count them.
+func (s stepRow) Counted() int { return view.Counted(s.Resources) }
+
 // of returns a function that shows a page of the environment of a request.
 func of(show func(*page.Visit, *environmentPage) (page.Content, error)) page.Show {
 	return func(r *page.Visit) (page.Content, error) {
@@ -229,7 +232,7 @@ func (d *environmentPage) graph() graph.Graph {
 		state := map[string]string{"unchanged": "succeeded", "never ran": "skipped", "waiting": "skipped",
 			"cut off": "interrupted"}[step.Result]
 		text := step.Result
-		if n := len(step.Resources); n > 0 {
+		if n := step.Counted(); n > 0 {
 			text += ", " + typeset.Counted(n, "resource")
 		}
 		title := cmp.Or(step.Title, step.Name)

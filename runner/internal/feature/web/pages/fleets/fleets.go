@@ -43,6 +43,7 @@ type row struct {
 	Why   string // the first reason
 	Ends  time.Time
 	Doing *view.Past // what runs in it
+	Bars  []bar      // its last runs
 }
 
 // chip is a filter by state, with its address.
@@ -134,6 +135,7 @@ func show(r *page.Visit) (page.Content, error) {
 	data.columns(r)
 	chosen = data.page(r, chosen)
 	data.group(chosen, f)
+	data.addBars(r.Reader.Runs.Runs())
 	data.Bys = append([]string{""}, groupings(f)...)
 	return page.Content{Template: "fleet.html", Title: fmt.Sprintf("%d environments", data.Total), Nav: "fleet",
 		Live: true, Refresh: 10,

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -183,11 +184,13 @@ func lineText(line []byte) string {
 	return strings.ToValidUTF8(strings.TrimRight(string(line), "\r\n"), "�")
 }
 
-// isBad reports whether a line tells of an error.
-func isBad(line string) bool {
-	line = strings.ToLower(line)
-	return strings.Contains(line, "error") || strings.Contains(line, "failed")
-}
+var (
+	badWords  = regexp.MustCompile(`(?i)\b(errors?|failed|failures?|fatal|panic)\b`)
+	goodWords = regexp.MustCompile(`(?i)\b(0|no|zero|without|without any) (errors?|failed|failures?)\b|\b(errors?|failed|failures?)[:=] ?0\b`)
+)
+
+// isBad reports whether a line tells of an error, in whole words: not one that has none, nor one with a name such as onerror.
+func isBad(line string) bool { return badWords.MatchString(goodWords.ReplaceAllString(line, "")) }
 
 // mark splits a line where the text is found that was searched.
 func mark(line, text string) (parts []part) {

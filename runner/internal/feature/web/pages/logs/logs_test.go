@@ -89,3 +89,24 @@ func FuzzReadLines(f *testing.F) {
 		}
 	})
 }
+
+// TestIsBad: a line is marked for what it says, not for letters in it.
+func TestIsBad(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"error: creating Bucket":                          true,
+		"info: ERROR the server is gone":                  true,
+		"1 failed, 3 passed":                              true,
+		"fatal: not a git repository":                     true,
+		"info: <img src=x onerror=alert(2)>":              false,
+		"info: 0 errors, 0 failed":                        false,
+		"no errors were found":                            false,
+		"failed=0 changed=2":                              false,
+		"unfailed is no word of this and terrors is none": false,
+		"0 errors, 1 failed":                              true,
+	} {
+		if isBad(line) != want {
+			t.Errorf("%q: %v", line, !want)
+		}
+	}
+}

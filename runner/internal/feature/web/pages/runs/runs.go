@@ -71,6 +71,7 @@ type runPage struct {
 	Of       int
 	Counts   []countRow
 	Picture  template.HTML
+	Board    template.HTML // of a rollout
 	Path     []report.Row
 	Commands []page.Advice
 	Elapsed  time.Duration
@@ -85,6 +86,7 @@ type runRow struct {
 	Since time.Duration
 	Seen  int // resources that something has happened to
 	Link  string
+	More  int // changes and warnings that the page does not show while the run goes on
 }
 
 // countRow is a part of the bar that shows how far a run is.
@@ -116,11 +118,18 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 		}
 		s.Finished, s.DurationMS = end, end.Sub(s.Started).Milliseconds()
 	}
+	var more []int
+	if live {
+		more = shorten(&s)
+	}
 	data.Elapsed = s.Duration()
 	data.Page = report.NewPage(&s, detailed.Details)
 	data.Path = data.Page.Path
-	for _, row := range data.Page.Rows {
+	for i, row := range data.Page.Rows {
 		data.addRow(row, past, r.Now)
+		if live {
+			data.Rows[i].More = more[i]
+		}
 	}
 	data.count()
 	g := data.Page.Graph
@@ -138,18 +147,19 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 	if len(g.Nodes) > 0 && len(g.Nodes) <= 120 {
 		data.Picture = template.HTML(g.SVG()) // which escapes what it is given
 	}
-	resume := func(words ...string) {
-		data.Commands = append(data.Commands, page.Advice{Why: "Continue with what is left",
-			Command: r.Command(append(words, "--resume")...)})
+	if !live && s.Outcome() != event.Succeeded && (s.Operation.Deploys() || s.Operation.Destroys()) {
+		words := []string{string(s.Operation), "-s", s.Stack, "--resume"}
+		if past.Fleet {
+			words = []string{"fleet", string(s.Operation), "--resume"}
+		}
+		data.Commands = append(data.Commands, page.Advice{Why: "Continue with what is left", Command: r.Command(words...)})
 	}
-	switch {
-	case past.CutOff && past.Fleet:
-		resume("fleet", string(s.Operation))
-	case past.CutOff && (s.Operation == "up" || s.Operation == "destroy"):
-		resume(string(s.Operation), "-s", s.Stack)
+	if !live {
+		data.Done = len(s.Standing().Done)
 	}
 	what := s.Stack
 	if past.Fleet {
+		data.Board = data.board(r.Now)
 		what = "the fleet"
 	}
 	title := page.Visible(fmt.Sprintf("%s of %s, %s", s.Operation, what, past.Word()))
@@ -158,6 +168,74 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 		content.Refresh = 5
 	}
 	return content, nil
+}
+
+// mostLive is how many changes, and how many warnings, of a project the page of a run shows while it goes on. All of it is sent
+// again with each that comes, so that the page of twenty thousand took more than the run itself.
+const mostLive = 200
+
+// board draws the waves of a rollout.
+func (d *runPage) board(now time.Time) template.HTML {
+	rows := map[string]runRow{}
+	for _, row := range d.Rows {
+		rows[row.Name] = row
+	}
+	return report.Board(d.Page.Columns(func(row report.Row) report.Card {
+		one := rows[row.Name]
+		card := report.Card{Name: row.Name, Is: one.Is, Class: page.Class(one.Is), Time: row.Time, Reason: page.Short(row.Reason, 80), Link: one.Link}
+		if one.Since > 0 {
+			card.Time = event.FormatDuration(one.Since)
+		}
+		return card
+	}, now))
+}
+
+// Stopped returns what did not run because of a project.
+func (d *runPage) Stopped(name string) (names []string) {
+	for _, row := range d.Rows {
+		if row.Step.Result != event.Failed && slices.Contains(row.Step.Causes, name) {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// LastLines returns the last lines of a project's log that the page has, before the error that is shown above them.
+func (d *runPage) LastLines(name string) string {
+	const most = 5
+	for _, row := range d.Rows {
+		if row.Name == name {
+			lines := strings.Split(strings.TrimRight(row.Log.Text, "\n"), "\n")
+			return strings.Join(lines[max(0, len(lines)-most):], "\n")
+		}
+	}
+	return ""
+}
+
+// shorten leaves out what a page does not show yet, and returns how much that is of each step. Losses and errors stay.
+func shorten(s *event.Summary) (more []int) {
+	for i := range s.Steps {
+		step := &s.Steps[i]
+		all := len(step.Differences) + len(step.Diagnostics)
+		step.Differences = firstAnd(step.Differences, event.Difference.IsLoss)
+		step.Diagnostics = firstAnd(step.Diagnostics, func(d event.Diagnostic) bool { return d.Severity == event.Error })
+		more = append(more, all-len(step.Differences)-len(step.Diagnostics))
+	}
+	return more
+}
+
+// firstAnd returns the first of a list, and those after them that have to be shown.
+func firstAnd[T any](all []T, isShown func(T) bool) []T {
+	if len(all) <= mostLive {
+		return all
+	}
+	some := slices.Clone(all[:mostLive])
+	for _, one := range all[mostLive:] {
+		if isShown(one) {
+			some = append(some, one)
+		}
+	}
+	return some
 }
 
 // addRow adds a step.
@@ -182,6 +260,11 @@ func (d *runPage) addRow(row report.Row, past *view.Past, now time.Time) {
 		if n := len(row.Resources.List); n > 0 {
 			last := row.Resources.List[n-1]
 			one.Doing = fmt.Sprintf("%s %s", last.Action, last.Resource.String())
+		}
+		for _, hook := range row.Step.Hooks {
+			if hook.Result == "" {
+				one.Doing = "hook " + hook.Name
+			}
 		}
 		d.Now = append(d.Now, one)
 	}
