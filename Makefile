@@ -13,7 +13,7 @@ bench: build tools ; scripts/bench.sh $(if $(ONLY),-only $(ONLY))
 race:   ; scripts/race.sh
 lint:   ; scripts/lint.sh
 fmt:    ; gofmt -w config projects providers runner scripts && scripts/tidy.sh
-golden: ; go test ./projects/schemas ./projects/programs ./providers ./runner/internal/core/plan ./runner/internal/cli ./runner/internal/core/event ./runner/internal/core/ui ./runner/internal/core/report ./runner/internal/feature/kind/kindprovider -update
+golden: ; go test ./projects/schemas ./projects/programs ./providers ./runner/internal/core/plan ./runner/internal/cli ./runner/internal/core/event ./runner/internal/core/ui ./runner/internal/core/report ./runner/internal/core/refusal ./runner/internal/feature/kind/kindprovider -update
 e2e: build tools ; go test -timeout 60m -count=1 $(if $(RUN),-v -run '$(RUN)') ./runner/internal/testing/e2e
 e2e-real: build tools ; scripts/e2e-real.sh $(if $(RUN),-test.v -test.run '$(RUN)')
 e2e-provider: build ; scripts/e2e-provider.sh
@@ -21,7 +21,7 @@ e2e-cloud: build tools ; scripts/e2e-cloud.sh
 e2e-operator: build tools ; scripts/e2e-operator.sh
 node-image: ; scripts/node-image.sh
 image: build tools ; scripts/image.sh
-dist:   ; scripts/dist.sh "$$VERSION" $(PLATFORMS)
+dist:   ; scripts/dist.sh "$${VERSION:-$$(scripts/release/notes.sh)}" $(PLATFORMS)
 dist-test: build ; scripts/dist-test.sh
 docs:   ; scripts/docs.sh
 docs-serve: ; scripts/docs.sh serve

@@ -88,6 +88,7 @@ done
 inside runner version --check --releases "$address" | grep 'newest release 1.3.0' || fail "runner version --check"
 inside runner demo >"$work/demo" 2>&1 || { cat "$work/demo" && fail "runner demo"; }
 tail -3 "$work/demo"
+chroot "$root" /bin/busybox env -i PATH=/usr/local/bin:/bin runner demo >"$work/demo" 2>&1 || { cat "$work/demo" && fail "runner demo without a HOME"; }
 [ -z "$(ls "$root/tmp")" ] || fail "left in /tmp: $(ls "$root/tmp")"
 # On a terminal, someone who has only this address gets from the README to an adopted repository with a preview: with five commands, in ten minutes.
 if command -v tmux >/dev/null; then

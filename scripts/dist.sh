@@ -99,6 +99,7 @@ for platform in "$@"; do
   [ "$system" != linux ] || linux_packages "$name" "$processor"
 done
 echo "$version" >dist/VERSION
+scripts/release/notes.sh "$version" >dist/NOTES.md || echo "mara $version" >dist/NOTES.md
 find dist -maxdepth 1 '(' -name '*.tar.gz' -o -name '*.zip' ')' -exec scripts/release/weigh.sh "${MOST:-150000000}" {} +
 for script in install.sh install.ps1; do sed "s|@RELEASES@|$RELEASES|" scripts/$script >dist/$script; done
 "$tools/runner" schema project >dist/mara.schema.json # its address is in what adopt writes

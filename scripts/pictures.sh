@@ -28,6 +28,13 @@ STACK
   RUNNER_SIMULATE_SPEED=100000 runner destroy -s dev --simulate >/dev/null
   script -qec "stty cols 100 rows 40; exec $command" /dev/null </dev/null >"$work/recording"
   runner report -s dev --simulate -o html >"$work/report.html"
+  # What previews show: values, then the loss of the cluster.
+  for line in 'logstore:storage_size: 20Gi' 'eks:service_cidr: 172.21.0.0/16'; do
+    printf '  %s\n' 'eks:desired_capacity: 4' "$line" >changes
+    { cat config/pulumi/Pulumi.dev.yaml changes; } >"$work/changed" && cp config/pulumi/Pulumi.dev.yaml "$work/stack" && cp "$work/changed" config/pulumi/Pulumi.dev.yaml
+    RUNNER_SIMULATE_SPEED=100000 script -qec "stty cols 110 rows 70; exec runner preview -s dev --simulate" /dev/null </dev/null >"$work/preview-${line%%:*}"
+    cp "$work/stack" config/pulumi/Pulumi.dev.yaml
+  done
   runner plan -p aws -s dev -o svg --skip kic-image-build,kic-image-push,ingress-controller-namespace,ingress-controller,bank-of-anthos >"$work/plan.svg"
 )
 # A fleet in three waves, as files of runner web.
@@ -56,8 +63,10 @@ shoot() { # PAGE PICTURE HEIGHT
 shoot index.html web-fleet.png 860
 shoot e/prod-us.html web-environment.png 1120
 "$work/pictures" $command <"$work/recording" >"$work/run.svg"
+sed "s#$work/##g" "$work/preview-logstore" | "$work/pictures" -still runner preview -s dev --simulate >"$work/preview.svg"
+sed "s#$work/##g" "$work/preview-eks" | "$work/pictures" -still runner preview -s dev --simulate >"$work/preview-loss.svg"
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
   --disable-sync --user-data-dir="$work/chromium" --hide-scrollbars --window-size=1000,1060 --screenshot="$work/report.png" \
   "file://$work/report.html" 2>/dev/null
 mkdir -p docs/pictures
-cp "$work/run.svg" "$work/report.png" "$work/plan.svg" "$work/web-fleet.png" "$work/web-environment.png" docs/pictures/
+cp "$work/run.svg" "$work/preview.svg" "$work/preview-loss.svg" "$work/report.png" "$work/plan.svg" "$work/web-fleet.png" "$work/web-environment.png" docs/pictures/

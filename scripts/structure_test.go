@@ -168,3 +168,18 @@ func TestFilesThatNameAProvider(t *testing.T) {
 		t.Errorf("%d files name a provider, at most 6 are wanted; %v", found, err)
 	}
 }
+
+// TestPortsAreGuarded holds that each program of ours that serves ports of this machine serves its own user alone.
+func TestPortsAreGuarded(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"runner/main.go", "runner/mara-engine/main.go", "runner/pulumi-resource-kind/main.go",
+		"projects/pulumi-language-mara/main.go", "projects/internal/languagehost/main.go"} {
+		content, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(content, []byte("\n\tloopback.Guard()\n")) {
+			t.Errorf("%s does not call loopback.Guard", file)
+		}
+	}
+}

@@ -1,9 +1,10 @@
 // Command pictures turns what a terminal was sent into a moving picture, for the documentation: it reads a recording of
 // `runner up` from stdin, as script(1) makes it, and writes an SVG that plays it. Where pictures do not move, it shows the
-// moment at which most projects are worked on.
+// moment at which most projects are worked on. With -still it draws what is on the screen at the end, without motion.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"html"
 	"io"
@@ -15,7 +16,14 @@ import (
 const prompt = "$ "
 
 func main() {
-	if err := draw(os.Stdin, os.Stdout, strings.Join(os.Args[1:], " ")); err != nil {
+	still := flag.Bool("still", false, "draw only the end")
+	flag.Parse()
+	command := strings.Join(flag.Args(), " ")
+	picture := draw
+	if *still {
+		picture = drawEnd
+	}
+	if err := picture(os.Stdin, os.Stdout, command); err != nil {
 		fmt.Fprintln(os.Stderr, "pictures:", err)
 		os.Exit(1)
 	}
@@ -45,6 +53,24 @@ func draw(recording io.Reader, picture io.Writer, command string) error {
 	all.thin()
 	all.end(s.trimmed())
 	_, err = io.WriteString(picture, all.svg(command))
+	return err
+}
+
+// drawEnd writes the end of a recording as SVG, below the command that it is of.
+func drawEnd(recording io.Reader, picture io.Writer, command string) error {
+	sent, err := io.ReadAll(recording)
+	if err != nil {
+		return err
+	}
+	var s screen
+	if err := s.play(string(sent), func() {}); err != nil {
+		return err
+	}
+	lines := s.trimmed()
+	if len(lines) == 0 {
+		return fmt.Errorf("the recording ends with an empty screen")
+	}
+	_, err = io.WriteString(picture, (&film{frames: [][][]cell{lines}}).svg(command))
 	return err
 }
 

@@ -29,6 +29,22 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// TestDrawEnd draws nothing but the end, and nothing that moves.
+func TestDrawEnd(t *testing.T) {
+	t.Parallel()
+	var picture strings.Builder
+	recording := "\x1b[?2026h\x1b[36m⠋ \x1b[0mnetwork\x1b[?2026l\x1b[?2026h\r\x1b[J\x1b[1mWould change\x1b[0m: size\x1b[?2026l\r\n"
+	if err := drawEnd(strings.NewReader(recording), &picture, "runner preview"); err != nil {
+		t.Fatal(err)
+	}
+	if got := picture.String(); !strings.Contains(got, ">Would change<") || strings.Contains(got, "network") || strings.Contains(got, "@keyframes") {
+		t.Errorf("the picture is not that of the end:\n%s", got)
+	}
+	if err := drawEnd(strings.NewReader("\x1b[1m\r\n"), &picture, "runner preview"); err == nil {
+		t.Error("an empty screen is drawn")
+	}
+}
+
 // TestThin keeps the still frame.
 func TestThin(t *testing.T) {
 	t.Parallel()
