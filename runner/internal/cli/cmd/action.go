@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/runner/internal/core/guard"
+	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/ui"
 	"mara/runner/internal/machine/failure"
@@ -73,6 +74,16 @@ func Confirm(ctx context.Context, d Deps, o Common, command, question string) er
 		return nil
 	}
 	return prompt.Confirm(ctx, d.Stdin, d.Stderr, o.Interactive, command, question)
+}
+
+// CheckNewFile refuses to write the first file of an environment that nothing knows, unless a person says on a terminal
+// that it is new.
+func CheckNewFile(ctx context.Context, d Deps, o Common, stack string) error {
+	err := identity.CheckNewFile(o.Request, stack)
+	if terminal, ok := prompt.NewTerminal(d.Stdin, d.Stderr); err != nil && ok && o.Interactive && !o.Yes {
+		return identity.AskNew(ctx, terminal, err)
+	}
+	return err
 }
 
 // Program is the name of the program.

@@ -168,6 +168,9 @@ func RunOperation(ctx context.Context, d cmd.Deps, o Options) (err error) {
 	if r.Guards, err = LoadGuards(ctx, d, r); err != nil {
 		return err
 	}
+	if r, err = r.AgreeNew(ctx, d.Deps); err != nil {
+		return err
+	}
 	if r.Options, err = firstrun.Complete(ctx, d, cmd.Common{Options: r.Options, Invocation: o.Invocation}); err != nil {
 		return err
 	}

@@ -16,7 +16,6 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/event"
-	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/failure"
@@ -58,7 +57,7 @@ func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) erro
 		return err
 	}
 	if !o.New {
-		if err := identity.CheckNewFile(o.Request, s.Settings.Stack.Text); err != nil {
+		if err := cmd.CheckNewFile(ctx, d, o.Common, s.Settings.Stack.Text); err != nil {
 			return err
 		}
 	}

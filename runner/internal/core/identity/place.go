@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/failure"
+	"mara/runner/internal/machine/prompt"
 )
 
 // CheckPlace returns an error if files say that the environment exists in another backend than the one in use, where
@@ -36,11 +37,14 @@ func CheckPlace(ctx context.Context, s *session.Session) error {
 	if len(deployedProjects(s, set.Summary)) > 0 {
 		return nil
 	}
-	return refusal.By(refusal.Backend, &Refusal{failure.Environment{Text: text, Next: next}})
+	return refusal.By(refusal.Backend, &Refusal{Environment: failure.Environment{Text: text, Next: next}})
 }
 
 // Refusal refuses to deploy to the wrong place, or under a wrong name: whatever else is missing there does not matter.
-type Refusal struct{ failure.Environment }
+type Refusal struct {
+	failure.Environment
+	question string // what a person can answer instead, "" for nothing
+}
 
 // Unwrap returns it as a matter of the environment.
 func (r *Refusal) Unwrap() error { return &r.Environment }
@@ -168,14 +172,30 @@ func checkNew(r request.Request, stack string, isKnown func() (bool, error)) (wa
 	if near == "" && known.Environments == nil && !environments.HasOwnFiles(known) {
 		return text + ": up makes it", nil
 	}
+	question := fmt.Sprintf("Nothing knows the environment %q; there are %s. Is it new?", stack, strings.Join(names, ", "))
 	if near != "" {
 		text += fmt.Sprintf("; did you mean %s?", near)
+		question = fmt.Sprintf("Nothing knows the environment %q, and %s is near. Is it new?", stack, near)
 	}
 	next := "to make it, add --new"
 	if known.Environments != nil {
 		next += fmt.Sprintf(", and %s to environments in %s", stack, known.File)
 	}
-	return "", refusal.By(refusal.NewStack, &Refusal{failure.Environment{Text: text, Next: next}})
+	return "", refusal.By(refusal.NewStack, &Refusal{failure.Environment{Text: text, Next: next}, question})
+}
+
+// AskNew asks on a terminal whether an environment that was refused is to be made. It returns the refusal unless the
+// answer is yes.
+func AskNew(ctx context.Context, terminal prompt.Terminal, refused error) error {
+	r, ok := errors.AsType[*Refusal](refused)
+	if !ok || r.question == "" {
+		return refused
+	}
+	yes, err := terminal.Confirm(ctx, r.question)
+	if err == nil && !yes {
+		return refused
+	}
+	return err
 }
 
 func withoutDigits(name string) string {

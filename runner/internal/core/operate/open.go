@@ -151,7 +151,31 @@ func (r Request) checkNew(ctx context.Context, s *session.Session) error {
 	if warning != "" {
 		s.Warnings = append(s.Warnings, warning)
 	}
+	if terminal, canAsk := r.Terminal(s.Deps); err != nil && canAsk && !r.Yes {
+		return identity.AskNew(ctx, terminal, err)
+	}
 	return err
+}
+
+// AgreeNew asks whether an environment that nothing knows is to be made, before other questions about it. What it is
+// told counts for the whole request.
+func (r Request) AgreeNew(ctx context.Context, d session.Deps) (Request, error) {
+	stack, err := config.ResolveStack(r.Stack, r.Sources)
+	if _, canAsk := r.Terminal(d); err != nil || !stack.IsSet() || !canAsk || r.Root == "" || r.New || !r.Operation.RunsPrograms() {
+		return r, nil //nolint:nilerr // opening reports it
+	}
+	if identity.CheckNewFile(r.Options.Request, stack.Text) == nil {
+		return r, nil // files know it, which is the usual case
+	}
+	s := session.New(d, r.SessionOptions())
+	defer func() { _ = s.Close() }()
+	s.Options.Operates = true
+	if err := s.ResolveToOperate(); err != nil && !s.Settings.Stack.IsSet() {
+		return r, nil //nolint:nilerr // opening reports it
+	}
+	err = r.checkNew(ctx, s)
+	r.New = err == nil
+	return r, err
 }
 
 // install installs missing dependencies, after the checks have found the languages.

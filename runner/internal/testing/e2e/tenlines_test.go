@@ -50,12 +50,17 @@ func TestTenLinesOnATerminal(t *testing.T) {
 	says(person.end(0), "network:cidr")
 	colleague.sit("up", "-s", "dev", "--ui", "plain").end(0) // without changes, nothing is asked
 
-	says(colleague.sit("up", "-s", "test", "--ui", "plain").end(3), `there is no environment "test"`, "--new")
+	person = colleague.sit("up", "-s", "test", "--ui", "plain")
+	person.answer(typed(`Nothing knows the environment "test"; there are dev. Is it new?`, ""))
+	says(person.end(3), `there is no environment "test"`, "--new")
+	person = colleague.sit("config", "set", "net:cidr", "10.9.0.0/16", "-s", "devv")
+	person.answer(typed(`Nothing knows the environment "devv", and dev is near. Is it new?`, "n"))
+	says(person.end(3), "did you mean dev?")
 	colleague.write("mara.yaml", strings.Replace(colleague.read("mara.yaml"), "environments: [dev]", "environments: [dev, test]", 1))
 	colleague.expect(0, "fleet new test --from dev --yes", "db/Pulumi.test.yaml")
 	colleague.expect(0, "check", "2 environments checked, no problems")
-	person = colleague.sit("up", "-s", "test", "--ui", "plain", "--new")
-	person.answer(typed("Deploy this to the stack test", "y"))
+	person = colleague.sit("up", "-s", "test", "--ui", "plain")
+	person.answer(typed("Deploy this to the stack test", "y")) // files know it
 	says(person.end(0), "2 succeeded")
 	colleague.expect(0, "stacks", "dev", "test")
 }
