@@ -12,6 +12,9 @@ type Change struct {
 	Key   string
 	Value any  // string, int, bool, []string, []any or map[string]any
 	Unset bool // delete the key; Value is ignored
+
+	// Within is the path in Value to what the change changes, of names and indexes: the rest of the value is there already.
+	Within []any
 }
 
 // Edit makes the changes and returns the new content; it writes nothing. Everything else stays
@@ -51,7 +54,13 @@ func edit(file string, content []byte, change Change) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.apply(change, exists && e.isWritten(change.Key)); err != nil {
+	isWritten := exists && e.isWritten(change.Key)
+	if len(change.Within) > 0 && isWritten && e.replaceWithin(change) {
+		if edited := e.bytes(); isEdit(before, file, edited, change) {
+			return edited, nil
+		}
+	}
+	if err := e.apply(change, isWritten); err != nil {
 		return nil, err
 	}
 	edited := e.bytes()

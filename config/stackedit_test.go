@@ -2,6 +2,8 @@ package config
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +93,75 @@ func TestEdit(t *testing.T) {
 
 // TestEditRefuses: a form that the editor does not know is an error that says
 // so, and never a damaged file.
+// TestEditWithin: a change within a value keeps the comments, the order and the form of the rest of it.
+func TestEditWithin(t *testing.T) {
+	t.Parallel()
+	const in = "config:\n  a:b: # one\n    z: 1 # two\n    # before y\n    y:\n      - x # three\n\n      - name: n\n        port: 1 # four\n" +
+		"    in: {c: 1, d: [x, \"y\"]} # five\n    text: |\n      # no comment\n  # six\n  a:c: 1\n"
+	for name, test := range map[string]struct {
+		within   []any
+		old, new string
+	}{
+		"a value":               {[]any{"z"}, "z: 1 # two", "z: NEW # two"},
+		"an item":               {[]any{"y", 0}, "- x # three", "- NEW # three"},
+		"a value in an item":    {[]any{"y", 1, "port"}, "port: 1 # four", "port: NEW # four"},
+		"in brackets":           {[]any{"in", "c"}, "{c: 1,", "{c: NEW,"},
+		"in two brackets":       {[]any{"in", "d", 1}, "[x, \"y\"]", "[x, NEW]"},
+		"new in brackets":       {[]any{"in", "d", 2}, "[x, \"y\"]", "[x, \"y\", NEW]"},
+		"new in braces":         {[]any{"in", "e"}, "\"y\"]}", "\"y\"], e: NEW}"},
+		"new at the end":        {[]any{"new"}, "# no comment\n", "# no comment\n    new: NEW\n"},
+		"new in an item":        {[]any{"y", 1, "host"}, "# four\n", "# four\n        host: NEW\n"},
+		"a new item":            {[]any{"y", 2}, "# four\n", "# four\n      - NEW\n"},
+		"new with a map":        {[]any{"new", "deep"}, "# no comment\n", "# no comment\n    new:\n      deep: NEW\n"},
+		"a new item with a map": {[]any{"y", 2, "name"}, "# four\n", "# four\n      -\n        name: NEW\n"},
+		"a text of lines":       {[]any{"text"}, "text: |\n      # no comment\n", "text: NEW\n"},
+		"a name with a colon":   {[]any{"k: v"}, "# no comment\n", "# no comment\n    'k: v': NEW\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, err := ParseStack("f", []byte(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			entry, _ := f.Lookup("a:b")
+			value := withValue(entry.Value, test.within, "NEW")
+			got, err := f.Edit(Change{Key: "a:b", Value: value, Within: test.within})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(strings.Replace(in, test.old, test.new, 1), string(got)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// withValue returns a value with another one at a path.
+func withValue(value any, within []any, inner any) any {
+	if len(within) == 0 {
+		return inner
+	}
+	switch step := within[0].(type) {
+	case string:
+		values, _ := value.(map[string]any)
+		values = maps.Clone(values)
+		if values == nil {
+			values = map[string]any{}
+		}
+		values[step] = withValue(values[step], within[1:], inner)
+		return values
+	case int:
+		items, _ := value.([]any)
+		items = slices.Clone(items)
+		if step == len(items) {
+			items = append(items, nil)
+		}
+		items[step] = withValue(items[step], within[1:], inner)
+		return items
+	}
+	return nil
+}
+
 func TestEditRefuses(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{

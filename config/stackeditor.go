@@ -146,8 +146,18 @@ func (e *stackEditor) blocks() []block {
 // a block scalar such lines belong to its text.
 func (e *stackEditor) trimmedEnd(b block) int {
 	least := 0 // indentation of the text of a block scalar
-	if b.value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-		least = b.key.Column
+	last, column := b.value, 1
+	if b.key != nil { // items of lists have none
+		column = b.key.Column
+	}
+	for last.Style&yaml.FlowStyle == 0 && len(last.Content) > 0 { // the last value within it ends it
+		if column = 1; last.Kind == yaml.MappingNode {
+			column = last.Content[len(last.Content)-2].Column
+		}
+		last = last.Content[len(last.Content)-1]
+	}
+	if last.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		least = column
 	}
 	end := b.end
 	for ; end > b.first+1; end-- {
@@ -180,22 +190,31 @@ func (e *stackEditor) findBlock(key string) block {
 
 // replace writes a new value after an existing key.
 func (e *stackEditor) replace(change Change) error {
-	b := e.findBlock(change.Key)
-	colon := e.offsetAfterColon(b.key)
-	if colon < 0 {
+	return e.replaceValue(e.findBlock(change.Key), change.Value)
+}
+
+// replaceValue writes a new value after the key of an entry, or after the dash of an item.
+func (e *stackEditor) replaceValue(b block, value any) error {
+	indent, from := 0, -1
+	if b.key != nil {
+		indent, from = b.key.Column-1, e.offsetAfterColon(b.key)
+	} else if indent = e.dash(b.value); indent >= 0 {
+		from = e.lines[b.first] + indent + len("-")
+	}
+	if from < 0 {
 		return nil // isEdit reports that nothing has changed
 	}
-	value, err := e.render(change.Value, b.key.Column-1)
+	text, err := e.render(value, indent)
 	if err != nil {
 		return err
 	}
 	end, comment := e.lineEnd(b.end-1), ""
 	if inline := e.inlineEnd(b.value); inline >= 0 {
 		comment = e.restOfLine(inline)
-	} else if at := strings.Index(e.restOfLine(colon), " #"); at >= 0 {
-		comment = e.restOfLine(colon)[at:]
+	} else if at := strings.Index(e.restOfLine(from), " #"); at >= 0 {
+		comment = e.restOfLine(from)[at:]
 	}
-	e.splice(colon, end, withComment(value, comment, e.eol))
+	e.splice(from, end, withComment(text, comment, e.eol))
 	return nil
 }
 

@@ -124,6 +124,7 @@ func TestAdoptedKeys(t *testing.T) {
 	}{
 		{[]string{"config", "set", "api:feature", "blue", "-s", "dev"}, 0, "api/Pulumi.dev.yaml", "config:\n  api:domain: example.com\n  api:db:\n    port: 5432\n  api:feature: blue\n"},
 		{[]string{"config", "set", "--path", "api:db.host", "db.example.com", "-s", "dev"}, 0, "api/Pulumi.dev.yaml", "host: db.example.com"},
+		{[]string{"config", "set", "--path", "api:db.port", "5433", "-s", "dev"}, 0, "api/Pulumi.dev.yaml", "  api:db:\n    port: 5433\n    host: db.example.com\n"},
 		{[]string{"config", "set", "net:zones", "5", "-s", "dev"}, 0, "net/Pulumi.dev.yaml", "config:\n  # three of them\n  net:zones: 5\n"},
 		{[]string{"config", "set", "net:cidr", "10.1.0.0/16", "-s", "prod"}, 0, "net/Pulumi.prod.yaml", "config:\n  net:zones: 4\n  net:cidr: 10.1.0.0/16\n"},
 		{[]string{"config", "set", "aws:region", "eu-west-1", "-s", "dev"}, 2, "", "aws:region belongs to no project of mara.yaml"},

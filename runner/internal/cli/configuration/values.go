@@ -161,11 +161,11 @@ func splitPath(text string) (key, path string, ok bool) {
 	return namespace + ":" + rest[:i], strings.TrimPrefix(rest[i:], "."), true
 }
 
-// within returns the value of a key with another value at a path in it.
-func within(value any, path, text string) (any, error) {
+// within returns the value of a key with another value at a path in it, and the steps of that path.
+func within(value any, path, text string) (any, resource.PropertyPath, error) {
 	inner, err := config.ParseFree(text)
 	if err != nil {
-		return nil, &failure.Usage{Text: fmt.Sprintf("%s: %v", path, err)}
+		return nil, nil, &failure.Usage{Text: fmt.Sprintf("%s: %v", path, err)}
 	}
 	if number, err := strconv.Atoi(text); err == nil && strconv.Itoa(number) == text { // as Pulumi: 007 is no number
 		inner = number
@@ -174,9 +174,10 @@ func within(value any, path, text string) (any, error) {
 	}
 	steps, err := resource.ParsePropertyPath(path)
 	if err != nil {
-		return nil, &failure.Usage{Text: fmt.Sprintf("%s is not a path: %v", path, err)}
+		return nil, nil, &failure.Usage{Text: fmt.Sprintf("%s is not a path: %v", path, err)}
 	}
-	return put(value, steps, inner, path)
+	value, err = put(value, steps, inner, path)
+	return value, steps, err
 }
 
 // put returns a copy of a value in which a step leads to another value. Maps are made on the way.
@@ -221,7 +222,7 @@ func runSet(ctx context.Context, d cmd.Deps, o options) error {
 		return err
 	}
 	if !o.New {
-		if err := identity.CheckNewFile(o.Request, c.Stack); err != nil {
+		if err := cmd.CheckNewFile(ctx, d, o.Common, c.Stack); err != nil {
 			return err
 		}
 	}
@@ -237,10 +238,12 @@ func runSet(ctx context.Context, d cmd.Deps, o options) error {
 		return err
 	}
 	entry, exists := c.File.Lookup(name)
+	change := config.Change{Key: name, Value: value}
 	if o.Within != "" {
-		if value, err = within(entry.Value, o.Within, text); err != nil {
+		if value, change.Within, err = within(entry.Value, o.Within, text); err != nil {
 			return err
 		}
+		change.Value = value
 	}
 	if _, encrypted := entry.Value.(config.Ciphertext); encrypted {
 		return c.refuse(name, "is encrypted; a plain value would reveal it",
@@ -252,11 +255,11 @@ func runSet(ctx context.Context, d cmd.Deps, o options) error {
 			return err
 		}
 	}
-	doubts, err := judge(d, o, c, config.Change{Key: name, Value: value})
+	doubts, err := judge(d, o, c, change)
 	if err != nil {
 		return err
 	}
-	if err := c.write(config.Change{Key: name, Value: value}); err != nil {
+	if err := c.write(change); err != nil {
 		return err
 	}
 	for _, doubt := range doubts {

@@ -47,7 +47,7 @@ func TestWithin(t *testing.T) {
 		{"eu[9]", "c", nil},
 		{"eu[", "c", nil},
 	} {
-		got, err := within(before, test.path, test.text)
+		got, _, err := within(before, test.path, test.text)
 		if (err != nil) != (test.want == nil) {
 			t.Errorf("%s: %v, %v", test.path, got, err)
 		} else if diff := cmp.Diff(test.want, got); err == nil && diff != "" {
