@@ -216,7 +216,7 @@ func (m *Move) copier() (stacks.Copier, error) {
 	c.Encrypt = func(project, before string) *stacks.Encryption {
 		switch byService := scheme == (encryption.Scheme{}) && m.target.Settings.Managed(); {
 		case before == "service" && byService, // with the key of another stack
-			before == "passphrase" && byService && !vault.EncryptsItself(m.source.Vault, project):
+			before == "passphrase" && byService && !vault.OwnEncryption(m.source.Vault, project).Named:
 			return &stacks.Encryption{Service: service}
 		case before == "service":
 			return &stacks.Encryption{Salt: scheme.Salt, Provider: scheme.Provider, DataKey: scheme.DataKey}

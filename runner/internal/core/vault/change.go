@@ -181,9 +181,8 @@ func (c *change) projects() []string {
 // isApart reports whether a project has a stack file of its own that is encrypted in another way than the environment:
 // with a passphrase of the project, or with a key service. That stays as it is, and the state with it.
 func (c *change) isApart(project string) bool {
-	file, there := c.ProjectStackFiles[project]
-	scheme, err := schemeOf(file)
-	return there && err == nil && (scheme.NamesService() && !c.isDone(part{content: file}) || encryption.HasPassphrase(c.Env, project))
+	own := OwnEncryption(c.Vault, project)
+	return own.Passphrase || own.Service && !c.isDone(part{content: c.ProjectStackFiles[project]})
 }
 
 // checkWritable refuses files that the change could not write when it has begun.

@@ -196,12 +196,26 @@ func SchemeOf(v *Vault) (encryption.Scheme, error) {
 	return schemes.Stack, err
 }
 
-// EncryptsItself reports whether a project has a stack file of its own that says how it is encrypted: a move leaves it so, while a
-// change of the passphrase takes it along (see change.isApart).
-func EncryptsItself(v *Vault, project string) bool {
+// Own is how the stack file next to a project says that it is encrypted.
+type Own struct {
+	Named      bool // it says how: a move to another backend leaves it so
+	Service    bool // with a key service
+	Passphrase bool // with a passphrase of the project's own
+}
+
+// OwnEncryption returns how the stack file next to a project is encrypted. One that says nothing, or that is not there,
+// has the encryption of its environment.
+func OwnEncryption(v *Vault, project string) Own {
 	file, there := v.ProjectStackFiles[project]
 	scheme, err := schemeOf(file)
-	return there && err == nil && (scheme.Salt != "" || scheme.NamesService() || scheme.Provider == "passphrase")
+	if !there || err != nil { // the checks of the configuration report errors
+		return Own{}
+	}
+	service := scheme.NamesService()
+	return Own{
+		Named: scheme.Salt != "" || service || scheme.Provider == "passphrase", Service: service,
+		Passphrase: encryption.HasPassphrase(v.Env, project),
+	}
 }
 
 // ResealFor encrypts the values that Pulumi Cloud has encrypted in the shared files of an environment for the encryption
