@@ -87,6 +87,7 @@ func New(ctx context.Context, root string, found []Found, refused []Refused, sta
 		}
 		a.readSources(f, sources)
 	}
+	a.tellComputed()
 	a.tellGroups()
 	return a.result(), nil
 }
@@ -101,6 +102,7 @@ type adoption struct {
 
 	perhaps  map[string][]Edge // the same, in doubt
 	computed map[string][]string
+	unnamed  []string // places of all projects with computed names
 }
 
 func (a *adoption) doubt(format string, args ...any) {
@@ -310,10 +312,15 @@ func (p Project) text() string {
 	for _, edge := range p.Perhaps {
 		fmt.Fprintf(&b, "    # ? reads: [%s], because of %s\n", edge.Project, edge.Evidence)
 	}
-	for _, place := range p.Computed {
-		if !slices.ContainsFunc(p.Perhaps, func(e Edge) bool { return strings.HasPrefix(e.Evidence, place) }) {
-			fmt.Fprintf(&b, "    # ? %s makes a reference to a project that its sources do not name\n", place)
+	unnamed := slices.DeleteFunc(slices.Clone(p.Computed), func(place string) bool {
+		return slices.ContainsFunc(p.Perhaps, func(e Edge) bool { return strings.HasPrefix(e.Evidence, place) })
+	})
+	for _, in := range byFile(unnamed) {
+		if in.places == 1 {
+			fmt.Fprintf(&b, "    # ? %s makes a reference to a project that its sources do not name\n", in)
+			continue
 		}
+		fmt.Fprintf(&b, "    # ? %s makes %d references to projects that its sources do not name\n", in, in.places)
 	}
 	if len(p.Reads) > 0 {
 		fmt.Fprintf(&b, "    reads: [%s]\n", strings.Join(quotedProjects(p.Reads), ", "))

@@ -209,6 +209,51 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// TestManyComputedNames: a library with many references has one line, a place alone has its own.
+func TestManyComputedNames(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	var library strings.Builder
+	for i := range 5 {
+		fmt.Fprintf(&library, "export const v%d = (k: string) => new StackReference(process.env[k]);\n", i)
+	}
+	const program = "import { v0, v1, v2, v3, v4 } from '../lib/refs';\nv0('a'); new StackReference(process.env.B);\n"
+	for name, content := range map[string]string{
+		"app/Pulumi.yaml": "name: app\nruntime: nodejs\n", "app/index.ts": program,
+		"web/Pulumi.yaml": "name: web\nruntime: nodejs\n", "web/index.ts": "import * as r from '../lib/refs';\nconst all = [r.v0, r.v1, r.v2, r.v3, r.v4];\n",
+		"lib/refs.ts": library.String(),
+	} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, _, err := discover.Find(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := discover.New(t.Context(), root, all, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, line := range a.Unsure {
+		place, _, _ := strings.Cut(line, " makes ")
+		file, _, _ := strings.Cut(place, ":")
+		seen[file]++
+	}
+	for file, n := range seen {
+		if n > 3 {
+			t.Errorf("%d lines about %s: %q", n, file, a.Unsure)
+		}
+	}
+	if len(seen) == 0 {
+		t.Error("no doubts")
+	}
+}
+
 // TestReadsWhatIsRefused: a reference to a project whose name two projects have is a doubt that names it.
 func TestReadsWhatIsRefused(t *testing.T) {
 	t.Parallel()

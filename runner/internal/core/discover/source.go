@@ -48,9 +48,63 @@ func (a *adoption) readSources(f Found, sources *references.Repository) {
 		if slices.ContainsFunc(said, func(evidence string) bool { return strings.HasPrefix(evidence, place+":") }) {
 			continue // one doubt a place
 		}
-		a.doubt("%s makes a stack reference with a computed name; if it reads another project here, add that to reads",
-			place)
+		if !slices.Contains(a.unnamed, place) {
+			a.unnamed = append(a.unnamed, place)
+		}
 	}
+}
+
+// tellComputed records doubts about references with computed names, one a place. A file with many has one in all.
+func (a *adoption) tellComputed() {
+	for _, in := range byFile(a.unnamed) {
+		if in.places == 1 {
+			a.doubt("%s makes a stack reference with a computed name; if it reads another project here, add that to reads", in)
+			continue
+		}
+		a.doubt("%s makes %d stack references with computed names; if they read other projects here, add those to reads", in, in.places)
+	}
+}
+
+// mostPlaces is how many places of a file have a line each.
+const mostPlaces = 3
+
+// inFile is one place of a file, or all its places together.
+type inFile struct {
+	text   string
+	places int
+}
+
+// String returns the places as they are shown.
+func (f inFile) String() string { return f.text }
+
+// byFile returns places, FILE:LINE, in their order; those of a file with many are one.
+func byFile(places []string) []inFile {
+	lines := map[string][]string{}
+	for _, place := range places {
+		file, line := cutLine(place)
+		lines[file] = append(lines[file], line)
+	}
+	var all []inFile
+	for _, place := range places {
+		file, _ := cutLine(place)
+		switch of := lines[file]; {
+		case len(of) > mostPlaces:
+			text := fmt.Sprintf("%s (lines %s)", file, strings.Join(of[:mostPlaces], ", ")+", ...")
+			all = append(all, inFile{text, len(of)})
+			delete(lines, file)
+		case len(of) > 0:
+			all = append(all, inFile{place, 1})
+		}
+	}
+	return all
+}
+
+func cutLine(place string) (file, line string) {
+	at := strings.LastIndexByte(place, ':')
+	if at < 0 {
+		return place, ""
+	}
+	return place[:at], place[at+1:]
 }
 
 // readStates adds the edges of a project from the stack references in its states.

@@ -126,10 +126,51 @@ func (s *search) useOfHolder(f *source, at int) offer {
 			name, begin = f.tokens[i-1].text, i
 		}
 	}
+	if i := f.keyOfLambda(at); i > begin {
+		name, begin = f.tokens[i].text, i
+	}
+	if i := f.accessorAround(at); i > begin {
+		name = f.tokens[i].text
+	}
 	if class := f.classAround(at); class != "" && s.useOf(f, class).use != used {
 		return offer{}
 	}
 	return s.useOf(f, name)
+}
+
+// keyOfLambda returns the text before the function that makes the reference, as in Map.of("net", () -> ...), or -1.
+func (f *source) keyOfLambda(at int) int {
+	if f.token(at - 1).is("new") {
+		at--
+	}
+	if f.token(at-1).is("->", "=>") && f.token(at-2).is(")") && f.token(at-3).is("(") && f.token(at-4).is(",") && f.token(at-5).kind == text {
+		return at - 5
+	}
+	return -1
+}
+
+// accessorAround returns the name of the property of C# whose accessor has a token: Net { get { ... } }, or -1.
+func (f *source) accessorAround(at int) int {
+	if f.ending != ".cs" {
+		return -1
+	}
+	depth, isAccessor := 0, false
+	for i := at; i > 0; i-- {
+		switch {
+		case f.tokens[i].is("}"):
+			depth++
+		case !f.tokens[i].is("{"):
+		case depth > 0:
+			depth--
+		case f.token(i - 1).is("get"):
+			isAccessor = true
+		case isAccessor && f.token(i-1).kind == word:
+			return i - 1
+		case isAccessor:
+			return -1
+		}
+	}
+	return -1
 }
 
 // classAround returns the class whose body has a token, "" for none, and in Python, where the import makes its members.
@@ -161,11 +202,17 @@ func (s *search) useOf(f *source, name string) offer {
 		}
 		own.scan()
 		for i, t := range own.tokens {
-			if t.kind != word || t.text != name {
+			if t.text != name || t.kind != word && t.kind != text {
 				continue
 			}
 			how := named
 			switch {
+			case t.kind == text: // refs["net"], or refs.get("net")
+				isKey := own.token(i-1).is("[") && own.token(i+1).is("]") && s.isOfImport(own, f, i-2)
+				if !isKey && !(own.token(i-1).is("(") && own.token(i-2).is("get") && s.isOfImport(own, f, i-4)) {
+					continue
+				}
+				how = used
 			case own.token(i-1).is("def", "func", "function", "fun", "class"):
 				continue
 			case own.isImportedAt(i), f.hasClass(name) && (own.token(i+1).is(".", "(") || own.token(i-1).is("new")):

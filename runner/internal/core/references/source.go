@@ -100,10 +100,43 @@ func (f *source) sites() []int {
 		if t.kind != word || t.text != "StackReference" && t.text != "NewStackReference" {
 			continue
 		}
+		if f.ending == ".cs" {
+			all = append(all, f.typedNews(i)...)
+		}
 		if f.token(i-1).is("def", "func", "function", "class", "extends", "fun") || !f.token(f.skipGenerics(i+1)).is("(") {
 			continue
 		}
 		all = append(all, i)
+	}
+	return all
+}
+
+// typedNews returns the tokens new, without a type, of what a token of C# is the type of: StackReference Net = new("...").
+func (f *source) typedNews(at int) []int {
+	name := at + 1
+	if f.token(name).is("?") {
+		name++
+	}
+	after := name + 1
+	if f.token(name).kind != word || f.token(name).is("new") {
+		return nil
+	}
+	if f.token(after).is("(") {
+		after = closing(f.tokens, after) + 1
+	}
+	isNew := func(i int) bool { return f.token(i).is("new") && f.token(i+1).is("(") }
+	var all []int
+	if f.token(after).is("{") { // of a method or a property
+		end := closing(f.tokens, after)
+		for i := after; i < end; i++ {
+			if f.tokens[i].is("return", "=>") && isNew(i+1) {
+				all = append(all, i+1)
+			}
+		}
+		after = end + 1
+	}
+	if f.token(after).is("=", "=>") && isNew(after+1) {
+		all = append(all, after+1)
 	}
 	return all
 }
