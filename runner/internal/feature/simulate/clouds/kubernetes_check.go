@@ -1,6 +1,7 @@
 package clouds
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ func checkMetadata(o simulate.Object) []simulate.Problem {
 		j.lacks("spec", "is missing: no API server takes a %s without", kind)
 	}
 	j.labels(map[string]any{"annotations": o.Map("metadata.annotations")}, "metadata")
+	j.finalizers(o.Map("metadata"))
 	for key := range o.Map("metadata.labels") {
 		j.errors("metadata.labels", key, validation.IsQualifiedName(key))
 	}
@@ -75,4 +77,20 @@ func checkCustom(o simulate.Object) []simulate.Problem {
 		problems = append(problems, refuse("spec", "must be an object")...)
 	}
 	return problems
+}
+
+// finalizers reports names that are neither Kubernetes' own nor have the domain of whoever removes them.
+func (j *judge) finalizers(metadata map[string]any) {
+	names, _ := metadata["finalizers"].([]any)
+	for i, item := range names {
+		name, ok := item.(string)
+		if !ok {
+			continue
+		}
+		at := fmt.Sprintf("metadata.finalizers[%d]", i)
+		j.errors(at, name, validation.IsQualifiedName(name))
+		if !strings.Contains(name, "/") && !slices.Contains([]string{"kubernetes", "orphan", "foregroundDeletion"}, name) {
+			j.refuse(at, "%q has no domain, as example.com/name has", name)
+		}
+	}
 }

@@ -233,6 +233,13 @@ func (j *judge) handler(m map[string]any, at string, ways ...string) {
 	if found != 1 {
 		j.lacks(at, "must have one of %s", strings.Join(ways[:len(ways)-1], ", ")+" and "+ways[len(ways)-1])
 	}
+	for _, way := range []string{"httpGet", "tcpSocket"} { // their ports are a number or a name, which the schema leaves open
+		if asked := objectIn(m, way); asked != nil {
+			j.required(asked, join(at, way), "port")
+			j.port(asked, join(at, way), "port")
+			j.oneOf(asked, join(at, way), "scheme", "HTTP", "HTTPS")
+		}
+	}
 	command, isList := objectIn(m, "exec")["command"].([]any)
 	if run := objectIn(m, "exec"); run != nil && len(command) == 0 && (isList || run["command"] == nil) {
 		j.lacks(join(at, "exec.command"), "is required")

@@ -99,6 +99,16 @@ func (j *judge) oneOf(m map[string]any, path, key string, allowed ...string) {
 	}
 }
 
+// allOf reports texts of a list that are not allowed.
+func (j *judge) allOf(m map[string]any, path, key string, allowed ...string) {
+	items, _ := m[key].([]any)
+	for i, item := range items {
+		if name, ok := item.(string); ok && !slices.Contains(allowed, name) {
+			j.refuse(fmt.Sprintf("%s[%d]", join(path, key), i), "%q is not supported; supported: %s", name, strings.Join(allowed, ", "))
+		}
+	}
+}
+
 // atLeast reports a number that is too small.
 func (j *judge) atLeast(m map[string]any, path, key string, least float64) {
 	if value, ok := amountOf(m, key); ok && value < least {
@@ -200,6 +210,9 @@ func (j *judge) pod(spec map[string]any, path string, restart ...string) {
 	}
 	if items, isList := spec["containers"].([]any); isList && len(items) == 0 {
 		j.refuse(join(path, "containers"), "is empty; a Pod has a container")
+	}
+	if items, _ := spec["ephemeralContainers"].([]any); len(items) > 0 {
+		j.refuse(join(path, "ephemeralContainers"), "are only added to Pods that run, as kubectl debug does")
 	}
 }
 
@@ -304,9 +317,6 @@ func (j *judge) probe(p map[string]any, path string, once bool) {
 		return
 	}
 	j.handler(p, path, "exec", "httpGet", "tcpSocket", "grpc")
-	j.port(objectIn(p, "httpGet"), join(path, "httpGet"), "port")
-	j.oneOf(objectIn(p, "httpGet"), join(path, "httpGet"), "scheme", "HTTP", "HTTPS")
-	j.port(objectIn(p, "tcpSocket"), join(path, "tcpSocket"), "port")
 	for _, key := range []string{"periodSeconds", "timeoutSeconds", "failureThreshold", "successThreshold"} {
 		j.atLeast(p, path, key, 1)
 	}
@@ -328,6 +338,10 @@ func workload(restart ...string) func(simulate.Object) []simulate.Problem {
 		}
 		j.selects(spec)
 		j.oneOf(spec, "spec", "podManagementPolicy", "OrderedReady", "Parallel")
+		kept := objectIn(spec, "persistentVolumeClaimRetentionPolicy")
+		j.oneOf(kept, "spec.persistentVolumeClaimRetentionPolicy", "whenDeleted", "Retain", "Delete")
+		j.oneOf(kept, "spec.persistentVolumeClaimRetentionPolicy", "whenScaled", "Retain", "Delete")
+		j.atLeast(objectIn(spec, "ordinals"), "spec.ordinals", "start", 0)
 		if n, ok := amountOf(spec, "progressDeadlineSeconds"); ok {
 			if ready, _ := amountOf(spec, "minReadySeconds"); n <= ready {
 				j.refuse("spec.progressDeadlineSeconds", "is %v; must be greater than minReadySeconds (%v)", n, ready)
@@ -423,6 +437,9 @@ func (j *judge) job(spec map[string]any, path string) {
 		j.atLeast(spec, path, key, 0)
 	}
 	j.oneOf(spec, path, "completionMode", "NonIndexed", "Indexed")
+	if text(spec, "completionMode") == "Indexed" && spec["completions"] == nil && spec["parallelism"] != nil { // with neither, both are 1
+		j.lacks(join(path, "completions"), "is required for the mode Indexed")
+	}
 	if spec["selector"] != nil && spec["manualSelector"] == nil {
 		j.refuse(join(path, "selector"), "is made by Kubernetes; leave it out, or set manualSelector")
 	}
@@ -444,6 +461,8 @@ func ports(j *judge, o simulate.Object) {
 	j.oneOf(spec, "spec", "type", "ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 	j.oneOf(spec, "spec", "sessionAffinity", "ClientIP", "None")
 	j.oneOf(spec, "spec", "externalTrafficPolicy", "Cluster", "Local")
+	j.oneOf(spec, "spec", "internalTrafficPolicy", "Cluster", "Local")
+	j.sticky(spec)
 	if text(spec, "type") == "ExternalName" {
 		if name, isText := spec["externalName"].(string); !isText && spec["externalName"] == nil || isText && name == "" {
 			j.lacks("spec.externalName", "is required for the type ExternalName")
@@ -488,6 +507,18 @@ func ports(j *judge, o simulate.Object) {
 	}
 }
 
+// sticky judges for how long a Service sends a client to the same Pod.
+func (j *judge) sticky(spec map[string]any) {
+	const at, day = "spec.sessionAffinityConfig", 24 * 60 * 60
+	affinity := objectIn(spec, "sessionAffinityConfig")
+	if affinity != nil && (spec["sessionAffinity"] == nil || text(spec, "sessionAffinity") == "None") {
+		j.lacks(at, "may only be set where sessionAffinity is ClientIP")
+	}
+	if n, ok := amountOf(objectIn(affinity, "clientIP"), "timeoutSeconds"); ok && (n < 1 || n > day) {
+		j.refuse(at+".clientIP.timeoutSeconds", "is %v; must be from 1 to %d", n, day)
+	}
+}
+
 // reached judges how a Service is reached.
 func (j *judge) reached(spec map[string]any, hasPorts bool) {
 	kind, address := text(spec, "type"), text(spec, "clusterIP")
@@ -524,6 +555,7 @@ func (j *judge) reached(spec map[string]any, hasPorts bool) {
 		}
 	})
 	j.oneOf(spec, "spec", "ipFamilyPolicy", "SingleStack", "PreferDualStack", "RequireDualStack")
+	j.allOf(spec, "spec", "ipFamilies", "IPv4", "IPv6")
 	external, _ := spec["externalIPs"].([]any)
 	for i, value := range external {
 		address, err := netip.ParseAddr(fmt.Sprint(value))
@@ -550,6 +582,11 @@ func ingress(j *judge, o simulate.Object) {
 	spec := o.Map("spec")
 	if spec != nil && spec["rules"] == nil && spec["defaultBackend"] == nil {
 		j.lacks("spec", "must have rules or a defaultBackend")
+	}
+	const ofClass = "kubernetes.io/ingress.class"
+	annotated, class := text(o.Map("metadata.annotations"), ofClass), text(spec, "ingressClassName")
+	if annotated != "" && class != "" && annotated != class {
+		j.refuse("spec.ingressClassName", "is %s, and the annotation %s says %s", class, ofClass, annotated)
 	}
 	j.backend(objectIn(spec, "defaultBackend"), "spec.defaultBackend")
 	each(spec, "spec", "tls", func(path string, tls map[string]any) {
@@ -639,10 +676,23 @@ func scaler(j *judge, o simulate.Object) {
 		j.required(target, "spec.scaleTargetRef", "name")
 	}
 	for _, direction := range []string{"scaleUp", "scaleDown"} {
-		window, ok := amountOf(objectIn(objectIn(spec, "behavior"), direction), "stabilizationWindowSeconds")
+		of, at := objectIn(objectIn(spec, "behavior"), direction), "spec.behavior."+direction
+		window, ok := amountOf(of, "stabilizationWindowSeconds")
 		if ok && (window < 0 || window > 3600) {
-			j.refuse("spec.behavior."+direction+".stabilizationWindowSeconds", "is %v; must be from 0 to 3600", window)
+			j.refuse(at+".stabilizationWindowSeconds", "is %v; must be from 0 to 3600", window)
 		}
+		j.oneOf(of, at, "selectPolicy", "Max", "Min", "Disabled")
+		if policies, isList := of["policies"].([]any); isList && len(policies) == 0 {
+			j.refuse(at+".policies", "is empty; must have a policy")
+		}
+		each(of, at, "policies", func(at string, policy map[string]any) {
+			j.oneOf(policy, at, "type", "Pods", "Percent")
+			j.atLeast(policy, at, "value", 1)
+			j.atLeast(policy, at, "periodSeconds", 1)
+			if n, _ := amountOf(policy, "periodSeconds"); n > 1800 {
+				j.refuse(join(at, "periodSeconds"), "is %v; must be 1800 or less", n)
+			}
+		})
 	}
 	least, hasLeast := amountOf(spec, "minReplicas")
 	most, hasMost := amountOf(spec, "maxReplicas")
@@ -678,6 +728,7 @@ func budget(j *judge, o simulate.Object) {
 		j.refuse("spec", "minAvailable and maxUnavailable cannot be both set")
 	}
 	j.share(spec, "spec", "minAvailable", "maxUnavailable")
+	j.oneOf(spec, "spec", "unhealthyPodEvictionPolicy", "IfHealthyBudget", "AlwaysAllow")
 	j.selector(spec, "spec", "selector")
 }
 
@@ -685,12 +736,7 @@ func budget(j *judge, o simulate.Object) {
 func network(j *judge, o simulate.Object) {
 	spec := o.Map("spec")
 	j.selector(spec, "spec", "podSelector")
-	types, _ := spec["policyTypes"].([]any)
-	for i, kind := range types {
-		if name, ok := kind.(string); ok && name != "Ingress" && name != "Egress" {
-			j.refuse(fmt.Sprintf("spec.policyTypes[%d]", i), "%q is not supported; supported: Ingress, Egress", name)
-		}
-	}
+	j.allOf(spec, "spec", "policyTypes", "Ingress", "Egress")
 	for direction, peers := range map[string]string{"ingress": "from", "egress": "to"} {
 		each(spec, "spec", direction, func(path string, rule map[string]any) {
 			each(rule, path, "ports", func(at string, port map[string]any) {
@@ -737,8 +783,12 @@ func (j *judge) claim(spec map[string]any, path string) {
 	j.modes(spec, path)
 	j.oneOf(spec, path, "volumeMode", "Block", "Filesystem")
 	j.name(spec, path, "storageClassName", validation.IsDNS1123Subdomain)
-	requests, isMap := objectIn(spec, "resources")["requests"].(map[string]any)
-	if spec["resources"] == nil || isMap && requests["storage"] == nil {
+	if source := objectIn(spec, "dataSource"); source != nil && source["apiGroup"] == nil {
+		j.oneOf(source, join(path, "dataSource"), "kind", "PersistentVolumeClaim")
+	}
+	asked := objectIn(spec, "resources")
+	requests, isMap := asked["requests"].(map[string]any)
+	if spec["resources"] == nil || asked != nil && asked["requests"] == nil || isMap && requests["storage"] == nil {
 		j.lacks(join(path, "resources.requests.storage"), "is required")
 	}
 	for _, amount := range j.amounts(objectIn(spec, "resources"), join(path, "resources"), "requests") {
@@ -751,7 +801,8 @@ func (j *judge) claim(spec map[string]any, path string) {
 // data judges the keys and values of a Secret or a ConfigMap.
 func data(j *judge, o simulate.Object) {
 	isSecret := strings.HasSuffix(o.Token, ":Secret")
-	keys := map[string]bool{}
+	const most = 1 << 20 // bytes of all values
+	keys, size := map[string]bool{}, 0
 	for _, section := range []string{"data", "stringData", "binaryData"} {
 		for key, value := range o.Map(section) {
 			if keys[key] && !isSecret {
@@ -760,12 +811,19 @@ func data(j *judge, o simulate.Object) {
 			keys[key] = true
 			j.errors(section, key, validation.IsConfigMapKey(key))
 			written, ok := value.(string)
+			length := len(written)
 			if isBase64 := isSecret && section == "data" || section == "binaryData"; ok && isBase64 {
-				if _, err := base64.StdEncoding.DecodeString(written); err != nil {
+				decoded, err := base64.StdEncoding.DecodeString(written)
+				if err != nil {
 					j.refuse(section+"."+key, "is not base64; texts belong into stringData")
 				}
+				length = len(decoded)
 			}
+			size += length
 		}
+	}
+	if size > most {
+		j.refuse("data", "has %d bytes; at most %d are allowed", size, most)
 	}
 	if isSecret {
 		j.typed(o)
