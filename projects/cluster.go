@@ -186,6 +186,14 @@ func publicImage(v config.Values) (found []config.Finding) {
 	return found
 }
 
+// nodePorts refuses one port of the nodes for both protocols.
+func nodePorts(v config.Values) []config.Finding {
+	if port := v.Text(HTTPSNodePort); v.Text(EntryKey) == NodePorts && port == v.Text(HTTPNodePort) {
+		return config.Wrong(HTTPSNodePort, "is %s, the port of %s", port, HTTPNodePort)
+	}
+	return nil
+}
+
 // kubeconfigFile requires the file of a kubeconfig to be there.
 func kubeconfigFile(v config.Values) []config.Finding {
 	const key = "cluster:kubeconfig"

@@ -61,9 +61,9 @@ func IngressController() model.Project {
 	return withCharts(model.Project{
 		Name: "ingress-controller", Path: "kubernetes/nginx/ingress-controller",
 		Title: "Ingress Controller", Namespace: "nginx-ingress", Estimate: 90 * time.Second,
-		BeforeApplications: true,
-		AlsoNamed:          []string{"ingress", "nginxingress", "ingressnginx"},
-		Summary:            "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
+		Applications: model.TheyWait,
+		AlsoNamed:    []string{"ingress", "nginxingress", "ingressnginx"},
+		Summary:      "F5 NGINX Ingress Controller, open source or Plus, behind the provider's load balancer",
 		// The address of its own release's load balancer, which stays as long as that,
 		// and the definitions in a chart of a certain version.
 		Settled: []string{"kubernetes:core/v1:Service", "kubernetes:helm:template"},
@@ -86,7 +86,7 @@ func IngressController() model.Project {
 			entryKeys(),
 			registryKeys(func(r model.Registry) config.Key { return r.Address }),
 		),
-		Rules: []config.Rule{controllerLicence},
+		Rules: []config.Rule{controllerLicence, nodePorts},
 		Outputs: []model.Output{
 			{Name: "address", Highlight: true,
 				Doc: "host name or IP address that reaches the controller; empty while there is none yet"},
@@ -158,9 +158,9 @@ func LogAgent() model.Project {
 func CertManager() model.Project {
 	return withCharts(model.Project{
 		Name: "certmgr", Path: "kubernetes/certmgr", Title: "Cert Manager", Namespace: "cert-manager", Estimate: time.Minute,
-		BeforeApplications: true,
-		AlsoNamed:          []string{"certmanager", "acme", "letsencrypt"},
-		Summary:            "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
+		Applications: model.TheyWait,
+		AlsoNamed:    []string{"certmanager", "acme", "letsencrypt"},
+		Summary:      "cert-manager, and the ClusterIssuer that ingresses get their certificates from",
 		Keys: []config.Key{
 			{Name: "certmgr:keep_crds", Kind: config.Bool, Default: false, Example: "true",
 				Doc: "leave the custom resource definitions, and so every Certificate, in the cluster after a destroy"},
@@ -262,6 +262,20 @@ func Observability() model.Project {
 	}, namespaceKeys(), observabilityChart)
 }
 
+// BankHostKey is the key of the demo application's host, which is LocalHost on this machine where it is not set.
+const (
+	BankHostKey = "bank-of-anthos:host"
+	LocalHost   = "localhost"
+)
+
+// BankHost returns the host of the demo application; "" if only its load balancer knows it.
+func BankHost(on model.Infrastructure, v config.Values) string {
+	if host := v.Text(BankHostKey); host != "" || !on.Local {
+		return host
+	}
+	return LocalHost
+}
+
 // BankOfAnthos declares the demo application.
 func BankOfAnthos() model.Project {
 	return model.Project{
@@ -279,7 +293,7 @@ func BankOfAnthos() model.Project {
 				httpsNodePortKey(),
 				storageClassKey(),
 				storageSizeKey("bank-of-anthos:storage_size", "size of each database's volume"),
-				{Name: "bank-of-anthos:host", Kind: config.String, Form: config.Host, Example: "bank.example.com",
+				{Name: BankHostKey, Kind: config.String, Form: config.Host, Example: "bank.example.com",
 					Doc: "host name of the application; " +
 						"that of the load balancer (of its address, with sslip.io) when not set, localhost on kind"},
 				{Name: "bank-of-anthos:name", Kind: config.String, Default: "Bank of Anthos", Example: "Example Bank",

@@ -39,7 +39,7 @@ var (
 func MetricsServer() model.Project {
 	return withCharts(model.Project{
 		Name: "metrics-server", Path: "kubernetes/metrics-server", Title: "Metrics Server", Namespace: "metrics-server",
-		Estimate: 45 * time.Second, Needs: "a cluster without a metrics-server", BeforeApplications: true,
+		Estimate: 45 * time.Second, Needs: "a cluster without a metrics-server", Applications: model.TheyWait,
 		Summary: "metrics of Pods and nodes, which HorizontalPodAutoscalers and kubectl top read",
 		Keys: []config.Key{
 			replicasKey("metrics-server:replicas", "number of Pods", 2),
@@ -55,16 +55,19 @@ func MetricsServer() model.Project {
 func Guardrails() model.Project {
 	return model.Project{
 		Name: "guardrails", Path: "kubernetes/guardrails", Title: "Guardrails", Estimate: 10 * time.Second,
-		Needs: "a network that enforces NetworkPolicies, for its policies to have an effect", BeforeApplications: true,
+		Needs: "a network that enforces NetworkPolicies, for its policies to have an effect", Applications: model.TheyWait,
 		Summary: "namespaces with quotas, limits and NetworkPolicies that deny by default, and PriorityClasses",
-		Keys: append(kubernetesKeys(), config.Key{Name: "guardrails:namespaces", Kind: config.Map,
+		Keys: append(kubernetesKeys(), config.Key{Name: GuardedNamespaces, Kind: config.Map,
 			Example: `{team-a: {cpu: "4", memory: 8Gi, pods: 50}}`,
 			Doc: "namespaces to make, with the most that their Pods may request together: cpu, memory and pods; " +
 				"4, 8Gi and 50 when not set. Removing one deletes everything in it"}),
-		Rules:   []config.Rule{entries("guardrails:namespaces", Quotas)},
+		Rules:   []config.Rule{entries(GuardedNamespaces, Quotas)},
 		Outputs: []model.Output{{Name: "namespaces", Doc: "names of the namespaces"}},
 	}
 }
+
+// GuardedNamespaces is the key of the namespaces that guardrails makes.
+const GuardedNamespaces = "guardrails:namespaces"
 
 // Quota is the most that the Pods of a namespace may request together.
 type Quota struct {
@@ -93,8 +96,9 @@ func Quotas(value map[string]any) (quotas []Quota, problems []string) {
 func Access() model.Project {
 	return model.Project{
 		Name: "access", Path: "kubernetes/access", Title: "Access", Namespace: "access", Estimate: 10 * time.Second,
-		Needs:   "groups in access:groups",
-		Summary: "roles of groups: administrators, developers of namespaces, viewers; and accounts for tokens that expire",
+		Applications: model.ItWaits, // a role in a namespace needs the namespace, which may be an application's
+		Needs:        "groups in access:groups",
+		Summary:      "roles of groups: administrators, developers of namespaces, viewers; and accounts for tokens that expire",
 		Keys: append(kubernetesKeys(), config.Key{Name: "access:groups", Kind: config.Map,
 			Example: `{platform: {role: admin}, team-a: {role: developer, namespaces: [team-a]}, audit: {role: viewer}}`,
 			Doc: "groups as the cluster's login names them, each with its role: admin of everything, developer of " +

@@ -46,8 +46,9 @@ func Catalogue() *model.Catalogue {
 		WithSecrets: lists.Map(projects.WithSecrets(""), func(p model.Project) string { return p.Name }),
 		Application: model.Application{
 			Program: application.Make, Reads: projects.Kubeconfig().Name,
-			Hosts:    []string{projects.IngressController().Name, projects.CertManager().Name},
-			HostKeys: []string{projects.BankOfAnthos().Name + ":host"},
+			Hosts:         []string{projects.IngressController().Name, projects.CertManager().Name},
+			HostKeys:      []string{projects.BankHostKey},
+			NamespaceKeys: []string{projects.GuardedNamespaces},
 		},
 	}
 	for _, infrastructure := range projects.Infrastructures() {

@@ -25,6 +25,8 @@ type Application struct {
 	Hosts   []string                               // projects that an application with a host needs
 	// HostKeys are keys of built-in projects whose values are hosts in the same ingress controller.
 	HostKeys []string
+	// NamespaceKeys are keys of built-in projects whose values are maps of the namespaces that they make.
+	NamespaceKeys []string
 }
 
 // Made is the program of an application.

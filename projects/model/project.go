@@ -37,10 +37,20 @@ type Project struct {
 	// Versions are the versions of Kubernetes that its program sets, in the order in which they are upgraded.
 	Versions []Version
 	// Needs says what an optional project needs; "" for a project that is part of every plan.
-	Needs              string
-	BeforeApplications bool // applications wait for it
-	Own                *Own // only for projects of the user
+	Needs        string
+	Applications Turn
+	Own          *Own // only for projects of the user
 }
+
+// Turn is the order of a project and the applications in mara.yaml.
+type Turn int
+
+// The orders.
+const (
+	AnyTurn  Turn = iota
+	TheyWait      // applications wait for it
+	ItWaits       // it waits for applications, but for those that wait for it
+)
 
 // Own is what mara.yaml says about a project of the user.
 type Own struct {

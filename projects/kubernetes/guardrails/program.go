@@ -16,7 +16,7 @@ import (
 // Program declares the namespaces and the PriorityClasses.
 func Program(ctx *pulumi.Context) error {
 	s := settings.New(ctx, projects.Guardrails())
-	quotas, _ := projects.Quotas(s.Map("guardrails:namespaces")) // a rule of the project has judged them
+	quotas, _ := projects.Quotas(s.Map(projects.GuardedNamespaces)) // a rule of the project has judged them
 	c, err := cluster.Connect(ctx, s)
 	if err != nil {
 		return err

@@ -21,6 +21,9 @@ type Question struct {
 	Settings config.Values   // with the defaults of keys
 	// Rights asks for missing rights, too.
 	Rights bool
+	// Absent are the projects of which the environment certainly has no state: what seems to be theirs in the cluster is
+	// another repository's, whose environment has the same name.
+	Absent []string
 }
 
 // Has reports whether a project of a name will run.

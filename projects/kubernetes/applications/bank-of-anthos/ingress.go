@@ -62,7 +62,7 @@ func (a *application) hostOf(controller *stackref.Reference) pulumi.StringOutput
 	case host != "":
 		return pulumi.String(host).ToStringOutput()
 	case a.Local():
-		return pulumi.String("localhost").ToStringOutput()
+		return pulumi.String(projects.LocalHost).ToStringOutput()
 	}
 	addresses := pulumi.All(controller.String("hostname"), controller.String("ip"))
 	return addresses.ApplyT(contain.Try(func(found []any) (string, error) {

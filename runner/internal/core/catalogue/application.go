@@ -58,7 +58,8 @@ func (b *builder) applications() []entry {
 			e.project.Own.Access = made.Access
 			e.project.Namespace = a.Name.Text
 			e.project.Volumes = made.Volumes
-			e.project.Keys, e.project.Rules = keysOfApplication(a, e.project.Keys), rulesOfApplication(a, hostKeys)
+			e.project.Keys, e.project.Rules = keysOfApplication(a, e.project.Keys), append(rulesOfApplication(a, hostKeys),
+				unguarded(a.Name.Text, b.builtIn.Application.NamespaceKeys))
 			e.project.Path = "applications/" + a.Name.Text
 			e.application = true
 			entries = append(entries, e)
@@ -119,6 +120,19 @@ func rulesOfApplication(a config.Application, hostKeys []string) []config.Rule {
 	return []config.Rule{limits, hosts, latest}
 }
 
+// unguarded refuses an application whose namespace the value of a key lists, which makes that namespace as well.
+func unguarded(name string, keys []string) config.Rule {
+	return func(v config.Values) []config.Finding {
+		for _, key := range keys {
+			if _, taken := v.Map(key)[name]; taken {
+				return config.Wrong(key, "has the namespace %s, which the application %s makes; take it out, or give the application "+
+					"another name", name, name)
+			}
+		}
+		return nil
+	}
+}
+
 // checkPlace refuses names of namespaces that every cluster has.
 func (b *builder) checkPlace(a config.Application) {
 	if name := a.Name.Text; name == "default" || strings.HasPrefix(name, "kube-") {
@@ -159,7 +173,7 @@ func (b *builder) beforeApplications() (names []string) {
 		return nil
 	}
 	for _, project := range b.builtIn.Projects {
-		if project.BeforeApplications {
+		if project.Applications == model.TheyWait {
 			names = append(names, project.Name)
 		}
 	}

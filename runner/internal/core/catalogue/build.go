@@ -142,6 +142,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p mode
 	l.order(lists.Map(declared.After, func(o config.MaraOrder) config.MaraOrder {
 		return config.MaraOrder{Project: words.name(o.Project), After: words.names(o.After)}
 	}))
+	l.afterApplications()
 	l.check()
 	p.Steps = l.sorted()
 	p.Questions = questions(p, l.declared)
@@ -421,6 +422,33 @@ func (l *list) order(orders []config.MaraOrder) {
 				continue
 			}
 			l.steps[i].After = append(slices.Clone(l.steps[i].After), word.Text)
+		}
+	}
+}
+
+// afterApplications has projects that give rights in the namespaces of applications wait for those, unless an application
+// waits for such a project itself.
+func (l *list) afterApplications() {
+	var needs func(name, needed string, seen map[string]bool) bool
+	needs = func(name, needed string, seen map[string]bool) bool {
+		at := l.find(name)
+		if at < 0 || seen[name] {
+			return false
+		}
+		seen[name] = true
+		return slices.ContainsFunc(l.steps[at].All(), func(other string) bool {
+			return other == needed || needs(other, needed, seen)
+		})
+	}
+	for i, step := range l.steps {
+		if step.Project.Applications != model.ItWaits {
+			continue
+		}
+		for _, other := range l.steps {
+			name := other.Project.Name
+			if other.Project.IsApplication() && !needs(name, step.Project.Name, map[string]bool{}) {
+				l.steps[i].After = append(slices.Clone(l.steps[i].After), name)
+			}
 		}
 	}
 }

@@ -189,8 +189,26 @@ func (e *ProblemsError) NextStep() string {
 func facts(s *session.Session, env map[string]string) preflight.Facts {
 	return preflight.Facts{
 		Operation: s.Options.Operation, Stack: s.Settings.Stack.Text, Env: env, Config: s.Settings.Config,
-		Clouds: s.Deps.CloudClients, Probes: s.Deps.Probes,
+		Clouds: s.Deps.CloudClients, Probes: s.Deps.Probes, Absent: absent(s),
 	}
+}
+
+// absent lists the projects of which the environment certainly has no state, as far as its states are files. One whose state is
+// a journal alone, after a kill, may have made something.
+func absent(s *session.Session) (names []string) {
+	states := s.States()
+	if !states.IsFile() {
+		return nil
+	}
+	for _, step := range s.Plan.Steps {
+		name := step.Project.Name
+		content, err := states.Read(name)
+		_, isLost, lostErr := states.FindLost(name)
+		if err == nil && lostErr == nil && len(content) == 0 && !isLost && !states.HasJournal(name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // runDirs lists the directories that a run writes to, except that of the state.

@@ -78,6 +78,7 @@ func (e *examination) entry() {
 	if chosen := cmp.Or(e.question.Settings.Text(projects.EntryKey), kind); chosen != projects.NodePorts {
 		return
 	}
+	e.portsOfNodes(services)
 	for _, n := range e.all {
 		if at := cmp.Or(n.external, n.internal); n.ready && n.schedulable && at != "" {
 			e.answer(projects.AddressKey, at, "the address of the node "+n.name)
@@ -86,6 +87,28 @@ func (e *examination) entry() {
 	}
 	if e.question.Settings.Text(projects.AddressKey) == "" && e.question.Has(projects.IngressController().Name) {
 		e.problem("set "+projects.AddressKey, "the address of a node, at which its ports are reached, is not known")
+	}
+}
+
+// portsOfNodes finds the ports of the ingress controller that Services of others have.
+func (e *examination) portsOfNodes(services []unstructured.Unstructured) {
+	controller := projects.IngressController()
+	if !e.question.Has(controller.Name) {
+		return
+	}
+	for _, service := range services {
+		if service.GetNamespace() == controller.Namespace && e.ours[controller.Namespace] {
+			continue
+		}
+		for _, port := range maps(service, "spec", "ports") {
+			number, _ := port["nodePort"].(int64)
+			for _, key := range []string{projects.HTTPNodePort, projects.HTTPSNodePort} {
+				if wanted, ok := e.question.Settings.Int(key); ok && number != 0 && int64(wanted) == number {
+					e.problem("set "+key+" to another port", "the port %d of the nodes, which is %s, belongs to the Service %s/%s", number, key,
+						service.GetNamespace(), service.GetName())
+				}
+			}
+		}
 	}
 }
 

@@ -29,7 +29,8 @@ func (e *examination) namespaces() {
 	e.spaces = items
 	for _, item := range items {
 		labels := item.GetLabels()
-		e.ours[item.GetName()] = isMade(item) && labels["mara.dev/stack"] == ourLabel(e.question.Stack)
+		e.ours[item.GetName()] = isMade(item) && labels["mara.dev/stack"] == ourLabel(e.question.Stack) &&
+			!slices.Contains(e.question.Absent, labels["mara.dev/project"])
 	}
 }
 
@@ -49,6 +50,10 @@ func (e *examination) taken() {
 			e.problem("wait until it is gone; `kubectl get namespace "+name+" -o jsonpath='{.status.conditions}'` tells what "+
 				"keeps it", "the namespace %s is being deleted%s, and nothing can be made in it", name, keeps(item))
 		case e.ours[name]:
+		case isMade(item) && item.GetLabels()["mara.dev/stack"] == ourLabel(e.question.Stack):
+			e.problem("name another context for one of the two environments; if this one was deployed with other states, name their backend",
+				"the namespace %s belongs to an environment %s whose states are not these: one of another repository, which runs on the same "+
+					"cluster", name, e.question.Stack)
 		case isMade(item):
 			e.problem("name another context for one of the two environments",
 				"the namespace %s belongs to the environment %s, which runs on the same cluster", name,

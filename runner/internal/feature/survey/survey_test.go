@@ -370,3 +370,35 @@ func TestClient(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherRepository: a namespace with the label of an environment of this name is another repository's where this one has
+// no state of the project.
+func TestAnotherRepository(t *testing.T) {
+	t.Parallel()
+	labels := `"labels":{"app.kubernetes.io/managed-by":"mara","mara.dev/stack":"dev","mara.dev/project":"web"}`
+	world := &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
+		nodes: {}, services: {}, classes: {localPath}, namespaces: {`{"metadata":{"name":"web",` + labels + `}}`},
+	}}
+	web := model.Project{Name: "web", Namespace: "web", Own: &model.Own{Generated: true}}
+	for want, absent := range map[int][]string{0: nil, 1: {"web"}} {
+		found, err := served(t, world).Survey(t.Context(), cloud.Question{
+			Stack: "dev", Settings: config.Values{Get: func(string) any { return nil }}, Projects: []model.Project{web}, Absent: absent,
+		})
+		if err != nil || len(found.Problems) != want || want > 0 && !strings.Contains(found.Problems[0].Text, "one of another repository") {
+			t.Errorf("absent %v: %v, problems %v", absent, err, found.Problems)
+		}
+	}
+}
+
+// TestPortsOfNodes: ports of the nodes that others have are named before the ingress controller asks for them.
+func TestPortsOfNodes(t *testing.T) {
+	t.Parallel()
+	world := &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
+		nodes: {clustertest.Worker("a", "", "")}, classes: {localPath}, namespaces: {}, deployments: {}, definitions: {},
+		services: {`{"metadata":{"name":"old","namespace":"legacy"},"spec":{"type":"NodePort","ports":[{"port":80,"nodePort":30080}]}}`},
+	}}
+	text := lines(survey(t, world, "", false))
+	if want := "the port 30080 of the nodes, which is cluster:http_node_port, belongs to the Service legacy/old"; !strings.Contains(text, want) {
+		t.Errorf("want %q in\n%s", want, text)
+	}
+}

@@ -137,6 +137,7 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 		result.Environments = append(result.Environments, c.Environment)
 	}
 	found.add(samePorts(checked)...)
+	found.add(sameClusters(checked)...)
 	slices.SortStableFunc(found.all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
@@ -156,6 +157,7 @@ type environment struct {
 	Environment
 	findings []Finding
 	ports    []port
+	cluster  sharing
 }
 
 // checkEnvironment checks one environment as an operation would.
@@ -199,7 +201,8 @@ func checkEnvironment(
 			problem := config.Problem{File: m.File, Line: m.Line, Text: m.Text()}
 			found.add(Finding{Problem: problem, Kind: Outputs, Environments: in})
 		}
-		checked.ports = portsOf(s)
+		found.add(takenPlaces(s)...)
+		checked.ports, checked.cluster = portsOf(s), sharingOf(s)
 		for _, problem := range shrunkVolumes(s) {
 			found.add(Finding{Problem: problem, Kind: Configuration, Environments: in})
 		}

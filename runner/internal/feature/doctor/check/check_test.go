@@ -35,3 +35,28 @@ func TestBrokenProjects(t *testing.T) {
 		})
 	}
 }
+
+// TestSameClusters: two environments of one context, whose namespaces have the same names, cannot both be there.
+func TestSameClusters(t *testing.T) {
+	t.Parallel()
+	of := func(context string) string {
+		return "config:\n  kubernetes:infra_type: cluster\n  cluster:context: " + context + "\n"
+	}
+	for name, test := range map[string]struct {
+		prod, want string
+	}{
+		"one cluster":  {of("mine"), "dev are in the same cluster, as cluster:context says, and both make the namespaces "},
+		"two clusters": {of("other"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, stdout, stderr := cmdtest.Deps(t)
+			d.Dir = cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": of("mine"), "Pulumi.prod.yaml": test.prod})
+			code := wire.Run(t.Context(), d, []string{"check"})
+			text := stdout.String() + stderr.String()
+			if code != cmd.ExitDone || test.want == "" && strings.Contains(text, "same cluster") || !strings.Contains(text, test.want) {
+				t.Errorf("exit code %d:\n%s", code, text)
+			}
+		})
+	}
+}

@@ -32,7 +32,7 @@ func existingCluster(f Facts) Check {
 			return !slices.Contains(f.projects, project.Name)
 		})
 		found, err := surveyor.Survey(ctx, cloud.Question{
-			Stack: f.Stack, Projects: selected, Settings: f.Provider.Values(f.Config), Rights: true,
+			Stack: f.Stack, Projects: selected, Settings: f.Provider.Values(f.Config), Rights: true, Absent: f.Absent,
 		})
 		if err == nil {
 			return surveyFindings(found)

@@ -17,6 +17,7 @@ type Facts struct {
 	Provider  model.Provider
 	Clouds    cloud.Clients // nil if the real clouds cannot be asked
 	Probes    session.Probes
+	Absent    []string // projects of which there is certainly no state
 
 	dockerToo bool     // Docker is checked as well, and needed
 	projects  []string // that are selected
