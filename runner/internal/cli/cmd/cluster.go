@@ -2,9 +2,13 @@ package cmd
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/kube/kubeapi"
+	"mara/runner/internal/kube/standin"
 	"mara/runner/internal/machine/failure"
 )
 
@@ -43,6 +47,33 @@ func ConnectCluster(
 	if err != nil {
 		return nil, nil, err
 	}
+	if s.Options.Simulation.On {
+		cluster, err = simulatedCluster(s)
+		return cluster, kubeconfig, err
+	}
 	cluster, err = kubeapi.Connect(kubeconfig, s.Env, changes...)
 	return cluster, kubeconfig, err
+}
+
+// simulatedCluster returns the cluster of a simulated environment, with the objects that its states have.
+func simulatedCluster(s *session.Session) (*kubeapi.Cluster, error) {
+	server := &standin.Server{File: s.Directory.Clouds(s.Settings.Stack.Text) + ".backups.json", Now: time.Now}
+	states := s.States()
+	for _, step := range s.Plan.Steps {
+		content, err := states.Read(step.Project.Name)
+		if err != nil {
+			return nil, err
+		}
+		if len(content) == 0 {
+			continue
+		}
+		objects, err := stacks.ObjectsIn(content)
+		if err != nil {
+			return nil, fmt.Errorf("the state of %s: %w", step.Project.Name, err)
+		}
+		for _, object := range objects {
+			server.Objects = append(server.Objects, object)
+		}
+	}
+	return server.Connect()
 }

@@ -69,3 +69,26 @@ func claimedIn(value any) (found []Volume) {
 	}
 	return found
 }
+
+// ObjectsIn returns the inputs of the Kubernetes objects and Helm releases in a state; those of an object are its manifest.
+func ObjectsIn(state json.RawMessage) (objects []map[string]any, err error) {
+	var having struct {
+		Resources []struct {
+			Type   string         `json:"type"`
+			Inputs map[string]any `json:"inputs"`
+		} `json:"resources"`
+	}
+	if err := json.Unmarshal(state, &having); err != nil {
+		return nil, err
+	}
+	for _, r := range having.Resources {
+		if !strings.HasPrefix(r.Type, "kubernetes:") || r.Inputs == nil {
+			continue
+		}
+		if r.Type == releaseType {
+			r.Inputs["kind"] = "Release"
+		}
+		objects = append(objects, r.Inputs)
+	}
+	return objects, nil
+}

@@ -45,7 +45,8 @@ type options struct {
 
 // flags returns the flags of a subcommand.
 func flags(own ...cli.Flag) []cli.Flag {
-	return cmd.JoinFlags(own, cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
+	return cmd.JoinFlags(own, cmd.OutputFlag("text", "json"),
+		[]cli.Flag{cmd.SimulateFlag("ask the simulated environment")}, cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {

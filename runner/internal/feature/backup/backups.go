@@ -39,7 +39,8 @@ type options struct {
 
 // flags returns the flags of a subcommand.
 func flags(own ...cli.Flag) []cli.Flag {
-	return cmd.JoinFlags(own, cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
+	return cmd.JoinFlags(own, cmd.OutputFlag("text", "json"),
+		[]cli.Flag{cmd.SimulateFlag("work in the simulated environment, whose Velero ends all work at once")}, cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags())
 }
 
 // workFlags returns the flags of subcommands that wait.
