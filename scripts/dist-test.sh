@@ -99,17 +99,21 @@ if command -v tmux >/dev/null; then
   terminal new-session -d -x 100 -y 40 "chroot '$root' /bin/busybox env -i HOME=/root PATH=/usr/local/bin:/bin TERM=xterm-256color PS1='ready> ' \
     PULUMI_BACKEND_URL=file://state PULUMI_CONFIG_PASSPHRASE='correct horse' sh"
   began=$(date +%s) commands=0
-  type_in() {
-    commands=$((commands + 1))
+  type_in() { # COMMAND [QUESTION]: the answer to a question is Enter
+    commands=$((commands + 1)) question=${2:-}
     terminal send-keys -l "$1"
     terminal send-keys Enter
     until [ "$(screen | grep -c '^ready>')" -gt $commands ]; do
       [ $(($(date +%s) - began)) -lt 600 ] || fail "after ten minutes: $(screen)"
+      if [ -n "$question" ] && screen | grep -q "$question"; then
+        terminal send-keys Enter
+        question=''
+      fi
       sleep 0.3
     done
   }
   type_in "wget -q -O- $address/latest/download/install.sh | sh"
-  type_in 'runner demo'
+  type_in 'runner demo' 'Press Enter to remove them'
   type_in 'cd ~/shop'
   type_in 'runner adopt'
   type_in 'runner preview -s dev'
