@@ -240,15 +240,19 @@ func TestTimeout(t *testing.T) {
 		timeout  time.Duration
 		timeouts map[string]time.Duration
 		takes    time.Duration
-		err      string // what the operator says when it is cancelled; "" means the cause
+		err      string        // what the operator says when it is cancelled; "" means the cause
+		ends     time.Duration // that it takes after it was cancelled
 		want     string
 		message  string
 		took     time.Duration
 	}{
-		"in time":     {timeout: time.Minute, takes: 59 * time.Second, want: "a succeeded", took: 59 * time.Second},
-		"too late":    {timeout: time.Minute, takes: time.Hour, want: "a failed: timed out after 1m00s", message: "up a: timed out after 1m00s", took: time.Minute},
-		"in words":    {timeout: time.Minute, takes: time.Hour, err: "exit status 1", want: "a failed: timed out after 1m00s", message: "up a: timed out after 1m00s: exit status 1", took: time.Minute},
-		"own limit":   {timeout: time.Hour, timeouts: map[string]time.Duration{"a": time.Second}, takes: time.Minute, want: "a failed: timed out after 1.0s", message: "up a: timed out after 1.0s", took: time.Second},
+		"in time":   {timeout: time.Minute, takes: 59 * time.Second, want: "a succeeded", took: 59 * time.Second},
+		"too late":  {timeout: time.Minute, takes: time.Hour, want: "a failed: timed out after 1m00s", message: "up a: timed out after 1m00s", took: time.Minute},
+		"in words":  {timeout: time.Minute, takes: time.Hour, err: "exit status 1", want: "a failed: timed out after 1m00s", message: "up a: timed out after 1m00s: exit status 1", took: time.Minute},
+		"own limit": {timeout: time.Hour, timeouts: map[string]time.Duration{"a": time.Second}, takes: time.Minute, want: "a failed: timed out after 1.0s", message: "up a: timed out after 1.0s", took: time.Second},
+		"is finished": {timeout: time.Minute, takes: time.Hour, ends: 25 * time.Second,
+			want:    "a failed: timed out after 1m00s, and ended 25.0s later: what had begun was finished first",
+			message: "up a: timed out after 1m00s", took: 85 * time.Second},
 		"of another":  {timeouts: map[string]time.Duration{"b": time.Second}, takes: time.Hour, want: "a succeeded", took: time.Hour},
 		"own is none": {timeout: time.Second, timeouts: map[string]time.Duration{"a": 0}, takes: time.Hour, want: "a succeeded", took: time.Hour},
 	}
@@ -260,6 +264,7 @@ func TestTimeout(t *testing.T) {
 					case <-time.After(tt.takes):
 						return executor.Outcome{}, nil
 					case <-ctx.Done():
+						time.Sleep(tt.ends)
 						err := context.Cause(ctx)
 						if tt.err != "" {
 							err = errors.New(tt.err)
@@ -344,7 +349,7 @@ func TestInterruptedBeforeOrAfterTheTimeout(t *testing.T) {
 			if early {
 				expectLines(t, r, "a cancelled: interrupted")
 			} else {
-				expectLines(t, r, "a failed: timed out after 1m00s")
+				expectLines(t, r, "a failed: timed out after 1m00s, and ended 10.0s later: what had begun was finished first")
 			}
 		}
 	})

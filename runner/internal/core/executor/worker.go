@@ -47,6 +47,10 @@ func (w worker) work(ctx context.Context) StepResult {
 		a.err = w.runHooks(limited, model.OnSuccess, w.judge(limited, a))
 	}
 	result := w.judge(limited, a)
+	if over := w.Now().Sub(began) - w.limit; result.Err != nil && w.limit > 0 && over >= time.Second && w.isLate(limited) {
+		// A provider finishes what it has begun: a deadline does not tear a resource apart.
+		result.Reason += fmt.Sprintf(", and ended %s later: what had begun was finished first", event.FormatDuration(over))
+	}
 	if a.err != nil || w.followed(a.out) {
 		w.runLastHooks(ctx, &result)
 	}
@@ -75,6 +79,12 @@ func (w worker) judge(limited context.Context, a attempts) StepResult {
 		result.Result, result.Reason, result.Unchanged = event.Skipped, a.out.Skipped, a.out.Unchanged
 	}
 	return result
+}
+
+// isLate reports whether the time limit has ended the work.
+func (w worker) isLate(limited context.Context) bool {
+	_, ok := errors.AsType[*TimeoutError](context.Cause(limited))
+	return ok
 }
 
 // operate calls the operator and recovers from its panics.

@@ -101,10 +101,12 @@ func (e *Examination) Checks(ctx context.Context) []preflight.Check {
 	return append(checks, e.stateChecks(open)...)
 }
 
-// How long those may take that need an engine, or a backend behind one.
+// How long those may take that need an engine, or a backend behind one. A passphrase takes a tenth of a second for each
+// file; on a machine that is busy that is seconds, and a warning about the network would mislead.
 const (
-	engineTime  = 25 * time.Second
-	backendTime = 30 * time.Second
+	engineTime     = 25 * time.Second
+	backendTime    = 30 * time.Second
+	passphraseTime = 30 * time.Second
 )
 
 // realChecks returns the checks that a simulation does not need. Before an operation
@@ -117,7 +119,7 @@ func (e *Examination) realChecks(open func() error) []preflight.Check {
 		})
 	}
 	checks = append(checks, preflight.Check{
-		Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Look: e.resolved(e.passphrase),
+		Name: "passphrase", Title: "passphrase", Group: preflight.Engine, Limit: passphraseTime, Look: e.resolved(e.passphrase),
 	})
 	return slices.Concat(checks, e.chartsCheck(), e.machine().checks(), e.othersCheck(), e.offersCheck(open))
 }
