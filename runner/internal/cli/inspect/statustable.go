@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/inventory"
@@ -19,7 +20,11 @@ func (s environmentStatus) text(now time.Time, width int, colour bool) string {
 	if s.Simulated {
 		mark = " [SIMULATED]"
 	}
-	fmt.Fprintf(&b, "%s, stack %s%s, state in %s\n", s.Provider, s.Stack, mark, s.Backend)
+	provider := s.Provider + ", "
+	if s.Provider == model.OwnProvider {
+		provider = ""
+	}
+	fmt.Fprintf(&b, "%sstack %s%s, state in %s\n", provider, s.Stack, mark, s.Backend)
 	if r := s.LastRun; r != nil {
 		fmt.Fprintf(&b, "last run: %s %s %s, %s\n", r.Operation, r.Word(), typeset.Ago(now.Sub(r.Started)), r.ID)
 		if r.Standing != "" && s.Lock == "" {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -48,8 +49,11 @@ func treeTitle(p Plan) string {
 	if p.Heading != "" {
 		return p.Heading
 	}
-	return fmt.Sprintf("%s (%s): %s, in the order of %s", p.Provider, p.Title, typeset.Counted(len(p.Steps), "project"),
-		p.operation())
+	title := fmt.Sprintf("%s, in the order of %s", typeset.Counted(len(p.Steps), "project"), p.operation())
+	if p.Provider == model.OwnProvider { // a mara.yaml without providers: the word would tell its reader nothing
+		return title
+	}
+	return fmt.Sprintf("%s (%s): %s", p.Provider, p.Title, title)
 }
 
 // remark names what the step waits for and what the runner does after it.
