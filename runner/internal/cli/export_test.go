@@ -265,7 +265,7 @@ func TestExportOwnProjects(t *testing.T) {
 		t.Errorf("error %v, %s", err, stack)
 	}
 	readme, err := os.ReadFile(filepath.Join(root, "operator/dev/README.md"))
-	if err != nil || !strings.Contains(string(readme), "- shop: the hook smoke does not run\n- whole runs: the hook tell does not run\n") {
+	if err != nil || !strings.Contains(string(readme), "- shop: the hook smoke does not run\n- whole runs: the hook notify does not run\n") {
 		t.Errorf("error %v, %s", err, readme)
 	}
 }

@@ -46,7 +46,7 @@ func TestOwnProjects(t *testing.T) {
 		t.Fatalf("up: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
 	}
 	for _, want := range []string{
-		"up: stack dev, 3 projects", "hook smoke done", "run: hook tell done", "3 succeeded; 3 created", "Shop  url  https://shop.example.com/",
+		"up: stack dev, 3 projects", "hook smoke done", "run: hook notify done", "3 succeeded; 3 created", "Shop  url  https://shop.example.com/",
 	} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("up does not say %q:\n%s", want, r.stdout)

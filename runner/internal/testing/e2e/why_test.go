@@ -38,7 +38,7 @@ func TestWhy(t *testing.T) {
 	has(reasons("up", "--yes"), "shop-database: the key shop-network:domain; the output domain of shop-network\n")
 	e.env = append(e.env, "STAGE_OF_THE_DAY=late")
 	has(reasons("preview"), "shop-database: the environment variable STAGE_OF_THE_DAY\n")
-	e.edit("mara.yaml", "hooks:\n  - {name: tell", "fingerprint: {ignore: [STAGE_*]}\nhooks:\n  - {name: tell")
+	e.edit("mara.yaml", "hooks:\n  - {name: notify", "fingerprint: {ignore: [STAGE_*]}\nhooks:\n  - {name: notify")
 	has(reasons("up", "--yes"), "shop-network: skipped: unchanged since ")
 
 	e.edit("mara.yaml", "    reads: [shop-network, shop-database]\n", "")
