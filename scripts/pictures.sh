@@ -37,6 +37,12 @@ STACK
   done
   runner plan -p aws -s dev -o svg --skip kic-image-build,kic-image-push,ingress-controller-namespace,ingress-controller,bank-of-anthos >"$work/plan.svg"
 )
+# The film of the site's first page: narrow, so that it can be read on a phone.
+(
+  runner init "$work/small" -s dev -p kind >/dev/null
+  cd "$work/small"
+  script -qec "stty cols 50 rows 30; exec runner up -s dev --simulate" /dev/null </dev/null >"$work/narrow"
+)
 # A fleet in three waves, as files of runner web.
 (
   mkdir -p "$work/shop/config/layers" "$work/shop/config/environments"
@@ -63,10 +69,11 @@ shoot() { # PAGE PICTURE HEIGHT
 shoot index.html web-fleet.png 860
 shoot e/prod-us.html web-environment.png 1120
 "$work/pictures" $command <"$work/recording" >"$work/run.svg"
+sed "s#$work/##g" "$work/narrow" | "$work/pictures" -columns 50 runner up -s dev --simulate >"$work/start.svg"
 sed "s#$work/##g" "$work/preview-logstore" | "$work/pictures" -still runner preview -s dev --simulate >"$work/preview.svg"
 sed "s#$work/##g" "$work/preview-eks" | "$work/pictures" -still runner preview -s dev --simulate >"$work/preview-loss.svg"
 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update \
   --disable-sync --user-data-dir="$work/chromium" --hide-scrollbars --window-size=1000,1060 --screenshot="$work/report.png" \
   "file://$work/report.html" 2>/dev/null
 mkdir -p docs/pictures
-cp "$work/run.svg" "$work/preview.svg" "$work/preview-loss.svg" "$work/report.png" "$work/plan.svg" "$work/web-fleet.png" "$work/web-environment.png" docs/pictures/
+cp "$work/run.svg" "$work/start.svg" "$work/preview.svg" "$work/preview-loss.svg" "$work/report.png" "$work/plan.svg" "$work/web-fleet.png" "$work/web-environment.png" docs/pictures/

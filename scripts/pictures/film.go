@@ -38,10 +38,27 @@ func (f *film) thin() {
 	f.frames, f.still = kept, still
 }
 
-// end adds the last frame. It is as high as the highest of the others, as on a terminal that scrolls.
-func (f *film) end(lines [][]cell) {
-	height := f.height()
-	f.frames = append(f.frames, lines[max(0, len(lines)-height):])
+// wrap breaks lines that are longer than the terminal was wide, as it did.
+func (f *film) wrap(columns int) {
+	for i, lines := range f.frames {
+		var wrapped [][]cell
+		for _, line := range lines {
+			for len(line) > columns {
+				wrapped, line = append(wrapped, line[:columns]), line[columns:]
+			}
+			wrapped = append(wrapped, line)
+		}
+		f.frames[i] = wrapped
+	}
+}
+
+// crop makes no frame higher than the one to show where pictures do not move, as a terminal of that height would scroll:
+// a few high frames would leave the lower part of all others empty.
+func (f *film) crop() {
+	height := len(f.frames[f.still])
+	for i, lines := range f.frames {
+		f.frames[i] = lines[max(0, len(lines)-height):]
+	}
 }
 
 func (f *film) height() int {

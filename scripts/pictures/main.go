@@ -17,20 +17,23 @@ const prompt = "$ "
 
 func main() {
 	still := flag.Bool("still", false, "draw only the end")
+	columns := flag.Int("columns", 200, "of the terminal")
 	flag.Parse()
 	command := strings.Join(flag.Args(), " ")
-	picture := draw
+	var err error
 	if *still {
-		picture = drawEnd
+		err = drawEnd(os.Stdin, os.Stdout, command)
+	} else {
+		err = draw(os.Stdin, os.Stdout, command, *columns)
 	}
-	if err := picture(os.Stdin, os.Stdout, command); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "pictures:", err)
 		os.Exit(1)
 	}
 }
 
-// draw writes a recording as SVG, below the command that it is of.
-func draw(recording io.Reader, picture io.Writer, command string) error {
+// draw writes a recording of a terminal of so many columns as SVG, below the command that it is of.
+func draw(recording io.Reader, picture io.Writer, command string, columns int) error {
 	sent, err := io.ReadAll(recording)
 	if err != nil {
 		return err
@@ -51,7 +54,9 @@ func draw(recording io.Reader, picture io.Writer, command string) error {
 		return fmt.Errorf("the recording shows no project at work")
 	}
 	all.thin()
-	all.end(s.trimmed())
+	all.frames = append(all.frames, s.trimmed()) // the end
+	all.wrap(columns)
+	all.crop()
 	_, err = io.WriteString(picture, all.svg(command))
 	return err
 }

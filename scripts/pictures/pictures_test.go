@@ -15,7 +15,7 @@ func TestDraw(t *testing.T) {
 		"\x1b[?2026h\r\x1b[1A\x1b[2K\x1b[36m⠋ \x1b[0mnetwork  1/2\n\r\x1b[2K\x1b[36m⠙ \x1b[0mshop\x1b[?2026l" +
 		"\x1b[?2026h\r\x1b[1A\x1b[J\x1b[32m✓\x1b[0m \x1b]8;;file:///r.html\x1b\\all done\x1b]8;;\x1b\\\x1b[?2026l"
 	var picture strings.Builder
-	if err := draw(strings.NewReader(recording), &picture, "runner up"); err != nil {
+	if err := draw(strings.NewReader(recording), &picture, "runner up", 100); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -58,6 +58,23 @@ func TestThin(t *testing.T) {
 	}
 }
 
+// TestCrop breaks lines as a terminal does, and makes all frames as high as the one to show where pictures do not move.
+func TestCrop(t *testing.T) {
+	t.Parallel()
+	lines := func(n int) (all [][]cell) {
+		for i := range n {
+			all = append(all, row(strings.Repeat("x", i), style{}))
+		}
+		return all
+	}
+	f := film{frames: [][][]cell{lines(2), lines(3), lines(9)}, still: 1}
+	f.wrap(7)
+	f.crop()
+	if f.height() != 3 || len(f.frames[0]) != 2 || len(f.frames[2][0]) != 7 || len(f.frames[2][1]) != 7 || len(f.frames[2][2]) != 1 {
+		t.Errorf("got %d lines, %v", f.height(), f.frames)
+	}
+}
+
 // TestPictures holds the pictures of the README: the moving one is small, and the plan can be read where GitHub shows it
 // in a column of 830 pixels.
 func TestPictures(t *testing.T) {
@@ -86,7 +103,7 @@ func TestDrawRefuses(t *testing.T) {
 		"up succeeded\x1b[?2026l\r\n": "no project at work",
 	} {
 		var picture strings.Builder
-		if err := draw(strings.NewReader(recording), &picture, "runner up"); err == nil || !strings.Contains(err.Error(), want) {
+		if err := draw(strings.NewReader(recording), &picture, "runner up", 100); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want an error that says %q", recording, err, want)
 		}
 	}

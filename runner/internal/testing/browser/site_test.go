@@ -293,6 +293,7 @@ func TestSiteSearch(t *testing.T) {
 		"import existing stacks": {"mara-yaml/", "examples/existing/"}, "rollback": {"interruption/"}, "parallelism": {"concepts/", "fleets/"},
 		"drift detection": {"output/", "commands/drift/"}, "monorepo": {"mara-yaml/", "configuration/"}, "resume after failure": {"interruption/"},
 		"resume": {"interruption/"}, "upgrade": {"upgrades/"}, "newer release": {"install/"}, "environment variables": {"configuration/", "commands/env/"}, "typescript": {"mara-yaml/", "previews/"},
+		"targets": {"recipes/"}, "dependencies": {"concepts/", "mara-yaml/"}, "parallel": {"recipes/"}, "s3 backend": {"recipes/"}, "proxy": {"recipes/"},
 		"encrypting secrets": {"configuration/"}, "cancelled run": {"interruption/"}, "previewing costs": {"policies/", "commands/preview/"},
 	} {
 		look(words)
