@@ -257,3 +257,23 @@ func TestKeysWithoutNamespace(t *testing.T) {
 		t.Errorf("%q, %v", content, err)
 	}
 }
+
+// TestAdoptMoved mends a mara.yaml whose projects are in other directories now: every other command refuses it.
+func TestAdoptMoved(t *testing.T) {
+	t.Parallel()
+	root := adoptedRoot(t)
+	file := filepath.Join(root, "mara.yaml")
+	cmdtest.WriteFile(t, file, "projects:\n- path: net\n  stackFile: own\n- path: db\n  reads: net\n- path: api\n")
+	cmdtest.WriteFile(t, filepath.Join(root, "infra/README"), "")
+	if err := os.Rename(filepath.Join(root, "net"), filepath.Join(root, "infra/net")); err != nil {
+		t.Fatal(err)
+	}
+	output, code := runAdopted(t, root, "adopt", "--update")
+	if code != 0 || !strings.Contains(output, "net was moved: it is in infra/net now, not in net") {
+		t.Errorf("exit code %d: %s", code, output)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(content), "\n- path: infra/net\n  stackFile: own\n- path: db\n") {
+		t.Errorf("%v: %s", err, content)
+	}
+}

@@ -58,7 +58,7 @@ func Recipes() []Recipe {
 		},
 		{
 			Title: "Move a project to another directory", Words: []string{"move", "folder", "directory"},
-			Says:  "Move it, and change its `path` in mara.yaml. Nothing is replaced: a state belongs to the name of a project, not to its directory.",
+			Says:  "Move it, and change its `path` in mara.yaml, or let `runner adopt --update` do it. Nothing is replaced: a state belongs to the name of a project, not to its directory.",
 			Mark:  "run in: own",
 			Shell: "runner up -s dev --yes --generate-secrets\nmv database storage && sed -i 's|path: database|path: storage|' mara.yaml\nrunner preview -s dev",
 			More:  "[mara.yaml](mara-yaml.md#projects)",

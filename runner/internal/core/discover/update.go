@@ -19,13 +19,21 @@ type Addition struct {
 	Name  string `json:"name"`
 	Reads []Edge `json:"reads,omitempty"`
 	IsNew bool   `json:"new,omitempty"` // the project itself
+	// MovedFrom is the path that mara.yaml had for it.
+	MovedFrom string `json:"moved_from,omitempty"`
 	// Line is a line about all projects; there is no project then.
 	Line string `json:"line,omitempty"`
 }
 
-// Update adds to a mara.yaml the projects it does not list, and to those it lists what they read besides. It changes no
+// Update adds to a mara.yaml the projects it does not list, and to those it lists what they read besides. A project whose
+// directory was moved gets its new path; exists reports whether a path of the file is a directory. It changes no
 // other line. What people have removed stays out: an edge whose evidence is there as a comment is not added again.
-func (a Adoption) Update(content []byte) (string, []Addition, error) {
+func (a Adoption) Update(content []byte, exists func(path string) bool) (string, []Addition, error) {
+	text, moved, err := a.move(content, exists)
+	if err != nil {
+		return "", nil, err
+	}
+	content = []byte(text)
 	seen := map[string][]Edge{}
 	names := map[string]string{}
 	for _, p := range a.Projects {
@@ -35,6 +43,7 @@ func (a Adoption) Update(content []byte) (string, []Addition, error) {
 	if err != nil {
 		return "", nil, err
 	}
+	added = append(moved, added...)
 	file, err := readEntries([]byte(text))
 	if err != nil {
 		return "", nil, err
@@ -106,11 +115,14 @@ type entries struct {
 // entry is a project of the file. Lines begin with 0.
 type entry struct {
 	path       string
-	start, end int // its lines, and the one after them
-	indent     int // of its keys
+	place      *yaml.Node // of the path
+	start, end int        // its lines, and the one after them
+	indent     int        // of its keys
 	reads      *yaml.Node
 	readsLine  int
 	others     []string // projects it reads or comes after
+	// isElsewhere is whether it is in another repository.
+	isElsewhere bool
 }
 
 func (f *entries) text() string { return strings.Join(f.lines, "\n") }
@@ -181,7 +193,9 @@ func (e *entry) read(item *yaml.Node) {
 		key, value := item.Content[i], item.Content[i+1]
 		switch key.Value {
 		case "path":
-			e.path = path.Clean(value.Value)
+			e.path, e.place = path.Clean(value.Value), value
+		case "git":
+			e.isElsewhere = true
 		case "reads":
 			e.reads, e.readsLine = value, key.Line-1
 			e.others = append(e.others, texts(value)...)

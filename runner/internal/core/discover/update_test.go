@@ -93,11 +93,11 @@ func TestUpdate(t *testing.T) {
 		{Name: "net", Path: "net"},
 		{Name: "db", Path: "db", Reads: []discover.Edge{{Project: "net", Evidence: "db/main.go:3"}}},
 	}}
-	got, added, err := a.Update([]byte("projects:\n    - path: net\n      title: Net\n    - {path: gone}\n"))
+	got, added, err := a.Update([]byte("projects:\n    - path: net\n      title: Net\n    - {path: gone}\n"), everything)
 	if err == nil {
 		t.Errorf("an entry in one line is edited: %s, %v", got, added)
 	}
-	got, added, err = a.Update([]byte("projects:\n    - path: net\n      title: Net\n    - path: gone\n"))
+	got, added, err = a.Update([]byte("projects:\n    - path: net\n      title: Net\n    - path: gone\n"), nothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,11 +118,61 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("added %+v", added)
 	}
 	a.Backend, a.Environments = "s3://acme", []string{"dev", "prod"}
-	got, added, err = a.Update([]byte("# ours\nenvironments: [dev]\nprojects:\n  - path: net\n  - path: db\n    reads: net\n"))
+	got, added, err = a.Update([]byte("# ours\nenvironments: [dev]\nprojects:\n  - path: net\n  - path: db\n    reads: net\n"), everything)
 	if want := "# ours\nenvironments: [dev]\nbackend: s3://acme\nprojects:\n  - path: net\n  - path: db\n    reads: net\n"; err != nil || got != want || len(added) != 1 {
 		t.Errorf("got %s, %+v, %v", got, added, err)
 	}
-	if _, _, err := a.Update([]byte("projects: [{path: net}]\n")); err == nil {
+	if _, _, err := a.Update([]byte("projects: [{path: net}]\n"), everything); err == nil {
 		t.Error("a list in one line is edited")
+	}
+}
+
+func everything(string) bool { return true }
+
+func nothing(string) bool { return false }
+
+// TestUpdateMoves gives projects whose directories were moved their new paths, and guesses nothing.
+func TestUpdateMoves(t *testing.T) {
+	t.Parallel()
+	a := discover.Adoption{Projects: []discover.Project{
+		{Name: "queue", Path: "infra/queue"}, {Name: "db", Path: "data stores/db"}, {Name: "one", Path: "a/svc"}, {Name: "two", Path: "b/svc"},
+		{Name: "net", Path: "net"},
+	}}
+	got, added, err := a.Update([]byte(`projects:
+  - path: queue   # jobs
+    title: Queue
+  - path: "database"
+    # db; stacks: dev
+  - path: svc
+  - path: net
+  - path: net2
+    git: https://example.com/net
+    ref: v1
+`), func(path string) bool { return path == "net" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `projects:
+  - path: infra/queue   # jobs
+    title: Queue
+  - path: data stores/db
+    # db; stacks: dev
+  - path: svc
+  - path: net
+  - path: net2
+    git: https://example.com/net
+    ref: v1
+  - path: a/svc
+    # one; no stack
+    stackFile: own
+  - path: b/svc
+    # two; no stack
+    stackFile: own
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(added) != 4 || added[0].MovedFrom != "queue" || added[1].MovedFrom != "database" || added[1].Path != "data stores/db" {
+		t.Errorf("added %+v", added)
 	}
 }

@@ -47,8 +47,8 @@ func Adopt(d cmd.Deps) *cli.Command {
 			"existing stacks. The backend is PULUMI_BACKEND_URL, from the environment or config/pulumi/environment, " +
 			"or else the one that most Pulumi.yaml name, or that of `pulumi login`. mara.yaml names it and the " +
 			"environments, for clones and pipelines. Where the backend has no stacks, stack files tell the environments.\n\n" +
-			"With --update, it adds to the mara.yaml that exists: projects that are not listed, and what listed ones " +
-			"read. It changes no other line, and does not add again what you have removed, if its comment is " +
+			"With --update, it adds to the mara.yaml that exists: projects that are not listed, what listed ones " +
+			"read, and the new paths of those that were moved. It changes no other line, and does not add again what you have removed, if its comment is " +
 			"still there.\n\n" +
 			"With --rename, project NEW takes over the stack of a project that was renamed, with all its resources. " +
 			"The old state stays in the backend as a backup.\n\n" +
@@ -70,7 +70,7 @@ func Adopt(d cmd.Deps) *cli.Command {
 			if c.IsSet("rename") {
 				return cmd.Action(d, parseRename, cmd.InSession((*session.Session).Resolve, runRename))(c)
 			}
-			return cmd.Action(d, parseAdopt, runAdopt)(c)
+			return cmd.CommonAction(d, parseAdopt, runAdopt)(c)
 		},
 	}
 }
@@ -84,7 +84,11 @@ type adoptOptions struct {
 	Strict bool // a project that is not adopted is a failure
 }
 
-func parseAdopt(c *cli.Context, d cmd.Deps, common cmd.Common) (o adoptOptions, err error) {
+func parseAdopt(c *cli.Context, d cmd.Deps) (o adoptOptions, err error) {
+	common, _, err := cmd.ParseBroken(c, d) // it writes a mara.yaml anew, or mends one whose projects were moved
+	if err != nil {
+		return o, err
+	}
 	o = adoptOptions{Common: common, Print: c.Bool("print"), Update: c.Bool("update"), Strict: c.Bool("strict")}
 	if o.Given, o.Root, err = cmd.DirectoryArgument(c, d); err != nil {
 		return o, err
@@ -156,7 +160,10 @@ func update(d cmd.Deps, o adoptOptions, file string, a adopted) error {
 	if err != nil {
 		return &failure.Environment{Text: err.Error()}
 	}
-	text, added, err := a.Update(content)
+	text, added, err := a.Update(content, func(path string) bool {
+		info, err := os.Stat(within(o.Root, path))
+		return err == nil && info.IsDir()
+	})
 	if err != nil {
 		return &failure.Environment{Text: fmt.Sprintf("%s: %v", file, err), Next: "`runner adopt --print` prints a new one"}
 	}
@@ -172,6 +179,14 @@ func update(d cmd.Deps, o adoptOptions, file string, a adopted) error {
 	return o.Show(d, updated{file, append([]discover.Addition{}, added...), a.Unsure, text}, shown)
 }
 
+// within returns a path of mara.yaml, which may be absolute.
+func within(root, path string) string {
+	if path = filepath.FromSlash(path); filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(root, path)
+}
+
 // describeAdditions lists what was added to a mara.yaml.
 func describeAdditions(file string, added []discover.Addition) string {
 	if len(added) == 0 {
@@ -180,8 +195,12 @@ func describeAdditions(file string, added []discover.Addition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "updated %s:\n", file)
 	for _, add := range added {
-		if add.Line != "" {
+		switch {
+		case add.Line != "":
 			fmt.Fprintf(&b, "  %s\n", add.Line)
+			continue
+		case add.MovedFrom != "":
+			fmt.Fprintf(&b, "  %s was moved: it is in %s now, not in %s\n", add.Name, add.Path, add.MovedFrom)
 			continue
 		}
 		reads := lists.Map(add.Reads, func(e discover.Edge) string { return fmt.Sprintf("%s (%s)", e.Project, e.Evidence) })
@@ -329,8 +348,11 @@ func writeAdopted(d cmd.Deps, o adoptOptions, a adopted) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "wrote %s: %s\n\n%s\n", filepath.Join(o.Root, a.File), typeset.Counted(len(a.Projects), "project"),
-		text)
+	count := typeset.Counted(len(a.Projects), "project")
+	if len(a.Refused) > 0 {
+		count += fmt.Sprintf("; %d NOT ADOPTED, see below", len(a.Refused))
+	}
+	fmt.Fprintf(&b, "wrote %s: %s\n\n%s\n", filepath.Join(o.Root, a.File), count, text)
 	if len(a.Refused) > 0 {
 		fmt.Fprintf(&b, "NOT ADOPTED: %d\n  - %s\n\n", len(a.Refused),
 			strings.Join(lists.Map(a.Refused, discover.Refused.String), "\n  - "))
