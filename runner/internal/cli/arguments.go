@@ -32,7 +32,13 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 	helpAll := &cli.BoolFlag{Name: "help-all"} // explains common flags, too
 	words, err := sortWords(append(cmd.AllFlags(all), cli.HelpFlag, helpAll, cli.VersionFlag), args)
 	if err != nil {
-		return call{}, failure.Usagef(nearestCommand(all, args), "%v", err)
+		near := nearestCommand(all, args)
+		if near == "" { // `apply -auto-approve`: one error about both words
+			if _, _, unknown := findCommand(all, leadingWords(args)); unknown != nil {
+				return call{}, failure.Usagef("", "%v; %v", unknown, err)
+			}
+		}
+		return call{}, failure.Usagef(near, "%v", err)
 	}
 	version, everything := words.take(cli.VersionFlag), words.take(helpAll) != ""
 	wantsHelp := words.take(cli.HelpFlag) != "" || everything
@@ -75,6 +81,14 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 
 func notAFlag(c call, flag string) error {
 	return failure.Usagef(c.path, "%s is not a flag of `%s %s`%s", flag, cmd.Program, c.path, foreignFlag(strings.TrimLeft(flag, "-")))
+}
+
+// leadingWords returns the arguments before the first flag.
+func leadingWords(args []string) []string {
+	if i := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") }); i >= 0 {
+		return args[:i]
+	}
+	return args
 }
 
 // nearestCommand returns the first word that is a command. An error about a command line that

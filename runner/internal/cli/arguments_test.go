@@ -70,6 +70,8 @@ func TestArrange(t *testing.T) {
 		{"secrets set --root x", "error: --root is not a flag of `runner secrets set`"},
 		{"output", "error: unknown command \"output\"; here that is `runner outputs`"},
 		{"outputs --staack dev", "error: unknown flag --staack; did you mean --stack?"},
+		{"apply -auto-approve", "error: unknown command \"apply\"; here that is `runner up`; unknown flag --auto-approve; here that is --yes"},
+		{"outputs --auto-approve", "error: unknown flag --auto-approve; here that is --yes"},
 		{"outputs -s", "error: -s needs a value"},
 		{"outputs -s -y", "error: -s needs a value"},
 		{"--yes", "error: no command is given"},
