@@ -3,8 +3,10 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -16,6 +18,7 @@ import (
 	"mara/runner/internal/core/journal"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/view"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
 	"mara/runner/internal/machine/typeset"
@@ -31,7 +34,8 @@ func Plan(d cmd.Deps) *cli.Command {
 			"`up --parallel 1` follows this order. A project that `reads` another uses its outputs; a project that " +
 			"comes `after` another only waits for it. A `hook` is a task of the runner after the project has " +
 			"succeeded. If -s names a stack that was deployed from here, durations come from its earlier runs; " +
-			"otherwise they are estimates. The formats dot, mermaid, svg and html draw the plan; html adds a table. " +
+			"otherwise they are estimates. The formats dot, mermaid, svg and html draw the plan; html adds a table. With -s, svg " +
+			"and html mark what has changed or drifted since it ran, and what reads that. " +
 			"yaml prints a provider with this plan, as a start for your mara.yaml. --optional lists the projects that " +
 			"are part of a plan only if `with` in mara.yaml names them.\n\n" +
 			"--learn adds to mara.yaml the references that the newest preview or run of each project has made, and " +
@@ -118,7 +122,33 @@ func (o planOptions) estimates(op operation.Operation, p plan.Plan) plan.Estimat
 	return plan.Estimates{Known: journal.Recent(o.Runs, environment, op).Durations(nil)}.Or(declared)
 }
 
-func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
+// news returns what has happened to the projects of the named stack since they ran. Pictures show it if all of it can be read.
+func (o planOptions) news(ctx context.Context, d cmd.Deps) map[string]plan.News {
+	stack := o.Settings.Stack.Text
+	if o.Runs == "" || stack == "" || o.Destroy || o.Format != plan.SVG && o.Format != plan.HTML {
+		return nil
+	}
+	const limit = 10 * time.Second // for a backend that does not answer
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	reader := view.NewReader(d.Deps, session.Options{Request: o.Request})
+	defer func() { _ = reader.Close() }()
+	_, err := reader.Look()
+	if err = errors.Join(err, reader.ReadFiles(view.Everything())); err == nil {
+		err = reader.Compare(ctx, stack)
+	}
+	var contents view.Contents
+	if err == nil {
+		contents, err = view.ContentsOf(ctx, d.Deps, session.Options{Request: o.Request}, stack)
+	}
+	e, ok := reader.Fleet().Named(stack)
+	if err != nil || !ok {
+		return nil // status says what is wrong
+	}
+	return reader.News(*e, contents)
+}
+
+func runPlan(ctx context.Context, d cmd.Deps, options planOptions) error {
 	switch {
 	case options.Learn:
 		return runLearn(d, options)
@@ -144,7 +174,7 @@ func runPlan(_ context.Context, d cmd.Deps, options planOptions) error {
 			return err
 		}
 	}
-	p.Estimates = options.estimates(op, p)
+	p.Estimates, p.News = options.estimates(op, p), options.news(ctx, d)
 	if p, err = plan.Select(p, options.Selection); err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ type Graph struct {
 	// Nodes come in an order in which every node follows those it needs.
 	Nodes []Node
 	Edges []Edge
+
+	still bool // on a page without script
 }
 
 // Node is a box.
@@ -37,6 +39,24 @@ type Node struct {
 	Label string
 	// Marked nodes stand out.
 	Marked bool
+	// News are the marks of what has happened to it. Lines say more of it, to those who point at the box.
+	News  []Mark
+	Lines []string
+}
+
+// Mark is news of a node: the class of its box, which has a sign for it.
+type Mark string
+
+// The marks that nodes may have.
+const (
+	Changed  Mark = "changed"
+	Drifted  Mark = "drifted"
+	Affected Mark = "affected" // by one that has changed
+)
+
+// Sign returns the sign of a mark.
+func (m Mark) Sign() string {
+	return map[Mark]string{Changed: "±", Drifted: "≠", Affected: "→"}[m]
 }
 
 // Edge leads from a node to one that needs it. One that does not lead forwards

@@ -50,10 +50,17 @@ func (g Graph) SVG() string {
 	return p.draw(fmt.Sprintf(" least-%d", min(int(smallest*p.w/step), most)), "", "")
 }
 
+// Still draws the graph as SVG does, for a page without script that has the rules of Pointing as well.
+func (g Graph) Still() string {
+	g.still = true
+	return g.SVG()
+}
+
 // File draws the graph as a file of its own.
 func (g Graph) File() string {
+	g.still = true
 	return g.layout().draw("", ` xmlns="http://www.w3.org/2000/svg"`,
-		"<style>"+Style+"svg { background: var(--back); }\n</style>\n")
+		"<style>"+Style+g.Pointing()+"svg { background: var(--back); }\n</style>\n")
 }
 
 // picture is a graph whose nodes have found their places.
@@ -63,6 +70,7 @@ type picture struct {
 	l      *layered
 	left   []float64 // of the layers
 	widths []float64
+	near   [][]bool // which nodes are related; nil if nobody is told
 	b      strings.Builder
 	w, h   float64
 }
@@ -93,6 +101,9 @@ func (g Graph) layout() *picture {
 	l.order()
 	l.place()
 	p := &picture{g: g, links: links, l: l, w: margin, h: 0}
+	if g.still && len(g.Nodes) <= mostPointed {
+		p.near = g.related()
+	}
 	for _, layer := range l.layers {
 		width := 0.0
 		for _, at := range layer {
@@ -118,7 +129,7 @@ func shownTitle(n Node) string { return typeset.Cut(typeset.Visible(n.Title), mo
 func shownText(n Node) string  { return typeset.Cut(typeset.Visible(n.Text), mostText, "…") }
 
 func boxWidth(n Node) float64 {
-	title := float64(utf8.RuneCountInString(shownTitle(n))) * titleWidth
+	title := float64(utf8.RuneCountInString(shownTitle(n))+2*len(n.News)) * titleWidth
 	text := float64(utf8.RuneCountInString(shownText(n))) * textWidth
 	return math.Ceil(max(title, text, boxMinimum-boxPadding) + boxPadding)
 }
@@ -162,8 +173,9 @@ func (p *picture) edge(k link, route []int) {
 	if k.Marked {
 		class += " marked"
 	}
-	fmt.Fprintf(&p.b, `<path class="edge%s%s" d="%s"/>`+"\n", dashed, class, d.String())
-	fmt.Fprintf(&p.b, `<path class="head%s" d="M%.1f %.1fl-7 -3.5v7z"/>`+"\n", class, x+edgeEnd, y)
+	between := fmt.Sprintf(`data-from="%d" data-to="%d"`, k.from, k.to) + p.nearTo(k.from, k.to)
+	fmt.Fprintf(&p.b, `<path class="edge%s%s" %s d="%s"/>`+"\n", dashed, class, between, d.String())
+	fmt.Fprintf(&p.b, `<path class="head%s" %s d="M%.1f %.1fl-7 -3.5v7z"/>`+"\n", class, between, x+edgeEnd, y)
 }
 
 // node draws a box.
@@ -175,16 +187,26 @@ func (p *picture) node(i int) {
 	if n.Marked {
 		class += " marked"
 	}
-	label := html.EscapeString(typeset.Visible(cmp.Or(n.Label, strings.TrimSpace(n.Title+" "+n.Text))))
+	signs := ""
+	for _, mark := range n.News {
+		class += " " + string(mark)
+		signs += mark.Sign()
+	}
+	words := cmp.Or(n.Label, strings.TrimSpace(n.Title+" "+n.Text))
+	label := html.EscapeString(typeset.Visible(strings.Join(append([]string{words}, n.Lines...), "; ")))
+	hint := html.EscapeString(typeset.Visible(strings.Join(append([]string{words}, n.Lines...), "\n")))
 	begin, end := fmt.Sprintf(`<g class="%s" role="img"`, class), "</g>\n"
 	if n.Link != "" {
 		begin, end = fmt.Sprintf(`<a href="%s" class="%s"`, html.EscapeString(n.Link), class), "</a>\n"
 	}
-	fmt.Fprintf(&p.b, `%s aria-label="%s"><title>%s</title>`, begin, label, label)
+	fmt.Fprintf(&p.b, `%s data-n="%d"%s aria-label="%s"><title>%s</title>`, begin, i, p.nearTo(i, i), label, hint)
 	fmt.Fprintf(&p.b, `<rect class="box" x="%.1f" y="%.1f" width="%.1f" height="%.0f" rx="7"/>`, x, y, w, boxHeight)
 	if n.State != "" {
 		fmt.Fprintf(&p.b, `<rect class="side" x="%.1f" y="%.1f" width="4" height="%.0f" rx="2"/>`, x+6, y+8,
 			boxHeight-16)
+	}
+	if signs != "" {
+		fmt.Fprintf(&p.b, `<text class="sign" x="%.1f" y="%.1f">%s</text>`, x+w-10, y+20, signs)
 	}
 	fmt.Fprintf(&p.b, `<text class="title" x="%.1f" y="%.1f">%s</text>`, x+17, y+20, html.EscapeString(shownTitle(n)))
 	fmt.Fprintf(&p.b, `<text class="text" x="%.1f" y="%.1f">%s</text>%s`, x+17, y+36, html.EscapeString(shownText(n)), end)

@@ -42,7 +42,9 @@ func picture(p Plan) graph.Graph {
 			label += "; " + remark
 		}
 		on := slices.Index(path.Projects, name)
-		g.Nodes = append(g.Nodes, graph.Node{ID: name, Title: s.Project.Title, Text: text, Label: label, Marked: on >= 0})
+		node := graph.Node{ID: name, Title: s.Project.Title, Text: text, Label: label, Marked: on >= 0}
+		p.News[name].Mark(&node)
+		g.Nodes = append(g.Nodes, node)
 		for _, need := range s.All() {
 			g.Edges = append(g.Edges, graph.Edge{
 				From: need, To: name, Dashed: !slices.Contains(s.Reads, need), Marked: on > 0 && path.Projects[on-1] == need,
@@ -67,6 +69,8 @@ func renderHTML(p Plan) (string, error) {
 	}
 	path := p.CriticalPath(p.Estimates)
 	path.Total = p.Estimates.known(path.Projects...)
+	drawn := picture(p)
+	sheet := graph.Style + drawn.Pointing() + style
 	var b strings.Builder
 	err = t.Execute(&b, struct {
 		Plan
@@ -75,8 +79,7 @@ func renderHTML(p Plan) (string, error) {
 		Head    template.HTML
 		Style   template.CSS
 		Picture template.HTML
-	}{p, treeTitle(p), path, template.HTML(graph.Head(graph.Style + style)),
-		template.CSS(graph.Style + style),
-		template.HTML(picture(p).SVG())}) // SVG escapes its texts
+	}{p, treeTitle(p), path, template.HTML(graph.Head(sheet)), template.CSS(sheet),
+		template.HTML(drawn.Still())}) // which escapes its texts
 	return b.String(), err
 }

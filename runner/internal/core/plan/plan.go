@@ -53,6 +53,8 @@ type Plan struct {
 	Excluded []Excluded
 	// Estimates are how long the steps take, for those who look at the plan.
 	Estimates Estimates
+	// News is what is known of the steps since they ran, for pictures.
+	News map[string]News
 }
 
 // New makes the plan of a provider. A name that is listed twice, and a project that

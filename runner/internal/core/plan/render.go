@@ -36,9 +36,9 @@ func Formats() []string {
 func Render(p Plan, format Format, width int) (string, error) {
 	switch format {
 	case Tree:
-		return renderTree(p, width) + renderOutline(p, width), nil
+		return typeset.Visible(renderTree(p, width) + renderOutline(p, width)), nil
 	case Table:
-		return renderTable(p, width) + renderOutline(p, width), nil
+		return typeset.Visible(renderTable(p, width) + renderOutline(p, width)), nil
 	case JSON:
 		return renderJSON(p)
 	case DOT:

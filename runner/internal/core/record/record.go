@@ -152,11 +152,14 @@ type present struct {
 	values     fingerprint.Fingerprint
 	programs   map[string]fingerprint.Fingerprint // by project; none for a program that cannot be compared
 	mayRead    func(project, key string) bool
-	outputs    func() []string // that have changed since projects read them, as far as this directory knows
+	outputs    func() []change // that have changed since projects read them, as far as this directory knows
 	commit     func() string
 	host, root string
 	runner     string
 }
+
+// change is something that has changed, with the project that it is about; "" for none.
+type change struct{ project, text string }
 
 // The states of an environment.
 const (
@@ -182,6 +185,9 @@ type Verdict struct {
 	Stopped []string  // projects that a run has left before their end, with run and operation
 	Missing []string  // projects that never ran
 	Changes []string  // values and programs that have changed since
+	// Of has the changes of each project: the keys that it may read, and what of its program. What is about no project is
+	// not in it.
+	Of map[string][]string
 }
 
 // Reasons returns why the environment is not up to date; none if it is.
@@ -233,19 +239,20 @@ func (r Record) compare(now present) Verdict {
 			continue
 		}
 		if project.Limited {
-			v.Changes = append(v.Changes, "the resources of "+name+" that --target left out")
+			v.add(change{name, "the resources of " + name + " that --target left out"})
 		}
 		isHere = isHere && run.Host == now.host && run.Root == now.root
 		for _, key := range run.Values.Changes(now.values) {
 			if now.mayRead(name, key) {
-				v.Changes = append(v.Changes, key)
+				v.add(change{name, key})
 			}
 		}
 	}
 	slices.Sort(v.Changes)
-	v.Changes = append(slices.Compact(v.Changes), r.changedPrograms(now)...)
+	v.Changes = slices.Compact(v.Changes)
+	v.add(r.changedPrograms(now)...)
 	if isHere && now.outputs != nil {
-		v.Changes = append(v.Changes, now.outputs()...)
+		v.add(now.outputs()...)
 	}
 	v.State = v.state()
 	if r.Begun != "" {
@@ -255,6 +262,20 @@ func (r Record) compare(now present) Verdict {
 		}
 	}
 	return v
+}
+
+// add adds changes to the list of all, and to those of their projects.
+func (v *Verdict) add(changes ...change) {
+	for _, c := range changes {
+		v.Changes = append(v.Changes, c.text)
+		if c.project == "" {
+			continue
+		}
+		if v.Of == nil {
+			v.Of = map[string][]string{}
+		}
+		v.Of[c.project] = append(v.Of[c.project], c.text)
+	}
 }
 
 func (v Verdict) state() string {
@@ -272,7 +293,7 @@ func (v Verdict) state() string {
 }
 
 // changedPrograms lists the changed programs of projects that have succeeded.
-func (r Record) changedPrograms(now present) (changes []string) {
+func (r Record) changedPrograms(now present) (changes []change) {
 	runnerChanged := false
 	for _, name := range now.projects {
 		project, ok := r.Projects[name]
@@ -283,7 +304,7 @@ func (r Record) changedPrograms(now present) (changes []string) {
 		sameCommit := func() bool { return isClean(run.Commit) && run.Commit == now.commit() }
 		if project.Program == nil || is == nil {
 			if !sameCommit() || !IsSameRunner(run.Runner, now.runner) {
-				changes = append(changes, "program of "+name+", which cannot be compared")
+				changes = append(changes, change{name, "program of " + name + ", which cannot be compared"})
 			}
 			continue
 		}
@@ -292,12 +313,12 @@ func (r Record) changedPrograms(now present) (changes []string) {
 		isElsewhere := run.Host != now.host || run.Root != now.root
 		for _, part := range []string{inputs.ProgramPart, inputs.FilesPart} {
 			if project.Program[part] != is[part] && (!isElsewhere || !sameCommit()) {
-				changes = append(changes, part+" of "+name)
+				changes = append(changes, change{name, part + " of " + name})
 			}
 		}
 	}
 	if runnerChanged {
-		changes = append(changes, "the runner and its programs")
+		changes = append(changes, change{text: "the runner and its programs"})
 	}
 	return changes
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/fingerprint"
@@ -51,6 +53,22 @@ func atPresent() present {
 		},
 		mayRead: func(string, string) bool { return true },
 		commit:  func() string { return "c0" }, host: "here", root: "/root", runner: "1.2.3",
+	}
+}
+
+// TestChangesOfProjects: a change is known of the projects that it is about: those that may read a key, or whose program it is.
+func TestChangesOfProjects(t *testing.T) {
+	t.Parallel()
+	r, now := Record{}, atPresent()
+	rolledOut(&r, "one", operation.Up, "small", "a=succeeded b=succeeded", true)
+	now.values = fingerprint.Fingerprint{"size": "large"}
+	now.programs["b"] = fingerprint.Fingerprint{inputs.ProgramPart: "new", inputs.RunnerPart: "r"}
+	now.mayRead = func(project, _ string) bool { return project == "a" }
+	now.outputs = func() []change { return []change{{"b", "outputs of a, which b reads"}} }
+	v := r.compare(now)
+	want := map[string][]string{"a": {"size"}, "b": {"program of b", "outputs of a, which b reads"}}
+	if diff := cmp.Diff(want, v.Of); diff != "" || len(v.Changes) != 3 {
+		t.Errorf("all: %q (-want +got):\n%s", v.Changes, diff)
 	}
 }
 

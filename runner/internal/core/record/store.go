@@ -276,7 +276,7 @@ func (t Today) presentOf(s *session.Session) present {
 			project, ok := s.Options.Known().Project(name)
 			return !ok || project.Own != nil || inputs.MayRead(s, project, key)
 		},
-		outputs: func() []string { return changedOutputs(s) },
+		outputs: func() []change { return changedOutputs(s) },
 		commit:  t.commit, host: hostOf(), root: s.Settings.Root, runner: t.runner,
 	}
 }
@@ -329,7 +329,7 @@ func programsIn(s *session.Session) map[string]fingerprint.Fingerprint {
 }
 
 // changedOutputs lists the outputs that have changed since projects read them.
-func changedOutputs(s *session.Session) (reasons []string) {
+func changedOutputs(s *session.Session) (changes []change) {
 	records := inputs.RecordsOf(s)
 	for _, step := range s.Plan.Steps {
 		mine, ok := records.Load(step.Project.Name)
@@ -340,9 +340,9 @@ func changedOutputs(s *session.Session) (reasons []string) {
 				continue
 			}
 			if now := fingerprint.New(map[string][]byte{part: []byte(theirs.OutputsDigest)}); now[part] != mine.Parts[part] {
-				reasons = append(reasons, fmt.Sprintf("%s, which %s reads", part, step.Project.Name))
+				changes = append(changes, change{step.Project.Name, fmt.Sprintf("%s, which %s reads", part, step.Project.Name)})
 			}
 		}
 	}
-	return reasons
+	return changes
 }

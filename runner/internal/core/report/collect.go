@@ -21,6 +21,7 @@ type Details struct {
 	Resources map[string]Resources
 	Logs      map[string]Log
 	Outputs   map[string][]Output
+	Before    map[string]time.Duration // how long a project took the last time; none if that is not known
 }
 
 // Resources are those of a project that something happened to.
@@ -92,7 +93,8 @@ func (c *Collector) Details() Details { return c.details }
 
 // Clone returns a copy that further events do not change.
 func (d Details) Clone() Details {
-	return Details{Resources: maps.Clone(d.Resources), Logs: maps.Clone(d.Logs), Outputs: maps.Clone(d.Outputs)}
+	return Details{Resources: maps.Clone(d.Resources), Logs: maps.Clone(d.Logs), Outputs: maps.Clone(d.Outputs),
+		Before: maps.Clone(d.Before)}
 }
 
 // Emit takes note of an event.

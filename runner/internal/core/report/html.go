@@ -51,6 +51,8 @@ type Row struct {
 	Critical  bool
 	Waited    bool // on the critical path: for a free place, and not for the step before it
 	Bar       *Bar
+	Before    *Bar // as long as it took the last time
+	Last      string
 	Hooks     []Bar
 	Resources Resources
 	Log       Log
@@ -102,7 +104,12 @@ func NewPage(s *event.Summary, d Details) Page {
 		if s.Fleet && !event.EndsWave(step.Name) { // whose titles name their wave
 			row.Title = step.Name
 		}
+		row.Title = typeset.Visible(row.Title)
 		row.Critical = slices.Contains(path, step.Name)
+		if last := d.Before[step.Name]; last > 0 && row.Bar != nil {
+			row.Last = event.FormatDuration(last)
+			row.Before = scale.bar(step.Started, last, row.Last+" the last time")
+		}
 		row.Resources, row.Log, row.Outputs = d.Resources[step.Name], d.Logs[step.Name], d.Outputs[step.Name]
 		data.Rows = append(data.Rows, row)
 	}

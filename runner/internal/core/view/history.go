@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -181,6 +182,26 @@ func (h *History) Find(id string) *Past {
 
 // Read returns a run with its details: of an unfinished one what is known so far.
 func (h *History) Read(id string) (*Detailed, error) {
+	d, err := h.detailed(id)
+	if err == nil && h.hidePeople {
+		d.Summary.Warnings = withoutOwners(d.Summary.Warnings)
+	}
+	return d, err
+}
+
+// owner is how a warning names the process that holds a lock.
+var owner = regexp.MustCompile(`[^\s,]+@[^\s,]+ \(process [0-9]+\)`)
+
+// withoutOwners removes from warnings of the runner itself who had a lock.
+func withoutOwners(warnings []event.Alert) []event.Alert {
+	warnings = slices.Clone(warnings)
+	for i := range warnings {
+		warnings[i].Message = owner.ReplaceAllString(warnings[i].Message, "another user")
+	}
+	return warnings
+}
+
+func (h *History) detailed(id string) (*Detailed, error) {
 	run := h.Run(id)
 	h.mu.Lock()
 	if o := h.open[id]; o != nil {

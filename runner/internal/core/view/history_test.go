@@ -82,3 +82,16 @@ func TestHistoryFollowsARun(t *testing.T) {
 		t.Errorf("a pruned run stays: %v, %v", h.Runs(), err)
 	}
 }
+
+// What is written for others does not say who held a lock on which machine.
+func TestWithoutOwners(t *testing.T) {
+	t.Parallel()
+	before := []event.Alert{{Project: "db", Message: "the last run (x, up by ann@vm (process 20871)) did not end properly"}}
+	after := withoutOwners(before)
+	if got := after[0].Message; got != "the last run (x, up by another user) did not end properly" || after[0].Project != "db" {
+		t.Errorf("%+v", after)
+	}
+	if before[0].Message == after[0].Message {
+		t.Error("the run itself has lost it")
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -121,31 +122,38 @@ func Value(value any) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// Visible replaces characters that control a terminal by their escapes in JSON, such as \u001b. It
-// keeps newlines and tabs.
+// Visible shows characters that nobody sees, or that change the order of others, as their escapes in JSON, such as \u001b:
+// names, logs and values come from elsewhere, and must not look like something else. It keeps newlines and tabs, and
+// what joins letters of Persian or the parts of an emoji, where it stands between such.
 func Visible(text string) string {
-	return Escaped(strings.ReplaceAll(text, "\r\n", "\n"), controls)
-}
-
-// Escaped replaces some characters by their escapes in JSON.
-func Escaped(text string, is func(rune) bool) string {
-	if !strings.ContainsFunc(text, is) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if !strings.ContainsFunc(text, isHidden) {
 		return text
 	}
+	const notJoiner, joiner = '\u200c', '\u200d'
 	var b strings.Builder
-	for _, r := range text {
-		if is(r) {
+	before := rune(0)
+	for i, r := range text {
+		next, _ := utf8.DecodeRuneInString(text[min(i+utf8.RuneLen(r), len(text)):])
+		joins := (r == joiner || r == notJoiner) && isJoined(before) && isJoined(next)
+		if isHidden(r) && !joins {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		} else {
 			b.WriteRune(r)
 		}
+		before = r
 	}
 	return b.String()
 }
 
-// controls reports whether a character controls a terminal, also the direction of its text.
-func controls(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r)
+// isHidden reports whether nobody sees a character as such.
+func isHidden(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError)
+}
+
+// isJoined reports whether joiners may stand next to a character: there are none among Latin letters.
+func isJoined(r rune) bool {
+	return unicode.In(r, unicode.So, unicode.Sk, unicode.Mn) || unicode.IsLetter(r) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 }
 
 // Ago formats an age the way kubectl does.

@@ -89,3 +89,23 @@ func TestCounted(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// Nothing hides in a text, and what joins letters or emoji is no hiding.
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"plain\n\ttext\r\n":     "plain\n\ttext\n",
+		"\x1b[31mred":           `\u001b[31mred`,
+		"Redis \u202ecod\u202c": `Redis \u202ecod\u202c`,
+		"zero\u200bwidth":       `zero\u200bwidth`,
+		"log\u200dstore":        `log\u200dstore`,
+		"👩\u200d👩\ufe0f\u200d👧": "👩\u200d👩\ufe0f\u200d👧",
+		"می\u200cخواهم":         "می\u200cخواهم",
+		"end\u200d":             `end\u200d`,
+		"\xff":                  `\ufffd`,
+	} {
+		if got := typeset.Visible(text); got != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+}

@@ -42,13 +42,8 @@ func when(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// Visible shows characters that are not seen, or that change the order of others, as escapes: names, logs and values
-// come from elsewhere, and must not look like something else.
-func Visible(text any) string { return typeset.Escaped(fmt.Sprint(text), isHidden) }
-
-func isHidden(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError)
-}
+// Visible shows a value as text in which nothing is hidden.
+func Visible(text any) string { return typeset.Visible(fmt.Sprint(text)) }
 
 // Class returns the class of a state or a result, which gives it its colour.
 func Class(state any) string {
@@ -73,7 +68,7 @@ func Link(value any) string {
 	text, _ := value.(string)
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
-		strings.ContainsFunc(text, isHidden) {
+		Visible(text) != text {
 		return ""
 	}
 	return text

@@ -25,6 +25,7 @@
     });
     document.title = page.title + document.title.slice(document.title.lastIndexOf(" · "));
     filter();
+    pointAgain();
     speak(old, states());
   };
   const states = () => new Map([...document.querySelectorAll('tr[id^="env-"]')].map(r => [r.id.slice(4), r.querySelector(".state").lastChild.data]));
@@ -131,6 +132,28 @@
     if (time && !isNaN(at)) time.title = at.toLocaleString(undefined, {dateStyle: "medium", timeStyle: "medium"}) + " here";
   });
 
+  // point dims all of a picture but what a project needs and what needs it, while one points at the project.
+  let pointed = "";
+  const point = (node) => {
+    for (const far of document.querySelectorAll(".graph .far")) far.classList.remove("far");
+    pointed = node ? node.dataset.n : "";
+    if (!node) return;
+    const svg = node.closest(".graph"), edges = [...svg.querySelectorAll("[data-from]")];
+    const reach = (from, to) => { // which nodes one comes to along edges
+      const found = new Set([pointed]);
+      for (const at of found) for (const e of edges) if (e.dataset[from] === at) found.add(e.dataset[to]);
+      return found;
+    };
+    const needed = reach("to", "from"), needing = reach("from", "to");
+    for (const n of svg.querySelectorAll("[data-n]")) n.classList.toggle("far", !needed.has(n.dataset.n) && !needing.has(n.dataset.n));
+    for (const e of edges) e.classList.toggle("far", ![needed, needing].some(all => all.has(e.dataset.from) && all.has(e.dataset.to)));
+  };
+  const pointAgain = () => point(pointed && document.querySelector(`.graph [data-n="${pointed}"]:is(:hover,:focus-visible)`));
+  for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, (e) => {
+    const node = e.target.closest && e.target.closest(".graph [data-n]");
+    if (node ? node.dataset.n !== pointed : pointed) point(node);
+  });
+
   document.addEventListener("click", async (e) => {
     const copy = e.target.closest("[data-copy]"), by = e.target.closest("[data-by]");
     if (copy) {
@@ -154,6 +177,10 @@
     const box = e.target.closest(".picture");
     if (box && e.ctrlKey) { e.preventDefault(); zoom(box, e.deltaY < 0 ? 1.1 : 0.9); }
   }, {passive: false});
+
+  // On a narrow screen the projects of a log stand in a row, which begins with the open one.
+  const current = document.querySelector(".log ul a[aria-current]"), row = current && current.closest("ul");
+  if (row && row.scrollWidth > row.clientWidth) row.scrollLeft = current.offsetLeft - row.offsetLeft - 20;
 
   let chord = "";
   document.addEventListener("keydown", (e) => {

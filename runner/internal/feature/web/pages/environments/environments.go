@@ -13,6 +13,7 @@ import (
 
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/graph"
+	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/view"
 	"mara/runner/internal/feature/web/page"
 	"mara/runner/internal/machine/typeset"
@@ -38,6 +39,7 @@ type environmentPage struct {
 	Contents    view.Contents
 	ContentsErr string
 	Picture     template.HTML
+	News        bool // the picture has marks
 	Steps       []stepRow
 	Values      []view.Value
 	Hidden      int
@@ -104,7 +106,11 @@ func overview(r *page.Visit, data *environmentPage) (page.Content, error) {
 	data.Tab = "overview"
 	data.steps(r)
 	if len(data.Steps) > 0 {
-		data.Picture = template.HTML(data.graph().SVG()) // which escapes what it is given
+		news := r.Reader.News(data.Environment, data.Contents)
+		for _, one := range news {
+			data.News = data.News || len(one.Changed)+len(one.Drifted) > 0
+		}
+		data.Picture = template.HTML(data.graph(news).SVG()) // which escapes what it is given
 	}
 	data.Runs = data.Runs[:min(5, len(data.Runs))]
 	return data.content(), nil
@@ -225,8 +231,8 @@ func (d *environmentPage) lastRuns(r *page.Visit) {
 	}
 }
 
-// graph returns the plan as a picture, in the colours of the last results.
-func (d *environmentPage) graph() graph.Graph {
+// graph returns the plan as a picture, in the colours of the last results, with what has happened since.
+func (d *environmentPage) graph(news map[string]plan.News) graph.Graph {
 	g := graph.Graph{Title: fmt.Sprintf("What the %d projects of %s need of each other", len(d.Steps), d.Name)}
 	for _, step := range d.Steps {
 		state := map[string]string{"unchanged": "succeeded", "never ran": "skipped", "waiting": "skipped",
@@ -236,10 +242,12 @@ func (d *environmentPage) graph() graph.Graph {
 			text += ", " + typeset.Counted(n, "resource")
 		}
 		title := cmp.Or(step.Title, step.Name)
-		g.Nodes = append(g.Nodes, graph.Node{
+		node := graph.Node{
 			ID: step.Name, Title: page.Visible(title), Text: text, State: cmp.Or(state, step.Result),
-			Link: "/e/" + url.PathEscape(d.Name) + "/p/" + url.PathEscape(step.Name),
-		})
+			Label: step.Label() + ": " + text, Link: "/e/" + url.PathEscape(d.Name) + "/p/" + url.PathEscape(step.Name),
+		}
+		news[step.Name].Mark(&node)
+		g.Nodes = append(g.Nodes, node)
 		for _, need := range step.All() {
 			g.Edges = append(g.Edges, graph.Edge{From: need, To: step.Name, Dashed: !slices.Contains(step.Reads,
 				need)})

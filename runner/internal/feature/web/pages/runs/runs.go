@@ -122,6 +122,7 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 	if live {
 		more = shorten(&s)
 	}
+	detailed.Details.Before = timesBefore(from, past)
 	data.Elapsed = s.Duration()
 	data.Page = report.NewPage(&s, detailed.Details)
 	data.Path = data.Page.Path
@@ -173,6 +174,35 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 // mostLive is how many changes, and how many warnings, of a project the page of a run shows while it goes on. All of it is sent
 // again with each that comes, so that the page of twenty thousand took more than the run itself.
 const mostLive = 200
+
+// timesBefore returns how long each project took in the last run before one, of the same operation on the same environment,
+// in which it succeeded.
+func timesBefore(from *view.History, past *view.Past) map[string]time.Duration {
+	const most = 5 // runs that are looked at
+	times, looked := map[string]time.Duration{}, 0
+	for _, run := range from.Runs() { // the newest first
+		same := run.Stack == past.Stack && run.Operation == past.Operation && run.Started.Before(past.Started)
+		if !same || !run.Ended() || run.CutOff || looked == most {
+			continue
+		}
+		looked++
+		before, err := from.Summary(run.ID)
+		if err != nil {
+			continue
+		}
+		for _, step := range before.Steps {
+			if _, known := times[step.Name]; !known && step.Ran() && step.Result == event.Succeeded {
+				times[step.Name] = step.Duration()
+			}
+		}
+	}
+	return times
+}
+
+// Compares reports whether the timeline shows what took how long before.
+func (d *runPage) Compares() bool {
+	return slices.ContainsFunc(d.Rows, func(row runRow) bool { return row.Before != nil })
+}
 
 // board draws the waves of a rollout.
 func (d *runPage) board(now time.Time) template.HTML {
