@@ -34,10 +34,16 @@ func ownRepository(t *testing.T) (e *environment, states string) {
 	return e, states
 }
 
-// plain runs plain Pulumi in the directory of a project.
+// plain runs plain Pulumi on dev in the directory of a project.
 func (e *environment) plain(states, project string, args ...string) string {
 	e.t.Helper()
-	cmd := exec.CommandContext(e.t.Context(), program(e.t, "pulumi"), append(args, "--non-interactive", "--stack", "dev")...)
+	return e.plainOn(states, project, "dev", args...)
+}
+
+// plainOn runs plain Pulumi on a stack in the directory of a project.
+func (e *environment) plainOn(states, project, stack string, args ...string) string {
+	e.t.Helper()
+	cmd := exec.CommandContext(e.t.Context(), program(e.t, "pulumi"), append(args, "--non-interactive", "--stack", stack)...)
 	if args[0] == "stack" && args[1] == "init" {
 		cmd.Args = append(cmd.Args[:1], "stack", "init", args[2], "--non-interactive")
 	}
