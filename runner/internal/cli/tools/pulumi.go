@@ -22,6 +22,7 @@ import (
 	"mara/runner/internal/core/engine"
 	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/operate"
 	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
@@ -88,6 +89,11 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) && changes(o.Args[1:]) {
 		fmt.Fprintf(d.Stderr, "note: %s is protected (%s), which Pulumi does not know: no guard of the runner holds here\n",
 			s.Settings.Stack.Text, protected)
+	}
+	if changes(o.Args[1:]) {
+		if other := operate.OtherAccounts(ctx, s, o.Args[0]); other != "" {
+			fmt.Fprintf(d.Stderr, "warning: %s; no guard of the runner holds here\n", other)
+		}
 	}
 	before := environments.OwnKeys(s.Settings.Root, s.Settings.Stack.Text, o.Known())
 	began := d.Now()

@@ -2,13 +2,16 @@ package operate
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/pulumicli/wire"
 	"mara/runner/internal/core/record"
 	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/session"
@@ -27,17 +30,21 @@ type accountGuard struct{ *job }
 // check compares the accounts of the projects with the recorded ones, and notes those that this run is to record.
 func (j accountGuard) check(ctx context.Context) error {
 	j.accounts = nil
-	if j.d.Accounts == nil || j.s.Unchanged != nil || j.Removal.Orphans || !j.Operation.Writes() && j.Operation != operation.Preview {
+	if j.d.Accounts == nil || j.s.Unchanged != nil || !j.Operation.Writes() && j.Operation != operation.Preview {
 		return nil
 	}
-	selected, err := plan.Select(j.s.Plan, j.Selection)
+	selected, err := j.w.plan, error(nil) // of stacks that no project claims
+	if !j.Removal.Orphans {
+		selected, err = plan.Select(j.s.Plan, j.Selection)
+	}
 	if err != nil {
 		return err
 	}
-	known, err := record.AccountsOf(ctx, j.s)
+	recorded, err := record.AccountsOf(ctx, j.s)
 	if err != nil {
 		return err
 	}
+	known := j.tagged(recorded, selected.Names())
 	names := slices.DeleteFunc(selected.Names(), func(name string) bool {
 		return !j.Operation.Deploys() && (known[name] == nil || !j.s.Stacks.IsDeployed(name))
 	})
@@ -55,7 +62,7 @@ func (j accountGuard) check(ctx context.Context) error {
 		if isOther {
 			others = append(others, account)
 		}
-		j.note(known, account)
+		j.note(recorded, known, account)
 	}
 	if len(others) == 0 || slices.Contains(j.Allow, allowAccount) {
 		return nil
@@ -66,6 +73,70 @@ func (j accountGuard) check(ctx context.Context) error {
 		return nil
 	}
 	return refusal.By(refusal.Account, &failure.Environment{Text: text + "; nothing was changed", Next: next})
+}
+
+// accountTag is the tag of a stack at Pulumi Cloud with the account at a cloud, before the name of the cloud.
+const accountTag = "mara:account:"
+
+// tagged returns the recorded accounts with those of the tags at Pulumi Cloud, which all machines share.
+func (j accountGuard) tagged(recorded record.Accounts, projects []string) record.Accounts {
+	at := stacks.AtService{Set: j.s.Stacks}
+	if !at.Is() {
+		return recorded
+	}
+	known := record.Accounts{}
+	for project, accounts := range recorded {
+		known[project] = maps.Clone(accounts)
+	}
+	for _, project := range projects {
+		for name, id := range at.Tags(project) {
+			if cloud, ok := strings.CutPrefix(name, accountTag); ok {
+				if known[project] == nil {
+					known[project] = map[string]string{}
+				}
+				known[project][cloud] = id
+			}
+		}
+	}
+	return known
+}
+
+// tag gives the stacks of projects that an up has worked on the tags of their recorded accounts.
+func (j accountGuard) tag(ctx context.Context, worked []string) error {
+	at := stacks.AtService{Set: j.s.Stacks}
+	if !at.Is() || !j.Operation.Deploys() || j.d.Accounts == nil || j.s.Unchanged != nil {
+		return nil
+	}
+	recorded, err := record.AccountsOf(ctx, j.s)
+	errs := []error{err}
+	for _, project := range worked {
+		for _, cloud := range slices.Sorted(maps.Keys(recorded[project])) {
+			if tag := (wire.Tag{Name: accountTag + cloud, Value: recorded[project][cloud]}); at.Tag(project, tag.Name) != tag.Value {
+				errs = append(errs, at.SetTag(ctx, project, tag))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// OtherAccounts says whose credentials a command of plain Pulumi has on a project, where they are of another account than
+// the recorded one; "" where they are not, or where that is not known.
+func OtherAccounts(ctx context.Context, s *session.Session, project string) string {
+	recorded, err := record.AccountsOf(ctx, s)
+	if err != nil || s.Deps.Accounts == nil || len(recorded[project]) == 0 {
+		return ""
+	}
+	var others []session.Account
+	for _, account := range s.Deps.Accounts(ctx, s, []string{project}) {
+		if before := recorded[project][account.Cloud]; before != "" && account.ID != "" && account.ID != before {
+			others = append(others, account)
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	text, _ := refuseAccounts(s.Settings.Stack.Text, recorded, others)
+	return text
 }
 
 // isOther reports whether a project was deployed to another account. Where its program gives credentials to a provider,
@@ -81,11 +152,12 @@ func (j accountGuard) isOther(ctx context.Context, known record.Accounts, accoun
 
 // note has an up record the account of a project that has none, or that is not deployed any more, or whose other account
 // is allowed.
-func (j accountGuard) note(known record.Accounts, account session.Account) {
+func (j accountGuard) note(recorded, known record.Accounts, account session.Account) {
 	before := known[account.Project][account.Cloud]
+	isSame := account.ID == before
 	isHeld := before != "" && j.s.Stacks.IsDeployed(account.Project) && !slices.Contains(j.Allow, allowAccount)
 	switch {
-	case !j.Operation.Deploys() || isHeld || account.ID == before:
+	case !j.Operation.Deploys() || isHeld && !isSame || isSame && recorded[account.Project][account.Cloud] == before:
 		return
 	case account.ID == "":
 		if !j.s.Stacks.IsDeployed(account.Project) {

@@ -102,7 +102,7 @@ func (j *job) prepare(ctx context.Context) error {
 func (j *job) prepareOnce(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		j.choose, j.checkReaders, j.checkRenames, j.warnOfUnwanted, planFile{j}.check, j.checkOutputs, j.openGuards, j.checkGone,
-		accountGuard{j}.check, j.findLeftovers, repositoryGuard{j}.checkTags, j.approve,
+		j.findLeftovers, accountGuard{j}.check, repositoryGuard{j}.checkTags, j.approve, // the tags are read with the leftovers
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -117,6 +117,16 @@ func (j *job) findLeftovers(ctx context.Context) (err error) {
 	j.left, err = session.FindLeftovers(ctx, j.s, j.w.plan, j.Rest.Resume, wasKilled)
 	j.s.Warnings = append(j.s.Warnings, j.left.Warnings...)
 	return err
+}
+
+// worked returns the projects that a run has worked on and whose stacks exist.
+func worked(summary *event.Summary) (names []string) {
+	for _, step := range summary.Steps {
+		if step.Result == event.Succeeded || step.Result == event.Failed && step.Changes.Any() {
+			names = append(names, step.Name)
+		}
+	}
+	return names
 }
 
 // rememberProvider records provider and backend before an up deploys anything with them, and corrects a stack file that
@@ -170,6 +180,7 @@ func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
 	var left error
 	if err == nil {
 		left = j.checkNothingLeft(ctx)
+		run.Warn("another machine does not know the accounts that were deployed to: ", accountGuard{j}.tag(ctx, worked(&summary)))
 	}
 	if left == nil {
 		run.Warn("the result of this run is not recorded: ", recording.End(ctx, j.ending(summary, known)))

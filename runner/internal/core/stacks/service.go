@@ -208,6 +208,21 @@ func (e AtService) Tag(project, name string) string {
 	return e.read.tags[project][name]
 }
 
+// Tags returns the tags of the stack of a project as Running has read them.
+func (e AtService) Tags(project string) map[string]string {
+	e.read.mu.Lock()
+	defer e.read.mu.Unlock()
+	return maps.Clone(e.read.tags[project])
+}
+
+// SetTag gives the stack of a project a tag.
+func (e AtService) SetTag(ctx context.Context, project string, tag wire.Tag) error {
+	if _, err := e.runOn(ctx, project, "stack", "tag", "set", tag.Name, tag.Value); err != nil {
+		return fmt.Errorf("tagging the stack of %s with %s: %w", project, tag.Name, err)
+	}
+	return nil
+}
+
 // Tagged returns the states of those of the projects whose stacks have a tag.
 func (e AtService) Tagged(ctx context.Context, projects []string, tag wire.Tag) (map[string]json.RawMessage, error) {
 	found, err := e.askService(ctx, projects, wire.ReadStacks{Tagged: &tag, States: true})

@@ -13,6 +13,7 @@ import (
 	"mara/projects/model"
 	"mara/projects/model/cloud"
 	"mara/runner/internal/core/packages"
+	"mara/runner/internal/core/record"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/parallel"
 )
@@ -37,6 +38,7 @@ func Accounts(ctx context.Context, s *session.Session, projects []string) []sess
 			holders = append(holders, holdersOf(s, step.Project)...)
 		}
 	}
+	holders = append(holders, holdersOfOrphans(ctx, s, projects)...)
 	var asked []holder // one for each account that may differ
 	for _, h := range holders {
 		if !slices.ContainsFunc(asked, h.isSame) {
@@ -74,6 +76,30 @@ func holdersOf(s *session.Session, project model.Project) (holders []holder) {
 			h.lookFor(f)
 		}
 		holders = append(holders, h)
+	}
+	return holders
+}
+
+// holdersOfOrphans returns the clouds of stacks that no project claims, as the record names them: their programs may not be
+// there any more.
+func holdersOfOrphans(ctx context.Context, s *session.Session, projects []string) (holders []holder) {
+	orphans := slices.DeleteFunc(slices.Clone(projects), func(name string) bool { return slices.Contains(s.Plan.Names(), name) })
+	if len(orphans) == 0 {
+		return nil
+	}
+	recorded, err := record.AccountsOf(ctx, s)
+	if err != nil {
+		return nil // the guard has read it
+	}
+	value := func(key string) string { return s.Settings.Config.Text(key).Text }
+	for _, name := range orphans {
+		for _, provider := range s.Deps.BuiltIn().Providers {
+			if _, ok := recorded[name][provider.Name]; ok && len(provider.Account.Credentials) > 0 {
+				h := holder{project: model.Project{Name: name}, cloud: provider, access: cloud.AccessTo(provider, s.Env, value)}
+				h.lookFor(s.Settings.Config)
+				holders = append(holders, h)
+			}
+		}
 	}
 	return holders
 }
