@@ -134,6 +134,9 @@ func ParseOperate(c *cli.Context, d cmd.Deps, common cmd.Common, op operation.Op
 	if r.Secrets, err = parseSecrets(c, common); err != nil {
 		return o, err
 	}
+	if r.Removal.Orphans { // those that are there are what is left of a run over orphans
+		r.Rest.Resume, r.Rest.Changed = false, false
+	}
 	if words := r.Words(); r.Removal.Orphans && len(words) > 0 {
 		return o, failure.Usagef(
 			"destroy", "--orphans and %s: choose one; orphans are no projects of the plan", strings.Join(words, " "),

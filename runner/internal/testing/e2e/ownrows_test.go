@@ -2,9 +2,34 @@ package e2e
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// TestOrphansAreResumed: a destroy of stacks that no project claims fails, and the command that it proposes completes it.
+func TestOrphansAreResumed(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, embedded)
+	e.write("config/pulumi/Pulumi.dev.yaml", "config: {}\n")
+	e.write("mara.yaml", "projects:\n  - path: a\n  - path: b\n  - path: c\n")
+	for _, name := range []string{"a", "b", "c"} {
+		e.write(name+"/Pulumi.yaml", oneNetwork(name, "10.0.0.0/16"))
+	}
+	e.simulate(0, "up")
+	e.write("mara.yaml", "projects:\n  - path: a\n")
+	r := e.run("destroy", "--orphans", "--simulate", "--yes", "--simulate-fail", "aws:ec2/vpc:Vpc=delete:no luck")
+	proposed := regexp.MustCompile(`runner (destroy [^\n]*--orphans[^\n#]*)`).FindStringSubmatch(r.stdout + r.stderr)
+	if r.code != 1 || proposed == nil {
+		t.Fatalf("exit code %d, and no command with --orphans in\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	e.expect(0, "status --simulate", "no project claims")
+	e.expect(0, strings.TrimSpace(proposed[1])+" --yes", "succeeded")
+	if r := e.run("status", "--simulate"); r.code != 0 || strings.Contains(r.stdout+r.stderr, "no project claims") || !strings.Contains(r.stdout, "1 of 1 project") {
+		t.Errorf("status: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	e.expect(0, "destroy --orphans --simulate --yes")
+}
 
 // TestNewEnvironments: a name that nothing knows is made with --new, or when a person says so, and in a root with a shared
 // file, whose pipelines have always made environments, with a warning.
