@@ -49,6 +49,54 @@ func TestAdviceNamesFlagsThatExist(t *testing.T) {
 	}
 }
 
+// TestAdviceNamesCommandsThatExist: a command in backticks is one, with flags that this command has.
+func TestAdviceNamesCommandsThatExist(t *testing.T) {
+	t.Parallel()
+	d, _, _ := cmdtest.Deps(t)
+	known, groups := map[string]map[string]bool{}, map[string]bool{"help": true}
+	for _, leaf := range leaves("", commands(d)) {
+		flags := map[string]bool{"help": true, "h": true}
+		for _, flag := range leaf.command.Flags {
+			for _, name := range flag.Names() {
+				flags[name] = true
+			}
+		}
+		known[leaf.path] = flags
+		group, _, _ := strings.Cut(leaf.path, " ")
+		groups[group] = true
+	}
+	advised, met := regexp.MustCompile("`runner ([a-z][^`%;|&]*)"), 0
+	for _, text := range textsBelow(t, "../../../runner", "../../../providers", "../../../projects", "../../../config") {
+		for _, found := range advised.FindAllStringSubmatch(text, -1) {
+			words := strings.Fields(found[1])
+			flags, length := map[string]bool(nil), 0
+			for i := range words {
+				if of, ok := known[strings.Join(words[:i+1], " ")]; ok {
+					flags, length = of, i+1
+				}
+			}
+			switch met++; {
+			case flags == nil && !groups[words[0]]:
+				t.Errorf("runner %s is no command: %q", words[0], text)
+			case flags == nil:
+				continue // the rest of the command is in the next text
+			}
+			for _, word := range words[length:] {
+				if word == "--" {
+					break // what follows is for another program
+				}
+				name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+				if isFlag := strings.HasPrefix(word, "-") && name != "" && name[0] >= 'a' && name[0] <= 'z'; isFlag && !flags[name] {
+					t.Errorf("runner %s has no flag %s: %q", strings.Join(words[:length], " "), word, text)
+				}
+			}
+		}
+	}
+	if met < 150 {
+		t.Errorf("only %d commands are named in texts: the test does not read them", met)
+	}
+}
+
 // textsBelow returns the texts in the programs below directories, but for tests, and for
 // style sheets, whose variables look like flags.
 func textsBelow(t *testing.T, directories ...string) []string {

@@ -156,6 +156,9 @@ func (r Request) ProviderOf(name config.Value) (model.Provider, error) {
 	if !name.IsSet() {
 		name = r.onlyProvider()
 	}
+	if err := r.nearlyNamed(); !name.IsSet() && err != nil {
+		return model.Provider{}, err
+	}
 	if !name.IsSet() {
 		return model.Provider{}, &config.FlagError{
 			Flag: "--provider", Text: "no provider is named; known: " + strings.Join(known.Names(), ", "),
@@ -167,6 +170,21 @@ func (r Request) ProviderOf(name config.Value) (model.Provider, error) {
 		return model.Provider{}, name.Wrong(err.Error(), "`runner providers` lists them")
 	}
 	return provider, nil
+}
+
+// nearlyNamed returns an error about an environment that nothing names and whose name is nearly that of one that there is:
+// without a provider it is no new one. It returns nil for others.
+func (r Request) nearlyNamed() error {
+	if r.Root == "" || !r.Stack.IsSet() {
+		return nil
+	}
+	names, err := r.Environments()
+	meant := config.DidYouMean(r.Stack.Text, names)
+	if err != nil || meant == "" || slices.Contains(names, r.Stack.Text) {
+		return nil // what cannot be read is reported elsewhere
+	}
+	return r.Stack.Wrong(fmt.Sprintf("there is no environment %q%s", r.Stack.Text, meant),
+		"for a new environment, name its provider with -p NAME; known: "+strings.Join(r.Known().Names(), ", "))
 }
 
 // Write replaces a file below config/pulumi atomically, and creates its directory: a root may
