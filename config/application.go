@@ -124,7 +124,7 @@ func (d applicationDecoder) application(key string, name Word, node *yaml.Node) 
 		field{"volume", func(key string, node *yaml.Node) { a.Volume = d.volume(key, node) }},
 		field{"health", func(key string, node *yaml.Node) { d.health(key, node, &a.Health) }},
 		field{"command", func(key string, node *yaml.Node) { a.Run.Command = d.command(key, node, true) }},
-		field{"args", d.texts(&a.Run.Args)},
+		field{"args", func(key string, node *yaml.Node) { a.Run.Args = d.arguments(key, node) }},
 		field{"before", func(key string, node *yaml.Node) { a.Run.Before = d.command(key, node, true) }},
 		field{"stop", d.duration(&a.Stop)},
 		field{"connects", d.formedWords(&a.Connects, isConnection,
@@ -172,8 +172,18 @@ func (d applicationDecoder) agree(key string, a *Application) {
 	if strings.HasSuffix(a.Image.Text, ":latest") {
 		d.doubt(a.Image.Line, key, "has the image %s, a different one from day to day; name a version", a.Image.Text)
 	}
+	names := append(lists.Map(a.Env, func(s Setting) string { return s.Name.Text }), Words(a.Secrets)...)
 	for _, variable := range a.Env {
-		if isCredential(variable.Name.Text) && variable.Text != "" && !strings.ContainsAny(variable.Text, "/$") {
+		if ofShell := shellVariable.FindStringSubmatch(variable.Text); ofShell != nil &&
+			slices.Contains(append(names, "PATH", "HOME"), ofShell[1]) {
+			d.doubt(variable.Name.Line, key, "has $%s in %s, where no shell is; Kubernetes replaces $(%[1]s), of variables that env and "+
+				"secrets have", ofShell[1], variable.Name.Text)
+		}
+		if withPassword.MatchString(variable.Text) {
+			d.doubt(variable.Name.Line, key, "has %s in env, with a password in plain text; write it below secrets, and store it with "+
+				"`runner secrets set %s`", variable.Name.Text, a.Name.Text+":"+variable.Name.Text)
+		}
+		if IsCredential(variable.Name.Text) && variable.Text != "" && !strings.ContainsAny(variable.Text, "/$") {
 			d.doubt(variable.Name.Line, key, "has %s in env, in plain text; write it below secrets, and store it with `runner secrets set %s`",
 				variable.Name.Text, a.Name.Text+":"+variable.Name.Text)
 		}
@@ -208,8 +218,14 @@ func takenPath(volume string, files []Setting) string {
 	return ""
 }
 
-// isCredential reports whether a variable certainly holds a password, or a key as good as one.
-func isCredential(name string) bool {
+var (
+	shellVariable = regexp.MustCompile(`(?:^|[^$])\$([A-Za-z_][A-Za-z0-9_]*)`)
+	// withPassword matches an address with a password that is neither empty nor a reference.
+	withPassword = regexp.MustCompile(`[a-z]://[^/@:\s]*:[^/@\s$]+@`)
+)
+
+// IsCredential reports whether a name certainly is that of a password, or of a key as good as one.
+func IsCredential(name string) bool {
 	name = strings.ToUpper(name)
 	for _, ending := range []string{"PASSWORD", "PASSWD", "SECRET", "SECRET_KEY", "API_KEY", "APIKEY", "ACCESS_TOKEN", "AUTH_TOKEN", "PRIVATE_KEY"} {
 		if name == ending || strings.HasSuffix(name, "_"+ending) {
@@ -305,6 +321,15 @@ func (d applicationDecoder) size(key string, node *yaml.Node) Size {
 	d.within(key, cpu, "5m", "256", "processors", "m")
 	d.within(key, memory, "4Mi", "4Ti", "bytes", "Mi")
 	return Size{CPU: cmp.Or(cpu.Text, size.CPU), Memory: cmp.Or(memory.Text, size.Memory)}
+}
+
+// arguments reads the arguments of a container. A text is one argument; options of a command line are several.
+func (d applicationDecoder) arguments(key string, node *yaml.Node) (words []string) {
+	d.texts(&words)(key, node)
+	if node.Kind == yaml.ScalarNode && strings.HasPrefix(node.Value, "-") && len(strings.Fields(node.Value)) > 1 {
+		d.doubt(node.Line, key, "is one argument with blanks in it; write [%s]", strings.Join(strings.Fields(node.Value), ", "))
+	}
+	return words
 }
 
 // settings reads texts by their names; wrong is about a name that does not fit, and what says what each text is.

@@ -184,6 +184,11 @@ func (d *manifestDecoder) key(shown, name string, node *yaml.Node) (key Key, sec
 		d.problem(node.Line, shown, "has the type %q; allowed: string, integer, boolean, array, object", typed)
 	}
 	key.Kind, key.Required, key.Typed = kind, key.Default == nil, typed == "array"
+	if isScalar := kind == Int || kind == Bool; isScalar && known && key.Default != nil {
+		if err := key.Validate(key.Default); err != nil {
+			d.problem(node.Line, shown, "has a default that is not of its type: %v", err)
+		}
+	}
 	key.Doc = cmp.Or(key.Doc, "of the project "+key.Namespace())
 	return key, secret
 }

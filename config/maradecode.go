@@ -288,6 +288,7 @@ func (d *maraDecoder) variable(key string, name Word, node *yaml.Node) MaraVaria
 		return v
 	}
 	if node.Kind == yaml.ScalarNode {
+		d.placeholders(key, node)
 		v.Default = &node.Value
 		return v
 	}
@@ -297,12 +298,27 @@ func (d *maraDecoder) variable(key string, name Word, node *yaml.Node) MaraVaria
 		case value.Kind != yaml.ScalarNode:
 			d.problem(value.Line, key, "must be a string, not %s", nodeKind(value))
 		case environment.Text == "default":
+			d.placeholders(key, value)
 			v.Default = &value.Value
 		default:
 			v.Of[environment.Text] = value.Value
 		}
 	})
 	return v
+}
+
+// placeholder matches what may be meant as the place of the environment's name.
+var placeholder = regexp.MustCompile(`\$\{?stack\b\}?|\$?\{+ *([A-Za-z_.]+) *\}+|<stack>`)
+
+// placeholders doubts words in the value of a variable that stand for nothing, and are nearly {stack}.
+func (d *maraDecoder) placeholders(key string, node *yaml.Node) {
+	for _, found := range placeholder.FindAllStringSubmatch(node.Value, -1) {
+		meant := found[1] == "" || Suggest(found[1], []string{"stack"}) != "" ||
+			slices.Contains([]string{"env", "environment", "pulumi.stack", "ENV", "ENVIRONMENT"}, found[1])
+		if found[0] != "{stack}" && meant {
+			d.doubt(node.Line, key, "has %s, which nothing replaces; the name of the environment is {stack}", found[0])
+		}
+	}
 }
 
 // refusedVariable returns why a project cannot set a variable, "" if it can.
@@ -480,6 +496,10 @@ func (d *maraDecoder) command(key string, node *yaml.Node, kubernetes bool) []st
 		if found := joined(words); found != "" {
 			d.refuse(node.Line, key, "has %s, and no shell runs it: it would be an argument of %s; write [sh, -c, \"...\"]",
 				found, words[0])
+		}
+		if len(words) == 1 && strings.Contains(strings.TrimSpace(words[0]), " ") && !strings.HasPrefix(words[0], "/") {
+			d.doubt(node.Line, key, "has one word %q, which would be the name of a program; write [%s]", words[0],
+				strings.Join(strings.Fields(words[0]), ", "))
 		}
 		return words
 	}

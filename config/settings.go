@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -309,4 +310,9 @@ func CheckBackend(backend Value) error {
 const backendForms = "write one such as file:///directory, s3://bucket, gs://bucket, azblob://container or " +
 	"https://api.pulumi.com"
 
-func isBackend(text string) bool { return strings.Contains(text, "://") }
+func isBackend(text string) bool {
+	scheme, _, found := strings.Cut(text, "://")
+	return found && slices.Contains([]string{
+		"file", "s3", "gs", "azblob", "mem", "postgres", "postgresql", "http", "https",
+	}, scheme)
+}

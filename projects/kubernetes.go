@@ -178,6 +178,7 @@ func CertManager() model.Project {
 		},
 		Secrets: []model.Secret{{
 			Key: "certmgr:acme_dns_token", Own: true, Optional: true, Prompt: "Token for the records of certmgr:acme_dns",
+			NeededBy: "certmgr:acme_dns", NeededFor: []string{"cloudflare", recordsAtDO},
 			Doc: "token with the right to change the TXT records of the domains; AWS needs none",
 		}},
 		Rules: []config.Rule{acmeIssuer},

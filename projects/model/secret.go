@@ -25,7 +25,9 @@ type Secret struct {
 	Default   string    // the value when nothing is given and nothing is generated
 	Own       bool      // the program reads it from its configuration, as own projects do
 	Optional  bool      // the program does without a value
-	Doc       string    // one line: what it is for
+	NeededBy  string    // the key whose values in NeededFor make an optional secret necessary
+	NeededFor []string
+	Doc       string // one line: what it is for
 }
 
 // SecretKeys returns the keys of secrets, in their order.

@@ -123,6 +123,11 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p mode
 	}
 	words := naming(append(p.Projects(), lists.Map(entries, func(e entry) model.Project { return e.project })...))
 	without := words.names(declared.Without)
+	for _, name := range without {
+		if slices.Contains(config.Words(words.names(declared.With)), name.Text) {
+			b.problem(name.Line, "with and without both name %s; remove one of the two", name.Text)
+		}
+	}
 	for _, e := range entries {
 		e.Replaces, e.Reads, e.After = words.name(e.Replaces), words.names(e.Reads), words.names(e.After)
 		for _, name := range b.beforeApplications() {

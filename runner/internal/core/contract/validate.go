@@ -65,12 +65,14 @@ func (s Source) Validate(keys []string) (problems []config.Problem) {
 	for _, key := range keys {
 		v.known[key] = true
 	}
+	v.twice(s.Root)
 	for name, resource := range pairs(valueOf(s.Root, "resources")) {
 		if resource.Kind != yaml.MappingNode {
 			continue // the interpreter says so
 		}
 		v.misspelled(resource, resourceFields(), "the resource "+name.Value)
 		v.misspelled(valueOf(resource, "options"), optionFields(), "the options of "+name.Value)
+		v.typed(name.Value, valueOf(resource, "options"))
 		if valueOf(resource, "type") == nil {
 			v.problem(name.Line, "the resource %s has no type", name.Value)
 		}

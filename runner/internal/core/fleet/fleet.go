@@ -35,14 +35,15 @@ type Environment struct {
 	Stack    string
 	Provider string // "" if it is not named
 	Labels   map[string]string
-	File     string // that describes it, else its stack file, else another one that names it
-	Backend  string // that its description names; "" for that of all environments
+	File     string   // that describes it, else its stack file, else another one that names it
+	Backend  string   // that its description names; "" for that of all environments
+	Layers   []string // files that its description imports, directly or not
 }
 
 // NewEnvironment returns an environment with its labels.
 func NewEnvironment(stack, provider string, file config.StackFile, d config.Description) Environment {
 	e := Environment{Stack: stack, Provider: provider, Labels: map[string]string{EnvironmentLabel: stack}, File: d.File,
-		Backend: d.Backend.Text}
+		Backend: d.Backend.Text, Layers: d.Layers}
 	if e.File == "" && file.Exists {
 		e.File = file.File
 	}

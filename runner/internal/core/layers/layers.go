@@ -25,6 +25,7 @@ import (
 	"github.com/pulumi/esc"
 	"github.com/pulumi/esc/eval"
 	"github.com/pulumi/esc/syntax"
+	"gopkg.in/yaml.v3"
 
 	"mara/config"
 	"mara/config/files"
@@ -43,6 +44,28 @@ func Read(root, stack string) (config.Description, error) {
 	}
 	r := &reader{root: root, stack: stack, file: file, sources: map[string][]byte{}}
 	return r.read(content)
+}
+
+// Unused returns the layers that no environment imports, each with what is wrong in it: nothing else reads them.
+func Unused(root string, imported []string) (doubts []config.Problem) {
+	for _, name := range (&reader{root: root}).known() {
+		file := config.LayersDir + "/" + name + ".yaml"
+		if slices.Contains(imported, file) {
+			continue
+		}
+		doubts = append(doubts, config.Problem{File: file, Text: fmt.Sprintf("is read by nobody: no environment imports it; write  "+
+			"imports: [%s]  in one, or delete it", name)})
+		content, err := files.ReadCommitted(filepath.Join(root, filepath.FromSlash(file)), files.Text)
+		if err != nil {
+			doubts = append(doubts, config.Problem{File: file, Text: reason(err)})
+			continue
+		}
+		r := &reader{root: root, stack: name, file: file, sources: map[string][]byte{}}
+		if _, err := r.read(content); err != nil {
+			doubts = append(doubts, r.problems...)
+		}
+	}
+	return doubts
 }
 
 func reason(err error) string {
@@ -85,6 +108,7 @@ func (r *reader) read(content []byte) (config.Description, error) {
 	if large := r.tooLarge(content); large != nil {
 		return config.Description{File: r.file}, &config.Error{Problems: []config.Problem{*large}}
 	}
+	r.unread(r.file, content)
 	values := r.evaluate(content)
 	d := config.Description{File: r.file, Layers: r.layers}
 	if len(r.problems) == 0 {
@@ -94,6 +118,25 @@ func (r *reader) read(content []byte) (config.Description, error) {
 		return config.Description{File: r.file}, &config.Error{Problems: r.problems}
 	}
 	return d, nil
+}
+
+// unread reports keys at the top of a description or a layer that nothing reads, and that are nearly those that are read, or that
+// belong below values.
+func (r *reader) unread(file string, content []byte) {
+	var document yaml.Node
+	if yaml.Unmarshal(content, &document) != nil || len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
+		return // the evaluator says so
+	}
+	known, nodes := []string{"imports", "values", "description"}, document.Content[0].Content
+	for i := 0; i+1 < len(nodes); i += 2 {
+		switch name := nodes[i].Value; {
+		case slices.Contains(known, name):
+		case name == "runner" || name == "pulumiConfig" || strings.Contains(name, ":"):
+			r.problem(file, nodes[i].Line, "", "%s belongs below values: indent it", name)
+		case config.DidYouMean(name, known) != "":
+			r.problem(file, nodes[i].Line, "", "%s is not known; there are: imports, values%s", name, config.DidYouMean(name, known))
+		}
+	}
 }
 
 // evaluate returns the values of the description, merged with those of its
@@ -156,13 +199,15 @@ func (r *reader) LoadEnvironment(_ context.Context, name string) ([]byte, eval.D
 			other, file)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("imports %q, but there is no file %s%s", name, file, config.DidYouMean(name, r.known()))
+		short := strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, config.LayersDir+"/"), ".yaml"), ".yml")
+		return nil, nil, fmt.Errorf("imports %q, but there is no file %s%s", name, file, config.DidYouMean(short, r.known()))
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("imports %q: %s %s", name, file, reason(err))
 	}
 	r.sources[file] = content
 	r.layers = append(r.layers, file)
+	r.unread(file, content)
 	if large := r.tooLarge(content); large != nil {
 		return nil, nil, fmt.Errorf("%s:%d: %s %s", large.File, large.Line, large.Key, large.Text)
 	}

@@ -37,7 +37,7 @@ func (v *Vault) Missing() []Missing {
 		switch {
 		case plain: // in the stack file next to its project, as its user wants it
 			continue
-		case v.Has(secret.Key) || (secret.Default != "" || secret.Optional) && !ok:
+		case v.Has(secret.Key) || (secret.Default != "" || secret.Optional && !v.demands(secret)) && !ok:
 			continue
 		case ok && !encrypted && entry.Value != nil && entry.Value != "":
 			m.IsPlain, m.text = true, "is in plain text"
@@ -45,6 +45,27 @@ func (v *Vault) Missing() []Missing {
 		missing = append(missing, m)
 	}
 	return missing
+}
+
+// demands reports whether a setting makes an optional secret necessary: without it, its project fails.
+func (v *Vault) demands(secret model.Secret) bool {
+	return slices.Contains(secret.NeededFor, v.Settings.Config.Text(secret.NeededBy).Text) && !v.Settings.Config.Accepts(secret.NeededBy)
+}
+
+// Demanded lists the optional secrets that have no value although a setting makes them necessary, as problems of
+// that setting.
+func (v *Vault) Demanded() (problems []config.Problem) {
+	for _, secret := range v.Secrets {
+		by := v.Settings.Config.Text(secret.NeededBy)
+		shared, _ := v.Settings.Config.Lookup(secret.Key)
+		_, isThere := shared.Value.(config.Ciphertext)
+		if v.Simulated || isThere || v.Has(secret.Key) || !v.demands(secret) {
+			continue
+		}
+		problems = append(problems, v.Settings.Config.Problem(secret.NeededBy, fmt.Sprintf("is %s, which needs the secret %s (%s); "+
+			"set it with `runner secrets set %[2]s -s %[4]s`", by.Text, secret.Key, secret.Doc, v.stack())))
+	}
+	return problems
 }
 
 // Problem says how to give the secret.

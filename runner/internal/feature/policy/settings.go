@@ -145,6 +145,33 @@ func (s Set) Doubts(now time.Time) (doubts []config.Problem) {
 	return doubts
 }
 
+// Nowhere returns the stacks in the settings that are no environments: exceptions with a whole name, and levels with one
+// that is nearly an environment's.
+func (s Set) Nowhere(environments []string) (doubts []config.Problem) {
+	add := func(line int, format string, args ...any) {
+		doubts = append(doubts, config.Problem{File: SettingsFile, Line: line, Text: fmt.Sprintf(format, args...)})
+	}
+	isThere := func(pattern string) bool {
+		return slices.ContainsFunc(environments, func(name string) bool { return matches(pattern, name) })
+	}
+	for _, e := range s.settings.Exceptions {
+		if e.Stack != "" && !strings.Contains(e.Stack, "*") && !isThere(e.Stack) {
+			add(e.line, "the exception for %s is for the stack %s, and there is no such environment%s", e.Rule, e.Stack,
+				config.DidYouMean(e.Stack, environments))
+		}
+	}
+	for _, rule := range slices.Sorted(maps.Keys(s.settings.Levels)) {
+		of := s.settings.Levels[rule]
+		for _, pattern := range slices.Sorted(maps.Keys(of.of)) {
+			meant := config.DidYouMean(pattern, environments)
+			if selector, _ := selectorOf(pattern); selector == nil && pattern != "default" && meant != "" && !isThere(pattern) {
+				add(of.line, "the levels of %s name the stack %s, and there is no such environment%s", rule, pattern, meant)
+			}
+		}
+	}
+	return doubts
+}
+
 // check validates an exception.
 func (e *exception) check(rules []string) error {
 	missing := func(what string) error { return fmt.Errorf("line %d: an exception needs %s", e.line, what) }

@@ -17,7 +17,9 @@ import (
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/fleet"
+	"mara/runner/internal/core/layers"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/feature/policy"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/parallel"
 	"mara/runner/internal/machine/typeset"
@@ -114,8 +116,22 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 		}
 		found.add(nothingChecked(o.Known()))
 	}
-	if o.Chosen.IsEmpty() {
-		found.add(conditions(o, lists.Map(view.Chosen, func(e fleet.Environment) string { return e.Stack }))...)
+	if o.Chosen.IsEmpty() && view.Err == nil { // else a broken environment may import any layer
+		var imported []string
+		for _, e := range view.Chosen {
+			imported = append(imported, e.Layers...)
+		}
+		for _, doubt := range layers.Unused(o.Root, imported) {
+			found.add(Finding{Problem: doubt, Kind: Configuration, Doubt: true})
+		}
+	}
+	if o.Chosen.IsEmpty() && len(view.Chosen) > 0 {
+		names := lists.Map(view.Chosen, func(e fleet.Environment) string { return e.Stack })
+		found.add(conditions(o, names)...)
+		rules, _ := policy.Load(o.Root) // Root has reported its error
+		for _, doubt := range rules.Nowhere(names) {
+			found.add(Finding{Problem: doubt, Kind: Policies, Doubt: true})
+		}
 	}
 	if o.Catalogue == nil && o.Broken != nil { // without mara.yaml, nothing declares the keys
 		all := lists.Map(view.Chosen, func(e fleet.Environment) Environment { return Environment{Name: e.Stack} })
@@ -181,6 +197,12 @@ func checkEnvironment(
 	for _, doubt := range s.Doubts {
 		found.add(Finding{Problem: doubt, Kind: Configuration, Doubt: true, Environments: in})
 	}
+	found.add(accepted(s, in)...)
+	if s.Vault != nil {
+		for _, doubt := range s.Vault.Demanded() {
+			found.add(Finding{Problem: doubt, Kind: Configuration, Doubt: true, Environments: in})
+		}
+	}
 	if s.Vault != nil && !o.Secrets {
 		for _, m := range s.Vault.Missing() {
 			if m.IsPlain {
@@ -209,6 +231,22 @@ func checkEnvironment(
 	}
 	checked.findings = found.all
 	return checked, nil
+}
+
+// accepted doubts keys that are accepted, and that are neither set nor declared.
+func accepted(s *session.Session, in []string) (found []Finding) {
+	entry, _ := s.Settings.Config.Lookup(config.AcceptKey)
+	list, _ := entry.Value.([]any)
+	declared := lists.Map(s.Options.DeclaredKeys(), func(k config.Key) string { return k.Name })
+	for _, item := range list {
+		name, isText := item.(string)
+		if _, isSet := s.Settings.Config.Lookup(name); !isText || isSet || slices.Contains(declared, name) {
+			continue
+		}
+		problem := s.Settings.Config.Problem(config.AcceptKey, fmt.Sprintf("names %q, which is no key%s", name, config.DidYouMean(name, declared)))
+		found = append(found, Finding{Problem: problem, Kind: Configuration, Doubt: true, Environments: in})
+	}
+	return found
 }
 
 // otherVariables doubts variables of the environment file that say something else than the keys for which they stand.
@@ -267,7 +305,7 @@ func (l *list) addError(kind Kind, environments []string, err error) {
 	case err == nil:
 	case errors.As(err, &several):
 		for i, p := range several.Problems {
-			if several.Next != "" && i == len(several.Problems)-1 {
+			if several.Next != "" && !strings.HasPrefix(several.Next, "--") && i == len(several.Problems)-1 { // a check has no such flags
 				p.Text += "; " + several.Next
 			}
 			l.add(Finding{Problem: p, Kind: kindOf(kind, p), Environments: environments})

@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -42,6 +43,9 @@ func programs(s *session.Session) []Finding {
 			found.add(Finding{Problem: problem, Kind: Projects, Environments: in})
 		}
 		if source.Root == nil {
+			for _, doubt := range source.Entry(project.Own.Dir) {
+				found.add(Finding{Problem: doubt, Kind: Projects, Doubt: true, Environments: in})
+			}
 			for _, problem := range source.Validate(nil) {
 				found.add(Finding{Problem: problem, Kind: Projects, Environments: in})
 			}
@@ -55,7 +59,7 @@ func programs(s *session.Session) []Finding {
 				}
 			}
 		}
-		for _, doubt := range source.ShortReferences(names) {
+		for _, doubt := range append(source.ShortReferences(names), source.Doubts()...) {
 			found.add(Finding{Problem: doubt, Kind: Projects, Doubt: true, Environments: in})
 		}
 		var keys []string
@@ -97,11 +101,20 @@ func unmeasured(provider model.Provider, project model.Project, names []string) 
 // comparedStack matches the comparison of a condition with the name of an environment.
 var comparedStack = regexp.MustCompile(`\.stack *[!=]= *"([^"]*)"`)
 
-// conditions doubts conditions that compare with a name which is nearly that of an environment.
+// conditions doubts conditions and variables with a name that is nearly that of an environment.
 func conditions(o Options, environments []string) (found []Finding) {
 	for _, project := range o.Known().Projects {
 		if project.Own == nil {
 			continue
+		}
+		for _, v := range project.Own.Env {
+			for _, name := range slices.Sorted(maps.Keys(v.Of)) {
+				if meant := config.DidYouMean(name, environments); meant != "" && !slices.Contains(environments, name) {
+					text := fmt.Sprintf("env of %s: %s has a value for %s, and there is no such environment%s", project.Name, v.Name.Text, name, meant)
+					found = append(found, Finding{Kind: Projects, Doubt: true,
+						Problem: config.Problem{File: config.MaraFile, Line: v.Name.Line, Text: text}})
+				}
+			}
 		}
 		for _, match := range comparedStack.FindAllStringSubmatch(project.Own.When, -1) {
 			meant := config.DidYouMean(match[1], environments)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -58,10 +59,14 @@ func mistyped(o session.Options) (found []Finding) {
 		"PULUMI_ACCESS_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION",
 		"LINODE_TOKEN", "DIGITALOCEAN_TOKEN", "KUBECONFIG",
 	}
+	others := map[string]string{ // by which other tools and habits call them
+		"PULUMI_BACKEND": "PULUMI_BACKEND_URL", "PULUMI_PASSPHRASE": "PULUMI_CONFIG_PASSPHRASE", "PULUMI_TOKEN": "PULUMI_ACCESS_TOKEN",
+		"LINODE_API_TOKEN": "LINODE_TOKEN", "LINODE_CLI_TOKEN": "LINODE_TOKEN",
+	}
 	keys := o.DeclaredKeys()
 	for _, v := range o.Sources.File.Variables() {
 		problem := config.Problem{File: config.EnvironmentFile, Line: v.Line, Key: v.Name}
-		if meant := config.Suggest(v.Name, known); meant != "" && !slices.Contains(known, v.Name) &&
+		if meant := cmp.Or(others[v.Name], config.Suggest(v.Name, known)); meant != "" && !slices.Contains(known, v.Name) &&
 			!strings.HasPrefix(v.Name, "PULUMI_CONFIG_PASSPHRASE_") {
 			problem.Text = fmt.Sprintf("is read by nobody here; did you mean %q?", meant)
 			found = append(found, Finding{Problem: problem, Kind: Variables, Doubt: true})
