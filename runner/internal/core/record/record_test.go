@@ -1,8 +1,6 @@
 package record
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"mara/runner/internal/core/fingerprint"
 	"mara/runner/internal/core/gitsource"
 	"mara/runner/internal/core/inputs"
-	"mara/runner/internal/testing/cmdtest"
 )
 
 // rolledOut records an up of these steps, words such as a=succeeded.
@@ -69,26 +66,6 @@ func TestChangesOfProjects(t *testing.T) {
 	want := map[string][]string{"a": {"size"}, "b": {"program of b", "outputs of a, which b reads"}}
 	if diff := cmp.Diff(want, v.Of); diff != "" || len(v.Changes) != 3 {
 		t.Errorf("all: %q (-want +got):\n%s", v.Changes, diff)
-	}
-}
-
-// TestDamagedRecord: a record that is not valid is not taken for none.
-func TestDamagedRecord(t *testing.T) {
-	t.Parallel()
-	s := cmdtest.LastUp(t, nil)
-	if last, err := read(t.Context(), s, nil); err != nil || last.isKnown() {
-		t.Errorf("without a record: %+v, %v", last, err)
-	}
-	file := s.Directory.Rolled("dev")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(`{"format": 2, "proj`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if last, err := read(t.Context(), s, nil); err == nil || last.isKnown() ||
-		!strings.Contains(err.Error(), "the record is damaged") {
-		t.Errorf("a damaged record: %+v, %v", last, err)
 	}
 }
 
