@@ -1,9 +1,11 @@
 package config
 
 import (
+	"maps"
 	"net/url"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -127,9 +129,47 @@ func (s Settings) At(address string) (Settings, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Backend, s.environ = backend, s.Environ()
+	return s.in(backend), nil
+}
+
+// in returns the settings with the states of all projects in one backend.
+func (s Settings) in(backend Value) Settings {
+	s.Backend, s.Elsewhere, s.environ = backend, nil, s.Environ()
 	s.environ[BackendVariable] = backend.Text
-	return s, nil
+	return s
+}
+
+// BackendOf returns the backend with the states of a project.
+func (s Settings) BackendOf(project string) Value {
+	if other, ok := s.Elsewhere[project]; ok {
+		return other
+	}
+	return s.Backend
+}
+
+// Of returns the settings as if all states were where those of a project are.
+func (s Settings) Of(project string) Settings { return s.in(s.BackendOf(project)) }
+
+// InEach returns the settings once for each backend that has states of projects, as if all were there: that of most
+// projects first, and the others in the order of their addresses.
+func (s Settings) InEach() []Settings {
+	all := []Settings{s.in(s.Backend)}
+	others := slices.SortedFunc(maps.Values(s.Elsewhere), func(a, b Value) int { return strings.Compare(a.Text, b.Text) })
+	for _, other := range others {
+		if !slices.ContainsFunc(all, func(one Settings) bool { return sameBackend(one.Backend.Text, other.Text) }) {
+			all = append(all, s.in(other))
+		}
+	}
+	return all
+}
+
+// Places says where the states are: one text for each way to spread the projects over backends.
+func (s Settings) Places() string {
+	text := s.Backend.Text
+	for _, project := range slices.Sorted(maps.Keys(s.Elsewhere)) {
+		text += " " + project + "=" + s.Elsewhere[project].Text
+	}
+	return text
 }
 
 // Managed reports whether the backend is a service that encrypts secrets by

@@ -41,7 +41,7 @@ func TestBackendDirs(t *testing.T) {
 				if err != nil || backend.Text != test.want {
 					t.Errorf("%v: got %q, %v", process, backend.Text, err)
 				}
-				directory, ok := Settings{Backend: backend}.StateDir()
+				directory, ok := Settings{Backend: backend.Value}.StateDir()
 				if directory != test.directory || ok != (test.directory != "") {
 					t.Errorf("%v: the directory is %q, %v", process, directory, ok)
 				}
@@ -62,7 +62,7 @@ func TestBackendBelowTheRoot(t *testing.T) {
 			if strings.ContainsAny(strings.TrimSuffix(backend.Text, withoutSidecars), " #?") {
 				t.Errorf("%s: the address is %q", root, backend.Text)
 			}
-			directory, ok := Settings{Backend: backend}.StateDir()
+			directory, ok := Settings{Backend: backend.Value}.StateDir()
 			if !ok || filepath.Dir(filepath.Dir(strings.Replace(directory, "/simulated", "", 1))) != root {
 				t.Errorf("%s: the directory is %q", root, directory)
 			}

@@ -72,6 +72,7 @@ type MaraProject struct {
 	Stack     Word   // pattern of its stack names
 	Outputs   []Word // to highlight
 	Inputs    []Word // files and directories below the root that the program consists of, besides its own directory
+	Backend   Word   // location of its states, where it is not that of all projects
 	Env       []MaraVariable
 	Retry     *int // attempts after a transient error; nil for the flag's
 	MaraTimes

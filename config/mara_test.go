@@ -120,7 +120,7 @@ func TestParseMaraRefuses(t *testing.T) {
 		{"no YAML", "a: [", `mara.yaml:1: is not valid YAML: did not find expected node content`},
 		{"several", "a: b\nprojects:\n  - pth: c", "2 problems in the configuration:\n" +
 			"  mara.yaml:1: a is not a known key; allowed: backend, environments, projects, providers, applications, hooks, harmless, preview, fingerprint\n" +
-			"  mara.yaml:3: projects[0].pth is not a known key; allowed: path, git, ref and 18 more; did you mean \"path\"?"},
+			"  mara.yaml:3: projects[0].pth is not a known key; allowed: path, git, ref and 19 more; did you mean \"path\"?"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -328,7 +328,7 @@ func refusedVariable(name string) string {
 	case !variableName.MatchString(name):
 		return "is not the name of an environment variable"
 	case name == BackendVariable:
-		return "cannot be set for one project: all projects of a root have one backend; write  backend:  at the top"
+		return "cannot be set here; write  backend: URL  in the entry of the project, or at the top for all"
 	case strings.HasPrefix(name, "RUNNER_") || slices.Contains([]string{StackVariable, "PATH", "HOME", "PULUMI_HOME"}, name):
 		return "cannot be set for one project: the runner needs it"
 	case strings.HasPrefix(name, "PULUMI_CONFIG_PASSPHRASE"),
@@ -404,6 +404,7 @@ func (d *maraDecoder) project(key string, node *yaml.Node) MaraProject {
 		field{"stackFile", d.choice(&p.StackFile, SharedStackFile, OwnStackFile)},
 		field{"outputs", d.words(&p.Outputs)},
 		field{"inputs", d.words(&p.Inputs)},
+		field{"backend", d.backend(&p.Backend)},
 		field{"env", named(d, &p.Env, d.variable)},
 		field{"retry", d.number(" from 0 to 10", 0, 10, func(number int) { p.Retry = &number })},
 		field{"timeout", d.duration(&p.Timeout)},

@@ -48,11 +48,20 @@ type Request struct {
 	ChangeProvider bool
 	// StateDir overrides the directory of a simulation's state; "" for the default.
 	StateDir string
-	// Backend returns the location of the state that mara.yaml or the projects name; nil if they name none. It is asked
+	// Backends returns the locations of the states that mara.yaml and the projects name; nil if they name none. It is asked
 	// only if neither a variable nor the description of the environment names one.
-	Backend func() (Value, error)
-	backend Value // from the description
+	Backends func() (Backends, error)
+	backend  Value // from the description
 }
+
+// Backends are the locations of states that files of a root name.
+type Backends struct {
+	Value               // of all projects but those elsewhere; not set for none
+	Elsewhere Elsewhere // never where Value is not set
+}
+
+// Elsewhere are the backends of the projects whose states are in another one than those of the others, by project.
+type Elsewhere map[string]Value
 
 // ReadStack reads the configuration of a stack: its file merged over its description.
 func (r Request) ReadStack(stack string) (StackFile, Description, error) {
@@ -76,6 +85,7 @@ type Settings struct {
 	Replaced  Value       // configured provider that the flag overrides; see Request.ChangeProvider
 	Described Description // config/environments/<stack>.yaml
 	Backend   Value       // URL
+	Elsewhere Elsewhere   // backends of projects of their own
 	Named     Value       // the URL that files of the root name, if a variable names another one; else not set
 	Config    StackFile   // shared by all projects but secrets
 	Secrets   StackFile   // of the secrets project: ciphertext
@@ -138,11 +148,12 @@ func ResolveRoot(r Request) (Settings, error) {
 		return Settings{}, err
 	}
 	environ[BackendVariable] = backend.Text
-	settings := Settings{Root: r.Root, Backend: backend, environ: environ, looking: r.Sources.Looking()}
+	settings := Settings{Root: r.Root, Backend: backend.Value, Elsewhere: backend.Elsewhere, environ: environ,
+		looking: r.Sources.Looking()}
 	if source := backend.Origin.Source; source == FromProcess || source == FromFile {
-		// What the variable overrides: an invalid one, or several, do not matter then.
-		if named, err := r.namedBackend(); err == nil && named.IsSet() && !sameBackend(named.Text, backend.Text) {
-			settings.Named = named
+		// What the variable overrides: an invalid one does not matter then.
+		if named, err := r.namedBackends(); err == nil {
+			settings.Named = named.otherThan(backend.Text)
 		}
 	}
 	return settings, nil
@@ -238,50 +249,61 @@ func providerMismatch(asked, configured Value) error {
 	return &Error{Problems: []Problem{{File: origin.File, Line: origin.Line, Key: origin.Name, Text: text}}, Next: next}
 }
 
-// resolveBackend returns the location of the state: that of PULUMI_BACKEND_URL, else of the
+// resolveBackend returns the locations of the state: that of PULUMI_BACKEND_URL, else of the
 // description, else of mara.yaml or the projects, else of the user's login, else a directory below the root.
-func resolveBackend(r Request, environ map[string]string) (Value, error) {
+func resolveBackend(r Request, environ map[string]string) (Backends, error) {
 	if r.Simulate {
 		directory := cmp.Or(r.StateDir, filepath.Join(r.Root, simulatedStateDir))
-		return Value{Text: dirAddress(directory) + withoutSidecars, Origin: Origin{Source: FromSimulation}}, nil
+		return oneBackend(Value{Text: dirAddress(directory) + withoutSidecars, Origin: Origin{Source: FromSimulation}}, nil)
 	}
 	if backend := r.Sources.Lookup(BackendVariable); backend.IsSet() {
 		if err := CheckBackend(backend); err != nil {
-			return Value{}, err
+			return Backends{}, err
 		}
 		backend, err := absoluteBackend(backend, r.Root)
 		if err != nil {
-			return Value{}, err
+			return Backends{}, err
 		}
-		return backend, r.checkOneBackend(backend)
+		return oneBackend(backend, r.checkOneBackend(backend))
 	}
-	named, err := r.namedBackend()
+	named, err := r.namedBackends()
 	if err != nil || named.IsSet() {
 		return named, err
 	}
 	login, err := currentLogin(environ)
 	if err != nil {
-		return Value{}, err
+		return Backends{}, err
 	}
 	if login.IsSet() {
-		return absoluteBackend(login, r.Root)
+		return oneBackend(absoluteBackend(login, r.Root))
 	}
-	return Value{Text: dirAddress(filepath.Join(r.Root, stateDir)), Origin: Origin{Source: FromDefault}}, nil
+	return oneBackend(Value{Text: dirAddress(filepath.Join(r.Root, stateDir)), Origin: Origin{Source: FromDefault}}, nil)
 }
 
-// namedBackend returns the location of the state that files of the root name; it is not set if they name none.
-func (r Request) namedBackend() (Value, error) {
-	named := r.backend
-	if !named.IsSet() && r.Backend != nil {
-		var err error
-		if named, err = r.Backend(); err != nil {
-			return Value{}, err
+func oneBackend(backend Value, err error) (Backends, error) { return Backends{Value: backend}, err }
+
+// namedBackends returns the locations of the state that files of the root name; it is not set if they name none.
+func (r Request) namedBackends() (Backends, error) {
+	if r.backend.IsSet() {
+		return oneBackend(absoluteBackend(r.backend, r.Root))
+	}
+	if r.Backends == nil {
+		return Backends{}, nil
+	}
+	return r.Backends()
+}
+
+// otherThan returns the first location that is another one; it is not set if there is none.
+func (b Backends) otherThan(address string) Value {
+	if b.IsSet() && !sameBackend(b.Text, address) {
+		return b.Value
+	}
+	for _, project := range slices.Sorted(maps.Keys(b.Elsewhere)) {
+		if other := b.Elsewhere[project]; !sameBackend(other.Text, address) {
+			return other
 		}
 	}
-	if !named.IsSet() {
-		return Value{}, nil
-	}
-	return absoluteBackend(named, r.Root)
+	return Value{}
 }
 
 // checkOneBackend refuses a backend in the environment file when the process

@@ -72,7 +72,8 @@ type Own struct {
 	Retry      *int                  // attempts after a transient error; nil for the flag's
 	// Broken is what is wrong with its Pulumi.yaml: it can be looked at, but not run.
 	Broken []config.Problem
-	// Backend is the location of its states that its Pulumi.yaml names; it is not set without one. A directory is absolute.
+	// Backend is the location of its states that mara.yaml or its Pulumi.yaml names for it; it is not set without one. A
+	// directory is absolute.
 	Backend config.Value
 	// Inputs are files and directories below the root, or patterns for them, that the program consists of besides its
 	// own directory; nil if that is not declared.

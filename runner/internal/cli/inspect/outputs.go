@@ -73,7 +73,7 @@ func openToReveal(ctx context.Context, s *session.Session, o *options) ([]string
 	if err := session.OpenToReveal(ctx, s); err != nil {
 		return nil, err
 	}
-	identity.WarnOfBackend(s)
+	identity.WarnOfBackend(ctx, s)
 	return names, identity.CheckKnown(s)
 }
 

@@ -99,6 +99,8 @@ type projectStatus struct {
 	Ended      *time.Time          `json:"ended,omitempty"`
 	DurationMS int64               `json:"duration_ms,omitempty"`
 	Resources  int                 `json:"resources"`
+	Backend    string              `json:"backend,omitempty"` // where it is not that of the environment
+	Error      string              `json:"error,omitempty"`   // why nothing is known
 	Lock       string              `json:"lock,omitempty"`
 	Stale      []stacks.Stale      `json:"stale,omitempty"`
 	Pending    []stacks.Pending    `json:"pending,omitempty"`
@@ -114,6 +116,7 @@ const (
 	stateDestroyed = "destroyed"
 	stateFailed    = "failed"
 	stateLocked    = "locked"
+	stateUnknown   = "unknown" // its backend does not answer
 )
 
 // statusVersion changes when a field changes its meaning or is removed.
@@ -139,7 +142,7 @@ func runStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if err := identity.CheckKnown(s); err != nil {
 		return err
 	}
-	identity.WarnOfBackend(s)
+	identity.WarnOfBackend(ctx, s)
 	d.Note(config.Apart(s.Settings.Backend.Text))
 	if o.Watch {
 		return watchStatus(ctx, d, o, s)
@@ -152,7 +155,7 @@ func runStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	if o.Live {
 		unasked = status.checkLive(ctx, s, o)
 	}
-	return errors.Join(o.Show(d, status, status.text(d.Now(), d.Width(), o.Color)), unasked)
+	return errors.Join(o.Show(d, status, status.text(d.Now(), d.Width(), o.Color)), unasked, s.Stacks.Incomplete())
 }
 
 // watchStatus shows the status again and again, until it is interrupted or stdout has no reader.
@@ -211,7 +214,8 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 	if status.Projects, err = parallel.Each(ctx, s.Plan.Steps, ask); err != nil {
 		return status, err
 	}
-	locks, err := s.Leftovers().Locks(ctx, mayBeLocked(s, status.Projects))
+	unreached := func(name string) bool { return s.Stacks.Reach(name) != nil }
+	locks, err := s.Leftovers().Locks(ctx, slices.DeleteFunc(mayBeLocked(s, status.Projects), unreached))
 	if err != nil {
 		return status, err
 	}
@@ -220,7 +224,12 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 			status.Projects[i].State, status.Projects[i].Lock = stateLocked, l.Holder
 		}
 	}
-	snapshots, err := parallel.Each(ctx, s.Plan.Names(), s.Stacks.Snapshot)
+	snapshots, err := parallel.Each(ctx, s.Plan.Names(), func(ctx context.Context, name string) (stacks.Snapshot, error) {
+		if unreached(name) {
+			return stacks.Snapshot{}, nil
+		}
+		return s.Stacks.Snapshot(ctx, name)
+	})
 	if err != nil {
 		return status, err
 	}
@@ -269,12 +278,19 @@ func lastRun(s *session.Session) *view.PastRun {
 }
 
 func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectStatus, error) {
-	project := step.Project.Name
+	project, backend := step.Project.Name, ""
+	if other, ok := s.Settings.Elsewhere[project]; ok {
+		backend = event.MaskURLs(other.Text)
+	}
+	if err := s.Stacks.Reach(project); err != nil {
+		return projectStatus{Project: project, Title: step.Project.Title, State: stateUnknown, Backend: backend,
+			Error: err.Error()}, nil
+	}
 	update, _, err := s.Stacks.LastUpdate(ctx, project) // none of an imported state
 	resources := s.Stacks.Summary(project).Resources
 	status := projectStatus{
 		Project: project, Title: step.Project.Title, State: stateOf(update.Operation, update.Result, resources),
-		Operation: update.Operation, Result: update.Result, Resources: resources,
+		Operation: update.Operation, Result: update.Result, Resources: resources, Backend: backend,
 	}
 	if !update.End.IsZero() { // it has ended
 		status.Ended, status.DurationMS = &update.End, update.End.Sub(update.Start).Milliseconds()

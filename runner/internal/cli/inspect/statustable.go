@@ -91,6 +91,12 @@ const mostProblems = 3
 // note returns the notes on a project: locks, interrupted operations, stale outputs, and what the cluster says.
 func (p projectStatus) note() string {
 	var notes []string
+	if p.Error != "" {
+		return p.Error
+	}
+	if p.Backend != "" {
+		notes = append(notes, "in "+p.Backend)
+	}
 	if p.Lock != "" {
 		notes = append(notes, "by "+p.Lock)
 	}
@@ -118,7 +124,7 @@ func (p projectStatus) paint(text string) string {
 	const green, red, yellow, dim = "32", "31", "33", "2"
 	colour := dim
 	switch {
-	case p.State == stateFailed:
+	case p.State == stateFailed || p.State == stateUnknown:
 		colour = red
 	case p.State == stateLocked || len(p.Stale) > 0 || len(p.Pending) > 0 || p.Live != nil && len(p.Live.Problems) > 0:
 		colour = yellow
@@ -137,7 +143,7 @@ func (s environmentStatus) totals() string {
 		counts[pending] += min(len(p.Pending), 1)
 	}
 	text := typeset.CountedOf(counts[stateDeployed], len(s.Projects), "project") + " deployed"
-	for _, what := range []string{stateFailed, stale, pending} {
+	for _, what := range []string{stateFailed, stateUnknown, stale, pending} {
 		if counts[what] > 0 {
 			text += fmt.Sprintf(", %d %s", counts[what], what)
 		}

@@ -143,7 +143,7 @@ func moveOne(ctx context.Context, d cmd.Deps, o stateMoveOptions) (done stateMov
 func moveStates(
 	ctx context.Context, d cmd.Deps, o stateMoveOptions, s *session.Session,
 ) (done stateMoved, text string, err error) {
-	move, err := identity.NewMove(s, o.From, o.To)
+	move, err := identity.NewMove(ctx, s, o.From, o.To)
 	if err != nil {
 		return done, "", err
 	}

@@ -17,6 +17,7 @@ func TestProjectSchema(t *testing.T) {
 		"projects: [{git: 'https://a/b', ref: v1, path: c}, {git: ./a, ref: main}]",
 		"projects: [{path: a, title: T, phase: p, providers: kind, replaces: b, when: 'true', stack: 'a-{stack}', stackFile: own, outputs: o, timeout: 1h30m, estimate: 90s}]",
 		"projects: [{path: a, env: {AWS_PROFILE: 'acme-{stack}', AWS_REGION: {dev: eu-west-1, default: us-east-1}, N: 1}, retry: 2}]",
+		"projects: [{path: a, backend: 's3://b'}]",
 		"projects: [{path: a, config: {size: {allowed: [a], min: 1, max: 2, example: e, question: q, generate: password}, b: }}]",
 		"projects: [{path: a, hooks: [kubeconfig, {name: n, on: always, operations: [up, destroy], run: a b, timeout: 1s, retry: 2, simulate: true}]}]",
 		"providers: {mine: {title: T, extends: kind, without: [a], after: {a: b, c: [d]}, projects: [{project: a}]}}",

@@ -208,7 +208,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, mara, want string }{
 		{"missing directory beside something else", "projects:\n- path: nett\n  colour: red",
-			"2 problems in the configuration:\n  mara.yaml:3: projects[0].colour is not a known key; allowed: config, hooks, after and 18 more\n  mara.yaml:2: path names nett, and there is no such directory"},
+			"2 problems in the configuration:\n  mara.yaml:3: projects[0].colour is not a known key; allowed: config, hooks, after and 19 more\n  mara.yaml:2: path names nett, and there is no such directory"},
 		{"missing directory", "projects:\n- path: nett", "mara.yaml:2: path names nett, and there is no such directory"},
 		{"no Pulumi.yaml", "projects:\n- path: .", "mara.yaml:2: path names ., and there is no Pulumi.yaml in it"},
 		{"cycle", "projects:\n- {path: net, reads: db}\n- {path: db, after: net}", "mara.yaml:2: projects form a cycle: net -> db -> net"},

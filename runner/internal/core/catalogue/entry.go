@@ -94,7 +94,7 @@ func (b *builder) own(declared config.MaraProject) (model.Project, bool) {
 	})
 	project.Own.Stack = b.stackNames(declared)
 	b.checkEnvironmentsOf(declared.Env)
-	project.Own.Backend = b.backendOf(manifest, dir, shown)
+	project.Own.Backend = b.backendOf(declared, manifest, dir, shown)
 	if declared.StackFile.Text == config.OwnStackFile {
 		project.Own.StackFiles = filepath.Join(dir, filepath.FromSlash(manifest.StackConfigDir))
 	}
@@ -127,15 +127,23 @@ func nameIn(dir string) string {
 	return string(match[1])
 }
 
-// backendOf returns the backend that a Pulumi.yaml names. A relative directory begins at the project's directory: plain
-// Pulumi takes it from the working directory, and works only there.
-func (b *builder) backendOf(manifest config.Manifest, dir, shown string) config.Value {
-	if manifest.Backend.Text == "" {
+// backendOf returns the backend that mara.yaml gives to a project, or else the one that its Pulumi.yaml names. A
+// relative directory there begins at the project's directory: plain Pulumi takes it from the working directory, and
+// works only there.
+func (b *builder) backendOf(declared config.MaraProject, manifest config.Manifest, dir, shown string) config.Value {
+	backend := config.Value{Text: declared.Backend.Text, Origin: config.Origin{
+		Source: config.FromMara, Name: "backend", File: b.mara.File, Line: declared.Backend.Line,
+	}}
+	from := b.root
+	if backend.Text == "" {
+		from = dir
+		backend = config.Value{Text: manifest.Backend.Text, Origin: config.Origin{Source: config.FromProject,
+			Name: "backend.url", File: path.Join(shown, config.ManifestFile), Line: manifest.Backend.Line}}
+	}
+	if backend.Text == "" {
 		return config.Value{}
 	}
-	backend, err := config.AbsoluteBackend(config.Value{Text: manifest.Backend.Text, Origin: config.Origin{
-		Source: config.FromProject, Name: "backend.url", File: path.Join(shown, config.ManifestFile), Line: manifest.Backend.Line,
-	}}, dir)
+	backend, err := config.AbsoluteBackend(backend, from)
 	if err == nil {
 		err = config.CheckBackend(backend)
 	}
@@ -257,6 +265,7 @@ func (b *builder) refuseForBuiltIn(e *entry) {
 		{"replaces", e.Replaces.Text != ""},
 		{"timeout", e.Timeout > 0},
 		{"inputs", len(e.Inputs) > 0},
+		{"backend", e.Backend.Text != ""},
 		{"env", len(e.Env) > 0},
 		{"retry", e.Retry != nil},
 	} {

@@ -56,11 +56,17 @@ func (m Maker) ProjectEnv(p model.Project) map[string]string {
 	return env
 }
 
-// Variables returns the variables that mara.yaml gives to a project. A line of the environment file comes first: it is a
-// person's last word.
+// Variables returns the variables that mara.yaml gives to a project, with its backend where that is not the one of the
+// others. A line of the environment file comes first: it is a person's last word.
 func (m Maker) Variables(p model.Project) map[string]string {
 	env := p.Environ(m.Settings.Stack.Text)
 	maps.DeleteFunc(env, func(name, _ string) bool { return slices.Contains(m.Declared, name) })
+	if backend, ok := m.Settings.Elsewhere[p.Name]; ok {
+		if env == nil {
+			env = map[string]string{}
+		}
+		env[config.BackendVariable] = backend.Text
+	}
 	return env
 }
 

@@ -66,7 +66,7 @@ func TestCheckBackend(t *testing.T) {
 			for file, content := range test.files {
 				write(t, filepath.Join(root, file), content)
 			}
-			err := CheckBackend(opened(t, root, test.backend), test.asked)
+			err := CheckBackend(t.Context(), opened(t, root, test.backend), test.asked)
 			if (err == nil) != (test.want == nil) {
 				t.Fatalf("got %v", err)
 			}
@@ -104,7 +104,7 @@ func TestRecordBackend(t *testing.T) {
 		if err != nil || string(content) != want {
 			t.Errorf("%s: %q, %v", backend, content, err)
 		}
-		if err := CheckBackend(opened(t, root, backend), false); err != nil {
+		if err := CheckBackend(t.Context(), opened(t, root, backend), false); err != nil {
 			t.Errorf("%s: %v", backend, err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestNewMove(t *testing.T) {
 			write(t, filepath.Join(root, config.Directory, "Pulumi.dev.yaml"), "config: {kubernetes:infra_type: kind}\n")
 			s := opened(t, root, test.backend)
 			defer func() { _ = s.Close() }()
-			m, err := NewMove(s, test.from, test.to)
+			m, err := NewMove(t.Context(), s, test.from, test.to)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {
 					t.Errorf("got %v", err)

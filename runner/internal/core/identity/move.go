@@ -31,6 +31,8 @@ type Move struct {
 	source   *session.Session // in the old backend; it may be the same
 	target   *session.Session
 	there    map[string]bool // projects that an earlier run has copied
+	// only are the projects to move, where files say now that they are elsewhere; nil for all.
+	only []string
 }
 
 // Moved is a project whose state is in the new backend.
@@ -53,27 +55,39 @@ func (m Moved) String() string {
 // NewMove finds out what is moved from where. By default that is from the backend that the
 // environment was deployed to, and to the configured one if that is another. The
 // session has resolved its stack and its provider.
-func NewMove(s *session.Session, from, to string) (*Move, error) {
+func NewMove(ctx context.Context, s *session.Session, from, to string) (*Move, error) {
 	m := &Move{session: s}
-	before, err := BackendBefore(s)
+	before, projects, err := BackendBefore(ctx, s)
 	if err != nil {
 		return nil, err
+	}
+	if from == "" && to == "" {
+		m.only = projects
 	}
 	from = cmp.Or(from, before)
 	if to == "" && from == "" {
 		return nil, &failure.Usage{Text: "no new backend is named", Next: "name it with --to URL"}
 	}
-	to = cmp.Or(to, s.Settings.Backend.Text)
 	m.source = s
 	if from != "" {
 		if m.source, err = m.at(from); err != nil {
 			return nil, err
 		}
 	}
-	if m.target, err = m.at(to); err != nil {
+	if to == "" && len(s.Settings.Elsewhere) > 0 {
+		m.target, err = m.resolved(s.Options)
+	} else {
+		m.target, err = m.at(cmp.Or(to, s.Settings.Backend.Text))
+	}
+	if err != nil {
 		return nil, err
 	}
 	m.From, m.To = placeOf(m.source), placeOf(m.target)
+	if m.only != nil {
+		m.To = strings.Join(slices.Compact(slices.Sorted(slices.Values(lists.Map(m.only, func(project string) string {
+			return placeOfProject(s, project)
+		})))), ", ")
+	}
 	return m, nil
 }
 
@@ -93,6 +107,10 @@ func (m *Move) at(address string) (*session.Session, error) {
 	}
 	o := m.session.Options
 	o.Sources = o.Sources.With(config.BackendVariable, settings.Backend.Text)
+	return m.resolved(o)
+}
+
+func (m *Move) resolved(o session.Options) (*session.Session, error) {
 	s := session.New(m.session.Deps, o)
 	m.session.OnClose(s.Close)
 	return s, s.Resolve()
@@ -171,6 +189,9 @@ func (m *Move) choose(ctx context.Context) error {
 	orphans := lists.Map(unclaimed.Orphans, func(o inventory.Orphan) string { return o.Project })
 	m.Projects = slices.Concat(m.source.Stacks.Projects(), orphans)
 	slices.Sort(m.Projects)
+	if m.only != nil {
+		m.Projects = slices.DeleteFunc(m.Projects, func(project string) bool { return !slices.Contains(m.only, project) })
+	}
 	if err := m.source.Leftovers().RefuseLocked(ctx, m.Projects); err != nil {
 		return err
 	}
@@ -243,6 +264,9 @@ func (m *Move) Carry(ctx context.Context, report func(Moved)) error {
 			Resources: m.source.Stacks.Summary(project).Resources,
 		})
 	}
+	if m.only != nil {
+		return recordMoved(m.session, m.only)
+	}
 	if err := m.copyRolled(ctx); err != nil {
 		return fmt.Errorf("copying what was rolled out: %w", err)
 	}
@@ -281,8 +305,18 @@ func (m *Move) copyRolled(ctx context.Context) error {
 // Setting says what has to be configured so that operations use the new backend, "" if
 // that is configured already.
 func (m *Move) Setting() string {
+	text := m.setting()
+	for _, project := range slices.Sorted(maps.Keys(m.session.Settings.Elsewhere)) {
+		if text != "" {
+			text += fmt.Sprintf("; remove %s of %s", m.session.Settings.Elsewhere[project].Origin, project)
+		}
+	}
+	return text
+}
+
+func (m *Move) setting() string {
 	configured := m.session.Settings.Backend
-	if placeOf(m.session) == m.To {
+	if m.only != nil || placeOf(m.session) == m.To && len(m.session.Settings.Elsewhere) == len(m.target.Settings.Elsewhere) {
 		return ""
 	}
 	line := config.BackendVariable + "=" + m.To
@@ -295,16 +329,23 @@ func (m *Move) Setting() string {
 	case config.FromLogin, config.FromDefault:
 		return fmt.Sprintf("add the line %s to %s", line, config.EnvironmentFile)
 	}
-	return fmt.Sprintf("change runner.backend in %s:%d to %s", origin.File, origin.Line, m.To)
+	return fmt.Sprintf("change %s in %s:%d to %s", origin.Name, origin.File, origin.Line, m.To)
 }
 
 // Removal returns the command that deletes the old states, once they are not needed any
 // more.
 func (m *Move) Removal() string {
 	scope := m.source.Scope()
-	names := lists.Map(m.Projects, func(project string) string { return project + "/" + scope.Stack(project) })
-	backend := strings.ReplaceAll(event.MaskURLs(m.source.Settings.Backend.Text), "'", `'\''`)
-	return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack "+
-		"\"%s/$stack\"; done",
-		strings.Join(names, " "), config.BackendVariable, backend, m.source.Stacks.Organization())
+	names := map[string][]string{} // by backend
+	for _, project := range m.Projects {
+		backend := m.source.Settings.BackendOf(project).Text
+		names[backend] = append(names[backend], project+"/"+scope.Stack(project))
+	}
+	commands := lists.Map(slices.Sorted(maps.Keys(names)), func(backend string) string {
+		address := strings.ReplaceAll(event.MaskURLs(backend), "'", `'\''`)
+		return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack "+
+			"\"%s/$stack\"; done",
+			strings.Join(names[backend], " "), config.BackendVariable, address, m.source.Stacks.Organization())
+	})
+	return strings.Join(commands, "; ")
 }

@@ -78,7 +78,7 @@ func wasDeployedHere(s *session.Session) bool {
 		return false
 	}
 	recorded, err := recordedBackend(s)
-	return err == nil && recorded == placeOf(s)
+	return err == nil && recorded.Backend == placeOf(s)
 }
 
 // deployedElsewhere returns a sign that the environment was deployed before: a stack file of a project with a key that

@@ -94,7 +94,7 @@ func TestCheckPlace(t *testing.T) {
 	}
 }
 
-// TestBackendOfProjects: projects that name one backend agree on it; several are an error that names both lines.
+// TestBackendOfProjects: the backend at the top, or of the first project, is that of all but those that name another one.
 func TestBackendOfProjects(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ mara, net, db, want, err string }{
@@ -102,8 +102,9 @@ func TestBackendOfProjects(t *testing.T) {
 		"one":                  {net: "s3://a", db: "s3://a/", want: "s3://a"},
 		"one without":          {net: "s3://a", err: "backend.url in net/Pulumi.yaml:3 is s3://a, and db/Pulumi.yaml names no backend"},
 		"one without, and all": {mara: "s3://a", net: "s3://a", want: "s3://a"},
-		"two":                  {net: "s3://a", db: "s3://b", err: "backend.url in db/Pulumi.yaml:3 is s3://b, and backend.url in net/Pulumi.yaml:3 is s3://a"},
-		"another for all":      {mara: "s3://c", net: "s3://a", err: "backend.url in net/Pulumi.yaml:3 is s3://a, and backend in mara.yaml:1 is s3://c"},
+		"two":                  {net: "s3://a", db: "s3://b", want: "s3://a db=s3://b"},
+		"another for all":      {mara: "s3://c", net: "s3://a", want: "s3://c net=s3://a"},
+		"at Pulumi Cloud":      {net: "https://api.pulumi.com", db: "s3://b", err: "backend.url in db/Pulumi.yaml:3 is s3://b, and backend.url in net/Pulumi.yaml:3 is https://api.pulumi.com: Pulumi Cloud has keys"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,9 +125,10 @@ func TestBackendOfProjects(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := known.Backend(root)
-			if test.err == "" && (err != nil || got.Text != test.want) || test.err != "" && (err == nil || !strings.HasPrefix(err.Error(), test.err)) {
-				t.Errorf("got %q, %v", got.Text, err)
+			found, err := known.Backends(root)
+			got := config.Settings{Backend: found.Value, Elsewhere: found.Elsewhere}.Places()
+			if test.err == "" && (err != nil || got != test.want) || test.err != "" && (err == nil || !strings.HasPrefix(err.Error(), test.err)) {
+				t.Errorf("got %q, %v", got, err)
 			}
 		})
 	}

@@ -4,24 +4,18 @@ package identity
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"mara/config"
-	"mara/config/files"
 	"mara/config/lists"
 	"mara/projects/model"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/refusal"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
-	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
 )
@@ -148,130 +142,54 @@ func CheckKnown(s *session.Session) error {
 	})
 }
 
-// backendRecord is the record of where an environment was deployed to, without the
-// credentials in an address.
-type backendRecord struct {
-	Backend string `yaml:"backend"`
-}
-
 // CheckBackend refuses another backend than the one that the environment was deployed
-// to from this root, where an up would create everything a second time. It allows one
+// to from this root, where an up would create everything a second time, and the same of single projects. It allows one
 // that was asked for, and any where nothing is deployed any more.
-func CheckBackend(s *session.Session, asked bool) error {
+func CheckBackend(ctx context.Context, s *session.Session, asked bool) error {
 	if asked || s.Options.Simulation.On {
 		return nil
 	}
-	before, err := BackendBefore(s)
+	before, projects, err := BackendBefore(ctx, s)
 	if err != nil || before == "" {
 		return err
 	}
+	if projects != nil {
+		return refusal.By(refusal.Backend, &failure.Environment{
+			Text: otherBackend(s, before, projects) + ": up would create it a second time, or work on an old state",
+			Next: fmt.Sprintf("move the states with `%s`; or name %s as the backend; or, if it is to be deployed a second time, "+
+				"add --new-backend", s.Command("state move"), before),
+		})
+	}
 	return refusal.By(refusal.Backend, &failure.Environment{
-		Text: otherBackend(s, before) + ": up would create it a second time, or work on old states",
+		Text: otherBackend(s, before, nil) + ": up would create it a second time, or work on old states",
 		Next: fmt.Sprintf("move the states with `%s --to %s`; or name %s as the backend; or, if it is to be deployed a "+
 			"second time, add --new-backend",
 			s.Command("state move"), placeOf(s), before),
 	})
 }
 
-// otherBackend names the backend that the environment was deployed to, and the
-// configured one.
-func otherBackend(s *session.Session, before string) string {
+// otherBackend names the backend that the environment, or some of its projects, were deployed to, and the configured one.
+func otherBackend(s *session.Session, before string, projects []string) string {
+	if len(projects) > 0 {
+		now := s.Settings.BackendOf(projects[0])
+		return fmt.Sprintf("%s of %q was deployed to %s from here, and its backend is now %s (%s)", strings.Join(projects, ", "),
+			s.Settings.Stack.Text, before, event.MaskURLs(now.Text), now.Origin)
+	}
 	return fmt.Sprintf("%q was deployed to %s from here, and the backend is now %s (%s)",
 		s.Settings.Stack.Text, before, placeOf(s), s.Settings.Backend.Origin)
 }
 
 // WarnOfBackend warns a command that only reads: what it does not find may be in the
 // backend that the environment was deployed to.
-func WarnOfBackend(s *session.Session) {
+func WarnOfBackend(ctx context.Context, s *session.Session) {
 	if s.Options.Simulation.On {
 		return
 	}
-	if before, err := BackendBefore(s); err == nil && before != "" {
-		fmt.Fprintf(s.Deps.Stderr, "warning: %s\n", otherBackend(s, before))
+	if before, projects, err := BackendBefore(ctx, s); err == nil && before != "" {
+		fmt.Fprintf(s.Deps.Stderr, "warning: %s\n", otherBackend(s, before, projects))
 		return
 	}
 	if text, next := otherPlace(s); text != "" && len(deployedProjects(s, s.Stacks.Summary)) == 0 {
 		fmt.Fprintf(s.Deps.Stderr, "warning: %s; %s\n", text, next)
 	}
-}
-
-// BackendBefore returns the backend that the environment was last deployed to from this
-// root, "" if that is the configured one, or if nothing of it is deployed there.
-func BackendBefore(s *session.Session) (string, error) {
-	before, err := recordedBackend(s)
-	if err != nil || before == placeOf(s) {
-		return "", err
-	}
-	deployed, err := mayBeDeployed(s, before)
-	if err != nil || !deployed {
-		return "", err
-	}
-	return before, nil
-}
-
-// recordedBackend reads the record. An environment without one may have been deployed
-// to the default backend.
-func recordedBackend(s *session.Session) (string, error) {
-	content, err := files.Read(s.Directory.Backend(s.Settings.Stack.Text), files.Text)
-	if errors.Is(err, fs.ErrNotExist) {
-		return config.DefaultBackend, nil
-	}
-	if err != nil {
-		return "", failure.RunnerDir(err)
-	}
-	var record backendRecord
-	if err := yaml.Unmarshal(content, &record); err != nil || record.Backend == "" {
-		return "", &failure.Environment{
-			Text: s.Directory.Backend(s.Settings.Stack.Text) + " does not say where the environment was deployed to",
-			Next: "write `backend: ADDRESS` into it, or delete it",
-		}
-	}
-	return record.Backend, nil
-}
-
-// mayBeDeployed reports whether projects of the environment have resources in a
-// backend. Of a backend that is no directory it is taken for granted.
-func mayBeDeployed(s *session.Session, backend string) (bool, error) {
-	settings, err := s.Settings.At(backend)
-	if err != nil {
-		return false, err
-	}
-	dir, isDir := settings.StateDir()
-	if !isDir {
-		return true, nil
-	}
-	states := s.States()
-	states.Path = dir
-	if !states.MayHaveStates() {
-		return false, nil
-	}
-	standings, err := stacks.Options{Stack: s.Settings.Stack.Text, States: states}.StandingsIn(knownProjects(s))
-	if err != nil {
-		return false, &failure.Environment{
-			Text: fmt.Sprintf("whether %q is deployed in %s is unknown: %v", s.Settings.Stack.Text, backend, err),
-			Next: "add --new-backend if it is not to matter",
-		}
-	}
-	hasResources := func(standing stacks.Standing) bool { return standing.Resources > 0 }
-	return slices.ContainsFunc(slices.Collect(maps.Values(standings)), hasResources), nil
-}
-
-// RecordBackend records where the environment is deployed to, and with which keys.
-func RecordBackend(s *session.Session) error {
-	if s.Options.Simulation.On {
-		return nil
-	}
-	if err := rememberKeys(s); err != nil {
-		return err
-	}
-	return request.WriteRecord(s.Directory.Backend(s.Settings.Stack.Text), backendRecord{Backend: placeOf(s)})
-}
-
-// DropBackend deletes the record once no project of the environment has resources. The
-// stacks are listed.
-func DropBackend(s *session.Session) error {
-	if len(deployedProjects(s, s.Stacks.Summary)) > 0 {
-		return nil
-	}
-	return failure.RunnerDir(atomicfile.Remove(s.Directory.Backend(s.Settings.Stack.Text)))
 }

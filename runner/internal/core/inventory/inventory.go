@@ -54,14 +54,20 @@ func States(ctx context.Context, s *session.Session, wanted Wanted) (map[string]
 // skips environments with an invalid configuration, and returns their errors.
 func everywhere[T any](s *session.Session, look func(at *session.Session, only string) (map[string]map[string]T,
 	error)) (map[string]map[string]T, error) {
+	var unread []error
 	all, err := look(s, "")
+	if _, partly := errors.AsType[*stacks.UnreachedError](err); partly {
+		unread, err = append(unread, err), nil
+	}
 	if err != nil {
 		return nil, err
 	}
-	if s.Settings.Stack.IsSet() {
-		return all, nil // a session of one environment
+	if s.Settings.Stack.IsSet() { // a session of one environment
+		if len(unread) > 0 {
+			return all, &IncompleteError{Causes: unread}
+		}
+		return all, nil
 	}
-	var unread []error
 	names, err := config.Described(s.Options.Root)
 	if err != nil {
 		unread = append(unread, err) // continue with the readable environments
@@ -74,9 +80,12 @@ func everywhere[T any](s *session.Session, look func(at *session.Session, only s
 		switch {
 		case err != nil:
 			unread, err = append(unread, fmt.Errorf("%s: %w", stack, err)), nil
-		case other.Settings.Backend.Text != s.Settings.Backend.Text:
+		case other.Settings.Places() != s.Settings.Places():
 			var found map[string]map[string]T
 			found, err = look(other, stack)
+			if _, partly := errors.AsType[*stacks.UnreachedError](err); partly {
+				unread, err = append(unread, err), nil
+			}
 			if all == nil {
 				all = map[string]map[string]T{}
 			}
@@ -133,10 +142,10 @@ func chosenBy(scopes ...session.Scope) Wanted {
 // by project.
 func StatesOf(ctx context.Context, d session.Deps, o session.Options,
 	names []string) (map[string]map[string]json.RawMessage, error) {
-	at := map[string][]session.Scope{} // by backend
+	at := map[string][]session.Scope{} // by where the states are
 	for _, name := range names {
 		err := resolved(d, o, name, func(s *session.Session) error {
-			at[s.Settings.Backend.Text] = append(at[s.Settings.Backend.Text], s.Scope())
+			at[s.Settings.Places()] = append(at[s.Settings.Places()], s.Scope())
 			return nil
 		})
 		if err != nil {
@@ -144,9 +153,9 @@ func StatesOf(ctx context.Context, d session.Deps, o session.Options,
 		}
 	}
 	all := map[string]map[string]json.RawMessage{}
-	for _, backend := range slices.Sorted(maps.Keys(at)) {
-		err := resolved(d, o, at[backend][0].Environment, func(s *session.Session) error {
-			found, err := statesAt(ctx, s, chosenBy(at[backend]...))
+	for _, places := range slices.Sorted(maps.Keys(at)) {
+		err := resolved(d, o, at[places][0].Environment, func(s *session.Session) error {
+			found, err := statesAt(ctx, s, chosenBy(at[places]...))
 			maps.Copy(all, found)
 			return err
 		})

@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -66,7 +67,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 		}
 		return projects
 	})
-	if err != nil {
+	if _, partly := errors.AsType[*stacks.UnreachedError](err); err != nil && !partly {
 		return Unclaimed{}, err
 	}
 	for _, state := range session.Own(own, found) {

@@ -134,7 +134,7 @@ func (f Finder) isDead(l statefiles.Lock) bool {
 	if l.Broken {
 		return f.Terms.IsOver(l.Created)
 	}
-	if !f.States.IsFile() && l.User != lock.Self("", "", time.Time{}).User {
+	if !f.States.Of(l.Project).IsFile() && l.User != lock.Self("", "", time.Time{}).User {
 		return false // a bucket is shared by more machines than a disk
 	}
 	return f.Terms.IsGone(l.Host, l.PID, l.Created)

@@ -19,8 +19,8 @@ type Environment struct {
 	Settings config.Settings
 	Wait     time.Duration     // how long to wait for another run
 	Waiting  func(text string) // prints which run it waits for
-	// Bucket returns a directory in the bucket of the backend, or nil if it cannot be read.
-	Bucket  func(ctx context.Context, dir string) (Store, error)
+	// Bucket returns a directory in the bucket of a backend, or nil if it cannot be read.
+	Bucket  func(ctx context.Context, backend, dir string) (Store, error)
 	OnClose func(release func() error)
 	Warn    func(text string)
 }
@@ -53,9 +53,11 @@ func (e Environment) AcquireInBackend(ctx context.Context, owner Owner) (dead []
 	if err != nil || store == nil {
 		return nil, err
 	}
-	if states, ok := e.Settings.StateDir(); ok {
-		if err := os.MkdirAll(states, 0o700); err != nil {
-			return nil, failure.RunnerDir(err)
+	for _, one := range e.Settings.InEach() {
+		if states, ok := one.StateDir(); ok {
+			if err := os.MkdirAll(states, 0o700); err != nil {
+				return nil, failure.RunnerDir(err)
+			}
 		}
 	}
 	held, err := AcquireShared(ctx, store, e.options(owner))
@@ -87,14 +89,30 @@ func (e Environment) InBackend(ctx context.Context) (Store, []Left, error) {
 	return store, left, err
 }
 
-// store returns the store of the lock in the backend, or nil if the backend has none. Environments in one backend have
-// different stack names.
+// store returns the store of the lock in the backend, or in all backends that projects have; nil if none has one.
+// Environments in one backend have different stack names.
 func (e Environment) store(ctx context.Context) (Store, error) {
-	store, err := e.below(ctx, ".mara/locks/")
-	if err == nil && store == nil && e.isShared() {
-		e.Warn("no shared lock in the backend with --pulumi: make sure that no other machine works on this environment")
+	var stores everywhere
+	for _, settings := range e.Settings.InEach() {
+		one := e
+		one.Settings = settings
+		store, err := one.below(ctx, ".mara/locks/")
+		switch {
+		case err != nil:
+			return nil, err
+		case store != nil:
+			stores = append(stores, place{store, settings.Backend})
+		case one.isShared():
+			e.Warn("no shared lock in the backend with --pulumi: make sure that no other machine works on this environment")
+		}
 	}
-	return store, err
+	switch len(stores) {
+	case 0:
+		return nil, nil
+	case 1:
+		return stores[0].Store, nil
+	}
+	return stores, nil
 }
 
 // Rolled returns the store of the environment's rollout records in the backend, or nil if the
@@ -126,5 +144,5 @@ func (e Environment) below(ctx context.Context, parent string) (Store, error) {
 	if states, ok := e.Settings.StateDir(); ok {
 		return Directory(filepath.Join(states, filepath.FromSlash(dir))), nil
 	}
-	return e.Bucket(ctx, dir)
+	return e.Bucket(ctx, e.Settings.Backend.Text, dir)
 }

@@ -49,7 +49,7 @@ func (r Request) open(ctx context.Context, s *session.Session) error {
 			Text: "there are no projects in " + config.MaraFile, Next: "`runner adopt --update` adds those below this directory",
 		}
 	}
-	if err := identity.CheckBackend(s, r.NewBackend); err != nil {
+	if err := identity.CheckBackend(ctx, s, r.NewBackend); err != nil {
 		return err
 	}
 	if err := r.checkPlace(ctx, s); err != nil {

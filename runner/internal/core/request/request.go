@@ -90,7 +90,7 @@ func (r Request) RootSettings() (config.Settings, error) {
 func (r Request) resolving() config.Request {
 	o := config.Request{Describe: layers.Read, Root: r.Root, Stack: r.Stack, Provider: r.Provider, Sources: r.Sources,
 		Simulate: r.Simulation.On, ChangeProvider: r.ChangeProvider,
-		Backend: func() (config.Value, error) { return r.Known().Backend(r.Root) }}
+		Backends: func() (config.Backends, error) { return r.Known().Backends(r.Root) }}
 	if r.Simulation.Scratch != "" {
 		o.StateDir = string(r.Directory().State())
 	}

@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"mara/config"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"
 	"mara/runner/internal/core/journal"
 	"mara/runner/internal/core/lock"
+	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/layout"
@@ -70,6 +74,13 @@ func termsOf(s *Session) lock.Terms {
 // OpenStacks opens the stacks for an operation. Broken sidecars are repaired on
 // the way; broken states, too, if restore is set.
 func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore bool) error {
+	if err := h.openStacks(ctx, copies, restore); err != nil {
+		return err
+	}
+	return h.session.reachSelected()
+}
+
+func (h *Held) openStacks(ctx context.Context, copies encryption.Copies, restore bool) error {
 	work, err := h.workDir()
 	if err != nil {
 		return err
@@ -91,6 +102,24 @@ func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore
 	}
 	h.Restored = !statefiles.OnlySidecars(broken.Broken)
 	return h.session.OpenStacks(ctx, work, copies)
+}
+
+// reachSelected returns an error if the backend of a selected project has not answered. The others can be worked on
+// without it.
+func (s *Session) reachSelected() error {
+	names := s.Plan.Names()
+	if selected, err := plan.Select(s.Plan, s.Options.Selection); err == nil {
+		names = selected.Names()
+	}
+	for _, project := range names {
+		if err := s.Stacks.Reach(project); err != nil {
+			return &failure.Environment{
+				Text: fmt.Sprintf("the backend of %s does not answer: %v", project, err),
+				Next: "log in with `runner login`, or run the projects of other backends with --only or --skip",
+			}
+		}
+	}
+	return nil
 }
 
 // Backups returns the directory for copies of what the run replaces.
@@ -133,12 +162,22 @@ func makeTemp(s *Session, parent, pattern string) (string, error) {
 	return directory, nil
 }
 
-// RunLock returns the environment's lock.
+// RunLock returns the environment's lock. It is in the backends of the projects that are selected, and in that of the
+// environment.
 func (s *Session) RunLock() lock.Environment {
+	settings := s.Settings
+	if selected, err := plan.Select(s.Plan, s.Options.Selection); err == nil && len(selected.Steps) > 0 {
+		settings.Elsewhere = maps.Clone(settings.Elsewhere)
+		maps.DeleteFunc(settings.Elsewhere, func(project string, _ config.Value) bool {
+			return !slices.Contains(selected.Names(), project)
+		})
+	}
 	return lock.Environment{
 		Path:     s.Directory.Lock(s.Provider.Name, s.Settings.Stack.Text),
-		Settings: s.Settings, Wait: s.Options.LockTimeout, Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
-		Bucket:  func(ctx context.Context, dir string) (lock.Store, error) { return bucket(ctx, s, dir) },
+		Settings: settings, Wait: s.Options.LockTimeout, Waiting: s.Options.Waiting.teller(s.Deps.Stderr),
+		Bucket: func(ctx context.Context, backend, dir string) (lock.Store, error) {
+			return bucket(ctx, s, backend, dir)
+		},
 		OnClose: s.OnClose,
 		Warn:    func(text string) { s.Warnings = append(s.Warnings, text) },
 	}
@@ -146,11 +185,25 @@ func (s *Session) RunLock() lock.Environment {
 
 // stackLocks opens the store of Pulumi's locks on stacks. It is nil if only the backend's list of stacks shows them.
 func stackLocks(s *Session) func(context.Context) (statefiles.LockStore, error) {
-	return func(ctx context.Context) (statefiles.LockStore, error) {
-		if states := s.States(); states.IsFile() {
-			return states.LockFiles(), nil
+	states := s.States()
+	in := func(ctx context.Context, project string) (statefiles.LockStore, error) {
+		if one := states.Of(project); one.Path != "" {
+			return one.LockFiles(), nil
 		}
-		return bucket(ctx, s, filepath.ToSlash(layout.State("").Locks()))
+		return bucket(ctx, s, s.Settings.BackendOf(project).Text, filepath.ToSlash(layout.State("").Locks()))
+	}
+	return func(ctx context.Context) (statefiles.LockStore, error) {
+		all, err := in(ctx, "")
+		if err != nil || all == nil || len(s.Settings.Elsewhere) == 0 {
+			return all, err
+		}
+		stores := statefiles.LockStores{"": all}
+		for project := range s.Settings.Elsewhere {
+			if stores[project], err = in(ctx, project); err != nil || stores[project] == nil {
+				return nil, err
+			}
+		}
+		return stores, nil
 	}
 }
 
@@ -160,9 +213,9 @@ type objects interface {
 	statefiles.LockStore
 }
 
-// bucket returns a directory in the bucket of the backend, or nil without mara-engine.
-func bucket(ctx context.Context, s *Session, dir string) (objects, error) {
-	if s.Settings.Managed() {
+// bucket returns a directory in the bucket of a backend, or nil without mara-engine.
+func bucket(ctx context.Context, s *Session, backend, dir string) (objects, error) {
+	if config.IsManaged(backend) {
 		return nil, nil
 	}
 	e, err := s.Engine(ctx)
@@ -172,6 +225,6 @@ func bucket(ctx context.Context, s *Session, dir string) (objects, error) {
 	if found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi); err != nil || !found.Embedded {
 		return nil, err
 	}
-	return engine.Bucket{Engine: e, URL: s.Settings.Backend.Text, Directory: dir, Dir: s.Settings.Root,
+	return engine.Bucket{Engine: e, URL: backend, Directory: dir, Dir: s.Settings.Root,
 		Env: process.Environ(s.Env)}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/checkout"
 	"mara/runner/internal/core/encryption"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/lock"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/pulumicli/wire"
@@ -289,8 +290,30 @@ func (s *Session) Validate() error {
 			s.Doubts = append(s.Doubts, s.Options.MisplacedOwn(s.Provider, project, declared, own)...)
 		}
 	}
-	more := slices.Concat(unsealed, ownProblems, misplaced, judged, s.Vault.Problems())
+	more := slices.Concat(readsAcross(s), unsealed, ownProblems, misplaced, judged, s.Vault.Problems())
 	return config.WithProblems(invalid, more)
+}
+
+// readsAcross returns the projects that read one in another backend, where Pulumi does not find its stack.
+func readsAcross(s *Session) (problems []config.Problem) {
+	if len(s.Settings.Elsewhere) == 0 {
+		return nil
+	}
+	for _, step := range s.Plan.Steps {
+		reader := s.Settings.BackendOf(step.Project.Name)
+		for _, name := range step.Reads {
+			if read := s.Settings.BackendOf(name); !config.SameBackend(reader.Text, read.Text) {
+				line := 0
+				if step.Project.Own != nil {
+					line = step.Project.Own.Line
+				}
+				problems = append(problems, config.Problem{File: config.MaraFile, Line: line, Text: fmt.Sprintf(
+					"%[1]s reads %[2]s, and references of Pulumi do not cross backends: %[1]s is in %[3]s (%[4]s), and %[2]s in %[5]s (%[6]s); pass the value on as configuration, and write  after:  in place of reads",
+					step.Project.Name, name, event.MaskURLs(reader.Text), reader.Origin, event.MaskURLs(read.Text), read.Origin)})
+			}
+		}
+	}
+	return problems
 }
 
 // placed moves the problems of missing keys from the shared file to the stack files next to the projects that read them.

@@ -197,7 +197,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	o := stacks.Options{
 		Stack: own.Environment, Names: own.Names, Projects: own.Projects, Plugins: s.pulumi.plugins, Masker: s.Masker,
 		WorkDir: work, StackFile: copies.Stack, SecretsFile: copies.Secrets,
-		Env: states.CommandEnv(s.Env), States: states, Empty: !states.MayHaveStates(),
+		Env: states.CommandEnv(s.Env), Elsewhere: s.Settings.Elsewhere, States: states, Empty: !states.MayHaveStates(),
 		UpdatesDir: s.Directory.Updates(s.Provider.Name, s.Settings.Stack.Text),
 		Sealed:     func(ctx context.Context) (stacks.Sealed, error) { return vault.Sealed(ctx, s.Vault) },
 	}
@@ -222,7 +222,7 @@ func (s *Session) OpenStacks(ctx context.Context, work string, copies encryption
 	var broken []statefiles.Broken
 	var unread error
 	switch {
-	case err != nil && ctx.Err() == nil:
+	case (err != nil || s.Stacks.Incomplete() != nil) && ctx.Err() == nil:
 		broken, unread = states.Broken(own.Projects)
 	case err == nil && o.Direct != nil: // Pulumi has not listed the stacks, and stumbled over them
 		broken, unread = states.BrokenSidecars(own.Projects)
@@ -280,7 +280,8 @@ func OpenToReveal(ctx context.Context, s *Session) error {
 // OptionsToRead returns the options to read from the backend without running a
 // program.
 func (s *Session) OptionsToRead(ctx context.Context) (o stacks.Options, err error) {
-	o = stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames(), Env: s.Env, Masker: s.Masker}
+	o = stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames(), Env: s.Env,
+		Elsewhere: s.Settings.Elsewhere, Masker: s.Masker}
 	if o.Command, err = s.Engine(ctx); err != nil {
 		return o, err
 	}
@@ -382,10 +383,20 @@ func (s *Session) GuardStates() {
 	s.OnClose(s.States().Guard(s.Plan.Names(), s.Warn, s.Log))
 }
 
-// States returns the directory with the states, if the backend keeps files.
+// States returns the directory with the states, if the backend keeps files; with those of projects elsewhere.
 func (s *Session) States() statefiles.Directory {
-	directory, _ := s.Settings.StateDir()
-	return statefiles.Directory{Path: directory, Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames()}
+	in := func(settings config.Settings) statefiles.Directory {
+		directory, _ := settings.StateDir()
+		return statefiles.Directory{Path: directory, Stack: s.Settings.Stack.Text, Names: s.Options.Known().StackNames()}
+	}
+	all := in(s.Settings)
+	for project := range s.Settings.Elsewhere {
+		if all.Elsewhere == nil {
+			all.Elsewhere = map[string]statefiles.Directory{}
+		}
+		all.Elsewhere[project] = in(s.Settings.Of(project))
+	}
+	return all
 }
 
 // Checkouts makes directories for plain Pulumi to work in.

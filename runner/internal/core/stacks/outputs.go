@@ -109,8 +109,8 @@ type Update struct {
 // LastUpdate reads the last operation on a project's stack; ok is false if there
 // is none, as after an import.
 func (e *Set) LastUpdate(ctx context.Context, project string) (update Update, ok bool, err error) {
-	if !e.Summary(project).Exists {
-		return Update{}, false, nil
+	if err := e.Reach(project); err != nil || !e.Summary(project).Exists {
+		return Update{}, false, err
 	}
 	if e.options.Service != nil {
 		return AtService{e}.lastUpdate(ctx, project)

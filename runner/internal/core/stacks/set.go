@@ -11,6 +11,7 @@ package stacks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 
+	"mara/config"
 	"mara/projects/model"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/pulumicli/wire"
@@ -53,6 +55,8 @@ type Options struct {
 	// Sealed returns what the shared files hold, encrypted with the key of another stack at the service.
 	Sealed func(context.Context) (Sealed, error)
 	Empty  bool // the backend has no stacks yet; it is not asked
+	// Elsewhere are the backends of projects whose states are not in that of Env.
+	Elsewhere config.Elsewhere
 	// Direct are projects whose states are read from files. Asking the backend would
 	// read the states of all environments, and fails while another process writes one
 	// of them. Nil asks the backend.
@@ -68,6 +72,7 @@ type Set struct {
 
 	mu        sync.Mutex // guards what follows
 	summaries map[string]Summary
+	unreached *UnreachedError           // nil if all backends have answered
 	seen      map[string]seen           // by project, from the last preview
 	outputs   map[string]map[string]any // by project, from the last up of this run
 	previews  map[string]updateplan.Project
@@ -99,7 +104,8 @@ func Open(ctx context.Context, options Options) (*Set, error) {
 // List asks the backend again which of the environment's stacks exist.
 func (e *Set) List(ctx context.Context) error {
 	summaries, err := e.look(ctx)
-	if err != nil {
+	unreached, partly := errors.AsType[*UnreachedError](err)
+	if err != nil && !partly {
 		return err
 	}
 	if summaries == nil {
@@ -107,7 +113,7 @@ func (e *Set) List(ctx context.Context) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.summaries = summaries
+	e.summaries, e.unreached = summaries, unreached
 	return nil
 }
 
@@ -125,12 +131,33 @@ func (e *Set) look(ctx context.Context) (map[string]Summary, error) {
 }
 
 // ListAll asks the backend which stacks exist. It returns them by environment and
-// then by project. Options need no stack.
+// then by project. Options need no stack. Of several backends some may not answer: the error
+// is an *UnreachedError then, and the stacks in the others are returned.
 func ListAll(ctx context.Context, options Options) (map[string]map[string]Summary, error) {
 	if options.Empty {
 		return nil, nil
 	}
 	return newCopies(options).list(ctx)
+}
+
+// Incomplete returns an error where some of several backends have not answered.
+func (e *Set) Incomplete() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.unreached == nil {
+		return nil
+	}
+	return e.unreached
+}
+
+// Reach returns why nothing is known of a project's stack, where its backend has not answered.
+func (e *Set) Reach(project string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.unreached == nil {
+		return nil
+	}
+	return e.unreached.Of[e.options.Elsewhere[project].Text]
 }
 
 // vanished is what Pulumi says of a state that is being written, or removed, while
@@ -140,12 +167,12 @@ var vanished = regexp.MustCompile(`code=NotFound|no such file or directory|unexp
 // listTries is how often the stacks are listed while others write states.
 const listTries = 5
 
-// list asks the backend for the stacks of the organization, by environment and
+// listIn asks a backend for the stacks of the organization, by environment and
 // then by project.
-func (c copies) list(ctx context.Context) (map[string]map[string]Summary, error) {
+func (c copies) listIn(ctx context.Context, env map[string]string) (map[string]map[string]Summary, error) {
 	output, err := "", error(nil)
 	for range listTries {
-		output, err = c.run(ctx, c.options.WorkDir, "stack", "ls", "--all", "--json")
+		output, err = c.execute(ctx, c.options.WorkDir, nil, env, "stack", "ls", "--all", "--json")
 		if err == nil || !vanished.MatchString(err.Error()) {
 			break
 		}
@@ -268,8 +295,7 @@ func (c copies) execute(ctx context.Context, dir string, stdin io.Reader, env ma
 
 // environOf returns the process environment of commands on a project, as a copy.
 func (c copies) environOf(project string) map[string]string {
-	env := map[string]string{}
-	maps.Copy(env, c.options.Env)
+	env := c.environIn(c.options.Elsewhere[project])
 	maps.Copy(env, c.options.Directories[project].Env)
 	return env
 }

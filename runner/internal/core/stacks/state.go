@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -125,7 +126,7 @@ func (e *Set) TakeOver(ctx context.Context, project string, forget bool) error {
 
 // Lags reports whether the state of a project, in a file, lags behind a journal.
 func (e *Set) Lags(project string) (bool, error) {
-	if !e.options.States.IsFile() {
+	if !e.options.States.Of(project).IsFile() {
 		return false, nil
 	}
 	content, err := e.options.States.Read(project)
@@ -175,7 +176,10 @@ func decodeState[Part any](ctx context.Context, e *Set, project string) (part Pa
 // takes no command, or through Pulumi, as where the state lags behind a journal. It
 // is empty for a stack that does not exist.
 func (e *Set) rawState(ctx context.Context, project string) (json.RawMessage, error) {
-	if e.options.States.IsFile() {
+	if err := e.Reach(project); err != nil {
+		return nil, err
+	}
+	if e.options.States.Of(project).IsFile() {
 		content, err := e.options.States.Read(project)
 		if err != nil || !statefiles.Lags(content) {
 			return content, wrapState(project, err)
@@ -299,10 +303,11 @@ func (e *Set) renameResources(ctx context.Context, from, to string) error {
 // need no stack.
 func ReadAll(ctx context.Context, options Options, wanted func(environment string,
 	projects []string) []string) (map[string]map[string]json.RawMessage, error) {
-	all, err := ListAll(ctx, options)
-	if err != nil {
-		return nil, err
+	all, incomplete := ListAll(ctx, options)
+	if _, partly := errors.AsType[*UnreachedError](incomplete); incomplete != nil && !partly {
+		return nil, incomplete
 	}
+	var err error
 	states := map[string]map[string]json.RawMessage{}
 	for _, stack := range slices.Sorted(maps.Keys(all)) {
 		names := wanted(stack, slices.Sorted(maps.Keys(all[stack])))
@@ -313,7 +318,7 @@ func ReadAll(ctx context.Context, options Options, wanted func(environment strin
 			return nil, err
 		}
 	}
-	return states, nil
+	return states, incomplete
 }
 
 // exportAll exports the states of an environment.

@@ -38,13 +38,21 @@ func OnlySidecars(broken []Broken) bool {
 // Broken lists the projects whose states are no JSON, and every broken sidecar
 // of the backend: listing the stacks fails on those, too. What cannot be read is an error.
 func (f Directory) Broken(projects []string) ([]Broken, error) {
-	if !f.IsFile() {
-		return nil, nil
-	}
 	broken, err := f.brokenFiles(projects, "")
+	errs := []error{err}
+	for _, one := range f.each() {
+		if one.IsFile() {
+			sidecars, err := one.allBrokenSidecars()
+			broken, errs = append(broken, sidecars...), append(errs, err)
+		}
+	}
+	return broken, errors.Join(errs...)
+}
+
+func (f Directory) allBrokenSidecars() (broken []Broken, err error) {
 	stacks := f.files().Stacks()
 	directories, listErr := readDirectory(stacks)
-	errs := []error{err, listErr}
+	errs := []error{listErr}
 	for _, directory := range directories {
 		if !directory.IsDir() {
 			continue
@@ -78,6 +86,9 @@ func (f Directory) brokenFiles(projects []string, ending string) ([]Broken, erro
 	var broken []Broken
 	var errs []error
 	for _, project := range projects {
+		if !f.Of(project).IsFile() {
+			continue
+		}
 		file := f.state(project) + ending
 		cutOff, err := isCutOff(file)
 		errs = append(errs, err)
@@ -148,13 +159,13 @@ func (f Directory) before(b Broken) ([]byte, error) {
 		}
 	}
 	_, err := os.Stat(b.File + ".bak")
-	_, historyErr := os.Stat(f.files().History(b.Project, f.stackOf(b.Project)))
+	_, historyErr := os.Stat(f.Of(b.Project).files().History(b.Project, f.stackOf(b.Project)))
 	if errors.Is(err, fs.ErrNotExist) && errors.Is(historyErr, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return nil, &failure.Environment{
 		Text: fmt.Sprintf("the state of %s, %s, is broken, and so is the one before it", b.Project, b.File),
-		Next: "look for a copy in " + f.files().Backups(b.Project) + ", and put it in its place",
+		Next: "look for a copy in " + f.Of(b.Project).files().Backups(b.Project) + ", and put it in its place",
 	}
 }
 

@@ -29,7 +29,7 @@ const (
 
 // variants returns the files in which the state of a project may be, plain first.
 func (f Directory) variants(project string) []string {
-	plain := f.files().Stack(project, f.stackOf(project))
+	plain := f.Of(project).files().Stack(project, f.stackOf(project))
 	return []string{plain, plain + gzipEnding, plain + zstdEnding}
 }
 

@@ -26,24 +26,54 @@ type Directory struct {
 	Path  string
 	Stack string           // the name of the environment, and of its stacks
 	Names model.StackNames // of projects whose stacks are not named as the environment
+	// Elsewhere are the directories of projects with another backend. Their own Elsewhere is empty.
+	Elsewhere map[string]Directory
 }
 
-// IsFile reports whether the backend keeps files.
-func (f Directory) IsFile() bool { return f.Path != "" }
+// Of returns the directory with the state of a project.
+func (f Directory) Of(project string) Directory {
+	if other, ok := f.Elsewhere[project]; ok {
+		return other
+	}
+	return f
+}
+
+// each returns the directory and those elsewhere, without these.
+func (f Directory) each() []Directory {
+	all := []Directory{{Path: f.Path, Stack: f.Stack, Names: f.Names}}
+	for _, project := range slices.Sorted(maps.Keys(f.Elsewhere)) {
+		other := f.Elsewhere[project]
+		if !slices.ContainsFunc(all, func(one Directory) bool { return one.Path == other.Path }) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// IsFile reports whether the backend keeps files: each backend, where projects have several.
+func (f Directory) IsFile() bool {
+	return !slices.ContainsFunc(f.each(), func(one Directory) bool { return one.Path == "" })
+}
 
 // MayHaveStates reports whether something may be deployed. A directory that cannot
 // be read may have states.
 func (f Directory) MayHaveStates() bool {
-	if !f.IsFile() {
-		return true
-	}
-	_, err := os.Stat(f.files().Pulumi())
-	return !errors.Is(err, fs.ErrNotExist)
+	return slices.ContainsFunc(f.each(), func(one Directory) bool {
+		if one.Path == "" {
+			return true
+		}
+		_, err := os.Stat(one.files().Pulumi())
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // HasOldLayout reports whether the states are where Pulumi had them before 2023, next to the directories of projects: it
 // no longer reads them, and says so when it is asked.
 func (f Directory) HasOldLayout() bool {
+	return slices.ContainsFunc(f.each(), Directory.hasOldLayout)
+}
+
+func (f Directory) hasOldLayout() bool {
 	if _, err := os.Stat(filepath.Join(f.files().Pulumi(), "meta.yaml")); !f.IsFile() || err == nil {
 		return false
 	}
@@ -67,7 +97,9 @@ func (f Directory) CommandEnv(env map[string]string) map[string]string {
 // HasLegacy reports whether there may be states from before stacks belonged to
 // projects, which Pulumi tells of. It looks for them among the files of all stacks,
 // before each command.
-func (f Directory) HasLegacy() bool {
+func (f Directory) HasLegacy() bool { return slices.ContainsFunc(f.each(), Directory.hasLegacy) }
+
+func (f Directory) hasLegacy() bool {
 	if !f.IsFile() {
 		return true
 	}
@@ -79,6 +111,7 @@ func (f Directory) HasLegacy() bool {
 // HasJournal reports whether there is a journal of an operation on a project that goes on or was cut off. Copies of journals
 // that were dropped do not count.
 func (f Directory) HasJournal(project string) bool {
+	f = f.Of(project)
 	if !f.IsFile() {
 		return false
 	}
@@ -90,14 +123,21 @@ func (f Directory) HasJournal(project string) bool {
 	})
 }
 
-// Make makes the directory, without which Pulumi refuses to work.
+// Make makes the directory, without which Pulumi refuses to work. One of projects elsewhere that cannot be made is the
+// error of these projects, which the list of stacks reports.
 func (f Directory) Make() error {
-	if !f.IsFile() {
+	for _, other := range f.Elsewhere {
+		if other.IsFile() {
+			_ = os.MkdirAll(other.Path, 0o700)
+		}
+	}
+	if f.Path == "" {
 		return nil
 	}
 	return os.MkdirAll(f.Path, 0o700)
 }
 
+// files returns the layout of the directory; a method about a project asks Of(project) for its directory before.
 func (f Directory) files() layout.State { return layout.State(f.Path) }
 
 // stackOf returns the name of a project's stack.
@@ -152,10 +192,19 @@ func unreadable(err error) error {
 // project. wanted chooses from the projects that have a stack there.
 func (f Directory) ReadAll(wanted func(environment string,
 	projects []string) []string) (map[string]map[string]json.RawMessage, error) {
-	found, err := f.list()
-	if err != nil {
-		return nil, err
+	found := map[string][]string{}
+	for _, one := range f.each() {
+		listed, err := one.list()
+		if err != nil {
+			return nil, err
+		}
+		for project, stacks := range listed { // where it is not, it is a copy that was left behind
+			if _, known := found[project]; !known && f.Of(project).Path == one.Path {
+				found[project] = stacks
+			}
+		}
 	}
+	var err error
 	deployed := map[string][]string{}
 	for _, project := range slices.Sorted(maps.Keys(found)) {
 		for _, stack := range found[project] {
@@ -171,7 +220,7 @@ func (f Directory) ReadAll(wanted func(environment string,
 		}
 		states[stack] = map[string]json.RawMessage{}
 		for _, project := range names {
-			if states[stack][project], err = (Directory{Path: f.Path, Stack: stack, Names: f.Names}).Read(project); err != nil {
+			if states[stack][project], err = (Directory{Path: f.Of(project).Path, Stack: stack, Names: f.Names}).Read(project); err != nil {
 				return nil, fmt.Errorf("reading the state of %s: %w", project, err)
 			}
 		}

@@ -30,16 +30,20 @@ type guard struct {
 // Guard guards the states of projects until stop is called. All of them are
 // whole when it begins.
 func (f Directory) Guard(projects []string, warn func(text string), log *slog.Logger) (stop func() error) {
-	if !f.IsFile() {
+	g := guard{looked: map[string]time.Time{}, warn: warn}
+	for _, project := range projects {
+		if f.Of(project).IsFile() {
+			g.files = append(g.files, f.variants(project)...)
+		}
+	}
+	if f.Path == "" && len(g.files) == 0 {
 		return func() error { return nil }
 	}
-	g := guard{looked: map[string]time.Time{}, warn: warn}
-	var err error
-	if g.reserve, err = takeReserve(f.Path, reserveSize); err != nil {
-		log.Debug("no room is reserved for the states", "error", err)
-	}
-	for _, project := range projects {
-		g.files = append(g.files, f.variants(project)...)
+	if f.Path != "" {
+		var err error
+		if g.reserve, err = takeReserve(f.Path, reserveSize); err != nil {
+			log.Debug("no room is reserved for the states", "error", err)
+		}
 	}
 	g.forget()
 	done := make(chan struct{})

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"mara/config/lists"
@@ -61,7 +62,7 @@ func (f Directory) Locks(ctx context.Context, store LockStore, projects []string
 			}
 			lock := Lock{Project: project, Key: key}
 			if lock.Broken = json.Unmarshal(objects[key], &lock) != nil; lock.Broken {
-				lock = Lock{Project: project, Key: key, Broken: true, Created: f.lockWritten(key)}
+				lock = Lock{Project: project, Key: key, Broken: true, Created: f.Of(project).lockWritten(key)}
 			}
 			locks = append(locks, lock)
 		}
@@ -84,6 +85,33 @@ func (f Directory) lockWritten(key string) time.Time {
 
 // LockFiles returns the store of Pulumi's locks if states are files.
 func (f Directory) LockFiles() LockStore { return lockFiles(f.files().Locks()) }
+
+// LockStores are the stores of several backends, by project; "" has those of the other projects.
+type LockStores map[string]LockStore
+
+func (s LockStores) of(key string) LockStore {
+	project, _, _ := strings.Cut(key, "/")
+	if store, ok := s[project]; ok {
+		return store
+	}
+	return s[""]
+}
+
+// ListIn implements LockStore.
+func (s LockStores) ListIn(ctx context.Context, dirs []string) (map[string][]byte, error) {
+	found := map[string][]byte{}
+	for _, dir := range dirs {
+		objects, err := s.of(dir).ListIn(ctx, []string{dir})
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(found, objects)
+	}
+	return found, nil
+}
+
+// Delete implements LockStore.
+func (s LockStores) Delete(ctx context.Context, key string) error { return s.of(key).Delete(ctx, key) }
 
 // lockFiles is the directory of all locks.
 type lockFiles string

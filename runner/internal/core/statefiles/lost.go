@@ -29,7 +29,7 @@ func (f Directory) FindLost(project string) (lost Lost, isLost bool, err error) 
 		return lost, false, nil
 	}
 	const entryEnd = ".history.json"
-	entries, err := files.Glob(f.files().History(project, f.stackOf(project)), "*"+entryEnd+"*")
+	entries, err := files.Glob(f.Of(project).files().History(project, f.stackOf(project)), "*"+entryEnd+"*")
 	if err != nil || len(entries) == 0 {
 		return lost, false, err
 	}

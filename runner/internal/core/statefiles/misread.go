@@ -15,6 +15,15 @@ import (
 // Misread names the first state of the backend that this version of Pulumi does not understand, or nil. Pulumi lists no
 // stack of a backend with such a state, and does not say which one it is.
 func (f Directory) Misread() error {
+	for _, one := range f.each() {
+		if err := one.misread(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f Directory) misread() error {
 	if !f.IsFile() {
 		return nil
 	}
