@@ -122,7 +122,7 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 	if live {
 		more = shorten(&s)
 	}
-	detailed.Details.Before = timesBefore(from, past)
+	detailed.Details.Before = timesBefore(from, past, s.Steps)
 	data.Elapsed = s.Duration()
 	data.Page = report.NewPage(&s, detailed.Details)
 	data.Path = data.Page.Path
@@ -176,10 +176,14 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 const mostLive = 200
 
 // timesBefore returns how long each project took in the last run before one, of the same operation on the same environment,
-// in which it succeeded.
-func timesBefore(from *view.History, past *view.Past) map[string]time.Duration {
+// in which it succeeded and did the like: a first creation says nothing about an update.
+func timesBefore(from *view.History, past *view.Past, steps []event.Step) map[string]time.Duration {
 	const most = 5 // runs that are looked at
 	times, looked := map[string]time.Duration{}, 0
+	creates := map[string]bool{}
+	for _, step := range steps {
+		creates[step.Name] = step.Changes.IsNew()
+	}
 	for _, run := range from.Runs() { // the newest first
 		same := run.Stack == past.Stack && run.Operation == past.Operation && run.Started.Before(past.Started)
 		if !same || !run.Ended() || run.CutOff || looked == most {
@@ -191,7 +195,7 @@ func timesBefore(from *view.History, past *view.Past) map[string]time.Duration {
 			continue
 		}
 		for _, step := range before.Steps {
-			if _, known := times[step.Name]; !known && step.Ran() && step.Result == event.Succeeded {
+			if _, known := times[step.Name]; !known && step.Ran() && step.Result == event.Succeeded && step.Changes.IsNew() == creates[step.Name] {
 				times[step.Name] = step.Duration()
 			}
 		}
