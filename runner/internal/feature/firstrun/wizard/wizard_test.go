@@ -181,8 +181,12 @@ func TestBack(t *testing.T) {
 	if diff := gocmp.Diff(want, s.asked); diff != "" {
 		t.Error(diff)
 	}
-	if got := fmt.Sprint(changes); got != "[{kind:workers 3 false} {kind:http_port 8080 false} {kind:https_port 8443 false} {kind:registry_port 5001 false}]" {
-		t.Error(got)
+	var got []string
+	for _, change := range changes {
+		got = append(got, fmt.Sprintf("%s=%s", change.Key, config.Show(change.Value)))
+	}
+	if diff := gocmp.Diff([]string{"kind:workers=3", "kind:http_port=8080", "kind:https_port=8443", "kind:registry_port=5001"}, got); diff != "" {
+		t.Error(diff)
 	}
 	if !i.TakeBack() || !i.Asked() { // as from the confirmation after the questions
 		t.Error("the last question cannot be asked again")
