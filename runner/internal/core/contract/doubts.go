@@ -2,7 +2,6 @@ package contract
 
 import (
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mara/config"
+	"mara/config/files"
 )
 
 // builtInFunctions are those of Pulumi YAML that have no package: github.com/pulumi/pulumi-yaml, ast.tryParseFunction.
@@ -155,7 +155,7 @@ func (s Source) Entry(dir string) (doubts []config.Problem) {
 		return nil
 	}
 	for _, pattern := range patterns {
-		if found, err := filepath.Glob(filepath.Join(escaped(dir), pattern)); err != nil || len(found) > 0 {
+		if found, err := files.Glob(dir, pattern); err != nil || len(found) > 0 {
 			return nil
 		}
 	}
@@ -166,9 +166,4 @@ func (s Source) Entry(dir string) (doubts []config.Problem) {
 	v.problem(node.Line, "runtime is %s, and the directory has no %s; write main: where the program is elsewhere", language,
 		strings.Join(patterns, " and no "))
 	return v.problems
-}
-
-// escaped returns a path whose letters stand for themselves in a pattern.
-func escaped(name string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
