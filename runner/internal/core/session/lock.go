@@ -107,11 +107,7 @@ func (h *Held) openStacks(ctx context.Context, copies encryption.Copies, restore
 // reachSelected returns an error if the backend of a selected project has not answered. The others can be worked on
 // without it.
 func (s *Session) reachSelected() error {
-	names := s.Plan.Names()
-	if selected, err := plan.Select(s.Plan, s.Options.Selection); err == nil {
-		names = selected.Names()
-	}
-	for _, project := range names {
+	for _, project := range s.selected() {
 		if err := s.Stacks.Reach(project); err != nil {
 			return &failure.Environment{
 				Text: fmt.Sprintf("the backend of %s does not answer: %v", project, err),
@@ -120,6 +116,15 @@ func (s *Session) reachSelected() error {
 		}
 	}
 	return nil
+}
+
+// selected lists the projects that a run is about: all of the plan where the selection is not valid, which is reported
+// elsewhere.
+func (s *Session) selected() []string {
+	if selected, err := plan.Select(s.Plan, s.Options.Selection); err == nil {
+		return selected.Names()
+	}
+	return s.Plan.Names()
 }
 
 // Backups returns the directory for copies of what the run replaces.
@@ -166,11 +171,9 @@ func makeTemp(s *Session, parent, pattern string) (string, error) {
 // environment.
 func (s *Session) RunLock() lock.Environment {
 	settings := s.Settings
-	if selected, err := plan.Select(s.Plan, s.Options.Selection); err == nil && len(selected.Steps) > 0 {
+	if selected := s.selected(); len(selected) > 0 {
 		settings.Elsewhere = maps.Clone(settings.Elsewhere)
-		maps.DeleteFunc(settings.Elsewhere, func(project string, _ config.Value) bool {
-			return !slices.Contains(selected.Names(), project)
-		})
+		maps.DeleteFunc(settings.Elsewhere, func(project string, _ config.Value) bool { return !slices.Contains(selected, project) })
 	}
 	return lock.Environment{
 		Path:     s.Directory.Lock(s.Provider.Name, s.Settings.Stack.Text),
@@ -197,9 +200,13 @@ func stackLocks(s *Session) func(context.Context) (statefiles.LockStore, error) 
 		if err != nil || all == nil || len(s.Settings.Elsewhere) == 0 {
 			return all, err
 		}
-		stores := statefiles.LockStores{"": all}
-		for project := range s.Settings.Elsewhere {
-			if stores[project], err = in(ctx, project); err != nil || stores[project] == nil {
+		stores := statefiles.LockStores{Of: map[string]statefiles.LockStore{"": all}, Elsewhere: map[string]string{}}
+		for project, backend := range s.Settings.Elsewhere {
+			stores.Elsewhere[project] = backend.Text
+			if stores.Of[backend.Text] != nil {
+				continue
+			}
+			if stores.Of[backend.Text], err = in(ctx, project); err != nil || stores.Of[backend.Text] == nil {
 				return nil, err
 			}
 		}

@@ -86,22 +86,27 @@ func (f Directory) lockWritten(key string) time.Time {
 // LockFiles returns the store of Pulumi's locks if states are files.
 func (f Directory) LockFiles() LockStore { return lockFiles(f.files().Locks()) }
 
-// LockStores are the stores of several backends, by project; "" has those of the other projects.
-type LockStores map[string]LockStore
-
-func (s LockStores) of(key string) LockStore {
-	project, _, _ := strings.Cut(key, "/")
-	if store, ok := s[project]; ok {
-		return store
-	}
-	return s[""]
+// LockStores are the stores of several backends as one.
+type LockStores struct {
+	Of        map[string]LockStore // by backend; "" is that of most projects
+	Elsewhere map[string]string    // backends of the other projects
 }
 
-// ListIn implements LockStore.
+// backend returns the backend of a directory or an object.
+func (s LockStores) backend(key string) string {
+	project, _, _ := strings.Cut(key, "/")
+	return s.Elsewhere[project]
+}
+
+// ListIn implements LockStore. Each backend is asked once.
 func (s LockStores) ListIn(ctx context.Context, dirs []string) (map[string][]byte, error) {
-	found := map[string][]byte{}
+	in := map[string][]string{}
 	for _, dir := range dirs {
-		objects, err := s.of(dir).ListIn(ctx, []string{dir})
+		in[s.backend(dir)] = append(in[s.backend(dir)], dir)
+	}
+	found := map[string][]byte{}
+	for _, backend := range slices.Sorted(maps.Keys(in)) {
+		objects, err := s.Of[backend].ListIn(ctx, in[backend])
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +116,9 @@ func (s LockStores) ListIn(ctx context.Context, dirs []string) (map[string][]byt
 }
 
 // Delete implements LockStore.
-func (s LockStores) Delete(ctx context.Context, key string) error { return s.of(key).Delete(ctx, key) }
+func (s LockStores) Delete(ctx context.Context, key string) error {
+	return s.Of[s.backend(key)].Delete(ctx, key)
+}
 
 // lockFiles is the directory of all locks.
 type lockFiles string

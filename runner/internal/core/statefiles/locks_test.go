@@ -1,6 +1,7 @@
 package statefiles
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,5 +55,42 @@ func TestLocks(t *testing.T) {
 	locks, err = of("vpc")
 	if err != nil || len(locks) != 3 || !locks[1].Broken || !locks[2].Broken || !strings.Contains(locks[2].String(), "two.json") {
 		t.Errorf("broken locks: %v, %v", locks, err)
+	}
+}
+
+// asked is a store of locks that remembers what it was asked.
+type asked struct {
+	objects map[string][]byte
+	dirs    [][]string
+	deleted []string
+}
+
+func (a *asked) ListIn(_ context.Context, dirs []string) (map[string][]byte, error) {
+	a.dirs = append(a.dirs, dirs)
+	return a.objects, nil
+}
+
+func (a *asked) Delete(_ context.Context, key string) error {
+	a.deleted = append(a.deleted, key)
+	return nil
+}
+
+// TestLocksInSeveralBackends: each backend is asked once, for its own projects, and a lock is deleted where it is.
+func TestLocksInSeveralBackends(t *testing.T) {
+	t.Parallel()
+	most, other := &asked{objects: map[string][]byte{"a/dev/1.json": []byte("{}")}}, &asked{objects: map[string][]byte{"c/dev/2.json": []byte("{}")}}
+	stores := LockStores{Of: map[string]LockStore{"": most, "s3://two": other}, Elsewhere: map[string]string{"c": "s3://two", "d": "s3://two"}}
+	locks, err := Directory{Stack: "dev"}.Locks(t.Context(), stores, []string{"a", "b", "c", "d"})
+	if len(locks) != 2 || locks[0].Project != "a" || locks[1].Project != "c" || err != nil {
+		t.Errorf("%+v, %v", locks, err)
+	}
+	for _, lock := range locks {
+		if err := stores.Delete(t.Context(), lock.Key); err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff([][]string{{"a/dev", "b/dev"}}, most.dirs) + cmp.Diff([][]string{{"c/dev", "d/dev"}}, other.dirs) +
+		cmp.Diff([]string{"a/dev/1.json"}, most.deleted) + cmp.Diff([]string{"c/dev/2.json"}, other.deleted); diff != "" {
+		t.Error(diff)
 	}
 }
