@@ -137,3 +137,14 @@ func WithProblems(err error, more []Problem) error {
 	}
 	return &Error{Problems: append(invalid.Problems, more...), Next: invalid.Next}
 }
+
+// WithoutInvalid removes what rules say about keys whose values are invalid, or missing, already.
+func WithoutInvalid(found []Problem, invalid error) []Problem {
+	wrong, ok := errors.AsType[*Error](invalid)
+	if !ok {
+		return found
+	}
+	return slices.DeleteFunc(found, func(p Problem) bool {
+		return slices.ContainsFunc(wrong.Problems, func(other Problem) bool { return other.Key == p.Key })
+	})
+}

@@ -21,7 +21,6 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/journal"
-	"mara/runner/internal/core/session"
 	"mara/runner/internal/machine/atomicfile"
 	"mara/runner/internal/machine/failure"
 	"mara/runner/internal/machine/typeset"
@@ -125,7 +124,7 @@ func (o supportOptions) collect(ctx context.Context, d cmd.Deps, run cmd.RunFunc
 		return nil, err
 	}
 	files = append(files, past...)
-	masker := event.NewMasker(session.PossibleSecretsOf(o.Sources.File.Merge(o.Sources.Process))...)
+	masker := event.NewMasker(event.PossibleSecretsOf(o.Sources.File.Merge(o.Sources.Process))...)
 	for i := range files {
 		files[i].content = []byte(masker.Mask(string(files[i].content)))
 	}

@@ -3,6 +3,7 @@
 package checkout
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"mara/config"
 	"mara/config/files"
+	"mara/config/lists"
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/encryption"
@@ -270,6 +272,29 @@ func (f Files) InPlan(p plan.Plan) (files map[string]config.StackFile, covered b
 func SaysHow(file config.StackFile) bool {
 	header, err := file.Header()
 	return err == nil && header != (config.Header{})
+}
+
+// Placed moves the problems of missing keys from the shared file to the stack files next to the projects that read them.
+func (f Files) Placed(invalid error, own []model.Project, shared string) error {
+	wrong, ok := errors.AsType[*config.Error](invalid)
+	if !ok {
+		return invalid
+	}
+	moved := *wrong
+	moved.Problems = slices.Clone(wrong.Problems)
+	for i, p := range moved.Problems {
+		reader, isOwn := lists.Find(own, func(project model.Project) bool {
+			_, reads := project.Key(p.Key)
+			return reads && project.Own.StackFiles != ""
+		})
+		if !isOwn || p.File != shared || p.Line != 0 {
+			continue
+		}
+		if file, err := f.Of(reader); err == nil {
+			moved.Problems[i].File = file.File
+		}
+	}
+	return &moved
 }
 
 // Check returns the problems of the files, and the missing keys that are not in them either.

@@ -191,3 +191,26 @@ func middle(enc *base64.Encoding, secret string, offset int) string {
 	last := len(padded) * 8 / 6
 	return text[first:last]
 }
+
+// SecretsOf returns the values of variables whose names end in a word for a secret.
+func SecretsOf(env map[string]string) []string { return secretsOf(env, strings.HasSuffix) }
+
+// PossibleSecretsOf returns also the values of variables that have such a word anywhere in their names, to mask output
+// for others. The path of a file or a socket is no secret.
+func PossibleSecretsOf(env map[string]string) []string {
+	return secretsOf(env, func(name, word string) bool {
+		return strings.Contains(name, word) && !strings.HasSuffix(name, "_FILE") && !strings.HasSuffix(name, "_SOCK")
+	})
+}
+
+func secretsOf(env map[string]string, isNamedBy func(name, word string) bool) []string {
+	words := []string{"SECRET", "TOKEN", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "_KEY", "APIKEY", "AUTH"}
+	var secrets []string
+	for name, value := range env {
+		name = strings.ToUpper(name)
+		if slices.ContainsFunc(words, func(word string) bool { return isNamedBy(name, word) }) {
+			secrets = append(secrets, value)
+		}
+	}
+	return secrets
+}

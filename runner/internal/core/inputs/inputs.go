@@ -18,6 +18,7 @@ import (
 	"mara/projects/model"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/engine"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/fingerprint"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/programhost"
@@ -57,7 +58,7 @@ func BasisOf(s *session.Session) (fingerprint.Basis, error) {
 		PluginDirs: []string{filepath.Join(programhost.PulumiHome(home), "plugins")},
 		Environ:    environ,
 		Declared:   declaredVariables(s),
-		IsSecret:   func(name string) bool { return len(session.SecretsOf(map[string]string{name: ""})) > 0 },
+		IsSecret:   func(name string) bool { return len(event.SecretsOf(map[string]string{name: ""})) > 0 },
 		Setting: map[string]string{
 			"backend": s.Settings.Backend.Text, "stack": s.Settings.Stack.Text, "provider": s.Provider.Name,
 			"simulated": strconv.FormatBool(s.Options.Simulation.On), "without": strings.Join(s.Provider.Without(), ","),

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"mara/projects/model"
 )
 
 // Selection says which steps of a plan run. An empty field selects everything;
@@ -74,3 +76,16 @@ func Select(p Plan, s Selection) (Plan, error) {
 }
 
 func isMatch(term string) bool { return term != "" }
+
+// Narrow reduces a provider to the needs of the selected projects. It returns the whole provider if the
+// selection is wrong; another check reports that.
+func Narrow(p model.Provider, selection Selection) model.Provider {
+	selected, err := New(p)
+	if err == nil {
+		selected, err = Select(selected, selection)
+	}
+	if err != nil {
+		return p
+	}
+	return p.Narrow(selected.Names())
+}

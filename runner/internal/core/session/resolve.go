@@ -3,12 +3,10 @@ package session
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mara/config"
 	"mara/config/lists"
@@ -59,7 +57,7 @@ func (s *Session) ResolveStack() error {
 	if err := layout.CheckLinks(settings.Root); err != nil {
 		return err
 	}
-	s.Masker.Add(SecretsOf(s.Env)...)
+	s.Masker.Add(event.SecretsOf(s.Env)...)
 	s.Masker.AddURLs(slices.Collect(maps.Values(s.Env))...)
 	for _, entry := range settings.Config.Entries {
 		s.Masker.AddURLs(config.Show(entry.Value))
@@ -262,7 +260,7 @@ func (s *Session) Validate() error {
 		return &config.Error{Problems: []config.Problem{file.Problem(model.SimulatedKey, text)}}
 	}
 	var broken []config.Problem
-	for _, project := range NarrowProvider(s.Provider, s.Options.Selection).Own() {
+	for _, project := range plan.Narrow(s.Provider, s.Options.Selection).Own() {
 		broken = append(broken, project.Own.Broken...)
 	}
 	if len(broken) > 0 {
@@ -271,7 +269,7 @@ func (s *Session) Validate() error {
 	declared := s.Options.DeclaredKeys()
 	var missing []config.Key
 	if !s.Options.Simulation.On {
-		missing = NarrowProvider(s.Provider, s.Options.Selection).Missing(file, s.Options.Sources)
+		missing = plan.Narrow(s.Provider, s.Options.Selection).Missing(file, s.Options.Sources)
 	}
 	files := s.Checkouts().Files
 	missing, ownProblems, err := s.Checkouts().Files.Check(s.Provider.Own(), declared, missing)
@@ -282,85 +280,16 @@ func (s *Session) Validate() error {
 	judged, doubts := s.Provider.Judge(file, filepath.Join(s.Settings.Root, config.Directory))
 	misplaced, foreign := s.Options.Misplaced(s.Provider, declared, file)
 	invalid := sealed.Validate(declared, missing)
-	invalid = placed(invalid, s.Provider.Own(), files, file.File)
-	judged, doubts = withoutInvalid(judged, invalid), withoutInvalid(doubts, invalid)
+	invalid = files.Placed(invalid, s.Provider.Own(), file.File)
+	judged, doubts = config.WithoutInvalid(judged, invalid), config.WithoutInvalid(doubts, invalid)
 	s.Doubts = append(foreign, doubts...)
 	for _, project := range s.Provider.Own() {
 		if own, err := files.Of(project); err == nil {
 			s.Doubts = append(s.Doubts, s.Options.MisplacedOwn(s.Provider, project, declared, own)...)
 		}
 	}
-	more := slices.Concat(readsAcross(s), unsealed, ownProblems, misplaced, judged, s.Vault.Problems())
+	more := slices.Concat(s.Plan.ReadsAcross(s.Settings), unsealed, ownProblems, misplaced, judged, s.Vault.Problems())
 	return config.WithProblems(invalid, more)
-}
-
-// readsAcross returns the projects that read one in another backend, where Pulumi does not find its stack.
-func readsAcross(s *Session) (problems []config.Problem) {
-	if len(s.Settings.Elsewhere) == 0 {
-		return nil
-	}
-	for _, step := range s.Plan.Steps {
-		reader := s.Settings.BackendOf(step.Project.Name)
-		for _, name := range step.Reads {
-			if read := s.Settings.BackendOf(name); !config.SameBackend(reader.Text, read.Text) {
-				line := 0
-				if step.Project.Own != nil {
-					line = step.Project.Own.Line
-				}
-				problems = append(problems, config.Problem{File: config.MaraFile, Line: line, Text: fmt.Sprintf(
-					"%[1]s reads %[2]s, and references of Pulumi do not cross backends: %[1]s is in %[3]s (%[4]s), and %[2]s in %[5]s (%[6]s); pass the value on as configuration, and write  after:  in place of reads",
-					step.Project.Name, name, event.MaskURLs(reader.Text), reader.Origin, event.MaskURLs(read.Text), read.Origin)})
-			}
-		}
-	}
-	return problems
-}
-
-// placed moves the problems of missing keys from the shared file to the stack files next to the projects that read them.
-func placed(invalid error, own []model.Project, files checkout.Files, shared string) error {
-	wrong, ok := errors.AsType[*config.Error](invalid)
-	if !ok {
-		return invalid
-	}
-	moved := *wrong
-	moved.Problems = slices.Clone(wrong.Problems)
-	for i, p := range moved.Problems {
-		reader, isOwn := lists.Find(own, func(project model.Project) bool {
-			_, reads := project.Key(p.Key)
-			return reads && project.Own.StackFiles != ""
-		})
-		if !isOwn || p.File != shared || p.Line != 0 {
-			continue
-		}
-		if file, err := files.Of(reader); err == nil {
-			moved.Problems[i].File = file.File
-		}
-	}
-	return &moved
-}
-
-// withoutInvalid removes what rules say about keys whose values are invalid, or missing, already.
-func withoutInvalid(found []config.Problem, invalid error) []config.Problem {
-	wrong, ok := errors.AsType[*config.Error](invalid)
-	if !ok {
-		return found
-	}
-	return slices.DeleteFunc(found, func(p config.Problem) bool {
-		return slices.ContainsFunc(wrong.Problems, func(other config.Problem) bool { return other.Key == p.Key })
-	})
-}
-
-// NarrowProvider reduces a provider to the needs of the selected projects. It returns the whole provider if the
-// selection is wrong; another check reports that.
-func NarrowProvider(p model.Provider, selection plan.Selection) model.Provider {
-	selected, err := plan.New(p)
-	if err == nil {
-		selected, err = plan.Select(selected, selection)
-	}
-	if err != nil {
-		return p
-	}
-	return p.Narrow(selected.Names())
 }
 
 // unresolved adds to an error without which there are no settings what is certain nevertheless: that the stack and the
@@ -401,29 +330,6 @@ func (s *Session) missingAll(stack string, provider model.Provider) error {
 	s.openVault()
 	missing := provider.Missing(s.Settings.Config, s.Options.Sources)
 	return config.WithProblems(s.Settings.Config.Validate(nil, missing), s.Vault.Problems())
-}
-
-// SecretsOf returns the values of variables whose names end in a word for a secret.
-func SecretsOf(env map[string]string) []string { return secretsOf(env, strings.HasSuffix) }
-
-// PossibleSecretsOf returns also the values of variables that have such a word anywhere in their names, to mask output
-// for others. The path of a file or a socket is no secret.
-func PossibleSecretsOf(env map[string]string) []string {
-	return secretsOf(env, func(name, word string) bool {
-		return strings.Contains(name, word) && !strings.HasSuffix(name, "_FILE") && !strings.HasSuffix(name, "_SOCK")
-	})
-}
-
-func secretsOf(env map[string]string, isNamedBy func(name, word string) bool) []string {
-	words := []string{"SECRET", "TOKEN", "PASSWORD", "PASSPHRASE", "CREDENTIAL", "_KEY", "APIKEY", "AUTH"}
-	var secrets []string
-	for name, value := range env {
-		name = strings.ToUpper(name)
-		if slices.ContainsFunc(words, func(word string) bool { return isNamedBy(name, word) }) {
-			secrets = append(secrets, value)
-		}
-	}
-	return secrets
 }
 
 // Scope returns the stacks of the environment: those of its provider's projects, including the projects that a

@@ -90,7 +90,7 @@ func CheckFirst(
 	if err != nil {
 		return err
 	}
-	_, err = judge(report.Masked(event.NewMasker(session.SecretsOf(env)...).Mask), o.Operation)
+	_, err = judge(report.Masked(event.NewMasker(event.SecretsOf(env)...).Mask), o.Operation)
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/catalogue"
 	"mara/runner/internal/core/discover"
+	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/feature/doctor"
@@ -266,7 +267,7 @@ func (f *firstRun) askValues(ctx context.Context) (asked bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	narrow := session.NarrowProvider(f.provider, f.o.Selection)
+	narrow := plan.Narrow(f.provider, f.o.Selection)
 	ask := wizard.Wizard{
 		Asker: f.terminal, Clouds: f.clouds(), Sources: f.o.Sources, Out: f.d.Stderr,
 		Env: f.o.Sources.Looking(), Strict: !f.isInit, Back: f.earlier,

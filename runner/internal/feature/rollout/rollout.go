@@ -80,7 +80,7 @@ type rollout struct {
 // them as it walks projects. It returns the summary, which is empty if nothing has begun. An error that the screen
 // has shown is a failure.Reported.
 func Run(ctx context.Context, d session.Deps, o Options) (summary event.Summary, err error) {
-	masker := event.NewMasker(session.SecretsOf(o.Request.Sources.File.Merge(o.Request.Sources.Process))...)
+	masker := event.NewMasker(event.SecretsOf(o.Request.Sources.File.Merge(o.Request.Sources.Process))...)
 	r := &rollout{
 		Request: o.Request, force: o.Request.Force, o: o, d: d, room: make(chan struct{}, o.Total), masker: masker,
 	}

@@ -14,6 +14,7 @@ import (
 	"mara/config"
 	"mara/config/files"
 	"mara/config/lists"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/gitsource"
 	"mara/runner/internal/core/query"
 	"mara/runner/internal/core/session"
@@ -220,7 +221,7 @@ func inGit(ctx context.Context, o session.Options) (found []Finding) {
 		found = append(found, Finding{Problem: problem, Kind: Git, Doubt: true})
 	}
 	variables := slices.DeleteFunc(o.Sources.File.Variables(), func(v config.Variable) bool {
-		return v.Value == "" || len(session.SecretsOf(map[string]string{v.Name: v.Value})) == 0
+		return v.Value == "" || len(event.SecretsOf(map[string]string{v.Name: v.Value})) == 0
 	})
 	if len(variables) == 0 || len(list([]string{config.EnvironmentFile}, "ls-files")) == 0 {
 		return found
