@@ -14,6 +14,7 @@ import (
 	"mara/config"
 	"mara/config/files"
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/inventory"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
@@ -129,7 +130,7 @@ func deployedIn(ctx context.Context, s *session.Session, backend string, project
 	if strings.Contains(backend, "***") {
 		return projects, nil
 	}
-	err = at(s, backend, func(other *session.Session) error {
+	err = inventory.At(s, backend, func(other *session.Session) error {
 		if !other.States().MayHaveStates() {
 			return nil
 		}
@@ -147,17 +148,6 @@ func deployedIn(ctx context.Context, s *session.Session, backend string, project
 		}
 	}
 	return deployed, err
-}
-
-// at calls a function with the environment as if all of its states were in a backend.
-func at(s *session.Session, backend string, do func(*session.Session) error) error {
-	settings, err := s.Settings.At(backend)
-	if err != nil {
-		return err
-	}
-	o := s.Options
-	o.Sources = o.Sources.With(config.BackendVariable, settings.Backend.Text)
-	return session.Use(s.Deps, o, (*session.Session).ResolveStack, do)
 }
 
 // RecordBackend records where the environment is deployed to, and with which keys.

@@ -186,8 +186,12 @@ func (m *Move) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	orphans := lists.Map(unclaimed.Orphans, func(o inventory.Orphan) string { return o.Project })
-	m.Projects = slices.Concat(m.source.Stacks.Projects(), orphans)
+	m.Projects = m.source.Stacks.Projects()
+	for _, orphan := range unclaimed.Orphans {
+		if orphan.Backend == "" { // the others are not in the backend that is left
+			m.Projects = append(m.Projects, orphan.Project)
+		}
+	}
 	slices.Sort(m.Projects)
 	if m.only != nil {
 		m.Projects = slices.DeleteFunc(m.Projects, func(project string) bool { return !slices.Contains(m.only, project) })

@@ -172,6 +172,17 @@ func resolved(d session.Deps, o session.Options, stack string, do func(*session.
 	return session.Use(d, o, (*session.Session).ResolveStack, do)
 }
 
+// At calls a function with the environment as if all of its states were in a backend.
+func At(s *session.Session, backend string, do func(*session.Session) error) error {
+	settings, err := s.Settings.At(backend)
+	if err != nil {
+		return err
+	}
+	o := s.Options
+	o.Sources = o.Sources.With(config.BackendVariable, settings.Backend.Text)
+	return session.Use(s.Deps, o, (*session.Session).ResolveStack, do)
+}
+
 // anyLags reports whether a state lags behind a journal, which takes the engine to read.
 func anyLags(states map[string]map[string]json.RawMessage) bool {
 	for _, projects := range states {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"mara/projects/model"
 	"mara/runner/internal/core/discover"
 	"mara/runner/internal/core/environments"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/stacks"
@@ -31,11 +33,17 @@ type Orphan struct {
 	Reads     []string `json:"reads,omitempty"` // other orphans
 	Needs     []string `json:"needs,omitempty"` // projects of the environment
 	Key       string   `json:"-"`               // that encrypts it: the salt of a passphrase, or a data key
+	// Backend is where it is, without credentials, if that is another backend than the environment's own.
+	Backend string `json:"backend,omitempty"`
 }
 
-// String returns the project and the number of its resources.
+// String returns the project and the number of its resources, and where it is if that is elsewhere.
 func (o Orphan) String() string {
-	return fmt.Sprintf("%s (%s)", o.Project, typeset.Counted(o.Resources, "resource"))
+	resources := typeset.Counted(o.Resources, "resource")
+	if o.Backend != "" {
+		resources += " in " + o.Backend
+	}
+	return fmt.Sprintf("%s (%s)", o.Project, resources)
 }
 
 // Unclaimed has the deployed stacks with the environment's name that no project claims.
@@ -49,9 +57,62 @@ type Unclaimed struct {
 	Mark string
 }
 
-// FindUnclaimed finds stacks of a session's environment that no project claims. The session
-// must have open stacks.
+// FindUnclaimed finds stacks of a session's environment that no project claims, in each of its backends. The session
+// must have open stacks, and knows from then on in which backend each of the orphans is.
 func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
+	found, err := findUnclaimed(ctx, s)
+	if err != nil || len(s.Settings.Elsewhere) == 0 {
+		return found, err
+	}
+	elsewhere := config.Elsewhere{}
+	for _, settings := range s.Settings.InEach()[1:] {
+		there, err := unclaimedIn(ctx, s, settings.Backend.Text)
+		if ctx.Err() != nil {
+			return found, err
+		}
+		if err != nil { // as with the list of stacks, a backend that does not answer is the error of its projects alone
+			continue
+		}
+		for _, orphan := range there.Orphans {
+			if !slices.ContainsFunc(found.Orphans, func(o Orphan) bool { return o.Project == orphan.Project }) {
+				elsewhere[orphan.Project] = settings.Backend
+				orphan.Backend = event.MaskURLs(settings.Backend.Text)
+				found.Orphans = append(found.Orphans, orphan)
+			}
+		}
+		found.Strangers = append(found.Strangers, there.Strangers...)
+	}
+	slices.Sort(found.Strangers)
+	found.Strangers = slices.Compact(found.Strangers)
+	if len(elsewhere) > 0 {
+		maps.Copy(elsewhere, s.Settings.Elsewhere)
+		s.Settings.Elsewhere = elsewhere
+		err = s.Stacks.Place(ctx, elsewhere, s.States())
+	}
+	return found, err
+}
+
+// unclaimedIn finds the stacks in one of the backends.
+func unclaimedIn(ctx context.Context, s *session.Session, backend string) (found Unclaimed, err error) {
+	err = At(s, backend, func(other *session.Session) error {
+		if !other.States().IsFile() {
+			o, err := other.OptionsToRead(ctx)
+			if err != nil {
+				return err
+			}
+			if other.Stacks, err = stacks.Open(ctx, o); err != nil {
+				return err
+			}
+		}
+		var err error
+		found, err = findUnclaimed(ctx, other)
+		return err
+	})
+	return found, err
+}
+
+// findUnclaimed finds the stacks in the backend of most projects.
+func findUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	if !s.States().MayHaveStates() || !s.States().IsFile() && len(s.Stacks.Unclaimed()) == 0 {
 		return Unclaimed{}, nil
 	}

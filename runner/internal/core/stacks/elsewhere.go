@@ -30,6 +30,16 @@ func (e *UnreachedError) Unwrap() []error {
 	return errs
 }
 
+// Place says in which backends projects are whose states are not in that of most, with the directories of those in
+// files, and asks again which stacks there are. Nothing may work on a stack meanwhile.
+func (e *Set) Place(ctx context.Context, elsewhere config.Elsewhere, states statefiles.Directory) error {
+	e.options.Elsewhere, e.options.States = elsewhere, states
+	if e.options.Standings != nil {
+		return nil
+	}
+	return e.List(ctx)
+}
+
 // environIn returns the process environment of commands in a backend, as a copy; one that is not set is that of most
 // projects.
 func (c copies) environIn(backend config.Value) map[string]string {

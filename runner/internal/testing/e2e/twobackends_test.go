@@ -87,3 +87,34 @@ func TestOneBackendIsAway(t *testing.T) {
 	e.expect(3, "up -s dev --yes", "mara.yaml:6")
 	e.expect(0, "up -s dev --yes --only net")
 }
+
+// TestOrphanInTheOtherBackend: a project that was renamed or removed is missed in whichever backend it has its state.
+func TestOrphanInTheOtherBackend(t *testing.T) {
+	t.Parallel()
+	long(t)
+	e, home, other := twoBackends(t)
+	e.write("db/Pulumi.dev.yaml", "config:\n  db:size: big\n")
+	e.expect(0, "up -s dev --yes")
+	if err := os.Rename(filepath.Join(e.root, "db"), filepath.Join(e.root, "database")); err != nil {
+		t.Fatal(err)
+	}
+	e.write("database/Pulumi.yaml", strings.ReplaceAll(e.read("database/Pulumi.yaml"), "name: db", "name: database"))
+	mara := e.read("mara.yaml")
+	e.write("mara.yaml", strings.Replace(mara, "path: db", "path: database", 1))
+	e.expect(0, "status -s dev", "db (1 resource in file://", "states/other", "no project claims it")
+	e.expect(3, "up -s dev --yes", "database is new: a rename?", "adopt --rename db database")
+	e.expect(0, "adopt --rename db database -s dev --yes")
+	e.expect(0, "preview -s dev --exit-code")
+	if !isStateOf(other, "database") || isStateOf(other, "db") || isStateOf(home, "database") {
+		t.Error("the state was not renamed where it is")
+	}
+
+	e.write("mara.yaml", mara) // database is gone, and db in its backend is new
+	e.write("db/Pulumi.yaml", strings.ReplaceAll(e.read("database/Pulumi.yaml"), "name: database", "name: db"))
+	e.expect(0, "up -s dev --yes", "database (1 resource in file://")
+	e.expect(0, "destroy --orphans -s dev --yes", "database")
+	if isStateOf(other, "database") || !isStateOf(other, "db") {
+		t.Error("another stack than the orphan was destroyed")
+	}
+	e.expect(0, "preview -s dev --exit-code")
+}
