@@ -54,17 +54,18 @@ type Unclaimed struct {
 	// the tag of the repository.
 	Strangers []string
 	// Mark is what strangers lack: "is not encrypted with the key of this environment".
-	Mark string
+	Mark      string
+	elsewhere config.Elsewhere // the backends of orphans that are not in that of most projects
 }
 
 // FindUnclaimed finds stacks of a session's environment that no project claims, in each of its backends. The session
-// must have open stacks, and knows from then on in which backend each of the orphans is.
+// must have open stacks.
 func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	found, err := findUnclaimed(ctx, s)
 	if err != nil || len(s.Settings.Elsewhere) == 0 {
 		return found, err
 	}
-	elsewhere := config.Elsewhere{}
+	found.elsewhere = config.Elsewhere{}
 	for _, settings := range s.Settings.InEach()[1:] {
 		there, err := unclaimedIn(ctx, s, settings.Backend.Text)
 		if ctx.Err() != nil {
@@ -75,7 +76,7 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 		}
 		for _, orphan := range there.Orphans {
 			if !slices.ContainsFunc(found.Orphans, func(o Orphan) bool { return o.Project == orphan.Project }) {
-				elsewhere[orphan.Project] = settings.Backend
+				found.elsewhere[orphan.Project] = settings.Backend
 				orphan.Backend = event.MaskURLs(settings.Backend.Text)
 				found.Orphans = append(found.Orphans, orphan)
 			}
@@ -84,12 +85,18 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	}
 	slices.Sort(found.Strangers)
 	found.Strangers = slices.Compact(found.Strangers)
-	if len(elsewhere) > 0 {
-		maps.Copy(elsewhere, s.Settings.Elsewhere)
-		s.Settings.Elsewhere = elsewhere
-		err = s.Stacks.Place(ctx, elsewhere, s.States())
+	return found, nil
+}
+
+// Place lets a session work on the orphans: it knows from then on in which backend each is.
+func (u Unclaimed) Place(ctx context.Context, s *session.Session) error {
+	if len(u.elsewhere) == 0 {
+		return nil
 	}
-	return found, err
+	all := maps.Clone(s.Settings.Elsewhere)
+	maps.Copy(all, u.elsewhere)
+	s.Settings.Elsewhere = all
+	return s.Stacks.Place(ctx, all, s.States())
 }
 
 // unclaimedIn finds the stacks in one of the backends.

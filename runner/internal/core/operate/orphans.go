@@ -146,6 +146,9 @@ func (j *job) chooseOrphans(ctx context.Context) error {
 		j.warn("%s has a stack named %s and is not touched: it may belong to another repository, because it %s", stranger,
 			j.s.Settings.Stack.Text, found.Mark)
 	}
+	if err := found.Place(ctx, j.s); err != nil {
+		return err
+	}
 	p, err := found.Plan(j.s.Provider)
 	if err != nil {
 		return err

@@ -34,9 +34,6 @@ func (e *UnreachedError) Unwrap() []error {
 // files, and asks again which stacks there are. Nothing may work on a stack meanwhile.
 func (e *Set) Place(ctx context.Context, elsewhere config.Elsewhere, states statefiles.Directory) error {
 	e.options.Elsewhere, e.options.States = elsewhere, states
-	if e.options.Standings != nil {
-		return nil
-	}
 	return e.List(ctx)
 }
 

@@ -16,6 +16,7 @@ import (
 	"io"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -151,13 +152,21 @@ func (e *Set) Incomplete() error {
 }
 
 // Reach returns why nothing is known of a project's stack, where its backend has not answered.
-func (e *Set) Reach(project string) error {
+func (e *Set) Reach(project string) error { return e.ReachBackend(e.options.Elsewhere[project]) }
+
+// ReachBackend returns why nothing is known of the stacks in a backend, where it has not answered. One that is none of
+// Elsewhere is that of the others.
+func (e *Set) ReachBackend(backend config.Value) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.unreached == nil {
 		return nil
 	}
-	return e.unreached.Of[e.options.Elsewhere[project].Text]
+	isIt := func(other config.Value) bool { return other.Text == backend.Text }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(e.options.Elsewhere)), isIt) {
+		return e.unreached.Of[""]
+	}
+	return e.unreached.Of[backend.Text]
 }
 
 // vanished is what Pulumi says of a state that is being written, or removed, while

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"mara/config"
+	"mara/config/lists"
 	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/inventory"
@@ -21,8 +23,8 @@ import (
 // Contents is what an environment consists of: its plan, and what its states say. Values that are secret read
 // "[secret]".
 type Contents struct {
-	Steps    []event.Project // of the plan, in order
-	Backend  string
+	Steps    []event.Project            // of the plan, in order
+	Backends []string                   // that have states, without credentials
 	Projects map[string]ProjectContents // that have a state
 	Read     time.Time
 	Local    bool // the states are files
@@ -78,7 +80,8 @@ func (c Contents) Resources() (n int) {
 func ContentsOf(ctx context.Context, d session.Deps, o session.Options, name string) (c Contents, err error) {
 	o.Request, o.Operation = o.Of(name), operation.Up // the projects that up would run
 	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) error {
-		c = Contents{Backend: event.MaskURLs(s.Settings.Backend.Text), Projects: map[string]ProjectContents{},
+		backends := lists.Map(s.Settings.InEach(), func(settings config.Settings) string { return event.MaskURLs(settings.Backend.Text) })
+		c = Contents{Backends: backends, Projects: map[string]ProjectContents{},
 			Read: d.Now(), Local: s.States().IsFile()}
 		for _, step := range s.Plan.Steps {
 			c.Steps = append(c.Steps, event.Project{Name: step.Project.Name, Title: step.Project.Title,

@@ -481,7 +481,7 @@ func checkRename(ctx context.Context, o renameOptions, s *session.Session) error
 	names := lists.Map(found.Orphans, func(orphan inventory.Orphan) string { return orphan.Project })
 	switch {
 	case slices.Contains(names, o.Old):
-		return nil
+		return found.Place(ctx, s)
 	case slices.Contains(found.Strangers, o.Old):
 		return &failure.Environment{
 			Text: fmt.Sprintf("the stack of %s may belong to another repository: it %s", o.Old, found.Mark),

@@ -12,6 +12,7 @@ import (
 	"mara/config"
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/engine"
+	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/inventory"
 	"mara/runner/internal/core/leftovers"
 	"mara/runner/internal/core/lock"
@@ -80,38 +81,57 @@ func opened(open func() error, look preflight.Look) preflight.Look {
 	}
 }
 
+// backend looks whether each backend answers, and what is deployed there.
 func (e *Examination) backend(open func() error) preflight.Look {
 	return func(context.Context) []preflight.Finding {
-		backend := e.Session.Settings.Backend
-		where := fmt.Sprintf("%s (%s)", backend.Text, backend.Origin)
 		err := open()
-		_, isBroken := errors.AsType[*statefiles.BrokenError](err)
-		switch {
-		case errors.Is(err, errNoEngine):
+		if errors.Is(err, errNoEngine) {
 			return preflight.Unseen(err.Error())
-		case isBroken:
+		}
+		if _, isBroken := errors.AsType[*statefiles.BrokenError](err); isBroken {
 			return findings(err)
-		case err != nil:
-			next := "log in with `runner login`, or set " + config.BackendVariable + " to a place that can be reached"
-			if advised, ok := errors.AsType[interface {
-				error
-				NextStep() string
-			}](err); ok {
-				next = advised.NextStep()
-			}
-			return preflight.Bad(fmt.Sprintf("%s: %v", where, err), next)
-		case !e.Session.States().MayHaveStates():
-			return preflight.Good(where + " has nothing yet")
 		}
-		deployed := 0
-		for _, step := range e.plan.Steps {
-			if e.Session.Stacks.IsDeployed(step.Project.Name) {
-				deployed++
+		var found []preflight.Finding
+		for _, settings := range e.Session.Settings.InEach() {
+			if err == nil {
+				found = append(found, e.oneBackend(settings.Backend, e.Session.Stacks.ReachBackend(settings.Backend))...)
+			} else {
+				found = append(found, e.oneBackend(settings.Backend, err)...)
+				break // which of them it is about, it says
 			}
 		}
-		total := typeset.CountedOf(deployed, len(e.plan.Steps), "project")
-		return preflight.Good(fmt.Sprintf("%s answers; %s %s deployed", where, total, typeset.Are(deployed)))
+		return found
 	}
+}
+
+// oneBackend says what is deployed in a backend. unreached is why it does not answer.
+func (e *Examination) oneBackend(backend config.Value, unreached error) []preflight.Finding {
+	where := fmt.Sprintf("%s (%s)", event.MaskURLs(backend.Text), backend.Origin)
+	if unreached != nil {
+		next := "log in with `runner login`, or set " + config.BackendVariable + " to a place that can be reached"
+		if advised, ok := errors.AsType[interface {
+			error
+			NextStep() string
+		}](unreached); ok {
+			next = advised.NextStep()
+		}
+		return preflight.Bad(fmt.Sprintf("%s: %v", where, unreached), next)
+	}
+	there, deployed := 0, 0
+	for _, step := range e.plan.Steps {
+		if !config.SameBackend(e.Session.Settings.BackendOf(step.Project.Name).Text, backend.Text) {
+			continue
+		}
+		there++
+		if e.Session.Stacks.IsDeployed(step.Project.Name) {
+			deployed++
+		}
+	}
+	if !e.Session.States().MayHaveStates() {
+		return preflight.Good(where + " has nothing yet")
+	}
+	return preflight.Good(fmt.Sprintf("%s answers; %s %s deployed", where, typeset.CountedOf(deployed, there, "project"),
+		typeset.Are(deployed)))
 }
 
 // containers looks at the nodes and the registry of an environment whose cluster runs on this machine.

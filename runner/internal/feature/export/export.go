@@ -62,11 +62,15 @@ func resolveAll(
 			problems = append(problems, err)
 			continue
 		}
-		if dir, ok := s.Settings.StateDir(); ok && stateCounts {
-			problems = append(problems, &failure.Environment{
-				Text: fmt.Sprintf("the state of %s is in %s, which other machines cannot reach", s.Settings.Stack.Text, dir),
-				Next: "set PULUMI_BACKEND_URL to a backend that they can reach, such as s3://..., in " + config.EnvironmentFile,
-			})
+		for _, settings := range s.Settings.InEach() {
+			if dir, ok := settings.StateDir(); ok && stateCounts {
+				problems = append(problems, &failure.Environment{
+					Text: fmt.Sprintf("the state of %s is in %s (%s), which other machines cannot reach", s.Settings.Stack.Text, dir,
+						settings.Backend.Origin),
+					Next: "name a backend that they can reach, such as s3://..., there or as PULUMI_BACKEND_URL in " +
+						config.EnvironmentFile,
+				})
+			}
 		}
 	}
 	return all, errors.Join(problems...)
@@ -88,7 +92,8 @@ func (e environment) usesAWS() bool {
 		}
 	}
 	header, _ := e.Settings.Config.Header() // needsPassphrase reports the error
-	return e.Provider.InfraType() == "aws" || strings.HasPrefix(e.Settings.Backend.Text, "s3://") ||
+	isOnS3 := func(s config.Settings) bool { return strings.HasPrefix(s.Backend.Text, "s3://") }
+	return e.Provider.InfraType() == "aws" || slices.ContainsFunc(e.Settings.InEach(), isOnS3) ||
 		strings.HasPrefix(header.SecretsProvider, "awskms:")
 }
 

@@ -259,6 +259,12 @@ func (e environment) describe(ctx context.Context, o operatorOptions) (operator.
 		Name: e.name(), Organization: "organization", Plan: e.Plan, Config: map[string]map[string]any{},
 		Secrets: map[string][]string{}, Programs: map[string]map[string]any{},
 		Cloud: e.Provider.Account, RunHooks: e.Provider.Hooks, StackNames: o.Known().StackNames(), Repositories: map[string]operator.Repository{},
+		Backends: map[string]string{},
+	}
+	if o.Backend == "" {
+		for project, backend := range e.Settings.Elsewhere {
+			described.Backends[project] = backend.Text
+		}
 	}
 	if e.Settings.Managed() { // the user's choice of an organization is not the operator's: the export names it
 		organization, err := e.Session.Organization(ctx, e.Settings.Root)

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -36,6 +37,8 @@ type Environment struct {
 	StackNames model.StackNames
 	// Repositories are those of own projects that mara.yaml takes from elsewhere.
 	Repositories map[string]Repository
+	// Backends are those of projects whose states are in another one than Options.Backend.
+	Backends map[string]string
 	// Programs has the content of own projects in Pulumi YAML, by name.
 	Programs map[string]map[string]any
 }
@@ -139,7 +142,8 @@ func Export(e Environment, o Options) (Exported, error) {
 func (e Environment) stack(step plan.Step, o Options) Stack {
 	p := step.Project
 	spec := StackSpec{
-		Stack: e.Organization + "/" + p.Name + "/" + e.StackNames.Of(p.Name, e.Name), Backend: o.Backend,
+		Stack:              e.Organization + "/" + p.Name + "/" + e.StackNames.Of(p.Name, e.Name),
+		Backend:            cmp.Or(e.Backends[p.Name], o.Backend),
 		ServiceAccountName: e.Account(), SecretsProvider: e.SecretsProvider,
 		Config: e.Config[p.Name], SecretsRef: map[string]any{}, EnvRefs: map[string]any{}, Refresh: o.Refresh,
 		DestroyOnFinalize:     o.Destroy,

@@ -147,6 +147,31 @@ func TestRepositories(t *testing.T) {
 	}
 }
 
+// TestBackendOfAProject: a project whose states are in another backend keeps them there, and the credentials for it are asked for.
+func TestBackendOfAProject(t *testing.T) {
+	t.Parallel()
+	e := environment(t)
+	e.Backends = map[string]string{"shop": "gs://elsewhere"}
+	o := operator.Options{Namespace: "envs", Image: "image", Backend: "s3://state", Within: 3 * time.Hour}
+	x, err := operator.Export(e, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stack := range x.Stacks {
+		want := "s3://state"
+		if stack.Metadata.Name == "dev-shop" {
+			want = "gs://elsewhere"
+		}
+		if stack.Spec.Backend != want {
+			t.Errorf("%s has its state in %s, want %s", stack.Metadata.Name, stack.Spec.Backend, want)
+		}
+	}
+	files, err := x.Files(e, o)
+	if err != nil || !strings.Contains(string(files["README.md"]), "Credentials of the backend gs://") {
+		t.Errorf("the README does not ask for credentials of gs:// (%v)", err)
+	}
+}
+
 // definitions names a directory with the operator's CustomResourceDefinitions.
 const definitions = "MARA_OPERATOR_CRDS"
 

@@ -72,12 +72,14 @@ func (e Environment) credentials(o Options) (needed []string) {
 		}
 		needed = append(needed, text+".")
 	}
+	backends := append(slices.Collect(maps.Values(e.Backends)), o.Backend)
 	for scheme, names := range map[string][]string{
 		"s3": {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}, "gs": {"GOOGLE_CREDENTIALS"},
 		"azblob": {"AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY"},
 	} {
 		missing := func(name string) bool { return !slices.Contains(e.Variables, name) }
-		if strings.HasPrefix(o.Backend, scheme+"://") && slices.ContainsFunc(names, missing) && len(o.AccountAnnotations) == 0 {
+		if slices.ContainsFunc(backends, func(backend string) bool { return strings.HasPrefix(backend, scheme+"://") }) &&
+			slices.ContainsFunc(names, missing) && len(o.AccountAnnotations) == 0 {
 			needed = append(needed, "Credentials of the backend "+scheme+"://: export "+strings.Join(names, ", ")+" "+how+".")
 		}
 	}

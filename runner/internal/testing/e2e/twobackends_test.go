@@ -47,6 +47,9 @@ func TestTwoBackends(t *testing.T) {
 	}
 	e.expect(0, "preview -s dev --exit-code")
 	e.expect(0, "status -s dev", "state in file://", "in file://", "2 projects deployed")
+	e.expect(0, "doctor -s dev", "states/home", "mara.yaml:1) answers; 1 of 1 project is deployed", "states/other",
+		"mara.yaml:6) answers; 1 of 1 project is deployed")
+	e.expect(3, "export ci github --image registry.example/runner:1 -s dev", "states/home", "mara.yaml:1", "states/other", "mara.yaml:6")
 	e.plain(other, "db", "preview", "--expect-no-changes")
 
 	lock := filepath.Join(other, ".mara", "locks", "dev", "20200101-000000-abc.json")
