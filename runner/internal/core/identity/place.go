@@ -184,6 +184,17 @@ func checkNew(r request.Request, stack string, isKnown func() (bool, error)) (wa
 	return "", refusal.By(refusal.NewStack, &Refusal{failure.Environment{Text: text, Next: next}, question})
 }
 
+// Unlisted warns of an environment that is to be made and is not in the list of mara.yaml, which is complete: what goes
+// through all environments leaves it out. It is "" where there is no list, or the environment is in it.
+func Unlisted(r request.Request, stack string) string {
+	known := r.Known()
+	isIt := func(name config.Word) bool { return name.Text == stack }
+	if known.Environments == nil || slices.ContainsFunc(known.Environments, isIt) {
+		return ""
+	}
+	return fmt.Sprintf("%s is not among the environments of %s; add it, so that check, fleets and CI know it", stack, known.File)
+}
+
 // AskNew asks on a terminal whether an environment that was refused is to be made. It returns the refusal unless the
 // answer is yes.
 func AskNew(ctx context.Context, terminal prompt.Terminal, refused error) error {

@@ -144,7 +144,13 @@ func (r Request) checkPlace(ctx context.Context, s *session.Session) error {
 
 // checkNew refuses an environment that nothing knows, unless it is to be made.
 func (r Request) checkNew(ctx context.Context, s *session.Session) error {
-	if r.New || !r.Operation.RunsPrograms() || !s.Settings.Stack.IsSet() {
+	if !r.Operation.RunsPrograms() || !s.Settings.Stack.IsSet() {
+		return nil
+	}
+	if r.New {
+		if unlisted := identity.Unlisted(s.Options.Request, s.Settings.Stack.Text); unlisted != "" {
+			s.Warnings = append(s.Warnings, unlisted)
+		}
 		return nil
 	}
 	warning, err := identity.CheckNew(ctx, s)

@@ -94,7 +94,7 @@ func All() []Entry {
 				"environments, keeps stack files next to its projects, or knows a name that is near (code 3): the name is most " +
 				"likely misspelled",
 			Undecided: "a backend that does not answer fails the command",
-			Override:  "`--new`", Flags: []string{"new"},
+			Override:  "the question on a terminal, `--new`", Flags: []string{"new"},
 		},
 		{
 			Guard: UnknownStack, Stage: Deploying, Name: "name of the environment",

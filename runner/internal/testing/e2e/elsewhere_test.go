@@ -144,3 +144,19 @@ func waitFor(t *testing.T, file string) {
 	}
 	t.Fatalf("%s does not appear", file)
 }
+
+// TestNewEnvironmentOutsideOfTheList: an environment that is made although the list in mara.yaml lacks it is left out by
+// whatever goes through the list, which the up that makes it says.
+func TestNewEnvironmentOutsideOfTheList(t *testing.T) {
+	t.Parallel()
+	e := emptyEnvironment(t)
+	e.write("mara.yaml", "backend: file://states\nenvironments: [dev]\nprojects:\n- path: a\n")
+	e.write("a/Pulumi.yaml", "name: a\nruntime: yaml\n")
+	e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=correct horse")
+	const warning = "qa is not among the environments of mara.yaml"
+	e.expect(3, "up -s qa --yes", "there is no environment", "add --new")
+	e.expect(0, "up -s qa --yes --new", warning)
+	if r := e.run("up", "-s", "dev", "--yes", "--new"); r.code != 0 || strings.Contains(r.stdout+r.stderr, warning) {
+		t.Error(r.stdout, r.stderr)
+	}
+}
