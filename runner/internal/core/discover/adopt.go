@@ -87,6 +87,7 @@ func New(ctx context.Context, root string, found []Found, refused []Refused, sta
 		}
 		a.readSources(f, sources)
 	}
+	a.keepWithinBackends()
 	a.tellComputed()
 	a.tellGroups()
 	return a.result(), nil
@@ -120,6 +121,28 @@ func (a *adoption) tellStacks() {
 					"environment", stack, f.Name, a.names[f.Name])
 			}
 		}
+	}
+}
+
+// keepWithinBackends removes what projects read of projects in another backend, where Pulumi's references do not reach.
+func (a *adoption) keepWithinBackends() {
+	backends := map[string]string{}
+	for _, f := range a.found {
+		backends[f.Name] = f.Backend
+	}
+	for _, f := range a.found {
+		isAcross := func(e Edge) bool {
+			other := backends[e.Project]
+			return other != "" && f.Backend != "" && !config.SameBackend(other, f.Backend)
+		}
+		for _, e := range a.reads[f.Name] {
+			if isAcross(e) {
+				a.doubt("%s reads %s (%s), which has its states in another backend: Pulumi's references do not reach there. Where it "+
+					"only has to come later, write  after: [%s]", f.Name, e.Project, e.Evidence, e.Project)
+			}
+		}
+		a.reads[f.Name] = slices.DeleteFunc(a.reads[f.Name], isAcross)
+		a.perhaps[f.Name] = slices.DeleteFunc(a.perhaps[f.Name], isAcross)
 	}
 }
 

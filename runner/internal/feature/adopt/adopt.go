@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -235,18 +236,16 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 		}
 		return a, &failure.Environment{Text: text, Next: "name the directory with your Pulumi projects: `runner adopt DIR`"}
 	}
-	found, named, others := ofOneBackend(found)
+	home := mostNamed(found)
+	if known := o.Known().Home; known.IsSet() { // mara.yaml is there already
+		home = known.Text
+	}
+	found, others := besideService(found, home)
 	refused = append(refused, others...)
-	if named != "" { // Pulumi's rule: a variable overrides it
-		o.Catalogue = &catalogue.Catalogue{Home: config.Value{Text: named, Origin: config.Origin{
-			Source: config.FromProject, Name: "backend.url"}}}
+	states, s, err := o.states(ctx, d, home, found)
+	if s != nil {
+		defer func() { err = errors.Join(err, s.Close()) }()
 	}
-	s := session.New(d.Deps, o.Options)
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.ResolveRoot(); err != nil {
-		return a, err
-	}
-	states, err := deployedStates(ctx, s, found)
 	if err != nil {
 		return a, err
 	}
@@ -283,9 +282,8 @@ func (a *adopted) nameBackend(s *session.Session, hasStates bool) {
 	a.Backend = place
 }
 
-// ofOneBackend returns the projects of the backend that most Pulumi.yaml name, that backend, and the projects of
-// others: a run works in one.
-func ofOneBackend(found []discover.Found) (left []discover.Found, named string, others []discover.Refused) {
+// mostNamed returns the backend that most Pulumi.yaml name, "" if none does.
+func mostNamed(found []discover.Found) (named string) {
 	times := map[string]int{}
 	for _, f := range found {
 		if f.Backend != "" {
@@ -297,15 +295,71 @@ func ofOneBackend(found []discover.Found) (left []discover.Found, named string, 
 			named = backend
 		}
 	}
+	return named
+}
+
+// besideService separates the projects that cannot be in one root with those of the backend of most: Pulumi Cloud has
+// keys of its own.
+func besideService(found []discover.Found, home string) (left []discover.Found, others []discover.Refused) {
 	for _, f := range found {
-		if f.Backend == "" || config.SameBackend(f.Backend, named) {
+		if f.Backend == "" || config.IsManaged(f.Backend) == config.IsManaged(home) &&
+			(!config.IsManaged(home) || config.SameBackend(f.Backend, home)) {
 			left = append(left, f)
 			continue
 		}
 		others = append(others, discover.Refused{Path: f.Path, Reason: fmt.Sprintf("its Pulumi.yaml names the backend %s, and "+
-			"%d others name %s: a root has one", event.MaskURLs(f.Backend), times[named], event.MaskURLs(named))})
+			"others are in %s: Pulumi Cloud has keys of its own, so all projects of a root are there, or none",
+			event.MaskURLs(f.Backend), event.MaskURLs(home))})
 	}
-	return left, named, others
+	return left, others
+}
+
+// states reads the states of projects, each in its own backend, and returns the session in the backend of most. By
+// Pulumi's rule a variable overrides what the files name, which found has no more then.
+func (o adoptOptions) states(ctx context.Context, d cmd.Deps, home string, found []discover.Found) (discover.States,
+	*session.Session, error) {
+	open := func(backend string) (*session.Session, error) {
+		if backend != "" && backend != o.Known().Home.Text {
+			o.Catalogue = &catalogue.Catalogue{Home: config.Value{Text: backend, Origin: config.Origin{
+				Source: config.FromProject, Name: "backend.url"}}}
+		}
+		s := session.New(d.Deps, o.Options)
+		return s, s.ResolveRoot()
+	}
+	s, err := open(home)
+	if err != nil {
+		return nil, s, err
+	}
+	source := s.Settings.Backend.Origin.Source
+	isNamed := source != config.FromProcess && source != config.FromFile
+	apart := map[string][]discover.Found{}
+	for i := range found {
+		if found[i].Backend = cmp.Or(found[i].Backend, home); !isNamed {
+			found[i].Backend = ""
+		}
+		place := found[i].Backend
+		if config.SameBackend(place, home) {
+			place = ""
+		}
+		apart[place] = append(apart[place], found[i])
+	}
+	states, err := deployedStates(ctx, s, apart[""])
+	if err != nil {
+		return nil, s, err
+	}
+	delete(apart, "")
+	for _, backend := range lists.Keys(apart) {
+		other, err := open(backend)
+		if err == nil {
+			var there discover.States
+			there, err = deployedStates(ctx, other, apart[backend])
+			maps.Copy(states, there)
+		}
+		if err = errors.Join(err, other.Close()); err != nil {
+			return nil, s, err
+		}
+	}
+	return states, s, nil
 }
 
 // deployedStates reads the states of projects, by project and then by stack.

@@ -121,3 +121,33 @@ func TestOrphanInTheOtherBackend(t *testing.T) {
 	}
 	e.expect(0, "preview -s dev --exit-code")
 }
+
+// TestAdoptTwoBackends: projects whose Pulumi.yaml name several backends are adopted together, each with the stacks in its
+// own. A reference does not cross backends, and is no edge; a variable overrides them all, as it does for Pulumi.
+func TestAdoptTwoBackends(t *testing.T) {
+	t.Parallel()
+	long(t)
+	e, home, other := twoBackends(t)
+	if err := os.Remove(filepath.Join(e.root, "mara.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	e.write("app/Pulumi.yaml", strings.ReplaceAll(e.read("net/Pulumi.yaml"), "name: net", "name: app"))
+	for project, backend := range map[string]string{"net": home, "app": home, "db": other} {
+		e.write(project+"/Pulumi.yaml", e.read(project+"/Pulumi.yaml")+"backend: {url: \"file://"+backend+"\"}\n")
+	}
+	e.plain(other, "db", "stack", "init", "dev")
+	e.plain(other, "db", "up", "--yes", "--skip-preview")
+	db := e.read("db/Pulumi.yaml")
+	e.write("db/Pulumi.yaml", db+"resources:\n  net: {type: \"pulumi:pulumi:StackReference\", properties: {name: organization/net/dev}}\n")
+	e.expect(0, "adopt", "3 projects", "db reads net (db/Pulumi.yaml:", "Pulumi's references do not reach there")
+	if mara := e.read("mara.yaml"); strings.Contains(mara, "reads") || !strings.Contains(mara, "db; stacks: dev") ||
+		!strings.Contains(mara, "backend: file://states/home") {
+		t.Error(mara)
+	}
+	e.write("db/Pulumi.yaml", db)
+	e.expect(0, "status -s dev", "2 of 3 projects deployed")
+	e.expect(0, "preview -s dev --skip app --exit-code")
+
+	e.env = append(e.env, "PULUMI_BACKEND_URL=file://"+other)
+	e.expect(0, "adopt --print", "net; no stack", "db; stacks: dev")
+}
