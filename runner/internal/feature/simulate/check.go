@@ -27,19 +27,25 @@ func (s *server) Check(ctx context.Context, req *pulumirpc.CheckRequest) (*pulum
 	if t.r.Check != nil && len(problems) == 0 {
 		problems = t.r.Check(t.o)
 	}
-	inputs, err := marshal(t.named(olds))
+	inputs, err := marshal(t.named(olds, sessionOf(ctx)))
 	return &pulumirpc.CheckResponse{Inputs: inputs, Failures: inputFailures(problems)}, err
 }
 
 // named returns the inputs with the name that a provider would make up when
-// there is none. It stays the same for the life of the resource.
-func (t target) named(olds resource.PropertyMap) resource.PropertyMap {
+// there is none. It stays the same for the life of the resource. For one that
+// replaces it the engine asks again, without old inputs: that gets another
+// name, so that both can exist at a time. It follows from the old name, so that
+// a preview, the operation and its repetition agree.
+func (t target) named(olds resource.PropertyMap, kept *session) resource.PropertyMap {
 	if t.r.AutoName == "" || isSet(t.inputs, t.r.AutoName) {
 		return t.inputs
 	}
+	urn := string(t.o.URN)
 	name := as[string](lookup(plainMap(olds), t.r.AutoName))
 	if name == "" {
-		name = t.o.Name() + "-" + newObject(t.r.Token, t.o.URN, nil).Hex("name", 8)
+		name = t.o.Name() + "-" + newObject(t.r.Token, t.o.URN, nil).Hex("name"+kept.keptName(urn), 8)
+	} else {
+		kept.keepName(urn, name)
 	}
 	parent, key, nested := strings.Cut(t.r.AutoName, ".")
 	if !nested {

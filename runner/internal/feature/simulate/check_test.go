@@ -1,6 +1,7 @@
 package simulate_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -118,6 +119,44 @@ func TestGeneratedNames(t *testing.T) {
 	unknown := resource.PropertyMap{"metadata": resource.MakeComputed(resource.NewStringProperty(""))}
 	if kept := c.unpack(c.check(thingType, unknown).GetInputs()); !kept["metadata"].IsComputed() {
 		t.Errorf("generated a name in place of an unknown one: %v", kept)
+	}
+}
+
+// TestAReplacementHasANameOfItsOwn: what replaces a resource with a generated name is made first, under another one. The engine
+// asks for its inputs as for a new resource's, after it has asked for the differences.
+func TestAReplacementHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	e := connect(t, start(t, simulate.Options{}), "fake", nil)
+	inputs := onNetwork("n")
+	delete(inputs, "label")
+	replaced := with(maps.Clone(inputs), "root", map[string]any{"size": 8, "kind": "x"})
+	check := func(olds, news map[string]any) (map[string]any, string) {
+		resp, err := e.Check(t.Context(), &pulumirpc.CheckRequest{Urn: urn(machineType, "x"), News: e.pack(news), Olds: e.pack(olds)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked := e.unpack(resp.GetInputs()).Mappable()
+		return checked, checked["label"].(string)
+	}
+	before, first := check(nil, inputs)
+	var names []string
+	for range 2 { // a preview and the operation
+		after, kept := check(before, replaced)
+		if kept != first {
+			t.Errorf("the name changed from %q to %q before it was replaced", first, kept)
+		}
+		resp, err := e.Diff(t.Context(), &pulumirpc.DiffRequest{Urn: urn(machineType, "x"), Id: first, OldInputs: e.pack(before), News: e.pack(after)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(resp.GetReplaces()) == 0 || resp.GetDeleteBeforeReplace() {
+			t.Errorf("replaces %v, and deletes first: %v", resp.GetReplaces(), resp.GetDeleteBeforeReplace())
+		}
+		_, name := check(nil, replaced)
+		names = append(names, name)
+	}
+	if names[0] != names[1] || names[0] == first {
+		t.Errorf("what replaces %q is called %q and %q", first, names[0], names[1])
 	}
 }
 

@@ -25,7 +25,8 @@ func (s *server) Diff(ctx context.Context, req *pulumirpc.DiffRequest) (*pulumir
 	if t.r.Renews != nil {
 		replaceOn = slices.Concat(replaceOn, t.r.Renews(t.earlier(before), t.o))
 	}
-	return compare(before, t.inputs, replaceOn, t.r.uniqueByName(t.o)), nil
+	hasRoom := sessionOf(ctx).keptName(req.GetUrn()) != "" // the next one gets another name
+	return compare(before, t.inputs, replaceOn, t.r.uniqueByName(t.o) && !hasRoom), nil
 }
 
 // compare looks at values alone: that a value became secret is no change. deleteFirst

@@ -19,9 +19,27 @@ type session struct {
 	cancel    context.CancelFunc
 	cancelled <-chan struct{}
 
-	mu     sync.Mutex // protects config and scope
+	mu     sync.Mutex // protects what follows
 	config resource.PropertyMap
 	scope  Scope
+	named  map[string]string // generated names of resources that there are, by URN
+}
+
+// keepName remembers that a resource has a generated name.
+func (s *session) keepName(urn, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.named == nil {
+		s.named = map[string]string{}
+	}
+	s.named[urn] = name
+}
+
+// keptName returns the generated name that a resource has; "" for a new resource, and for one whose program names it.
+func (s *session) keptName(urn string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.named[urn]
 }
 
 func (s *session) configure(config resource.PropertyMap, scope Scope) {

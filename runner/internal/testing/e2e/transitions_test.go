@@ -1,6 +1,10 @@
 package e2e
 
 import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,40 +15,50 @@ import (
 // transition is a change of an application, as docs/applications.md describes it.
 type transition struct {
 	name     string
+	row      string // how its row on the page begins
 	from, to string // keys of the application shop, beside its image
 	with     string // flags of the second up
+	token    string // the value of the secret TOKEN from the second up on
+	becomes  string // the name that it has afterwards, if that is another one; "-" if it is taken out
 	want     string // what happens to its objects in the cluster, in this order
-	least    int    // workloads that there are at every moment
+	lost     string // what is missing at the worst moment, of what there is before and after it
 	refused  string // what the second up says instead
 }
 
 func transitions() []transition {
 	return []transition{
-		{name: "another image", with: "--config shop:image=ghcr.io/acme/shop:1.3.0", want: "update Deployment workload", least: 1},
-		{name: "a variable", from: "    env: {LEVEL: info}\n", to: "    env: {LEVEL: debug}\n", want: "update Deployment workload", least: 1},
-		{name: "a size", to: "    size: medium\n", want: "update Deployment workload", least: 1},
-		{name: "a health path", to: "    health: /ready\n", want: "update Deployment workload", least: 1},
-		{name: "the first file", to: "    files: {/etc/a: y}\n", want: "create ConfigMap files, update Deployment workload", least: 1},
-		{name: "the first command before a rollout", to: "    before: [./migrate]\n", want: "create Job before", least: 1},
-		{name: "another command before a rollout", from: "    before: [./migrate]\n", to: "    before: [./migrate, up]\n", want: "replace Job before", least: 1},
-		{name: "an image with a command before the rollout", from: "    before: [./migrate]\n", to: "    before: [./migrate]\n", with: "--config shop:image=ghcr.io/acme/shop:1.3.0", want: "replace Job before, update Deployment workload", least: 1},
-		{name: "more replicas", from: "    replicas: 3\n", to: "    replicas: 5\n", want: "update Deployment workload", least: 1},
-		{name: "to an autoscaler", from: "    replicas: 3\n", to: "    replicas: {min: 3, max: 10}\n", want: "update Deployment workload, create HorizontalPodAutoscaler scaler", least: 1},
-		{name: "from an autoscaler", from: "    replicas: {min: 3, max: 10}\n", to: "    replicas: 3\n", want: "update Deployment workload, delete HorizontalPodAutoscaler scaler", least: 1},
-		{name: "a port", from: "    port: 3000\n", to: "    port: 4000\n", want: "update Deployment workload", least: 1},
-		{name: "a host", from: "    host: a.example.com\n", to: "    host: b.example.com\n", want: "update Ingress ingress", least: 1},
-		{name: "no host any more", from: "    host: b.example.com\n", want: "update NetworkPolicy network, delete Ingress ingress", least: 1},
-		{name: "a bigger volume", from: "    volume: {path: /data, size: 5Gi}\n", to: "    volume: {path: /data, size: 10Gi}\n", want: "replace StatefulSet workload", least: 1},
-		{name: "a smaller volume", from: "    volume: {path: /data, size: 5Gi}\n", to: "    volume: {path: /data, size: 1Gi}\n", refused: "none can be made smaller"},
-		{name: "another class", from: "    volume: {path: /data, class: a}\n", to: "    volume: {path: /data, class: b}\n", refused: "none can get another class"},
-		{name: "a volume where there was none", to: "    volume: {path: /data, size: 5Gi}\n", want: "create StatefulSet workload, delete Deployment workload", least: 1},
-		{name: "no volume any more", from: "    volume: {path: /data, size: 5Gi}\n", want: "create Deployment workload, delete StatefulSet workload", least: 1},
+		{name: "another image", row: "`image`, `env`, `size`, `health`, `command`, `args`, `user`", with: "--config shop:image=ghcr.io/acme/shop:1.3.0", want: "update Deployment workload"},
+		{name: "a variable", row: "`image`, `env`, `size`, `health`, `command`, `args`, `user`", from: "    env: {LEVEL: info}\n", to: "    env: {LEVEL: debug}\n", want: "update Deployment workload"},
+		{name: "a size", row: "`image`, `env`, `size`, `health`, `command`, `args`, `user`", to: "    size: medium\n", want: "update Deployment workload"},
+		{name: "a health path", row: "`image`, `env`, `size`, `health`, `command`, `args`, `user`", to: "    health: /ready\n", want: "update Deployment workload"},
+		{name: "the first file", row: "`files`, `secrets`", to: "    files: {/etc/a: y}\n", want: "create ConfigMap files, update Deployment workload"},
+		{name: "another file", row: "`files`, `secrets`", from: "    files: {/etc/a: x}\n", to: "    files: {/etc/a: y}\n", want: "replace ConfigMap files, update Deployment workload"},
+		{name: "no file any more", row: "`files`, `secrets`", from: "    files: {/etc/a: x}\n", want: "update Deployment workload, delete ConfigMap files"},
+		{name: "another secret", row: "`files`, `secrets`", from: "    secrets: [TOKEN]\n", to: "    secrets: [TOKEN]\n", token: "second", want: "replace Secret secrets, update Deployment workload"},
+		{name: "the first secret", row: "`files`, `secrets`", to: "    secrets: [TOKEN]\n", token: "first", want: "create Secret secrets, update Deployment workload"},
+		{name: "the first command before a rollout", row: "`before`", to: "    before: [./migrate]\n", want: "create Job before"},
+		{name: "another command before a rollout", row: "`before`", from: "    before: [./migrate]\n", to: "    before: [./migrate, up]\n", want: "replace Job before"},
+		{name: "an image with a command before the rollout", row: "`before`", from: "    before: [./migrate]\n", to: "    before: [./migrate]\n", with: "--config shop:image=ghcr.io/acme/shop:1.3.0", want: "replace Job before, update Deployment workload"},
+		{name: "more replicas", row: "`replicas: 3` to another number", from: "    replicas: 3\n", to: "    replicas: 5\n", want: "update Deployment workload"},
+		{name: "to an autoscaler", row: "`replicas: 3` to `{min, max}`", from: "    replicas: 3\n", to: "    replicas: {min: 3, max: 10}\n", want: "update Deployment workload, create HorizontalPodAutoscaler scaler"},
+		{name: "from an autoscaler", row: "`{min, max}` to a number", from: "    replicas: {min: 3, max: 10}\n", to: "    replicas: 3\n", want: "update Deployment workload, delete HorizontalPodAutoscaler scaler"},
+		{name: "a port", row: "`port`", from: "    port: 3000\n", to: "    port: 4000\n", want: "update Deployment workload"},
+		{name: "the first host", row: "the first `host`", to: "    host: a.example.com\n", want: "update NetworkPolicy network, create Ingress ingress"},
+		{name: "a host", row: "`host`", from: "    host: a.example.com\n", to: "    host: b.example.com\n", want: "update Ingress ingress"},
+		{name: "no host any more", row: "no `host` any more", from: "    host: b.example.com\n", want: "update NetworkPolicy network, delete Ingress ingress"},
+		{name: "a bigger volume", row: "a bigger `volume`", from: "    volume: {path: /data, size: 5Gi}\n", to: "    volume: {path: /data, size: 10Gi}\n", want: "replace StatefulSet workload", lost: "workload 1 of 1"}, // its Pods stay,
+		{name: "a smaller volume", row: "a smaller `volume`, another `class`", from: "    volume: {path: /data, size: 5Gi}\n", to: "    volume: {path: /data, size: 1Gi}\n", refused: "none can be made smaller"},
+		{name: "another class", row: "a smaller `volume`, another `class`", from: "    volume: {path: /data, class: a}\n", to: "    volume: {path: /data, class: b}\n", refused: "none can get another class"},
+		{name: "a volume where there was none", row: "a `volume` where there was none", to: "    volume: {path: /data, size: 5Gi}\n", want: "create StatefulSet workload, delete Deployment workload"},
+		{name: "the name", row: "the name", becomes: "store", want: ""},
+		{name: "the application is taken out", row: "the application is taken out of mara.yaml", becomes: "-", want: ""},
+		{name: "no volume any more", row: "no `volume` any more", from: "    volume: {path: /data, size: 5Gi}\n", want: "create Deployment workload, delete StatefulSet workload"},
 	}
 }
 
 // TestTransitions: docs/applications.md says what happens when a key of an application changes. The real engine runs each change
 // against the rules of the simulated API server: what is changed in place, what is made before what is deleted, and that the
-// application never lacks a workload.
+// application never lacks what it has before and after the change.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	long(t)
@@ -52,45 +66,179 @@ func TestTransitions(t *testing.T) {
 		t.Run(change.name, func(t *testing.T) {
 			t.Parallel()
 			e := newEnvironment(t, embedded)
+			e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=for this test")
 			e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: cluster\n  cluster:context: mine\n")
+			name := "shop"
 			mara := func(keys string) {
-				e.write("mara.yaml", "providers: {cluster: {only: [shop]}}\napplications:\n  shop:\n    image: ghcr.io/acme/shop:1.2.3\n"+keys)
+				e.write("mara.yaml", "providers: {cluster: {only: ["+name+"]}}\napplications:\n  "+name+":\n    image: ghcr.io/acme/shop:1.2.3\n"+keys)
 			}
 			mara(change.from)
-			e.simulate(0, "up")
+			var there objects
+			up := func(args string) []event.Event {
+				t.Helper()
+				all := append([]string{"up", "--simulate", "--yes", "--debug", "-o", "json"}, strings.Fields(args)...)
+				r := e.run(all...)
+				if r.code != 0 {
+					t.Fatalf("%s: exit code %d\n%s%s", strings.Join(all, " "), r.code, lastLines(r.stdout), r.stderr)
+				}
+				there.follow(r.stderr)
+				return decode(t, r.stdout)
+			}
+			token := func(value string) {
+				t.Helper()
+				e.env = append(e.env, "CONTENT="+value)
+				if r := e.run("secrets", "set", "shop:TOKEN", "env:CONTENT", "-s", "dev"); r.code != 0 {
+					t.Fatalf("secrets set: %d %s%s", r.code, r.stdout, r.stderr)
+				}
+			}
+			if strings.Contains(change.from, "TOKEN") {
+				token("first")
+			}
+			up("")
+			before := there.begin()
+			flags := "--only +" + name + " " + change.with
+			switch change.becomes {
+			case "":
+			case "-":
+				name, flags = "another", ""
+			default:
+				name, flags = change.becomes, ""
+			}
 			mara(change.to)
-			flags := strings.Fields("--only shop " + change.with)
+			if change.token != "" {
+				token(change.token)
+			}
 			if change.refused != "" {
-				r := e.run(append([]string{"up", "--simulate", "--yes"}, flags...)...)
+				r := e.run(append([]string{"up", "--simulate", "--yes"}, strings.Fields(flags)...)...)
 				if r.code == 0 || !strings.Contains(r.stdout+r.stderr, change.refused) {
 					t.Errorf("exit code %d, want %q in\n%s%s", r.code, change.refused, r.stdout, r.stderr)
 				}
 				return
 			}
-			events := e.simulate(0, "up", flags...)
-			happened := happenedTo("shop", events)
-			if got := strings.Join(happened, ", "); got != change.want {
+			events := up(flags)
+			if got := strings.Join(happenedTo("shop", events), ", "); got != change.want {
 				t.Errorf("happened: %s\nwant:     %s", got, change.want)
 			}
-			workloads, least := 1, 1
-			for _, what := range happened {
-				switch {
-				case !slices.Contains(strings.Fields(what), "workload"):
-				case strings.HasPrefix(what, "create"):
-					workloads++
-				case strings.HasPrefix(what, "delete"):
-					workloads--
+			if got := there.lost(before); got != change.lost {
+				t.Errorf("lost at the worst moment: %q, want %q", got, change.lost)
+			}
+			if change.becomes != "" {
+				r := e.run("destroy", "--orphans", "--simulate", "--yes", "--debug", "-o", "json")
+				there.follow(r.stderr)
+				if left := there.of("shop"); r.code != 0 || len(left) > 0 || before["workload"] == 0 {
+					t.Errorf("destroy --orphans: exit code %d, and %v are left\n%s", r.code, left, lastLines(r.stdout))
 				}
-				least = min(least, workloads)
+				return
 			}
-			if least != change.least {
-				t.Errorf("%d workloads at the worst moment, want %d", least, change.least)
-			}
-			if again := changed(e.simulate(0, "preview", "--only", "shop")); len(again) > 0 && change.with == "" {
+			if again := changed(e.simulate(0, "preview", "--only", "+shop")); len(again) > 0 && change.with == "" {
 				t.Errorf("a preview after it changes %v", again)
 			}
 		})
 	}
+}
+
+// TestTransitionsAreOnThePage: what the page says of a change is tried, and what is tried is on the page.
+func TestTransitionsAreOnThePage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../../docs/applications.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n## What happens when I change something\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var rows []string
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, " | "); len(cells) == 2 && cells[0] != "| change" {
+			rows = append(rows, strings.TrimPrefix(cells[0], "| "))
+		}
+	}
+	var tried []string
+	for _, change := range transitions() {
+		tried = append(tried, change.row)
+		if !slices.Contains(rows, change.row) {
+			t.Errorf("%s: the page has no row %q", change.name, change.row)
+		}
+	}
+	for _, row := range rows {
+		if !slices.Contains(tried, row) {
+			t.Errorf("nothing tries %q", row)
+		}
+	}
+	if len(rows) < 10 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
+// objects are those that a simulated cluster has, as its provider reports each operation.
+type objects struct {
+	now    map[string]string // kinds, by what they are called in the cluster
+	lowest map[string]int    // the fewest of a kind since begin
+}
+
+// worked is the line of an operation on an object.
+var worked = regexp.MustCompile(`msg=simulated operation=(\w+) type=kubernetes:\S+:(\w+) id=(\S+).* error=<nil>`)
+
+// follow takes what an operation reports with --debug.
+func (o *objects) follow(log string) {
+	if o.now == nil {
+		o.now, o.lowest = map[string]string{}, map[string]int{}
+	}
+	for _, line := range worked.FindAllStringSubmatch(log, -1) {
+		kind := line[2]
+		if kind == "Deployment" || kind == "StatefulSet" {
+			kind = "workload"
+		}
+		switch name := line[2] + " " + line[3]; line[1] {
+		case "create":
+			o.now[name] = kind
+		case "delete":
+			delete(o.now, name)
+		}
+		for kind, n := range o.counts() {
+			o.lowest[kind] = min(o.lowest[kind], n)
+		}
+	}
+}
+
+// counts counts the objects of each kind; also of those of which there is none any more.
+func (o *objects) counts() map[string]int {
+	counts := map[string]int{}
+	for kind := range o.lowest {
+		counts[kind] = 0
+	}
+	for _, kind := range o.now {
+		counts[kind]++
+	}
+	return counts
+}
+
+// begin returns how many there are, and counts the lowest number from here on.
+func (o *objects) begin() map[string]int {
+	o.lowest = nil
+	o.lowest = o.counts()
+	return maps.Clone(o.lowest)
+}
+
+// lost lists the kinds of which there were fewer than before and fewer than now. A Job has done its work.
+func (o *objects) lost(before map[string]int) string {
+	var lost []string
+	for kind, after := range o.counts() {
+		if needed := min(before[kind], after); o.lowest[kind] < needed && kind != "Job" {
+			lost = append(lost, fmt.Sprintf("%s %d of %d", kind, needed-o.lowest[kind], needed))
+		}
+	}
+	slices.Sort(lost)
+	return strings.Join(lost, ", ")
+}
+
+// of lists the objects in a namespace.
+func (o *objects) of(namespace string) (names []string) {
+	for name := range o.now {
+		if strings.Contains(name, " "+namespace+"/") || name == "Namespace "+namespace {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // happenedTo lists what was done to the objects of a project, in order.
