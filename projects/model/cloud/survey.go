@@ -39,6 +39,14 @@ type Survey struct {
 	Problems []Obstacle
 	Doubts   []Obstacle
 	Missing  []Right // rights that the user of the kubeconfig does not have
+	Claims   []Claim
+}
+
+// Claim is what seems to be a project's, by the labels in the cluster. It is an obstacle if the environment turns out to have no
+// state of that project.
+type Claim struct {
+	Obstacle
+	Project string
 }
 
 // Obstacle is what is in the way of an environment, and what to do about it.

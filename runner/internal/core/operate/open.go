@@ -122,6 +122,9 @@ func (r Request) open(ctx context.Context, s *session.Session) error {
 	}
 	s.GuardStates()
 	err = checked()
+	if err == nil {
+		err = checks.Claimed()
+	}
 	offered()
 	s.Profile.Lap("checks")
 	return err

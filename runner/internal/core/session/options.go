@@ -81,13 +81,15 @@ var ErrNoChart = errors.New("does not have it")
 // Checking is the checks of an operation while they run. Each function waits for its checks.
 type Checking struct {
 	Needed  func() error // of what has to be there
+	Claimed func() error // of what is in the place of projects without a state; once the stacks are open
 	Offered func()       // of what the cloud offers; it only warns
 }
 
 // check starts the checks, if there are any.
 func (w World) check(ctx context.Context, s *Session) Checking {
 	if w.Check == nil {
-		return Checking{Needed: func() error { return nil }, Offered: func() {}}
+		nothing := func() error { return nil }
+		return Checking{Needed: nothing, Claimed: nothing, Offered: func() {}}
 	}
 	return w.Check(ctx, s)
 }

@@ -136,6 +136,9 @@ func (e *Examination) Look(ctx context.Context) (preflight.Report, error) {
 	if err == nil {
 		report, err = e.machine().withoutUndeployed(ctx, e.Session, report)
 	}
+	report = report.Settled(func(project string) bool {
+		return e.Session.Stacks != nil && !e.Session.Stacks.Summary(project).Exists
+	})
 	return report.Masked(e.Session.Masker.Mask), err
 }
 

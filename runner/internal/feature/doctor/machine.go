@@ -24,10 +24,11 @@ import (
 	"mara/runner/internal/feature/doctor/preflight"
 )
 
-// StartChecks has the disk, this machine and the cloud looked at while the
-// session opens. The returned function waits for what they find: warnings go to
-// the session, problems are the error. Of simulated clouds only the disk is real.
-func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
+// startChecks has the disk, this machine and the cloud looked at while the
+// session opens. needed waits for what they find: warnings go to
+// the session, problems are the error. Of simulated clouds only the disk is real. claimed waits for what they find in the place
+// of projects that have no state, and needs the open stacks.
+func startChecks(ctx context.Context, s *session.Session) (needed, claimed func() error) {
 	checks := []preflight.Check{disk(s)}
 	selected, err := plan.Select(s.Plan, s.Options.Selection)
 	m := machine{deps: s.Deps, provider: s.Provider, projects: selected.Names(), facts: facts(s, maps.Clone(s.Env))}
@@ -40,12 +41,13 @@ func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
 	var report preflight.Report
 	var stopped error
 	done := inBackground(ctx, s, func(ctx context.Context) { report, stopped = preflight.Run(ctx, checks) })
-	return sync.OnceValue(func() error {
+	needed = sync.OnceValue(func() error {
 		done()
 		if stopped != nil {
 			return stopped
 		}
-		report, err := m.withoutUndeployed(ctx, s, report)
+		certain := report.Settled(func(string) bool { return false })
+		report, err := m.withoutUndeployed(ctx, s, certain)
 		if err != nil {
 			return err
 		}
@@ -53,11 +55,19 @@ func StartChecks(ctx context.Context, s *session.Session) (wait func() error) {
 		s.Warnings = append(s.Warnings, warnings...)
 		return err
 	})
+	claimed = func() error {
+		done()
+		found := report.Conditional().Settled(func(project string) bool { return !s.Stacks.Summary(project).Exists })
+		_, err := judge(found.Masked(s.Masker.Mask), s.Options.Operation)
+		return err
+	}
+	return needed, claimed
 }
 
 // Start starts the checks of an operation.
 func Start(ctx context.Context, s *session.Session) session.Checking {
-	return session.Checking{Needed: StartChecks(ctx, s), Offered: StartOffers(ctx, s)}
+	needed, claimed := startChecks(ctx, s)
+	return session.Checking{Needed: needed, Claimed: claimed, Offered: StartOffers(ctx, s)}
 }
 
 // inBackground starts work, which is ended when the session closes. The returned function waits until it is done.

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"mara/config/lists"
 	"mara/projects"
 	"mara/projects/model"
+	"mara/projects/model/cloud"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -49,11 +51,17 @@ func (e *examination) taken() {
 		case item.GetDeletionTimestamp() != nil:
 			e.problem("wait until it is gone; `kubectl get namespace "+name+" -o jsonpath='{.status.conditions}'` tells what "+
 				"keeps it", "the namespace %s is being deleted%s, and nothing can be made in it", name, keeps(item))
-		case e.ours[name]:
 		case isMade(item) && item.GetLabels()["mara.dev/stack"] == ourLabel(e.question.Stack):
-			e.problem("name another context for one of the two environments; if this one was deployed with other states, name their backend",
-				"the namespace %s belongs to an environment %s whose states are not these: one of another repository, which runs on the same "+
-					"cluster", name, e.question.Stack)
+			claim := cloud.Claim{Project: item.GetLabels()["mara.dev/project"], Obstacle: cloud.Obstacle{
+				Text: fmt.Sprintf("the namespace %s belongs to an environment %s whose states are not these: one of another repository, which "+
+					"runs on the same cluster", name, e.question.Stack),
+				Next: "name another context for one of the two environments; if this one was deployed with other states, name their backend",
+			}}
+			if e.ours[name] {
+				e.found.Claims = append(e.found.Claims, claim)
+			} else {
+				e.found.Problems = append(e.found.Problems, claim.Obstacle)
+			}
 		case isMade(item):
 			e.problem("name another context for one of the two environments",
 				"the namespace %s belongs to the environment %s, which runs on the same cluster", name,

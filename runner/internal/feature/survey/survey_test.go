@@ -387,6 +387,10 @@ func TestAnotherRepository(t *testing.T) {
 		if err != nil || len(found.Problems) != want || want > 0 && !strings.Contains(found.Problems[0].Text, "one of another repository") {
 			t.Errorf("absent %v: %v, problems %v", absent, err, found.Problems)
 		}
+		// Without states in files it is for the doctor to say, once the backend has answered.
+		if len(found.Claims) != 1-want || want == 0 && found.Claims[0].Project != "web" {
+			t.Errorf("absent %v: claims %v", absent, found.Claims)
+		}
 	}
 }
 

@@ -44,10 +44,10 @@ func TestAccount(t *testing.T) {
 		want         Finding
 	}{
 		"good":          {nil, nil, Finding{Status: OK, Text: "account 1234 as ann"}},
-		"no profile":    {&cloud.Error{Text: "no profile", Next: "make one"}, nil, Finding{Problem, "no profile", "make one", ""}},
-		"refused":       {nil, &cloud.Error{Text: "refused", Next: "log in"}, Finding{Problem, "refused", "log in", ""}},
-		"not reached":   {nil, &cloud.Error{Text: "late", Next: "wait", Unsure: true}, Finding{Warning, "late", "wait", ""}},
-		"anything else": {nil, errors.New("odd"), Finding{Warning, "odd", "", ""}},
+		"no profile":    {&cloud.Error{Text: "no profile", Next: "make one"}, nil, Finding{Problem, "no profile", "make one", "", ""}},
+		"refused":       {nil, &cloud.Error{Text: "refused", Next: "log in"}, Finding{Problem, "refused", "log in", "", ""}},
+		"not reached":   {nil, &cloud.Error{Text: "late", Next: "wait", Unsure: true}, Finding{Warning, "late", "wait", "", ""}},
+		"anything else": {nil, errors.New("odd"), Finding{Warning, "odd", "", "", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -52,6 +52,9 @@ type Finding struct {
 	Text   string `json:"text"`
 	Remedy string `json:"remedy,omitempty"` // how to fix it
 	Table  string `json:"table,omitempty"`  // lines that belong to the text
+
+	// IfAbsent names a project: the finding holds only if the environment has no state of it. See Report.Settled.
+	IfAbsent string `json:"-"`
 }
 
 // Look looks at one thing. It returns when ctx ends.

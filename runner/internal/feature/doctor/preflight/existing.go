@@ -52,6 +52,9 @@ func surveyFindings(found cloud.Survey) []Finding {
 	for _, obstacle := range found.Problems {
 		findings = append(findings, Bad(obstacle.Text, obstacle.Next)...)
 	}
+	for _, claim := range found.Claims {
+		findings = append(findings, Finding{Status: Problem, Text: claim.Text, Remedy: claim.Next, IfAbsent: claim.Project})
+	}
 	if len(found.Missing) > 0 {
 		findings = append(findings, Finding{
 			Status: Problem,

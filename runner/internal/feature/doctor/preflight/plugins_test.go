@@ -68,7 +68,7 @@ func TestPluginsObtainable(t *testing.T) {
 	got := Plugins(PluginOptions{Wanted: wanted, Env: env, Address: server.URL}).Look(t.Context())
 	want := []Finding{
 		{Status: OK, Text: "kubernetes 4.33.0 installed"},
-		{Warning, "linode 9.9.9 is not installed, and " + host + " answers 404 Not Found", "install it with `runner pulumi certmgr -- plugin install resource linode v9.9.9`", ""},
+		{Warning, "linode 9.9.9 is not installed, and " + host + " answers 404 Not Found", "install it with `runner pulumi certmgr -- plugin install resource linode v9.9.9`", "", ""},
 		{Status: OK, Text: "aws 7.0.0, docker 4.10.0 will be downloaded when first needed"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

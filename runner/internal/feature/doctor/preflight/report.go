@@ -48,6 +48,32 @@ func (r Report) Only(status Status) Report {
 	return only
 }
 
+// Settled returns the report without the findings about projects that have a state. Checks look at the cluster before the
+// environment is open, when that is not known yet.
+func (r Report) Settled(isAbsent func(project string) bool) Report {
+	settled := Report{Results: slices.Clone(r.Results)}
+	for i, result := range settled.Results {
+		kept := slices.DeleteFunc(slices.Clone(result.Findings), func(f Finding) bool { return f.IfAbsent != "" && !isAbsent(f.IfAbsent) })
+		if len(kept) < len(result.Findings) {
+			settled.Results[i].Findings, settled.Results[i].Status = kept, worst(kept)
+		}
+	}
+	return settled
+}
+
+// Conditional returns the report of the findings that hold only if a project has no state.
+func (r Report) Conditional() Report {
+	var only Report
+	for _, result := range r.Results {
+		result.Findings = slices.DeleteFunc(slices.Clone(result.Findings), func(f Finding) bool { return f.IfAbsent == "" })
+		if len(result.Findings) > 0 {
+			result.Status = worst(result.Findings)
+			only.Results = append(only.Results, result)
+		}
+	}
+	return only
+}
+
 // Replace replaces the results with these names by the results of a second run. A
 // check that is missing in the second run is skipped, with the given reason.
 func (r Report) Replace(names []string, again Report, because string) Report {
@@ -71,7 +97,8 @@ func (r Report) Masked(mask func(string) string) Report {
 	for i := range masked.Results {
 		findings := slices.Clone(masked.Results[i].Findings)
 		for j, f := range findings {
-			findings[j] = Finding{Status: f.Status, Text: mask(f.Text), Remedy: mask(f.Remedy), Table: mask(f.Table)}
+			f.Text, f.Remedy, f.Table = mask(f.Text), mask(f.Remedy), mask(f.Table)
+			findings[j] = f
 		}
 		masked.Results[i].Findings = findings
 	}

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,11 +14,11 @@ func report() Report {
 	}
 	return Report{Results: []Result{
 		check("configuration", Environment,
-			Finding{Problem, "config/pulumi/Pulumi.dev.yaml:3: eks:szie is read by no project; did you mean \"eks:size\"?", "", ""},
-			Finding{Problem, "config/pulumi/Pulumi.dev.yaml: aws:region is missing", "add it", ""}),
+			Finding{Problem, "config/pulumi/Pulumi.dev.yaml:3: eks:szie is read by no project; did you mean \"eks:size\"?", "", "", ""},
+			Finding{Problem, "config/pulumi/Pulumi.dev.yaml: aws:region is missing", "add it", "", ""}),
 		check("lock", State, Finding{Status: Skipped, Text: "not looked at"}),
 		check("Docker", Tools, Finding{Status: OK, Text: "the daemon answers, version 27.0"}),
-		check("kubectl", Tools, Finding{Warning, "there is none on PATH", "install it", ""}),
+		check("kubectl", Tools, Finding{Warning, "there is none on PATH", "install it", "", ""}),
 	}}
 }
 
@@ -148,5 +149,34 @@ func TestSum(t *testing.T) {
 	t.Parallel()
 	if got := (Report{}).Sum(); got != "no problems, no warnings, 0 ok" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestSettled: what is in the place of a project is a problem only if the environment has no state of the project.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	claim := func(project string) Finding { return Finding{Status: Problem, Text: project, IfAbsent: project} }
+	report := Report{Results: []Result{
+		{Name: "disk", Status: OK, Findings: Good("there is room")},
+		{Name: "cluster", Status: Problem, Findings: []Finding{claim("shop"), {Status: Warning, Text: "no metrics"}, claim("web")}},
+	}}
+	cases := map[string]struct {
+		absent []string
+		status Status
+		claims int
+	}{
+		"both are there":   {nil, Warning, 0},
+		"one is not":       {[]string{"web"}, Problem, 1},
+		"nothing is known": {[]string{"shop", "web"}, Problem, 2},
+	}
+	for name, c := range cases {
+		isAbsent := func(project string) bool { return slices.Contains(c.absent, project) }
+		settled := report.Settled(isAbsent)
+		if settled.Status() != c.status || settled.Counts()[Problem] != c.claims || settled.Counts()[OK] != 1 {
+			t.Errorf("%s: %s, %v", name, settled.Status(), settled.Counts())
+		}
+		if got := report.Conditional().Settled(isAbsent).Counts(); got[Problem] != c.claims || got[Warning]+got[OK] != 0 {
+			t.Errorf("%s: of the conditional ones %v", name, got)
+		}
 	}
 }

@@ -113,9 +113,9 @@ func TestRunIsInterrupted(t *testing.T) {
 
 func TestOptional(t *testing.T) {
 	t.Parallel()
-	mixed := []Finding{{Problem, "a", "b", ""}, {Status: OK, Text: "c"}, {Status: Skipped}, {Status: Warning}}
+	mixed := []Finding{{Problem, "a", "b", "", ""}, {Status: OK, Text: "c"}, {Status: Skipped}, {Status: Warning}}
 	check := Optional(Check{Name: "x", Look: func(context.Context) []Finding { return mixed }})
-	want := []Finding{{Warning, "a", "b", ""}, {Status: OK, Text: "c"}, {Status: Skipped}, {Status: Warning}}
+	want := []Finding{{Warning, "a", "b", "", ""}, {Status: OK, Text: "c"}, {Status: Skipped}, {Status: Warning}}
 	if diff := cmp.Diff(want, check.Look(t.Context())); diff != "" {
 		t.Error(diff)
 	}
