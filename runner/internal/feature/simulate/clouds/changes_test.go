@@ -15,6 +15,13 @@ const (
 	machineType = "linode:index/instance:Instance"
 	releaseType = "kubernetes:helm.sh/v3:Release"
 	setType     = "kubernetes:apps/v1:StatefulSet"
+	claimType   = "kubernetes:core/v1:PersistentVolumeClaim"
+	volumeType  = "kubernetes:core/v1:PersistentVolume"
+	serviceType = "kubernetes:core/v1:Service"
+	jobType     = "kubernetes:batch/v1:Job"
+	podType     = "kubernetes:core/v1:Pod"
+	mapType     = "kubernetes:core/v1:ConfigMap"
+	className   = "kubernetes:storage.k8s.io/v1:StorageClass"
 )
 
 // TestChangesThatAreRefused: what a cloud refuses to change is refused in a preview, too.
@@ -53,6 +60,36 @@ func TestChangesThatAreRefused(t *testing.T) {
 		{"claim templates of a chart", releaseType, opensearch("a"), opensearch("b"), `StatefulSet.apps "opensearch-cluster-master" is invalid: spec: Forbidden`},
 		{"a larger claim", "kubernetes:core/v1:PersistentVolumeClaim", claim("8Gi"), claim("16Gi"), ""},
 		{"a smaller claim", "kubernetes:core/v1:PersistentVolumeClaim", claim("16Gi"), claim("8Gi"), "field can not be less than status.capacity"},
+		{"mode of a claim", claimType, object{"spec": object{"volumeMode": "Filesystem"}}, object{"spec": object{"volumeMode": "Block"}}, "spec.volumeMode: Invalid value: \"Block\": field is immutable"},
+		{"default mode of a claim", claimType, object{"spec": object{}}, object{"spec": object{"volumeMode": "Filesystem"}}, ""},
+		{"source of a claim", claimType, object{"spec": object{}}, object{"spec": object{"dataSource": object{"kind": "VolumeSnapshot", "name": "s"}}},
+			"spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"},
+		{"affinity of a volume", volumeType, object{"spec": object{"nodeAffinity": object{"required": object{}}}}, object{"spec": object{}}, "spec.nodeAffinity: Invalid value: null: field is immutable"},
+		{"first affinity of a volume", volumeType, object{"spec": object{}}, object{"spec": object{"nodeAffinity": object{"required": object{}}}}, ""},
+		{"addresses of a Service", serviceType, object{"spec": object{"clusterIPs": list("10.0.0.1")}}, object{"spec": object{"clusterIPs": list("10.0.0.2")}},
+			"spec.clusterIPs[0]: Invalid value: [\"10.0.0.2\"]: may not change once set"},
+		{"a second family of a Service", serviceType, object{"spec": object{"ipFamilies": list("IPv4")}}, object{"spec": object{"ipFamilies": list("IPv4", "IPv6")}}, ""},
+		{"the first family of a Service", serviceType, object{"spec": object{"ipFamilies": list("IPv4")}}, object{"spec": object{"ipFamilies": list("IPv6")}}, "spec.ipFamilies[0]"},
+		{"families of a headless Service", serviceType, object{"spec": object{"clusterIP": "None", "ipFamilies": list("IPv4")}},
+			object{"spec": object{"clusterIP": "None", "ipFamilies": list("IPv6")}}, ""},
+		{"class of a load balancer", serviceType, object{"spec": object{"type": "LoadBalancer"}}, object{"spec": object{"type": "LoadBalancer", "loadBalancerClass": "a/b"}}, "spec.loadBalancerClass"},
+		{"class with the type", serviceType, object{"spec": object{}}, object{"spec": object{"type": "LoadBalancer", "loadBalancerClass": "a/b"}}, ""},
+		{"selector of a ReplicaSet", "kubernetes:apps/v1:ReplicaSet", object{"spec": object{"selector": object{"matchLabels": object{"app": "a"}}}},
+			object{"spec": object{"selector": object{"matchLabels": object{"app": "b"}}}}, "ReplicaSet.apps \"\" is invalid: spec.selector: Invalid value: "},
+		{"mode of a Job", jobType, object{"spec": object{}}, object{"spec": object{"completionMode": "Indexed"}}, "spec.completionMode: Invalid value: \"Indexed\": field is immutable"},
+		{"attempts of a Job", jobType, object{"spec": object{"backoffLimit": 1}}, object{"spec": object{"backoffLimit": 2}}, ""},
+		{"tolerations of a Pod", podType, object{"spec": object{}}, object{"spec": object{"tolerations": list(object{"operator": "Exists"})}}, ""},
+		{"spread of a Pod", podType, object{"spec": object{}}, object{"spec": object{"topologySpreadConstraints": list(object{"maxSkew": 1})}}, "topologySpreadConstraints has changed"},
+		{"policy of a StorageClass", className, object{}, object{"reclaimPolicy": "Retain"}, "reclaimPolicy: Invalid value: \"Retain\": field is immutable"},
+		{"default policy of a StorageClass", className, object{}, object{"reclaimPolicy": "Delete"}, ""},
+		{"binding of a StorageClass", className, object{"volumeBindingMode": "WaitForFirstConsumer"}, object{}, "StorageClass.storage.k8s.io \"\" is invalid: volumeBindingMode"},
+		{"expansion of a StorageClass", className, object{}, object{"allowVolumeExpansion": true}, ""},
+		{"controller of an IngressClass", "kubernetes:networking.k8s.io/v1:IngressClass", object{"spec": object{"controller": "a/b"}}, object{"spec": object{"controller": "a/c"}}, "spec.controller"},
+		{"value of a PriorityClass", "kubernetes:scheduling.k8s.io/v1:PriorityClass", object{"value": 1}, object{"value": 2}, "value: Forbidden: may not be changed in an update."},
+		{"scope of a definition", "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", object{"spec": object{"scope": "Namespaced"}}, object{"spec": object{"scope": "Cluster"}}, "spec.scope"},
+		{"an immutable map", mapType, object{"immutable": true, "data": object{"a": "b"}}, object{"data": object{"a": "c"}}, "immutable: Forbidden: field is immutable when `immutable` is set"},
+		{"an immutable Secret", "kubernetes:core/v1:Secret", object{"immutable": true}, object{"immutable": false}, "Secret \"\" is invalid: immutable: Forbidden"},
+		{"a map that becomes immutable", mapType, object{"data": object{"a": "b"}}, object{"immutable": true, "data": object{"a": "b"}}, ""},
 		{"a chart with the same claims", releaseType, opensearch("a"), opensearch("a"), ""},
 	} {
 		_, err := e.client(test.token).Update(t.Context(), &pulumirpc.UpdateRequest{
@@ -96,6 +133,24 @@ func TestReplacements(t *testing.T) {
 		{"claims of a StatefulSet", setType, claims("8Gi"), claims("16Gi"), []string{"spec"}},
 		{"memory of a container", "docker:index/container:Container", object{"memory": 1}, object{"memory": 2}, nil},
 		{"user of a container", "docker:index/container:Container", object{"user": "a"}, object{"user": "b"}, []string{"user"}},
+		{"selector of a Deployment", "kubernetes:apps/v1:Deployment", object{"spec": object{"selector": object{"matchLabels": object{"app": "a"}}}},
+			object{"spec": object{"selector": object{"matchLabels": object{"app": "b"}}}}, []string{"spec"}},
+		{"history of a StatefulSet", setType, object{"spec": object{"revisionHistoryLimit": 1}}, object{"spec": object{"revisionHistoryLimit": 2}}, []string{"spec"}},
+		{"strategy of a StatefulSet", setType, object{"spec": object{"updateStrategy": object{"type": "OnDelete"}}}, object{"spec": object{}}, nil},
+		{"selector of a claim", claimType, object{"spec": object{}}, object{"spec": object{"selector": object{}}}, []string{"spec"}},
+		{"mode of a claim", claimType, object{"spec": object{}}, object{"spec": object{"volumeMode": "Block"}}, nil},
+		{"source of a volume", volumeType, object{"spec": object{"nfs": object{"path": "/a"}}}, object{"spec": object{"nfs": object{"path": "/b"}}}, []string{"spec"}},
+		{"size of a volume", volumeType, object{"spec": object{"capacity": object{"storage": "1Gi"}}}, object{"spec": object{"capacity": object{"storage": "2Gi"}}}, nil},
+		{"address of a Service", serviceType, object{"spec": object{}}, object{"spec": object{"clusterIP": "None"}}, []string{"spec"}},
+		{"type of a Service", serviceType, object{"spec": object{}}, object{"spec": object{"type": "NodePort"}}, nil},
+		{"parallelism of a Job", jobType, object{"spec": object{}}, object{"spec": object{"parallelism": 2}}, []string{"spec"}},
+		{"image of a Pod", podType, object{"spec": object{"containers": list(object{"name": "a", "image": "a:1"})}},
+			object{"spec": object{"containers": list(object{"name": "a", "image": "a:2"})}}, []string{"spec"}},
+		{"tolerations of a Pod", podType, object{"spec": object{}}, object{"spec": object{"tolerations": list(object{"operator": "Exists"})}}, nil},
+		{"scopes of a quota", "kubernetes:core/v1:ResourceQuota", object{"spec": object{}}, object{"spec": object{"scopes": list("BestEffort")}}, []string{"spec"}},
+		{"role of a binding", "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", object{"roleRef": object{"name": "a"}}, object{"roleRef": object{"name": "b"}}, []string{"roleRef"}},
+		{"parameters of a StorageClass", className, object{}, object{"parameters": object{"a": "b"}}, []string{"parameters"}},
+		{"policy of a StorageClass", className, object{}, object{"reclaimPolicy": "Retain"}, nil},
 	} {
 		resp, err := e.client(test.token).Diff(t.Context(), &pulumirpc.DiffRequest{
 			Urn: urn(test.token, "x"), Id: "x", OldInputs: e.pack(test.before), News: e.pack(test.after),

@@ -65,7 +65,7 @@ func definition() simulate.Resource {
 	return object(
 		"kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", clusterWide(simulate.Resource{
 			Latency: seconds(1, 1, 2), Check: checkDefinition,
-			ReplaceOn: []string{"spec.group", "spec.names.kind", "spec.scope"},
+			Refuses: keeps(immutable("spec.group", "spec.names.kind", "spec.scope")),
 			Links: links(func(o simulate.Object) []simulate.Fact {
 				return facts(kindFact(o, o.Text("spec.group"), o.Text("spec.names.kind")))
 			}),

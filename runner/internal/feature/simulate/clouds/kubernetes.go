@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"mara/projects/schemas"
 	"mara/runner/internal/feature/simulate"
 )
@@ -133,14 +131,14 @@ func kinds() []simulate.Resource {
 		object("kubernetes:core/v1:Secret", simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), ReplaceOn: []string{"type"}, Links: secretLinks, Outputs: secretData,
 			Check:  rules(data),
-			Renews: renewsUnless("enableSecretMutable", "data", "stringData"),
+			Renews: renewsUnless("enableSecretMutable", "data", "stringData"), Refuses: keeps(keepsData("data", "stringData")),
 		}),
 		object("kubernetes:core/v1:ConfigMap", simulate.Resource{
 			Latency: seconds(0.5, 0.5, 0.5), Renews: renewsUnless("enableConfigMapMutable", "data", "binaryData"),
-			Check: rules(data),
+			Check: rules(data), Refuses: keeps(keepsData("data", "binaryData")),
 		}),
 		object("kubernetes:core/v1:Service", simulate.Resource{
-			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"}, Check: rules(ports),
+			Latency: seconds(8, 3, 2), ReplaceOn: []string{"spec.clusterIP"}, Check: rules(ports), Refuses: keeps(keepsAddresses),
 			Links: links(nil, needsNamespace, needsLoadBalancer), Implied: serviceFact, Outputs: service,
 			// The real provider remembers the whole object as inputs when it
 			// first reads one, and no more than its name afterwards.
@@ -148,18 +146,21 @@ func kinds() []simulate.Resource {
 		}),
 		object("kubernetes:core/v1:ServiceAccount", atOnce()),
 		object("kubernetes:core/v1:PersistentVolumeClaim", simulate.Resource{
-			Latency: seconds(5, 5, 5), ReplaceOn: []string{"spec.storageClassName", "spec.accessModes", "spec.volumeName"},
-			Refuses: keepsSize,
-			Check:   rules(func(j *judge, o simulate.Object) { j.claim(o.Map("spec"), "spec") }),
+			Latency: seconds(5, 5, 5), ReplaceOn: below("spec", "accessModes", "selector", "storageClassName", "volumeName"),
+			Refuses: keeps(keepsSize, immutable("spec.volumeMode=Filesystem"), forbidden("spec",
+				"spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims",
+				"spec.dataSource", "spec.dataSourceRef", "spec.resources.limits")),
+			Check: rules(func(j *judge, o simulate.Object) { j.claim(o.Map("spec"), "spec") }),
 			Outputs: func(o simulate.Object) map[string]any {
 				return map[string]any{
 					"status": map[string]any{"phase": "Bound"}, "spec": map[string]any{"volumeName": "pvc-" + uuid(o, "volume")},
 				}
 			},
 		}),
-		object("kubernetes:core/v1:PersistentVolume", clusterWide(judged(atOnce(), volume))),
+		object("kubernetes:core/v1:PersistentVolume", clusterWide(keeping(judged(atOnce(sourcesOfVolumes()...), volume),
+			immutable("spec.volumeMode=Filesystem"), onceSet("spec.nodeAffinity")))),
 		object("kubernetes:core/v1:Pod", simulate.Resource{
-			Latency: seconds(20, 5, 15), ReplaceOn: []string{"spec"},
+			Latency: seconds(20, 5, 15), ReplaceOn: partsOfPods(), Refuses: keeps(keepsPod),
 			Check: rules(func(j *judge, o simulate.Object) { j.pod(o.Map("spec"), "spec") }),
 			Outputs: func(o simulate.Object) map[string]any {
 				address := "10.244.0." + fmt.Sprint(o.Pick("ip", 2, 250))
@@ -167,7 +168,7 @@ func kinds() []simulate.Resource {
 			},
 		}),
 		object("kubernetes:core/v1:LimitRange", judged(atOnce(), limitsOf)),
-		object("kubernetes:core/v1:ResourceQuota", judged(atOnce(), limitsOf)),
+		object("kubernetes:core/v1:ResourceQuota", judged(atOnce("spec.scopes"), limitsOf)),
 		object("kubernetes:apps/v1:Deployment", simulate.Resource{
 			Latency: seconds(45, 30, 10), ReplaceOn: []string{"spec.selector"},
 			Check: every(checkSelector, workload("Always"), rules(rollout)),
@@ -183,7 +184,7 @@ func kinds() []simulate.Resource {
 			Latency: seconds(40, 30, 15), Check: every(checkSelector, workload("Always")),
 			// The provider replaces what the API server would refuse to change. The claims stay, with their size.
 			// https://github.com/pulumi/pulumi-kubernetes/issues/4328
-			ReplaceOn: []string{"spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates"},
+			ReplaceOn: below("spec", "podManagementPolicy", "revisionHistoryLimit", "selector", "serviceName", "volumeClaimTemplates"),
 			Outputs: func(o simulate.Object) map[string]any {
 				n := replicas(o)
 				return map[string]any{"status": map[string]any{
@@ -200,12 +201,13 @@ func kinds() []simulate.Resource {
 			}},
 		}),
 		object("kubernetes:apps/v1:ReplicaSet", simulate.Resource{
-			Latency: seconds(20, 15, 10), ReplaceOn: []string{"spec.selector"}, Check: every(checkSelector, workload("Always")),
+			Latency: seconds(20, 15, 10), Check: every(checkSelector, workload("Always")), Refuses: keeps(immutable("spec.selector")),
 		}),
 		object("kubernetes:autoscaling/v2:HorizontalPodAutoscaler", judged(atOnce(), scaler)),
 		object("kubernetes:batch/v1:Job", simulate.Resource{
-			Latency: seconds(20, 1, 5), ReplaceOn: []string{"spec.template", "spec.selector", "spec.completions"},
-			Check: rules(job),
+			Latency: seconds(20, 1, 5), ReplaceOn: below("spec", "completions", "parallelism", "selector", "template"),
+			Check: rules(job), Refuses: keeps(immutable("spec.completionMode=NonIndexed", "spec.podFailurePolicy", "spec.backoffLimitPerIndex",
+				"spec.managedBy", "spec.successPolicy")),
 			Outputs: func(simulate.Object) map[string]any {
 				return map[string]any{"status": map[string]any{
 					"succeeded": 1, "conditions": []any{map[string]any{"type": "Complete", "status": "True"}},
@@ -219,7 +221,8 @@ func kinds() []simulate.Resource {
 				return map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{loadBalancer(o)}}}}
 			},
 		}),
-		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(judged(atOnce("spec.controller"), ingressClass))),
+		object("kubernetes:networking.k8s.io/v1:IngressClass", clusterWide(
+			keeping(judged(atOnce(), ingressClass), immutable("spec.controller")))),
 		object("kubernetes:networking.k8s.io/v1:NetworkPolicy", judged(atOnce(), network)),
 		object("kubernetes:policy/v1:PodDisruptionBudget", judged(atOnce(), budget)),
 		object("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", clusterWide(judged(atOnce(), role))),
@@ -228,9 +231,11 @@ func kinds() []simulate.Resource {
 		object("kubernetes:rbac.authorization.k8s.io/v1:Role", judged(atOnce(), role)),
 		object("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", judged(atOnce("roleRef"), binding)),
 		object("kubernetes:scheduling.k8s.io/v1:PriorityClass", clusterWide(
-			judged(atOnce("value", "preemptionPolicy"), priority))),
+			keeping(judged(atOnce(), priority), forbidden("value", "may not be changed in an update.", "value"),
+				immutable("preemptionPolicy=PreemptLowerPriority")))),
 		object("kubernetes:storage.k8s.io/v1:StorageClass", clusterWide(
-			judged(atOnce("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"), storageClass))),
+			keeping(judged(atOnce("provisioner", "parameters"), storageClass),
+				immutable("reclaimPolicy=Delete", "volumeBindingMode=Immediate")))),
 	}
 }
 
@@ -238,24 +243,11 @@ func kinds() []simulate.Resource {
 // objects for mutable. https://github.com/pulumi/pulumi-kubernetes/pull/1926
 func renewsUnless(setting string, inputs ...string) func(before, after simulate.Object) []string {
 	return func(before, after simulate.Object) []string {
-		if after.IsSet(setting) && before.Value("immutable") != true {
+		if after.IsSet(setting) && after.Value("immutable") != true {
 			return nil
 		}
 		return inputs
 	}
-}
-
-// keepsSize refuses a claim for less than the volume has, as the API server does.
-// https://github.com/kubernetes/kubernetes/blob/v1.36.0/pkg/apis/core/validation/validation.go
-func keepsSize(before, after simulate.Object) string {
-	const path = "spec.resources.requests.storage"
-	was, errWas := resource.ParseQuantity(before.Text(path))
-	is, errIs := resource.ParseQuantity(after.Text(path))
-	if errWas != nil || errIs != nil || is.Cmp(was) >= 0 {
-		return ""
-	}
-	return fmt.Sprintf("PersistentVolumeClaim %q is invalid: %s: Forbidden: field can not be less than status.capacity",
-		after.Text("metadata.name"), path)
 }
 
 // secretData merges stringData into data, as an API server does. If a program reads a
