@@ -5,9 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/itchyny/gojq"
+
+	"mara/config"
 )
 
 // patchTime limits a patch.
@@ -41,22 +46,32 @@ func patched(resources fields, patch string) (fields, error) {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
 	patched, isObject := result.(fields)
-	if _, several := results.Next(); !ok || !isObject || several {
+	isKept := func(name string) bool { return patched[name] != nil }
+	if _, several := results.Next(); !ok || !isObject || several || !slices.ContainsFunc(needed(), isKept) {
 		return nil, errors.New("patch does not return the resources: write an expression such as " +
 			".workload.properties.spec.x = 1")
 	}
-	for name, resource := range patched {
-		if of, isObject := resource.(fields); !isObject || of["type"] == nil {
-			return nil, fmt.Errorf("patch makes a resource %s without a type", name)
+	for _, name := range slices.Sorted(maps.Keys(patched)) {
+		if of, isObject := patched[name].(fields); isObject && of["type"] != nil {
+			continue
 		}
+		if resources[name] != nil {
+			return nil, fmt.Errorf("patch leaves %s without its type: change what is below %s.properties, or remove it with del(.%s)", name, name, name)
+		}
+		there := slices.Sorted(maps.Keys(resources))
+		return nil, fmt.Errorf("patch changes %s, and there is no such resource; there are: %s; a new one needs a type, as in "+
+			`.%s = {type: "kubernetes:core/v1:ConfigMap", properties: {...}}%s`, name, strings.Join(there, ", "), name, config.DidYouMean(name, there))
 	}
-	for _, name := range []string{"kubeconfig", "cluster", "namespace"} {
+	for _, name := range needed() {
 		if patched[name] == nil {
 			return nil, fmt.Errorf("patch takes %s away, which the other resources need", name)
 		}
 	}
 	return whole(patched).(fields), nil
 }
+
+// needed are the resources that the others need.
+func needed() []string { return []string{"kubeconfig", "cluster", "namespace"} }
 
 // whole turns numbers of JSON that are whole into integers, as they were.
 func whole(value any) any {

@@ -96,6 +96,7 @@ func TestWrongRollouts(t *testing.T) {
 		{"unknown key", "waves:\n  - {name: a, mach: {stage: prod}, match: stage}\n",
 			`config/rollout.yaml:2: mach is not known; there are: after, gates, match, maxFailures, name, parallel, soak; did you mean "match"?`},
 		{"parallel", "waves:\n  - {name: a, match: stage, parallel: 0}\n", "config/rollout.yaml:2: parallel must be a number from 1, or a part such as 10%"},
+		{"no percent at once", "waves:\n  - {name: a, match: stage, parallel: 0%}\n", "config/rollout.yaml:2: parallel must be a number from 1, or a part such as 10%"},
 		{"percent", "waves:\n  - {name: a, match: stage, maxFailures: 110%}\n", "config/rollout.yaml:2: maxFailures must be a number from 0, or a part such as 10%"},
 		{"soak", "waves:\n  - {name: a, match: stage, soak: 30}\n", "config/rollout.yaml:2: soak must be a duration such as 30m"},
 		{"gate", "waves:\n  - {name: a, match: stage, gates: [drfit]}\n",
@@ -251,6 +252,10 @@ func TestShares(t *testing.T) {
 		if s.Of(test.total) != test.of || s.AtMost(test.total) != test.atMost {
 			t.Errorf("%d%% of %d: %d at once, %d may fail", test.percent, test.total, s.Of(test.total), s.AtMost(test.total))
 		}
+	}
+	r, err := read(t, "waves: [{name: a, match: stage, maxFailures: 0%}]\n", []Environment{{Stack: "dev", Labels: map[string]string{"stage": "test"}}})
+	if err != nil || r.Waves[0].MaxFailures.AtMost(9) != 0 {
+		t.Errorf("0%% of 9: %+v, %v", r.Waves, err)
 	}
 	if s := (Share{Number: 2}); s.AtMost(9) != 2 {
 		t.Errorf("2 of 9: %d", s.AtMost(9))

@@ -275,7 +275,7 @@ func (d *rolloutDecoder) share(key string, node *yaml.Node, least int) Share {
 	text, isPercent := strings.CutSuffix(node.Value, "%")
 	number, err := strconv.Atoi(text)
 	switch {
-	case node.Kind != yaml.ScalarNode || err != nil || number < least || isPercent && (number < 1 || number > 100):
+	case node.Kind != yaml.ScalarNode || err != nil || number < least || isPercent && number > 100:
 		d.problem(node.Line, key, "must be a number from %d, or a part such as 10%%", least)
 		return Share{}
 	case isPercent:
