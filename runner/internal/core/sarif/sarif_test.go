@@ -71,3 +71,34 @@ func TestNew(t *testing.T) {
 		t.Error("two findings have one fingerprint")
 	}
 }
+
+// TestErrors: what failed says why, where code scanning shows it. A run that has succeeded says nothing.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for _, why := range [][]string{nil, {"net: the quota is used up", "db: no <such> host"}} {
+		got, err := json.Marshal(sarif.New(sarif.Options{ID: "up/dev", Failed: why != nil, Errors: why}, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var made struct {
+			Runs []struct {
+				Invocations []map[string]any
+				Results     []any
+			}
+		}
+		if err := json.Unmarshal(got, &made); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]any{"executionSuccessful": why == nil}
+		if why != nil {
+			var all []any
+			for _, text := range why {
+				all = append(all, map[string]any{"level": "error", "message": map[string]any{"text": text}})
+			}
+			want["toolExecutionNotifications"] = all
+		}
+		if diff := cmp.Diff([]map[string]any{want}, made.Runs[0].Invocations); diff != "" || made.Runs[0].Results == nil {
+			t.Errorf("(-want +got):\n%s\n%s", diff, got)
+		}
+	}
+}
