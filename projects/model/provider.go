@@ -11,6 +11,22 @@ import (
 // OwnProvider is the name of the provider of a mara.yaml that lists projects but no providers.
 const OwnProvider = "own"
 
+// Place names an environment for people: provider and stack. Projects of a user's own have no provider that they know of.
+func Place(provider, stack string) string {
+	if provider == OwnProvider {
+		return stack
+	}
+	return provider + "/" + stack
+}
+
+// Where names an environment in a sentence: "kind, stack dev".
+func Where(provider, stack string) string {
+	if provider == OwnProvider {
+		return "stack " + stack
+	}
+	return provider + ", stack " + stack
+}
+
 // Provider is a host of a cluster and a registry, with the projects that make
 // up an environment on it.
 type Provider struct {

@@ -33,12 +33,12 @@ func TestStacks(t *testing.T) {
 	if code := wire.Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	want := `STACK   PROVIDER  STATE             RESOURCES  LAST RUN
-New     -         not deployed      0          -
-broken  -         not deployed      0          -
-dev *   aws       2 of 15 projects  54         -
-old     kind      1 of 14 projects  2          -
-test    linode    not deployed      0          -
+	want := `STACK   PROVIDER  STATE             LAST RUN
+New     -         not deployed      -
+broken  -         not deployed      -
+dev *   aws       2 of 15 projects  -
+old     kind      1 of 14 projects  -
+test    linode    not deployed      -
 `
 	if diff := cmp.Diff(want, stdout.String()); diff != "" {
 		t.Error(diff)

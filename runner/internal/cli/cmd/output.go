@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"mara/projects/model"
 	"mara/runner/internal/machine/typeset"
 )
 
@@ -50,6 +51,14 @@ func (d Deps) Print(text string) error {
 
 // OrDash returns text, or "-" if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
+
+// Host names the provider of an environment in a table: "-" if it is not known, and nothing for projects of the user's own.
+func Host(provider string) string {
+	if provider == model.OwnProvider {
+		return ""
+	}
+	return OrDash(provider)
+}
 
 // Outlet is an output stream that discards what is written after its reader has closed:
 // head exits early, and terminals are closed. Work on an environment must not stop

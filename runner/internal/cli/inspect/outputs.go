@@ -9,6 +9,7 @@ import (
 
 	"mara/config"
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/identity"
 	"mara/runner/internal/core/session"
@@ -54,7 +55,7 @@ func runOutputs(ctx context.Context, d cmd.Deps, o options, s *session.Session) 
 		return cmd.WriteJSON(d.Stdout, outputs)
 	}
 	if o.Simulation.On {
-		fmt.Fprintf(d.Stdout, "[SIMULATED] %s, stack %s\n\n", s.Provider.Name, s.Settings.Stack.Text)
+		fmt.Fprintf(d.Stdout, "[SIMULATED] %s\n\n", model.Where(s.Provider.Name, s.Settings.Stack.Text))
 	}
 	return writeOutputs(d, names, outputs)
 }

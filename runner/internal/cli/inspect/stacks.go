@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -47,12 +46,12 @@ func Stacks(d cmd.Deps) *cli.Command {
 // environmentLine is one environment of the list, and its JSON form.
 type environmentLine struct {
 	Stack      string              `json:"stack"`
-	Default    bool                `json:"default"`            // named by PULUMI_STACK
-	Provider   string              `json:"provider,omitempty"` // "" if not known
-	Configured bool                `json:"configured"`         // files name it
-	Deployed   int                 `json:"deployed"`           // number of projects with resources
-	Projects   int                 `json:"projects,omitempty"` // number of the provider's projects
-	Resources  int                 `json:"resources"`
+	Default    bool                `json:"default"`             // named by PULUMI_STACK
+	Provider   string              `json:"provider,omitempty"`  // "" if not known
+	Configured bool                `json:"configured"`          // files name it
+	Deployed   int                 `json:"deployed"`            // number of projects with resources
+	Projects   int                 `json:"projects,omitempty"`  // number of the provider's projects
+	Resources  int                 `json:"resources"`           // as the backend lists them, references to other stacks included
 	Operation  operation.Operation `json:"operation,omitempty"` // last operation from here
 	Result     event.Result        `json:"result,omitempty"`
 	Started    *time.Time          `json:"started,omitempty"`
@@ -134,17 +133,14 @@ func environmentsText(lines []environmentLine, now time.Time, width int) string 
 		return "no environments yet; `runner up` creates the first one\n"
 	}
 	table := typeset.Table{Columns: []typeset.Column{
-		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "STATE"}, {Title: "RESOURCES",
-			Optional: true},
-		{Title: "LAST RUN", Min: 10},
+		{Title: "STACK", Min: 10, Middle: true}, {Title: "PROVIDER", Optional: true}, {Title: "STATE"}, {Title: "LAST RUN", Min: 10},
 	}}
 	for _, l := range lines {
 		stack := l.Stack
 		if l.Default {
 			stack += " *"
 		}
-		table.Rows = append(table.Rows, []string{stack, cmd.OrDash(l.Provider), l.state(), strconv.Itoa(l.Resources),
-			l.last.Words(now)})
+		table.Rows = append(table.Rows, []string{stack, cmd.Host(l.Provider), l.state(), l.last.Words(now)})
 	}
 	return table.Text(width)
 }

@@ -20,11 +20,7 @@ func (s environmentStatus) text(now time.Time, width int, colour bool) string {
 	if s.Simulated {
 		mark = " [SIMULATED]"
 	}
-	provider := s.Provider + ", "
-	if s.Provider == model.OwnProvider {
-		provider = ""
-	}
-	fmt.Fprintf(&b, "%sstack %s%s, state in %s\n", provider, s.Stack, mark, s.Backend)
+	fmt.Fprintf(&b, "%s%s, state in %s\n", model.Where(s.Provider, s.Stack), mark, s.Backend)
 	if r := s.LastRun; r != nil {
 		fmt.Fprintf(&b, "last run: %s %s %s, %s\n", r.Operation, r.Word(), typeset.Ago(now.Sub(r.Started)), r.ID)
 		if r.Standing != "" && s.Lock == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/pkg/browser"
 	"github.com/urfave/cli/v2"
 
+	"mara/projects/model"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/journal"
@@ -146,6 +147,7 @@ func runReport(_ context.Context, d cmd.Deps, o options) error {
 		return err
 	}
 	relay.AddOutputs(details, outputs)
+	details.Before = journal.TimesBefore(filepath.Dir(run.Dir), summary)
 	return report.Write(d.Stdout, report.Format(o.Output), summary, details)
 }
 
@@ -222,7 +224,7 @@ func historyText(past []view.PastRun, now time.Time, width int) string {
 	for _, p := range past {
 		took := event.FormatDuration(time.Duration(p.DurationMS) * time.Millisecond)
 		table.Rows = append(table.Rows, []string{
-			p.ID, string(p.Operation), p.Provider + "/" + p.Stack, p.Word(), typeset.Ago(now.Sub(p.Started)), took,
+			p.ID, string(p.Operation), model.Place(p.Provider, p.Stack), p.Word(), typeset.Ago(now.Sub(p.Started)), took,
 			cmd.OrDash(p.By), p.Commit, p.Message,
 		})
 	}

@@ -56,6 +56,38 @@ func (p Past) Durations(isNew func(project string) bool) map[string]time.Duratio
 	return medians
 }
 
+// recentBefore is how many runs are looked at for what took how long before.
+const recentBefore = 5
+
+// TimesBefore returns how long each project of a run took in the last run before it, of the same operation on the same
+// environment, in which it succeeded and did the like: a first creation says nothing about an update.
+func (p Past) TimesBefore(run *event.Summary) map[string]time.Duration {
+	times, looked := map[string]time.Duration{}, 0
+	for _, s := range p {
+		same := s.Stack == run.Stack && s.Operation == run.Operation && s.Started.Before(run.Started)
+		if !same || s.Result == "" || looked == recentBefore {
+			continue
+		}
+		looked++
+		for _, step := range s.Steps {
+			now, _ := run.Step(step.Name)
+			_, known := times[step.Name]
+			if now != nil && !known && step.Ran() && step.Result == event.Succeeded && step.Changes.IsNew() == now.Changes.IsNew() {
+				times[step.Name] = step.Duration()
+			}
+		}
+	}
+	return times
+}
+
+// TimesBefore looks for the times of the last runs before one in the directory that it is in.
+func TimesBefore(dir string, run *event.Summary) map[string]time.Duration {
+	if !slices.ContainsFunc(run.Steps, event.Step.Ran) {
+		return nil
+	}
+	return Recent(dir, Environment{Provider: run.Provider, Stack: run.Stack}, run.Operation).TimesBefore(run)
+}
+
 // Resources returns how many resources each project had after the last run, an up, that has succeeded with it. Projects
 // without such a run are not in it.
 func (p Past) Resources() map[string]int {

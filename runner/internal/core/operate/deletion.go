@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/refusal"
@@ -95,7 +96,7 @@ func RefuseProtected(resources []string, command string) error {
 
 // list writes what a destroy deletes: first what holds data and what stays, then the resources of each project by type.
 func (d deployed) list(w io.Writer, s *session.Session, width int) {
-	fmt.Fprintf(w, "This destroys everything in these projects of %s, stack %s:\n", s.Provider.Name, s.Settings.Stack.Text)
+	fmt.Fprintf(w, "This destroys everything in these projects of %s:\n", model.Where(s.Provider.Name, s.Settings.Stack.Text))
 	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {
 		fmt.Fprintf(w, "It is protected: %s\n", protected)
 	}

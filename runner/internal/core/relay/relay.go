@@ -163,6 +163,7 @@ func (r *Relay) Finish() {
 	r.Warn("", r.journal.KeepOutputs(r.Outputs))
 	details := r.collector.Details()
 	AddOutputs(details, r.Outputs)
+	details.Before = journal.TimesBefore(filepath.Dir(r.journal.Dir()), &r.Summary)
 	r.Warn("the journal of this run is incomplete: ", r.journal.Close())
 	r.report(details)
 	if r.markdown != "" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/graph"
 	"mara/runner/internal/machine/typeset"
@@ -83,6 +84,7 @@ func writeHTML(w io.Writer, s *event.Summary, d Details) error {
 		"join":     func(words []string) string { return strings.Join(words, ", ") },
 		"lines":    ChangedLines,
 		"visible":  typeset.Visible,
+		"place":    model.Place,
 	}).Parse(page)
 	if err != nil {
 		return fmt.Errorf("parsing the report's template: %w", err)
@@ -96,7 +98,6 @@ func NewPage(s *event.Summary, d Details) Page {
 	path := criticalPath(s)
 	data := Page{
 		Summary: s, Title: title(s), Duration: event.FormatDuration(s.Duration()), Words: s.Changes.Words(s.Operation),
-		Head: template.HTML(graph.Head(graph.Style + style + boardStyle)), Style: template.CSS(graph.Style + style + boardStyle),
 		Ticks: scale.ticks(), Shares: shares(s), Next: continuation(s),
 	}
 	for _, step := range s.Steps {
@@ -120,7 +121,14 @@ func NewPage(s *event.Summary, d Details) Page {
 	if len(s.Steps) > 0 {
 		data.Graph = data.graph(path)
 	}
+	whole := graph.Style + style + boardStyle + data.Graph.Pointing()
+	data.Head, data.Style = template.HTML(graph.Head(whole)), template.CSS(whole)
 	return data
+}
+
+// Compares reports whether the timeline shows what took how long before.
+func (p Page) Compares() bool {
+	return slices.ContainsFunc(p.Rows, func(row Row) bool { return row.Before != nil })
 }
 
 // Loss is a resource that a preview would replace or delete, or that is gone.
@@ -170,7 +178,7 @@ func continuation(s *event.Summary) string {
 }
 
 // Picture returns the picture of the plan.
-func (p Page) Picture() template.HTML { return template.HTML(p.Graph.SVG()) } // which escapes what it is given
+func (p Page) Picture() template.HTML { return template.HTML(p.Graph.Still()) } // which escapes what it is given
 
 // row returns the row of a project, or nil if the page has none.
 func (p *Page) row(project string) *Row {

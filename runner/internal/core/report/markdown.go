@@ -37,7 +37,7 @@ func writeMarkdown(w io.Writer, s *event.Summary) error {
 	markdownList(&b, "Warnings", s.OtherWarnings(), func(a event.Alert) string {
 		return inline(strings.TrimPrefix(a.Project+": "+a.Message, ": "))
 	})
-	markdownList(&b, "Excluded from the plan", s.Excluded, func(x event.Exclusion) string {
+	markdownList(&b, "Left out", s.Excluded, func(x event.Exclusion) string {
 		return inline(x.Name) + ": " + inline(x.Reason)
 	})
 	if plan := s.SavedPlan; plan != nil {

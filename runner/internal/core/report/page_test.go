@@ -37,7 +37,7 @@ func TestPageShowsEverything(t *testing.T) {
 	page := detailed(t)
 	for _, want := range []string{
 		"SIMULATED: stand-ins", "timed out waiting for the condition", "reads the stack of aws-ecr",
-		"Critical path", "<svg", "aws:eks/nodeGroup:NodeGroup", "main-4f2a", "[secret]", "skipped: logstore failed", "<dt>Attempts</dt><dd>3</dd>", "--skip &lt;extra&gt;",
+		"Critical path", "<svg", `data-near="0 `, `.graph:has([data-n="0"]:is(:hover,:focus-visible))`, "aws:eks/nodeGroup:NodeGroup", "main-4f2a", "[secret]", "skipped: logstore failed", "<dt>Attempts</dt><dd>3</dd>", "--skip &lt;extra&gt;",
 		`aria-label="Logstore (logstore): failed, 2m23s"`, "Next: <code>runner up -s dev --resume --simulate</code>",
 	} {
 		if !strings.Contains(page, want) {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mara/projects/model"
 	"mara/runner/internal/core/event"
 )
 
@@ -80,7 +81,7 @@ func encodeJSON(w io.Writer, value any) error {
 
 // title names the run in one line.
 func title(s *event.Summary) string {
-	text := fmt.Sprintf("%s %s/%s %s", s.Operation, s.Provider, s.Stack, s.Outcome())
+	text := fmt.Sprintf("%s %s %s", s.Operation, model.Place(s.Provider, s.Stack), s.Outcome())
 	if s.Fleet {
 		text = fmt.Sprintf("%s of a fleet %s", s.Operation, s.Outcome())
 	}

@@ -133,7 +133,7 @@ func TestMarkdownTellsWhatIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := eventtest.Summary(eventtest.Success())
 	s.Excluded = []event.Exclusion{{Name: "logstore", Title: "Logstore", Reason: "--skip logstore+"}}
-	if got := write(t, report.Markdown, s); !strings.Contains(got, "### Excluded from the plan\n\n- logstore: --skip logstore+\n") {
+	if got := write(t, report.Markdown, s); !strings.Contains(got, "### Left out\n\n- logstore: --skip logstore+\n") {
 		t.Errorf("got\n%s", got)
 	}
 }

@@ -15,6 +15,7 @@ type activity struct {
 	active   []work // started and not done, the oldest first
 	done     event.Changes
 	hook     string
+	worked   bool   // the engine has said something: a hook that runs now comes after its operation
 	retrying string // what is said while the step waits for another attempt
 }
 
@@ -37,7 +38,7 @@ func (a activities) apply(e event.Event) {
 	}
 	switch e.Type {
 	case event.StepProgress:
-		step.retrying = ""
+		step.retrying, step.worked = "", true
 		step.progress(e)
 	case event.StepRetrying:
 		*step = activity{retrying: retrying(e)}
@@ -87,6 +88,9 @@ func (a *activity) text(verb bool) string {
 	}
 	return text
 }
+
+// hasEnded reports whether the operation has ended, and a hook after it goes on.
+func (a *activity) hasEnded() bool { return a != nil && a.hook != "" && a.worked }
 
 func (a *activity) total() int {
 	if a == nil {

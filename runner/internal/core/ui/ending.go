@@ -169,7 +169,7 @@ func (e ending) totals() string {
 	text := fmt.Sprintf("%s %s %s: %s; %s", s.Operation, verb[s.Outcome()], event.FormatDuration(s.Duration()),
 		s.Results, s.Changes.Words(s.Operation))
 	if n := len(s.LeftOut()); n > 0 {
-		text += fmt.Sprintf("; %d excluded", n)
+		text += fmt.Sprintf("; %d left out", n)
 	}
 	if n := len(s.Warnings); n > 0 {
 		text += "; " + typeset.Counted(n, "warning")

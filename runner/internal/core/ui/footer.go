@@ -54,6 +54,9 @@ func (f frame) counted() (done, of int, known bool) {
 			return 0, 0, false
 		}
 		now := f.doing[s.Name].total()
+		if f.doing[s.Name].hasEnded() {
+			expected = now
+		}
 		done, of = done+now, of+max(now, expected)
 	}
 	return done, of, of > 0

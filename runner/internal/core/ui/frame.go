@@ -138,6 +138,9 @@ func (f frame) ended(s event.Step) func(*line) {
 func (f frame) running(s event.Step) func(*line) {
 	doing := f.doing[s.Name]
 	done, of := doing.total(), f.resources[s.Name]
+	if doing.hasEnded() { // whatever it was the last time, now it is all of it
+		of = min(done, of)
+	}
 	return func(l *line) {
 		switch {
 		case of > 0:

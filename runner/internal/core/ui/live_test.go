@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/projects/model/operation"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/ui"
 	"mara/runner/internal/machine/typeset"
@@ -102,6 +104,42 @@ func TestLiveBars(t *testing.T) {
 	}
 }
 
+// TestLiveHook: a hook after the operation is named, and the bar before it is full, whatever the last run had to do. A hook
+// before the operation fills nothing.
+func TestLiveHook(t *testing.T) {
+	t.Parallel()
+	hook := event.Event{Type: event.HookStarted, Hook: "work"}
+	seen := func(same int) event.Event {
+		return event.Event{Type: event.StepProgress, Action: event.Same, Status: event.ActionDone, Resource: event.Resource{Type: "a:b:C", Name: "c"},
+			Counts: &event.Changes{Same: same}}
+	}
+	begin := []event.Event{{Type: event.RunStarted, Operation: operation.Up, Projects: []event.Project{{Name: "net"}}}, {Type: event.StepStarted}}
+	for name, test := range map[string]struct {
+		after []event.Event
+		want  string
+	}{
+		"before":           {[]event.Event{hook}, "net     1s  ────────── 0/5  hook work\n"},
+		"during":           {[]event.Event{seen(3)}, "net     1s  ━━━━━━──── 3/5\n"},
+		"after":            {[]event.Event{seen(5), hook}, "net     1s  ━━━━━━━━━━ 5/5  hook work\n"},
+		"after less":       {[]event.Event{seen(3), hook}, "net     1s  ━━━━━━━━━━ 3/3  hook work\n"},
+		"after nothing":    {[]event.Event{seen(0), hook}, "net     1s  hook work\n"},
+		"after the second": {[]event.Event{seen(3), {Type: event.StepRetrying, Attempt: 2}, hook}, "net     1s  ────────── 0/5  attempt 2 in 0.0s\n"},
+	} {
+		var events []event.Event
+		for _, e := range append(slices.Clone(begin), test.after...) {
+			e.Time = uitest.Began
+			if e.Type != event.RunStarted {
+				e.Project = "net"
+			}
+			events = append(events, e)
+		}
+		_, frame := ui.Composed(ui.Options{Resources: map[string]int{"net": 5}}, events, uitest.Began.Add(time.Second), 80, 24)
+		if !strings.Contains(frame, test.want) {
+			t.Errorf("%s: %q is missing in:\n%s", name, test.want, frame)
+		}
+	}
+}
+
 func TestRetryingAndLeftOut(t *testing.T) {
 	t.Parallel()
 	events := eventtest.Failure()[:5]
@@ -113,7 +151,7 @@ func TestRetryingAndLeftOut(t *testing.T) {
 	above, frame := ui.Composed(ui.Options{}, events, events[4].Time.Add(time.Second), 80, 24)
 	text := plain(append(events, event.Event{Type: event.RunFinished, Result: event.Succeeded}), ui.Options{})
 	for _, got := range []string{above, text} {
-		for _, want := range []string{"excluded: logstore and logagent (--skip logstore+)\n", "excluded: certmgr (succeeded in an earlier run)\n",
+		for _, want := range []string{"left out: logstore and logagent (--skip logstore+)\n", "left out: certmgr (succeeded in an earlier run)\n",
 			"[3/6] Kubeconfig (kubeconfig): attempt 2 in 5.0s: too many requests\n"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%q is missing in:\n%s", want, got)
@@ -123,7 +161,7 @@ func TestRetryingAndLeftOut(t *testing.T) {
 	if want := "kubeconfig          1s  attempt 2 in 5.0s\n"; !strings.Contains(frame, want) {
 		t.Errorf("%q is missing in:\n%s", want, frame)
 	}
-	if !strings.Contains(text, "; 3 excluded\n") {
+	if !strings.Contains(text, "; 3 left out\n") {
 		t.Errorf("the totals do not mention skipped projects:\n%s", text)
 	}
 }

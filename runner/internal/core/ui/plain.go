@@ -180,9 +180,9 @@ func (p *Plain) line(text string, indent int, paint func(string) string) {
 
 func (p *Plain) header() {
 	s := &p.summary
-	where := "provider " + s.Provider + ", stack " + s.Stack
-	if s.Provider == model.OwnProvider {
-		where = "stack " + s.Stack
+	where := model.Where(s.Provider, s.Stack)
+	if s.Provider != model.OwnProvider {
+		where = "provider " + where
 	}
 	text := fmt.Sprintf("%s: %s, %s, %d at a time", s.Operation, where, typeset.Counted(len(s.Steps), "project"), s.Parallel)
 	if s.Fleet {
@@ -194,7 +194,7 @@ func (p *Plain) header() {
 	if s.Simulated {
 		p.line(mark+" stand-ins answer for every cloud; nothing real is touched", 2, p.paint.yellow)
 	}
-	p.excluded()
+	p.leftOut()
 }
 
 // label names a step with its place in the plan.
@@ -242,8 +242,8 @@ func (p *Plain) outcome(e event.Event) string {
 	return p.label(e) + ": " + what
 }
 
-// excluded prints what a selection skips, and why.
-func (p *Plain) excluded() {
+// leftOut prints what does not take part in the run, and why: it may be done already.
+func (p *Plain) leftOut() {
 	var reasons []string
 	left := map[string][]string{}
 	for _, x := range p.summary.LeftOut() {
@@ -253,7 +253,7 @@ func (p *Plain) excluded() {
 		left[x.Reason] = append(left[x.Reason], x.Name)
 	}
 	for _, reason := range reasons {
-		p.line(fmt.Sprintf("excluded: %s (%s)", names(left[reason]), reason), 2, p.paint.dim)
+		p.line(fmt.Sprintf("left out: %s (%s)", names(left[reason]), reason), 2, p.paint.dim)
 	}
 }
 

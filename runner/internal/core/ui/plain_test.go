@@ -144,7 +144,7 @@ func TestPlainOfFleets(t *testing.T) {
 		{Type: event.StepFinished, Project: "bad", Result: event.Failed, Error: "shop: hook smoke: exit status 7\nmore"},
 		{Type: event.RunFinished, Result: event.Failed},
 	}, ui.Options{})
-	for _, want := range []string{"excluded: a, b, c, d, e, f, g, h, i and 3 more (done in x)", "12 excluded"} {
+	for _, want := range []string{"left out: a, b, c, d, e, f, g, h, i and 3 more (done in x)", "12 left out"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -115,7 +115,7 @@ func linesText(d cmd.Deps, lines []line, waves bool) string {
 		return "no environments yet; describe the first one in config/environments/NAME.yaml\n"
 	}
 	table := typeset.Table{Columns: []typeset.Column{
-		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "PROVIDER"}, {Title: "WAVE"},
+		{Title: "ENVIRONMENT", Min: 10, Middle: true}, {Title: "PROVIDER", Optional: true}, {Title: "WAVE"},
 		{Title: "LABELS", Min: 10, Wrap: true}, {Title: "LAST RUN", Min: 10},
 	}}
 	for _, l := range lines {
@@ -127,7 +127,7 @@ func linesText(d cmd.Deps, lines []line, waves bool) string {
 		if l.Error != "" {
 			wave, labels = "-", "unknown: see below"
 		}
-		table.Rows = append(table.Rows, []string{l.Environment, cmd.OrDash(l.Provider), wave, labels,
+		table.Rows = append(table.Rows, []string{l.Environment, cmd.Host(l.Provider), wave, labels,
 			l.Last.Words(d.Now())})
 	}
 	return table.Text(d.Width())

@@ -527,10 +527,10 @@ func testFleetTellsWhatRan(t *testing.T, at place) {
 	}
 	e.await("held")
 	e.said(0, "prod-eu running", "fleet", "status", "prod-eu")
-	e.said(0, "destroy own/prod-eu running", "history", "-s", "prod-eu", "--limit", "1")
+	e.said(0, "destroy prod-eu running", "history", "-s", "prod-eu", "--limit", "1")
 	_ = destroy.Process.Kill()
 	_ = destroy.Wait()
-	e.said(0, "destroy own/prod-eu cut off", "history", "-s", "prod-eu", "--limit", "1")
+	e.said(0, "destroy prod-eu cut off", "history", "-s", "prod-eu", "--limit", "1")
 	e.said(0, "prod-eu unfinished", "fleet", "status", "prod-eu")
 	e.said(0, "destroy was cut off ", "fleet", "status", "prod-eu", "--why")
 	e.said(0, "prod-eu: destroy in run ", "fleet", "plan", "--affected", "--why")

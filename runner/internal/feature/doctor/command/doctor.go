@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"mara/config"
+	"mara/projects/model"
 	"mara/projects/model/operation"
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/session"
@@ -102,7 +103,7 @@ func runDoctor(ctx context.Context, d cmd.Deps, o doctorOptions) (err error) {
 func examinationText(e *doctor.Examination, report preflight.Report, style preflight.Style) string {
 	subject := cmp.Or(e.Provider.Name, "no provider")
 	if stack := e.Session.Settings.Stack.Text; stack != "" {
-		subject += ", stack " + stack
+		subject = model.Where(subject, stack)
 	}
 	if e.Options.Simulation.On {
 		subject += " [SIMULATED]"

@@ -12,6 +12,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"mara/config/lists"
+	"mara/projects/model"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/query"
 	"mara/runner/internal/core/report"
@@ -33,6 +34,14 @@ func ago(now, t time.Time) string {
 	default:
 		return typeset.Ago(age)
 	}
+}
+
+// host returns the provider of an environment, "" for one of projects of the user's own, which has none that they know of.
+func host(provider string) string {
+	if provider == model.OwnProvider {
+		return ""
+	}
+	return provider
 }
 
 func when(t time.Time) string {
@@ -120,7 +129,7 @@ type Advice struct {
 // Functions returns what templates call.
 func (s *Site) Functions() template.FuncMap {
 	return template.FuncMap{
-		"ago": func(t time.Time) string { return s.age(t) }, "when": when, "took": event.FormatDuration,
+		"ago": func(t time.Time) string { return s.age(t) }, "when": when, "place": model.Place, "host": host, "iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, "took": event.FormatDuration,
 		"visible": Visible, "path": url.PathEscape, "query": url.QueryEscape, "counted": typeset.Counted,
 		"class": Class, "link": Link, "command": s.Command, "sign": report.Sign, "lines": report.ChangedLines, "value": ShowValue, "short": Short,
 		"join":   func(all []string) string { return strings.Join(all, ", ") },

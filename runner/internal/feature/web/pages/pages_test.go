@@ -51,7 +51,7 @@ func TestPages(t *testing.T) {
 		code int
 		want []string
 	}{
-		"/":                              {200, []string{"3 environments", "config/layers/nowhere.yaml", "unknown", "never rolled out", "protected", "region=eu"}},
+		"/":                              {200, []string{"3 environments", "Compared with the last runs: ", "config/layers/nowhere.yaml", "unknown", "never rolled out", "protected", "region=eu"}},
 		"/?state=unknown":                {200, []string{`href="/e/broken"`}},
 		"/?l=region%3Deu":                {200, []string{`id="env-eu"`}},
 		"/?l=regio%3Deu":                 {400, []string{"did you mean", "aria-invalid"}},
@@ -76,7 +76,7 @@ func TestPages(t *testing.T) {
 		"/r/nothing":                   {404, nil},
 		"/r/..%2f..%2fetc%2fpasswd":    {404, nil},
 		"/rollout/" + eu.ID:            {404, nil},
-		"/ask":                         {200, []string{"Queries", "images"}},
+		"/ask":                         {200, []string{"Queries", "images", "what changed last", "<code>outputs</code>"}},
 		"/ask?q=.items":                {200, []string{"&lt;b&gt;x&lt;/b&gt;", "1 result", "as CSV", "runner query .items"}},
 		"/ask?q=lines":                 {200, []string{"2 results"}},
 		"/ask?q=part":                  {200, []string{"seen", "the result is incomplete"}},
@@ -110,6 +110,42 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s does not say %q:\n%.3000s", address, want, body)
 			}
 		}
+	}
+}
+
+// TestCompareOutputs: an output that one of two environments does not have is not there; one that reads so is.
+func TestCompareOutputs(t *testing.T) {
+	t.Parallel()
+	root, at := webtest.Root(t)
+	for stack, outputs := range map[string]string{"eu": `{"only":"x","odd":"<nil>","list":["a"]}`, "us": `{"odd":"b"}`} {
+		cmdtest.WriteFile(t, filepath.Join(filepath.Dir(webtest.StateFile(root)), stack+".json"), `{"version":3,"checkpoint":{"stack":"organization/certmgr/`+stack+
+			`","latest":{"manifest":{},"resources":[{"urn":"urn:pulumi:`+stack+`::certmgr::pulumi:pulumi:Stack::certmgr-`+stack+`","type":"pulumi:pulumi:Stack","outputs":`+outputs+`}]}}}`)
+	}
+	p, err := New(Options{Site: webtest.Site(t, root, at)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, code := get(t, p, "/compare?a=eu&b=us")
+	if code != 200 || strings.Contains(body, "null") || strings.Count(body, "not there") != 2 || !strings.Contains(body, "<code>&lt;nil&gt;</code>") {
+		t.Errorf("%d\n%s", code, body[max(0, strings.Index(body, "Outputs")):])
+	}
+}
+
+// TestTimesSayWhen: a page is in UTC, and what says how long ago something was says when, for the script to show the local time.
+func TestTimesSayWhen(t *testing.T) {
+	t.Parallel()
+	ago := regexp.MustCompile(`.{0,100}\d+[smhd] ago`)
+	moment := regexp.MustCompile(`<time datetime="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ" title="\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC">[^<]*$`)
+	n := 0
+	for at, body := range crawl(t, newPages(t)) {
+		for _, found := range ago.FindAllString(body, -1) {
+			if n++; !moment.MatchString(found) {
+				t.Errorf("%s does not say when: %s", at, found)
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d times were found", n)
 	}
 }
 

@@ -32,19 +32,32 @@ func Pages() page.Pages {
 
 // askPage is what the page of queries shows.
 type askPage struct {
-	Queries []query.Named
-	Query   string
-	Named   *query.Named
-	Titles  []string
-	Rows    [][]string
-	Lines   []string
-	N       int
-	Asked   bool
-	Error   string
-	CSV     string
+	Queries  []query.Named
+	Query    string
+	Named    *query.Named
+	Titles   []string
+	Rows     [][]string
+	Lines    []string
+	N        int
+	Asked    bool
+	Error    string
+	CSV      string
+	Examples []example
 	// Incomplete says why not all environments have answered; "" if they have.
 	Incomplete string
 	Command    string
+}
+
+// example is a query that fills the box.
+type example struct{ Query, Finds string }
+
+// examples are queries that any root can ask.
+func examples() []example {
+	return []example{
+		{`.items[] | select(.type | test("Bucket|Secret")) | {environment, project, name}`, "resources of some types"},
+		{`.items[] | select(.inputs | tostring | contains("0.0.0.0/0")) | {environment, project, name}`, "what mentions a value"},
+		{`[.items[] | select(.modified)] | sort_by(.modified) | reverse | limit(20; .[]) | {modified, environment, project, name}`, "what changed last"},
+	}
 }
 
 // show shows the page of queries: the named ones, and a box for jq.
@@ -61,6 +74,9 @@ func show(r *page.Visit) (page.Content, error) {
 		if named.Name == data.Query {
 			data.Named = &named
 		}
+	}
+	if data.Query == "" && !r.Static {
+		data.Examples = examples()
 	}
 	code := 0
 	if data.Named != nil && !page.IsAsked(*data.Named) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mara/runner/internal/core/event"
+	"mara/runner/internal/core/journal"
 	"mara/runner/internal/core/report"
 	"mara/runner/internal/core/view"
 	"mara/runner/internal/feature/web/page"
@@ -122,7 +123,7 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 	if live {
 		more = shorten(&s)
 	}
-	detailed.Details.Before = timesBefore(from, past, s.Steps)
+	detailed.Details.Before = timesBefore(from, past, &s)
 	data.Elapsed = s.Duration()
 	data.Page = report.NewPage(&s, detailed.Details)
 	data.Path = data.Page.Path
@@ -175,37 +176,22 @@ func show(r *page.Visit, from *view.History, base string) (page.Content, error) 
 // again with each that comes, so that the page of twenty thousand took more than the run itself.
 const mostLive = 200
 
-// timesBefore returns how long each project took in the last run before one, of the same operation on the same environment,
-// in which it succeeded and did the like: a first creation says nothing about an update.
-func timesBefore(from *view.History, past *view.Past, steps []event.Step) map[string]time.Duration {
-	const most = 5 // runs that are looked at
-	times, looked := map[string]time.Duration{}, 0
-	creates := map[string]bool{}
-	for _, step := range steps {
-		creates[step.Name] = step.Changes.IsNew()
-	}
+// timesBefore returns how long each project took in the last run before one.
+func timesBefore(from *view.History, past *view.Past, s *event.Summary) map[string]time.Duration {
+	const most = 5 // runs that are read
+	var before journal.Past
 	for _, run := range from.Runs() { // the newest first
-		same := run.Stack == past.Stack && run.Operation == past.Operation && run.Started.Before(past.Started)
-		if !same || !run.Ended() || run.CutOff || looked == most {
+		if len(before) == most {
+			break
+		}
+		if run.Stack != past.Stack || run.Operation != past.Operation || !run.Started.Before(past.Started) || !run.Ended() || run.CutOff {
 			continue
 		}
-		looked++
-		before, err := from.Summary(run.ID)
-		if err != nil {
-			continue
-		}
-		for _, step := range before.Steps {
-			if _, known := times[step.Name]; !known && step.Ran() && step.Result == event.Succeeded && step.Changes.IsNew() == creates[step.Name] {
-				times[step.Name] = step.Duration()
-			}
+		if summary, err := from.Summary(run.ID); err == nil {
+			before = append(before, summary)
 		}
 	}
-	return times
-}
-
-// Compares reports whether the timeline shows what took how long before.
-func (d *runPage) Compares() bool {
-	return slices.ContainsFunc(d.Rows, func(row runRow) bool { return row.Before != nil })
+	return before.TimesBefore(s)
 }
 
 // board draws the waves of a rollout.

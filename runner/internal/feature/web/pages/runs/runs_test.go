@@ -6,6 +6,7 @@ import (
 
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/journal"
+	"mara/runner/internal/core/report"
 	"mara/runner/internal/core/view"
 	"mara/runner/internal/testing/eventtest"
 )
@@ -37,9 +38,37 @@ func TestTimesBefore(t *testing.T) {
 	now.Stack, now.Operation, now.Started = last.Stack, last.Operation, time.Now()
 	const name = "kind-cluster"
 	for want, changes := range map[time.Duration]event.Changes{12345 * time.Millisecond: {Create: 3}, 40 * time.Millisecond: {Update: 1}} {
-		times := timesBefore(history, &now, []event.Step{{Project: event.Project{Name: name}, Changes: changes}})
+		run := &event.Summary{Environment: last.Environment, Operation: last.Operation, Started: now.Started,
+			Steps: []event.Step{{Project: event.Project{Name: name}, Changes: changes}}}
+		times := timesBefore(history, &now, run)
 		if times[name] != want {
 			t.Errorf("%+v: %s, want %s", changes, times[name], want)
+		}
+	}
+}
+
+// TestNow: a project that runs says what it does: the hook that goes on, else the last resource.
+func TestNow(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	step := event.Step{Project: event.Project{Name: "net"}, Started: began}
+	hooks := []event.Hook{{Name: "before", Result: event.Succeeded}, {Name: "smoke test", Started: began}}
+	made := report.Resources{List: []report.Resource{{Resource: event.Resource{Type: "a:b:C", Name: "c"}, Action: event.Create}}}
+	past := &view.Past{PastRun: view.PastRun{Result: view.ResultRunning}}
+	for name, test := range map[string]struct {
+		row  report.Row
+		want string
+	}{
+		"nothing yet":                {report.Row{Step: step}, ""},
+		"a resource":                 {report.Row{Step: step, Resources: made}, "create a:b:C c"},
+		"a line of the log":          {report.Row{Step: step, Log: report.Log{Text: "one\ntwo\n"}}, "two"},
+		"a hook":                     {report.Row{Step: event.Step{Project: step.Project, Started: began, Hooks: hooks}, Resources: made}, "hook smoke test"},
+		"a hook that came to an end": {report.Row{Step: event.Step{Project: step.Project, Started: began, Hooks: hooks[:1]}}, ""},
+	} {
+		var data runPage
+		data.addRow(test.row, past, began.Add(time.Minute))
+		if len(data.Now) != 1 || data.Now[0].Doing != test.want || data.Now[0].Since != time.Minute {
+			t.Errorf("%s: %+v", name, data.Now)
 		}
 	}
 }
