@@ -21,7 +21,7 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"are passed on, so that readers are previewed with the new values; an installed Pulumi (--pulumi)\n" +
 				"reads the old ones. Above the table stands what would be lost, and what would change to which\n" +
 				"values; --diff lists all of it. --save-plan writes every step of every project to a file,\n" +
-				"with values but without secrets, for `runner up --plan` and for other programs. A sheet of prices\n" +
+				"with values but without secrets, for `runner up --plan FILE` and for other programs. A sheet of prices\n" +
 				"gives the least that the environment costs.\n\n" +
 				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n" +
 				"  runner preview -s dev --exit-code",
@@ -137,7 +137,7 @@ func FlagsOf(names ...string) []cli.Flag {
 			operate.MissingOutputError, operate.MissingOutputWarn),
 		&cli.BoolFlag{Name: "new", Usage: "make an environment that neither files nor the backend know yet"},
 		&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
-		&cli.StringFlag{Name: "plan", Usage: "carry out `FILE`, a plan of `runner preview --save-plan`, and nothing else"},
+		&cli.StringFlag{Name: "plan", Usage: "carry out `FILE`, a plan of `runner preview --save-plan FILE`, and nothing else"},
 		&cli.StringFlag{
 			Name: digestFlag, Usage: "with --plan: refuse a plan whose digest is not `DIGEST`, which --save-plan prints",
 		},
@@ -150,7 +150,7 @@ func FlagsOf(names ...string) []cli.Flag {
 		&cli.StringSliceFlag{
 			Name: "replace", Usage: "replace this resource, a `URN` or a name in the state; may be repeated, in one project",
 		},
-		&cli.StringFlag{Name: "save-plan", Usage: "write what up would do to `FILE`, for `runner up --plan`"},
+		&cli.StringFlag{Name: "save-plan", Usage: "write what up would do to `FILE`, for `runner up --plan FILE`"},
 		&cli.StringSliceFlag{
 			Name:  "secret",
 			Usage: "store this secret first, `KEY=SOURCE`; the source is " + vault.SourceForms + "; may be repeated",

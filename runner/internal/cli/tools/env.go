@@ -28,7 +28,7 @@ func Env(d cmd.Deps) *cli.Command {
 		Description: "Prints export statements for a shell. With them, `pulumi` in the directory of a project uses " +
 			"the same backend, stack and passphrase as the runner. Secret values are never printed: comments say " +
 			"where to find them.\n\n" +
-			"For simulated clouds, use `runner pulumi --simulate`: they only exist while the runner runs.\n\n" +
+			"For simulated clouds, use `runner pulumi PROJECT --simulate -- preview`: they only exist while the runner runs.\n\n" +
 			"--shell direnv prints what an .envrc takes: direnv then follows the files that the variables come from.\n\n" +
 			"Examples:\n  eval \"$(runner env -s dev)\"\n  cd projects/kubernetes/certmgr && pulumi stack output\n" +
 			"  echo 'eval \"$(runner env -s dev --shell direnv)\"' > .envrc && direnv allow\n" +

@@ -25,7 +25,7 @@ func Schema(d cmd.Deps) *cli.Command {
 		Description: "events: one line of `-o json` of an operation; summary: summary.json in a run's directory; " +
 			"plan: `runner plan -o json`; config: the stack file, for editors (see `runner config schema --help`); " +
 			"project: mara.yaml; status, history and doctor: these commands with -o json; mirror: `runner mirror " +
-			"list -o json`; saved-plan: `runner preview --save-plan`; query: the input of queries; policy: `runner " +
+			"list -o json`; saved-plan: `runner preview --save-plan FILE`; query: the input of queries; policy: `runner " +
 			"policy check -o json`.\n\n" +
 			"With --install, the schema of mara.yaml is written next to it, and its first line names it, so that editors " +
 			"complete and check the file.\n\n" +

@@ -208,7 +208,7 @@ func Read(file string) (Document, error) {
 		return d, err
 	}
 	if err := json.Unmarshal(content, &d); err != nil || d.Version == 0 {
-		return d, fmt.Errorf("%s is not a plan of `runner preview --save-plan`", file)
+		return d, fmt.Errorf("%s is not a plan of `runner preview --save-plan FILE`", file)
 	}
 	if d.Version != Version {
 		return d, fmt.Errorf("%s has version %d of the format; this runner reads version %d", file, d.Version, Version)

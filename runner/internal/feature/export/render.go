@@ -43,7 +43,7 @@ func Render(d cmd.Deps) *cli.Command {
 			"come from the configuration alone. Sealing needs the passphrase, and its result differs each time.\n\n" +
 			"The programs run on simulated clouds, in a temporary directory; values of a real cloud, such as the " +
 			"address of a registry, are placeholders, and are listed. With --plan the values come from a plan of " +
-			"the real environment, which `runner preview --save-plan` wrote: there are no placeholders, and objects " +
+			"the real environment, which `runner preview --save-plan FILE` wrote: there are no placeholders, and objects " +
 			"with unknown values are skipped.\n\n" +
 			"The directory is replaced in one step. A directory with files that this command did not write is an " +
 			"error.\n\n" +
