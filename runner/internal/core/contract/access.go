@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -33,6 +34,64 @@ func eachPart(text string, literal func(c byte), access func(path []string)) {
 			text = text[1:]
 		}
 	}
+}
+
+// malformed returns why Pulumi YAML cannot read the first interpolation of a string that it cannot read, "" if it reads
+// all. The rules are those of parsePropertyAccess in github.com/pulumi/pulumi-yaml, pkg/pulumiyaml/ast/property.go.
+func malformed(text string) string {
+	for len(text) > 0 {
+		switch {
+		case strings.HasPrefix(text, "$$"):
+			text = text[2:]
+		case strings.HasPrefix(text, "${"):
+			rest, reason := skipAccess(text[2:])
+			if reason != "" {
+				return reason
+			}
+			text = rest
+		default:
+			text = text[1:]
+		}
+	}
+	return ""
+}
+
+// skipAccess returns what follows an interpolation, or why it is none.
+func skipAccess(text string) (rest, reason string) {
+	isRoot := true
+	for len(text) > 0 {
+		switch {
+		case text[0] == '}':
+			return text[1:], ""
+		case text[0] != '[':
+			text, isRoot = text[1:], isRoot && text[0] == '.'
+		case strings.HasPrefix(text, `["`):
+			end := 2
+			for end < len(text) && text[end] != '"' {
+				if strings.HasPrefix(text[end:], `\"`) {
+					end++
+				}
+				end++
+			}
+			if !strings.HasPrefix(text[min(end, len(text)):], `"]`) {
+				return "", `a name in brackets has to end with "]`
+			}
+			text, isRoot = text[end+2:], false
+		default:
+			index, after, ok := strings.Cut(text[1:], "]")
+			if !ok {
+				return "", "[ has no ]"
+			}
+			if _, err := strconv.ParseInt(index, 10, 0); err != nil {
+				return "", fmt.Sprintf(`[%s] is neither a number nor a name in double quotes, as in ["%s"]`, index, strings.Trim(index, "'` "))
+			}
+			if isRoot {
+				return "", "a number in brackets has to follow a name"
+			}
+			text, isRoot = after, false
+		}
+	}
+	return "", "${ has no }; to write a dollar sign, double it: $${"
 }
 
 // wholeAccess returns the property access of a string that is nothing else, or nil.
@@ -82,7 +141,8 @@ func parseAccess(text string) (path []string, rest string) {
 func parseSubscript(text string) (key, rest string, ok bool) {
 	if !strings.HasPrefix(text, `"`) {
 		key, rest, ok = strings.Cut(text, "]")
-		return key, rest, ok
+		_, err := strconv.Atoi(key)
+		return key, rest, ok && err == nil
 	}
 	quoted, err := strconv.QuotedPrefix(text)
 	if err != nil || !strings.HasPrefix(text[len(quoted):], "]") {

@@ -84,6 +84,14 @@ func TestValidate(t *testing.T) {
 		{"a section", "resourses: {}\n", `net/Pulumi.yaml:2: the program has "resourses", which nothing reads; did you mean "resources"?`},
 		{"a field", "resources: {v: {type: a:B, propertys: {}}}\n", `the resource v has "propertys", which nothing reads; did you mean "properties"?`},
 		{"no type", "resources: {v: {properties: {}}}\n", "net/Pulumi.yaml:2: the resource v has no type"},
+		{"subscripts", "config: {v: {type: string}}\noutputs: {x: '${v[0][\"a b\"].c} ${v[\"a\\\"b\"]}'}\n", ""},
+		{"a shell's", "variables: {a: 'echo $${arr[@]}'}\n", ""},
+		{"single quotes", "config: {v: {type: string}}\noutputs: {x: \"${v['a']}\"}\n", `net/Pulumi.yaml:3: has an expression that Pulumi YAML cannot read: ['a'] is neither a number nor a name in double quotes, as in ["a"]`},
+		{"a shell's array", "variables: {a: 'echo ${arr[@]}'}\n", "[@] is neither a number"},
+		{"no end", "config: {v: {type: string}}\noutputs: {x: '${v'}\n", "${ has no }; to write a dollar sign, double it: $${"},
+		{"no bracket", "config: {v: {type: string}}\noutputs: {x: '${v[0}'}\n", "[ has no ]"},
+		{"no quote", "config: {v: {type: string}}\noutputs: {x: '${v[\"a]}'}\n", `has to end with "]`},
+		{"a number first", "outputs: {x: '${[0].a}'}\n", "has to follow a name"},
 		{"an option", "resources: {v: {type: a:B, options: {protekt: true}}}\n", `the options of v has "protekt"`},
 	} {
 		s, err := sourceOf(t, "runtime: yaml\n"+test.program)

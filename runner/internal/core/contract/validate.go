@@ -177,12 +177,16 @@ func (v *validator) misspelled(node *yaml.Node, known []string, of string) {
 	}
 }
 
-// references reports interpolations of names that nothing has.
+// references reports interpolations that Pulumi YAML cannot read, and those of names that nothing has.
 func (v *validator) references(node *yaml.Node) {
 	if node == nil {
 		return
 	}
 	if node.Kind == yaml.ScalarNode {
+		if reason := malformed(node.Value); reason != "" {
+			v.problem(node.Line, "has an expression that Pulumi YAML cannot read: %s", reason)
+			return
+		}
 		for _, access := range accessesIn(node.Value) {
 			if root := access[0]; !v.known[root] && !strings.Contains(root, ":") {
 				const text = "refers to ${%s}, and there is no resource, variable or configuration key of that name%s"
