@@ -189,7 +189,7 @@ func (d *manifestDecoder) key(shown, name string, node *yaml.Node) (key Key, sec
 			d.problem(node.Line, shown, "has a default that is not of its type: %v", err)
 		}
 	}
-	key.Doc = cmp.Or(key.Doc, "of the project "+key.Namespace())
+	key.Doc = cmp.Or(key.Doc, "a value of the project "+key.Namespace())
 	return key, secret
 }
 

@@ -167,13 +167,13 @@ resources: {}
 		Name: "net", Runtime: "yaml", Description: "A network", StackConfigDir: "stacks",
 		Keys: []config.Key{
 			{Name: "net:cidr", Kind: config.String, Default: "10.0.0.0/16", Doc: "the range of addresses"},
-			{Name: "net:hosts", Kind: config.Int, Required: true, Doc: "of the project net"},
-			{Name: "net:public", Kind: config.Bool, Default: false, Doc: "of the project net"},
-			{Name: "net:zones", Kind: config.List, Default: []string{"a", "b"}, Typed: true, Doc: "of the project net"},
-			{Name: "net:pairs", Kind: config.Items, Required: true, Typed: true, Doc: "of the project net"},
+			{Name: "net:hosts", Kind: config.Int, Required: true, Doc: "a value of the project net"},
+			{Name: "net:public", Kind: config.Bool, Default: false, Doc: "a value of the project net"},
+			{Name: "net:zones", Kind: config.List, Default: []string{"a", "b"}, Typed: true, Doc: "a value of the project net"},
+			{Name: "net:pairs", Kind: config.Items, Required: true, Typed: true, Doc: "a value of the project net"},
 			{Name: "net:size", Kind: config.Int, Default: 3},
 		},
-		Secrets: []config.Key{{Name: "net:token", Kind: config.String, Required: true, Doc: "of the project net"}},
+		Secrets: []config.Key{{Name: "net:token", Kind: config.String, Required: true, Doc: "a value of the project net"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -113,6 +113,15 @@ func TestAdoptedCheck(t *testing.T) {
 	}
 }
 
+// TestEnvironmentIsAnArgument: where environments are arguments, their flag is refused with what to type.
+func TestEnvironmentIsAnArgument(t *testing.T) {
+	t.Parallel()
+	output, code := runAdopted(t, adoptedRoot(t), "check", "-s", "dev")
+	if code != 2 || !strings.Contains(output, "-s is not a flag of `runner check`: it takes environments as arguments") {
+		t.Error(code, output)
+	}
+}
+
 // TestAdoptedKeys: the keys of a project go where plain Pulumi reads them, declared or not; the rest of the file stays.
 func TestAdoptedKeys(t *testing.T) {
 	t.Parallel()

@@ -80,6 +80,9 @@ func arrange(all []*cli.Command, args []string) (call, error) {
 }
 
 func notAFlag(c call, flag string) error {
+	if name := strings.TrimLeft(flag, "-"); slices.Contains(cmd.StackFlag("").Names(), name) && strings.Contains(c.command.ArgsUsage, "ENVIRONMENT") {
+		return failure.Usagef(c.path, "%s is not a flag of `%s %s`: it takes environments as arguments, without a flag", flag, cmd.Program, c.path)
+	}
 	return failure.Usagef(c.path, "%s is not a flag of `%s %s`%s", flag, cmd.Program, c.path, foreignFlag(strings.TrimLeft(flag, "-")))
 }
 

@@ -177,7 +177,7 @@ hooks:
 		Own: &model.Own{Dir: net, Runtime: "yaml", When: `.config["net:size"] == "large"`, Timeout: 5 * time.Minute, StackFiles: net, Path: "net", Line: 3, WhenLine: 6},
 		Keys: []config.Key{
 			{Name: "net:size", Kind: config.String, Default: "small", Allowed: []string{"small", "large"}, Doc: "how large"},
-			{Name: "net:hosts", Kind: config.Int, Required: true, Min: &one, Max: &nine, Example: "3", Doc: "of the project net"},
+			{Name: "net:hosts", Kind: config.Int, Required: true, Min: &one, Max: &nine, Example: "3", Doc: "a value of the project net"},
 		},
 		Secrets: []model.Secret{{Key: "net:token", Prompt: "The token?", Generate: model.Password, Own: true, Doc: "the token"}},
 		Outputs: []model.Output{{Name: "address", Highlight: true, Doc: "output of your own project", Line: 8}},

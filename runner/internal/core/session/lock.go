@@ -46,6 +46,7 @@ func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 	if err != nil {
 		return nil, err
 	}
+	layout.IgnoreInGit(s.Settings.Root)
 	s.Held = h
 	s.Log.Debug("locked", "run", h.RunID)
 	s.Profile.Lap("lock")
@@ -142,7 +143,6 @@ func (h *Held) workDir() (string, error) {
 	if err := errors.Join(os.MkdirAll(parent, 0o700), s.States().Make()); err != nil {
 		return "", failure.RunnerDir(err)
 	}
-	layout.IgnoreInGit(s.Settings.Root)
 	entries, err := os.ReadDir(parent)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), workPrefix) && strings.HasSuffix(entry.Name(), ending) {

@@ -164,7 +164,7 @@ func Run(ctx context.Context, d session.Deps, o Options) (Result, error) {
 // nothingChecked is the finding of a root without an environment: with projects of its own, a check of nothing is not a
 // success.
 func nothingChecked(known catalogue.Catalogue) Finding {
-	text := "no environment was checked: no stack file was found, and no list of environments"
+	text := "no environment was checked: no stack file was found, and no list of environments; name them in mara.yaml, as in  environments: [dev, prod]"
 	return Finding{Problem: config.Problem{File: known.File, Text: text}, Kind: Configuration, Doubt: known.File == ""}
 }
 
