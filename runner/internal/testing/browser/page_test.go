@@ -2,9 +2,12 @@ package browser
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -46,6 +49,7 @@ func reportOf(t *testing.T, events []event.Event) string {
 		t.Fatal(err)
 	}
 	details.Outputs["aws-eks"] = []report.Output{{Name: "kubeconfig", Secret: true}, {Name: "cluster_name", Value: "main-4f2a"}}
+	details.Before = map[string]time.Duration{"aws-eks": 20 * time.Minute, "aws-ecr": time.Second}
 	var b bytes.Buffer
 	if err := report.Write(&b, report.HTML, summary, details); err != nil {
 		t.Fatal(err)
@@ -142,6 +146,37 @@ const problems = `(() => {
   if (document.querySelectorAll("h1").length != 1) found.push("not one h1");
   return found;
 })()`
+
+// TestPointingAtAProject: a report has no script, and still dims what a project has nothing to do with while one points at it.
+func TestPointingAtAProject(t *testing.T) {
+	t.Parallel()
+	v := open(start(t), t, reportOf(t, uitest.Play(uitest.AWS())), "light", 1440)
+	const dimmed = `[...document.querySelectorAll(".graph .node")].filter(n => getComputedStyle(n).opacity < 0.5).length`
+	if n := ask[int](v, dimmed); n != 0 {
+		t.Errorf("%d projects are dimmed while nobody points at one", n)
+	}
+	ask[bool](v, `(document.querySelector('.graph a[href="#project-kic-image-build"]').focus({focusVisible: true}), true)`)
+	if n, of := ask[int](v, dimmed), ask[int](v, `document.querySelectorAll(".graph .node").length`); n == 0 || n > of-2 {
+		t.Errorf("%d of %d projects are dimmed", n, of)
+	}
+}
+
+// TestTimesAreLocal: the script of `runner web` says on hover what a time is here.
+func TestTimesAreLocal(t *testing.T) {
+	t.Parallel()
+	browser := start(t)
+	script, err := os.ReadFile("../../feature/web/pages/assets/page.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := open(browser, t, `<!doctype html><title>x</title><p id="light"></p><p><time datetime="2026-11-20T12:00:00Z" title="2026-11-20 12:00:00 UTC"><b>3h ago</b></time></p><script>`+
+		string(script)+`</script>`, "light", 900)
+	call(v, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Kolkata"})
+	title := ask[string](v, `(document.querySelector("time b").dispatchEvent(new MouseEvent("mouseover", {bubbles: true})), document.querySelector("time").title)`)
+	if !strings.Contains(title, "5:30:00") || !strings.HasSuffix(title, " here") {
+		t.Errorf("12:00 UTC reads %q where it is 17:30", title)
+	}
+}
 
 // TestReportByKeyboard goes through a report without a mouse.
 func TestReportByKeyboard(t *testing.T) {
