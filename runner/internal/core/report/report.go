@@ -111,5 +111,10 @@ func took(s event.Step) string {
 }
 
 // result returns the result of a step; one whose end is not recorded ended with
-// its run.
-func result(s event.Step) event.Result { return cmp.Or(s.Result, event.Interrupted) }
+// its run, unless it had not begun.
+func result(s event.Step) event.Result {
+	if s.Result == "" && s.Started.IsZero() {
+		return event.Skipped
+	}
+	return cmp.Or(s.Result, event.Interrupted)
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,23 @@ func write(t *testing.T, f report.Format, s *event.Summary) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// TestCutOffReport: of a run that was killed, what had begun was interrupted, and what had not is not said to have been.
+func TestCutOffReport(t *testing.T) {
+	t.Parallel()
+	events := eventtest.Success()
+	began := slices.IndexFunc(events, func(e event.Event) bool { return e.Type == event.StepStarted })
+	s := eventtest.Summary(events[:began+1])
+	rows := strings.Split(strings.TrimSpace(write(t, report.CSV, s)), "\n")[1:]
+	for i, row := range rows {
+		if want := map[bool]string{true: "interrupted", false: "skipped"}[s.Steps[i].Name == events[began].Project]; !strings.Contains(row, ","+want+",") {
+			t.Errorf("not %s: %s", want, row)
+		}
+	}
+	if len(rows) != len(s.Steps) || len(rows) < 2 {
+		t.Errorf("%d rows of %d steps", len(rows), len(s.Steps))
+	}
 }
 
 func TestGolden(t *testing.T) {
@@ -153,7 +171,7 @@ func TestJUnitReadsBack(t *testing.T) {
 		"failure":     {eventtest.Summary(eventtest.Failure()), suite{Tests: 6, Failures: 1, Skipped: 3}},
 		"hostile":     {hostile(), suite{Tests: 6, Failures: 1, Skipped: 3}},
 		"interrupted": {eventtest.Summary(eventtest.Interrupted()), suite{Tests: 6, Errors: 4}},
-		"killed":      {eventtest.Summary(eventtest.Success()[:6]), suite{Tests: 6, Errors: 6}},
+		"killed":      {eventtest.Summary(eventtest.Success()[:6]), suite{Tests: 6, Errors: 2, Skipped: 4}},
 		"success":     {eventtest.Summary(eventtest.Success()), suite{Tests: 6}},
 	}
 	for name, tt := range tests {
