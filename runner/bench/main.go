@@ -63,6 +63,11 @@ func parse(args []string) (options, error) {
 		o.only = strings.Split(*only, ",")
 	}
 	o.states = strings.Split(*states, ",")
+	for _, place := range o.states {
+		if !slices.Contains([]string{"files", "S3", "PostgreSQL"}, place) {
+			return o, fmt.Errorf("--states: %s is none of files, S3, PostgreSQL", place)
+		}
+	}
 	var err error
 	if o.resources, err = numbers("--resources", *resources); err != nil {
 		return o, err
