@@ -35,6 +35,12 @@ func PodSecurityContext() Values {
 	return Values{"runAsNonRoot": true, "seccompProfile": Values{"type": "RuntimeDefault"}}
 }
 
+// Resources returns what a container requests, and the memory that it may have: far above what it needs, so that it ends one
+// that leaks, and not the node that it runs on. The values of a release change it.
+func Resources(cpu, memory, limit string) Values {
+	return Values{"requests": Values{"cpu": cpu, "memory": memory}, "limits": Values{"memory": limit}}
+}
+
 // SecurityContext returns the security context of a container at the level "restricted".
 func SecurityContext() Values {
 	return Values{"allowPrivilegeEscalation": false, "capabilities": Values{"drop": []string{"ALL"}}}

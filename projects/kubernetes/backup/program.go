@@ -95,7 +95,6 @@ func values(c *cluster.Cluster, o options) cluster.Values {
 		location["checksumAlgorithm"] = ""
 	}
 	container := cluster.SecurityContext()
-	requests := cluster.Values{"requests": cluster.Values{"cpu": "50m", "memory": "128Mi"}}
 	const grace = 60 // seconds; the chart's hour would hold up a destroy
 	return cluster.Values{
 		"image": cluster.Values{"repository": c.Image("docker.io/velero/velero")},
@@ -108,10 +107,11 @@ func values(c *cluster.Cluster, o options) cluster.Values {
 		"podSecurityContext":            cluster.Values{"seccompProfile": cluster.Values{"type": "RuntimeDefault"}},
 		"containerSecurityContext":      container,
 		"terminationGracePeriodSeconds": grace,
-		"resources":                     requests,
+		"resources":                     cluster.Resources("50m", "128Mi", "1Gi"),
 		"snapshotsEnabled":              false,
 		"deployNodeAgent":               true,
-		"nodeAgent":                     cluster.Values{"resources": requests},
+		// Without a limit: what it needs grows with the files of a volume, and one that is ended has made no backup.
+		"nodeAgent": cluster.Values{"resources": cluster.Values{"requests": cluster.Values{"cpu": "50m", "memory": "128Mi"}}},
 		"configuration": cluster.Values{
 			// Without it only the volumes of annotated Pods are in a backup, and it still counts as complete.
 			"defaultVolumesToFsBackup": true,

@@ -118,15 +118,15 @@ func (i issuer) solver() cluster.Values {
 // https://github.com/cert-manager/cert-manager/blob/v1.21.1/deploy/charts/cert-manager/values.yaml
 func values(c *cluster.Cluster, keepCRDs bool) cluster.Values {
 	replicas := c.Replicas("certmgr:replicas", 2)
-	requests := cluster.Values{"requests": cluster.Values{"cpu": "10m", "memory": "64Mi"}}
+	resources := cluster.Resources("10m", "64Mi", "1Gi") // it keeps what it watches of a cluster
 	budget := cluster.Values{"enabled": replicas > 1}
 	values := cluster.Values{
 		"crds":                cluster.Values{"enabled": true, "keep": keepCRDs},
 		"replicaCount":        replicas,
-		"resources":           requests,
+		"resources":           resources,
 		"podDisruptionBudget": budget,
-		"webhook":             cluster.Values{"replicaCount": replicas, "resources": requests, "podDisruptionBudget": budget},
-		"cainjector":          cluster.Values{"replicaCount": replicas, "resources": requests, "podDisruptionBudget": budget},
+		"webhook":             cluster.Values{"replicaCount": replicas, "resources": resources, "podDisruptionBudget": budget},
+		"cainjector":          cluster.Values{"replicaCount": replicas, "resources": resources, "podDisruptionBudget": budget},
 		// A Job that waits for the webhook, so that the release is ready only
 		// when issuers can be made.
 		"startupapicheck": cluster.Values{"enabled": true, "timeout": "5m"},

@@ -90,7 +90,7 @@ func values(c *cluster.Cluster, o options) cluster.Values {
 		"registry":       "txt",
 		"txtOwnerId":     o.owner,
 		// Without requests it would be the first to be evicted from a node that is short of memory.
-		"resources": cluster.Values{"requests": cluster.Values{"cpu": "10m", "memory": "64Mi"}},
+		"resources": cluster.Resources("10m", "64Mi", "512Mi"),
 		// Written down, because later versions have other defaults: records would change hands.
 		"annotationPrefix": "external-dns.alpha.kubernetes.io/",
 		"txtPrefix":        "mara-%{record_type}.", // the dot lets it own the record of a domain itself

@@ -37,6 +37,8 @@ func values(c *cluster.Cluster, insecure bool) cluster.Values {
 	values := cluster.Values{
 		"replicas": replicas,
 		"image":    cluster.Values{"repository": c.Image("registry.k8s.io/metrics-server/metrics-server")},
+		// The chart's requests are for a hundred nodes.
+		"resources": cluster.Resources("100m", "200Mi", "1Gi"),
 	}
 	if replicas > 1 {
 		values["podDisruptionBudget"] = cluster.Values{"enabled": true, "maxUnavailable": 1}

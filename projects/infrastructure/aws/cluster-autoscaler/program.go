@@ -85,6 +85,6 @@ func values(c *cluster.Cluster, eks *stackref.Reference, tag pulumi.StringOutput
 		},
 		"securityContext":          pod,
 		"containerSecurityContext": container,
-		"resources":                cluster.Values{"requests": cluster.Values{"cpu": "50m", "memory": "300Mi"}},
+		"resources":                cluster.Resources("50m", "300Mi", "1Gi"),
 	}
 }

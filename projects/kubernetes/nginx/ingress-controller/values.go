@@ -37,7 +37,7 @@ func values(c *cluster.Cluster, o options, img image) cluster.Values {
 		"config":                cluster.Values{"entries": entries(c, o)},
 		"logFormat":             "json",
 		"telemetryReporting":    cluster.Values{"enable": false},
-		"resources":             cluster.Values{"requests": cluster.Values{"cpu": "100m", "memory": "128Mi"}},
+		"resources":             cluster.Resources("100m", "128Mi", "1Gi"),
 	}
 	if o.plus {
 		controller["mgmt"] = cluster.Values{"licenseTokenSecretName": license}
