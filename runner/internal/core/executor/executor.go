@@ -39,6 +39,21 @@ type Operator interface {
 	Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (Outcome, error)
 }
 
+// Foreseer is an operator that prepares steps before their turn. Foresee gets the steps that run, and those that will
+// run if nothing fails, each time that these may have changed: those first whose turn comes first. It gets none at the
+// end, and only those that run when the run stops. It must not block. The goroutine of Run calls it.
+type Foreseer interface {
+	Foresee(next []Waiting)
+}
+
+// Waiting is a step that runs or that has not started.
+type Waiting struct {
+	Step    plan.Step
+	Running bool
+	// For are the positions of the steps that it needs, directly or not, and that have not succeeded yet.
+	For []int
+}
+
 // Outcome is the result of an operator. It is valid even with an error.
 type Outcome struct {
 	Changes event.Changes

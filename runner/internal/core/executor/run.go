@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -81,8 +82,10 @@ func (r *run) announce() {
 // walk runs steps until nothing runs and nothing may start.
 func (r *run) walk(ctx context.Context) {
 	stop, cancel := r.Stop, ctx.Done()
+	defer r.foresee(ctx, false)
 	for {
 		r.startReady(ctx)
+		r.foresee(ctx, true)
 		if len(r.running) == 0 {
 			return
 		}
@@ -108,6 +111,53 @@ func (r *run) startReady(ctx context.Context) {
 		}
 		r.start(ctx, position)
 	}
+}
+
+// foresee tells the operator which steps may be next.
+func (r *run) foresee(ctx context.Context, goesOn bool) {
+	operator, ok := r.Operator.(Foreseer)
+	if !ok {
+		return
+	}
+	if !goesOn {
+		operator.Foresee(nil)
+		return
+	}
+	stops := !r.mayStart(ctx)
+	type candidate struct {
+		Waiting
+		position, depth int
+	}
+	var next []candidate
+	depths, doomed, open := make([]int, len(r.needs)), make([]bool, len(r.needs)), make([][]int, len(r.needs))
+	for i := range r.needs { // the needs of a step come before it
+		if _, runs := r.running[i]; runs {
+			next = append(next, candidate{Waiting{Step: r.Plan.Steps[i], Running: true}, i, -1})
+		}
+		if r.started[i] {
+			doomed[i] = slices.Contains(r.failed, r.Plan.Steps[i].Project.Name) || r.results[i].Result == event.Cancelled
+			continue
+		}
+		for _, need := range r.needs[i] {
+			doomed[i] = doomed[i] || doomed[need]
+			if r.results[need].Result != "" {
+				continue
+			}
+			depths[i] = max(depths[i], depths[need]+1)
+			for _, further := range append([]int{need}, open[need]...) {
+				if !slices.Contains(open[i], further) {
+					open[i] = append(open[i], further)
+				}
+			}
+		}
+		if !doomed[i] && !stops {
+			next = append(next, candidate{Waiting{Step: r.Plan.Steps[i], For: open[i]}, i, depths[i]})
+		}
+	}
+	slices.SortFunc(next, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(r.ready.rank[a.position], r.ready.rank[b.position]))
+	})
+	operator.Foresee(lists.Map(next, func(c candidate) Waiting { return c.Waiting }))
 }
 
 // hasRoom reports whether the group of a step allows another step to run.
