@@ -26,6 +26,7 @@ import (
 
 	"mara/projects/loopback"
 	"mara/runner/internal/core/pulumicli/wire"
+	"mara/runner/mara-engine/ahead"
 )
 
 // workerFlag makes the program a worker, with the runner's pipes.
@@ -44,6 +45,13 @@ func main() {
 	version.Version = sdk.Version.String()
 	if len(os.Args) == 2 && os.Args[1] == workerFlag {
 		if err := work(); err != nil {
+			fmt.Fprintf(os.Stderr, "mara-engine: %v\n", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == wire.AheadFlag {
+		if err := startAhead(); err != nil {
 			fmt.Fprintf(os.Stderr, "mara-engine: %v\n", err)
 			os.Exit(1)
 		}
@@ -95,14 +103,9 @@ func settleHome() {
 
 // work serves requests until the runner closes the pipe.
 func work() error {
-	replies := os.NewFile(wire.ReplyFD, "replies")
-	requests := os.NewFile(wire.RequestFD, "requests")
-	if replies == nil || requests == nil {
-		return fmt.Errorf("%s is for the runner only", workerFlag)
-	}
-	for _, pipe := range []*os.File{requests, replies} {
-		// The engine starts plugins; they must not hold our pipes open.
-		syscall.CloseOnExec(int(pipe.Fd()))
+	requests, replies, err := pipes(workerFlag)
+	if err != nil {
+		return err
 	}
 	keepCrashOutput()
 	interrupts := watchInterrupts()
@@ -121,6 +124,29 @@ func work() error {
 		}
 	}
 	return nil
+}
+
+// startAhead starts a program before its turn.
+func startAhead() error {
+	requests, replies, err := pipes(wire.AheadFlag)
+	if err != nil {
+		return err
+	}
+	return ahead.Serve(requests, replies, enter)
+}
+
+// pipes returns the pipes of the runner.
+func pipes(flag string) (requests, replies *os.File, err error) {
+	replies = os.NewFile(wire.ReplyFD, "replies")
+	requests = os.NewFile(wire.RequestFD, "requests")
+	if replies == nil || requests == nil {
+		return nil, nil, fmt.Errorf("%s is for the runner only", flag)
+	}
+	for _, pipe := range []*os.File{requests, replies} {
+		// The engine starts plugins; they must not hold our pipes open.
+		syscall.CloseOnExec(int(pipe.Fd()))
+	}
+	return requests, replies, nil
 }
 
 // receive decodes requests as they come. If the runner dies in the middle of an
@@ -210,18 +236,10 @@ func runPreview(request wire.Request, previews *logins, execute func() int) (int
 // run sets the working directory, environment and standard input of the process,
 // which Pulumi's commands read, and executes the command.
 func run(request wire.Request, asked *questions) int {
-	if err := os.Chdir(request.Dir); err != nil {
+	if err := enter(request.Dir, request.Env); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		return 1
 	}
-	os.Clearenv()
-	for _, entry := range request.Env {
-		if name, value, ok := strings.Cut(entry, "="); ok {
-			_ = os.Setenv(name, value)
-		}
-	}
-	settleHome()
-	loopback.Plain()
 	if err := provideStdin(request.Stdin); err != nil {
 		fmt.Fprintf(os.Stderr, "error: %v\n", err)
 		return 1
@@ -229,6 +247,22 @@ func run(request wire.Request, asked *questions) int {
 	asked.reset()
 	defer asked.tell()
 	return execute(request.Args)
+}
+
+// enter makes a directory and an environment those of the process.
+func enter(dir string, env []string) error {
+	if err := os.Chdir(dir); err != nil {
+		return err
+	}
+	os.Clearenv()
+	for _, entry := range env {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			_ = os.Setenv(name, value)
+		}
+	}
+	settleHome()
+	loopback.Plain()
+	return nil
 }
 
 // provideStdin makes the request's input the process's standard input.

@@ -26,7 +26,7 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"Examples:\n  runner preview -s dev\n  runner preview -s dev --diff\n" +
 				"  runner preview -s dev --exit-code",
 			Flags: []string{
-				"exit-code", "new", "save-plan", "target", "target-dependents", "replace", "refresh", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "full", "why",
+				"exit-code", "new", "save-plan", "target", "target-dependents", "replace", "refresh", "start-ahead", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "full", "why",
 				"secret", "generate-secrets", "simulate-cluster",
 			},
 		})},
@@ -46,7 +46,7 @@ func Commands(d cmd.Deps) []cmd.Placed {
 				"Examples:\n  runner up -p kind -s dev --simulate\n  runner up -s dev --parallel 1\n" +
 				"  runner up -s dev --only +prometheus --retry 2\n  runner up -s dev --resume",
 			Flags: []string{
-				"auto-approve-if", "force", "target", "target-dependents", "replace", "refresh", "allow", "new", "plan", "plan-digest",
+				"auto-approve-if", "force", "target", "target-dependents", "replace", "refresh", "start-ahead", "allow", "new", "plan", "plan-digest",
 				"unknown-programs", "on-missing-output", "max-monthly", "unknown-costs", "policy-pack", "diff", "full", "why", "secret", "generate-secrets", "simulate-cluster",
 			},
 		})},
@@ -135,6 +135,10 @@ func FlagsOf(names ...string) []cli.Flag {
 		cmd.ChoiceFlag(operate.MissingOutputFlag,
 			"if a program reads an output that does not exist, which Pulumi takes for null, `DO`: error, warn",
 			operate.MissingOutputError, operate.MissingOutputWarn),
+		&cli.IntFlag{
+			Name: "start-ahead", DefaultText: "as many as --parallel, fewer if memory is short",
+			Usage: "start up to `N` programs in TypeScript, Python, Go and others while the projects run that they need; 0 starts none",
+		},
 		&cli.BoolFlag{Name: "new", Usage: "make an environment that neither files nor the backend know yet"},
 		&cli.BoolFlag{Name: "out-of-order", Usage: "do not ask whether earlier waves have succeeded"},
 		&cli.StringFlag{Name: "plan", Usage: "carry out `FILE`, a plan of `runner preview --save-plan FILE`, and nothing else"},

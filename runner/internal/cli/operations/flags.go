@@ -54,9 +54,14 @@ func ExecutionFlags() []cli.Flag {
 func parseExecution(c *cli.Context) (operate.Execution, error) {
 	o := operate.Execution{
 		Parallel: c.Int("parallel"), Resources: c.Int("parallel-resources"), Retry: c.Int("retry"), Message: c.String("message"),
-		OnError: executor.OnError(cmd.Chosen(c, "on-error")), Refresh: c.Bool("refresh"),
+		OnError: executor.OnError(cmd.Chosen(c, "on-error")), Refresh: c.Bool("refresh"), StartAhead: -1,
 	}
 	command := c.Command.Name
+	if c.IsSet("start-ahead") {
+		if o.StartAhead = c.Int("start-ahead"); o.StartAhead < 0 {
+			return o, failure.Usagef(command, "--start-ahead: %d is less than 0", o.StartAhead)
+		}
+	}
 	switch {
 	case o.Parallel < 1:
 		return o, failure.Usagef(command, "--parallel: %d is not a number above 0", o.Parallel)

@@ -181,6 +181,16 @@ func (l logged) WithForesight(f *pulumicli.Foresight) stacks.Command {
 	return l
 }
 
+// StartAhead implements stacks.AheadStarter. An engine that does not support it starts nothing.
+func (l logged) StartAhead(dir string, env, args []string) (*pulumicli.Ahead, error) {
+	able, ok := l.Engine.(stacks.AheadStarter)
+	if !ok {
+		return nil, errors.New("an installed Pulumi starts no program ahead")
+	}
+	l.options.Log.Debug("a program starts ahead", "project", projectOf(args))
+	return able.StartAhead(dir, env, args)
+}
+
 // projectOf returns the project of the stack in the arguments of a Pulumi command, or "".
 func projectOf(args []string) string {
 	if i := slices.Index(args, "--stack"); i >= 0 && i+1 < len(args) {

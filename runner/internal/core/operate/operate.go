@@ -46,13 +46,14 @@ type job struct {
 	// withCluster are the projects that have made a cluster, by their states.
 	withCluster map[string]bool
 	accounts    record.Accounts // that this run records
+	starting    *waitingPrograms
 	// unclaimed are the stacks that no project claims; nil until they are looked for.
 	unclaimed *inventory.Unclaimed
 }
 
 // newJob returns an operation on an open environment.
 func newJob(d session.Deps, r Request, view relay.View, s *session.Session) *job {
-	return &job{Request: r, view: view, d: d, s: s}
+	return &job{Request: r, view: view, d: d, s: s, starting: &waitingPrograms{}}
 }
 
 // Run runs an operation: it opens the environment, chooses the projects, looks for leftovers of earlier runs, asks
@@ -246,7 +247,7 @@ func (j *job) meta(ctx context.Context, recording *record.Recording) journal.Met
 func (j *job) expected(op operation.Operation) ui.Options {
 	inState := func(project string) int { return j.s.Stacks.Summary(project).Resources }
 	past := journal.Recent(j.s.Directory.Runs(), j.s.Environment(), op)
-	known := ui.Options{Durations: past.Durations(func(project string) bool { return inState(project) == 0 })}
+	known := ui.Options{Ready: j.starting.isReady, Durations: past.Durations(func(project string) bool { return inState(project) == 0 })}
 	if j.Rollout == nil {
 		ups := past
 		if op != operation.Up {

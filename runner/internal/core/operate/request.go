@@ -68,7 +68,10 @@ type Execution struct {
 	OnError   executor.OnError
 	Retry     int
 	Timeouts  []Timeout
-	Refresh   bool // of up and preview: read the resources of each project from its cloud first
+	// StartAhead is how many programs may be started before their turn; less than 0 stands for as many as projects run at
+	// once, and fewer if memory is short.
+	StartAhead int
+	Refresh    bool // of up and preview: read the resources of each project from its cloud first
 }
 
 // Timeout limits how long projects may take.

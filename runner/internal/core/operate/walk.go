@@ -34,6 +34,8 @@ func (j *job) walk(
 	if op == operation.Preview {
 		conclude = func() error { return judge{j}.assess(ctx, &found, emit) }
 	}
+	work := j.newOperator(op, before)
+	defer work.ahead.close()
 	_, err = executor.Run(ctx, executor.Options{
 		Plan:      j.w.plan,
 		Operation: op,
@@ -46,7 +48,7 @@ func (j *job) walk(
 		Retries:   j.retries(),
 		Timeout:   j.w.limit,
 		Timeouts:  j.w.limits,
-		Operator:  j.newOperator(op, before),
+		Operator:  work,
 		Hook:      j.s.Hooks().Hook(op),
 		Conclude:  conclude,
 		RunHooks:  j.s.Provider.Hooks,
@@ -67,6 +69,7 @@ type operator struct {
 	inside  hooks.InsideFunc    // nil without --deep
 	reasons *unchanged.Projects // of a preview: why projects run; nil for other operations
 	imports *imports            // of a preview; nil for other operations
+	ahead   *aheadPrograms      // nil if none may start before its turn
 }
 
 func (j *job) newOperator(op operation.Operation, before checks) operator {
@@ -84,6 +87,7 @@ func (j *job) newOperator(op operation.Operation, before checks) operator {
 		work.reasons = unchanged.New(j.s, false)
 		work.imports = &imports{s: j.s, known: map[string]imported{}}
 	}
+	work.ahead = j.newAhead(work)
 	if j.Deep {
 		work.inside = around.Inside()
 	}
@@ -92,6 +96,7 @@ func (j *job) newOperator(op operation.Operation, before checks) operator {
 
 // Operate implements executor.Operator.
 func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.Event)) (executor.Outcome, error) {
+	defer o.ahead.drop(step.Project.Name)
 	run, err := o.known.LastRun(ctx, step, emit)
 	if err != nil {
 		return executor.Outcome{}, err
@@ -131,6 +136,7 @@ func (o operator) Operate(ctx context.Context, step plan.Step, emit func(event.E
 		}
 	}
 	watched, end := o.cloud.follow(ctx, step.Project.Name, emit)
+	task.Ahead = o.ahead.take(step)
 	outcome, err := o.s.Stacks.Operate(ctx, task, watched)
 	end()
 	if err == nil && o.inside != nil && outcome.Skipped == "" {

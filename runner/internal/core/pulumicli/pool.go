@@ -50,8 +50,9 @@ type workers struct {
 	database chan struct{} // has room for the commands that connect to a database; nil until there is one
 	idle     []*worker
 	busy     map[*worker]bool
-	coming   int            // number of workers that Warm is starting
-	waiting  []chan *worker // commands that wait for a worker, in order
+	ahead    map[*Ahead]bool // programs that wait, or run for a command
+	coming   int             // number of workers that Warm is starting
+	waiting  []chan *worker  // commands that wait for a worker, in order
 	started  int
 	closed   bool
 	known    []wire.Known // answers of Pulumi Cloud that any worker got
@@ -69,7 +70,8 @@ var _ auto.PulumiCommand = (*Pool)(nil)
 
 // NewPool makes a pool of workers of the mara-engine at path.
 func NewPool(path string) *Pool {
-	shared := &workers{path: path, patience: patience, grace: grace, most: mostCommands, busy: map[*worker]bool{}}
+	shared := &workers{path: path, patience: patience, grace: grace, most: mostCommands, busy: map[*worker]bool{},
+		ahead: map[*Ahead]bool{}}
 	return &Pool{workers: shared, own: &keyring{}}
 }
 
@@ -192,6 +194,9 @@ func (p *workers) Kill() {
 	defer p.mu.Unlock()
 	for w := range p.busy {
 		w.kill()
+	}
+	for a := range p.ahead {
+		a.kill()
 	}
 }
 

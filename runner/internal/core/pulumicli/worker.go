@@ -25,34 +25,54 @@ const workerFlag = "--mara-worker"
 // closeTime is how long close waits for a worker to exit.
 const closeTime = 5 * time.Second
 
-// worker is one mara-engine process.
-type worker struct {
+// peer is a mara-engine process at the other end of two pipes.
+type peer struct {
 	process  *exec.Cmd
 	requests *json.Encoder
-	pipe     io.Closer // the request pipe; closing it ends the worker
+	pipe     io.Closer // the request pipe; closing it ends the process
 	replies  *json.Decoder
 	output   io.Closer
 	crash    *process.Output
 	waited   func() error
+}
+
+// worker is a process that runs commands.
+type worker struct {
+	peer
 	keys     []wire.Key // keys of the worker; owned by the command that has taken the worker
 	commands int        // number of commands it has run; likewise
 	known    int        // how many answers of Pulumi Cloud it was sent; likewise
 }
 
-// startWorker starts a worker in its own session, so that the terminal's signals reach it only through the runner, and
+// startWorker starts a worker.
+func startWorker(path string) (*worker, error) {
+	p, err := startPeer(path, workerFlag)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{peer: p}
+	if err := w.greet(path); err != nil {
+		w.kill()
+		_ = w.close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// startPeer starts a process in its own session, so that the terminal's signals reach it only through the runner, and
 // its plugins are found where it was killed. Its environment is minimal: each request has the environment of its
 // command, with secrets.
-func startWorker(path string) (*worker, error) {
+func startPeer(path, flag string) (w peer, err error) {
 	requestRead, requestWrite, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("starting the engine: %w", err)
+		return w, fmt.Errorf("starting the engine: %w", err)
 	}
 	replyRead, replyWrite, err := os.Pipe()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the engine: %w", err), requestRead.Close(), requestWrite.Close())
+		return w, errors.Join(fmt.Errorf("starting the engine: %w", err), requestRead.Close(), requestWrite.Close())
 	}
-	w := &worker{
-		process:  exec.Command(path, workerFlag),
+	w = peer{
+		process:  exec.Command(path, flag),
 		requests: json.NewEncoder(requestWrite),
 		pipe:     requestWrite,
 		replies:  json.NewDecoder(replyRead),
@@ -69,14 +89,9 @@ func startWorker(path string) (*worker, error) {
 	if err != nil {
 		requestWrite.Close()
 		replyRead.Close()
-		return nil, fmt.Errorf("starting the engine %s: %w", path, err)
+		return w, fmt.Errorf("starting the engine %s: %w", path, err)
 	}
 	w.waited = sync.OnceValue(w.process.Wait)
-	if err := w.greet(path); err != nil {
-		w.kill()
-		_ = w.close()
-		return nil, err
-	}
 	return w, nil
 }
 
@@ -133,13 +148,13 @@ func (w *worker) failure(err error) error {
 	return fmt.Errorf("the engine process ended in the middle of the operation: %w%s", ended, w.crash.Note())
 }
 
-// kill kills the worker and its plugins.
-func (w *worker) kill() {
+// kill kills the process and what it has started.
+func (w *peer) kill() {
 	process.Kill(w.process.Process.Pid)
 }
 
-// close asks the worker to exit, and kills it if it does not.
-func (w *worker) close() error {
+// close asks the process to exit, and kills it if it does not.
+func (w *peer) close() error {
 	_ = w.pipe.Close()
 	timer := time.AfterFunc(closeTime, w.kill)
 	defer timer.Stop()

@@ -46,6 +46,8 @@ type Task struct {
 	Record bool
 	// Message says why, in the history of the stack; "" leaves it to Pulumi.
 	Message string
+	// Ahead is the program, if it was started before its turn; nil starts it now.
+	Ahead *Ahead
 	// PolicyPacks are directories with Pulumi's policy packs, for up and preview.
 	PolicyPacks []string
 	// Secrets reports, after an up, whether the secret output of a name has changed.
@@ -96,7 +98,7 @@ func (e *Set) Operate(ctx context.Context, task Task, emit func(event.Event)) (O
 	}
 	w.events = &arrival{begun: make(chan struct{}), patience: e.patience}
 	command, foresight := w.command()
-	at, err := e.placeOf(ctx, w.project, command, w.events)
+	at, err := e.placeOf(ctx, w.project, command, w.events, task.Ahead)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -46,7 +47,7 @@ type place struct {
 // creates if there is none. A project with a directory of its own runs there, so
 // that all that its program and its Pulumi.yaml refer to is where they say; of
 // the working copy it takes the stack file. Operations on the stack run with command.
-func (e *Set) placeOf(ctx context.Context, project string, command Command, events *arrival) (place, error) {
+func (e *Set) placeOf(ctx context.Context, project string, command Command, events *arrival, ahead *Ahead) (place, error) {
 	dir, err := e.workingCopy(project)
 	if err == nil && !e.Summary(project).Exists {
 		err = e.create(ctx, project)
@@ -54,10 +55,21 @@ func (e *Set) placeOf(ctx context.Context, project string, command Command, even
 	if err != nil {
 		return place{}, err
 	}
-	p := place{stackFile: filepath.Join(dir, e.stackFileName(project))}
-	if err := (AtService{e}).sealCopy(ctx, project, p.stackFile); err != nil {
+	if err := (AtService{e}).sealCopy(ctx, project, filepath.Join(dir, e.stackFileName(project))); err != nil {
 		return place{}, err
 	}
+	p, _, err := e.workspaceOf(ctx, project, command, events, ahead)
+	return p, err
+}
+
+// workspaceOf returns the place of a stack that may not exist yet, and the environment of its commands.
+func (e *Set) workspaceOf(ctx context.Context, project string, command Command, events *arrival, ahead *Ahead) (
+	p place, given map[string]string, err error) {
+	dir, err := e.workingCopy(project)
+	if err != nil {
+		return p, nil, err
+	}
+	p.stackFile = filepath.Join(dir, e.stackFileName(project))
 	env := e.environOf(project)
 	if file := e.begunFile(project); file != "" {
 		env[wire.UpdateVariable] = file
@@ -66,14 +78,16 @@ func (e *Set) placeOf(ctx context.Context, project string, command Command, even
 	if directory, ok := e.options.Directories[project]; ok {
 		dir = directory.Path
 	}
+	given = maps.Clone(env)
+	ahead.attach(env)
 	ws, err := auto.NewLocalWorkspace(ctx, auto.Pulumi(frugal{command, events}), auto.WorkDir(dir), auto.EnvVars(env))
 	if err == nil {
 		p.Stack, err = auto.SelectStack(ctx, e.qualified(project), ws)
 	}
 	if err != nil {
-		return place{}, fmt.Errorf("preparing the working copy: %w", err)
+		return place{}, nil, fmt.Errorf("preparing the working copy: %w", err)
 	}
-	return p, nil
+	return p, given, nil
 }
 
 // stackExists is what Pulumi says of a stack that is there.

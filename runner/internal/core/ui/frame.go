@@ -19,6 +19,7 @@ type frame struct {
 	doing     activities
 	durations map[string]time.Duration
 	resources map[string]int
+	ready     func(project string) bool // nil for none
 	paint     palette
 	glyphs    glyphs
 	now       time.Time
@@ -195,9 +196,13 @@ func (f frame) waiting(s event.Step, room int) string {
 		}
 	}
 	if len(missing) == 0 {
-		return "waits for its turn"
+		missing = []string{"its turn"}
 	}
-	return "waits for " + fitting(missing, room-len("waits for "))
+	text := "waits for "
+	if f.ready != nil && f.ready(s.Name) {
+		text = "ready, waits for "
+	}
+	return text + fitting(missing, room-len(text))
 }
 
 // fitting lists as many names as fit, at least the first, and counts the others.

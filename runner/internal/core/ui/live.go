@@ -156,7 +156,7 @@ func (l *Live) compose(now time.Time, width, height int) (text string, lines []s
 		return text, nil // not yet begun, or over
 	}
 	return text, frame{
-		summary: s, doing: l.doing, durations: l.o.Durations, resources: l.o.Resources,
+		summary: s, doing: l.doing, durations: l.o.Durations, resources: l.o.Resources, ready: l.o.Ready,
 		paint: palette{on: l.o.Colour}, glyphs: newGlyphs(l.o.ASCII),
 		now: now, width: min(width, widest), height: height, digits: l.digits,
 	}.render()

@@ -55,6 +55,8 @@ type Options struct {
 	// Resources is how many resources the projects will have been through, by
 	// name. A project has a bar if it is in it.
 	Resources map[string]int
+	// Ready reports whether the program of a project that waits has been started already; nil for none.
+	Ready func(project string) bool
 }
 
 // Plain renders a run as lines.

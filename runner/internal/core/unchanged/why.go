@@ -143,6 +143,25 @@ type Look struct {
 	details fingerprint.Details
 }
 
+// Known reports whether the look could be taken.
+func (l Look) Known() bool { return l.parts != nil }
+
+// MaySkip reports whether a project will be skipped unless the outputs that it reads change: it is as at its last
+// success, as far as a look shows.
+func (u *Projects) MaySkip(step plan.Step, look Look) bool {
+	if u == nil {
+		return false
+	}
+	name := step.Project.Name
+	record, ok := u.records.Load(name)
+	if !ok || !(record.Run != "" && u.maySkip || record.Done != "" && slices.Contains(u.resumed, name)) {
+		return false
+	}
+	own := maps.Clone(record.Parts)
+	maps.DeleteFunc(own, func(part, _ string) bool { return strings.HasPrefix(part, fingerprint.OutputsPart) })
+	return len(own.Changes(look.parts)) == 0
+}
+
 // Look returns what a project depends on now.
 func (u *Projects) Look(step plan.Step) Look {
 	if u == nil || u.maker == nil {

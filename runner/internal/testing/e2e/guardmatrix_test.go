@@ -228,7 +228,7 @@ func deployment(e *environment) map[string]string {
 // harmless has the flags that change how something is done, or override one guard of several, each with a value.
 func harmless() map[string]string {
 	return map[string]string{
-		"force": "", "why": "", "full": "", "diff": "", "parallel": "2", "parallel-resources": "2", "on-error": "continue", "retry": "1",
+		"force": "", "why": "", "full": "", "diff": "", "parallel": "2", "parallel-resources": "2", "start-ahead": "2", "on-error": "continue", "retry": "1",
 		"message": "because", "no-journal": "", "timeout": "10m", "lock-timeout": "1ms", "profile": "", "report": "out.json", "no-color": "",
 		"new": "", "new-backend": "", "unknown-costs": "allow", "unknown-programs": "allow", "on-missing-output": "warn", "allow": "something-else",
 		"leave-behind": "", "unknown-age": "keep", "out-of-order": "", "skip-gate": "answers", "log-order": "stream", "ui": "plain", "yes": "",

@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 		serveFakeHost()
 		return
 	}
+	if filepath.Base(os.Args[0]) == scriptHostName {
+		serveScripts(os.Args[len(os.Args)-1])
+		return
+	}
 	_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))) // unless the command line says another number
 	useMemory()
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
