@@ -24,6 +24,7 @@ type Application struct {
 	Image    Word
 	Port     int
 	Host     Word // "" for one that only the cluster reaches
+	Gateway  Gateway
 	Scale    Scale
 	Size     Size
 	Env      []Setting // variables, whose values may differ between environments
@@ -46,6 +47,15 @@ type Metrics struct {
 	Path string // "" for none
 	Port int    // that of the application, or another one
 }
+
+// Gateway is the Gateway through which the host is reached, in place of the ingress controller.
+type Gateway struct {
+	Name Word   // namespace/name; "" for none
+	Pods string // namespace of the Pods that forward its requests: "" for its own, AnyPods for a Gateway outside of the cluster
+}
+
+// AnyPods lets requests in from everywhere.
+const AnyPods = "any"
 
 // Where is the environments that have an application.
 type Where struct {
@@ -114,6 +124,7 @@ func (d applicationDecoder) application(key string, name Word, node *yaml.Node) 
 		field{"image", d.formed(&a.Image, Image.Matches, Image.Title)},
 		field{"port", d.upTo(&a.Port, 65535)},
 		field{"host", d.formed(&a.Host, Host.Matches, Host.Title)},
+		field{"gateway", func(key string, node *yaml.Node) { a.Gateway = d.gateway(key, node) }},
 		field{"replicas", func(key string, node *yaml.Node) { a.Scale = d.scale(key, node) }},
 		field{"size", func(key string, node *yaml.Node) { a.Size = d.size(key, node) }},
 		field{"env", d.settings(&a.Env, isVariable,
@@ -155,6 +166,9 @@ func (d applicationDecoder) agree(key string, a *Application) {
 		if a.Volume.Path.Text != "" {
 			a.Scale.Replicas = 1
 		}
+	}
+	if a.Gateway.Name.Text != "" && a.Host.Text == "" {
+		d.problem(a.Gateway.Name.Line, key, "has a gateway and no host; write the host that the Gateway serves for it")
 	}
 	if a.Metrics.Path != "" && a.Metrics.Port == 0 {
 		a.Metrics.Port = a.Port
@@ -253,6 +267,7 @@ func programNames() []string {
 	return []string{
 		"image", "host", "replicas", "min", "max", "pulumi", "kubeconfig", "cluster", "namespace", "account", "service",
 		"network", "budget", "workload", "secrets", "files", "before", "scaler", "ingress",
+		"gateway", "route",
 	}
 }
 
@@ -415,6 +430,22 @@ func (d applicationDecoder) metrics(key string, node *yaml.Node) Metrics {
 	}
 	m.Path = cmp.Or(at.Text, "/metrics")
 	return m
+}
+
+// gateway reads the name of a Gateway, or its parts.
+func (d applicationDecoder) gateway(key string, node *yaml.Node) (g Gateway) {
+	name := d.formed(&g.Name, GatewayName.Matches, GatewayName.Title)
+	if node.Kind == yaml.ScalarNode {
+		name(key, node)
+		return g
+	}
+	pods := Word{}
+	d.fields(key, node, field{"name", name}, field{"pods", d.formed(&pods, objectName.MatchString, "a namespace, or any")})
+	if g.Name.Text == "" {
+		d.problem(node.Line, key, "has no name; write that of the Gateway, such as infra/public")
+	}
+	g.Pods = pods.Text
+	return g
 }
 
 // isConnection reports whether a text names what an application may connect to.

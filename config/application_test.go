@@ -60,7 +60,7 @@ func TestApplicationsThatAreWrong(t *testing.T) {
 	for in, want := range map[string]string{
 		"{}":                                                     "applications.shop has no image; write image: with a tag or a digest",
 		"{image: shop}":                                          `applications.shop.image is "shop", which is not an image with a tag or a digest`,
-		"{image: 'a:1', prot: 1}":                                `applications.shop.prot is not a known key; allowed: port, host, args and 18 more; did you mean "port"?`,
+		"{image: 'a:1', prot: 1}":                                `applications.shop.prot is not a known key; allowed: port, host, args and 19 more; did you mean "port"?`,
 		"{image: 'a:1', port: 99999}":                            "applications.shop.port must be a whole number from 1 to 65535",
 		"{image: 'a:1', host: 'https://a'}":                      `applications.shop.host is "https://a", which is not a host name in lower case`,
 		"{image: 'a:1', size: hug}":                              `applications.shop.size is "hug"; allowed: small, medium, large`,

@@ -59,6 +59,9 @@ var (
 	Host = &Form{Title: "a host name in lower case", Pattern: hostName, Fits: func(text string) bool {
 		return len(text) <= 253
 	}}
+	// GatewayName is the namespace and the name of a Gateway of the Gateway API.
+	GatewayName = &Form{Title: "the namespace and the name of a Gateway, such as infra/public",
+		Pattern: `^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?/[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`}
 	// Range is an IPv4 range without bits below its mask.
 	Range = &Form{Title: "an IPv4 range such as 10.0.0.0/16", Meant: withoutHostBits, Fits: func(text string) bool {
 		prefix, err := netip.ParsePrefix(text)

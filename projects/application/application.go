@@ -25,8 +25,10 @@ import (
 // fields are the fields of an object, in any order.
 type fields = map[string]any
 
-// The names in the program.
+// The names in the program, and of kinds that the provider has no type for: a component makes their objects.
 const (
+	group      = "yaml/v2:ConfigGroup"
+	gatewayAPI = "gateway.networking.k8s.io"
 	component  = "app.kubernetes.io/name"
 	http       = "http"
 	filesMount = "files"
@@ -98,6 +100,10 @@ func (p program) access(resources fields) (all []model.Access) {
 	for _, name := range lists.Keys(resources) {
 		resource, _ := resources[name].(fields)
 		token, _ := resource["type"].(string)
+		if token == "kubernetes:"+group {
+			all = append(all, model.Access{Group: gatewayAPI, Resource: "httproutes", Namespace: p.name()})
+			continue
+		}
 		version, kind, isObject := strings.Cut(strings.TrimPrefix(token, "kubernetes:"), ":")
 		if !isObject || !strings.HasPrefix(token, "kubernetes:") {
 			continue
@@ -144,6 +150,9 @@ func (p program) metricsPort() string {
 	return http
 }
 
+// routed reports whether the host is reached through a Gateway.
+func (p program) routed() bool { return p.Gateway.Name.Text != "" }
+
 // scaled reports whether the number of Pods follows the load.
 func (p program) scaled() bool { return p.Scale.Max > 0 }
 
@@ -154,6 +163,9 @@ func (p program) declared() fields {
 	}}
 	if p.Host.Text != "" {
 		keys["host"] = fields{"type": "string", "default": p.Host.Text, "description": "host name of " + p.name()}
+	}
+	if p.routed() {
+		keys["gateway"] = fields{"type": "string", "default": p.Gateway.Name.Text, "description": "Gateway of " + p.name() + ": namespace/name"}
 	}
 	if p.scaled() {
 		keys["min"] = fields{"type": "integer", "default": p.Scale.Min, "description": "smallest number of Pods"}
@@ -266,7 +278,10 @@ func (p program) resources() fields {
 	if p.scaled() {
 		all["scaler"] = resource("autoscaling/v2:HorizontalPodAutoscaler", p.scaler())
 	}
-	if p.Host.Text != "" {
+	switch {
+	case p.routed():
+		all["route"] = resource(group, p.route(), "namespace", "service")
+	case p.Host.Text != "":
 		all["ingress"] = resource("networking.k8s.io/v1:Ingress", p.ingress(), "service")
 	}
 	return all
@@ -503,8 +518,27 @@ func (p program) ingress() fields {
 	}}
 }
 
+// partOfGateway returns a part of the value of gateway: its namespace, or its name.
+func partOfGateway(index int) fields {
+	return fields{"fn::select": []any{index, fields{"fn::split": []any{"/", "${gateway}"}}}}
+}
+
+// route returns the HTTPRoute of the host. The certificate belongs to the Gateway. Programs in YAML make objects of kinds that
+// their provider does not know in a ConfigGroup.
+func (p program) route() fields {
+	return fields{"objs": []fields{{
+		"apiVersion": gatewayAPI + "/v1", "kind": "HTTPRoute",
+		"metadata": fields{"name": p.name(), "namespace": p.name(), "labels": p.labels()},
+		"spec": fields{
+			"parentRefs": []fields{{"namespace": partOfGateway(0), "name": partOfGateway(1)}},
+			"hostnames":  []string{"${host}"},
+			"rules":      []fields{{"backendRefs": []fields{{"name": p.name(), "port": 80}}}},
+		},
+	}}}
+}
+
 // network returns the NetworkPolicy: requests come from the namespace itself, from other applications and, with
-// a host, from the ingress controller; connections go to the namespace, to DNS, to HTTPS and to what connects
+// a host, from the ingress controller or the Gateway; connections go to the namespace, to DNS, to HTTPS and to what connects
 // names.
 func (p program) network() fields {
 	in := func(namespace string) fields {
@@ -516,10 +550,20 @@ func (p program) network() fields {
 			{"key": connectsTo(p.name()), "operator": "Exists"},
 		}}},
 	}
-	if p.Host.Text != "" {
-		from = append(from, in(projects.IngressController().Namespace))
+	rule := fields{"from": from, "ports": []fields{{"port": http}}}
+	switch {
+	case p.Gateway.Pods == config.AnyPods:
+		delete(rule, "from")
+	case p.routed() && p.Gateway.Pods != "":
+		rule["from"] = append(from, in(p.Gateway.Pods))
+	case p.routed():
+		rule["from"] = append(from, fields{"namespaceSelector": fields{"matchLabels": fields{
+			"kubernetes.io/metadata.name": partOfGateway(0),
+		}}})
+	case p.Host.Text != "":
+		rule["from"] = append(from, in(projects.IngressController().Namespace))
 	}
-	ingress := []fields{{"from": from, "ports": []fields{{"port": http}}}}
+	ingress := []fields{rule}
 	if p.Metrics.Path != "" {
 		ingress = append(ingress, fields{
 			"from": []fields{in(projects.Prometheus().Namespace)}, "ports": []fields{{"port": p.metricsPort()}},

@@ -2,8 +2,10 @@ package application_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 	"mara/config"
 	"mara/projects"
 	"mara/projects/application"
+	"mara/projects/model"
 )
 
 var update = flag.Bool("update", false, "write the programs in testdata again")
@@ -31,6 +34,7 @@ func TestPrograms(t *testing.T) {
     health: /ready
     before: [./migrate, up]
 `,
+		"gateway":  "  web: {image: \"web:1\", host: web.example.com, gateway: infra/public}\n",
 		"smallest": "  hello: {image: \"hello:1\"}\n",
 		"metrics":  "  hello: {image: \"hello:1\", port: 8000, metrics: {path: /stats, port: 9102}}\n",
 		"volume": `  db:
@@ -124,7 +128,7 @@ func TestPodsAreRestricted(t *testing.T) {
 			}
 		}
 	}
-	if pods != 6 {
+	if pods != 7 {
 		t.Errorf("looked at %d containers", pods)
 	}
 }
@@ -138,6 +142,46 @@ func drops(context map[string]any) (names []string) {
 		names = append(names, text)
 	}
 	return names
+}
+
+// TestGateway: requests come from the namespace of the Gateway, from the one that its Pods are in, or from anywhere, and the
+// rights that are asked for are those for the route.
+func TestGateway(t *testing.T) {
+	t.Parallel()
+	for gateway, want := range map[string]string{
+		"infra/public":                      "fn::select",
+		"{name: infra/public, pods: envoy}": "kubernetes.io/metadata.name:envoy",
+		"{name: infra/public, pods: any}":   "",
+	} {
+		mara, err := config.ParseMara("mara.yaml", []byte("applications: {web: {image: 'web:1', host: web.example.com, gateway: "+gateway+"}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := application.Make(mara.Applications[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var program struct {
+			Resources struct {
+				Network struct {
+					Properties struct {
+						Spec struct{ Ingress []map[string]any }
+					}
+				}
+			}
+		}
+		if err := yaml.Unmarshal(made.Text, &program); err != nil {
+			t.Fatal(err)
+		}
+		from, limited := program.Resources.Network.Properties.Spec.Ingress[0]["from"]
+		if limited != (want != "") || !strings.Contains(fmt.Sprint(from), want) {
+			t.Errorf("%s: from %v, want %q", gateway, from, want)
+		}
+		route := model.Access{Group: "gateway.networking.k8s.io", Resource: "httproutes", Namespace: "web"}
+		if !slices.Contains(made.Access, route) || slices.ContainsFunc(made.Access, func(a model.Access) bool { return a.Resource == "ingresses" }) {
+			t.Errorf("%s: rights %v", gateway, made.Access)
+		}
+	}
 }
 
 // TestMetrics: Prometheus finds the Pods of an application by a label with the name of the port, and may reach that port

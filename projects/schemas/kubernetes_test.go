@@ -51,8 +51,19 @@ func TestKubernetes(t *testing.T) {
 		resource("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", apiextensionsv1.NewCustomResourceDefinition),
 		resource("kubernetes:helm.sh/v3:Release", NewRelease),
 		resource("kubernetes:apiextensions.k8s.io:CustomResource", apiextensions.NewCustomResource),
+		component[configGroup]("kubernetes:yaml/v2:ConfigGroup"),
 		function("kubernetes:helm:template", template),
 	)
+}
+
+// configGroup is the component that makes objects of any kind in programs in YAML. Its package in the SDK would compile all API
+// groups of Kubernetes.
+type configGroup struct {
+	Files          []string `pulumi:"files"`
+	Objs           []any    `pulumi:"objs"`
+	ResourcePrefix *string  `pulumi:"resourcePrefix"`
+	SkipAwait      *bool    `pulumi:"skipAwait"`
+	YAML           *string  `pulumi:"yaml"`
 }
 
 // templateArgs and templateResult are those of the provider's function for

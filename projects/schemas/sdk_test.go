@@ -59,6 +59,18 @@ func resource[A typed, S any](token string, construct func(*pulumi.Context, stri
 	}
 }
 
+// component returns a component of a provider, whose one output lists its resources.
+func component[A any](token string) part {
+	return func(s *sdk) {
+		inputs := s.object(reflect.TypeFor[A]())
+		all := schema.TypeSpec{Type: "array", Items: &schema.TypeSpec{Ref: "pulumi.json#/Any"}}
+		s.spec.Resources[token] = schema.ResourceSpec{
+			IsComponent: true, InputProperties: inputs.Properties, RequiredInputs: inputs.Required,
+			ObjectTypeSpec: schema.ObjectTypeSpec{Type: "object", Properties: map[string]schema.PropertySpec{"resources": {TypeSpec: all}}},
+		}
+	}
+}
+
 // function returns a function of a provider.
 func function[A, R any](token string, _ func(*pulumi.Context, *A, ...pulumi.InvokeOption) (*R, error)) part {
 	return func(s *sdk) {

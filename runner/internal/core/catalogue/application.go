@@ -24,7 +24,9 @@ func (b *builder) applications() []entry {
 		hostKeys = slices.Clone(b.builtIn.Application.HostKeys)
 	}
 	for _, a := range b.mara.Applications {
-		hostKeys = append(hostKeys, a.Key("host"))
+		if a.Gateway.Name.Text == "" {
+			hostKeys = append(hostKeys, a.Key("host"))
+		}
 	}
 	var entries []entry
 	for _, a := range b.mara.Applications {
@@ -61,7 +63,7 @@ func (b *builder) applications() []entry {
 			e.project.Keys, e.project.Rules = keysOfApplication(a, e.project.Keys), append(rulesOfApplication(a, hostKeys),
 				unguarded(a.Name.Text, b.builtIn.Application.NamespaceKeys))
 			e.project.Path = "applications/" + a.Name.Text
-			e.application = true
+			e.application, e.routed = true, a.Gateway.Name.Text != ""
 			entries = append(entries, e)
 		}
 	}
@@ -77,6 +79,8 @@ func keysOfApplication(a config.Application, keys []config.Key) []config.Key {
 			key.Form = config.Image
 		case a.Key("host"):
 			key.Form = config.Host
+		case a.Key("gateway"):
+			key.Form = config.GatewayName
 		case a.Key("replicas"), a.Key("min"), a.Key("max"):
 			key.Min, key.Max = &least, &most
 		}
@@ -116,6 +120,9 @@ func rulesOfApplication(a config.Application, hostKeys []string) []config.Rule {
 				Text: fmt.Sprintf("is %s, a different image from day to day; name a version", image)}}
 		}
 		return nil
+	}
+	if a.Gateway.Name.Text != "" {
+		return []config.Rule{limits, latest}
 	}
 	return []config.Rule{limits, hosts, latest}
 }

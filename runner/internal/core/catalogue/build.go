@@ -46,6 +46,7 @@ type entry struct {
 	config.MaraProject
 	project     model.Project
 	application bool // of applications in mara.yaml
+	routed      bool // it needs no ingress controller: its host is that of a Gateway
 }
 
 func (b *builder) build() Catalogue {
@@ -132,6 +133,7 @@ func (b *builder) provider(declared config.MaraProvider, common []entry) (p mode
 		e.Replaces, e.Reads, e.After = words.name(e.Replaces), words.names(e.Reads), words.names(e.After)
 		for _, name := range b.beforeApplications() {
 			isOut := slices.Contains(config.Words(without), name)
+			isOut = isOut || e.routed && slices.Contains(b.builtIn.Application.Hosts, name)
 			if e.application && l.find(name) >= 0 && !isOut {
 				e.After = append(slices.Clone(e.After), config.Word{Text: name, Line: e.Line})
 			}
@@ -385,7 +387,7 @@ func (l *list) keepOnly(only, without []config.Word) {
 		}
 		keep[name] = true
 		needed := l.steps[i].Reads
-		if e := l.declared[name]; e.application && slices.ContainsFunc(e.Outputs, func(o config.Word) bool { return o.Text == "url" }) {
+		if e := l.declared[name]; e.application && !e.routed && slices.ContainsFunc(e.Outputs, func(o config.Word) bool { return o.Text == "url" }) {
 			needed = slices.Concat(needed, l.builtIn.Application.Hosts)
 		}
 		for _, other := range needed {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -15,20 +16,25 @@ import (
 	"mara/config/lists"
 )
 
-// Construct registers a component of a package, with the outputs that its schema gives it. It has no children: which, only
-// its program says, and that is in the plugin.
+// Construct registers a component of a package, with the outputs that its schema gives it. It has those children that its inputs
+// tell: of others only its program knows, and that is in the plugin.
 func (s *server) Construct(ctx context.Context, req *pulumirpc.ConstructRequest) (*pulumirpc.ConstructResponse, error) {
 	d, ok := s.types.resource(req.GetType())
 	if !ok {
 		return nil, status.Errorf(codes.FailedPrecondition, "what is in the component %s, only its program says, which is in the plugin; "+
 			"--simulate-unknown inputs simulates it without, --skip leaves the project out", req.GetType())
 	}
-	if s.opts.Component != nil {
-		s.opts.Component(req.GetType())
-	}
 	inputs, err := unmarshal(req.GetInputs())
 	if err != nil {
 		return nil, err
+	}
+	var children []Child
+	told := false
+	if s.pkg.Children != nil {
+		children, told = s.pkg.Children(s.object(ctx, d.Token, "", inputs))
+	}
+	if s.opts.Component != nil && !told {
+		s.opts.Component(req.GetType())
 	}
 	if problems := checkInputs(inputs, d.inputs); len(problems) > 0 {
 		said := lists.Map(problems, func(p Problem) string { return p.Path + ": " + p.Reason })
@@ -44,6 +50,19 @@ func (s *server) Construct(ctx context.Context, req *pulumirpc.ConstructRequest)
 	registered, err := monitor.RegisterResource(ctx, registration(req))
 	if err != nil {
 		return nil, err
+	}
+	for _, child := range children {
+		values, err := marshal(resource.NewPropertyMapFromMap(child.Inputs))
+		if err != nil {
+			return nil, err
+		}
+		_, err = monitor.RegisterResource(ctx, &pulumirpc.RegisterResourceRequest{
+			Type: child.Token, Name: child.Name, Custom: true, Parent: registered.GetUrn(), Object: values,
+			Provider: req.GetProviders()[s.pkg.Name], AcceptSecrets: true, AcceptResources: true,
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	o := s.object(ctx, d.Token, registered.GetUrn(), inputs)
 	shown := d.show(s.pkg, o, inputs)

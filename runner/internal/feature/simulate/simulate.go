@@ -57,6 +57,9 @@ type Package struct {
 	// Partial says that the first of Schemas has only a part of the package's types.
 	Partial bool
 
+	// Children returns what a component makes, as far as its inputs say it; nil, or false, if only its program knows.
+	Children func(o Object) (children []Child, ok bool)
+
 	// OpenConfig says that the provider ignores settings that it does not know.
 	OpenConfig bool
 
@@ -84,6 +87,12 @@ type Scope struct {
 	Needs       string // fact that holds while the scope is reachable; empty means always
 	Unreachable string // error while it is not
 	Forgiving   bool   // what cannot be reached counts as deleted
+}
+
+// Child is a resource that a component makes.
+type Child struct {
+	Token, Name string
+	Inputs      map[string]any
 }
 
 // Resource is how one resource type behaves.

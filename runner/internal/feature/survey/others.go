@@ -220,7 +220,8 @@ func (e *examination) prometheus() {
 func (e *examination) hosts() {
 	wanted := map[string]model.Project{}
 	for _, p := range e.question.Projects {
-		if host := e.question.Settings.Text(p.Name + ":host"); host != "" && p.Namespace != "" {
+		host, gateway := e.question.Settings.Text(p.Name+":host"), e.question.Settings.Text(p.Name+":gateway")
+		if host != "" && gateway == "" && p.Namespace != "" {
 			if other, taken := wanted[host]; taken {
 				e.problem("give one of the two another host", "%s and %s both have the host %s", other.Name, p.Name, host)
 			}

@@ -33,7 +33,7 @@ func (c client) Survey(ctx context.Context, q cloud.Question) (cloud.Survey, err
 	e := &examination{server: s, ctx: ctx, question: q, version: version.GitVersion}
 	for _, step := range []func(){
 		e.identify, e.nodes, e.distribution, e.storage, e.namespaces, e.entry, e.certManager, e.prometheus,
-		e.ingressClasses, e.taken, e.hosts,
+		e.ingressClasses, e.taken, e.hosts, e.gateways,
 	} {
 		step()
 	}

@@ -394,6 +394,43 @@ func TestAnotherRepository(t *testing.T) {
 	}
 }
 
+// TestGateways: an application names a Gateway that is there, serves its host and takes routes of other namespaces.
+func TestGateways(t *testing.T) {
+	t.Parallel()
+	const gateways = "/apis/gateway.networking.k8s.io/v1/gateways"
+	web := model.Project{Name: "web", Namespace: "web", Own: &model.Own{Generated: true}}
+	gateway := func(listener string) []string {
+		return []string{`{"metadata":{"name":"public","namespace":"infra"},"spec":{"listeners":[` + listener + `]}}`}
+	}
+	for name, c := range map[string]struct {
+		gateways []string
+		want     string // of the problem; "" for none
+	}{
+		"none":           {nil, "the cluster has none"},
+		"another name":   {[]string{`{"metadata":{"name":"private","namespace":"infra"}}`}, "the cluster has infra/private"},
+		"another host":   {gateway(`{"protocol":"HTTPS","hostname":"*.other.com"}`), "no listener of the Gateway infra/public serves the host web.example.com"},
+		"its own routes": {gateway(`{"protocol":"HTTPS"}`), "takes routes of its own namespace only"},
+		"all routes":     {gateway(`{"protocol":"HTTPS","hostname":"*.example.com","allowedRoutes":{"namespaces":{"from":"All"}}}`), ""},
+		"selected ones":  {gateway(`{"protocol":"HTTP","allowedRoutes":{"namespaces":{"from":"Selector"}}}`), ""},
+		"not with TLS":   {gateway(`{"protocol":"TLS","allowedRoutes":{"namespaces":{"from":"All"}}}`), "no listener"},
+	} {
+		world := &clustertest.World{Version: "v1.34.0", Objects: map[string][]string{
+			nodes: {}, services: {}, classes: {localPath}, namespaces: {}, gateways: c.gateways,
+		}}
+		values := map[string]any{"web:host": "web.example.com", "web:gateway": "infra/public"}
+		found, err := served(t, world).Survey(t.Context(), cloud.Question{
+			Stack: "dev", Projects: []model.Project{web}, Settings: config.Values{Get: func(key string) any { return values[key] }},
+		})
+		var problems []string
+		for _, p := range found.Problems {
+			problems = append(problems, p.Text)
+		}
+		if text := strings.Join(problems, "; "); err != nil || (c.want == "") != (text == "") || !strings.Contains(text, c.want) {
+			t.Errorf("%s: %v, problems %q, want %q", name, err, text, c.want)
+		}
+	}
+}
+
 // TestPortsOfNodes: ports of the nodes that others have are named before the ingress controller asks for them.
 func TestPortsOfNodes(t *testing.T) {
 	t.Parallel()

@@ -45,6 +45,7 @@ func transitions() []transition {
 		{name: "a port", row: "`port`", from: "    port: 3000\n", to: "    port: 4000\n", want: "update Deployment workload"},
 		{name: "the first host", row: "the first `host`", to: "    host: a.example.com\n", want: "update NetworkPolicy network, create Ingress ingress"},
 		{name: "a host", row: "`host`", from: "    host: a.example.com\n", to: "    host: b.example.com\n", want: "update Ingress ingress"},
+		{name: "through a Gateway", row: "the first `gateway`", from: "    host: a.example.com\n", to: "    host: a.example.com\n    gateway: infra/public\n", want: "update NetworkPolicy network, create HTTPRoute shop/shop, create ConfigGroup route, delete Ingress ingress"},
 		{name: "no host any more", row: "no `host` any more", from: "    host: b.example.com\n", want: "update NetworkPolicy network, delete Ingress ingress"},
 		{name: "a bigger volume", row: "a bigger `volume`", from: "    volume: {path: /data, size: 5Gi}\n", to: "    volume: {path: /data, size: 10Gi}\n", want: "replace StatefulSet workload", lost: "workload 1 of 1"}, // its Pods stay,
 		{name: "a smaller volume", row: "a smaller `volume`, another `class`", from: "    volume: {path: /data, size: 5Gi}\n", to: "    volume: {path: /data, size: 1Gi}\n", refused: "none can be made smaller"},

@@ -34,7 +34,7 @@ var ranks = map[string]int{
 	"ExternalSecret": 16, "SealedSecret": 16, "StorageClass": 20, "PersistentVolume": 21, "PersistentVolumeClaim": 22,
 	"ClusterRole": 25, "ClusterRoleBinding": 26, "Role": 27, "RoleBinding": 28, "Service": 30, "DaemonSet": 40,
 	"Pod": 40, "ReplicationController": 40, "ReplicaSet": 40, "Deployment": 40, "StatefulSet": 40,
-	"HorizontalPodAutoscaler": 41, "Job": 42, "CronJob": 42, "IngressClass": 50, "Ingress": 51, "APIService": 52,
+	"HorizontalPodAutoscaler": 41, "Job": 42, "CronJob": 42, "IngressClass": 50, "Ingress": 51, "HTTPRoute": 51, "APIService": 52,
 	"MutatingWebhookConfiguration": 55, "ValidatingWebhookConfiguration": 55, "ValidatingAdmissionPolicy": 55,
 	"ValidatingAdmissionPolicyBinding": 56,
 }

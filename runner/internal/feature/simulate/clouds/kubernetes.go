@@ -19,8 +19,8 @@ func kubernetes() simulate.Package {
 		Name: "kubernetes", Schemas: [][]byte{schemas.Of("kubernetes")}, Partial: true, Words: faultsOf("kubernetes"),
 		Resources: append(kinds(), helmRelease(), definition()),
 		Invokes:   []simulate.Invoke{helmTemplate()},
-		Dynamic:   customKind,
-		Scope:     clusterScope, TakesNumber: amount.MatchString,
+		Dynamic:   customKind, Children: groupedObjects,
+		Scope: clusterScope, TakesNumber: amount.MatchString,
 		// provider.go of https://github.com/pulumi/pulumi-kubernetes looks only at the settings that it knows.
 		OpenConfig: true,
 	}
@@ -303,6 +303,33 @@ func customKind(token string) (simulate.Resource, bool) {
 	})
 	r.Like = "kubernetes:apiextensions.k8s.io:CustomResource"
 	return r, true
+}
+
+// groupedObjects returns the objects that a ConfigGroup is given as values, under the names that the provider gives them.
+// https://github.com/pulumi/pulumi-kubernetes/blob/master/provider/pkg/provider/yaml/v2/yaml.go
+func groupedObjects(o simulate.Object) (children []simulate.Child, ok bool) {
+	if o.Token != "kubernetes:yaml/v2:ConfigGroup" || o.Text("yaml") != "" || len(o.List("files")) > 0 {
+		return nil, false
+	}
+	for _, item := range o.List("objs") {
+		fields, _ := item.(map[string]any)
+		apiVersion, kind, meta := text(fields, "apiVersion"), text(fields, "kind"), objectIn(fields, "metadata")
+		if apiVersion == "" || kind == "" || text(meta, "name") == "" {
+			return nil, false
+		}
+		if apiVersion == "v1" {
+			apiVersion = "core/v1"
+		}
+		name := text(meta, "name")
+		if namespace := text(meta, "namespace"); namespace != "" {
+			name = namespace + "/" + name
+		}
+		if prefix := o.Text("resourcePrefix"); prefix != "" {
+			name = prefix + ":" + name
+		}
+		children = append(children, simulate.Child{Token: "kubernetes:" + apiVersion + ":" + kind, Name: name, Inputs: fields})
+	}
+	return children, true
 }
 
 // customNamespace ties an object to its namespace if it has one; whether a

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"mara/config/lists"
 	"mara/projects/model"
@@ -63,6 +64,9 @@ func Serve(ctx context.Context, o Options) (env map[string]string, warnings []st
 		return nil, nil, err
 	}
 	unknown, components := checkTypes(own, all)
+	components = slices.DeleteFunc(components, func(c usedType) bool { // those are judged as they are made
+		return slices.ContainsFunc(all, func(p simulate.Package) bool { return p.Children != nil && strings.HasPrefix(c.token, p.Name+":") })
+	})
 	const inside = " is simulated without what is in it, which only its program in the plugin says"
 	warnings = append(warnings, lists.Map(components, func(c usedType) string { return c.place + ": " + c.token + inside })...)
 	behaviour.Component = o.warnOnce(components, func(token string) string { return token + inside })
