@@ -29,6 +29,7 @@ type gate struct {
 
 	monitor, engine, loader string // addresses, for the program
 
+	ctx    context.Context //nolint:containedctx // ends the servers
 	stop   context.CancelFunc
 	opened chan struct{} // closed when to is set
 	used   atomic.Bool   // the engine has heard of the program
@@ -42,6 +43,9 @@ type gate struct {
 	asked     map[string]bool // features
 	askedInfo bool
 	to        *targets // nil until it is open
+
+	proxying sync.Mutex        // guards proxies
+	proxies  map[string]string // addresses by which the engine calls the program, by those of the program
 }
 
 // targets are what a program asks once its gate is open.
@@ -53,18 +57,19 @@ const mostSaid = 1 << 20
 // newGate serves a gate until close is called.
 func newGate(run *pulumirpc.RunRequest, held func()) (*gate, error) {
 	ctx, stop := context.WithCancel(context.Background())
-	g := &gate{run: run, held: sync.OnceFunc(held), stop: stop, opened: make(chan struct{}), asked: map[string]bool{}}
+	g := &gate{run: run, held: sync.OnceFunc(held), ctx: ctx, stop: stop, opened: make(chan struct{}), asked: map[string]bool{},
+		proxies: map[string]string{}}
 	for _, server := range []struct {
 		address *string
 		service string
 		methods []grpc.MethodDesc
 		to      func(targets) *grpc.ClientConn
 	}{
-		{&g.monitor, pulumirpc.ResourceMonitor_ServiceDesc.ServiceName, []grpc.MethodDesc{
+		{&g.monitor, pulumirpc.ResourceMonitor_ServiceDesc.ServiceName, append(g.callbackMethods(),
 			monitor.Method("SupportsFeature", g.supportsFeature),
 			monitor.Method("GetDeploymentInfo", g.deploymentInfo),
 			monitor.Method("RegisterResource", g.register),
-		}, func(t targets) *grpc.ClientConn { return t.monitor }},
+		), func(t targets) *grpc.ClientConn { return t.monitor }},
 		{&g.engine, pulumirpc.Engine_ServiceDesc.ServiceName, []grpc.MethodDesc{
 			monitor.Method("Log", g.log),
 			monitor.Method("SetRootResource", g.setRootResource),
@@ -166,6 +171,9 @@ func (g *gate) deploymentInfo(ctx context.Context, request *emptypb.Empty) (*pul
 // that would change. All other resources wait.
 func (g *gate) register(ctx context.Context, request *pulumirpc.RegisterResourceRequest) (
 	*pulumirpc.RegisterResourceResponse, error) {
+	if err := g.through(ofResource(request)...); err != nil {
+		return nil, err
+	}
 	if request.GetType() == string(resource.RootStackType) && request.GetParent() == "" {
 		if response := g.registerRoot(ctx, request); response != nil {
 			return response, nil
