@@ -99,6 +99,7 @@ func TestParseMaraRefuses(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"unknown key", "projcts: []", `mara.yaml:1: projcts is not a known key; allowed: backend, environments, projects, providers, applications, hooks, harmless, preview, fingerprint; did you mean "projects"?`},
 		{"no map", "- a", `mara.yaml:1: must be a map, not a list`},
+		{"a project's name", "projects: [net]", `mara.yaml:1: projects[0] must be a map, not the string "net": write {path: net} for a directory, or {project: net} for a project that comes with the runner`},
 		{"no list", "projects: {a: b}", `mara.yaml:1: projects must be a list, not a map`},
 		{"no place", "projects:\n  - title: A", `mara.yaml:2: projects[0] has no path; write path: DIR for a project of your own, or project: NAME for one that comes with the runner`},
 		{"two places", "projects: [{path: a, project: b}]", `mara.yaml:1: projects[0] has both path and project; a project of the catalogue has no path`},

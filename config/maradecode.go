@@ -384,6 +384,11 @@ func (d *maraDecoder) projects(key string, node *yaml.Node) []MaraProject {
 
 func (d *maraDecoder) project(key string, node *yaml.Node) MaraProject {
 	p := MaraProject{Line: node.Line}
+	if node.Kind == yaml.ScalarNode && node.Value != "" {
+		d.problem(node.Line, key, "must be a map, not %s: write {path: %s} for a directory, or {project: %[2]s} for a project that comes "+
+			"with the runner", nodeKind(node), node.Value)
+		return p
+	}
 	before := len(d.problems)
 	edges := func(to *[]Word) func(string, *yaml.Node) {
 		return func(key string, node *yaml.Node) { d.words(to)(key, node); p.Edges = true }
