@@ -113,6 +113,19 @@ func TestAdoptedCheck(t *testing.T) {
 	}
 }
 
+// TestOneProblemIsSaidOnce: a key of a misspelled namespace is an error, and not a doubt as well.
+func TestOneProblemIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	cmdtest.WriteFile(t, filepath.Join(root, "mara.yaml"), "projects:\n- {path: net}\n")
+	cmdtest.WriteFile(t, filepath.Join(root, "net/Pulumi.yaml"), "name: net\nruntime: yaml\nconfig: {zones: {type: integer, default: 1}}\n")
+	cmdtest.WriteFile(t, filepath.Join(root, "config/pulumi/Pulumi.dev.yaml"), "config:\n  nett:zones: 3\n")
+	output, code := runAdopted(t, root, "check")
+	if code != 3 || strings.Count(output, "nett:zones is read by no project") != 1 || !strings.Contains(output, `did you mean "net:zones"?`) {
+		t.Error(code, output)
+	}
+}
+
 // TestEnvironmentIsAnArgument: where environments are arguments, their flag is refused with what to type.
 func TestEnvironmentIsAnArgument(t *testing.T) {
 	t.Parallel()

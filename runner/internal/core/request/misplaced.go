@@ -54,7 +54,7 @@ func (r Request) Misplaced(
 				refuse(entry.Key, text)
 				continue
 			}
-			if text := r.unknownNamespace(entry.Key, namespaces); text != "" {
+			if text := r.unknownNamespace(entry.Key, namespaces); text != "" && config.Unknown(keys, entry.Key) == "" { // else it is an error
 				doubts = append(doubts, file.Problem(entry.Key, text))
 			}
 		}
