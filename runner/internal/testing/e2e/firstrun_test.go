@@ -196,7 +196,7 @@ func TestInterruptedFirstRun(t *testing.T) {
 					return
 				}
 				e.checkWritten(run.written())
-				e.checkDir(".runner/locks", "config/pulumi/.gitignore", "config/pulumi/Pulumi.dev.yaml",
+				e.checkDir(".runner/.gitignore", ".runner/locks", "config/pulumi/.gitignore", "config/pulumi/Pulumi.dev.yaml",
 					"config/pulumi/Pulumi.stackname.yaml.example", "config/pulumi/environment.example")
 			})
 		}

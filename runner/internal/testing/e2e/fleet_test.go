@@ -188,7 +188,7 @@ func TestFleetWithBackendsOfTheirOwn(t *testing.T) {
 	}
 	said("one-small", "fleet", "get", "a/where")
 	said("a/where  one-small  two-small", "config", "diff", "one", "two")
-	said("one    own       deployed", "stacks")
+	said("one    deployed", "stacks")
 	said("2 unchanged", "fleet", "up", "--all", "--yes")
 	e.write("a/Pulumi.yaml", strings.Replace(program, "}-$", "}-v2-$", 1))
 	said("  two: program of a", "fleet", "plan", "--affected", "--why")
