@@ -53,7 +53,7 @@ func parse(args []string) (options, error) {
 	states := flags.String("states", "files,S3,PostgreSQL", "where those have their states")
 	flags.IntVar(&o.wholeStates, "whole-states", 0, "measure up to this many resources with whole states as well; it takes minutes")
 	only := flags.String("only", "", "measure only these, separated by commas: "+
-		"fleet, growth, noop, path, preview, resources, scheduler, secondlook, service, start, values, web, webhour; fleet, growth, resources, web "+
+		"chains, fleet, growth, noop, path, preview, resources, scheduler, secondlook, service, start, values, web, webhour; chains, fleet, growth, resources, web "+
 		"and webhour take long and are only measured if named")
 	flags.DurationVar(&o.watch, "watch", time.Hour, "how long webhour follows a run")
 	if err := flags.Parse(args); err != nil {
@@ -120,6 +120,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		{"values", measureValues, false},
 		{"service", measureService, false},
 		{"path", measurePath, false},
+		{"chains", measureChains, true},
 		{"fleet", measureFleet, true},
 		{"resources", measureResources, true},
 		{"growth", measureGrowth, true},
