@@ -165,7 +165,7 @@ func entry(node *yaml.Node, name string) string {
 func StackName(template string, values map[string]string) (name string, ok bool) {
 	var b strings.Builder
 	ok = true
-	eachPart(template, func(c byte) { b.WriteByte(c) }, func(access []string) {
+	eachPart(template, func(c byte) { b.WriteByte(c) }, func(access []string, _ string) {
 		value, known := values[strings.Join(access, ".")]
 		b.WriteString(value)
 		ok = ok && known
