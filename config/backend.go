@@ -181,6 +181,10 @@ func IsManaged(backend string) bool {
 	return strings.HasPrefix(backend, "https://") || strings.HasPrefix(backend, "http://")
 }
 
+// MayMix reports whether projects of one root may be in two backends: Pulumi Cloud has keys of its own, so all are there, or
+// none.
+func MayMix(a, b string) bool { return sameBackend(a, b) || !IsManaged(a) && !IsManaged(b) }
+
 // Apart says in words, where states are at Pulumi Cloud, that machines do not see one another: it has no place for the
 // runner's locks and records. It is "" for other backends. Screens that depend on it say so.
 func Apart(backend string) string {

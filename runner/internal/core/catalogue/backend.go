@@ -27,7 +27,7 @@ func (c Catalogue) Backends(root string) (config.Backends, error) {
 		case !named.IsSet():
 			named.Value = backend
 		case config.SameBackend(named.Text, backend.Text):
-		case config.IsManaged(named.Text) || config.IsManaged(backend.Text):
+		case !config.MayMix(named.Text, backend.Text):
 			return config.Backends{}, &failure.Environment{
 				Text: fmt.Sprintf("%s is %s, and %s is %s: Pulumi Cloud has keys of its own, so all projects of a root are there, or none",
 					backend.Origin, backend.Text, named.Origin, named.Text),

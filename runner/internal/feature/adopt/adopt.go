@@ -97,7 +97,11 @@ func parseAdopt(c *cli.Context, d cmd.Deps) (o adoptOptions, err error) {
 	if info, err := os.Stat(o.Root); err != nil || !info.IsDir() {
 		return o, failure.Usagef("adopt", "directory %s does not exist", o.Root)
 	}
-	o.Catalogue = &catalogue.Catalogue{} // without patterns for names of stacks
+	known := catalogue.Catalogue{} // without patterns for names of stacks
+	if o.Update && o.Root == common.Root {
+		known.Home = common.Known().Home // that mara.yaml names
+	}
+	o.Catalogue = &known
 	o.Sources.File, err = config.ReadEnvironment(o.Root)
 	return o, err
 }
@@ -237,8 +241,8 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 		return a, &failure.Environment{Text: text, Next: "name the directory with your Pulumi projects: `runner adopt DIR`"}
 	}
 	home := mostNamed(found)
-	if known := o.Known().Home; known.IsSet() { // mara.yaml is there already
-		home = known.Text
+	if named := o.Known().Home; named.IsSet() {
+		home = named.Text
 	}
 	found, others := besideService(found, home)
 	refused = append(refused, others...)
@@ -302,8 +306,7 @@ func mostNamed(found []discover.Found) (named string) {
 // keys of its own.
 func besideService(found []discover.Found, home string) (left []discover.Found, others []discover.Refused) {
 	for _, f := range found {
-		if f.Backend == "" || config.IsManaged(f.Backend) == config.IsManaged(home) &&
-			(!config.IsManaged(home) || config.SameBackend(f.Backend, home)) {
+		if f.Backend == "" || config.MayMix(f.Backend, home) {
 			left = append(left, f)
 			continue
 		}
@@ -332,6 +335,7 @@ func (o adoptOptions) states(ctx context.Context, d cmd.Deps, home string, found
 	}
 	source := s.Settings.Backend.Origin.Source
 	isNamed := source != config.FromProcess && source != config.FromFile
+	home = s.Settings.Backend.Text // absolute, as the others are
 	apart := map[string][]discover.Found{}
 	for i := range found {
 		if found[i].Backend = cmp.Or(found[i].Backend, home); !isNamed {

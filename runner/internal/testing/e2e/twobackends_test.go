@@ -148,6 +148,11 @@ func TestAdoptTwoBackends(t *testing.T) {
 	e.expect(0, "status -s dev", "2 of 3 projects deployed")
 	e.expect(0, "preview -s dev --skip app --exit-code")
 
+	e.write("mara.yaml", strings.Replace(e.read("mara.yaml"), "states/home", "states/other", 1))
+	e.write("late/Pulumi.yaml", "name: late\nruntime: yaml\nresources:\n"+
+		"  db: {type: \"pulumi:pulumi:StackReference\", properties: {name: organization/db/dev}}\n")
+	e.expect(0, "adopt --update", "late, which reads db") // it is where mara.yaml says, as db is
+
 	e.env = append(e.env, "PULUMI_BACKEND_URL=file://"+other)
 	e.expect(0, "adopt --print", "net; no stack", "db; stacks: dev")
 }
