@@ -54,6 +54,9 @@ type Gateway struct {
 	Pods string // namespace of the Pods that forward its requests: "" for its own, AnyPods for a Gateway outside of the cluster
 }
 
+// IsRouted reports whether the host is reached through a Gateway.
+func (a Application) IsRouted() bool { return a.Gateway.Name.Text != "" }
+
 // AnyPods lets requests in from everywhere.
 const AnyPods = "any"
 
@@ -167,7 +170,7 @@ func (d applicationDecoder) agree(key string, a *Application) {
 			a.Scale.Replicas = 1
 		}
 	}
-	if a.Gateway.Name.Text != "" && a.Host.Text == "" {
+	if a.IsRouted() && a.Host.Text == "" {
 		d.problem(a.Gateway.Name.Line, key, "has a gateway and no host; write the host that the Gateway serves for it")
 	}
 	if a.Metrics.Path != "" && a.Metrics.Port == 0 {

@@ -150,9 +150,6 @@ func (p program) metricsPort() string {
 	return http
 }
 
-// routed reports whether the host is reached through a Gateway.
-func (p program) routed() bool { return p.Gateway.Name.Text != "" }
-
 // scaled reports whether the number of Pods follows the load.
 func (p program) scaled() bool { return p.Scale.Max > 0 }
 
@@ -164,7 +161,7 @@ func (p program) declared() fields {
 	if p.Host.Text != "" {
 		keys["host"] = fields{"type": "string", "default": p.Host.Text, "description": "host name of " + p.name()}
 	}
-	if p.routed() {
+	if p.IsRouted() {
 		keys["gateway"] = fields{"type": "string", "default": p.Gateway.Name.Text, "description": "Gateway of " + p.name() + ": namespace/name"}
 	}
 	if p.scaled() {
@@ -279,7 +276,7 @@ func (p program) resources() fields {
 		all["scaler"] = resource("autoscaling/v2:HorizontalPodAutoscaler", p.scaler())
 	}
 	switch {
-	case p.routed():
+	case p.IsRouted():
 		all["route"] = resource(group, p.route(), "namespace", "service")
 	case p.Host.Text != "":
 		all["ingress"] = resource("networking.k8s.io/v1:Ingress", p.ingress(), "service")
@@ -554,9 +551,9 @@ func (p program) network() fields {
 	switch {
 	case p.Gateway.Pods == config.AnyPods:
 		delete(rule, "from")
-	case p.routed() && p.Gateway.Pods != "":
+	case p.IsRouted() && p.Gateway.Pods != "":
 		rule["from"] = append(from, in(p.Gateway.Pods))
-	case p.routed():
+	case p.IsRouted():
 		rule["from"] = append(from, fields{"namespaceSelector": fields{"matchLabels": fields{
 			"kubernetes.io/metadata.name": partOfGateway(0),
 		}}})

@@ -50,7 +50,7 @@ func parse(args []string) (options, error) {
 	flags.IntVar(&o.environments, "environments", 80, "how many environments the fleet has")
 	resources := flags.String("resources", "250,500,1000,2000", "how many resources the projects with many have")
 	growth := flags.String("growth", "1000,5000,20000", "how many resources the project has whose growth is measured")
-	states := flags.String("states", "files,S3,PostgreSQL", "where those have their states")
+	states := flags.String("states", strings.Join(statePlaces, ","), "where those have their states")
 	flags.IntVar(&o.wholeStates, "whole-states", 0, "measure up to this many resources with whole states as well; it takes minutes")
 	only := flags.String("only", "", "measure only these, separated by commas: "+
 		"chains, fleet, growth, noop, path, preview, resources, scheduler, secondlook, service, start, values, web, webhour; chains, fleet, growth, resources, web "+
@@ -64,8 +64,8 @@ func parse(args []string) (options, error) {
 	}
 	o.states = strings.Split(*states, ",")
 	for _, place := range o.states {
-		if !slices.Contains([]string{"files", "S3", "PostgreSQL"}, place) {
-			return o, fmt.Errorf("--states: %s is none of files, S3, PostgreSQL", place)
+		if !slices.Contains(statePlaces, place) {
+			return o, fmt.Errorf("--states: %s is none of %s", place, strings.Join(statePlaces, ", "))
 		}
 	}
 	var err error

@@ -62,6 +62,9 @@ type written struct {
 	bytes          int64
 }
 
+// statePlaces are the names of the places of states that can be measured.
+var statePlaces = []string{"files", "S3", "PostgreSQL"}
+
 // measureResources compares the first up of a project with many resources, by the way in which the state is written.
 // The resources exist in the state only, so that nothing else takes time.
 func measureResources(ctx context.Context, o options, w io.Writer) error {

@@ -24,7 +24,7 @@ func (b *builder) applications() []entry {
 		hostKeys = slices.Clone(b.builtIn.Application.HostKeys)
 	}
 	for _, a := range b.mara.Applications {
-		if a.Gateway.Name.Text == "" {
+		if !a.IsRouted() {
 			hostKeys = append(hostKeys, a.Key("host"))
 		}
 	}
@@ -63,7 +63,7 @@ func (b *builder) applications() []entry {
 			e.project.Keys, e.project.Rules = keysOfApplication(a, e.project.Keys), append(rulesOfApplication(a, hostKeys),
 				unguarded(a.Name.Text, b.builtIn.Application.NamespaceKeys))
 			e.project.Path = "applications/" + a.Name.Text
-			e.application, e.routed = true, a.Gateway.Name.Text != ""
+			e.application, e.routed = true, a.IsRouted()
 			entries = append(entries, e)
 		}
 	}
@@ -121,7 +121,7 @@ func rulesOfApplication(a config.Application, hostKeys []string) []config.Rule {
 		}
 		return nil
 	}
-	if a.Gateway.Name.Text != "" {
+	if a.IsRouted() {
 		return []config.Rule{limits, latest}
 	}
 	return []config.Rule{limits, hosts, latest}

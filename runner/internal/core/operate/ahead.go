@@ -56,22 +56,30 @@ func (w *waitingPrograms) isReady(project string) bool {
 	if w == nil {
 		return false
 	}
-	a := w.now.Load()
+	p := w.now.Load().started(project)
+	return p != nil && p.ahead.Ready()
+}
+
+// started returns the program of a project if it has been started; nil if it has not, or only begins to.
+func (a *aheadPrograms) started(project string) *aheadProgram {
 	if a == nil {
-		return false
+		return nil
 	}
 	a.mu.Lock()
 	p := a.waiting[project]
 	a.mu.Unlock()
 	if p == nil {
-		return false
+		return nil
 	}
 	select {
 	case <-p.begun:
-		return p.ahead != nil && p.ahead.Ready()
 	default:
-		return false
+		return nil
 	}
+	if p.ahead == nil {
+		return nil
+	}
+	return p
 }
 
 // startsAtOnce are the runtimes whose programs run in processes that are there already.
@@ -209,21 +217,8 @@ func (a *aheadPrograms) end(name string) {
 // take returns the program of a project whose turn has come, if it has begun to wait and nothing has changed since it
 // started; else nil. It is ended with drop.
 func (a *aheadPrograms) take(step plan.Step) *stacks.Ahead {
-	if a == nil {
-		return nil
-	}
-	a.mu.Lock()
-	p := a.waiting[step.Project.Name]
-	a.mu.Unlock()
+	p := a.started(step.Project.Name)
 	if p == nil {
-		return nil
-	}
-	select {
-	case <-p.begun:
-	default:
-		return nil
-	}
-	if p.ahead == nil {
 		return nil
 	}
 	if changed := a.looks.ChangedSources(step, p.look); len(changed) > 0 {

@@ -16,7 +16,6 @@ import (
 	"io"
 	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -154,17 +153,13 @@ func (e *Set) Incomplete() error {
 // Reach returns why nothing is known of a project's stack, where its backend has not answered.
 func (e *Set) Reach(project string) error { return e.ReachBackend(e.options.Elsewhere[project]) }
 
-// ReachBackend returns why nothing is known of the stacks in a backend, where it has not answered. One that is none of
-// Elsewhere is that of the others.
+// ReachBackend returns why nothing is known of the stacks in a backend, where it has not answered; one that is not set is
+// that of most projects.
 func (e *Set) ReachBackend(backend config.Value) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.unreached == nil {
 		return nil
-	}
-	isIt := func(other config.Value) bool { return other.Text == backend.Text }
-	if !slices.ContainsFunc(slices.Collect(maps.Values(e.options.Elsewhere)), isIt) {
-		return e.unreached.Of[""]
 	}
 	return e.unreached.Of[backend.Text]
 }

@@ -89,7 +89,7 @@ func (u *Projects) LastRun(ctx context.Context, step plan.Step, emit func(event.
 		return run, nil
 	}
 	record, recorded := u.records.Load(name)
-	ok := recorded && (record.Run != "" && u.maySkip || record.Done != "" && slices.Contains(u.resumed, name))
+	ok := recorded && u.allowsSkip(name, record)
 	parts, details, changed := u.compare(ctx, step, record)
 	if ok && len(changed) == 0 {
 		u.session.Stacks.Recall(name, record.Outputs)
@@ -106,6 +106,11 @@ func (u *Projects) LastRun(ctx context.Context, step plan.Step, emit func(event.
 	delete(u.ended, name)
 	u.began[name] = beginning{parts, details, before, digest}
 	return "", u.records.Forget(name)
+}
+
+// allowsSkip reports whether a project may be skipped if it is as its record says.
+func (u *Projects) allowsSkip(project string, record fingerprint.Record) bool {
+	return record.Run != "" && u.maySkip || record.Done != "" && slices.Contains(u.resumed, project)
 }
 
 // compare computes the current fingerprint of a project, nil if it has none, and lists the parts that differ from the

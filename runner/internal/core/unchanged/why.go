@@ -114,9 +114,14 @@ func (u *Projects) Explain(ctx context.Context, step plan.Step, emit func(event.
 	if parts == nil {
 		return u.Look(step) // the outputs that it reads may be what could not be read
 	}
+	return Look{withoutOutputs(parts), details}
+}
+
+// withoutOutputs returns a fingerprint without the outputs that the project reads.
+func withoutOutputs(parts fingerprint.Fingerprint) fingerprint.Fingerprint {
 	own := maps.Clone(parts)
 	maps.DeleteFunc(own, func(part, _ string) bool { return strings.HasPrefix(part, fingerprint.OutputsPart) })
-	return Look{own, details}
+	return own
 }
 
 // ChangedSince returns what has changed for a project since it was last done. A project
@@ -152,14 +157,8 @@ func (u *Projects) MaySkip(step plan.Step, look Look) bool {
 	if u == nil {
 		return false
 	}
-	name := step.Project.Name
-	record, ok := u.records.Load(name)
-	if !ok || !(record.Run != "" && u.maySkip || record.Done != "" && slices.Contains(u.resumed, name)) {
-		return false
-	}
-	own := maps.Clone(record.Parts)
-	maps.DeleteFunc(own, func(part, _ string) bool { return strings.HasPrefix(part, fingerprint.OutputsPart) })
-	return len(own.Changes(look.parts)) == 0
+	record, ok := u.records.Load(step.Project.Name)
+	return ok && u.allowsSkip(step.Project.Name, record) && len(withoutOutputs(record.Parts).Changes(look.parts)) == 0
 }
 
 // Look returns what a project depends on now.

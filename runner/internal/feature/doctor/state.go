@@ -91,14 +91,12 @@ func (e *Examination) backend(open func() error) preflight.Look {
 		if _, isBroken := errors.AsType[*statefiles.BrokenError](err); isBroken {
 			return findings(err)
 		}
-		var found []preflight.Finding
-		for _, settings := range e.Session.Settings.InEach() {
-			if err == nil {
-				found = append(found, e.oneBackend(settings.Backend, e.Session.Stacks.ReachBackend(settings.Backend))...)
-			} else {
-				found = append(found, e.oneBackend(settings.Backend, err)...)
-				break // which of them it is about, it says
-			}
+		if err != nil { // it says which of them it is about
+			return e.oneBackend(e.Session.Settings.Backend, err)
+		}
+		found := e.oneBackend(e.Session.Settings.Backend, e.Session.Stacks.ReachBackend(config.Value{}))
+		for _, other := range e.Session.Settings.InEach()[1:] {
+			found = append(found, e.oneBackend(other.Backend, e.Session.Stacks.ReachBackend(other.Backend))...)
 		}
 		return found
 	}
