@@ -70,12 +70,12 @@ func Check(conn net.Conn) error {
 	if _, ok := conn.RemoteAddr().(*net.TCPAddr); !ok || !Tells() {
 		return nil
 	}
-	id, err := owner(conn)
+	other, err := told().otherEnd(conn)
 	switch {
 	case err != nil:
 		return fmt.Errorf("the connection from %s to %s is refused: %w", conn.RemoteAddr(), conn.LocalAddr(), err)
-	case id != os.Geteuid():
-		return fmt.Errorf("the connection from %s to %s is refused: it belongs to %s", conn.RemoteAddr(), conn.LocalAddr(), name(id))
+	case other.owner != os.Geteuid():
+		return fmt.Errorf("the connection from %s to %s is refused: it belongs to %s", conn.RemoteAddr(), conn.LocalAddr(), name(other.owner))
 	}
 	return nil
 }
@@ -88,25 +88,33 @@ func name(id int) string {
 	return "user " + text
 }
 
-// Tells reports whether this system tells who owns a connection within the machine. It tries with a connection of its own.
-var Tells = sync.OnceValue(func() bool {
+// Tells reports whether this system tells who owns a connection within the machine.
+func Tells() bool { return told() != nil }
+
+// told returns what tells of sockets, nil if nothing does. It tries with a connection of its own: in a container, the
+// kernel may answer in one way and not in the other.
+var told = sync.OnceValue(func() *source {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return false
+		return nil
 	}
 	defer listener.Close()
 	client, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", listener.Addr().String())
 	if err != nil {
-		return false
+		return nil
 	}
 	defer client.Close()
 	server, err := listener.Accept()
 	if err != nil {
-		return false
+		return nil
 	}
 	defer server.Close()
-	id, err := owner(server)
-	return err == nil && id == os.Geteuid()
+	for _, from := range []source{fromKernel, fromTables} {
+		if from.tellsOf(server) {
+			return &from
+		}
+	}
+	return nil
 })
 
 var errGone = errors.New("its other end has been closed")

@@ -75,7 +75,7 @@ func closeRelay(conn net.Conn) error {
 	if _, ok := conn.RemoteAddr().(*net.TCPAddr); !ok || relays.areNone() {
 		return nil
 	}
-	other, err := otherEnd(conn)
+	other, err := told().otherEnd(conn)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ const connecting = "02"
 func (s *server) letInOwn(already []uint16) ([]uint16, error) {
 	reserving.Lock()
 	defer reserving.Unlock()
-	all, err := sockets()
+	all, err := told().connected(s.port)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ type server struct {
 // find returns the server at an address, or nil if this process has not started it or may not reach into it. That the
 // port is another user's is an error: nothing is to be said to him.
 func find(to netip.AddrPort) (*server, error) {
-	all, err := sockets()
+	all, err := told().between(to, netip.AddrPortFrom(netip.IPv4Unspecified(), 0))
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ const acceptTime = 2 * time.Second
 // server had for them.
 func (s *server) cutOff() (cut []uint64, err error) {
 	for end := time.Now().Add(acceptTime); ; time.Sleep(pause) {
-		all, err := sockets()
+		all, err := told().connected(s.port)
 		if err != nil {
 			return nil, err
 		}
@@ -241,6 +241,9 @@ func (s *server) cutOff() (cut []uint64, err error) {
 		}
 		if len(others) == 0 {
 			return cut, nil
+		}
+		if all, err = sockets(); err != nil {
+			return nil, err
 		}
 		for _, here := range all {
 			id, isOther := others[here.there]

@@ -12,6 +12,19 @@ import (
 	"time"
 )
 
+// source is a way to ask for sockets. What it returns may have others as well.
+type source struct {
+	// between asks for the socket with two ends, or, if the other one is zero, for the one that listens at the first.
+	between func(here, there netip.AddrPort) ([]socket, error)
+	// connected asks for all sockets that are connected to a port, or try to be.
+	connected func(port uint16) ([]socket, error)
+}
+
+var fromTables = source{
+	between:   func(netip.AddrPort, netip.AddrPort) ([]socket, error) { return sockets() },
+	connected: func(uint16) ([]socket, error) { return sockets() },
+}
+
 // tables are the kernel's lists of TCP sockets in this network namespace. A socket for IPv6 can talk IPv4.
 func tables() []string { return []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} }
 
@@ -78,13 +91,14 @@ func address(text string) (netip.AddrPort, bool) {
 // hide another.
 const looks, pause = 5, 2 * time.Millisecond
 
-// owner returns the user who owns the other end of a connection, which is on this machine.
-func owner(conn net.Conn) (int, error) {
-	other, err := otherEnd(conn)
-	return other.owner, err
+// tellsOf reports whether it is known that the other end of a connection of this process is of this user.
+func (f *source) tellsOf(conn net.Conn) bool {
+	other, err := f.otherEnd(conn)
+	return err == nil && other.owner == os.Geteuid()
 }
 
-func otherEnd(conn net.Conn) (socket, error) {
+// otherEnd returns the other end of a connection, which is on this machine.
+func (f *source) otherEnd(conn net.Conn) (socket, error) {
 	there, err := netip.ParseAddrPort(conn.RemoteAddr().String())
 	if err != nil {
 		return socket{}, err
@@ -97,7 +111,7 @@ func otherEnd(conn net.Conn) (socket, error) {
 		if look > 0 {
 			time.Sleep(pause)
 		}
-		all, err := sockets()
+		all, err := f.between(there, here)
 		if err != nil {
 			return socket{}, fmt.Errorf("asking whose it is: %w", err)
 		}
