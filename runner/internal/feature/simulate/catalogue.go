@@ -93,7 +93,9 @@ func (c catalogue) largest() int {
 func (c catalogue) class(token string) (described, bool) {
 	for _, s := range c.schemas {
 		if found, ok := s.Resources[token]; ok {
-			return described{inputs: s.inputs(found), outputs: s.outputs(found)}, true
+			d := described{inputs: s.inputs(found), outputs: s.outputs(found)}
+			d.inputs.converts = s.isBridged() && !slices.Contains(c.pkg.Native, token)
+			return d, true
 		}
 	}
 	return described{inputs: unchecked, outputs: unchecked}, !c.isChecked() || c.pkg.TakesUnknown
@@ -152,7 +154,9 @@ func (c catalogue) function(token string) (call, bool) {
 	f := call{Invoke: invoke, inputs: unchecked, outputs: unchecked}
 	for _, s := range c.schemas {
 		if found, ok := s.Functions[token]; ok {
-			f.inputs = fields{schema: s, types: found.Inputs.Properties, required: found.Inputs.Required}
+			f.inputs = fields{
+				schema: s, types: found.Inputs.Properties, required: found.Inputs.Required, converts: s.isBridged(),
+			}
 			f.outputs = s.of(s.resolve(&found.Outputs))
 			f.outputs.only = !known
 			f.Secrets = slices.Concat(f.Secrets, f.outputs.marked(isSecret))

@@ -39,6 +39,7 @@ func (s *server) target(ctx context.Context, urn string, inputs *structpb.Struct
 	if err != nil {
 		return target{}, err
 	}
+	values = r.inputs.coerced(values)
 	_, scope := sessionOf(ctx).settings()
 	return target{r: r, o: s.object(ctx, r.Token, urn, values), inputs: values, scope: scope}, nil
 }

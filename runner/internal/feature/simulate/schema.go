@@ -12,6 +12,7 @@ import (
 // https://www.pulumi.com/docs/iac/guides/building-extending/packages/schema/
 type schema struct {
 	Name, Version string
+	Meta          struct{ ModuleFormat string }
 
 	Config    struct{ Variables map[string]*typeSpec }
 	Provider  class
@@ -97,6 +98,7 @@ type fields struct {
 	required []string
 	open     bool // takes properties that are not listed, too
 	only     bool // nothing else is known of what has these properties
+	converts bool // takes scalars of other types, as a bridged provider does
 }
 
 // unchecked are the fields of what no schema describes.

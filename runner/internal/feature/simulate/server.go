@@ -136,6 +136,7 @@ func (s *server) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*pul
 	if err != nil {
 		return nil, err
 	}
+	args = f.inputs.coerced(args)
 	if problems := checkInputs(args, f.inputs); len(problems) > 0 {
 		return &pulumirpc.InvokeResponse{Failures: failures(f.Token, problems)}, nil
 	}

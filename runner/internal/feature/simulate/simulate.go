@@ -54,6 +54,9 @@ type Package struct {
 	// TakesNumber reports whether a number may stand for a string at a path, such as an amount of Kubernetes; nil means nowhere.
 	TakesNumber func(path string) bool
 
+	// Native are the types of a package bridged from Terraform whose code is Pulumi's own: they take no number for a string.
+	Native []string
+
 	// Partial says that the first of Schemas has only a part of the package's types.
 	Partial bool
 

@@ -14,7 +14,7 @@ import (
 func docker() simulate.Package {
 	return simulate.Package{
 		Name: "docker", Schemas: [][]byte{schemas.Of("docker")}, Partial: true, Words: faultsOf("docker"),
-		Resources: dockerResources(),
+		Native: []string{"docker:index/image:Image"}, Resources: dockerResources(),
 		Invokes: []simulate.Invoke{
 			{
 				Token: "docker:index/getRegistryImage:getRegistryImage",

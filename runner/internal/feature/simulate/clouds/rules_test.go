@@ -25,7 +25,7 @@ func TestChecks(t *testing.T) {
 		{"unknown type", "aws:ec2/vpx:Vpc", nil, `did you mean "aws:ec2/vpc:Vpc"?`},
 		{"not a range", "aws:ec2/vpc:Vpc", object{"cidrBlock": "10.0.0.1/16"}, "not a range of addresses"},
 		{"required", "aws:eks/cluster:Cluster", object{"roleArn": "x"}, `missing required input "vpcConfig", an object (ClusterVpcConfig)`},
-		{"nested type", "aws:eks/cluster:Cluster", object{"roleArn": "x", "vpcConfig": object{"subnetIds": list("a", 1)}}, `vpcConfig.subnetIds[1]`},
+		{"nested type", "aws:eks/cluster:Cluster", object{"roleArn": "x", "vpcConfig": object{"subnetIds": list("a", list())}}, `vpcConfig.subnetIds[1]`},
 		{"one subnet", "aws:eks/cluster:Cluster", object{"roleArn": "x", "vpcConfig": object{"subnetIds": list("a")}}, "two different availability zones"},
 		{"a version that YAML has shortened", "aws:eks/cluster:Cluster", object{
 			"roleArn": "x", "version": "1", "vpcConfig": object{}}, `"1" is not a version such as 1.36`},
