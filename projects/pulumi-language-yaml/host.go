@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml"
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/ast"
+	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/packages"
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -56,14 +58,16 @@ func (h *host) Run(ctx context.Context, request *pulumirpc.RunRequest) (*pulumir
 	if err != nil {
 		return nil, err
 	}
-	packages := pulumiyaml.NewPackageLoaderFromSchemaLoader(schema.NewCachedLoader(client))
-	defer packages.Close()
+	loader := pulumiyaml.NewPackageLoaderFromSchemaLoader(schema.NewCachedLoader(client))
+	defer loader.Close()
+	log := &told{Log: run.Log}
+	run.Log = log
 	for _, warning := range warnings {
 		_ = run.Log.Warn(text(warning), nil)
 	}
-	return answer(pulumi.RunWithContext(run, func(ctx *pulumi.Context) error {
+	return log.answer(pulumi.RunWithContext(run, func(ctx *pulumi.Context) error {
 		config := values(template, request.GetProject(), request.GetConfig(), request.GetConfigSecretKeys())
-		return pulumiyaml.RunTemplate(ctx, template, config, packages)
+		return pulumiyaml.RunTemplate(ctx, template, config, loader)
 	})), nil
 }
 
@@ -72,17 +76,47 @@ func load(info *pulumirpc.ProgramInfo) (template *ast.TemplateDecl, warnings syn
 	if _, compiled := info.GetOptions().AsMap()["compiler"]; compiled {
 		return nil, nil, errors.New("the option compiler in Pulumi.yaml needs the language host of an installed Pulumi")
 	}
-	template, found, err := pulumiyaml.LoadDir(info.GetProgramDirectory())
+	template, found, name, err := parse(info.GetProgramDirectory())
 	if found.HasErrors() {
-		return nil, nil, fmt.Errorf("reading the template: %s", texts(found))
-	}
-	if errors.Is(err, pulumiyaml.ErrMissingTemplateFile) {
-		return nil, nil, fmt.Errorf("there is no Main.yaml, Main.json or Pulumi.yaml in %s", info.GetProgramDirectory())
+		return nil, nil, fmt.Errorf("reading %s: %s", name, texts(found))
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the template: %w", err)
+		return nil, nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	return template, slices.DeleteFunc(found, isDescription), nil
+}
+
+// parse reads the template in a directory, as pulumiyaml.LoadDir does, under a name that an editor can open.
+func parse(dir string) (template *ast.TemplateDecl, found syntax.Diagnostics, name string, err error) {
+	for _, file := range []string{pulumiyaml.MainTemplate + ".json", pulumiyaml.MainTemplate + ".yaml", "Pulumi.yaml"} {
+		content, err := os.ReadFile(filepath.Join(dir, file))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		name = shown(os.Getenv(rootVariable), filepath.Join(dir, file))
+		if err != nil {
+			return nil, nil, name, err
+		}
+		if template, found, err = pulumiyaml.LoadYAMLBytes(name, content); err != nil || found.HasErrors() {
+			return nil, found, name, err
+		}
+		template.Sdks, err = packages.SearchPackageDecls(dir)
+		return template, found, name, err
+	}
+	return nil, nil, "the template", fmt.Errorf("there is no Main.yaml, Main.json or Pulumi.yaml in %s", dir)
+}
+
+// rootVariable has the root of the repository, from which the runner names files. Plain Pulumi does not set it, and is in
+// the directory of the project.
+const rootVariable = "MARA_ROOT"
+
+// shown returns the path of a file from root on, or its name if it is not below.
+func shown(root, file string) string {
+	path, err := filepath.Rel(root, file)
+	if root == "" || err != nil || !filepath.IsLocal(path) {
+		return filepath.Base(file)
+	}
+	return filepath.ToSlash(path)
 }
 
 // isDescription reports whether a diagnostic warns of the description of a configuration key. The runner asks for keys
@@ -90,22 +124,6 @@ func load(info *pulumirpc.ProgramInfo) (template *ast.TemplateDecl, warnings syn
 func isDescription(d *syntax.Diagnostic) bool {
 	return d.Severity == hcl.DiagWarning && strings.HasPrefix(d.Summary,
 		"Field 'description' does not exist on Object 'config.")
-}
-
-// answer reports how a template has ended, without errors that it has reported to the engine
-// itself.
-func answer(err error) *pulumirpc.RunResponse {
-	if err == nil {
-		return &pulumirpc.RunResponse{}
-	}
-	found, ok := pulumiyaml.HasDiagnostics(err)
-	if !ok {
-		return &pulumirpc.RunResponse{Error: err.Error()}
-	}
-	if untold := texts(*found.Unshown()); untold != "" {
-		return &pulumirpc.RunResponse{Error: untold}
-	}
-	return &pulumirpc.RunResponse{Bail: found.HasErrors()}
 }
 
 // texts joins the errors among diagnostics, one per line.
@@ -128,8 +146,7 @@ func text(d *syntax.Diagnostic) string {
 	if d.Subject == nil {
 		return line
 	}
-	file, start := filepath.Base(d.Subject.Filename), d.Subject.Start
-	return fmt.Sprintf("%s:%d:%d: %s", file, start.Line, start.Column, line)
+	return fmt.Sprintf("%s:%d:%d: %s", d.Subject.Filename, d.Subject.Start.Line, d.Subject.Start.Column, line)
 }
 
 // GetRequiredPackages implements the language host: the plugins whose resources

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/pulumi/pulumi-yaml/pkg/pulumiyaml/syntax"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
 )
@@ -94,7 +95,7 @@ func TestLoad(t *testing.T) {
 	}{
 		{"good", program(t, "name: p\nruntime: yaml\noutputs: {a: b}\n"), ""},
 		{"nothing", program(t, ""), "there is no Main.yaml, Main.json or Pulumi.yaml in "},
-		{"no YAML", program(t, "name: p\nruntime: yaml\noutputs: ["), "reading the template: yaml: line 3"},
+		{"no YAML", program(t, "name: p\nruntime: yaml\noutputs: ["), "reading Pulumi.yaml: yaml: line 3"},
 		{"a wrong shape", program(t, "name: p\nruntime: yaml\nresources: [a]\n"), "Pulumi.yaml:3:12: resources must be"},
 		{"a compiler", compiled, "the option compiler"},
 	} {
@@ -137,22 +138,74 @@ resources:
 
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	at := &hcl.Range{Filename: "/x/Pulumi.yaml", Start: hcl.Pos{Line: 7, Column: 3}}
+	at := &hcl.Range{Filename: "net/Pulumi.yaml", Start: hcl.Pos{Line: 7, Column: 3}}
 	unreported, reported := syntax.Error(at, "bad luck", "it is\n  so"), syntax.Error(nil, "reported", "reported")
-	reported.Shown = true
+	kept := syntax.Error(at, "list index 7 out-of-bounds", "")
+	reported.Shown, kept.Shown = true, true
+	const (
+		said  = "list index 7 out-of-bounds\n\n  on net/Pulumi.yaml line 7:\n   7:   b: {}\n"
+		other = "no one returns\nthis\n\n  on net/Pulumi.yaml line 9, in resources:\n   9:   c: {}\n"
+	)
 	for _, test := range []struct {
 		name, want string
 		err        error
 		bail       bool
+		said       []string
 	}{
-		{"nothing", "", nil, false},
-		{"another error", "oh no", errors.New("oh no"), false},
-		{"not yet reported", "Pulumi.yaml:7:3: bad luck: it is so", syntax.Diagnostics{reported, unreported}, false},
-		{"reported", "", syntax.Diagnostics{reported}, true},
-		{"a warning", "", syntax.Diagnostics{syntax.Warning(nil, "careful", "")}, false},
+		{"nothing", "", nil, false, nil},
+		{"another error", "oh no", errors.New("oh no"), false, nil},
+		{"not yet reported", "net/Pulumi.yaml:7:3: bad luck: it is so", syntax.Diagnostics{reported, unreported}, false, nil},
+		{"reported", "", syntax.Diagnostics{reported}, true, nil},
+		{"a warning", "", syntax.Diagnostics{syntax.Warning(nil, "careful", "")}, false, nil},
+		{"kept from the log", "net/Pulumi.yaml:7:3: list index 7 out-of-bounds", syntax.Diagnostics{kept}, false, []string{said}},
+		{"kept, and nowhere else", "net/Pulumi.yaml:7:3: list index 7 out-of-bounds\nnet/Pulumi.yaml:9: no one returns this",
+			syntax.Diagnostics{kept}, false, []string{said, other}},
 	} {
-		if got := answer(test.err); got.GetError() != test.want || got.GetBail() != test.bail {
+		log := &told{}
+		for _, message := range test.said {
+			_ = log.Error(message, nil)
+		}
+		if got := log.answer(test.err); got.GetError() != test.want || got.GetBail() != test.bail {
 			t.Errorf("%s: got %q, %t", test.name, got.GetError(), got.GetBail())
+		}
+	}
+}
+
+// heard is a log that remembers what reaches the engine.
+type heard struct {
+	pulumi.Log
+	lines []string
+}
+
+func (h *heard) Warn(message string, _ *pulumi.LogArgs) error {
+	h.lines = append(h.lines, message)
+	return nil
+}
+
+func (h *heard) Error(message string, args *pulumi.LogArgs) error { return h.Warn(message, args) }
+
+// TestTold: no finding reaches the engine with an excerpt, and no echo of one.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	engine := &heard{}
+	log := &told{Log: engine}
+	_ = log.Warn("old\n\n  on net/Pulumi.yaml line 4:\n   4: b: c\n", nil)
+	_ = log.Error("Error registering variable [b]: no diagnostics", nil)
+	_ = log.Error("plain", nil)
+	if want := []string{"net/Pulumi.yaml:4: old", "plain"}; !cmp.Equal(want, engine.lines) {
+		t.Errorf("got %q", engine.lines)
+	}
+}
+
+// TestShown: files are named from the root on where the runner says which it is.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ root, file, want string }{
+		{"/r", "/r/net/Pulumi.yaml", "net/Pulumi.yaml"}, {"/r", "/r/a/b/Main.yaml", "a/b/Main.yaml"},
+		{"", "/r/net/Pulumi.yaml", "Pulumi.yaml"}, {"/r/x", "/r/net/Pulumi.yaml", "Pulumi.yaml"},
+	} {
+		if got := shown(test.root, test.file); got != test.want {
+			t.Errorf("%s from %q: got %s", test.file, test.root, got)
 		}
 	}
 }

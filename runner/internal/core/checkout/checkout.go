@@ -42,7 +42,9 @@ func (m Maker) Own(all []model.Project, copies encryption.Copies) (map[string]st
 		if err != nil {
 			return nil, err
 		}
-		found[project.Name] = stacks.Directory{Path: project.Own.Dir, StackFile: content, Env: m.ProjectEnv(project)}
+		found[project.Name] = stacks.Directory{
+			Path: project.Own.Dir, Root: m.Settings.Root, StackFile: content, Env: m.ProjectEnv(project),
+		}
 	}
 	return found, nil
 }

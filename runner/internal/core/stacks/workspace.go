@@ -33,6 +33,7 @@ func newCopies(o Options) copies { return copies{options: o, read: &readings{}} 
 // Directory is a project that has a directory of its own, with a Pulumi.yaml.
 type Directory struct {
 	Path      string            // absolute
+	Root      string            // of the repository; messages name files from there
 	StackFile []byte            // content of the copy of its stack file
 	Env       map[string]string // of its commands alone, for example its own passphrase
 }
@@ -76,7 +77,7 @@ func (e *Set) workspaceOf(ctx context.Context, project string, command Command, 
 	}
 	env[wire.QuestionsVariable] = filepath.Join(dir, questionsFile)
 	if directory, ok := e.options.Directories[project]; ok {
-		dir = directory.Path
+		dir, env[wire.RootVariable] = directory.Path, directory.Root
 	}
 	given = maps.Clone(env)
 	ahead.attach(env)

@@ -27,6 +27,9 @@ const (
 // and of types of resources.
 const QuestionsVariable = "MARA_QUESTIONS"
 
+// RootVariable has the root of the repository, for language hosts that name files from there.
+const RootVariable = "MARA_ROOT"
+
 // ParentVariable has the process number of a runner that waits for a command it has started by hand.
 const ParentVariable = "MARA_PARENT"
 
