@@ -37,9 +37,21 @@ func optionFields() []string {
 
 // Validate returns what is certainly wrong with a program, besides what its types say: names that nothing has, and
 // parts that are misspelled. keys are the names of the values that the environment configures for the project.
-func (s Source) Validate(keys []string) (problems []config.Problem) {
+func (s Source) Validate(keys []string) []config.Problem {
+	failing, ignored := s.judge(keys)
+	return append(failing, ignored...)
+}
+
+// Failing returns those problems with which the program certainly does not run. With the others it does, and something in it is
+// not read.
+func (s Source) Failing(keys []string) []config.Problem {
+	failing, _ := s.judge(keys)
+	return failing
+}
+
+func (s Source) judge(keys []string) (failing, ignored []config.Problem) {
 	if s.Root == nil {
-		return s.description()
+		return s.description(), nil
 	}
 	v := validator{file: s.File, known: map[string]bool{"pulumi": true}}
 	v.misspelled(s.Root, sectionNames(), "the program")
@@ -80,7 +92,7 @@ func (s Source) Validate(keys []string) (problems []config.Problem) {
 	for _, section := range []string{"variables", "resources", "outputs"} {
 		v.references(valueOf(s.Root, section))
 	}
-	return append(s.description(), v.problems...)
+	return append(s.description(), v.problems...), v.ignored
 }
 
 // runtimes lists the languages whose hosts Pulumi or the runner has.
@@ -162,6 +174,7 @@ type validator struct {
 	file     string
 	known    map[string]bool // names of resources, variables and configuration keys
 	problems []config.Problem
+	ignored  []config.Problem // what the interpreter takes, and does not read
 }
 
 func (v *validator) problem(line int, format string, args ...any) {
@@ -172,7 +185,8 @@ func (v *validator) problem(line int, format string, args ...any) {
 func (v *validator) misspelled(node *yaml.Node, known []string, of string) {
 	for key := range pairs(node) {
 		if near := config.DidYouMean(key.Value, known); near != "" && !slices.Contains(known, key.Value) {
-			v.problem(key.Line, "%s has %q, which nothing reads%s", of, key.Value, near)
+			text := fmt.Sprintf("%s has %q, which nothing reads%s", of, key.Value, near)
+			v.ignored = append(v.ignored, config.Problem{File: v.file, Line: key.Line, Text: text})
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/feature/doctor/check"
 	"mara/runner/internal/feature/doctor/preflight"
 )
 
@@ -39,12 +41,17 @@ func startChecks(ctx context.Context, s *session.Session) (needed, claimed func(
 		checks = append(checks, m.checks()...)
 	}
 	var report preflight.Report
-	var stopped error
-	done := inBackground(ctx, s, func(ctx context.Context) { report, stopped = preflight.Run(ctx, checks) })
+	var stopped, failing error
+	done := inBackground(ctx, s, func(ctx context.Context) {
+		if err == nil && s.Options.Operation.RunsPrograms() {
+			failing = check.Failing(s, selected)
+		}
+		report, stopped = preflight.Run(ctx, checks)
+	})
 	needed = sync.OnceValue(func() error {
 		done()
-		if stopped != nil {
-			return stopped
+		if stopped != nil || failing != nil {
+			return cmp.Or(stopped, failing)
 		}
 		certain := report.Settled(func(string) bool { return false })
 		report, err := m.withoutUndeployed(ctx, s, certain)

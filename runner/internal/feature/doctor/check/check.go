@@ -223,7 +223,7 @@ func checkEnvironment(
 			problem := config.Problem{File: m.File, Line: m.Line, Text: m.Text()}
 			found.add(Finding{Problem: problem, Kind: Outputs, Environments: in})
 		}
-		found.add(takenPlaces(s)...)
+		found.add(lists.Map(takenPlaces(s), func(t taken) Finding { return t.Finding })...)
 		checked.ports, checked.cluster = portsOf(s), sharingOf(s)
 		for _, problem := range shrunkVolumes(s) {
 			found.add(Finding{Problem: problem, Kind: Configuration, Environments: in})

@@ -23,16 +23,22 @@ type claimed struct {
 // isOwn reports whether it is from a program of the user, which may deploy to another cluster than the environment's.
 func (c claimed) isOwn() bool { return c.project.Own != nil && !c.project.IsApplication() }
 
+// taken is a finding about what a project claims and another object has.
+type taken struct {
+	Finding
+	project string
+}
+
 // takenPlaces finds names, hosts with their paths and ports of nodes that two objects of an environment claim. Within one
 // program that is certainly wrong. Where a program of the user is one of two, it is a warning: it may have a cluster of
 // its own.
-func takenPlaces(s *session.Session) (found []Finding) {
+func takenPlaces(s *session.Session) (found []taken) {
 	in := []string{s.Settings.Stack.Text}
 	first := map[string]claimed{}
 	for _, c := range claimsOf(s) {
-		other, taken := first[c.What]
+		other, isTaken := first[c.What]
 		switch {
-		case !taken:
+		case !isTaken:
 			first[c.What] = c
 			continue
 		case other.project.Name == c.project.Name && (c.project.Own == nil || other.Cluster != c.Cluster):
@@ -46,7 +52,9 @@ func takenPlaces(s *session.Session) (found []Finding) {
 		if mayDiffer {
 			text += fmt.Sprintf(" in the cluster of %s", s.Provider.Name)
 		}
-		found = append(found, Finding{Problem: c.Problem(text), Kind: Projects, Doubt: mayDiffer, Environments: in})
+		found = append(found, taken{
+			Finding{Problem: c.Problem(text), Kind: Projects, Doubt: mayDiffer, Environments: in}, c.project.Name,
+		})
 	}
 	return found
 }

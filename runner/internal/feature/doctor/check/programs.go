@@ -62,27 +62,70 @@ func programs(s *session.Session) []Finding {
 		for _, doubt := range append(source.ShortReferences(names), source.Doubts()...) {
 			found.add(Finding{Problem: doubt, Kind: Projects, Doubt: true, Environments: in})
 		}
-		var keys []string
-		beside, _ := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project) // its reader reports problems
-		for _, entry := range slices.Concat(s.Settings.Config.Entries, beside.Entries) {
-			name, isOwn := strings.CutPrefix(entry.Key, project.Name+":")
-			if !isOwn {
-				continue
-			}
-			keys = append(keys, name)
+		for _, entry := range configured(s, project) {
 			if text := seen(project, entry); text != "" && !s.Settings.Config.Accepts(entry.Key) {
 				problem := s.Settings.Config.Problem(entry.Key, text)
 				found.add(Finding{Problem: problem, Kind: Projects, Doubt: true, Environments: in})
 			}
 		}
-		for _, secret := range project.Secrets {
-			keys = append(keys, strings.TrimPrefix(secret.Key, project.Name+":"))
-		}
-		for _, problem := range source.Validate(keys) {
+		for _, problem := range source.Validate(keysOf(s, project)) {
 			found.add(Finding{Problem: problem, Kind: Projects, Environments: in})
 		}
 	}
 	return found.all
+}
+
+// configured returns what the environment configures for a project of the user.
+func configured(s *session.Session, project model.Project) []config.Entry {
+	beside, _ := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project) // its reader reports problems
+	return slices.DeleteFunc(slices.Concat(s.Settings.Config.Entries, beside.Entries), func(e config.Entry) bool {
+		return !strings.HasPrefix(e.Key, project.Name+":")
+	})
+}
+
+// keysOf returns the names of the values that an environment has for a project of the user.
+func keysOf(s *session.Session, project model.Project) (keys []string) {
+	for _, entry := range configured(s, project) {
+		keys = append(keys, strings.TrimPrefix(entry.Key, project.Name+":"))
+	}
+	for _, secret := range project.Secrets {
+		keys = append(keys, strings.TrimPrefix(secret.Key, project.Name+":"))
+	}
+	return keys
+}
+
+// Failing returns an error about that in the files of the selected projects with which an operation certainly fails: later, when
+// it has changed something already.
+func Failing(s *session.Session, selected plan.Plan) error {
+	var problems []config.Problem
+	for _, file := range []config.StackFile{s.Settings.Config.Own(), s.Settings.Secrets} {
+		problems = append(problems, file.CheckHeader()...)
+	}
+	isSelected := map[string]bool{}
+	for _, step := range selected.Steps {
+		project := step.Project
+		isSelected[project.Name] = true
+		if project.Own == nil || project.Own.Generated {
+			continue
+		}
+		source, err := contract.ReadSource(project.Own.Dir, project.Directory())
+		if err != nil {
+			continue // the session has refused it, or Pulumi does
+		}
+		if problem, excluded := source.Excludes(sdk.Version); excluded && s.Options.Pulumi == "" {
+			problems = append(problems, problem)
+		}
+		problems = append(problems, source.Failing(keysOf(s, project))...)
+	}
+	for _, place := range takenPlaces(s) {
+		if !place.Doubt && isSelected[place.project] {
+			problems = append(problems, place.Problem)
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return &config.Error{Problems: problems, Next: "nothing was changed; --skip NAME leaves a project out, and `runner check` looks at all files"}
 }
 
 // unmeasured describes an application that scales by metrics of Pods where nothing measures them; "" for others. Clusters of
