@@ -46,11 +46,11 @@ func CommonAction[O any](d Deps, parse func(*cli.Context, Deps) (O, error),
 	}
 }
 
-// InSession runs a command in a session, which a step has opened, and closes it.
-func InSession[O interface{ session() session.Options }](open func(*session.Session) error,
-	run func(context.Context, Deps, O, *session.Session) error) func(context.Context, Deps, O) error {
+// InSession runs a command on an environment, which it resolves and closes.
+func InSession[O interface{ session() session.Options }](resolve session.Resolver,
+	run func(context.Context, Deps, O, *session.Resolved) error) func(context.Context, Deps, O) error {
 	return func(ctx context.Context, d Deps, o O) error {
-		return session.Use(d.Deps, o.session(), open, func(s *session.Session) error { return run(ctx, d, o, s) })
+		return session.Use(d.Deps, o.session(), resolve, func(s *session.Resolved) error { return run(ctx, d, o, s) })
 	}
 }
 

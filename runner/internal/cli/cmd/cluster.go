@@ -20,17 +20,18 @@ func (e *NoClusterError) Unwrap() error { return &e.Environment }
 
 // OpenCluster opens the stacks of an environment whose settings are resolved, and returns the kubeconfig that the
 // project of its cluster exports. The user's own kubeconfig is not read. It returns a NoClusterError if there is none.
-func OpenCluster(ctx context.Context, s *session.Session) ([]byte, error) {
+func OpenCluster(ctx context.Context, s *session.Resolved) ([]byte, error) {
 	project := s.Provider.ClusterProject
 	if project == "" {
 		return nil, &NoClusterError{failure.Environment{
 			Text: "the environment has no cluster: none of its projects makes one",
 		}}
 	}
-	if err := session.OpenToReveal(ctx, s); err != nil {
+	open, err := s.Reveal(ctx)
+	if err != nil {
 		return nil, err
 	}
-	kubeconfig, err := s.Hooks().ClusterKubeconfig(ctx, project)
+	kubeconfig, err := open.Hooks().ClusterKubeconfig(ctx, project)
 	if err == nil && kubeconfig == nil {
 		err = &NoClusterError{failure.Environment{
 			Text: "the environment has no cluster: " + project + " is not deployed", Next: "`" + s.Command("up") + "` deploys it",
@@ -41,7 +42,7 @@ func OpenCluster(ctx context.Context, s *session.Session) ([]byte, error) {
 
 // ConnectCluster opens the stacks as OpenCluster does, and makes clients of the cluster that may make these changes.
 func ConnectCluster(
-	ctx context.Context, s *session.Session, changes ...string,
+	ctx context.Context, s *session.Resolved, changes ...string,
 ) (cluster *kubeapi.Cluster, kubeconfig []byte, err error) {
 	kubeconfig, err = OpenCluster(ctx, s)
 	if err != nil {
@@ -56,7 +57,7 @@ func ConnectCluster(
 }
 
 // simulatedCluster returns the cluster of a simulated environment, with the objects that its states have.
-func simulatedCluster(s *session.Session) (*kubeapi.Cluster, error) {
+func simulatedCluster(s *session.Resolved) (*kubeapi.Cluster, error) {
 	server := &standin.Server{File: s.Directory.Clouds(s.Settings.Stack.Text) + ".backups.json", Now: time.Now}
 	states := s.States()
 	for _, step := range s.Plan.Steps {

@@ -9,7 +9,7 @@ import (
 
 // ProviderOfStack returns the provider of a stack: the configured one, the recorded
 // one, or the one whose cluster is deployed. It ignores a broken stack file.
-func ProviderOfStack(s *session.Session, o Common, stack string, deployed []string) string {
+func ProviderOfStack(s *session.Resolved, o Common, stack string, deployed []string) string {
 	if file, _, err := o.ReadStack(stack); err == nil {
 		if named := file.Text(config.InfraType); named.IsSet() {
 			return named.Text

@@ -31,7 +31,7 @@ func OpenAsking(ctx context.Context, d cmd.Deps, o options) (Configuration, erro
 	if len(imports) == 0 {
 		return c, nil
 	}
-	err = session.Use(d.Deps, session.Options{Request: o.Request}, (*session.Session).ResolveStack, func(s *session.Session) error {
+	err = session.Use(d.Deps, session.Options{Request: o.Request}, session.ResolveStack, func(s *session.Resolved) error {
 		return c.readImports(ctx, s, imports)
 	})
 	if err != nil && ctx.Err() == nil {
@@ -42,7 +42,7 @@ func OpenAsking(ctx context.Context, d cmd.Deps, o options) (Configuration, erro
 }
 
 // readImports reads what environments of Pulumi ESC have for all projects, and then for those with imports of their own.
-func (c *Configuration) readImports(ctx context.Context, s *session.Session, imports map[string][]byte) error {
+func (c *Configuration) readImports(ctx context.Context, s *session.Resolved, imports map[string][]byte) error {
 	c.Imported = map[string]view.Layer{}
 	projects, asked := []string{""}, map[string]map[string]wire.Imported{}
 	for _, project := range c.Known.Projects {

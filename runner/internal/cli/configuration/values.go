@@ -304,9 +304,9 @@ func problemsWith(d cmd.Deps, o options, changes ...config.Change) (problems, do
 	of := o.Options
 	of.Operation, of.Interactive = operation.Destroy, false // one that asks no cluster
 	of.Overrides = append(slices.Clone(of.Overrides), changes...)
-	s := session.New(d.Deps, of)
+	s, err := session.ResolveToOperate(d.Deps, of)
 	defer func() { _ = s.Close() }()
-	wrong, _ := errors.AsType[*config.Error](s.ResolveToOperate())
+	wrong, _ := errors.AsType[*config.Error](err)
 	if wrong != nil {
 		problems = wrong.Problems
 	}

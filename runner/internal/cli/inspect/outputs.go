@@ -31,16 +31,24 @@ func Outputs(d cmd.Deps) *cli.Command {
 			[]cli.Flag{&cli.BoolFlag{Name: "show-secrets", Usage: "print secret values in plain text"}},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parse, cmd.InSession((*session.Session).Resolve, runOutputs)),
+		Action: cmd.Action(d, parse, cmd.InSession(session.Resolve, runOutputs)),
 	}
 }
 
-func runOutputs(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
-	names, err := openToReveal(ctx, s, &o)
+func runOutputs(ctx context.Context, d cmd.Deps, o options, s *session.Resolved) error {
+	names, err := namesOf(s, &o)
 	if err != nil {
 		return err
 	}
-	outputs, err := outputs(ctx, s, names, o.Secrets)
+	open, err := s.Reveal(ctx)
+	if err != nil {
+		return err
+	}
+	identity.WarnOfBackend(ctx, open)
+	if err := identity.CheckKnown(open); err != nil {
+		return err
+	}
+	outputs, err := outputs(ctx, open, names, o.Secrets)
 	if err != nil {
 		return err
 	}
@@ -60,9 +68,9 @@ func runOutputs(ctx context.Context, d cmd.Deps, o options, s *session.Session) 
 	return writeOutputs(d, names, outputs)
 }
 
-// openToReveal opens the stacks to decrypt outputs, and returns the projects to show. A title or a directory in the
+// namesOf returns the projects to show. A title or a directory in the
 // options is replaced by the name of its project.
-func openToReveal(ctx context.Context, s *session.Session, o *options) ([]string, error) {
+func namesOf(s *session.Resolved, o *options) ([]string, error) {
 	names := s.Plan.Names()
 	if o.Project != "" {
 		project, err := s.Plan.Project(o.Project)
@@ -71,14 +79,10 @@ func openToReveal(ctx context.Context, s *session.Session, o *options) ([]string
 		}
 		o.Project, names = project.Name, []string{project.Name}
 	}
-	if err := session.OpenToReveal(ctx, s); err != nil {
-		return nil, err
-	}
-	identity.WarnOfBackend(ctx, s)
-	return names, identity.CheckKnown(s)
+	return names, nil
 }
 
-func outputs(ctx context.Context, s *session.Session, names []string, secrets bool) (map[string]map[string]any, error) {
+func outputs(ctx context.Context, s *session.Reading, names []string, secrets bool) (map[string]map[string]any, error) {
 	found, err := parallel.Each(ctx, names, func(ctx context.Context, name string) (map[string]any, error) {
 		return s.Stacks.Outputs(ctx, name, secrets)
 	})

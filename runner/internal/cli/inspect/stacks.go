@@ -39,7 +39,7 @@ func Stacks(d cmd.Deps) *cli.Command {
 			[]cli.Flag{cmd.SimulateFlag("list the simulated environments")},
 			cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).ResolveRoot, runStacks)),
+		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession(session.ResolveRoot, runStacks)),
 	}
 }
 
@@ -59,7 +59,7 @@ type environmentLine struct {
 	last *view.PastRun
 }
 
-func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
+func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Resolved) error {
 	deployed, err := inventory.Stacks(ctx, s)
 	if incomplete, ok := errors.AsType[*inventory.IncompleteError](err); ok {
 		fmt.Fprintf(d.Stderr, "warning: %v\n", incomplete)
@@ -74,7 +74,7 @@ func runStacks(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session
 }
 
 // environments returns all environments that are configured, recorded or deployed.
-func environments(s *session.Session, o cmd.Common, deployed map[string]map[string]stacks.Summary) ([]environmentLine,
+func environments(s *session.Resolved, o cmd.Common, deployed map[string]map[string]stacks.Summary) ([]environmentLine,
 	error) {
 	configured, err := o.Environments()
 	if err != nil {

@@ -55,7 +55,7 @@ func Status(d cmd.Deps) *cli.Command {
 			},
 			cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseStatus, cmd.InSession((*session.Session).Resolve, runStatus)),
+		Action: cmd.Action(d, parseStatus, cmd.InSession(session.Resolve, runStatus)),
 	}
 }
 
@@ -135,8 +135,9 @@ type environmentStatus struct {
 	Orphans []inventory.Orphan `json:"orphans,omitempty"`
 }
 
-func runStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
-	if err := s.OpenStacksToRead(ctx, encryption.Copies{}); err != nil {
+func runStatus(ctx context.Context, d cmd.Deps, o options, resolved *session.Resolved) error {
+	s, err := resolved.Read(ctx, encryption.Copies{})
+	if err != nil {
 		return err
 	}
 	if err := identity.CheckKnown(s); err != nil {
@@ -153,13 +154,13 @@ func runStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session) e
 	}
 	var unasked error // what the states say is shown all the same
 	if o.Live {
-		unasked = status.checkLive(ctx, s, o)
+		unasked = status.checkLive(ctx, resolved, o)
 	}
 	return errors.Join(o.Show(d, status, status.text(d.Now(), d.Width(), o.Color)), unasked, s.Stacks.Incomplete())
 }
 
 // watchStatus shows the status again and again, until it is interrupted or stdout has no reader.
-func watchStatus(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+func watchStatus(ctx context.Context, d cmd.Deps, o options, s *session.Reading) error {
 	const often = 2 * time.Second
 	show, leave := statusShow(d, o)
 	defer leave()
@@ -198,10 +199,10 @@ func statusShow(d cmd.Deps, o options) (show func(environmentStatus) error, leav
 	return func(status environmentStatus) error { return write(status.text(d.Now(), d.Width(), o.Color)) }, leave
 }
 
-func status(ctx context.Context, s *session.Session, o options) (environmentStatus, error) {
+func status(ctx context.Context, s *session.Reading, o options) (environmentStatus, error) {
 	status := environmentStatus{
 		Version: statusVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
-		Backend: event.MaskURLs(s.Settings.Backend.Text), Simulated: o.Simulation.On, LastRun: lastRun(s),
+		Backend: event.MaskURLs(s.Settings.Backend.Text), Simulated: o.Simulation.On, LastRun: lastRun(s.Resolved),
 	}
 	state, owner, err := s.RunLock().Inspect()
 	if err != nil {
@@ -252,7 +253,7 @@ func status(ctx context.Context, s *session.Session, o options) (environmentStat
 
 // mayBeLocked lists the projects whose stacks may be locked. At Pulumi Cloud the history of a stack, which is known, says
 // whether an update runs, and so does what is written down here about one that was cut off.
-func mayBeLocked(s *session.Session, projects []projectStatus) []string {
+func mayBeLocked(s *session.Reading, projects []projectStatus) []string {
 	at := stacks.AtService{Set: s.Stacks}
 	if !at.Is() {
 		return s.Plan.Names()
@@ -266,7 +267,7 @@ func mayBeLocked(s *session.Session, projects []projectStatus) []string {
 	return names
 }
 
-func lastRun(s *session.Session) *view.PastRun {
+func lastRun(s *session.Resolved) *view.PastRun {
 	runs, _ := journal.Summaries(s.Directory.Runs()) // without runs there are no notes
 	for run, summary := range runs {
 		if s.Environment().Has(summary) {
@@ -277,7 +278,7 @@ func lastRun(s *session.Session) *view.PastRun {
 	return nil
 }
 
-func statusOf(ctx context.Context, s *session.Session, step plan.Step) (projectStatus, error) {
+func statusOf(ctx context.Context, s *session.Reading, step plan.Step) (projectStatus, error) {
 	project, backend := step.Project.Name, ""
 	if other, ok := s.Settings.Elsewhere[project]; ok {
 		backend = event.MaskURLs(other.Text)

@@ -28,7 +28,7 @@ const addressLimit = 5 * time.Second
 
 // checkApplications asks the cluster about the Pods of the applications that are deployed, and their addresses for an answer.
 // The address is the output url of its state, which is by project.
-func (s *environmentStatus) checkApplications(ctx context.Context, at *session.Session, kubeconfig []byte, states map[string]json.RawMessage) error {
+func (s *environmentStatus) checkApplications(ctx context.Context, at *session.Resolved, kubeconfig []byte, states map[string]json.RawMessage) error {
 	var cluster *kubeapi.Cluster
 	ask := reach.Verified(cloud.Proxy(at.Options.Sources.Looking()))
 	for i := range s.Projects {

@@ -18,7 +18,7 @@ import (
 )
 
 // checkLive asks the cluster of the environment about all objects that the states list.
-func (s *environmentStatus) checkLive(ctx context.Context, at *session.Session, o options) error {
+func (s *environmentStatus) checkLive(ctx context.Context, at *session.Resolved, o options) error {
 	kubeconfig, err := cmd.OpenCluster(ctx, at)
 	if err != nil {
 		return err

@@ -22,6 +22,6 @@ func Hook(d cmd.Deps) *cli.Command {
 }
 
 // runStep returns a step with the hooks of the run.
-func runStep(s *session.Session) plan.Step {
+func runStep(s *session.Resolved) plan.Step {
 	return plan.Step{Project: model.Project{Name: event.RunProject, Title: "Run", Hooks: s.Provider.Hooks}}
 }

@@ -22,7 +22,7 @@ func hookListCommand(d cmd.Deps) *cli.Command {
 			"Examples:\n  runner hook list -s dev\n  runner hook list -s dev -p kind\n" +
 			"  runner hook list -s dev -o json\n\n" + cmd.ExitText(cmd.ExitDone, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.BaseFlags()),
-		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).Resolve, runHookList)),
+		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession(session.Resolve, runHookList)),
 	}
 }
 
@@ -35,7 +35,7 @@ type hookLine struct {
 	Command    []string              `json:"command,omitempty"` // none for what the runner itself does
 }
 
-func runHookList(_ context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
+func runHookList(_ context.Context, d cmd.Deps, o cmd.Common, s *session.Resolved) error {
 	lines := []hookLine{}
 	table := typeset.Table{Columns: []typeset.Column{
 		{Title: "PROJECT"}, {Title: "HOOK"}, {Title: "ON"}, {Title: "OPERATIONS", Min: 10}, {Title: "COMMAND", Min: 10},

@@ -27,7 +27,7 @@ func hookRunCommand(d cmd.Deps) *cli.Command {
 			"  runner hook run kind-cluster -s dev --simulate\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, parseHookRun, cmd.InSession((*session.Session).Resolve, runHookRun)),
+		Action: cmd.Action(d, parseHookRun, cmd.InSession(session.Resolve, runHookRun)),
 	}
 }
 
@@ -45,15 +45,16 @@ func parseHookRun(c *cli.Context, _ cmd.Deps, common cmd.Common) (hookRunOptions
 	return hookRunOptions{Common: common, Project: c.Args().Get(0), Hook: c.Args().Get(1)}, nil
 }
 
-func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Session) error {
+func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Resolved) error {
 	step, wanted, err := o.choose(s)
 	if err != nil {
 		return err
 	}
-	if err := session.OpenToReveal(ctx, s); err != nil {
+	open, err := s.Reveal(ctx)
+	if err != nil {
 		return err
 	}
-	if err := identity.CheckKnown(s); err != nil {
+	if err := identity.CheckKnown(open); err != nil {
 		return err
 	}
 	for _, hook := range wanted {
@@ -61,7 +62,7 @@ func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Se
 			Hook: hook, Step: step, Result: executor.StepResult{Project: step.Project.Name, Result: event.Succeeded},
 		}
 		say := func(e event.Event) { fmt.Fprintln(d.Stderr, s.Masker.Mask(e.Message)) }
-		err := s.Hooks().Hook(operation.Up)(ctx, call, say)
+		err := open.Hooks().Hook(operation.Up)(ctx, call, say)
 		if err != nil {
 			return fmt.Errorf("hook %s of %s: %w", hook.Name, step.Project.Name, err)
 		}
@@ -71,7 +72,7 @@ func runHookRun(ctx context.Context, d cmd.Deps, o hookRunOptions, s *session.Se
 }
 
 // choose finds the project and its hooks.
-func (o hookRunOptions) choose(s *session.Session) (step plan.Step, wanted []model.Hook, err error) {
+func (o hookRunOptions) choose(s *session.Resolved) (step plan.Step, wanted []model.Hook, err error) {
 	step = runStep(s)
 	if o.Project != event.RunProject {
 		project, err := s.Plan.Project(o.Project)

@@ -133,7 +133,7 @@ func environments(o stateMoveOptions) ([]string, error) {
 
 // moveOne moves one environment, and returns the text to show.
 func moveOne(ctx context.Context, d cmd.Deps, o stateMoveOptions) (done stateMoved, text string, err error) {
-	err = session.Use(d.Deps, o.Options, (*session.Session).Resolve, func(s *session.Session) error {
+	err = session.Use(d.Deps, o.Options, session.Resolve, func(s *session.Resolved) error {
 		done, text, err = moveStates(ctx, d, o, s)
 		return err
 	})
@@ -141,7 +141,7 @@ func moveOne(ctx context.Context, d cmd.Deps, o stateMoveOptions) (done stateMov
 }
 
 func moveStates(
-	ctx context.Context, d cmd.Deps, o stateMoveOptions, s *session.Session,
+	ctx context.Context, d cmd.Deps, o stateMoveOptions, s *session.Resolved,
 ) (done stateMoved, text string, err error) {
 	move, err := identity.NewMove(ctx, s, o.From, o.To)
 	if err != nil {

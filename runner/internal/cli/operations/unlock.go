@@ -39,7 +39,7 @@ func Unlock(d cmd.Deps) *cli.Command {
 			},
 			cmd.EnvironmentFlags(), cmd.ConfirmFlags(), cmd.SimulationFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
-		Action: cmd.Action(d, parseUnlock, cmd.InSession((*session.Session).Resolve, runUnlock)),
+		Action: cmd.Action(d, parseUnlock, cmd.InSession(session.Resolve, runUnlock)),
 	}
 }
 
@@ -59,14 +59,14 @@ func parseUnlock(c *cli.Context, _ cmd.Deps, common cmd.Common) (unlockOptions, 
 	return unlockOptions{Common: common, Force: c.Bool("force")}, nil
 }
 
-func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Session) error {
+func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Resolved) error {
 	// A state that cannot be read keeps no lock in place: `runner repair` needs the environment unlocked.
-	unread := s.OpenStacksToRead(ctx, encryption.Copies{})
+	open, unread := s.Read(ctx, encryption.Copies{})
 	if ctx.Err() != nil {
 		return unread
 	}
 	if unread == nil {
-		if err := identity.CheckKnown(s); err != nil {
+		if err := identity.CheckKnown(open); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 	if i := slices.IndexFunc(shared, lock.Left.IsHeld); i >= 0 {
 		return &lock.HeldError{Owner: shared[i].Owner}
 	}
-	left := s.Leftovers()
+	left := open.Leftovers()
 	locks, err := left.Locks(ctx, s.Plan.Names())
 	if err != nil && unread != nil {
 		return unread
@@ -97,7 +97,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 		if unread != nil {
 			return unread
 		}
-		return errors.Join(takeOver(ctx, d, s, nil), writeUnlocked(d, o, unlocked{Projects: []string{}}))
+		return errors.Join(takeOver(ctx, d, open, nil), writeUnlocked(d, o, unlocked{Projects: []string{}}))
 	}
 	if state != lock.Free {
 		fmt.Fprintln(d.Stderr, lockText(d, "the environment is locked", owner))
@@ -126,7 +126,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 		}
 	}
 	if err == nil && unread == nil {
-		err = takeOver(ctx, d, s, done.Projects)
+		err = takeOver(ctx, d, open, done.Projects)
 	}
 	if unread != nil {
 		fmt.Fprintf(d.Stderr, "warning: %v\n", unread)
@@ -143,7 +143,7 @@ func runUnlock(ctx context.Context, d cmd.Deps, o unlockOptions, s *session.Sess
 // takeOver takes what operations that were cut off have left in journals into the states, so that plain Pulumi works on them
 // again. Those are the states that have a journal and, where only the engine can tell, of the projects that were unlocked
 // just now. What cannot be taken over is a warning: the locks are gone, and the next operation says what to do.
-func takeOver(ctx context.Context, d cmd.Deps, s *session.Session, unlocked []string) error {
+func takeOver(ctx context.Context, d cmd.Deps, s *session.Reading, unlocked []string) error {
 	left, projects := s.Leftovers(), []string{}
 	for _, project := range s.Plan.Names() {
 		has, err := left.HasJournal(project)

@@ -28,7 +28,7 @@ func runAppLogs(ctx context.Context, d cmd.Deps, o options) error {
 	if o.Simulation.On {
 		return failure.Usagef("logs", "--app asks a cluster, and a simulated one has no Pods; remove --simulate")
 	}
-	return session.Use(d.Deps, o.Options, (*session.Session).Resolve, func(s *session.Session) error {
+	return session.Use(d.Deps, o.Options, session.Resolve, func(s *session.Resolved) error {
 		project, err := o.application(s)
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ func runAppLogs(ctx context.Context, d cmd.Deps, o options) error {
 }
 
 // application returns the application that --app names.
-func (o options) application(s *session.Session) (string, error) {
+func (o options) application(s *session.Resolved) (string, error) {
 	var names []string
 	for _, step := range s.Plan.Steps {
 		if step.Project.IsApplication() {

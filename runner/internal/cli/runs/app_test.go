@@ -14,7 +14,7 @@ import (
 // TestApplication: --app takes applications of mara.yaml, and no other projects.
 func TestApplication(t *testing.T) {
 	t.Parallel()
-	s := &session.Session{Plan: plan.Plan{Steps: []plan.Step{
+	s := &session.Resolved{Plan: plan.Plan{Steps: []plan.Step{
 		{Project: model.Project{Name: "certmgr"}},
 		{Project: model.Project{Name: "net", Own: &model.Own{}}},
 		{Project: model.Project{Name: "shop", Own: &model.Own{Generated: true}}},

@@ -17,6 +17,7 @@ import (
 	"mara/runner/internal/core/encryption"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/failure"
 )
@@ -40,11 +41,11 @@ func SetAction(d cmd.Deps, key string) cli.ActionFunc {
 			return err
 		}
 		o.Args = append([]string{key}, o.Args...)
-		return cmd.InSession((*session.Session).ResolveStack, runSet)(c.Context, d, o)
+		return cmd.InSession(session.ResolveStack, runSet)(c.Context, d, o)
 	}
 }
 
-func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+func runSet(ctx context.Context, d cmd.Deps, o options, s *session.Resolved) error {
 	const command = "secrets set"
 	if len(o.Args) == 0 {
 		return failure.Usagef(command, "name the secret by its key")
@@ -97,7 +98,7 @@ func generateCommand(d cmd.Deps) *cli.Command {
 	}, cmd.OutputFlag("text", "json"), runGenerate)
 }
 
-func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+func runGenerate(ctx context.Context, d cmd.Deps, o options, s *session.Resolved) error {
 	named, err := byKey(s, "generate", o.Args)
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func rotateCommand(d cmd.Deps) *cli.Command {
 	}, cmd.OutputFlag("text", "json"), runRotate)
 }
 
-func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+func runRotate(ctx context.Context, d cmd.Deps, o options, s *session.Resolved) error {
 	named, err := byKey(s, "rotate", o.Args)
 	if err != nil {
 		return err
@@ -166,7 +167,7 @@ func removeCommand(d cmd.Deps) *cli.Command {
 	}, cmd.OutputFlag("text", "json"), runRemove)
 }
 
-func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+func runRemove(ctx context.Context, d cmd.Deps, o options, s *session.Resolved) error {
 	if len(o.Args) == 0 {
 		return failure.Usagef("secrets remove", "name the secrets by their keys")
 	}
@@ -229,7 +230,7 @@ func checkKeyProvider(provider string) error {
 		strings.Join(keyServices, ", "))
 }
 
-func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Resolved) error {
 	if len(o.Args) != 1 {
 		return failure.Usagef("secrets change-provider", "name the key provider: passphrase, or the URL of a key service")
 	}
@@ -254,8 +255,8 @@ func runChangeProvider(ctx context.Context, d cmd.Deps, o options, s *session.Se
 }
 
 // changeProvider locks the environment and re-encrypts it.
-func changeProvider(ctx context.Context, s *session.Session, how vault.Change) (done vault.Changed, err error) {
-	held, err := s.Lock(ctx, "change-provider")
+func changeProvider(ctx context.Context, s *session.Resolved, how vault.Change) (done vault.Changed, err error) {
+	locked, err := s.Lock(ctx, "change-provider")
 	if err != nil {
 		return done, err
 	}
@@ -264,21 +265,24 @@ func changeProvider(ctx context.Context, s *session.Session, how vault.Change) (
 		return done, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	var set *stacks.Set // nil where there can be none
 	if s.States().MayHaveStates() {
 		copies := encryption.Copies{Stack: s.Settings.Config.Content, Secrets: s.Settings.Secrets.Content}
-		if err := held.OpenStacks(ctx, copies, false); err != nil {
+		open, err := locked.Open(ctx, copies, false)
+		if err != nil {
 			return done, err
 		}
-		if err := refuseLeftovers(ctx, s); err != nil {
+		if err := refuseLeftovers(ctx, open.Reading); err != nil {
 			return done, err
 		}
+		set = open.Stacks
 	}
-	return s.Vault.Change(ctx, s.Stacks, how)
+	return s.Vault.Change(ctx, set, how)
 }
 
 // refuseLeftovers refuses states that are locked or have pending operations:
 // Pulumi drops pending operations when it imports a state.
-func refuseLeftovers(ctx context.Context, s *session.Session) error {
+func refuseLeftovers(ctx context.Context, s *session.Reading) error {
 	left := s.Leftovers()
 	if err := left.RefuseLocked(ctx, s.Plan.Names()); err != nil {
 		return err

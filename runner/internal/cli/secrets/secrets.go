@@ -52,7 +52,7 @@ type options struct {
 	New           bool   // of set: the environment may be one that nothing knows yet
 }
 
-type action func(ctx context.Context, d cmd.Deps, o options, s *session.Session) error
+type action func(ctx context.Context, d cmd.Deps, o options, s *session.Resolved) error
 
 // subcommand adds common flags and an action to a subcommand.
 func subcommand(d cmd.Deps, command *cli.Command, own []cli.Flag, run action) *cli.Command {
@@ -64,7 +64,7 @@ func subcommand(d cmd.Deps, command *cli.Command, own []cli.Flag, run action) *c
 		if err != nil {
 			return err
 		}
-		return cmd.InSession((*session.Session).ResolveStack, run)(c.Context, d, o) // it may have no provider yet
+		return cmd.InSession(session.ResolveStack, run)(c.Context, d, o) // it may have no provider yet
 	}
 	return command
 }
@@ -93,7 +93,7 @@ type change struct {
 }
 
 // showChange prints the changed keys as JSON, or else the text.
-func (o options) showChange(d cmd.Deps, s *session.Session, keys []string, text string) error {
+func (o options) showChange(d cmd.Deps, s *session.Resolved, keys []string, text string) error {
 	file := s.Settings.Secrets.File
 	if len(keys) > 0 {
 		file = s.Vault.FileOf(keys[0])
@@ -102,7 +102,7 @@ func (o options) showChange(d cmd.Deps, s *session.Session, keys []string, text 
 	return o.Show(d, done, text+"\n")
 }
 
-func byKey(s *session.Session, command string, keys []string) ([]model.Secret, error) {
+func byKey(s *session.Resolved, command string, keys []string) ([]model.Secret, error) {
 	var found []model.Secret
 	for _, key := range keys {
 		secret, err := vault.Declared(s.Vault.Known, "secrets "+command, key)
@@ -116,7 +116,7 @@ func byKey(s *session.Session, command string, keys []string) ([]model.Secret, e
 	return found, nil
 }
 
-func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Session, secrets []model.Secret) error {
+func makeSecrets(ctx context.Context, d cmd.Deps, o options, s *session.Resolved, secrets []model.Secret) error {
 	values := map[string]string{}
 	keys := model.SecretKeys(secrets)
 	sealer, err := s.Vault.SealerFor(ctx, keys...)
@@ -154,7 +154,7 @@ type listedSecret struct {
 	Doc       string          `json:"doc,omitempty"`
 }
 
-func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error {
+func runList(_ context.Context, d cmd.Deps, o options, s *session.Resolved) error {
 	listed := listSecrets(s)
 	table := typeset.Table{Columns: []typeset.Column{{Title: "SECRET"}, {Title: "STATE"},
 		{Title: "MEANING", Min: 24, Wrap: true}}}
@@ -168,7 +168,7 @@ func runList(_ context.Context, d cmd.Deps, o options, s *session.Session) error
 	return o.Show(d, listed, table.Text(d.Width()))
 }
 
-func listSecrets(s *session.Session) []listedSecret {
+func listSecrets(s *session.Resolved) []listedSecret {
 	listed := []listedSecret{}
 	for _, secret := range s.Vault.Secrets {
 		one := listedSecret{Key: secret.Key, State: stateOfSecret(s, secret), Generator: secret.Generate,
@@ -190,7 +190,7 @@ func listSecrets(s *session.Session) []listedSecret {
 }
 
 // stateOfSecret returns a word for where the value of a secret comes from.
-func stateOfSecret(s *session.Session, secret model.Secret) string {
+func stateOfSecret(s *session.Resolved, secret model.Secret) string {
 	entry, ok := s.Settings.Secrets.Lookup(secret.Key)
 	if own, there := s.Vault.Elsewhere[secret.Key].File.Lookup(secret.Key); there {
 		entry, ok = own, true
@@ -221,7 +221,7 @@ func exportCommand(d cmd.Deps) *cli.Command {
 		cmd.OutputFlag("text", "json")), runExport)
 }
 
-func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Session) error {
+func runExport(ctx context.Context, d cmd.Deps, o options, s *session.Resolved) error {
 	if o.File == "" || o.File == "-" {
 		return failure.Usagef("secrets export", "--to-file FILE is required: values are never printed")
 	}

@@ -19,7 +19,7 @@ import (
 
 // keepRun puts a command of plain Pulumi on a project into the history, as it has ended. Its arguments are not kept:
 // they may have secrets in them.
-func keepRun(ctx context.Context, d cmd.Deps, s *session.Session, args []string, began time.Time, result error) error {
+func keepRun(ctx context.Context, d cmd.Deps, s *session.Resolved, args []string, began time.Time, result error) error {
 	project, err := s.Plan.Project(args[0])
 	if err != nil {
 		return err

@@ -64,8 +64,16 @@ func runPulumi(ctx context.Context, d cmd.Deps, o cmd.Common) (err error) {
 	if err != nil {
 		return &failure.Environment{Text: err.Error()}
 	}
-	s := session.New(d.Deps, o.Options)
+	resolve := session.Resolve
+	if o.Simulation.On {
+		resolve = session.ResolveToOperate
+	}
+	o.Operates = true
+	s, err := resolve(d.Deps, o.Options)
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err != nil {
+		return err
+	}
 	dir, err := openProject(ctx, s, o.Args[0], runsProgram(o.Args[1:]))
 	if err != nil {
 		return err
@@ -145,15 +153,7 @@ func (m *maskedWriter) Close() error {
 
 // openProject returns the directory to run Pulumi in. It serves the programs and starts simulated
 // clouds until the session closes.
-func openProject(ctx context.Context, s *session.Session, name string, runs bool) (dir string, err error) {
-	s.Options.Operates = true
-	resolve := s.Resolve
-	if s.Options.Simulation.On {
-		resolve = s.ResolveToOperate
-	}
-	if err := resolve(); err != nil {
-		return "", err
-	}
+func openProject(ctx context.Context, s *session.Resolved, name string, runs bool) (dir string, err error) {
 	project, err := s.Plan.Project(name)
 	if err != nil {
 		return "", err
@@ -192,7 +192,7 @@ func openProject(ctx context.Context, s *session.Session, name string, runs bool
 
 // stackVariable returns the stack for Pulumi's commands. At Pulumi Cloud it has the organization: Pulumi looks for the
 // name alone in the user's own organization, whatever the default one is.
-func stackVariable(ctx context.Context, s *session.Session, stack string) (string, error) {
+func stackVariable(ctx context.Context, s *session.Resolved, stack string) (string, error) {
 	if !s.Settings.Managed() || s.Options.Simulation.On {
 		return stack, nil
 	}
@@ -202,7 +202,7 @@ func stackVariable(ctx context.Context, s *session.Session, stack string) (strin
 
 // sealCopy encrypts what a project reads of the shared files with the key of its stack, in a copy of its stack file.
 // Elsewhere than at Pulumi Cloud it does nothing.
-func sealCopy(ctx context.Context, s *session.Session, project, path string) error {
+func sealCopy(ctx context.Context, s *session.Resolved, project, path string) error {
 	service, err := session.Service(ctx, s, s.Settings.Root)
 	if err != nil || service == nil || project == model.SecretsProject {
 		return err
@@ -228,7 +228,7 @@ func sealCopy(ctx context.Context, s *session.Session, project, path string) err
 
 // writesNoCode reports whether the language of a project has no generator of programs, without which an import would
 // fail after it has succeeded.
-func writesNoCode(s *session.Session, name string) bool {
+func writesNoCode(s *session.Resolved, name string) bool {
 	project, err := s.Plan.Project(name)
 	return err == nil && (project.Own == nil || project.Own.Runtime == "yaml")
 }

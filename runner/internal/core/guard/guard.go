@@ -39,7 +39,7 @@ type Guard interface {
 	// Prepare reads what the guard needs for a preview. It is called before anything is opened, if there will be one.
 	Prepare() error
 	// MayRest reports whether an up has nothing to do if no project has changed since the last one.
-	MayRest(context.Context, *session.Session) bool
+	MayRest(context.Context, *session.Reading) bool
 	// Open watches an operation on an open environment, before any program runs; nil watches nothing.
 	Open(context.Context, Job) (Watch, error)
 }
@@ -72,7 +72,7 @@ type Watch interface {
 
 // Job is the operation that is watched. Guards only read it.
 type Job struct {
-	Session *session.Session
+	Session *session.Open
 	Plan    plan.Plan // of the selected projects
 	// Resources is how many resources of one project change at once; 0 leaves it to Pulumi.
 	Resources int
@@ -94,7 +94,7 @@ func (Silent) Judges() bool { return false }
 func (Silent) Prepare() error { return nil }
 
 // MayRest implements Guard.
-func (Silent) MayRest(context.Context, *session.Session) bool { return true }
+func (Silent) MayRest(context.Context, *session.Reading) bool { return true }
 
 // Open implements Guard.
 func (Silent) Open(context.Context, Job) (Watch, error) { return nil, nil }

@@ -38,14 +38,14 @@ func (r backendRecord) of(project string) string {
 }
 
 // placeOfProject returns the address of a project's backend as records have it.
-func placeOfProject(s *session.Session, project string) string {
+func placeOfProject(s *session.Resolved, project string) string {
 	return event.MaskURLs(s.Settings.Of(project).BackendPlace())
 }
 
 // BackendBefore returns the backend that the environment was last deployed to from this
 // root, "" if that is the configured one, or if nothing of it is deployed there. projects are those that were there, nil
 // for all: where projects have backends of their own, each is compared with its own.
-func BackendBefore(ctx context.Context, s *session.Session) (before string, projects []string, err error) {
+func BackendBefore(ctx context.Context, s *session.Resolved) (before string, projects []string, err error) {
 	record, err := recordedBackend(s)
 	if err != nil {
 		return "", nil, err
@@ -80,7 +80,7 @@ func BackendBefore(ctx context.Context, s *session.Session) (before string, proj
 
 // recordedBackend reads the record. An environment without one may have been deployed
 // to the default backend.
-func recordedBackend(s *session.Session) (record backendRecord, err error) {
+func recordedBackend(s *session.Resolved) (record backendRecord, err error) {
 	content, err := files.Read(s.Directory.Backend(s.Settings.Stack.Text), files.Text)
 	if errors.Is(err, fs.ErrNotExist) {
 		return backendRecord{Backend: config.DefaultBackend}, nil
@@ -99,7 +99,7 @@ func recordedBackend(s *session.Session) (record backendRecord, err error) {
 
 // mayBeDeployed reports whether projects of the environment have resources in a
 // backend. Of a backend that is no directory it is taken for granted.
-func mayBeDeployed(s *session.Session, backend string) (bool, error) {
+func mayBeDeployed(s *session.Resolved, backend string) (bool, error) {
 	settings, err := s.Settings.At(backend)
 	if err != nil {
 		return false, err
@@ -126,11 +126,11 @@ func mayBeDeployed(s *session.Session, backend string) (bool, error) {
 
 // deployedIn asks a backend which of some projects have resources there. Where it cannot be asked because its password
 // is not recorded, all may.
-func deployedIn(ctx context.Context, s *session.Session, backend string, projects []string) (deployed []string, err error) {
+func deployedIn(ctx context.Context, s *session.Resolved, backend string, projects []string) (deployed []string, err error) {
 	if strings.Contains(backend, "***") {
 		return projects, nil
 	}
-	err = inventory.At(s, backend, func(other *session.Session) error {
+	err = inventory.At(s, backend, func(other *session.Resolved) error {
 		if !other.States().MayHaveStates() {
 			return nil
 		}
@@ -151,7 +151,7 @@ func deployedIn(ctx context.Context, s *session.Session, backend string, project
 }
 
 // RecordBackend records where the environment is deployed to, and with which keys.
-func RecordBackend(s *session.Session) error {
+func RecordBackend(s *session.Resolved) error {
 	if s.Options.Simulation.On {
 		return nil
 	}
@@ -166,7 +166,7 @@ func RecordBackend(s *session.Session) error {
 }
 
 // recordMoved records that some projects are where they are configured now.
-func recordMoved(s *session.Session, projects []string) error {
+func recordMoved(s *session.Resolved, projects []string) error {
 	record, err := recordedBackend(s)
 	if err != nil {
 		return err
@@ -189,10 +189,9 @@ func (r *backendRecord) put(project, place string) {
 	r.Projects[project] = place
 }
 
-// DropBackend deletes the record once no project of the environment has resources. The
-// stacks are listed.
-func DropBackend(s *session.Session) error {
-	if len(deployedProjects(s, s.Stacks.Summary)) > 0 {
+// DropBackend deletes the record once no project of the environment has resources.
+func DropBackend(s *session.Reading) error {
+	if len(deployedProjects(s.Resolved, s.Stacks.Summary)) > 0 {
 		return nil
 	}
 	return failure.RunnerDir(atomicfile.Remove(s.Directory.Backend(s.Settings.Stack.Text)))

@@ -24,11 +24,11 @@ func write(t *testing.T, file, content string) {
 
 // opened opens a session of the environment dev, with the backend that the process
 // environment names.
-func opened(t *testing.T, root, backend string) *session.Session {
+func opened(t *testing.T, root, backend string) *session.Resolved {
 	t.Helper()
 	sources := config.Sources{Process: []string{"PULUMI_HOME=" + t.TempDir(), "PULUMI_STACK=dev", "PULUMI_BACKEND_URL=" + backend}}
-	s := session.New(session.Deps{Console: vault.Console{Stderr: io.Discard}}, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: sources}})
-	if err := s.ResolveStack(); err != nil {
+	s, err := session.ResolveStack(session.Deps{Console: vault.Console{Stderr: io.Discard}}, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: sources}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -26,11 +26,12 @@ import (
 type Move struct {
 	From, To string // addresses as records have them
 	Projects []string
-	Resealed []string         // files whose secrets are encrypted for the new backend
-	session  *session.Session // of the environment as it is configured
-	source   *session.Session // in the old backend; it may be the same
-	target   *session.Session
-	there    map[string]bool // projects that an earlier run has copied
+	Resealed []string          // files whose secrets are encrypted for the new backend
+	session  *session.Resolved // of the environment as it is configured
+	source   *session.Resolved // in the old backend; it may be the same
+	target   *session.Resolved
+	from, to *session.Reading // source and target, since Open
+	there    map[string]bool  // projects that an earlier run has copied
 	// only are the projects to move, where files say now that they are elsewhere; nil for all.
 	only []string
 }
@@ -55,7 +56,7 @@ func (m Moved) String() string {
 // NewMove finds out what is moved from where. By default that is from the backend that the
 // environment was deployed to, and to the configured one if that is another. The
 // session has resolved its stack and its provider.
-func NewMove(ctx context.Context, s *session.Session, from, to string) (*Move, error) {
+func NewMove(ctx context.Context, s *session.Resolved, from, to string) (*Move, error) {
 	m := &Move{session: s}
 	before, projects, err := BackendBefore(ctx, s)
 	if err != nil {
@@ -91,10 +92,10 @@ func NewMove(ctx context.Context, s *session.Session, from, to string) (*Move, e
 	return m, nil
 }
 
-func placeOf(s *session.Session) string { return event.MaskURLs(s.Settings.BackendPlace()) }
+func placeOf(s *session.Resolved) string { return event.MaskURLs(s.Settings.BackendPlace()) }
 
 // at resolves the environment with its states in another backend.
-func (m *Move) at(address string) (*session.Session, error) {
+func (m *Move) at(address string) (*session.Resolved, error) {
 	settings, err := m.session.Settings.At(address)
 	if err != nil {
 		return nil, err
@@ -110,10 +111,10 @@ func (m *Move) at(address string) (*session.Session, error) {
 	return m.resolved(o)
 }
 
-func (m *Move) resolved(o session.Options) (*session.Session, error) {
-	s := session.New(m.session.Deps, o)
+func (m *Move) resolved(o session.Options) (*session.Resolved, error) {
+	s, err := session.Resolve(m.session.Deps, o)
 	m.session.OnClose(s.Close)
-	return s, s.Resolve()
+	return s, err
 }
 
 // IsDone reports whether the environment was moved before.
@@ -121,11 +122,11 @@ func (m *Move) IsDone() bool { return m.From == m.To }
 
 // Open locks the environment in both backends and finds the stacks to move.
 func (m *Move) Open(ctx context.Context) error {
-	held, err := m.source.Lock(ctx, "state move")
+	locked, err := m.source.Lock(ctx, "state move")
 	if err != nil {
 		return err
 	}
-	if _, err := m.target.RunLock().AcquireInBackend(ctx, held.Owner); err != nil {
+	if _, err := m.target.RunLock().AcquireInBackend(ctx, locked.Owner); err != nil {
 		return err
 	}
 	e, err := m.source.Engine(ctx)
@@ -145,22 +146,20 @@ func (m *Move) Open(ctx context.Context) error {
 	backend := m.target.Env[config.BackendVariable]
 	maps.Copy(m.target.Env, m.source.Env) // with the passphrase, which may have been asked for
 	m.target.Env[config.BackendVariable] = backend
-	if err := held.OpenStacks(ctx, copies, false); err != nil {
+	source, err := locked.Open(ctx, copies, false)
+	if err != nil {
 		return err
 	}
+	m.from = source.Reading
 	if m.source.Settings.Managed() != m.target.Settings.Managed() {
 		if copies, err = m.copiesForTarget(ctx); err != nil {
 			return err
 		}
 	}
-	work, err := m.target.TempDir()
-	if err != nil {
-		return err
-	}
 	if err := m.target.States().Make(); err != nil {
 		return failure.RunnerDir(err)
 	}
-	if err := m.target.OpenStacks(ctx, work, copies); err != nil {
+	if m.to, err = m.target.Read(ctx, copies); err != nil {
 		return err
 	}
 	if err := m.choose(ctx); err != nil {
@@ -182,11 +181,11 @@ func (m *Move) Open(ctx context.Context) error {
 // choose finds the stacks of the environment, including stacks that no project
 // claims, and refuses states that a copy would change.
 func (m *Move) choose(ctx context.Context) error {
-	unclaimed, err := inventory.FindUnclaimed(ctx, m.source)
+	unclaimed, err := inventory.FindUnclaimed(ctx, m.from)
 	if err != nil {
 		return err
 	}
-	m.Projects = m.source.Stacks.Projects()
+	m.Projects = m.from.Stacks.Projects()
 	for _, orphan := range unclaimed.Orphans {
 		if orphan.Backend == "" { // the others are not in the backend that is left
 			m.Projects = append(m.Projects, orphan.Project)
@@ -196,11 +195,11 @@ func (m *Move) choose(ctx context.Context) error {
 	if m.only != nil {
 		m.Projects = slices.DeleteFunc(m.Projects, func(project string) bool { return !slices.Contains(m.only, project) })
 	}
-	if err := m.source.Leftovers().RefuseLocked(ctx, m.Projects); err != nil {
+	if err := m.from.Leftovers().RefuseLocked(ctx, m.Projects); err != nil {
 		return err
 	}
 	for _, project := range m.Projects {
-		pending, err := m.source.Stacks.Pending(ctx, project)
+		pending, err := m.from.Stacks.Pending(ctx, project)
 		if err != nil {
 			return err
 		}
@@ -229,7 +228,7 @@ func (m *Move) copiesForTarget(ctx context.Context) (encryption.Copies, error) {
 }
 
 func (m *Move) copier() (stacks.Copier, error) {
-	c := stacks.Copier{From: m.source.Stacks, To: m.target.Stacks}
+	c := stacks.Copier{From: m.from.Stacks, To: m.to.Stacks}
 	if m.source.Settings.Managed() == m.target.Settings.Managed() && !m.target.Settings.Managed() {
 		return c, nil // the copies have the keys of the originals
 	}
@@ -265,7 +264,7 @@ func (m *Move) Carry(ctx context.Context, report func(Moved)) error {
 		}
 		report(Moved{
 			Project: project, Stack: m.source.Scope().Stack(project), Copied: !m.there[project],
-			Resources: m.source.Stacks.Summary(project).Resources,
+			Resources: m.from.Stacks.Summary(project).Resources,
 		})
 	}
 	if m.only != nil {
@@ -349,7 +348,7 @@ func (m *Move) Removal() string {
 		address := strings.ReplaceAll(event.MaskURLs(backend), "'", `'\''`)
 		return fmt.Sprintf("for stack in %s; do %s='%s' pulumi stack rm --force --yes --preserve-config --stack "+
 			"\"%s/$stack\"; done",
-			strings.Join(names[backend], " "), config.BackendVariable, address, m.source.Stacks.Organization())
+			strings.Join(names[backend], " "), config.BackendVariable, address, m.from.Stacks.Organization())
 	})
 	return strings.Join(commands, "; ")
 }

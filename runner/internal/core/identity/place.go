@@ -22,7 +22,7 @@ import (
 // CheckPlace returns an error if files say that the environment exists in another backend than the one in use, where
 // nothing of it is deployed: an up would create everything a second time. It asks the backend only if files and
 // variables disagree, or if nobody names a backend although the environment exists.
-func CheckPlace(ctx context.Context, s *session.Session) error {
+func CheckPlace(ctx context.Context, s *session.Resolved) error {
 	if s.Options.Simulation.On {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (r *Refusal) Unwrap() error { return &r.Environment }
 
 // otherPlace says what speaks against the backend in use, "" if nothing does. That nothing is deployed there is still
 // to be found out.
-func otherPlace(s *session.Session) (text, next string) {
+func otherPlace(s *session.Resolved) (text, next string) {
 	stack, backend := s.Settings.Stack.Text, s.Settings.Backend
 	if named := s.Settings.Named; named.IsSet() {
 		return fmt.Sprintf("%s is in %s (%s), and %s is %s, which has nothing of it: up would create it a second time",
@@ -73,7 +73,7 @@ func otherPlace(s *session.Session) (text, next string) {
 }
 
 // wasDeployedHere reports whether the environment was deployed from this root to the backend in use.
-func wasDeployedHere(s *session.Session) bool {
+func wasDeployedHere(s *session.Resolved) bool {
 	if _, err := os.Stat(s.Directory.Backend(s.Settings.Stack.Text)); errors.Is(err, fs.ErrNotExist) {
 		return false
 	}
@@ -83,7 +83,7 @@ func wasDeployedHere(s *session.Session) bool {
 
 // deployedElsewhere returns a sign that the environment was deployed before: a stack file of a project with a key that
 // was not made here, or the list in mara.yaml; "" without any.
-func deployedElsewhere(s *session.Session) string {
+func deployedElsewhere(s *session.Resolved) string {
 	stack := s.Settings.Stack.Text
 	made, recorded := request.RememberedKeys(s.Directory, stack)
 	for _, file := range environments.OwnFiles(s.Settings.Root, stack, s.Options.Known()) {
@@ -107,7 +107,7 @@ func deployedElsewhere(s *session.Session) string {
 }
 
 // rememberKeys records the keys of the stack files next to the projects, once the environment is deployed from here.
-func rememberKeys(s *session.Session) error {
+func rememberKeys(s *session.Resolved) error {
 	if s.Options.Simulation.On {
 		return nil
 	}
@@ -121,7 +121,7 @@ func rememberKeys(s *session.Session) error {
 // CheckNew refuses an environment that neither files nor the backend know, because its name is most likely a typing
 // error: always if the root names its environments, or keeps stack files next to its projects, and else if a known
 // name is near. It returns a warning for another new one.
-func CheckNew(ctx context.Context, s *session.Session) (warning string, err error) {
+func CheckNew(ctx context.Context, s *session.Resolved) (warning string, err error) {
 	if s.Options.Simulation.On || len(s.Options.Overrides) > 0 || len(s.Options.Secrets.Sources) > 0 {
 		return "", nil
 	}

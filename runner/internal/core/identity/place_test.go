@@ -24,7 +24,7 @@ func adopted(mara string) map[string]string {
 }
 
 // atRoot opens a session of an environment in a root with these files.
-func atRoot(t *testing.T, files map[string]string, stack, backend string) *session.Session {
+func atRoot(t *testing.T, files map[string]string, stack, backend string) *session.Resolved {
 	t.Helper()
 	root := t.TempDir()
 	for file, content := range files {
@@ -38,10 +38,10 @@ func atRoot(t *testing.T, files map[string]string, stack, backend string) *sessi
 	if backend != "" {
 		sources.Process = append(sources.Process, "PULUMI_BACKEND_URL="+backend)
 	}
-	s := session.New(session.Deps{Console: vault.Console{Stderr: io.Discard}}, session.Options{
+	s, err := session.ResolveStack(session.Deps{Console: vault.Console{Stderr: io.Discard}}, session.Options{
 		Request: request.Request{Root: root, Sources: sources, Catalogue: &known},
 	})
-	if err := s.ResolveStack(); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s

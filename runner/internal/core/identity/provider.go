@@ -21,28 +21,27 @@ import (
 )
 
 // CheckProvider refuses another provider than before while projects have resources.
-// The stacks of the session are open.
-func CheckProvider(s *session.Session) error {
+func CheckProvider(s *session.Reading) error {
 	before := request.ProviderBefore(s.Directory, s.Settings, s.Provider.Name)
 	if before == "" {
 		return nil
 	}
-	return RefuseProvider(s.Settings.Stack.Text, before, s.Provider.Name, deployedProjects(s, s.Stacks.Summary))
+	return RefuseProvider(s.Settings.Stack.Text, before, s.Provider.Name, deployedProjects(s.Resolved, s.Stacks.Summary))
 }
 
 // deployedProjects returns the projects of any provider that have resources.
-func deployedProjects(s *session.Session, summary func(project string) stacks.Summary) []string {
+func deployedProjects(s *session.Resolved, summary func(project string) stacks.Summary) []string {
 	return slices.DeleteFunc(knownProjects(s), func(project string) bool { return summary(project).Resources == 0 })
 }
 
 // knownProjects returns the names of the projects of all providers.
-func knownProjects(s *session.Session) []string {
+func knownProjects(s *session.Resolved) []string {
 	return lists.Map(s.Options.Known().Projects, func(project model.Project) string { return project.Name })
 }
 
 // DeployedProjects asks the backend which projects of the environment have resources.
 func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (deployed []string, err error) {
-	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) error {
+	err = session.Use(d, o, session.ResolveStack, func(s *session.Resolved) error {
 		if !s.States().MayHaveStates() {
 			return nil
 		}
@@ -58,7 +57,7 @@ func DeployedProjects(ctx context.Context, d session.Deps, o session.Options) (d
 
 // readStacks asks the backend which stacks the environment has. Files are read without
 // an engine.
-func readStacks(ctx context.Context, s *session.Session) (*stacks.Set, error) {
+func readStacks(ctx context.Context, s *session.Resolved) (*stacks.Set, error) {
 	o := stacks.Options{Stack: s.Settings.Stack.Text, Names: s.Scope().Names, States: s.States()}
 	var err error
 	if s.States().IsFile() && !s.States().HasOldLayout() {
@@ -90,7 +89,7 @@ func RefuseProvider(stack, before, asked string, deployed []string) error {
 
 // KeepProvider writes the provider into the stack file that named another one. It
 // returns what it changed, "" for nothing.
-func KeepProvider(s *session.Session, write func(root, file string, content []byte) error) (string, error) {
+func KeepProvider(s *session.Resolved, write func(root, file string, content []byte) error) (string, error) {
 	replaced := s.Settings.Replaced
 	if !replaced.IsSet() || s.Options.Simulation.On {
 		return "", nil
@@ -110,9 +109,8 @@ func KeepProvider(s *session.Session, write func(root, file string, content []by
 }
 
 // CheckKnown refuses an environment that is neither configured nor deployed, for
-// commands that work on deployed stacks: its name is most likely a typing error. The
-// stacks of the session are open.
-func CheckKnown(s *session.Session) error {
+// commands that work on deployed stacks: its name is most likely a typing error.
+func CheckKnown(s *session.Reading) error {
 	stack := s.Settings.Stack
 	if source := stack.Origin.Source; source == config.FromFile || source == config.FromOnlyStack {
 		return nil
@@ -145,7 +143,7 @@ func CheckKnown(s *session.Session) error {
 // CheckBackend refuses another backend than the one that the environment was deployed
 // to from this root, where an up would create everything a second time, and the same of single projects. It allows one
 // that was asked for, and any where nothing is deployed any more.
-func CheckBackend(ctx context.Context, s *session.Session, asked bool) error {
+func CheckBackend(ctx context.Context, s *session.Resolved, asked bool) error {
 	if asked || s.Options.Simulation.On {
 		return nil
 	}
@@ -169,7 +167,7 @@ func CheckBackend(ctx context.Context, s *session.Session, asked bool) error {
 }
 
 // otherBackend names the backend that the environment, or some of its projects, were deployed to, and the configured one.
-func otherBackend(s *session.Session, before string, projects []string) string {
+func otherBackend(s *session.Resolved, before string, projects []string) string {
 	if len(projects) > 0 {
 		now := s.Settings.BackendOf(projects[0])
 		return fmt.Sprintf("%s of %q was deployed to %s from here, and its backend is now %s (%s)", strings.Join(projects, ", "),
@@ -181,15 +179,15 @@ func otherBackend(s *session.Session, before string, projects []string) string {
 
 // WarnOfBackend warns a command that only reads: what it does not find may be in the
 // backend that the environment was deployed to.
-func WarnOfBackend(ctx context.Context, s *session.Session) {
+func WarnOfBackend(ctx context.Context, s *session.Reading) {
 	if s.Options.Simulation.On {
 		return
 	}
-	if before, projects, err := BackendBefore(ctx, s); err == nil && before != "" {
-		fmt.Fprintf(s.Deps.Stderr, "warning: %s\n", otherBackend(s, before, projects))
+	if before, projects, err := BackendBefore(ctx, s.Resolved); err == nil && before != "" {
+		fmt.Fprintf(s.Deps.Stderr, "warning: %s\n", otherBackend(s.Resolved, before, projects))
 		return
 	}
-	if text, next := otherPlace(s); text != "" && len(deployedProjects(s, s.Stacks.Summary)) == 0 {
+	if text, next := otherPlace(s.Resolved); text != "" && len(deployedProjects(s.Resolved, s.Stacks.Summary)) == 0 {
 		fmt.Fprintf(s.Deps.Stderr, "warning: %s; %s\n", text, next)
 	}
 }

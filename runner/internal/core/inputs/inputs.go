@@ -26,7 +26,7 @@ import (
 )
 
 // NewMaker returns a maker of fingerprints. It computes the digests of the files that all projects share.
-func NewMaker(s *session.Session) (*fingerprint.Maker, error) {
+func NewMaker(s *session.Resolved) (*fingerprint.Maker, error) {
 	basis, err := BasisOf(s)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func NewMaker(s *session.Session) (*fingerprint.Maker, error) {
 }
 
 // BasisOf returns what the fingerprints of all projects are made of.
-func BasisOf(s *session.Session) (fingerprint.Basis, error) {
+func BasisOf(s *session.Resolved) (fingerprint.Basis, error) {
 	programs, err := programFiles(s)
 	if err != nil {
 		return fingerprint.Basis{}, err
@@ -67,12 +67,12 @@ func BasisOf(s *session.Session) (fingerprint.Basis, error) {
 }
 
 // declaredVariables returns the names of the variables in the environment file.
-func declaredVariables(s *session.Session) []string {
+func declaredVariables(s *session.Resolved) []string {
 	return lists.Map(s.Options.Sources.File.Variables(), func(v config.Variable) string { return v.Name })
 }
 
 // programFiles returns the programs that take part in running a project.
-func programFiles(s *session.Session) ([]string, error) {
+func programFiles(s *session.Resolved) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func programFiles(s *session.Session) ([]string, error) {
 
 // Of returns what the fingerprint of a project is made of, except for the outputs that it reads. Skipping projects
 // does not change it.
-func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
+func Of(s *session.Resolved, step plan.Step) (fingerprint.Subject, error) {
 	step = Planned(s, step)
 	project := step.Project
 	subject := fingerprint.Subject{Config: configOf(s, project), Plan: step.Needs}
@@ -124,7 +124,7 @@ func Of(s *session.Session, step plan.Step) (fingerprint.Subject, error) {
 
 // ImportsOf returns which environments of Pulumi ESC the stack of a project imports, in YAML: those of the stack file in
 // its directory, or else of the shared one; nil for none. Only Pulumi Cloud knows what they hold.
-func ImportsOf(s *session.Session, project model.Project) []byte {
+func ImportsOf(s *session.Resolved, project model.Project) []byte {
 	if file, err := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project); err == nil {
 		if own := file.Imports(); own != nil {
 			return own
@@ -134,7 +134,7 @@ func ImportsOf(s *session.Session, project model.Project) []byte {
 }
 
 // NamedFiles returns the files that values of a project's configuration name.
-func NamedFiles(s *session.Session, subject fingerprint.Subject) (fingerprint.Files, error) {
+func NamedFiles(s *session.Resolved, subject fingerprint.Subject) (fingerprint.Files, error) {
 	return fingerprint.Basis{
 		Root: s.Settings.Root, Directories: []string{filepath.Join(s.Settings.Root, config.Directory)},
 	}.NamedFiles(subject)
@@ -143,7 +143,7 @@ func NamedFiles(s *session.Session, subject fingerprint.Subject) (fingerprint.Fi
 // Parts computes the fingerprint of a project, except for the outputs that it reads. Files outside are no part of its
 // program.
 func Parts(
-	s *session.Session, maker *fingerprint.Maker, step plan.Step, outside ...string,
+	s *session.Resolved, maker *fingerprint.Maker, step plan.Step, outside ...string,
 ) (fingerprint.Fingerprint, error) {
 	subject, err := Of(s, step)
 	if err != nil {
@@ -158,7 +158,7 @@ func Parts(
 // configOf returns the configuration that a project may read. A program of the
 // catalogue reads the keys that it declares, keys that no project declares, and keys
 // that Pulumi passes to plugins; a program of the user may read everything.
-func configOf(s *session.Session, project model.Project) map[string]any {
+func configOf(s *session.Resolved, project model.Project) map[string]any {
 	values := map[string]any{}
 	for _, entry := range s.Settings.Config.Entries {
 		if !strings.HasPrefix(entry.Key, "runner:") && (project.Own != nil || MayRead(s, project, entry.Key)) {
@@ -170,7 +170,7 @@ func configOf(s *session.Session, project model.Project) map[string]any {
 
 // MayRead reports whether a project may read a key. It may not if only other projects
 // of the environment declare it.
-func MayRead(s *session.Session, project model.Project, name string) bool {
+func MayRead(s *session.Resolved, project model.Project, name string) bool {
 	if _, ok := project.Key(name); ok {
 		return true
 	}
@@ -185,7 +185,7 @@ func MayRead(s *session.Session, project model.Project, name string) bool {
 // Configuration returns the fingerprint of the configuration: the stack files, in which secrets are encrypted, and of
 // the environment file the names of its variables and the values that say where things are deployed. Other values may
 // be secrets, which could be guessed from a digest.
-func Configuration(s *session.Session) fingerprint.Fingerprint {
+func Configuration(s *session.Resolved) fingerprint.Fingerprint {
 	names := slices.Sorted(slices.Values(declaredVariables(s)))
 	parts := Places(s)
 	parts[s.Settings.Config.File] = bytes.TrimSpace(s.Settings.Config.Content)
@@ -202,7 +202,7 @@ var places = []string{
 }
 
 // Places returns the values of the environment file that say where things are deployed, each with a name for people.
-func Places(s *session.Session) map[string][]byte {
+func Places(s *session.Resolved) map[string][]byte {
 	parts := map[string][]byte{}
 	for _, v := range s.Options.Sources.File.Variables() {
 		if slices.Contains(places, v.Name) {
@@ -214,7 +214,7 @@ func Places(s *session.Session) map[string][]byte {
 
 // PlannedConfiguration returns the fingerprint of the configuration for a saved plan: with all values of the environment
 // file, of those that may be secrets as one digest that is slow to guess.
-func PlannedConfiguration(s *session.Session) (fingerprint.Fingerprint, error) {
+func PlannedConfiguration(s *session.Resolved) (fingerprint.Fingerprint, error) {
 	parts := Configuration(s)
 	var others strings.Builder
 	for _, v := range s.Options.Sources.File.Variables() {
@@ -233,7 +233,7 @@ func PlannedConfiguration(s *session.Session) (fingerprint.Fingerprint, error) {
 
 // Planned returns a step as it is in the plan of the whole environment: skipping a project does not change what its
 // readers depend on.
-func Planned(s *session.Session, step plan.Step) plan.Step {
+func Planned(s *session.Resolved, step plan.Step) plan.Step {
 	isSame := func(other plan.Step) bool { return other.Project.Name == step.Project.Name }
 	if planned, ok := lists.Find(s.Plan.Steps, isSame); ok {
 		return planned
@@ -261,6 +261,6 @@ func OnlyParts(parts fingerprint.Fingerprint, names ...string) fingerprint.Finge
 }
 
 // RecordsOf returns the records of the projects' last successes.
-func RecordsOf(s *session.Session) fingerprint.Records {
+func RecordsOf(s *session.Resolved) fingerprint.Records {
 	return fingerprint.Records(s.Directory.Fingerprints(s.Provider.Name, s.Settings.Stack.Text))
 }

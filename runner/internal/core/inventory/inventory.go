@@ -21,10 +21,10 @@ import (
 // Wanted chooses the projects of an environment whose states are read.
 type Wanted func(environment string, projects []string) []string
 
-// Stacks lists the stacks of all environments, by environment and then by project. The
-// session is a session of the root or of one environment.
-func Stacks(ctx context.Context, s *session.Session) (map[string]map[string]stacks.Summary, error) {
-	return everywhere(s, func(at *session.Session, _ string) (map[string]map[string]stacks.Summary, error) {
+// Stacks lists the stacks of all environments, by environment and then by project. What is
+// resolved is the root or one environment.
+func Stacks(ctx context.Context, s *session.Resolved) (map[string]map[string]stacks.Summary, error) {
+	return everywhere(s, func(at *session.Resolved, _ string) (map[string]map[string]stacks.Summary, error) {
 		if !at.States().MayHaveStates() {
 			return nil, nil
 		}
@@ -36,10 +36,10 @@ func Stacks(ctx context.Context, s *session.Session) (map[string]map[string]stac
 	})
 }
 
-// States reads the states of all environments, by environment and then by project. The
-// session is a session of the root or of one environment.
-func States(ctx context.Context, s *session.Session, wanted Wanted) (map[string]map[string]json.RawMessage, error) {
-	return everywhere(s, func(at *session.Session, only string) (map[string]map[string]json.RawMessage, error) {
+// States reads the states of all environments, by environment and then by project. What is
+// resolved is the root or one environment.
+func States(ctx context.Context, s *session.Resolved, wanted Wanted) (map[string]map[string]json.RawMessage, error) {
+	return everywhere(s, func(at *session.Resolved, only string) (map[string]map[string]json.RawMessage, error) {
 		return statesAt(ctx, at, func(environment string, projects []string) []string {
 			if only != "" && environment != only {
 				return nil
@@ -49,10 +49,10 @@ func States(ctx context.Context, s *session.Session, wanted Wanted) (map[string]
 	})
 }
 
-// everywhere calls a function for the backend of a session and, if that is a session of all
-// environments, for the backends of environments that have their own, one after the other. It
+// everywhere calls a function for the backend of what is resolved and, if that is the root,
+// for the backends of environments that have their own, one after the other. It
 // skips environments with an invalid configuration, and returns their errors.
-func everywhere[T any](s *session.Session, look func(at *session.Session, only string) (map[string]map[string]T,
+func everywhere[T any](s *session.Resolved, look func(at *session.Resolved, only string) (map[string]map[string]T,
 	error)) (map[string]map[string]T, error) {
 	var unread []error
 	all, err := look(s, "")
@@ -62,7 +62,7 @@ func everywhere[T any](s *session.Session, look func(at *session.Session, only s
 	if err != nil {
 		return nil, err
 	}
-	if s.Settings.Stack.IsSet() { // a session of one environment
+	if s.Settings.Stack.IsSet() { // not the root
 		if len(unread) > 0 {
 			return all, &IncompleteError{Causes: unread}
 		}
@@ -75,8 +75,7 @@ func everywhere[T any](s *session.Session, look func(at *session.Session, only s
 	for _, stack := range names {
 		o := s.Options
 		o.Request = o.Of(stack)
-		other := session.New(s.Deps, o)
-		err := other.ResolveStack()
+		other, err := session.ResolveStack(s.Deps, o)
 		switch {
 		case err != nil:
 			unread, err = append(unread, fmt.Errorf("%s: %w", stack, err)), nil
@@ -117,10 +116,10 @@ func (e *IncompleteError) NextStep() string {
 	return "`runner check` shows what is wrong with them"
 }
 
-// OfEnvironment reads the states of a session's environment, by project. It skips other
+// OfEnvironment reads the states of an environment, by project. It skips other
 // projects with a stack of the same name: they may belong to another repository that shares
 // the backend.
-func OfEnvironment(ctx context.Context, s *session.Session) (map[string]json.RawMessage, error) {
+func OfEnvironment(ctx context.Context, s *session.Resolved) (map[string]json.RawMessage, error) {
 	own := s.Scope()
 	found, err := statesAt(ctx, s, chosenBy(own))
 	return session.Own(own, found), err
@@ -144,7 +143,7 @@ func StatesOf(ctx context.Context, d session.Deps, o session.Options,
 	names []string) (map[string]map[string]json.RawMessage, error) {
 	at := map[string][]session.Scope{} // by where the states are
 	for _, name := range names {
-		err := resolved(d, o, name, func(s *session.Session) error {
+		err := resolved(d, o, name, func(s *session.Resolved) error {
 			at[s.Settings.Places()] = append(at[s.Settings.Places()], s.Scope())
 			return nil
 		})
@@ -154,7 +153,7 @@ func StatesOf(ctx context.Context, d session.Deps, o session.Options,
 	}
 	all := map[string]map[string]json.RawMessage{}
 	for _, places := range slices.Sorted(maps.Keys(at)) {
-		err := resolved(d, o, at[places][0].Environment, func(s *session.Session) error {
+		err := resolved(d, o, at[places][0].Environment, func(s *session.Resolved) error {
 			found, err := statesAt(ctx, s, chosenBy(at[places]...))
 			maps.Copy(all, found)
 			return err
@@ -166,21 +165,21 @@ func StatesOf(ctx context.Context, d session.Deps, o session.Options,
 	return all, nil
 }
 
-// resolved calls a function with a session of an environment.
-func resolved(d session.Deps, o session.Options, stack string, do func(*session.Session) error) error {
+// resolved calls a function with an environment.
+func resolved(d session.Deps, o session.Options, stack string, do func(*session.Resolved) error) error {
 	o.Request = o.Of(stack)
-	return session.Use(d, o, (*session.Session).ResolveStack, do)
+	return session.Use(d, o, session.ResolveStack, do)
 }
 
 // At calls a function with the environment as if all of its states were in a backend.
-func At(s *session.Session, backend string, do func(*session.Session) error) error {
+func At(s *session.Resolved, backend string, do func(*session.Resolved) error) error {
 	settings, err := s.Settings.At(backend)
 	if err != nil {
 		return err
 	}
 	o := s.Options
 	o.Sources = o.Sources.With(config.BackendVariable, settings.Backend.Text)
-	return session.Use(s.Deps, o, (*session.Session).ResolveStack, do)
+	return session.Use(s.Deps, o, session.ResolveStack, do)
 }
 
 // anyLags reports whether a state lags behind a journal, which takes the engine to read.
@@ -195,8 +194,8 @@ func anyLags(states map[string]map[string]json.RawMessage) bool {
 	return false
 }
 
-// statesAt reads the states in the backend of a session.
-func statesAt(ctx context.Context, s *session.Session, wanted Wanted) (map[string]map[string]json.RawMessage, error) {
+// statesAt reads the states in the backend of an environment.
+func statesAt(ctx context.Context, s *session.Resolved, wanted Wanted) (map[string]map[string]json.RawMessage, error) {
 	if states := s.States(); states.IsFile() && !states.HasOldLayout() {
 		read, err := states.ReadAll(wanted)
 		if err != nil || !anyLags(read) {

@@ -54,8 +54,8 @@ func every(_ string, projects []string) []string { return projects }
 func TestStatesOfARoot(t *testing.T) {
 	t.Parallel()
 	d, o := root(t)
-	s := session.New(d, o)
-	if err := s.ResolveRoot(); err != nil {
+	s, err := session.ResolveRoot(d, o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := States(t.Context(), s, every)
@@ -76,8 +76,8 @@ func TestStatesOfAnEnvironment(t *testing.T) {
 	t.Parallel()
 	d, o := root(t)
 	o.Request = o.Of("prod")
-	s := session.New(d, o)
-	if err := s.ResolveStack(); err != nil {
+	s, err := session.ResolveStack(d, o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := States(t.Context(), s, every)
@@ -106,8 +106,8 @@ func TestOfEnvironment(t *testing.T) {
 	d, o := root(t)
 	for stack, want := range map[string]map[string]string{"dev": {"aws-vpc": `"dev here"`}, "prod": {"aws-vpc": `"prod elsewhere"`}, "new": {}} {
 		o.Request = o.Of(stack)
-		s := session.New(d, o)
-		if err := s.ResolveStack(); err != nil {
+		s, err := session.ResolveStack(d, o)
+		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := OfEnvironment(t.Context(), s)
@@ -127,8 +127,8 @@ func TestUnreadableStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Request = o.Of("dev")
-	s := session.New(d, o)
-	if err := s.ResolveStack(); err != nil {
+	s, err := session.ResolveStack(d, o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if states, err := States(t.Context(), s, every); err == nil {
@@ -146,8 +146,8 @@ func TestUnreadableStates(t *testing.T) {
 func TestStacksOfANewRoot(t *testing.T) {
 	t.Parallel()
 	o := session.Options{Request: request.Request{Root: t.TempDir(), BuiltIn: providers.Catalogue(), Sources: config.Sources{Process: []string{"PULUMI_HOME=" + t.TempDir()}}}}
-	s := session.New(session.Deps{Console: vault.Console{Stderr: io.Discard}}, o)
-	if err := s.ResolveRoot(); err != nil {
+	s, err := session.ResolveRoot(session.Deps{Console: vault.Console{Stderr: io.Discard}}, o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if found, err := Stacks(t.Context(), s); err != nil || len(found) > 0 {

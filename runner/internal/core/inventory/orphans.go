@@ -58,16 +58,15 @@ type Unclaimed struct {
 	elsewhere config.Elsewhere // the backends of orphans that are not in that of most projects
 }
 
-// FindUnclaimed finds stacks of a session's environment that no project claims, in each of its backends. The session
-// must have open stacks.
-func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
-	found, err := findUnclaimed(ctx, s)
+// FindUnclaimed finds stacks of an environment that no project claims, in each of its backends.
+func FindUnclaimed(ctx context.Context, s *session.Reading) (Unclaimed, error) {
+	found, err := findUnclaimed(ctx, s.Resolved, s.Stacks)
 	if err != nil || len(s.Settings.Elsewhere) == 0 {
 		return found, err
 	}
 	found.elsewhere = config.Elsewhere{}
 	for _, settings := range s.Settings.InEach()[1:] {
-		there, err := unclaimedIn(ctx, s, settings.Backend.Text)
+		there, err := unclaimedIn(ctx, s.Resolved, settings.Backend.Text)
 		if ctx.Err() != nil {
 			return found, err
 		}
@@ -88,8 +87,8 @@ func FindUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 	return found, nil
 }
 
-// Place lets a session work on the orphans: it knows from then on in which backend each is.
-func (u Unclaimed) Place(ctx context.Context, s *session.Session) error {
+// Place lets an environment work on the orphans: it knows from then on in which backend each is.
+func (u Unclaimed) Place(ctx context.Context, s *session.Reading) error {
 	if len(u.elsewhere) == 0 {
 		return nil
 	}
@@ -100,32 +99,33 @@ func (u Unclaimed) Place(ctx context.Context, s *session.Session) error {
 }
 
 // unclaimedIn finds the stacks in one of the backends.
-func unclaimedIn(ctx context.Context, s *session.Session, backend string) (found Unclaimed, err error) {
-	err = At(s, backend, func(other *session.Session) error {
+func unclaimedIn(ctx context.Context, s *session.Resolved, backend string) (found Unclaimed, err error) {
+	err = At(s, backend, func(other *session.Resolved) error {
+		var set *stacks.Set
 		if !other.States().IsFile() {
 			o, err := other.OptionsToRead(ctx)
 			if err != nil {
 				return err
 			}
-			if other.Stacks, err = stacks.Open(ctx, o); err != nil {
+			if set, err = stacks.Open(ctx, o); err != nil {
 				return err
 			}
 		}
 		var err error
-		found, err = findUnclaimed(ctx, other)
+		found, err = findUnclaimed(ctx, other, set)
 		return err
 	})
 	return found, err
 }
 
-// findUnclaimed finds the stacks in the backend of most projects.
-func findUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
-	if !s.States().MayHaveStates() || !s.States().IsFile() && len(s.Stacks.Unclaimed()) == 0 {
+// findUnclaimed finds the stacks in the backend of most projects. Where that has files, these show them, and set may be nil.
+func findUnclaimed(ctx context.Context, s *session.Resolved, set *stacks.Set) (Unclaimed, error) {
+	if !s.States().MayHaveStates() || !s.States().IsFile() && len(set.Unclaimed()) == 0 {
 		return Unclaimed{}, nil
 	}
 	own := s.Scope()
 	keys := keysInFiles(s)
-	if at := (stacks.AtService{Set: s.Stacks}); !s.States().IsFile() && at.Is() && len(keys) == 0 {
+	if at := (stacks.AtService{Set: set}); !s.States().IsFile() && at.Is() && len(keys) == 0 {
 		return findTagged(ctx, s, at)
 	}
 	found, err := statesAt(ctx, s, func(environment string, projects []string) []string {
@@ -153,7 +153,7 @@ func findUnclaimed(ctx context.Context, s *session.Session) (Unclaimed, error) {
 }
 
 // keysInFiles returns the keys that encrypt the files of an environment, as the files name them.
-func keysInFiles(s *session.Session) map[string]bool {
+func keysInFiles(s *session.Resolved) map[string]bool {
 	environment := s.Scope().Environment
 	kept, _ := files.Read(s.Directory.Salt(environment), files.Text)                        // missing with a key service, and in a fresh clone
 	files := append(environments.OwnFiles(s.Settings.Root, environment, s.Options.Known()), // of a project with another name now
@@ -170,8 +170,8 @@ func keysInFiles(s *session.Session) map[string]bool {
 
 // findTagged asks Pulumi Cloud which of the stacks that no project claims were deployed from this repository. An
 // organization may have many of the same name.
-func findTagged(ctx context.Context, s *session.Session, at stacks.AtService) (Unclaimed, error) {
-	unclaimed := s.Stacks.Unclaimed()
+func findTagged(ctx context.Context, s *session.Resolved, at stacks.AtService) (Unclaimed, error) {
+	unclaimed := at.Unclaimed()
 	states := map[string]json.RawMessage{}
 	if tag, ok := vault.TagOfRepository(ctx, s.Settings.Root); ok {
 		var err error
@@ -182,7 +182,7 @@ func findTagged(ctx context.Context, s *session.Session, at stacks.AtService) (U
 	found, err := sortOut(s.Scope(), states, func(string) bool { return true })
 	found.Mark = "has no tag of this repository"
 	for _, project := range unclaimed {
-		if _, ours := states[project]; !ours && s.Stacks.IsDeployed(project) {
+		if _, ours := states[project]; !ours && at.IsDeployed(project) {
 			found.Strangers = append(found.Strangers, project)
 		}
 	}

@@ -43,8 +43,8 @@ func TestPatterns(t *testing.T) {
 	}
 	r := request.Request{Root: root, BuiltIn: providers.Catalogue(), Catalogue: &known, Sources: config.Sources{Process: []string{"PULUMI_HOME=" + root}}}
 	d := session.Deps{Console: vault.Console{Stderr: io.Discard}}
-	s := session.New(d, session.Options{Request: r.Of("dev")})
-	if err := s.ResolveStack(); err != nil {
+	s, err := session.ResolveStack(d, session.Options{Request: r.Of("dev")})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if s.Provider.Name == "" {
@@ -54,20 +54,21 @@ func TestPatterns(t *testing.T) {
 	if err != nil || len(found) != 2 || found["net"] == nil || found["app"] == nil {
 		t.Errorf("OfEnvironment: %s, %v", found, err)
 	}
-	unclaimed, err := FindUnclaimed(t.Context(), s)
+	opened, err := s.ReadKnown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unclaimed, err := FindUnclaimed(t.Context(), opened)
 	if got := fmt.Sprint(unclaimed.Orphans); err != nil || got != "[gone (1 resource)]" || len(unclaimed.Strangers) > 0 {
 		t.Errorf("FindUnclaimed: %s, %v, %v", got, unclaimed.Strangers, err)
 	}
-	if err := s.OpenKnown(); err != nil {
-		t.Fatal(err)
-	}
 	for _, project := range []string{"net", "app"} {
-		standing, err := s.Stacks.Standing(t.Context(), project)
+		standing, err := opened.Stacks.Standing(t.Context(), project)
 		if err != nil || standing.Resources != 1 || len(standing.Foreign) > 0 {
 			t.Errorf("%s: %+v, %v", project, standing, err)
 		}
 	}
-	if names := s.Stacks.Projects(); !slices.Equal(names, []string{"app", "net"}) {
+	if names := opened.Stacks.Projects(); !slices.Equal(names, []string{"app", "net"}) {
 		t.Errorf("stacks of %v", names)
 	}
 }

@@ -40,7 +40,7 @@ func (j accountGuard) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	recorded, err := record.AccountsOf(ctx, j.s)
+	recorded, err := record.AccountsOf(ctx, j.s.Resolved)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (j accountGuard) check(ctx context.Context) error {
 	ctx, done := j.s.Options.Waiting.Until(ctx)
 	defer done()
 	var others []session.Account
-	for _, account := range j.d.Accounts(ctx, j.s, names) {
+	for _, account := range j.d.Accounts(ctx, j.s.Resolved, names) {
 		isOther, err := j.isOther(ctx, known, account)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func (j accountGuard) tag(ctx context.Context, worked []string) error {
 	if !at.Is() || !j.Operation.Deploys() || j.d.Accounts == nil || j.s.Unchanged != nil {
 		return nil
 	}
-	recorded, err := record.AccountsOf(ctx, j.s)
+	recorded, err := record.AccountsOf(ctx, j.s.Resolved)
 	errs := []error{err}
 	for _, project := range worked {
 		for _, cloud := range slices.Sorted(maps.Keys(recorded[project])) {
@@ -121,7 +121,7 @@ func (j accountGuard) tag(ctx context.Context, worked []string) error {
 
 // OtherAccounts says whose credentials a command of plain Pulumi has on a project, where they are of another account than
 // the recorded one; "" where they are not, or where that is not known.
-func OtherAccounts(ctx context.Context, s *session.Session, project string) string {
+func OtherAccounts(ctx context.Context, s *session.Resolved, project string) string {
 	recorded, err := record.AccountsOf(ctx, s)
 	if err != nil || s.Deps.Accounts == nil || len(recorded[project]) == 0 {
 		return ""

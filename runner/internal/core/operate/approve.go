@@ -20,7 +20,7 @@ import (
 
 // broken returns the projects whose preview breaks the rule. A partial preview of
 // a deployed project breaks it too: what it does not show may be anything.
-func (r Rule) broken(s *session.Session, preview event.Summary) []string {
+func (r Rule) broken(s *session.Reading, preview event.Summary) []string {
 	var names []string
 	for _, step := range preview.Steps {
 		goes := step.Changes.Replace > 0 || r == NoDeletes && step.Changes.Delete > 0
@@ -57,7 +57,7 @@ func (j *job) approve(ctx context.Context) error {
 	var found deployed
 	if j.Operation.Deploys() || j.Operation.Destroys() {
 		var err error
-		if found, err = readDeployed(ctx, j.s, j.w.plan); err != nil {
+		if found, err = readDeployed(ctx, j.s.Reading, j.w.plan); err != nil {
 			return err
 		}
 	}
@@ -70,7 +70,7 @@ func (j *job) approve(ctx context.Context) error {
 	switch {
 	case j.NeedsApproval() && j.Operation.Deploys() && (canAsk || j.Approve != NoRule):
 		return j.approveUp(ctx)
-	case j.judges() || j.Operation.Deploys() && (j.isProtected(j.s) || len(protected) > 0):
+	case j.judges() || j.Operation.Deploys() && (j.isProtected(j.s.Resolved) || len(protected) > 0):
 		seen, err := j.preview(ctx)
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (j *job) approve(ctx context.Context) error {
 	case !j.NeedsApproval() || j.Operation.Deploys(): // without a terminal, a simulated up needs no confirmation
 		return nil
 	}
-	found.list(j.d.Stderr, j.s, j.view.Width())
+	found.list(j.d.Stderr, j.s.Resolved, j.view.Width())
 	answer, err := terminal.Text(ctx, "Type the stack's name to continue:")
 	return refusal.By(refusal.Question, prompt.Agreed(answer == j.s.Settings.Stack.Text, err))
 }
@@ -96,7 +96,7 @@ func (j *job) approveUp(ctx context.Context) error {
 	terminal, canAsk := j.Terminal(j.d)
 	var broken []string
 	if j.Approve != NoRule {
-		broken = j.Approve.broken(j.s, j.before)
+		broken = j.Approve.broken(j.s.Reading, j.before)
 	}
 	switch {
 	case len(broken) == 0 && (j.Approve != NoRule || !j.before.Changes.Any()):

@@ -18,7 +18,7 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session.Session{Stacks: none}
+	s := &session.Reading{Stacks: none}
 	preview := event.Summary{Steps: []event.Step{
 		{Project: event.Project{Name: "same"}},
 		{Project: event.Project{Name: "new"}, Changes: event.Changes{Create: 3, Update: 1}},

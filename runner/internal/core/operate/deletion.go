@@ -32,7 +32,7 @@ type deployedProject struct {
 
 // readDeployed reads the states of the projects that an operation works on. A state that
 // cannot be read is an error: what is in it could be lost.
-func readDeployed(ctx context.Context, s *session.Session, p plan.Plan) (deployed, error) {
+func readDeployed(ctx context.Context, s *session.Reading, p plan.Plan) (deployed, error) {
 	const atOnce = 8 // each may be a request to a bucket
 	names := slices.DeleteFunc(p.Names(), func(name string) bool { return !s.Stacks.IsDeployed(name) })
 	return parallel.Limited(ctx, atOnce, names, func(ctx context.Context, name string) (deployedProject, error) {
@@ -95,7 +95,7 @@ func RefuseProtected(resources []string, command string) error {
 }
 
 // list writes what a destroy deletes: first what holds data and what stays, then the resources of each project by type.
-func (d deployed) list(w io.Writer, s *session.Session, width int) {
+func (d deployed) list(w io.Writer, s *session.Resolved, width int) {
 	fmt.Fprintf(w, "This destroys everything in these projects of %s:\n", model.Where(s.Provider.Name, s.Settings.Stack.Text))
 	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {
 		fmt.Fprintf(w, "It is protected: %s\n", protected)

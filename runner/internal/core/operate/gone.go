@@ -27,7 +27,7 @@ func (j repositoryGuard) checkRecord(ctx context.Context) error {
 	if !j.isAsked() {
 		return nil
 	}
-	other, err := record.OtherRepository(ctx, j.s)
+	other, err := record.OtherRepository(ctx, j.s.Resolved)
 	if err != nil || other == "" {
 		return err
 	}
@@ -79,7 +79,7 @@ func (j *job) checkGone(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	deployed, err := record.Deployed(ctx, j.s)
+	deployed, err := record.Deployed(ctx, j.s.Resolved)
 	if err != nil {
 		return err
 	}

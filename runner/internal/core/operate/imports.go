@@ -18,7 +18,7 @@ import (
 
 // imports says in a preview which values come from environments of Pulumi ESC, which are in no file.
 type imports struct {
-	s *session.Session
+	s *session.Resolved
 
 	mu    sync.Mutex // held while the service is asked: projects share environments
 	known map[string]imported

@@ -112,7 +112,7 @@ func TestNextStepsKeepTheGate(t *testing.T) {
 
 // jobOnDev returns an operation on the stack dev that was started with flags.
 func jobOnDev(op operation.Operation, plan Plan, args []string) *job {
-	j := &job{Request: Request{Plan: plan}, s: &session.Session{}}
+	j := &job{Request: Request{Plan: plan}, s: &session.Open{Reading: &session.Reading{Resolved: &session.Resolved{}}}}
 	j.s.Settings.Stack.Text = "dev"
 	j.Operation = op
 	groups := map[string]*[]string{

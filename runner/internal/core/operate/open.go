@@ -18,11 +18,16 @@ import (
 
 // open opens an environment for an operation. It looks for problems before
 // anything changes, and reports all of them at once.
-func open(ctx context.Context, d session.Deps, r Request) (*session.Session, error) {
-	s := session.New(d, r.SessionOptions())
-	err := r.open(ctx, s)
+func open(ctx context.Context, d session.Deps, r Request) (*session.Open, error) {
+	s, err := session.ResolveToOperate(d, r.options())
+	var opened *session.Open
 	if err == nil {
-		return s, nil
+		opened, err = r.open(ctx, s)
+	} else if unknown := r.checkNew(ctx, s); unknown != nil { // what it lacks does not matter then
+		err = unknown
+	}
+	if err == nil {
+		return opened, nil
 	}
 	if _, refused := errors.AsType[*identity.Refusal](err); refused {
 		return nil, errors.Join(err, s.Close())
@@ -33,107 +38,106 @@ func open(ctx context.Context, d session.Deps, r Request) (*session.Session, err
 	return nil, err
 }
 
-func (r Request) open(ctx context.Context, s *session.Session) error {
-	s.Options.Operates = true
-	if err := s.ResolveToOperate(); err != nil {
-		if unknown := r.checkNew(ctx, s); unknown != nil { // what it lacks does not matter then
-			return unknown
-		}
-		return err
-	}
+// options are those of an operation, whose programs run.
+func (r Request) options() session.Options {
+	o := r.SessionOptions()
+	o.Operates = true
+	return o
+}
+
+func (r Request) open(ctx context.Context, s *session.Resolved) (*session.Open, error) {
 	if r.Refusal != nil {
-		return r.Refusal
+		return nil, r.Refusal
 	}
 	if len(s.Plan.Steps) == 0 && !r.Removal.Orphans {
-		return &failure.Environment{
+		return nil, &failure.Environment{
 			Text: "there are no projects in " + config.MaraFile, Next: "`runner adopt --update` adds those below this directory",
 		}
 	}
 	if err := identity.CheckBackend(ctx, s, r.NewBackend); err != nil {
-		return err
+		return nil, err
 	}
 	if err := r.checkPlace(ctx, s); err != nil {
-		return err
+		return nil, err
 	}
-	held, err := s.Lock(ctx, string(r.Operation))
+	locked, err := s.Lock(ctx, string(r.Operation))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.Vault.RefuseHalfChanged(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	idle := r.openUnchanged(ctx, s)
-	if s.Profile.Lap("fingerprints"); idle {
-		return nil
+	idle := r.openUnchanged(ctx, locked)
+	if s.Profile.Lap("fingerprints"); idle != nil {
+		return idle, nil
 	}
 	checks := s.Check(ctx)
-	checked, offered := checks.Needed, checks.Offered
 	e, err := s.Engine(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.Operation.RunsPrograms() {
 		if err := s.StartPrograms(); err != nil {
-			return err
+			return nil, err
 		}
-		if err := install(ctx, s, e, checked); err != nil {
-			return err
+		if err := install(ctx, s, e, checks); err != nil {
+			return nil, err
 		}
 	}
 	if r.NeedSecrets && s.Vault.KeepsSomething() { // before the questions of a run that would fail
-		if err := checked(); err != nil {
-			return err
+		if err := checks.Needed(nil); err != nil {
+			return nil, err
 		}
 	}
 	if err := s.Vault.Provide(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	copies, err := s.Vault.Copies(ctx, e)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.Generated = copies.Generated
 	s.Profile.Lap("passphrase key")
 	if r.Simulation.On {
 		if err := s.SimulateClouds(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	s.Profile.Lap("clouds")
 	if r.Operation.RunsPrograms() {
 		if err := s.Vault.Learn(ctx); err != nil {
-			return err
+			return nil, err
 		}
 		if err := s.AttachPrograms(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	s.Profile.Lap("programs")
-	if err := held.OpenStacks(ctx, copies, r.Repair); err != nil {
-		return err
+	open, err := locked.Open(ctx, copies, r.Repair)
+	if err != nil {
+		return nil, err
 	}
-	if err := identity.CheckProvider(s); err != nil {
-		return err
+	if err := identity.CheckProvider(open.Reading); err != nil {
+		return nil, err
 	}
 	if !r.Operation.RunsPrograms() {
-		if err := identity.CheckKnown(s); err != nil {
-			return err
+		if err := identity.CheckKnown(open.Reading); err != nil {
+			return nil, err
 		}
 	}
 	s.GuardStates()
-	err = checked()
+	err = checks.Needed(open.Stacks)
 	if err == nil {
-		err = checks.Claimed()
+		err = checks.Claimed(open.Stacks)
 	}
-	offered()
+	checks.Offered(open.Stacks)
 	s.Profile.Lap("checks")
-	return err
+	return open, err
 }
 
 // checkPlace refuses an operation where the environment would be deployed a second time: in another backend than its
 // own, or under a misspelled name. A preview of the wrong place only warns, for a preview in CI may have no access to
 // the right one, unless its exit code tells of changes.
-func (r Request) checkPlace(ctx context.Context, s *session.Session) error {
+func (r Request) checkPlace(ctx context.Context, s *session.Resolved) error {
 	if !r.NewBackend {
 		err := identity.CheckPlace(ctx, s)
 		if _, known := errors.AsType[*failure.Environment](err); known && !r.Operation.Writes() && !r.Strict {
@@ -146,7 +150,7 @@ func (r Request) checkPlace(ctx context.Context, s *session.Session) error {
 }
 
 // checkNew refuses an environment that nothing knows, unless it is to be made.
-func (r Request) checkNew(ctx context.Context, s *session.Session) error {
+func (r Request) checkNew(ctx context.Context, s *session.Resolved) error {
 	if !r.Operation.RunsPrograms() || !s.Settings.Stack.IsSet() {
 		return nil
 	}
@@ -176,10 +180,9 @@ func (r Request) AgreeNew(ctx context.Context, d session.Deps) (Request, error) 
 	if identity.CheckNewFile(r.Options.Request, stack.Text) == nil {
 		return r, nil // files know it, which is the usual case
 	}
-	s := session.New(d, r.SessionOptions())
+	s, err := session.ResolveToOperate(d, r.options())
 	defer func() { _ = s.Close() }()
-	s.Options.Operates = true
-	if err := s.ResolveToOperate(); err != nil && !s.Settings.Stack.IsSet() {
+	if err != nil && !s.Settings.Stack.IsSet() {
 		return r, nil //nolint:nilerr // opening reports it
 	}
 	err = r.checkNew(ctx, s)
@@ -188,7 +191,7 @@ func (r Request) AgreeNew(ctx context.Context, d session.Deps) (Request, error) 
 }
 
 // install installs missing dependencies, after the checks have found the languages.
-func install(ctx context.Context, s *session.Session, e engine.Engine, checked func() error) error {
+func install(ctx context.Context, s *session.Resolved, e engine.Engine, checks session.Checking) error {
 	selected, err := plan.Select(s.Plan, s.Options.Selection)
 	if err != nil {
 		return nil // choose reports it
@@ -197,7 +200,7 @@ func install(ctx context.Context, s *session.Session, e engine.Engine, checked f
 	if len(missing) == 0 {
 		return nil
 	}
-	if err := checked(); err != nil {
+	if err := checks.Needed(nil); err != nil {
 		return err
 	}
 	installer := Installer{
@@ -208,42 +211,42 @@ func install(ctx context.Context, s *session.Session, e engine.Engine, checked f
 }
 
 // openUnchanged opens the environment without an engine if all selected projects are
-// unchanged. It needs a backend of files, which can be read without an engine.
-func (r Request) openUnchanged(ctx context.Context, s *session.Session) bool {
-	if !r.maySkip() || !s.States().IsFile() || !s.States().MayHaveStates() || s.Held.TakenOver || r.judges() ||
+// unchanged, and returns nil if they are not. It needs a backend of files, which can be read without an engine.
+func (r Request) openUnchanged(ctx context.Context, s *session.Locked) *session.Open {
+	if !r.maySkip() || !s.States().IsFile() || !s.States().MayHaveStates() || s.TakenOver || r.judges() ||
 		r.Rest.IsAsked() || r.Repair || len(r.Secrets.Sources) > 0 || r.Secrets.Generate ||
 		len(s.Provider.Hooks) > 0 {
-		return false
+		return nil
 	}
 	if request.ProviderBefore(s.Directory, s.Settings, s.Provider.Name) != "" {
-		return false // the usual way compares the providers
+		return nil // the usual way compares the providers
 	}
 	selected, err := plan.Select(s.Plan, r.Selection)
 	if err != nil || len(selected.Steps) == 0 {
-		return false // choose reports it
+		return nil // choose reports it
 	}
 	if broken, err := s.States().BrokenSidecars(s.Plan.Names()); err != nil || len(broken) > 0 {
-		return false // they have to be repaired first
+		return nil // they have to be repaired first
 	}
-	if locks, err := s.Leftovers().Locks(ctx, selected.Names()); err != nil || len(locks) > 0 {
-		return false // what has them may be changing states
+	if locks, err := s.Locks(ctx, selected.Names()); err != nil || len(locks) > 0 {
+		return nil // what has them may be changing states
 	}
-	if err := s.OpenKnown(); err != nil {
-		return false // a state cannot be read; the usual way says more
+	known, err := s.ReadKnown()
+	if err != nil {
+		return nil // a state cannot be read; the usual way says more
 	}
-	u := unchanged.New(s, true)
-	isAwake := func(g guard.Guard) bool { return !g.MayRest(ctx, s) }
+	open := &session.Open{Reading: known, Held: s}
+	u := unchanged.New(open, true)
+	isAwake := func(g guard.Guard) bool { return !g.MayRest(ctx, known) }
 	if u == nil || slices.ContainsFunc(r.Guards.All, isAwake) {
-		s.Stacks = nil
-		return false
+		return nil
 	}
 	since := map[string]string{}
 	for _, step := range selected.Steps {
 		if since[step.Project.Name] = u.FindRun(ctx, step); since[step.Project.Name] == "" {
-			s.Stacks = nil
-			return false
+			return nil
 		}
 	}
-	s.Unchanged = since
-	return true
+	open.Unchanged = since
+	return open
 }

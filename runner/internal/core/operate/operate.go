@@ -34,10 +34,10 @@ import (
 // job is one operation on one environment, which is open.
 type job struct {
 	Request
-	view     relay.View       // how it is shown
-	d        session.Deps     // the outside world
-	s        *session.Session // the open environment
-	w        work             // what is to do
+	view     relay.View    // how it is shown
+	d        session.Deps  // the outside world
+	s        *session.Open // the open environment
+	w        work          // what is to do
 	watches  []guard.Watch
 	contract *outputContract // of the outputs
 	before   event.Summary   // of the preview that came before an up
@@ -52,7 +52,7 @@ type job struct {
 }
 
 // newJob returns an operation on an open environment.
-func newJob(d session.Deps, r Request, view relay.View, s *session.Session) *job {
+func newJob(d session.Deps, r Request, view relay.View, s *session.Open) *job {
 	return &job{Request: r, view: view, d: d, s: s, starting: &waitingPrograms{}}
 }
 
@@ -68,7 +68,7 @@ func Run(ctx context.Context, d session.Deps, r Request, view relay.View) (summa
 	defer func() { err = errors.Join(err, s.Close()) }()
 	s.Masker.HidesValues = r.NoValues || r.Known().HidesValues
 	j := newJob(d, r, view, s)
-	if err := j.CheckProtection(d, s); err != nil {
+	if err := j.CheckProtection(d, s.Resolved); err != nil {
 		j.reportRefused(err)
 		return summary, err
 	}
@@ -115,7 +115,7 @@ func (j *job) prepareOnce(ctx context.Context) error {
 // findLeftovers looks for what earlier runs have left.
 func (j *job) findLeftovers(ctx context.Context) (err error) {
 	wasKilled := j.s.Held.TakenOver || journal.WasCutOff(j.s.Directory.Runs(), j.s.Environment())
-	j.left, err = session.FindLeftovers(ctx, j.s, j.w.plan, j.Rest.Resume, wasKilled)
+	j.left, err = j.s.FindLeftovers(ctx, j.w.plan, j.Rest.Resume, wasKilled)
 	j.s.Warnings = append(j.s.Warnings, j.left.Warnings...)
 	return err
 }
@@ -136,14 +136,14 @@ func (j *job) rememberProvider(context.Context) error {
 	if !j.Operation.Deploys() {
 		return nil
 	}
-	changed, err := identity.KeepProvider(j.s, request.Write)
+	changed, err := identity.KeepProvider(j.s.Resolved, request.Write)
 	if err != nil {
 		return err
 	}
 	if changed != "" {
 		fmt.Fprintln(j.d.Stderr, changed)
 	}
-	if err := identity.RecordBackend(j.s); err != nil {
+	if err := identity.RecordBackend(j.s.Resolved); err != nil {
 		return err
 	}
 	return request.RememberProvider(j.s.Directory, j.s.Settings.Stack.Text, j.s.Provider.Name)
@@ -167,14 +167,14 @@ func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
 	if err != nil { // a worker that was killed cannot unlock its stack
 		locked = j.s.Leftovers().RemoveDeadLocks(ctx, j.w.plan)
 	}
-	run.Outputs = maskedOutputs(j.s)
+	run.Outputs = maskedOutputs(j.s.Reading)
 	run.Finish()
 	summary = run.Summary
 	run.Warn("locks of this run may be left, which `runner unlock` removes: ", locked)
 	stored := known.Keep(&summary, run.Outputs)
 	run.Warn("the fingerprints cannot be stored, so that the next up runs all projects: ", stored)
 	if j.Operation == operation.Drift {
-		stored = unchanged.InvalidateDrifted(j.s, &summary)
+		stored = unchanged.InvalidateDrifted(j.s.Resolved, &summary)
 		run.Warn("the next up may skip projects that have drifted; use up --force: ", stored)
 		run.Warn("the result of the drift is not kept: ", record.KeepDrift(j.s, &summary, j.isWhole()))
 	}
@@ -187,7 +187,7 @@ func (j *job) carryOut(ctx context.Context) (summary event.Summary, err error) {
 		run.Warn("the result of this run is not recorded: ", recording.End(ctx, j.ending(summary, known)))
 	}
 	if err == nil && left == nil && j.Operation.Destroys() {
-		run.Warn("the backend of the destroyed environment stays recorded: ", identity.DropBackend(j.s))
+		run.Warn("the backend of the destroyed environment stays recorded: ", identity.DropBackend(j.s.Reading))
 	}
 	defer j.s.Profile.Write(j.d.Stderr, &summary)
 	file := planFile{j}
@@ -230,7 +230,7 @@ func (j *job) startRun(ctx context.Context, known ui.Options, meta journal.Meta)
 func (j *job) meta(ctx context.Context, recording *record.Recording) journal.Meta {
 	meta := journal.Meta{
 		Force: j.Force || j.w.force, Limited: len(j.Targets.Only) > 0, Operation: j.Operation, Environment: j.s.Environment(), Simulated: j.Simulation.On,
-		Selection: j.Words(), Resumes: j.w.resumes, Fingerprint: inputs.Configuration(j.s),
+		Selection: j.Words(), Resumes: j.w.resumes, Fingerprint: inputs.Configuration(j.s.Resolved),
 		User: j.s.Held.Owner.User, Host: j.s.Held.Owner.Host, PID: j.s.Held.Owner.PID, Runner: j.d.Version,
 	}
 	meta.Message, meta.Commit = j.Execution.Message, recording.Commit()

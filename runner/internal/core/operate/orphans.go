@@ -51,7 +51,7 @@ const allowRename = "orphan-and-new"
 // findUnclaimed finds the stacks that no project claims, once: several guards ask, and each look reads states.
 func (j *job) findUnclaimed(ctx context.Context) (inventory.Unclaimed, error) {
 	if j.unclaimed == nil {
-		found, err := inventory.FindUnclaimed(ctx, j.s)
+		found, err := inventory.FindUnclaimed(ctx, j.s.Reading)
 		if err != nil {
 			return found, err
 		}
@@ -65,7 +65,7 @@ func (j *job) resumesOrphans() bool {
 	if !j.Operation.Destroys() || !j.Rest.IsAsked() {
 		return false
 	}
-	rest, err := j.readRest(j.s)
+	rest, err := j.readRest(j.s.Resolved)
 	return err == nil && slices.ContainsFunc(rest.Unfinished(), func(project string) bool {
 		return !slices.Contains(j.s.Scope().Projects, project)
 	})
@@ -146,7 +146,7 @@ func (j *job) chooseOrphans(ctx context.Context) error {
 		j.warn("%s has a stack named %s and is not touched: it may belong to another repository, because it %s", stranger,
 			j.s.Settings.Stack.Text, found.Mark)
 	}
-	if err := found.Place(ctx, j.s); err != nil {
+	if err := found.Place(ctx, j.s.Reading); err != nil {
 		return err
 	}
 	p, err := found.Plan(j.s.Provider)

@@ -12,7 +12,7 @@ import (
 )
 
 // maskedOutputs returns the outputs known after the run, with secrets masked.
-func maskedOutputs(s *session.Session) journal.Outputs {
+func maskedOutputs(s *session.Reading) journal.Outputs {
 	all := journal.Outputs{}
 	for _, step := range s.Plan.Steps {
 		values, ok := s.Stacks.ReportedOutputs(step.Project.Name)

@@ -29,7 +29,7 @@ func (f planFile) check(ctx context.Context) error {
 	case p.Simulated != f.Simulation.On:
 		return f.refuse("the plan is for a simulated environment, or this one is: only one of them is")
 	}
-	now, err := inputs.PlannedConfiguration(s)
+	now, err := inputs.PlannedConfiguration(s.Resolved)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (f planFile) reportUnsaved() {
 func (j *job) planDocument() updateplan.Document {
 	document := updateplan.Document{
 		Version: updateplan.Version, Created: j.d.Now().UTC(), Runner: j.d.Version, Provider: j.s.Provider.Name,
-		Stack: j.s.Settings.Stack.Text, Simulated: j.Simulation.On, Configuration: inputs.Configuration(j.s),
+		Stack: j.s.Settings.Stack.Text, Simulated: j.Simulation.On, Configuration: inputs.Configuration(j.s.Resolved),
 		Projects: []updateplan.Project{},
 	}
 	for _, name := range j.w.plan.Names() {

@@ -22,7 +22,7 @@ import (
 // have none are in unknown, with the reason. The runner is fixed by its version; a build
 // without an exact one by its files, too.
 func planFingerprints(
-	s *session.Session, steps []plan.Step, version string, outside []string,
+	s *session.Resolved, steps []plan.Step, version string, outside []string,
 ) (known map[string]map[string]string, unknown map[string]error) {
 	known, unknown = map[string]map[string]string{}, map[string]error{}
 	parts := []string{inputs.ProgramPart, inputs.FilesPart, "configuration", "secrets"}
@@ -76,7 +76,7 @@ func (f planFile) checkPrograms() error {
 	steps := slices.DeleteFunc(slices.Clone(f.s.Plan.Steps), func(step plan.Step) bool {
 		return !slices.ContainsFunc(hold.Projects, func(p updateplan.Project) bool { return p.Name == step.Project.Name })
 	})
-	now, reasons := planFingerprints(f.s, steps, f.d.Version, f.writtenFiles())
+	now, reasons := planFingerprints(f.s.Resolved, steps, f.d.Version, f.writtenFiles())
 	changed, unknown := comparePrograms(*hold, now, reasons)
 	switch {
 	case len(changed) > 0:
@@ -125,10 +125,10 @@ func (f planFile) save(ctx context.Context, emit func(event.Event)) (saved saved
 		return saved
 	}
 	document := f.planDocument()
-	if document.Configuration, saved.err = inputs.PlannedConfiguration(f.s); saved.err != nil {
+	if document.Configuration, saved.err = inputs.PlannedConfiguration(f.s.Resolved); saved.err != nil {
 		return saved
 	}
-	prints, unknown := planFingerprints(f.s, f.w.plan.Steps, f.d.Version, f.writtenFiles())
+	prints, unknown := planFingerprints(f.s.Resolved, f.w.plan.Steps, f.d.Version, f.writtenFiles())
 	for i, project := range document.Projects {
 		digest, err := f.s.Stacks.StateDigest(ctx, project.Name)
 		saved.err = errors.Join(saved.err, err)

@@ -18,7 +18,7 @@ import (
 
 // CheckProtection refuses to destroy a protected environment, unless the user can be
 // asked for its name.
-func (r Request) CheckProtection(d session.Deps, s *session.Session) error {
+func (r Request) CheckProtection(d session.Deps, s *session.Resolved) error {
 	_, canAsk := r.Terminal(d)
 	if !r.Operation.Destroys() || !r.isProtected(s) || r.NeedsApproval() && canAsk {
 		return nil
@@ -73,7 +73,7 @@ func (g judge) lossesIn(document updateplan.Document, emit func(event.Event)) lo
 				lost.nodes = append(lost.nodes, name)
 				text = fmt.Sprintf("%s: the cloud deletes the nodes of a pool whose type changes before new nodes are ready "+
 					"(%s)", name, strings.Join(pools, ", "))
-			case !g.isProtected(g.s) || !step.IsLoss() || updateplan.IsHarmless(step.Type, more):
+			case !g.isProtected(g.s.Resolved) || !step.IsLoss() || updateplan.IsHarmless(step.Type, more):
 				continue
 			default:
 				lost.data = append(lost.data, name)
@@ -108,7 +108,7 @@ func (g judge) clusterLossText(step updateplan.Step) string {
 }
 
 // forbid refuses losses that no user can be asked about.
-func (l losses) forbid(s *session.Session) *guard.Refused {
+func (l losses) forbid(s *session.Resolved) *guard.Refused {
 	advice := "to lose them anyway, add --allow NAME for each resource"
 	if len(l.data) > 0 {
 		advice += ", or set " + config.ProtectKey + " to false first; mara.yaml declares types that are harmless"
@@ -124,11 +124,11 @@ func (l losses) forbidLater(j *job, changed []string) *secondLookError {
 	if len(l.data) > 0 {
 		advice += ", or set " + config.ProtectKey + " to false first"
 	}
-	return &secondLookError{l.guard(), strings.Join(l.texts(j.s), ", and "), advice, changed}
+	return &secondLookError{l.guard(), strings.Join(l.texts(j.s.Resolved), ", and "), advice, changed}
 }
 
 // texts says what each kind of loss is.
-func (l losses) texts(s *session.Session) []string {
+func (l losses) texts(s *session.Resolved) []string {
 	var texts []string
 	if len(l.data) > 0 {
 		texts = append(texts, fmt.Sprintf("the protection of the environment (%s): %s would be replaced or deleted",
@@ -153,7 +153,7 @@ func (j *job) confirmLosses(ctx context.Context, lost losses) error {
 	}
 	terminal, canAsk := j.Terminal(j.d)
 	if !canAsk || !j.NeedsApproval() {
-		return lost.forbid(j.s)
+		return lost.forbid(j.s.Resolved)
 	}
 	return refusal.By(lost.guard(), prompt.Agreed(askForStack(ctx, terminal, j.s.Settings.Stack.Text, lost)))
 }

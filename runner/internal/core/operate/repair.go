@@ -61,12 +61,12 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 		return left.Locked(locks)
 	case err != nil:
 		return err
-	case s.Held.Restored && len(pending) > 0:
+	case s.Restored && len(pending) > 0:
 		// The interrupted creations are only known now; the user has to check them first.
 		return &leftovers.PendingError{Pending: pending, Repair: s.Command("repair")}
 	case taken > 0 && len(pending) == 0:
 		return nil // that was reported as well
-	case s.Held.Restored:
+	case s.Restored:
 		return nil // the restored states were reported before
 	case len(pending) == 0:
 		out := view.Stdout
@@ -80,7 +80,7 @@ func Repair(ctx context.Context, d session.Deps, r Request, view relay.View, giv
 	if err != nil {
 		return err
 	}
-	identities, err := identify(ctx, s, pending, ids, given.Forget)
+	identities, err := identify(ctx, s.Reading, pending, ids, given.Forget)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (j *job) takeOver(ctx context.Context, left leftovers.Finder, forget bool) 
 // identify asks the cloud about the creations that the flags do not name. If the answer
 // is not clear, the error names the flags.
 func identify(
-	ctx context.Context, s *session.Session, pending []stacks.Pending, ids map[string]string, forget []string,
+	ctx context.Context, s *session.Reading, pending []stacks.Pending, ids map[string]string, forget []string,
 ) ([]leftovers.Identity, error) {
 	dropped := map[string]bool{}
 	for _, name := range forget {
@@ -180,7 +180,7 @@ func nameOf(p stacks.Pending) string {
 // selectCutOff selects the projects with interrupted operations, for the checks before
 // the environment is locked: they need not check what only other projects use. It reads
 // the states of a backend of files; with another it selects what the user has.
-func (r Request) selectCutOff(s *session.Session) plan.Selection {
+func (r Request) selectCutOff(s *session.Resolved) plan.Selection {
 	selected, err := plan.Select(s.Plan, r.Selection)
 	if err != nil || !s.States().IsFile() {
 		return r.Selection

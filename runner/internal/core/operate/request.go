@@ -174,7 +174,7 @@ func (r Request) maySkip() bool {
 }
 
 // isProtected reports whether an environment is protected from losing data.
-func (r Request) isProtected(s *session.Session) bool {
+func (r Request) isProtected(s *session.Resolved) bool {
 	return s.Settings.Config.Protected() != (config.Origin{}) && !slices.Contains(r.Allow, s.Settings.Stack.Text)
 }
 

@@ -64,7 +64,7 @@ func (j *job) choose(ctx context.Context) (err error) {
 }
 
 // readRest reads what the last run has left to do.
-func (r Request) readRest(s *session.Session) (journal.Resumption, error) {
+func (r Request) readRest(s *session.Resolved) (journal.Resumption, error) {
 	query := journal.Query{
 		Environment: s.Environment(), Operation: r.Operation, Fingerprint: inputs.Configuration(s),
 		Changed: r.Rest.Changed || r.Rest.Failed, // failed projects run again, because a change may have helped
@@ -77,7 +77,7 @@ func (r Request) readRest(s *session.Session) (journal.Resumption, error) {
 
 // selectRest selects what the last run has left to do, for the checks before the
 // environment is locked. If there is no such run, limitToRest says so later.
-func (r Request) selectRest(s *session.Session) plan.Selection {
+func (r Request) selectRest(s *session.Resolved) plan.Selection {
 	selected, err := plan.Select(s.Plan, r.Selection)
 	rest, restErr := r.readRest(s)
 	if err != nil || restErr != nil {
@@ -122,7 +122,7 @@ func left(
 
 // limitToRest skips what the last run has done, as far as that is current, and what it skipped.
 func (j *job) limitToRest(changed func(plan.Step) []string) error {
-	rest, err := j.readRest(j.s)
+	rest, err := j.readRest(j.s.Resolved)
 	if _, nothing := errors.AsType[*journal.ResumeError](err); nothing && j.Rollout != nil {
 		return nil // the rollout that is resumed has not begun with this environment, or others have worked on it since
 	}

@@ -16,8 +16,9 @@ import (
 )
 
 // jobOn returns an up of a rest of all projects.
-func jobOn(s *session.Session, rest Rest) *job {
-	j := &job{Request: Request{Rest: rest}, s: s, w: work{plan: s.Plan}}
+func jobOn(s *session.Resolved, rest Rest) *job {
+	open := &session.Open{Reading: &session.Reading{Resolved: s}}
+	j := &job{Request: Request{Rest: rest}, s: open, w: work{plan: s.Plan}}
 	j.Operation = operation.Up
 	return j
 }

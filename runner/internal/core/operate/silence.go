@@ -24,7 +24,7 @@ type cloudWatch struct {
 }
 
 // newCloudWatch returns the watch of an environment.
-func newCloudWatch(s *session.Session) (w cloudWatch) {
+func newCloudWatch(s *session.Resolved) (w cloudWatch) {
 	clouds, p := s.Deps.CloudClients, s.Provider
 	if clouds == nil || s.Options.Simulation.On {
 		return w

@@ -31,7 +31,7 @@ func (j *job) chooseTargets(ctx context.Context) error {
 	var known deployed
 	if slices.ContainsFunc(slices.Concat(j.Targets.Only, j.Targets.Replace), func(given string) bool { return !isURN(given) }) {
 		var err error
-		if known, err = readDeployed(ctx, j.s, j.s.Plan); err != nil {
+		if known, err = readDeployed(ctx, j.s.Reading, j.s.Plan); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (j *job) target(known deployed, flag, given string) (target, error) {
 }
 
 // selectTargets selects the projects whose URNs are named, for the checks before the environment is locked.
-func (r Request) selectTargets(s *session.Session) plan.Selection {
+func (r Request) selectTargets(s *session.Resolved) plan.Selection {
 	var only []string
 	for _, given := range slices.Concat(r.Targets.Only, r.Targets.Replace) {
 		parsed, err := urn.Parse(given)

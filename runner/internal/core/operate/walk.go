@@ -76,7 +76,7 @@ func (j *job) newOperator(op operation.Operation, before checks) operator {
 	around := j.s.Hooks()
 	around.LeaveBehind = j.Removal.LeaveBehind
 	work := operator{
-		job: j, checks: before, cloud: newCloudWatch(j.s), hooks: around, prepare: around.Before(op, j.Removal.Forget),
+		job: j, checks: before, cloud: newCloudWatch(j.s.Resolved), hooks: around, prepare: around.Before(op, j.Removal.Forget),
 		task: stacks.Task{
 			Operation: op, ParallelResources: j.Execution.Resources, Remove: j.Removal.Stacks || j.Removal.Orphans,
 			Forget: j.Removal.Forget, Clear: j.Repair, Record: op == operation.Preview, PolicyPacks: j.Guards.Packs,
@@ -85,7 +85,7 @@ func (j *job) newOperator(op operation.Operation, before checks) operator {
 	}
 	if op == operation.Preview {
 		work.reasons = unchanged.New(j.s, false)
-		work.imports = &imports{s: j.s, known: map[string]imported{}}
+		work.imports = &imports{s: j.s.Resolved, known: map[string]imported{}}
 	}
 	work.ahead = j.newAhead(work)
 	if j.Deep {

@@ -1,6 +1,7 @@
 package programhost
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,4 +45,42 @@ func LanguageHost(runtime, home string, env map[string]string) (path string, ok 
 func isProgram(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+// Link links a language host, and what it keeps beside itself, into a directory.
+func Link(host, directory string) error {
+	host, err := filepath.Abs(host)
+	if err != nil {
+		return err
+	}
+	beside, err := os.ReadDir(filepath.Dir(host))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return err
+	}
+	for _, file := range beside {
+		if strings.HasPrefix(file.Name(), filepath.Base(host)) {
+			err = errors.Join(err, link(filepath.Join(filepath.Dir(host), file.Name()), filepath.Join(directory, file.Name())))
+		}
+	}
+	return err
+}
+
+// link makes a link in one step: other runs may be using one that is there.
+func link(to, path string) error {
+	if now, err := os.Readlink(path); err == nil && now == to {
+		return nil
+	}
+	temporary, err := os.MkdirTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	made := filepath.Join(temporary, "link")
+	if err := os.Symlink(to, made); err != nil {
+		return err
+	}
+	return os.Rename(made, path)
 }

@@ -67,7 +67,7 @@ func (d *Drift) Words() []string {
 }
 
 // KeepDrift stores the result of a comparison.
-func KeepDrift(s *session.Session, summary *event.Summary, whole bool) error {
+func KeepDrift(s *session.Open, summary *event.Summary, whole bool) error {
 	const most = 50 // differences of a project
 	d := Drift{Format: driftFormat, Run: s.Held.RunID, At: summary.Finished, Whole: whole,
 		By: s.Held.Owner.User + "@" + s.Held.Owner.Host}

@@ -37,7 +37,7 @@ func (r Record) ran() (string, error) {
 
 // PassGates records that the wave of an environment has passed gates, with what has run in it.
 func PassGates(ctx context.Context, d session.Deps, o session.Options, stack, rollout string, gates []string) error {
-	return onRecord(d, o, stack, func(s *session.Session) error {
+	return onRecord(d, o, stack, func(s *session.Resolved) error {
 		store, last, err := open(ctx, s)
 		if err != nil {
 			return err
@@ -60,7 +60,7 @@ func PassGates(ctx context.Context, d session.Deps, o session.Options, stack, ro
 
 // Unpassed returns those gates that the wave of an environment has not passed with what ran in it last.
 func Unpassed(ctx context.Context, d session.Deps, o session.Options, stack string, gates []string) (missing []string, err error) {
-	err = onRecord(d, o, stack, func(s *session.Session) error {
+	err = onRecord(d, o, stack, func(s *session.Resolved) error {
 		store, last, err := open(ctx, s)
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func Unpassed(ctx context.Context, d session.Deps, o session.Options, stack stri
 }
 
 // onRecord resolves the settings of an environment, and works on its record.
-func onRecord(d session.Deps, o session.Options, stack string, do func(*session.Session) error) error {
+func onRecord(d session.Deps, o session.Options, stack string, do func(*session.Resolved) error) error {
 	o.Request, o.Operation = o.Of(stack), operation.Up
-	return session.Use(d, o, (*session.Session).ResolveStack, do)
+	return session.Use(d, o, session.ResolveStack, do)
 }

@@ -30,7 +30,7 @@ const key = "last.json"
 
 // Recording records what a run does to an environment. A nil Recording records nothing.
 type Recording struct {
-	session *session.Session
+	session *session.Open
 	store   lock.Store // of a backend that others share; nil for none
 	last    Record
 }
@@ -38,19 +38,19 @@ type Recording struct {
 // Begin marks the environment as one in which a run is about to change projects: if the run is killed, the
 // environment is unfinished. Where the mark cannot be written, nothing is changed. Other operations than up and
 // destroy have no recording. version is the runner's.
-func Begin(ctx context.Context, s *session.Session, op operation.Operation, version string,
+func Begin(ctx context.Context, s *session.Open, op operation.Operation, version string,
 	projects []string, accounts Accounts) (*Recording, error) {
 	if !op.Deploys() && !op.Destroys() {
 		return nil, nil
 	}
 	r := &Recording{session: s}
 	var err error
-	r.store, r.last, err = open(ctx, s)
+	r.store, r.last, err = open(ctx, s.Resolved)
 	if errors.Is(err, errDamaged) {
 		err = nil // a new record replaces it: projects that this run does not touch count as never rolled out
 	}
 	if err != nil {
-		return nil, notRecorded(s, err)
+		return nil, notRecorded(s.Resolved, err)
 	}
 	run := Run{Operation: op, Runner: version, Host: hostOf(), Root: s.Settings.Root}
 	if r.store != nil {
@@ -58,7 +58,7 @@ func Begin(ctx context.Context, s *session.Session, op operation.Operation, vers
 	}
 	if op.Deploys() {
 		// A commit may be made while a rollout waits: each environment looks when it begins.
-		run.Values, run.Commit = Values(s), gitsource.CommitOf(ctx, s.Settings.Root)
+		run.Values, run.Commit = Values(s.Resolved), gitsource.CommitOf(ctx, s.Settings.Root)
 	}
 	r.last.begin(s.Held.RunID, run, projects)
 	r.last.Accounts = r.last.Accounts.with(accounts)
@@ -66,12 +66,12 @@ func Begin(ctx context.Context, s *session.Session, op operation.Operation, vers
 		return r, nil // nothing will be changed
 	}
 	if err := r.write(ctx); err != nil {
-		return nil, notRecorded(s, err)
+		return nil, notRecorded(s.Resolved, err)
 	}
 	return r, nil
 }
 
-func notRecorded(s *session.Session, err error) error {
+func notRecorded(s *session.Resolved, err error) error {
 	return &failure.Environment{
 		Text: fmt.Sprintf(
 			"nothing was changed, because what is done to %s cannot be recorded: %v", s.Settings.Stack.Text, err,
@@ -129,7 +129,7 @@ func (r *Recording) write(ctx context.Context) error {
 }
 
 // open returns where others keep the record of an environment, nil for nowhere, and the record.
-func open(ctx context.Context, s *session.Session) (store lock.Store, last Record, err error) {
+func open(ctx context.Context, s *session.Resolved) (store lock.Store, last Record, err error) {
 	if store, err = s.RunLock().Rolled(ctx); err == nil {
 		last, err = read(ctx, s, store)
 	}
@@ -151,7 +151,7 @@ func stored(ctx context.Context, store lock.Store, key, file string) ([]byte, er
 
 // read reads the record of an environment: from a shared backend the record of all machines, else the one of
 // this directory. It is empty where nothing is recorded.
-func read(ctx context.Context, s *session.Session, store lock.Store) (last Record, err error) {
+func read(ctx context.Context, s *session.Resolved, store lock.Store) (last Record, err error) {
 	content, err := stored(ctx, store, key, s.Directory.Rolled(s.Settings.Stack.Text))
 	if err != nil {
 		return last, err
@@ -192,7 +192,7 @@ func NewToday(ctx context.Context, root, version string) Today {
 
 // Compare compares what ran in an environment with the files of today.
 func (t Today) Compare(ctx context.Context, d session.Deps, o session.Options, stack string) (v Verdict, err error) {
-	err = onRecord(d, o, stack, func(s *session.Session) (err error) {
+	err = onRecord(d, o, stack, func(s *session.Resolved) (err error) {
 		v, err = t.CompareOpen(ctx, s)
 		return err
 	})
@@ -200,7 +200,7 @@ func (t Today) Compare(ctx context.Context, d session.Deps, o session.Options, s
 }
 
 // CompareOpen compares an environment whose settings are resolved. A record that cannot be read is an error.
-func (t Today) CompareOpen(ctx context.Context, s *session.Session) (Verdict, error) {
+func (t Today) CompareOpen(ctx context.Context, s *session.Resolved) (Verdict, error) {
 	_, last, err := open(ctx, s)
 	if err != nil {
 		text := fmt.Sprintf("reading what was rolled out of %s: %v", s.Settings.Stack.Text, err)
@@ -214,7 +214,7 @@ func (t Today) CompareOpen(ctx context.Context, s *session.Session) (Verdict, er
 
 // OtherRepository returns the repository from which an environment was last deployed, if that is not the one of this root;
 // "" if it is, or if one of them is not known. It looks in backends that others share.
-func OtherRepository(ctx context.Context, s *session.Session) (string, error) {
+func OtherRepository(ctx context.Context, s *session.Resolved) (string, error) {
 	store, err := s.RunLock().Rolled(ctx)
 	if err != nil || store == nil {
 		return "", err
@@ -234,7 +234,7 @@ func OtherRepository(ctx context.Context, s *session.Session) (string, error) {
 }
 
 // AccountsOf returns the accounts that the projects of an environment were first deployed to. A damaged record knows none.
-func AccountsOf(ctx context.Context, s *session.Session) (Accounts, error) {
+func AccountsOf(ctx context.Context, s *session.Resolved) (Accounts, error) {
 	_, last, err := open(ctx, s)
 	if errors.Is(err, errDamaged) {
 		err = nil
@@ -254,7 +254,7 @@ func (a Accounts) with(others Accounts) Accounts {
 
 // Deployed returns the projects of an environment that its last run has left deployed, with the run. A damaged record
 // knows none.
-func Deployed(ctx context.Context, s *session.Session) (map[string]string, error) {
+func Deployed(ctx context.Context, s *session.Resolved) (map[string]string, error) {
 	_, last, err := open(ctx, s)
 	if errors.Is(err, errDamaged) {
 		err = nil
@@ -269,7 +269,7 @@ func Deployed(ctx context.Context, s *session.Session) (map[string]string, error
 }
 
 // presentOf describes an environment as it is on the disk.
-func (t Today) presentOf(s *session.Session) present {
+func (t Today) presentOf(s *session.Resolved) present {
 	return present{
 		projects: s.Plan.Names(), values: Values(s), programs: programsIn(s),
 		mayRead: func(name, key string) bool {
@@ -283,8 +283,8 @@ func (t Today) presentOf(s *session.Session) present {
 
 // ValuesOf returns the fingerprint of an environment's current configuration.
 func ValuesOf(d session.Deps, r request.Request, stack string) (values fingerprint.Fingerprint, err error) {
-	err = session.Use(d, session.Options{Request: r.Of(stack)}, (*session.Session).ResolveStack,
-		func(s *session.Session) error {
+	err = session.Use(d, session.Options{Request: r.Of(stack)}, session.ResolveStack,
+		func(s *session.Resolved) error {
 			values = Values(s)
 			return nil
 		})
@@ -293,7 +293,7 @@ func ValuesOf(d session.Deps, r request.Request, stack string) (values fingerpri
 
 // Values returns the fingerprint of each value of the configuration, by its key, and
 // of the encrypted secrets.
-func Values(s *session.Session) fingerprint.Fingerprint {
+func Values(s *session.Resolved) fingerprint.Fingerprint {
 	parts := inputs.Places(s)
 	parts[s.Settings.Secrets.File] = bytes.TrimSpace(s.Settings.Secrets.Content)
 	for _, entry := range s.Settings.Config.Entries {
@@ -310,7 +310,7 @@ func Values(s *session.Session) fingerprint.Fingerprint {
 
 // programsIn returns the fingerprint of each project's program, and of what runs it. It omits programs that have no
 // fingerprint.
-func programsIn(s *session.Session) map[string]fingerprint.Fingerprint {
+func programsIn(s *session.Resolved) map[string]fingerprint.Fingerprint {
 	all := map[string]fingerprint.Fingerprint{}
 	maker, err := inputs.NewMaker(s)
 	if err != nil {
@@ -329,7 +329,7 @@ func programsIn(s *session.Session) map[string]fingerprint.Fingerprint {
 }
 
 // changedOutputs lists the outputs that have changed since projects read them.
-func changedOutputs(s *session.Session) (changes []change) {
+func changedOutputs(s *session.Resolved) (changes []change) {
 	records := inputs.RecordsOf(s)
 	for _, step := range s.Plan.Steps {
 		mine, ok := records.Load(step.Project.Name)

@@ -26,7 +26,7 @@ func TestLocateForAProviderOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	provider.Name, provider.Extends = "acme", "linode"
-	s := New(Deps{CloudClients: func(_ context.Context, name string, _ cloud.Access) (cloud.Client, error) {
+	s := Unresolved(Deps{CloudClients: func(_ context.Context, name string, _ cloud.Access) (cloud.Client, error) {
 		asked = name
 		return locating{}, nil
 	}}, Options{})

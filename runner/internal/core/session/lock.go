@@ -22,24 +22,23 @@ import (
 	"mara/runner/internal/machine/process"
 )
 
-// Held is an environment whose lock this process holds until the session closes. Only its holder gets a work directory
+// Locked is an environment whose lock this process holds until it is closed. Only its holder gets a work directory
 // below the root, where files of runs that were killed are removed.
-type Held struct {
+type Locked struct {
+	*Resolved
 	RunID     string
 	Owner     lock.Owner
 	TakenOver bool // from a run that did not end properly
-	Restored  bool // states that were broken
-	session   *Session
 }
 
 // Lock locks the environment for one run. Other runs see the work in their message.
-func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
+func (s *Resolved) Lock(ctx context.Context, work string) (*Locked, error) {
 	id := journal.NewID(s.Deps.Now())
-	h := &Held{RunID: id, Owner: lock.Self(work, id, s.Deps.Now()), session: s}
+	l := &Locked{Resolved: s, RunID: id, Owner: lock.Self(work, id, s.Deps.Now())}
 	waiting, done := s.Options.Waiting.Until(ctx)
-	dead, err := s.RunLock().Acquire(waiting, h.Owner)
+	dead, err := s.RunLock().Acquire(waiting, l.Owner)
 	done()
-	if h.TakenOver = len(dead) > 0; h.TakenOver { // its lock here, or in the backend, or both
+	if l.TakenOver = len(dead) > 0; l.TakenOver { // its lock here, or in the backend, or both
 		s.Warnings = append(s.Warnings, fmt.Sprintf("the last run (%s, %s by %s) did not end properly; its lock is "+
 			"taken over", dead[0].Run, dead[0].Operation, dead[0]))
 	}
@@ -47,69 +46,69 @@ func (s *Session) Lock(ctx context.Context, work string) (*Held, error) {
 		return nil, err
 	}
 	layout.IgnoreInGit(s.Settings.Root)
-	s.Held = h
-	s.Log.Debug("locked", "run", h.RunID)
+	s.Log.Debug("locked", "run", l.RunID)
 	s.Profile.Lap("lock")
-	return h, nil
+	return l, nil
 }
 
-// recordTerm records that the run has the environment, until the session closes.
-func (h *Held) recordTerm() error {
-	s, terms := h.session, termsOf(h.session)
-	if err := terms.Begin(h.Owner); err != nil {
+// recordTerm records that the run has the environment, until it is closed.
+func (l *Locked) recordTerm() error {
+	terms := termsOf(l.Resolved)
+	if err := terms.Begin(l.Owner); err != nil {
 		return err
 	}
-	s.OnClose(func() error {
-		if err := terms.End(h.Owner, s.Deps.Now()); err != nil { // then its locks count as live, and unlock asks
-			s.Log.Debug("the end of the run is not recorded", "error", err)
+	l.OnClose(func() error {
+		if err := terms.End(l.Owner, l.Deps.Now()); err != nil { // then its locks count as live, and unlock asks
+			l.Log.Debug("the end of the run is not recorded", "error", err)
 		}
 		return nil
 	})
 	return nil
 }
 
-func termsOf(s *Session) lock.Terms {
+func termsOf(s *Resolved) lock.Terms {
 	return lock.Terms(s.Directory.LockTerms(s.Provider.Name, s.Settings.Stack.Text))
 }
 
-// OpenStacks opens the stacks for an operation. Broken sidecars are repaired on
+// Open opens the stacks for an operation. Broken sidecars are repaired on
 // the way; broken states, too, if restore is set.
-func (h *Held) OpenStacks(ctx context.Context, copies encryption.Copies, restore bool) error {
-	if err := h.openStacks(ctx, copies, restore); err != nil {
-		return err
+func (l *Locked) Open(ctx context.Context, copies encryption.Copies, restore bool) (*Open, error) {
+	work, err := l.workDir()
+	if err != nil {
+		return nil, err
 	}
-	return h.session.reachSelected()
+	if err := l.recordTerm(); err != nil { // before Pulumi locks anything
+		return nil, failure.RunnerDir(err)
+	}
+	o := &Open{Held: l, Generated: copies.Generated}
+	o.Reading, err = l.open(ctx, work, copies)
+	if broken, ok := errors.AsType[*statefiles.BrokenError](err); ok && (restore || statefiles.OnlySidecars(broken.Broken)) {
+		if err := l.restore(broken.Broken); err != nil {
+			return nil, err
+		}
+		o.Restored = !statefiles.OnlySidecars(broken.Broken)
+		o.Reading, err = l.open(ctx, work, copies)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o, o.reachSelected()
 }
 
-func (h *Held) openStacks(ctx context.Context, copies encryption.Copies, restore bool) error {
-	work, err := h.workDir()
-	if err != nil {
+// restore repairs broken states and sidecars.
+func (l *Locked) restore(broken []statefiles.Broken) error {
+	err := l.States().Restore(l.Deps.Stderr, broken, l.Backups())
+	if _, isAdvised := errors.AsType[*failure.Environment](err); isAdvised {
 		return err
 	}
-	if err := h.recordTerm(); err != nil { // before Pulumi locks anything
-		return failure.RunnerDir(err)
-	}
-	err = h.session.OpenStacks(ctx, work, copies)
-	broken, ok := errors.AsType[*statefiles.BrokenError](err)
-	if !ok || !restore && !statefiles.OnlySidecars(broken.Broken) {
-		return err
-	}
-	err = h.session.States().Restore(h.session.Deps.Stderr, broken.Broken, h.Backups())
-	if _, isAdvised := errors.AsType[*failure.Environment](err); err != nil && !isAdvised {
-		return failure.RunnerDir(err)
-	}
-	if err != nil {
-		return err
-	}
-	h.Restored = !statefiles.OnlySidecars(broken.Broken)
-	return h.session.OpenStacks(ctx, work, copies)
+	return failure.RunnerDir(err)
 }
 
 // reachSelected returns an error if the backend of a selected project has not answered. The others can be worked on
 // without it.
-func (s *Session) reachSelected() error {
-	for _, project := range s.selected() {
-		if err := s.Stacks.Reach(project); err != nil {
+func (r *Reading) reachSelected() error {
+	for _, project := range r.selected() {
+		if err := r.Stacks.Reach(project); err != nil {
 			return &failure.Environment{
 				Text: fmt.Sprintf("the backend of %s does not answer: %v", project, err),
 				Next: "log in with `runner login`, or run the projects of other backends with --only or --skip",
@@ -121,7 +120,7 @@ func (s *Session) reachSelected() error {
 
 // selected lists the projects that a run is about: all of the plan where the selection is not valid, which is reported
 // elsewhere.
-func (s *Session) selected() []string {
+func (s *Resolved) selected() []string {
 	if selected, err := plan.Select(s.Plan, s.Options.Selection); err == nil {
 		return selected.Names()
 	}
@@ -129,7 +128,7 @@ func (s *Session) selected() []string {
 }
 
 // Backups returns the directory for copies of what the run replaces.
-func (h *Held) Backups() string { return h.session.Directory.Backups(h.RunID) }
+func (l *Locked) Backups() string { return l.Directory.Backups(l.RunID) }
 
 // workPrefix begins names of work directories, which end with @ and the environment.
 const workPrefix = "run-"
@@ -137,10 +136,9 @@ const workPrefix = "run-"
 // workDir makes a directory for working copies, and the directory of the states,
 // without which Pulumi refuses to work. It removes the directories of runs of this
 // environment that were killed: their lock is held here, so none still works.
-func (h *Held) workDir() (string, error) {
-	s := h.session
-	parent, ending := s.Directory.Work(), "@"+s.Provider.Name+"-"+s.Settings.Stack.Text
-	if err := errors.Join(os.MkdirAll(parent, 0o700), s.States().Make()); err != nil {
+func (l *Locked) workDir() (string, error) {
+	parent, ending := l.Directory.Work(), "@"+l.Provider.Name+"-"+l.Settings.Stack.Text
+	if err := errors.Join(os.MkdirAll(parent, 0o700), l.States().Make()); err != nil {
 		return "", failure.RunnerDir(err)
 	}
 	entries, err := os.ReadDir(parent)
@@ -152,13 +150,13 @@ func (h *Held) workDir() (string, error) {
 	if err != nil {
 		return "", failure.RunnerDir(err)
 	}
-	return makeTemp(s, parent, workPrefix+"*"+ending)
+	return makeTemp(l.Resolved, parent, workPrefix+"*"+ending)
 }
 
 // TempDir makes a directory outside the root that Close removes.
-func (s *Session) TempDir() (string, error) { return makeTemp(s, "", "mara-*") }
+func (s *Resolved) TempDir() (string, error) { return makeTemp(s, "", "mara-*") }
 
-func makeTemp(s *Session, parent, pattern string) (string, error) {
+func makeTemp(s *Resolved, parent, pattern string) (string, error) {
 	directory, err := os.MkdirTemp(parent, pattern)
 	if err != nil {
 		return "", failure.RunnerDir(err)
@@ -169,7 +167,7 @@ func makeTemp(s *Session, parent, pattern string) (string, error) {
 
 // RunLock returns the environment's lock. It is in the backends of the projects that are selected, and in that of the
 // environment.
-func (s *Session) RunLock() lock.Environment {
+func (s *Resolved) RunLock() lock.Environment {
 	settings := s.Settings
 	if selected := s.selected(); len(selected) > 0 {
 		settings.Elsewhere = maps.Clone(settings.Elsewhere)
@@ -187,7 +185,7 @@ func (s *Session) RunLock() lock.Environment {
 }
 
 // stackLocks opens the store of Pulumi's locks on stacks. It is nil if only the backend's list of stacks shows them.
-func stackLocks(s *Session) func(context.Context) (statefiles.LockStore, error) {
+func stackLocks(s *Resolved) func(context.Context) (statefiles.LockStore, error) {
 	states := s.States()
 	in := func(ctx context.Context, project string) (statefiles.LockStore, error) {
 		if one := states.Of(project); one.Path != "" {
@@ -221,7 +219,7 @@ type objects interface {
 }
 
 // bucket returns a directory in the bucket of a backend, or nil without mara-engine.
-func bucket(ctx context.Context, s *Session, backend, dir string) (objects, error) {
+func bucket(ctx context.Context, s *Resolved, backend, dir string) (objects, error) {
 	if config.IsManaged(backend) {
 		return nil, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"mara/runner/internal/core/hooks"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/core/vault"
 	"mara/runner/internal/machine/interrupt"
 )
@@ -45,18 +46,18 @@ type World struct {
 
 	// Simulate serves the simulated clouds of an environment until its session closes. It returns the variables that
 	// direct Pulumi to them, and warnings.
-	Simulate func(context.Context, *Session) (env map[string]string, warnings []string, err error)
+	Simulate func(context.Context, *Resolved) (env map[string]string, warnings []string, err error)
 	// Simulated lists the resources that the simulated clouds keep in a directory.
 	Simulated func(directory string) (cloud.Located, error)
 
 	// Check starts to check, in the background, what an operation needs.
-	Check func(context.Context, *Session) Checking
+	Check func(context.Context, *Resolved) Checking
 	// Explain adds to the error that has kept an environment from being opened what else is wrong.
 	Explain func(context.Context, Deps, Options, error) error
 	// Accounts asks whose credentials projects deploy with.
-	Accounts func(ctx context.Context, s *Session, projects []string) []Account
+	Accounts func(ctx context.Context, s *Resolved, projects []string) []Account
 	// Answers are what a cluster that is there already answers for keys that are not set.
-	Answers func(context.Context, *Session, config.StackFile) ([]config.Answer, error)
+	Answers func(context.Context, *Resolved, config.StackFile) ([]config.Answer, error)
 
 	// Charts returns how charts are fetched, with a cache, and what ends its use.
 	Charts func(env map[string]string, cache string) (fetch FetchChart, end func() error)
@@ -80,16 +81,16 @@ var ErrNoChart = errors.New("does not have it")
 
 // Checking is the checks of an operation while they run. Each function waits for its checks.
 type Checking struct {
-	Needed  func() error // of what has to be there
-	Claimed func() error // of what is in the place of projects without a state; once the stacks are open
-	Offered func()       // of what the cloud offers; it only warns
+	Needed  func(*stacks.Set) error // of what has to be there; the stacks are nil before they are open
+	Claimed func(*stacks.Set) error // of what is in the place of projects without a state
+	Offered func(*stacks.Set)       // of what the cloud offers; it only warns
 }
 
 // check starts the checks, if there are any.
-func (w World) check(ctx context.Context, s *Session) Checking {
+func (w World) check(ctx context.Context, s *Resolved) Checking {
 	if w.Check == nil {
-		nothing := func() error { return nil }
-		return Checking{Needed: nothing, Claimed: nothing, Offered: func() {}}
+		nothing := func(*stacks.Set) error { return nil }
+		return Checking{Needed: nothing, Claimed: nothing, Offered: func(*stacks.Set) {}}
 	}
 	return w.Check(ctx, s)
 }
@@ -118,7 +119,7 @@ type Options struct {
 	Admit func(ctx context.Context, object any, preview bool) error
 	// Narrow chooses the projects that secrets and checks are about, where that
 	// takes the settings; nil leaves it to the selection.
-	Narrow    func(*Session) plan.Selection
+	Narrow    func(*Resolved) plan.Selection
 	NoJournal bool // states are written whole after each step
 	Operates  bool // programs of the repository run, with all variables of its environment file
 	AtOnce    int  // projects that will be worked on at once; 0 counts as one

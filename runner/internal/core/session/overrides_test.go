@@ -19,8 +19,8 @@ func TestOverridesReachPulumi(t *testing.T) {
 	put(t, path, file)
 	o := Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Stack: config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}}}
 	o.Overrides = []config.Change{{Key: "kind:workers", Value: 3}, {Key: "eks:k8s_version", Value: "1.30"}}
-	s := New(Deps{}, o)
-	if err := s.Resolve(); err != nil {
+	s, err := Resolve(Deps{}, o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "config:\n  kubernetes:infra_type: kind\n  kind:workers: 3 # one\n  eks:k8s_version: \"1.30\"\n"; string(s.Settings.Config.Content) != want {

@@ -20,7 +20,7 @@ import (
 
 // StartPrograms starts the process that serves the built-in programs. It gets
 // ready in the background, and ends when the session closes.
-func (s *Session) StartPrograms() error {
+func (s *Resolved) StartPrograms() error {
 	path, err := s.Deps.ProgramHost()
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (s *Session) StartPrograms() error {
 }
 
 // AttachPrograms lets Pulumi's commands know where the programs are served.
-func (s *Session) AttachPrograms() error {
+func (s *Resolved) AttachPrograms() error {
 	if err := s.pulumi.programs.Attach(s.Env); err != nil {
 		return &failure.Environment{Text: err.Error()}
 	}
@@ -83,7 +83,7 @@ func findPlugins(provider model.Provider, directories []string) map[string]strin
 // linkHosts leads simulations to the language hosts of this machine. Simulations ignore the PATH, where resource
 // providers may be, and have a Pulumi home of their own, with links to the hosts and nothing else. An installed Pulumi
 // finds its hosts next to itself.
-func linkHosts(s *Session) error {
+func linkHosts(s *Resolved) error {
 	found, err := engine.Find(s.Deps.Engines, s.Options.Pulumi)
 	if err != nil || !found.Embedded {
 		return nil
@@ -98,7 +98,7 @@ func linkHosts(s *Session) error {
 		if !ok { // it is beside the engine, or the check of languages has said so
 			continue
 		}
-		if err := linkHost(host, filepath.Join(s.Directory.PulumiHome(), "plugins",
+		if err := programhost.Link(host, filepath.Join(s.Directory.PulumiHome(), "plugins",
 			"language-"+runtime+"-v0.0.0")); err != nil {
 			return failure.RunnerDir(err)
 		}
@@ -106,46 +106,8 @@ func linkHosts(s *Session) error {
 	return nil
 }
 
-// linkHost links a host, and what it keeps beside itself, into a directory.
-func linkHost(host, directory string) error {
-	host, err := filepath.Abs(host)
-	if err != nil {
-		return err
-	}
-	beside, err := os.ReadDir(filepath.Dir(host))
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return err
-	}
-	for _, file := range beside {
-		if strings.HasPrefix(file.Name(), filepath.Base(host)) {
-			err = errors.Join(err, link(filepath.Join(filepath.Dir(host), file.Name()), filepath.Join(directory, file.Name())))
-		}
-	}
-	return err
-}
-
-// link makes a link in one step: other runs may be using one that is there.
-func link(to, path string) error {
-	if now, err := os.Readlink(path); err == nil && now == to {
-		return nil
-	}
-	temporary, err := os.MkdirTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temporary)
-	made := filepath.Join(temporary, "link")
-	if err := os.Symlink(to, made); err != nil {
-		return err
-	}
-	return os.Rename(made, path)
-}
-
 // locator returns how to ask the environment's cloud for resources by their names; nil where it cannot be asked.
-func locator(s *Session) func(ctx context.Context, types []string) (cloud.Located, error) {
+func locator(s *Resolved) func(ctx context.Context, types []string) (cloud.Located, error) {
 	if s.Options.Simulation.On && s.Deps.Simulated != nil {
 		return func(context.Context, []string) (cloud.Located, error) {
 			return s.Deps.Simulated(s.Directory.Clouds(s.Settings.Stack.Text))
@@ -158,7 +120,7 @@ func locator(s *Session) func(ctx context.Context, types []string) (cloud.Locate
 }
 
 // locate asks the cloud, if it could have one of the types.
-func locate(ctx context.Context, s *Session, types []string) (cloud.Located, error) {
+func locate(ctx context.Context, s *Resolved, types []string) (cloud.Located, error) {
 	if !slices.ContainsFunc(types, func(name string) bool { return strings.HasPrefix(name, s.Provider.InfraType()+":") }) {
 		return cloud.Located{}, nil
 	}

@@ -22,8 +22,49 @@ import (
 	"mara/runner/internal/machine/layout"
 )
 
+// Resolver resolves an environment as far as a command needs it. The environment is returned with an error as well, with
+// what is known; close it in each case.
+type Resolver func(Deps, Options) (*Resolved, error)
+
 // ResolveRoot makes what all environments of a root have in common.
-func (s *Session) ResolveRoot() error {
+func ResolveRoot(d Deps, o Options) (*Resolved, error) {
+	s := Unresolved(d, o)
+	return s, s.resolveRoot()
+}
+
+// ResolveStack makes the settings, and the plan if a provider is known.
+func ResolveStack(d Deps, o Options) (*Resolved, error) {
+	s := Unresolved(d, o)
+	return s, s.resolveStack()
+}
+
+// Resolve makes settings and plan; a provider has to be named.
+func Resolve(d Deps, o Options) (*Resolved, error) {
+	s, err := ResolveStack(d, o)
+	if err == nil {
+		err = s.needProvider()
+	}
+	return s, err
+}
+
+// ResolveToOperate makes settings and plan for an operation, and checks the
+// configuration. It tells all problems at once.
+func ResolveToOperate(d Deps, o Options) (*Resolved, error) {
+	s, err := ResolveStack(d, o)
+	if err != nil {
+		return s, s.unresolved(err)
+	}
+	if err := s.needProvider(); err != nil {
+		return s, config.Join(err, s.Settings.Config.Validate(s.Options.DeclaredKeys(), nil))
+	}
+	err = s.Validate()
+	for _, doubt := range s.Doubts {
+		s.Warnings = append(s.Warnings, doubt.String())
+	}
+	return s, err
+}
+
+func (s *Resolved) resolveRoot() error {
 	settings, err := s.Options.RootSettings()
 	if err != nil {
 		return err
@@ -33,15 +74,14 @@ func (s *Session) ResolveRoot() error {
 }
 
 // environ returns the environment of Pulumi and of what else the session starts.
-func (s *Session) environ(settings config.Settings) map[string]string {
+func (s *Resolved) environ(settings config.Settings) map[string]string {
 	if s.Options.Operates {
 		return settings.Environ()
 	}
 	return settings.EnvironToLook()
 }
 
-// ResolveStack makes the settings, and the plan if a provider is known.
-func (s *Session) ResolveStack() error {
+func (s *Resolved) resolveStack() error {
 	o := s.Options
 	settings, err := o.Settings()
 	if err != nil {
@@ -105,7 +145,7 @@ func (s *Session) ResolveStack() error {
 
 // usePlanOf makes the plan. Projects whose own condition excludes them are known
 // only to operations that work on what is deployed.
-func (s *Session) usePlanOf(named config.Value) (err error) {
+func (s *Resolved) usePlanOf(named config.Value) (err error) {
 	if s.Provider, err = s.Options.ProviderOf(named); err != nil {
 		return err
 	}
@@ -143,7 +183,7 @@ func addSkipped(unwanted map[string]string, p plan.Plan, skip []config.Value) er
 
 // answered returns the configuration with what a cluster that is there already answers. That it does not answer is the
 // checks' to report.
-func answered(s *Session) (config.StackFile, error) {
+func answered(s *Resolved) (config.StackFile, error) {
 	file := s.Settings.Config
 	if s.Deps.Answers == nil {
 		return file, nil
@@ -156,7 +196,7 @@ func answered(s *Session) (config.StackFile, error) {
 }
 
 // openVault makes the vault; nothing is read or asked yet.
-func (s *Session) openVault() {
+func (s *Resolved) openVault() {
 	o := s.Options
 	var keys []config.Key
 	var secrets []model.Secret
@@ -205,7 +245,7 @@ func (s *Session) openVault() {
 
 // placeSecrets finds the secrets of a project that belong in the stack file next to it: those that it has, and all that
 // the runner does not keep in the secrets file already.
-func (s *Session) placeSecrets(elsewhere map[string]vault.Elsewhere, files checkout.Files, project model.Project) {
+func (s *Resolved) placeSecrets(elsewhere map[string]vault.Elsewhere, files checkout.Files, project model.Project) {
 	if project.Own == nil || project.Own.StackFiles == "" {
 		return
 	}
@@ -221,39 +261,15 @@ func (s *Session) placeSecrets(elsewhere map[string]vault.Elsewhere, files check
 	}
 }
 
-// Resolve makes settings and plan; a provider has to be named.
-func (s *Session) Resolve() error {
-	if err := s.ResolveStack(); err != nil {
-		return err
-	}
-	return s.needProvider()
-}
-
-func (s *Session) needProvider() (err error) {
+func (s *Resolved) needProvider() (err error) {
 	if s.Provider.Name == "" {
 		_, err = s.Options.ProviderOf(config.Value{})
 	}
 	return err
 }
 
-// ResolveToOperate makes settings and plan for an operation, and checks the
-// configuration. It tells all problems at once.
-func (s *Session) ResolveToOperate() error {
-	if err := s.ResolveStack(); err != nil {
-		return s.unresolved(err)
-	}
-	if err := s.needProvider(); err != nil {
-		return config.Join(err, s.Settings.Config.Validate(s.Options.DeclaredKeys(), nil))
-	}
-	err := s.Validate()
-	for _, doubt := range s.Doubts {
-		s.Warnings = append(s.Warnings, doubt.String())
-	}
-	return err
-}
-
 // Validate holds the configuration against what the projects declare. A simulation makes up what is missing.
-func (s *Session) Validate() error {
+func (s *Resolved) Validate() error {
 	file := s.Settings.Config
 	if _, ok := file.Lookup(model.SimulatedKey); ok {
 		const text = "is the runner's own: it tells programs that they are simulated; use --simulate"
@@ -294,7 +310,7 @@ func (s *Session) Validate() error {
 
 // unresolved adds to an error without which there are no settings what is certain nevertheless: that the stack and the
 // provider are missing, and in a directory without configuration all that the provider needs.
-func (s *Session) unresolved(first error) error {
+func (s *Resolved) unresolved(first error) error {
 	o := s.Options
 	errs := []error{first}
 	stack, err := config.ResolveStack(o.Stack, o.Sources)
@@ -315,7 +331,7 @@ func (s *Session) unresolved(first error) error {
 }
 
 // missingAll returns an error that lists all that an environment of a provider needs if it has no file at all.
-func (s *Session) missingAll(stack string, provider model.Provider) error {
+func (s *Resolved) missingAll(stack string, provider model.Provider) error {
 	stack = cmp.Or(stack, "NAME")
 	var err error
 	if s.Plan, err = plan.New(provider); err != nil {
@@ -334,7 +350,7 @@ func (s *Session) missingAll(stack string, provider model.Provider) error {
 
 // Scope returns the stacks of the environment: those of its provider's projects, including the projects that a
 // condition skips here. As long as no provider is known they are those of all projects that the root knows.
-func (s *Session) Scope() Scope {
+func (s *Resolved) Scope() Scope {
 	known := s.Options.Known()
 	names := s.Provider.Names()
 	if s.Provider.Name == "" {
@@ -347,7 +363,7 @@ func (s *Session) Scope() Scope {
 
 // sharingKey returns the projects of the environment that share its key. The others
 // have stack files of their own that say how they are encrypted.
-func sharingKey(s *Session) []string {
+func sharingKey(s *Resolved) []string {
 	beside, _ := s.Checkouts().Files.InPlan(s.Plan)
 	return slices.DeleteFunc(slices.Clone(s.Scope().Projects), func(project string) bool {
 		file, there := beside[project]

@@ -1,6 +1,3 @@
-// Package session says which stacks of a backend belong to an environment. A backend
-// may be shared: other repositories may have stacks of the same name there, and
-// whatever reads or changes "the stacks of the environment" has to leave theirs alone.
 package session
 
 import (
@@ -10,7 +7,8 @@ import (
 	"mara/projects/model"
 )
 
-// Scope is the stacks of one environment in one backend.
+// Scope is the stacks of one environment in one backend, which may be shared: other repositories may have stacks of the
+// same name there, and whatever reads or changes "the stacks of the environment" has to leave theirs alone.
 type Scope struct {
 	Environment string
 	Backend     string

@@ -25,7 +25,7 @@ import (
 // Projects knows which projects are unchanged since their last success, and records what the successes of this run
 // depend on. A nil Projects knows nothing: all projects run.
 type Projects struct {
-	session *session.Session
+	session *session.Open
 	records fingerprint.Records
 	maker   *fingerprint.Maker
 	hooks   hooks.Hooks
@@ -54,17 +54,17 @@ type beginning struct {
 
 // New computes the digests of the files that all projects share. If it cannot, it returns nil. maySkip allows to skip
 // unchanged projects; without it their successes are only recorded.
-func New(s *session.Session, maySkip bool) *Projects {
+func New(s *session.Open, maySkip bool) *Projects {
 	if s.Unchanged != nil {
-		return &Projects{session: s, records: inputs.RecordsOf(s)}
+		return &Projects{session: s, records: inputs.RecordsOf(s.Resolved)}
 	}
-	maker, err := inputs.NewMaker(s)
+	maker, err := inputs.NewMaker(s.Resolved)
 	if err != nil {
 		s.Log.Debug("no fingerprints", "error", err)
 		return nil
 	}
 	return &Projects{
-		session: s, maker: maker, hooks: s.Hooks(), maySkip: maySkip, records: inputs.RecordsOf(s),
+		session: s, maker: maker, hooks: s.Hooks(), maySkip: maySkip, records: inputs.RecordsOf(s.Resolved),
 		passphrase: sync.OnceValues(func() (string, error) {
 			passphrase, ok, err := encryption.Passphrase(s.Env)
 			if err != nil || !ok {
@@ -136,7 +136,7 @@ func (u *Projects) changed(ctx context.Context, step plan.Step, record fingerpri
 	if standing, err := u.readStanding(ctx, step.Project.Name); err != nil || standing.Digest != record.State {
 		return []string{"state"}
 	}
-	if inputs.ImportsOf(u.session, step.Project) != nil {
+	if inputs.ImportsOf(u.session.Resolved, step.Project) != nil {
 		return []string{"imports"}
 	}
 	if u.hooks.IsDue(ctx, operation.Up, step, record.Outputs) {
@@ -149,8 +149,8 @@ func (u *Projects) changed(ctx context.Context, step plan.Step, record fingerpri
 func (u *Projects) fingerprint(
 	ctx context.Context, step plan.Step,
 ) (parts fingerprint.Fingerprint, details fingerprint.Details, err error) {
-	step = inputs.Planned(u.session, step)
-	subject, err := inputs.Of(u.session, step)
+	step = inputs.Planned(u.session.Resolved, step)
+	subject, err := inputs.Of(u.session.Resolved, step)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -166,7 +166,7 @@ func (u *Projects) Look(step plan.Step) Look {
 	if u == nil || u.maker == nil {
 		return Look{}
 	}
-	subject, err := inputs.Of(u.session, step)
+	subject, err := inputs.Of(u.session.Resolved, step)
 	if err != nil {
 		return Look{}
 	}
@@ -194,7 +194,7 @@ func (u *Projects) ChangedSources(step plan.Step, since Look) []string {
 
 // ChangedSources returns what has changed in a project's program and configuration since it was last done. It does
 // not ask the backend.
-func ChangedSources(s *session.Session, step plan.Step) []string {
+func ChangedSources(s *session.Resolved, step plan.Step) []string {
 	record, ok := inputs.RecordsOf(s).Load(step.Project.Name)
 	if !ok {
 		return nil // ChangedSince finds it once the backend is open
@@ -215,7 +215,7 @@ func ChangedSources(s *session.Session, step plan.Step) []string {
 // InvalidateDrifted makes the next up run every project in whose resources a drift
 // has found changes. Their states are the same as before, so that their
 // fingerprints alone would skip them.
-func InvalidateDrifted(s *session.Session, summary *event.Summary) error {
+func InvalidateDrifted(s *session.Resolved, summary *event.Summary) error {
 	records := inputs.RecordsOf(s)
 	var errs []error
 	for _, step := range summary.Steps {

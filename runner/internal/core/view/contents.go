@@ -79,7 +79,7 @@ func (c Contents) Resources() (n int) {
 // ContentsOf reads what an environment consists of.
 func ContentsOf(ctx context.Context, d session.Deps, o session.Options, name string) (c Contents, err error) {
 	o.Request, o.Operation = o.Of(name), operation.Up // the projects that up would run
-	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) error {
+	err = session.Use(d, o, session.ResolveStack, func(s *session.Resolved) error {
 		backends := lists.Map(s.Settings.InEach(), func(settings config.Settings) string { return event.MaskURLs(settings.Backend.Text) })
 		c = Contents{Backends: backends, Projects: map[string]ProjectContents{},
 			Read: d.Now(), Local: s.States().IsFile()}

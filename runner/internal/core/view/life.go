@@ -19,7 +19,7 @@ func (l Life) IsPast(now time.Time) bool {
 
 // LifeOf reads when an environment was created, if it has a ttl. Its settings are resolved. A creation after now is a
 // clock that was wrong: the age is unknown.
-func LifeOf(ctx context.Context, s *session.Session, now time.Time) (l Life, err error) {
+func LifeOf(ctx context.Context, s *session.Resolved, now time.Time) (l Life, err error) {
 	if protected := s.Settings.Config.Protected(); protected != (config.Origin{}) {
 		l.Protected = protected.String()
 	}

@@ -127,7 +127,7 @@ func (r *Reader) Compare(ctx context.Context, names ...string) error {
 func (r *Reader) compare(ctx context.Context, today record.Today, name string) (c comparison) {
 	o := r.options
 	o.Request, o.Operation = o.Of(name), operation.Up
-	c.err = session.Use(r.deps, o, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
+	c.err = session.Use(r.deps, o, session.ResolveStack, func(s *session.Resolved) (err error) {
 		if c.verdict, err = today.CompareOpen(ctx, s); err != nil {
 			return err
 		}

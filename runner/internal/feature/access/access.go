@@ -191,7 +191,7 @@ func (c cluster) group(name string) (projects.Group, error) {
 
 // inCluster opens the environment, and calls work with its cluster.
 func inCluster(ctx context.Context, d cmd.Deps, o options, work func(context.Context, cluster) error) error {
-	return session.Use(d.Deps, o.Options, (*session.Session).Resolve, func(s *session.Session) error {
+	return session.Use(d.Deps, o.Options, session.Resolve, func(s *session.Resolved) error {
 		groups, problems := projects.Groups(s.Provider.Values(s.Settings.Config).Map("access:groups"))
 		switch {
 		case !slices.Contains(s.Plan.Names(), projects.Access().Name):

@@ -27,7 +27,7 @@ func Kubectl(d cmd.Deps) *cli.Command {
 			"  runner kubectl -s dev -p kind -- top nodes\n\n" +
 			"Exit codes: those of kubectl, and\n" + cmd.ExitText(cmd.ExitUsage, cmd.ExitConfig),
 		Flags:  cmd.JoinFlags(cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
-		Action: cmd.Action(d, parseKubectl, cmd.InSession((*session.Session).Resolve, runKubectl)),
+		Action: cmd.Action(d, parseKubectl, cmd.InSession(session.Resolve, runKubectl)),
 	}
 }
 
@@ -39,7 +39,7 @@ func parseKubectl(_ *cli.Context, _ cmd.Deps, o cmd.Common) (cmd.Common, error) 
 }
 
 // runKubectl runs kubectl as a child, in the foreground, with a kubeconfig that goes with it.
-func runKubectl(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
+func runKubectl(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Resolved) error {
 	path, err := process.Find("kubectl", s.Settings.Root, s.Env["PATH"])
 	if err != nil {
 		return &failure.Environment{

@@ -69,7 +69,7 @@ func Adopt(d cmd.Deps) *cli.Command {
 		),
 		Action: func(c *cli.Context) error {
 			if c.IsSet("rename") {
-				return cmd.Action(d, parseRename, cmd.InSession((*session.Session).Resolve, runRename))(c)
+				return cmd.Action(d, parseRename, cmd.InSession(session.Resolve, runRename))(c)
 			}
 			return cmd.CommonAction(d, parseAdopt, runAdopt)(c)
 		},
@@ -272,7 +272,7 @@ func adoption(ctx context.Context, d cmd.Deps, o adoptOptions) (a adopted, err e
 // nameBackend has mara.yaml name the backend, so that a clone, another shell and a pipeline find the same stacks. The
 // default one below the root is not in a clone, and what says nothing of these projects is no evidence, unless a
 // project names it.
-func (a *adopted) nameBackend(s *session.Session, hasStates bool) {
+func (a *adopted) nameBackend(s *session.Resolved, hasStates bool) {
 	backend := s.Settings.Backend
 	if backend.Origin.Source == config.FromDefault || !hasStates && backend.Origin.Source != config.FromProject {
 		return
@@ -317,17 +317,16 @@ func besideService(found []discover.Found, home string) (left []discover.Found, 
 	return left, others
 }
 
-// states reads the states of projects, each in its own backend, and returns the session in the backend of most. By
+// states reads the states of projects, each in its own backend, and returns the root with the backend of most. By
 // Pulumi's rule a variable overrides what the files name, which found has no more then.
 func (o adoptOptions) states(ctx context.Context, d cmd.Deps, home string, found []discover.Found) (discover.States,
-	*session.Session, error) {
-	open := func(backend string) (*session.Session, error) {
+	*session.Resolved, error) {
+	open := func(backend string) (*session.Resolved, error) {
 		if backend != "" && backend != o.Known().Home.Text {
 			o.Catalogue = &catalogue.Catalogue{Home: config.Value{Text: backend, Origin: config.Origin{
 				Source: config.FromProject, Name: "backend.url"}}}
 		}
-		s := session.New(d.Deps, o.Options)
-		return s, s.ResolveRoot()
+		return session.ResolveRoot(d.Deps, o.Options)
 	}
 	s, err := open(home)
 	if err != nil {
@@ -367,7 +366,7 @@ func (o adoptOptions) states(ctx context.Context, d cmd.Deps, home string, found
 }
 
 // deployedStates reads the states of projects, by project and then by stack.
-func deployedStates(ctx context.Context, s *session.Session, found []discover.Found) (discover.States, error) {
+func deployedStates(ctx context.Context, s *session.Resolved, found []discover.Found) (discover.States, error) {
 	byStack, err := inventory.States(ctx, s, func(_ string, projects []string) []string {
 		return slices.DeleteFunc(slices.Clone(projects), func(project string) bool {
 			return !slices.ContainsFunc(found, func(f discover.Found) bool { return f.Name == project })
@@ -464,21 +463,22 @@ type renamed struct {
 	Files []string `json:"files"`
 }
 
-func runRename(ctx context.Context, d cmd.Deps, o renameOptions, s *session.Session) error {
-	held, err := s.Lock(ctx, "adopt")
+func runRename(ctx context.Context, d cmd.Deps, o renameOptions, resolved *session.Resolved) error {
+	locked, err := resolved.Lock(ctx, "adopt")
 	if err != nil {
 		return err
 	}
-	if err := held.OpenStacks(ctx, encryption.Copies{}, false); err != nil {
+	s, err := locked.Open(ctx, encryption.Copies{}, false)
+	if err != nil {
 		return err
 	}
-	files, err := renamedFiles(s, o.Old, o.New)
+	files, err := renamedFiles(resolved, o.Old, o.New)
 	if err != nil {
 		return err
 	}
 	isDone := s.Stacks.Summary(o.New).Resources > 0 && s.Stacks.Summary(o.Old).Resources == 0 && len(files) > 0
 	if !isDone { // else an earlier call was cut off before it wrote the files
-		if err := checkRename(ctx, o, s); err != nil {
+		if err := checkRename(ctx, o, s.Reading); err != nil {
 			return err
 		}
 	}
@@ -497,7 +497,7 @@ func runRename(ctx context.Context, d cmd.Deps, o renameOptions, s *session.Sess
 	if err := s.Stacks.Rename(ctx, o.Old, o.New); err != nil {
 		return err
 	}
-	if err := writeRenamed(s, files); err != nil {
+	if err := writeRenamed(resolved, files); err != nil {
 		return err
 	}
 	text := fmt.Sprintf("the resources deployed as %s belong to %s now\n", o.Old, o.New)
@@ -511,7 +511,7 @@ func runRename(ctx context.Context, d cmd.Deps, o renameOptions, s *session.Sess
 
 // checkRename refuses a rename that would take a stack from another project or overwrite a
 // deployed stack.
-func checkRename(ctx context.Context, o renameOptions, s *session.Session) error {
+func checkRename(ctx context.Context, o renameOptions, s *session.Reading) error {
 	own := s.Scope()
 	if !slices.Contains(own.Projects, o.New) {
 		return &failure.Environment{

@@ -25,7 +25,7 @@ type renamedFile struct {
 
 // renamedFiles renames the keys of a project, whose namespace is its name, in the files of an environment: the one next
 // to the project, the shared one, the description and the secrets file. Nothing is written.
-func renamedFiles(s *session.Session, from, to string) ([]renamedFile, error) {
+func renamedFiles(s *session.Resolved, from, to string) ([]renamedFile, error) {
 	stack := s.Settings.Stack.Text
 	paths := []string{config.StackPath(stack), config.DescriptionPath(stack), config.SecretsPath(stack)}
 	if project, ok := s.Options.Known().Project(to); ok {
@@ -81,7 +81,7 @@ func patches(files []renamedFile) string {
 }
 
 // writeRenamed writes the files.
-func writeRenamed(s *session.Session, files []renamedFile) error {
+func writeRenamed(s *session.Resolved, files []renamedFile) error {
 	for _, f := range files {
 		info, err := os.Stat(s.Settings.Absolute(f.path))
 		if err == nil {

@@ -190,7 +190,7 @@ func inCluster(ctx context.Context, d cmd.Deps, o options, work func(context.Con
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("%s are over; --timeout waits longer", o.Timeout))
 		defer cancel()
 	}
-	return session.Use(d.Deps, o.Options, (*session.Session).Resolve, func(s *session.Session) error {
+	return session.Use(d.Deps, o.Options, session.Resolve, func(s *session.Resolved) error {
 		cluster, _, err := cmd.ConnectCluster(ctx, s, Changes()...)
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ type Cluster struct {
 }
 
 // Of returns the cluster of an open environment; ok is false if no project makes one, as where it was there before.
-func Of(s *session.Session, parallelResources int) (c Cluster, ok bool) {
+func Of(s *session.Reading, parallelResources int) (c Cluster, ok bool) {
 	name := s.Provider.ClusterProject
 	if s.Provider.Existing != nil {
 		return c, false
@@ -134,7 +134,7 @@ func (c Cluster) Answers(ctx context.Context) error {
 
 // IsSimulatedLost reports whether an environment on simulated clouds has lost its cluster. On real ones the hook that
 // merges the kubeconfig asks the cluster.
-func IsSimulatedLost(ctx context.Context, s *session.Session) bool {
+func IsSimulatedLost(ctx context.Context, s *session.Reading) bool {
 	c, ok := Of(s, 0)
 	if !ok || c.simulated == nil || !c.stacks.IsDeployed(c.Step.Project.Name) {
 		return false

@@ -23,14 +23,14 @@ func Guard(guard.Request) (guard.Guard, error) { return clusterGuard{}, nil }
 type clusterGuard struct{ guard.Silent }
 
 // MayRest implements guard.Guard: a simulated cluster may be lost although no project has changed.
-func (clusterGuard) MayRest(ctx context.Context, s *session.Session) bool {
+func (clusterGuard) MayRest(ctx context.Context, s *session.Reading) bool {
 	return !IsSimulatedLost(ctx, s)
 }
 
 // Open implements guard.Guard. It finds out what is in the cluster, and whether the cluster is still there.
 func (clusterGuard) Open(ctx context.Context, j guard.Job) (guard.Watch, error) {
 	s := j.Session
-	c, ok := Of(s, j.Resources)
+	c, ok := Of(s.Reading, j.Resources)
 	if s.Unchanged != nil || !ok || !slices.Contains(j.Plan.Names(), c.Step.Project.Name) {
 		return nil, nil
 	}

@@ -28,7 +28,7 @@ type holder struct {
 
 // Accounts asks the clouds whose credentials projects deploy with: a built-in project its provider's cloud, an own
 // project the clouds whose packages it uses. Simulated clouds have an account for each profile.
-func Accounts(ctx context.Context, s *session.Session, projects []string) []session.Account {
+func Accounts(ctx context.Context, s *session.Resolved, projects []string) []session.Account {
 	if s.Deps.CloudClients == nil && !s.Options.Simulation.On || s.Deps.BuiltIn == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func Accounts(ctx context.Context, s *session.Session, projects []string) []sess
 }
 
 // holdersOf returns the clouds of a project.
-func holdersOf(s *session.Session, project model.Project) (holders []holder) {
+func holdersOf(s *session.Resolved, project model.Project) (holders []holder) {
 	env := maps.Clone(s.Env)
 	maps.Copy(env, s.Checkouts().Variables(project))
 	file := s.Settings.Config
@@ -82,7 +82,7 @@ func holdersOf(s *session.Session, project model.Project) (holders []holder) {
 
 // holdersOfOrphans returns the clouds of stacks that no project claims, as the record names them: their programs may not be
 // there any more.
-func holdersOfOrphans(ctx context.Context, s *session.Session, projects []string) (holders []holder) {
+func holdersOfOrphans(ctx context.Context, s *session.Resolved, projects []string) (holders []holder) {
 	orphans := slices.DeleteFunc(slices.Clone(projects), func(name string) bool { return slices.Contains(s.Plan.Names(), name) })
 	if len(orphans) == 0 {
 		return nil
@@ -115,7 +115,7 @@ func (h *holder) lookFor(file config.StackFile) {
 }
 
 // isAt reports whether a project deploys to the cloud of a provider.
-func isAt(s *session.Session, project model.Project, provider model.Provider) bool {
+func isAt(s *session.Resolved, project model.Project, provider model.Provider) bool {
 	if project.Own == nil || project.Own.Generated {
 		names, _ := s.Provider.NeededFor(s.Options.Operation, []string{project.Name})
 		return s.Provider.InfraType() == provider.Name && slices.Contains(names, "account")
@@ -132,7 +132,7 @@ func (h holder) isSame(other holder) bool {
 }
 
 // ask asks the cloud.
-func (h holder) ask(ctx context.Context, s *session.Session) session.Account {
+func (h holder) ask(ctx context.Context, s *session.Resolved) session.Account {
 	at := h.cloud.Account
 	account := session.Account{Cloud: h.cloud.Name, Keys: h.keys()}
 	if s.Options.Simulation.On {

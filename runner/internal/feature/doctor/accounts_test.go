@@ -44,7 +44,7 @@ func TestAccounts(t *testing.T) {
 	clients := func(_ context.Context, _ string, access cloud.Access) (cloud.Client, error) {
 		return asked{access, &count}, nil
 	}
-	s := session.New(session.Deps{CloudClients: clients, World: session.World{BuiltIn: providers.Catalogue}}, session.Options{})
+	s := session.Unresolved(session.Deps{CloudClients: clients, World: session.World{BuiltIn: providers.Catalogue}}, session.Options{})
 	s.Settings = config.Settings{Root: root, Stack: config.Value{Text: "dev"}}
 	s.Env = map[string]string{"AWS_PROFILE": "first"}
 	var names []string

@@ -49,7 +49,7 @@ func TestCharts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &session.Session{Settings: config.Settings{Root: t.TempDir(), Config: file}}
+		s := &session.Resolved{Settings: config.Settings{Root: t.TempDir(), Config: file}}
 		s.Deps.Charts = func(map[string]string, string) (session.FetchChart, func() error) {
 			return shelf{"oci://quay.io/jetstack/charts/cert-manager:v1.21.1": true}.fetch, func() error { return nil }
 		}

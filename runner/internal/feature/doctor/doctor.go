@@ -21,6 +21,7 @@ import (
 	"mara/runner/internal/core/environments"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/machine/process"
 	"mara/runner/internal/machine/typeset"
@@ -37,7 +38,8 @@ type Options struct {
 // where that would stop.
 type Examination struct {
 	Options    Options
-	Session    *session.Session
+	Session    *session.Resolved
+	stacks     *stacks.Set    // as far as a check has opened them
 	Provider   model.Provider // the zero value if none is chosen
 	plan       plan.Plan      // the selected projects
 	unresolved error          // why stack, provider or configuration are not known
@@ -46,9 +48,11 @@ type Examination struct {
 // Examine finds out which environment is meant. A wrong flag is wrong usage,
 // here as elsewhere; anything else is something to report.
 func Examine(d session.Deps, o Options) (*Examination, error) {
-	e := &Examination{Options: o, Session: session.New(d, o.Options), unresolved: o.Broken}
-	if e.unresolved == nil {
-		e.unresolved = e.Session.Resolve()
+	e := &Examination{Options: o, unresolved: o.Broken}
+	if o.Broken == nil {
+		e.Session, e.unresolved = session.Resolve(d, o.Options)
+	} else {
+		e.Session = session.Unresolved(d, o.Options)
 	}
 	if flag, ok := errors.AsType[*config.FlagError](e.unresolved); ok &&
 		(flag.Flag == "--stack" && o.Stack.IsSet() || flag.Flag == "--provider" && o.Provider.IsSet()) {
@@ -111,7 +115,7 @@ const (
 
 // realChecks returns the checks that a simulation does not need. Before an operation
 // has begun, the configuration check covers the secrets.
-func (e *Examination) realChecks(open func() error) []preflight.Check {
+func (e *Examination) realChecks(open opener) []preflight.Check {
 	var checks []preflight.Check
 	if e.Options.Operation.RunsPrograms() && !e.Options.NeedSecrets {
 		checks = append(checks, preflight.Check{
@@ -134,10 +138,10 @@ func (e *Examination) machine() machine {
 func (e *Examination) Look(ctx context.Context) (preflight.Report, error) {
 	report, err := preflight.Run(ctx, e.Checks(ctx))
 	if err == nil {
-		report, err = e.machine().withoutUndeployed(ctx, e.Session, report)
+		report, err = e.machine().withoutUndeployed(ctx, e.stacks, report)
 	}
 	report = report.Settled(func(project string) bool {
-		return e.Session.Stacks != nil && !e.Session.Stacks.Summary(project).Exists
+		return e.stacks != nil && !e.stacks.Summary(project).Exists
 	})
 	return report.Masked(e.Session.Masker.Mask), err
 }

@@ -22,15 +22,14 @@ import (
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/request"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/feature/doctor/check"
 	"mara/runner/internal/feature/doctor/preflight"
 )
 
-// startChecks has the disk, this machine and the cloud looked at while the
-// session opens. needed waits for what they find: warnings go to
-// the session, problems are the error. Of simulated clouds only the disk is real. claimed waits for what they find in the place
-// of projects that have no state, and needs the open stacks.
-func startChecks(ctx context.Context, s *session.Session) (needed, claimed func() error) {
+// Start starts the checks of an operation: the disk, this machine, the cloud and the files of the programs are looked at while
+// the environment opens. Warnings go to the environment, problems are the error. Of simulated clouds only the disk is real.
+func Start(ctx context.Context, s *session.Resolved) session.Checking {
 	checks := []preflight.Check{disk(s)}
 	selected, err := plan.Select(s.Plan, s.Options.Selection)
 	m := machine{deps: s.Deps, provider: s.Provider, projects: selected.Names(), facts: facts(s, maps.Clone(s.Env))}
@@ -41,44 +40,42 @@ func startChecks(ctx context.Context, s *session.Session) (needed, claimed func(
 		checks = append(checks, m.checks()...)
 	}
 	var report preflight.Report
-	var stopped, failing error
+	var stopped, failing, problems error
+	var judged sync.Once
 	done := inBackground(ctx, s, func(ctx context.Context) {
 		if err == nil && s.Options.Operation.RunsPrograms() {
 			failing = check.Failing(s, selected)
 		}
 		report, stopped = preflight.Run(ctx, checks)
 	})
-	needed = sync.OnceValue(func() error {
+	needed := func(set *stacks.Set) error {
 		done()
 		if stopped != nil || failing != nil {
 			return cmp.Or(stopped, failing)
 		}
 		certain := report.Settled(func(string) bool { return false })
-		report, err := m.withoutUndeployed(ctx, s, certain)
+		report, err := m.withoutUndeployed(ctx, set, certain)
 		if err != nil {
 			return err
 		}
 		warnings, err := judge(report.Masked(s.Masker.Mask), s.Options.Operation)
 		s.Warnings = append(s.Warnings, warnings...)
 		return err
-	})
-	claimed = func() error {
+	}
+	claimed := func(set *stacks.Set) error {
 		done()
-		found := report.Conditional().Settled(func(project string) bool { return !s.Stacks.Summary(project).Exists })
+		found := report.Conditional().Settled(func(project string) bool { return !set.Summary(project).Exists })
 		_, err := judge(found.Masked(s.Masker.Mask), s.Options.Operation)
 		return err
 	}
-	return needed, claimed
-}
-
-// Start starts the checks of an operation.
-func Start(ctx context.Context, s *session.Session) session.Checking {
-	needed, claimed := startChecks(ctx, s)
-	return session.Checking{Needed: needed, Claimed: claimed, Offered: StartOffers(ctx, s)}
+	return session.Checking{
+		Needed:  func(set *stacks.Set) error { judged.Do(func() { problems = needed(set) }); return problems },
+		Claimed: claimed, Offered: StartOffers(ctx, s),
+	}
 }
 
 // inBackground starts work, which is ended when the session closes. The returned function waits until it is done.
-func inBackground(ctx context.Context, s *session.Session, work func(context.Context)) (wait func()) {
+func inBackground(ctx context.Context, s *session.Resolved, work func(context.Context)) (wait func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
 	done.Go(func() { work(ctx) })
@@ -203,7 +200,7 @@ func (e *ProblemsError) NextStep() string {
 }
 
 // facts returns what checks need to know about the environment.
-func facts(s *session.Session, env map[string]string) preflight.Facts {
+func facts(s *session.Resolved, env map[string]string) preflight.Facts {
 	return preflight.Facts{
 		Operation: s.Options.Operation, Stack: s.Settings.Stack.Text, Env: env, Config: s.Settings.Config,
 		Clouds: s.Deps.CloudClients, Probes: s.Deps.Probes, Absent: absent(s),
@@ -212,7 +209,7 @@ func facts(s *session.Session, env map[string]string) preflight.Facts {
 
 // absent lists the projects of which the environment certainly has no state, as far as its states are files. One whose state is
 // a journal alone, after a kill, may have made something.
-func absent(s *session.Session) (names []string) {
+func absent(s *session.Resolved) (names []string) {
 	states := s.States()
 	if !states.IsFile() {
 		return nil
@@ -236,7 +233,7 @@ func runDirs(r request.Request) []preflight.Directory {
 }
 
 // disk checks the directories that this environment writes to.
-func disk(s *session.Session) preflight.Check {
+func disk(s *session.Resolved) preflight.Check {
 	dirs := runDirs(s.Options.Request)
 	if states := s.States(); states.IsFile() {
 		dirs = append(dirs, preflight.Directory{Name: "the state", Path: states.Path})
@@ -262,15 +259,15 @@ func (m machine) checks() []preflight.Check {
 }
 
 // withoutUndeployed repeats the checks for the deployed projects if an operation on
-// deployed resources has problems: needs of other projects do not block it.
+// deployed resources has problems: needs of other projects do not block it. While the stacks are not open, all count.
 func (m machine) withoutUndeployed(
-	ctx context.Context, s *session.Session, report preflight.Report,
+	ctx context.Context, set *stacks.Set, report preflight.Report,
 ) (preflight.Report, error) {
-	if report.Status() != preflight.Problem || s.Options.Operation.RunsPrograms() || s.Stacks == nil {
+	if report.Status() != preflight.Problem || m.facts.Operation.RunsPrograms() || set == nil {
 		return report, nil
 	}
 	all := lists.Map(m.checks(), func(check preflight.Check) string { return check.Name })
-	m.projects = slices.DeleteFunc(slices.Clone(m.projects), func(name string) bool { return !s.Stacks.IsDeployed(name) })
+	m.projects = slices.DeleteFunc(slices.Clone(m.projects), func(name string) bool { return !set.IsDeployed(name) })
 	again, err := preflight.Run(ctx, m.checks())
 	return report.Replace(all, again, "nothing is deployed that needs it"), err
 }

@@ -13,18 +13,20 @@ import (
 	"mara/projects/model/cloud"
 	"mara/runner/internal/core/plan"
 	"mara/runner/internal/core/session"
+	"mara/runner/internal/core/stacks"
 	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/machine/parallel"
 )
 
 // offersCheck asks the cloud whether it offers what the configuration names: region, zones, types of nodes, versions of
 // Kubernetes. open opens the stacks.
-func (e *Examination) offersCheck(open func() error) []preflight.Check {
+func (e *Examination) offersCheck(open opener) []preflight.Check {
 	if e.unresolved != nil || e.Session.Deps.CloudClients == nil || !e.Options.Operation.RunsPrograms() {
 		return nil
 	}
 	o := newOffers(e.Session, e.plan, func(project string) bool {
-		return open() == nil && e.Session.Stacks.IsDeployed(project)
+		s, err := open()
+		return err == nil && s.Stacks.IsDeployed(project)
 	})
 	if len(o.wanted) == 0 {
 		return nil
@@ -34,23 +36,24 @@ func (e *Examination) offersCheck(open func() error) []preflight.Check {
 	}}
 }
 
-// StartOffers asks the cloud, while the session opens, whether it offers what the configuration of projects names. The
-// returned function waits for the answer, and adds to the warnings of the session what the cloud does not offer for
+// StartOffers asks the cloud, while the environment opens, whether it offers what the configuration of projects names. The
+// returned function waits for the answer, and adds to the warnings of the environment what the cloud does not offer for
 // projects that are not deployed. What could not be asked is for the doctor to say.
-func StartOffers(ctx context.Context, s *session.Session) (wait func()) {
+func StartOffers(ctx context.Context, s *session.Resolved) (wait func(*stacks.Set)) {
 	selected, err := plan.Select(s.Plan, s.Options.Selection)
 	if err != nil || s.Options.Simulation.On || s.Deps.CloudClients == nil || !s.Options.Operation.RunsPrograms() {
-		return func() {}
+		return func(*stacks.Set) {}
 	}
-	o := newOffers(s, selected, func(project string) bool { return s.Stacks.IsDeployed(project) })
+	o := newOffers(s, selected, nil)
 	if len(o.wanted) == 0 {
-		return func() {}
+		return func(*stacks.Set) {}
 	}
 	var asked answers
 	var ok bool
 	done := inBackground(ctx, s, func(ctx context.Context) { asked, ok = o.ask(ctx) })
-	return func() {
-		o.wanted = slices.DeleteFunc(o.wanted, func(w model.Wanted) bool { return s.Stacks.IsDeployed(w.Project) })
+	return func(set *stacks.Set) {
+		o.deployed = set.IsDeployed
+		o.wanted = slices.DeleteFunc(o.wanted, func(w model.Wanted) bool { return o.deployed(w.Project) })
 		if len(o.wanted) == 0 {
 			return // what is deployed may keep what it has
 		}
@@ -67,13 +70,13 @@ func StartOffers(ctx context.Context, s *session.Session) (wait func()) {
 
 // offers compares names of the configuration with what the cloud offers.
 type offers struct {
-	session  *session.Session
+	session  *session.Resolved
 	wanted   []model.Wanted
 	places   []string // of the nodes
 	deployed func(project string) bool
 }
 
-func newOffers(s *session.Session, p plan.Plan, deployed func(project string) bool) offers {
+func newOffers(s *session.Resolved, p plan.Plan, deployed func(project string) bool) offers {
 	wanted, places := s.Provider.Wanted(s.Settings.Config, p.Names())
 	return offers{s, wanted, places, deployed}
 }

@@ -20,7 +20,7 @@ func TestOffersOfACloudThatIsNotAsked(t *testing.T) {
 		"no credentials": func(context.Context, string, cloud.Access) (cloud.Client, error) { return nil, errors.New("no token") },
 		"no catalogue":   func(context.Context, string, cloud.Access) (cloud.Client, error) { return nil, nil },
 	} {
-		s := session.New(session.Deps{CloudClients: clients}, session.Options{})
+		s := session.Unresolved(session.Deps{CloudClients: clients}, session.Options{})
 		o := offers{session: s, wanted: []model.Wanted{{Project: "vpc", Key: "aws:region", List: model.Regions, Name: "eu-central-1"}}}
 		if diff := cmp.Diff(preflight.Unseen("not asked: the account shows why"), o.look(t.Context())); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -73,7 +73,7 @@ func isOther(p config.Problem) bool {
 
 // languageChecks look whether the own programs of a plan can be run. Simulated
 // clouds run them, too.
-func languageChecks(s *session.Session, p plan.Plan) []preflight.Check {
+func languageChecks(s *session.Resolved, p plan.Plan) []preflight.Check {
 	if !s.Options.Operation.RunsPrograms() {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/core/inventory"
 	"mara/runner/internal/core/leftovers"
 	"mara/runner/internal/core/lock"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/core/statefiles"
 	"mara/runner/internal/feature/doctor/preflight"
 	"mara/runner/internal/feature/kind"
@@ -24,21 +25,25 @@ import (
 	"mara/runner/internal/machine/typeset"
 )
 
-// openOnce returns a function that opens the backend at its first call.
-func (e *Examination) openOnce(ctx context.Context, start func() (engine.Engine, error)) func() error {
-	return sync.OnceValue(func() error {
+// opener opens the backend at its first call.
+type opener func() (*session.Reading, error)
+
+func (e *Examination) openOnce(ctx context.Context, start func() (engine.Engine, error)) opener {
+	return sync.OnceValues(func() (*session.Reading, error) {
 		if _, err := start(); err != nil {
-			return errNoEngine
+			return nil, errNoEngine
 		}
 		ctx, cancel := context.WithTimeout(ctx, backendTime-time.Second) // so that it ends before the checks do
 		defer cancel()
-		return e.Session.OpenStacksToRead(ctx, encryption.Copies{})
+		s, err := e.Session.Read(ctx, encryption.Copies{})
+		e.stacks = s.Stacks
+		return s, err
 	})
 }
 
 // stateChecks returns the checks of the backend and of leftovers of earlier runs.
-func (e *Examination) stateChecks(open func() error) []preflight.Check {
-	ofStacks := func(name, title string, look preflight.Look) preflight.Check {
+func (e *Examination) stateChecks(open opener) []preflight.Check {
+	ofStacks := func(name, title string, look func(context.Context, *session.Reading) []preflight.Finding) preflight.Check {
 		return preflight.Check{Name: name, Title: title, Group: preflight.State, Limit: backendTime,
 			Look: e.resolved(opened(open, look))}
 	}
@@ -69,11 +74,11 @@ func (e *Examination) stateChecks(open func() error) []preflight.Check {
 var errNoEngine = errors.New("not looked at: it takes Pulumi to ask")
 
 // opened skips a look while the backend cannot be opened.
-func opened(open func() error, look preflight.Look) preflight.Look {
+func opened(open opener, look func(context.Context, *session.Reading) []preflight.Finding) preflight.Look {
 	return func(ctx context.Context) []preflight.Finding {
-		switch err := open(); {
+		switch s, err := open(); {
 		case err == nil:
-			return look(ctx)
+			return look(ctx, s)
 		case errors.Is(err, errNoEngine):
 			return preflight.Unseen(err.Error())
 		}
@@ -82,9 +87,9 @@ func opened(open func() error, look preflight.Look) preflight.Look {
 }
 
 // backend looks whether each backend answers, and what is deployed there.
-func (e *Examination) backend(open func() error) preflight.Look {
+func (e *Examination) backend(open opener) preflight.Look {
 	return func(context.Context) []preflight.Finding {
-		err := open()
+		s, err := open()
 		if errors.Is(err, errNoEngine) {
 			return preflight.Unseen(err.Error())
 		}
@@ -92,18 +97,18 @@ func (e *Examination) backend(open func() error) preflight.Look {
 			return findings(err)
 		}
 		if err != nil { // it says which of them it is about
-			return e.oneBackend(e.Session.Settings.Backend, err)
+			return e.oneBackend(s, s.Settings.Backend, err)
 		}
-		found := e.oneBackend(e.Session.Settings.Backend, e.Session.Stacks.ReachBackend(config.Value{}))
-		for _, other := range e.Session.Settings.InEach()[1:] {
-			found = append(found, e.oneBackend(other.Backend, e.Session.Stacks.ReachBackend(other.Backend))...)
+		found := e.oneBackend(s, s.Settings.Backend, s.Stacks.ReachBackend(config.Value{}))
+		for _, other := range s.Settings.InEach()[1:] {
+			found = append(found, e.oneBackend(s, other.Backend, s.Stacks.ReachBackend(other.Backend))...)
 		}
 		return found
 	}
 }
 
 // oneBackend says what is deployed in a backend. unreached is why it does not answer.
-func (e *Examination) oneBackend(backend config.Value, unreached error) []preflight.Finding {
+func (e *Examination) oneBackend(s *session.Reading, backend config.Value, unreached error) []preflight.Finding {
 	where := fmt.Sprintf("%s (%s)", event.MaskURLs(backend.Text), backend.Origin)
 	if unreached != nil {
 		next := "log in with `runner login`, or set " + config.BackendVariable + " to a place that can be reached"
@@ -117,15 +122,15 @@ func (e *Examination) oneBackend(backend config.Value, unreached error) []prefli
 	}
 	there, deployed := 0, 0
 	for _, step := range e.plan.Steps {
-		if !config.SameBackend(e.Session.Settings.BackendOf(step.Project.Name).Text, backend.Text) {
+		if !config.SameBackend(s.Settings.BackendOf(step.Project.Name).Text, backend.Text) {
 			continue
 		}
 		there++
-		if e.Session.Stacks.IsDeployed(step.Project.Name) {
+		if s.Stacks.IsDeployed(step.Project.Name) {
 			deployed++
 		}
 	}
-	if !e.Session.States().MayHaveStates() {
+	if !s.States().MayHaveStates() {
 		return preflight.Good(where + " has nothing yet")
 	}
 	return preflight.Good(fmt.Sprintf("%s answers; %s %s deployed", where, typeset.CountedOf(deployed, there, "project"),
@@ -133,11 +138,11 @@ func (e *Examination) oneBackend(backend config.Value, unreached error) []prefli
 }
 
 // containers looks at the nodes and the registry of an environment whose cluster runs on this machine.
-func (e *Examination) containers(ctx context.Context) []preflight.Finding {
-	if !e.Session.Stacks.IsDeployed(e.Provider.ClusterProject) {
+func (e *Examination) containers(ctx context.Context, s *session.Reading) []preflight.Finding {
+	if !s.Stacks.IsDeployed(e.Provider.ClusterProject) {
 		return preflight.Unseen("the cluster is not deployed")
 	}
-	hooks := e.Session.Hooks()
+	hooks := s.Hooks()
 	runtime, err := containers.FindIn(hooks.Env, hooks.Runtime)
 	if err == nil {
 		_, err = runtime.Info(ctx)
@@ -145,7 +150,7 @@ func (e *Examination) containers(ctx context.Context) []preflight.Finding {
 	if err != nil {
 		return preflight.Unseen("the container runtime does not answer")
 	}
-	found, err := kind.Find(ctx, e.Session)
+	found, err := kind.Find(ctx, s)
 	if _, isKnown := errors.AsType[*failure.Environment](err); isKnown {
 		gone := findings(err)
 		gone[0].Status = preflight.Warning
@@ -156,7 +161,7 @@ func (e *Examination) containers(ctx context.Context) []preflight.Finding {
 	}
 	if halted := found.Halted(); len(halted) > 0 {
 		return preflight.Doubtful("containers that do not run: "+strings.Join(halted, ", "),
-			"`"+e.Session.Command("start")+"` starts them, and so does an up")
+			"`"+s.Command("start")+"` starts them, and so does an up")
 	}
 	return preflight.Good("all run")
 }
@@ -194,35 +199,35 @@ func (e *Examination) lockInBackend(ctx context.Context) []preflight.Finding {
 }
 
 // stackLocks looks for Pulumi's own locks.
-func (e *Examination) stackLocks(ctx context.Context) []preflight.Finding {
-	if err := e.Session.Leftovers().RefuseLocked(ctx, e.plan.Names()); err != nil {
+func (e *Examination) stackLocks(ctx context.Context, s *session.Reading) []preflight.Finding {
+	if err := s.Leftovers().RefuseLocked(ctx, e.plan.Names()); err != nil {
 		return findings(err)
 	}
 	return preflight.Good("no stack is locked")
 }
 
 // orphans looks for stacks that no project claims.
-func (e *Examination) orphans(ctx context.Context) []preflight.Finding {
-	found, err := inventory.FindUnclaimed(ctx, e.Session)
+func (e *Examination) orphans(ctx context.Context, s *session.Reading) []preflight.Finding {
+	found, err := inventory.FindUnclaimed(ctx, s)
 	switch {
 	case err != nil:
 		return findings(err)
 	case len(found.Orphans) > 0:
-		return preflight.Doubtful(found.Text(), found.Remedy(e.Session.Command))
+		return preflight.Doubtful(found.Text(), found.Remedy(s.Command))
 	}
 	return preflight.Good("every stack belongs to a project")
 }
 
 // pending looks for operations on resources that were cut off.
-func (e *Examination) pending(ctx context.Context) []preflight.Finding {
-	pending, err := e.Session.Leftovers().Pending(ctx, e.plan, true)
+func (e *Examination) pending(ctx context.Context, s *session.Reading) []preflight.Finding {
+	pending, err := s.Leftovers().Pending(ctx, e.plan, true)
 	if err != nil {
 		return findings(err)
 	}
 	blocking, harmless := leftovers.Split(pending, e.Options.Operation)
 	var found []preflight.Finding
 	if len(blocking) > 0 {
-		found = findings(&leftovers.PendingError{Pending: blocking, Repair: e.Session.Command("repair")})
+		found = findings(&leftovers.PendingError{Pending: blocking, Repair: s.Command("repair")})
 	}
 	if len(harmless) > 0 {
 		text := "an earlier run was cut off at " + leftovers.List(harmless)

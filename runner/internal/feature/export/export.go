@@ -37,7 +37,7 @@ func Export(d cmd.Deps) *cli.Command {
 
 // environment is an environment to export.
 type environment struct {
-	*session.Session
+	*session.Resolved
 }
 
 func (e environment) name() string { return e.Settings.Stack.Text }
@@ -56,9 +56,9 @@ func resolveAll(
 	var problems []error
 	for _, stack := range chosen {
 		o.Stack = stack
-		s := session.New(d.Deps, o)
+		s, err := session.ResolveToOperate(d.Deps, o)
 		all = append(all, environment{s})
-		if err := s.ResolveToOperate(); err != nil {
+		if err != nil {
 			problems = append(problems, err)
 			continue
 		}

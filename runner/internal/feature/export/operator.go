@@ -267,7 +267,7 @@ func (e environment) describe(ctx context.Context, o operatorOptions) (operator.
 		}
 	}
 	if e.Settings.Managed() { // the user's choice of an organization is not the operator's: the export names it
-		organization, err := e.Session.Organization(ctx, e.Settings.Root)
+		organization, err := e.Organization(ctx, e.Settings.Root)
 		described.Organization, problems = organization, append(problems, err)
 	}
 	passphrase, err := e.needsPassphrase()

@@ -157,41 +157,39 @@ func renderPrograms(ctx context.Context, d cmd.Deps, o renderOptions, charts mir
 	var mu sync.Mutex // protects declared
 	var declared []render.Resource
 	values := map[string]map[string]any{} // of Secrets, by URN
-	s, selected, err := rehearsal.Run(ctx, d.Deps, o.Options,
-		rehearsal.Options{Parallel: cmd.DefaultParallel, Selection: o.Selection, Opened: o.refusePlaceholders,
-			Saw: func(object simulate.Object) {
-				r := render.Resource{
-					Project: object.URN.Project().String(), Token: object.Token, Name: object.Name(),
-					Namespace: object.Config("namespace", ""), Inputs: object.Masked(render.Secret), URN: string(object.URN),
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if o.Sealer != nil && r.IsSecret() {
-					values[r.URN] = object.Inputs()
-				}
-				declared = append(declared, r)
-			}})
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err != nil {
-		return about, m, err
-	}
-	ours := slices.DeleteFunc(slices.Clone(declared), func(r render.Resource) bool {
-		return !slices.Contains(selected, r.Project)
-	})
-	if err := readSecrets(ctx, s, ours, values); err != nil {
-		return about, m, err
-	}
-	about = render.About{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Simulated: true}
-	m, err = o.build(ctx, d, render.Options{Charts: charts, Order: s.Plan.Names()}, about, declared, ours)
-	m.TracePlaceholders(declared, func(project string) map[string]any {
-		outputs, _ := s.Stacks.ReportedOutputs(project) // none for a project without outputs
-		return outputs
+	programs := rehearsal.Options{Parallel: cmd.DefaultParallel, Selection: o.Selection, Opened: o.refusePlaceholders,
+		Saw: func(object simulate.Object) {
+			r := render.Resource{
+				Project: object.URN.Project().String(), Token: object.Token, Name: object.Name(),
+				Namespace: object.Config("namespace", ""), Inputs: object.Masked(render.Secret), URN: string(object.URN),
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if o.Sealer != nil && r.IsSecret() {
+				values[r.URN] = object.Inputs()
+			}
+			declared = append(declared, r)
+		}}
+	err = rehearsal.Run(ctx, d.Deps, o.Options, programs, func(s *session.Reading, selected []string) error {
+		ours := slices.DeleteFunc(slices.Clone(declared), func(r render.Resource) bool {
+			return !slices.Contains(selected, r.Project)
+		})
+		if err := readSecrets(ctx, s, ours, values); err != nil {
+			return err
+		}
+		about = render.About{Provider: s.Provider.Name, Stack: s.Settings.Stack.Text, Simulated: true}
+		m, err = o.build(ctx, d, render.Options{Charts: charts, Order: s.Plan.Names()}, about, declared, ours)
+		m.TracePlaceholders(declared, func(project string) map[string]any {
+			outputs, _ := s.Stacks.ReportedOutputs(project) // none for a project without outputs
+			return outputs
+		})
+		return err
 	})
 	return about, m, err
 }
 
 // refusePlaceholders returns an error if secrets to be sealed are missing or cannot be decrypted.
-func (o renderOptions) refusePlaceholders(s *session.Session, copies encryption.Copies) error {
+func (o renderOptions) refusePlaceholders(s *session.Resolved, copies encryption.Copies) error {
 	if o.Sealer == nil {
 		return nil
 	}
@@ -215,7 +213,7 @@ func (o renderOptions) refusePlaceholders(s *session.Session, copies encryption.
 
 // readSecrets sets the values of Secrets that depend on the configuration alone. Outputs of other
 // resources are placeholders.
-func readSecrets(ctx context.Context, s *session.Session, resources []render.Resource,
+func readSecrets(ctx context.Context, s *session.Reading, resources []render.Resource,
 	values map[string]map[string]any) error {
 	made := map[string]map[string]map[string][]string{} // of projects
 	for i := range resources {

@@ -35,23 +35,24 @@ func powerCommand(d cmd.Deps, name, usage, description string,
 			"  runner " + name + " -s dev -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitLocked),
 		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
-		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession((*session.Session).Resolve,
-			func(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session) error {
+		Action: cmd.CommonAction(d, cmd.Parse, cmd.InSession(session.Resolve,
+			func(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Resolved) error {
 				return switchPower(ctx, d, o, s, name, do)
 			})),
 	}
 }
 
 // switchPower stops or starts the containers of an environment while no run works on it.
-func switchPower(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Session, name string,
+func switchPower(ctx context.Context, d cmd.Deps, o cmd.Common, s *session.Resolved, name string,
 	do func(Containers, context.Context) ([]string, error)) error {
 	if _, err := s.Lock(ctx, name); err != nil {
 		return err
 	}
-	if err := s.OpenStacksToRead(ctx, encryption.Copies{}); err != nil {
+	open, err := s.Read(ctx, encryption.Copies{})
+	if err != nil {
 		return err
 	}
-	found, err := Find(ctx, s)
+	found, err := Find(ctx, open)
 	if err != nil {
 		return err
 	}

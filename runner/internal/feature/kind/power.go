@@ -23,9 +23,9 @@ type Containers struct {
 	registry []containers.Container // none or one
 }
 
-// Find finds the containers of an environment whose stacks are open. Containers of the same names that another stack or
+// Find finds the containers of an environment. Containers of the same names that another stack or
 // program has created are not among them.
-func Find(ctx context.Context, s *session.Session) (Containers, error) {
+func Find(ctx context.Context, s *session.Reading) (Containers, error) {
 	if !s.Provider.Local {
 		return Containers{}, &failure.Environment{Text: fmt.Sprintf("the cluster of %s does not run on this machine: "+
 			"it is made by the provider %s", s.Settings.Stack.Text, s.Provider.Name)}

@@ -130,7 +130,7 @@ func readKubeconfig(ctx context.Context, d cmd.Deps, o options) (content []byte,
 		}
 		return content, nil
 	}
-	err = session.Use(d.Deps, o.Options, (*session.Session).Resolve, func(s *session.Session) error {
+	err = session.Use(d.Deps, o.Options, session.Resolve, func(s *session.Resolved) error {
 		content, err = cmd.OpenCluster(ctx, s)
 		return err
 	})

@@ -146,7 +146,7 @@ func runPromote(ctx context.Context, d cmd.Deps, o promoteOptions) error {
 func askCluster(ctx context.Context, d cmd.Deps, o promoteOptions) (found examine.Running, err error) {
 	options := o.Options
 	options.Request = o.Of(o.From)
-	err = session.Use(d.Deps, options, (*session.Session).Resolve, func(s *session.Session) error {
+	err = session.Use(d.Deps, options, session.Resolve, func(s *session.Resolved) error {
 		cluster, _, err := cmd.ConnectCluster(ctx, s)
 		if err == nil {
 			found, err = examine.RunningImage(ctx, cluster, o.Application)

@@ -43,12 +43,12 @@ func (c *Collected) Incomplete() error {
 // Collect reads the input of a query.
 func Collect(ctx context.Context, d cmd.Deps, o Options, q query.Named) (*Collected, error) {
 	c := &Collected{d: d, o: o, query: q}
-	return c, session.Use(d.Deps, o.Options, (*session.Session).ResolveRoot, func(s *session.Session) error {
+	return c, session.Use(d.Deps, o.Options, session.ResolveRoot, func(s *session.Resolved) error {
 		return c.addAll(ctx, s)
 	})
 }
 
-func (c *Collected) addAll(ctx context.Context, s *session.Session) error {
+func (c *Collected) addAll(ctx context.Context, s *session.Resolved) error {
 	own, only := s.Scope(), c.o.Stack
 	states, err := inventory.States(ctx, s, func(environment string, projects []string) []string {
 		if only.IsSet() && environment != only.Text {
@@ -92,7 +92,7 @@ func (c *Collected) addAll(ctx context.Context, s *session.Session) error {
 // addObjects adds the objects in a cluster, or warns that it cannot be read.
 func (c *Collected) addObjects(ctx context.Context, e query.Environment) error {
 	var objects [][]byte
-	err := inCluster(ctx, c.d, c.o, e.Stack, c.query, func(_ *session.Session, options live.Options) (err error) {
+	err := inCluster(ctx, c.d, c.o, e.Stack, c.query, func(_ *session.Resolved, options live.Options) (err error) {
 		objects, err = live.List(ctx, options)
 		return err
 	})
@@ -123,10 +123,10 @@ func addObjects(document *query.Document, e query.Environment, objects [][]byte)
 
 // inCluster opens an environment and calls ask for its cluster.
 func inCluster(ctx context.Context, d cmd.Deps, o Options, stack string, q query.Named,
-	ask func(*session.Session, live.Options) error) error {
+	ask func(*session.Resolved, live.Options) error) error {
 	options := o.Options
 	options.Request = o.Of(stack)
-	return session.Use(d.Deps, options, (*session.Session).Resolve, func(s *session.Session) error {
+	return session.Use(d.Deps, options, session.Resolve, func(s *session.Resolved) error {
 		kubeconfig, err := cmd.OpenCluster(ctx, s)
 		if err != nil {
 			return err

@@ -198,7 +198,7 @@ func findQuery(all []query.Named, o Options) (query.Named, *query.Query, error) 
 // watchQuery repeats a query whenever objects in a cluster change, and prints new and removed
 // results, until it is interrupted or stdout has no reader.
 func watchQuery(ctx context.Context, d cmd.Deps, o Options, named query.Named, compiled *query.Query) error {
-	err := inCluster(ctx, d, o, o.Stack.Text, named, func(s *session.Session, options live.Options) error {
+	err := inCluster(ctx, d, o, o.Stack.Text, named, func(s *session.Resolved, options live.Options) error {
 		e := query.Environment{Stack: o.Stack.Text, Provider: s.Provider.Name}
 		var before []string
 		return live.Watch(ctx, options, func(objects [][]byte) error {

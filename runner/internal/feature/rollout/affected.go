@@ -53,7 +53,7 @@ func (a Affected) Choose(ctx context.Context, d session.Deps, o session.Options,
 	defer func() { err = errors.Join(err, shared.Close()) }()
 	o.Shared = &shared
 	t := record.NewToday(ctx, o.Root, d.Version)
-	reasons := func(ctx context.Context, s *session.Session) ([]string, error) {
+	reasons := func(ctx context.Context, s *session.Resolved) ([]string, error) {
 		v, err := t.CompareOpen(ctx, s)
 		return v.Reasons(), err
 	}
@@ -63,12 +63,12 @@ func (a Affected) Choose(ctx context.Context, d session.Deps, o session.Options,
 			return nil, err
 		}
 		defer past.remove()
-		reasons = func(ctx context.Context, s *session.Session) ([]string, error) { return past.reasons(ctx, d, o, s) }
+		reasons = func(ctx context.Context, s *session.Resolved) ([]string, error) { return past.reasons(ctx, d, o, s) }
 	}
 	all, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (found []string, err error) {
 		one := o
 		one.Request, one.Operation = o.Of(e.Stack), operation.Up
-		err = session.Use(d, one, (*session.Session).Resolve, func(s *session.Session) (err error) {
+		err = session.Use(d, one, session.Resolve, func(s *session.Resolved) (err error) {
 			found, err = reasons(ctx, s)
 			return err
 		})
@@ -156,7 +156,7 @@ func checkOut(ctx context.Context, root, ref string) (*past, error) {
 func (p *past) remove() { _ = os.RemoveAll(p.root) }
 
 // reasons lists what has changed for an environment since the commit.
-func (p *past) reasons(ctx context.Context, d session.Deps, o session.Options, s *session.Session) (reasons []string,
+func (p *past) reasons(ctx context.Context, d session.Deps, o session.Options, s *session.Resolved) (reasons []string,
 	err error) {
 	stack := s.Settings.Stack.Text
 	known, err := config.Stacks(p.root)
@@ -192,7 +192,7 @@ func (p *past) reasons(ctx context.Context, d session.Deps, o session.Options, s
 }
 
 // hadOwnFile reports whether the environment had a stack file next to a project at the commit.
-func (p *past) hadOwnFile(ctx context.Context, s *session.Session) bool {
+func (p *past) hadOwnFile(ctx context.Context, s *session.Resolved) bool {
 	return slices.ContainsFunc(s.Provider.Own(), func(project model.Project) bool {
 		file, err := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project)
 		if err != nil || file.File == "" || filepath.IsAbs(file.File) {

@@ -66,7 +66,7 @@ type doomed struct {
 // readDoomed reads the configuration of an environment, and selects its projects.
 func (r *rollout) readDoomed(stack string) (found doomed) {
 	one := r.request(r.Operation, stack)
-	found.err = session.Use(r.d, one.SessionOptions(), (*session.Session).ResolveStack, func(s *session.Session) error {
+	found.err = session.Use(r.d, one.SessionOptions(), session.ResolveStack, func(s *session.Resolved) error {
 		selected, err := plan.Select(s.Plan, s.Options.Selection)
 		found.projects = selected.Names()
 		return errors.Join(err, one.CheckProtection(r.d, s))

@@ -57,7 +57,7 @@ func runReap(ctx context.Context, d cmd.Deps, o reapOptions) error {
 	lives, err := parallel.Each(ctx, chosen, func(ctx context.Context, e fleet.Environment) (l life, err error) {
 		options := o.Request.Options
 		options.Request, options.Operation = options.Of(e.Stack), operation.Destroy
-		err = session.Use(d.Deps, options, (*session.Session).ResolveStack, func(s *session.Session) (err error) {
+		err = session.Use(d.Deps, options, session.ResolveStack, func(s *session.Resolved) (err error) {
 			l.Life, err = view.LifeOf(ctx, s, d.Now())
 			return err
 		})

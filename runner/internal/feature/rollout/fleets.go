@@ -209,13 +209,13 @@ func runNew(ctx context.Context, d cmd.Deps, o newOptions) (err error) {
 }
 
 func copies(ctx context.Context, d cmd.Deps, o newOptions) (files []vault.NewFile, err error) {
-	open := func(stack string, do func(*session.Session) error) error {
+	open := func(stack string, do func(*session.Resolved) error) error {
 		options := o.Options
 		options.Request = o.Of(stack)
-		return session.Use(d.Deps, options, (*session.Session).ResolveStack, do)
+		return session.Use(d.Deps, options, session.ResolveStack, do)
 	}
-	err = open(o.From, func(from *session.Session) error {
-		return open(o.Name, func(to *session.Session) (err error) {
+	err = open(o.From, func(from *session.Resolved) error {
+		return open(o.Name, func(to *session.Resolved) (err error) {
 			files, err = from.Vault.CopyTo(ctx, to.Vault)
 			return err
 		})

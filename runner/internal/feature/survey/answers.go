@@ -57,9 +57,9 @@ func Simulated(p model.Provider) []config.Answer {
 	})
 }
 
-// Answers returns what the cluster of a session answers, or would answer if it is simulated. A cluster is asked for
+// Answers returns what the cluster of an environment answers, or would answer if it is simulated. A cluster is asked for
 // operations that run programs.
-func Answers(ctx context.Context, s *session.Session, file config.StackFile) ([]config.Answer, error) {
+func Answers(ctx context.Context, s *session.Resolved, file config.StackFile) ([]config.Answer, error) {
 	switch {
 	case s.Options.Simulation.On:
 		return Simulated(s.Provider), nil

@@ -157,7 +157,7 @@ func FindPlan(ctx context.Context, d cmd.Deps, o session.Options, asked string) 
 	if err != nil {
 		return found, err
 	}
-	err = session.Use(d.Deps, o, (*session.Session).Resolve, func(s *session.Session) error {
+	err = session.Use(d.Deps, o, session.Resolve, func(s *session.Resolved) error {
 		e := Environment{Provider: s.Provider.Name, States: map[string][]map[string]any{},
 			Value: func(key string) any {
 				declared, _ := values.Key(key)
@@ -192,7 +192,7 @@ func FindPlan(ctx context.Context, d cmd.Deps, o session.Options, asked string) 
 }
 
 // readStates reads the states of an environment.
-func readStates(ctx context.Context, s *session.Session, e *Environment) error {
+func readStates(ctx context.Context, s *session.Resolved, e *Environment) error {
 	if !s.States().MayHaveStates() {
 		return nil
 	}
@@ -216,7 +216,7 @@ func readStates(ctx context.Context, s *session.Session, e *Environment) error {
 }
 
 // obstaclesOf returns what stands against an upgrade. A cluster that cannot be asked does.
-func obstaclesOf(ctx context.Context, d cmd.Deps, s *session.Session, e Environment,
+func obstaclesOf(ctx context.Context, d cmd.Deps, s *session.Resolved, e Environment,
 	to string) []Obstacle {
 	if s.Options.Simulation.On {
 		return Obstacles(e.Items(), e.Items(), to)
@@ -233,7 +233,7 @@ func obstaclesOf(ctx context.Context, d cmd.Deps, s *session.Session, e Environm
 const askLimit = 2 * time.Minute
 
 // askCluster returns the objects in the cluster, and what is to be said about its clients and its backups.
-func askCluster(ctx context.Context, d cmd.Deps, s *session.Session, e Environment, to string) (
+func askCluster(ctx context.Context, d cmd.Deps, s *session.Resolved, e Environment, to string) (
 	items []map[string]any, more []Obstacle, err error) {
 	cluster, kubeconfig, err := cmd.ConnectCluster(ctx, s)
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 
 // LastUp returns an environment whose last up was about some projects, with these
 // results; "" is the result of a project that never ran.
-func LastUp(t *testing.T, results map[string]event.Result) *session.Session {
+func LastUp(t *testing.T, results map[string]event.Result) *session.Resolved {
 	t.Helper()
 	kind, err := providers.ByName("kind")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session.New(session.Deps{}, session.Options{})
+	s := session.Unresolved(session.Deps{}, session.Options{})
 	s.Provider, s.Directory, s.Settings = kind, layout.Of(t.TempDir(), false), config.Settings{
 		Stack: config.Value{Text: "dev"},
 	}

@@ -182,12 +182,12 @@ func checkEnvironment(
 ) (checked environment, err error) {
 	one := o.Of(e.Stack)
 	one.Interactive = false // do not ask for missing values
-	s := session.New(d, session.Options{Request: one, Operation: operation.Up, NeedSecrets: o.Secrets})
+	s, invalid := session.ResolveToOperate(d, session.Options{Request: one, Operation: operation.Up, NeedSecrets: o.Secrets})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	found := list{root: o.Root}
 	checked.Name = e.Stack
 	in := []string{e.Stack}
-	found.addError(Configuration, in, s.ResolveToOperate())
+	found.addError(Configuration, in, invalid)
 	found.namesFile(e.File)
 	for _, file := range []config.StackFile{s.Settings.Config.Own(), s.Settings.Secrets} {
 		for _, problem := range file.CheckHeader() {
@@ -234,7 +234,7 @@ func checkEnvironment(
 }
 
 // accepted doubts keys that are accepted, and that are neither set nor declared.
-func accepted(s *session.Session, in []string) (found []Finding) {
+func accepted(s *session.Resolved, in []string) (found []Finding) {
 	entry, _ := s.Settings.Config.Lookup(config.AcceptKey)
 	list, _ := entry.Value.([]any)
 	declared := lists.Map(s.Options.DeclaredKeys(), func(k config.Key) string { return k.Name })
@@ -250,7 +250,7 @@ func accepted(s *session.Session, in []string) (found []Finding) {
 }
 
 // otherVariables doubts variables of the environment file that say something else than the keys for which they stand.
-func otherVariables(s *session.Session, in []string) (found []Finding) {
+func otherVariables(s *session.Resolved, in []string) (found []Finding) {
 	for _, v := range s.Options.Sources.File.Variables() {
 		key, ok := lists.Find(s.Options.DeclaredKeys(), func(k config.Key) bool { return slices.Contains(k.Variables, v.Name) })
 		entry, isSet := s.Settings.Config.Lookup(key.Name)

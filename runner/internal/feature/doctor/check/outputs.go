@@ -13,7 +13,7 @@ import (
 
 // MissingOutputs returns the reads of outputs that do not exist, as far as files tell: where reader and owner are
 // programs in Pulumi YAML, or the owner is built in. On Pulumi Cloud, the names of stacks are not known without asking.
-func MissingOutputs(ctx context.Context, s *session.Session) ([]contract.Missing, error) {
+func MissingOutputs(ctx context.Context, s *session.Resolved) ([]contract.Missing, error) {
 	if s.Settings.Managed() {
 		return nil, nil
 	}

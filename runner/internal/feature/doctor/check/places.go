@@ -32,7 +32,7 @@ type taken struct {
 // takenPlaces finds names, hosts with their paths and ports of nodes that two objects of an environment claim. Within one
 // program that is certainly wrong. Where a program of the user is one of two, it is a warning: it may have a cluster of
 // its own.
-func takenPlaces(s *session.Session) (found []taken) {
+func takenPlaces(s *session.Resolved) (found []taken) {
 	in := []string{s.Settings.Stack.Text}
 	first := map[string]claimed{}
 	for _, c := range claimsOf(s) {
@@ -69,7 +69,7 @@ func (c claimed) of() string {
 
 // claimsOf lists what the projects of an environment claim: first the built-in ones, then applications and own projects in
 // the order of the plan.
-func claimsOf(s *session.Session) (all []claimed) {
+func claimsOf(s *session.Resolved) (all []claimed) {
 	values := s.Provider.Values(s.Settings.Config)
 	for _, step := range s.Plan.Steps {
 		if step.Project.Own == nil {
@@ -131,7 +131,7 @@ type sharing struct {
 }
 
 // sharingOf returns the cluster of an environment; its context is empty where another provider makes one.
-func sharingOf(s *session.Session) (of sharing) {
+func sharingOf(s *session.Resolved) (of sharing) {
 	existing := s.Provider.Existing
 	if existing == nil {
 		return of
@@ -172,7 +172,7 @@ func sameClusters(all []environment) (found []Finding) {
 }
 
 // valueIn returns what a name in a program in YAML stands for in an environment.
-func valueIn(s *session.Session, p model.Project, values config.Values, name string) (string, bool) {
+func valueIn(s *session.Resolved, p model.Project, values config.Values, name string) (string, bool) {
 	switch name {
 	case "pulumi.stack":
 		return s.Settings.Stack.Text, true

@@ -20,7 +20,7 @@ type port struct {
 }
 
 // portsOf returns the ports that an environment on this machine wants.
-func portsOf(s *session.Session) (ports []port) {
+func portsOf(s *session.Resolved) (ports []port) {
 	if !s.Provider.Local {
 		return nil
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // programs parses the programs in Pulumi YAML of an environment.
-func programs(s *session.Session) []Finding {
+func programs(s *session.Resolved) []Finding {
 	found, in := list{root: s.Settings.Root}, []string{s.Settings.Stack.Text}
 	names := lists.Map(s.Plan.Steps, func(step plan.Step) string { return step.Project.Name })
 	for _, step := range s.Plan.Steps {
@@ -76,7 +76,7 @@ func programs(s *session.Session) []Finding {
 }
 
 // configured returns what the environment configures for a project of the user.
-func configured(s *session.Session, project model.Project) []config.Entry {
+func configured(s *session.Resolved, project model.Project) []config.Entry {
 	beside, _ := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project) // its reader reports problems
 	return slices.DeleteFunc(slices.Concat(s.Settings.Config.Entries, beside.Entries), func(e config.Entry) bool {
 		return !strings.HasPrefix(e.Key, project.Name+":")
@@ -84,7 +84,7 @@ func configured(s *session.Session, project model.Project) []config.Entry {
 }
 
 // keysOf returns the names of the values that an environment has for a project of the user.
-func keysOf(s *session.Session, project model.Project) (keys []string) {
+func keysOf(s *session.Resolved, project model.Project) (keys []string) {
 	for _, entry := range configured(s, project) {
 		keys = append(keys, strings.TrimPrefix(entry.Key, project.Name+":"))
 	}
@@ -96,7 +96,7 @@ func keysOf(s *session.Session, project model.Project) (keys []string) {
 
 // Failing returns an error about that in the files of the selected projects with which an operation certainly fails: later, when
 // it has changed something already.
-func Failing(s *session.Session, selected plan.Plan) error {
+func Failing(s *session.Resolved, selected plan.Plan) error {
 	var problems []config.Problem
 	for _, file := range []config.StackFile{s.Settings.Config.Own(), s.Settings.Secrets} {
 		problems = append(problems, file.CheckHeader()...)

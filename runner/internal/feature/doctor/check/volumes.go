@@ -9,7 +9,7 @@ import (
 )
 
 // shrunkVolumes finds sizes of volumes below what is deployed, as far as the states are files.
-func shrunkVolumes(s *session.Session) (problems []config.Problem) {
+func shrunkVolumes(s *session.Resolved) (problems []config.Problem) {
 	states := s.States()
 	if !states.IsFile() {
 		return nil

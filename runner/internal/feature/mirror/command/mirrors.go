@@ -16,6 +16,7 @@ import (
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/core/event"
 	"mara/runner/internal/core/plan"
+	"mara/runner/internal/core/session"
 	"mara/runner/internal/feature/mirror"
 	"mara/runner/internal/feature/simulate"
 	"mara/runner/internal/feature/simulate/rehearsal"
@@ -60,20 +61,20 @@ func needed(ctx context.Context, d cmd.Deps, o options, from string, network mir
 	found document, err error) {
 	fmt.Fprintln(d.Stderr, "Running the programs on simulated clouds, to see what they need.")
 	var needs mirror.Needs
-	s, selected, err := rehearsal.Run(ctx, d.Deps, o.Options, rehearsal.Options{
+	programs := rehearsal.Options{
 		Parallel: cmd.DefaultParallel, Selection: o.Selection, Mirror: from, Origins: from == "",
 		Saw: func(object simulate.Object) { needs.Saw(object.URN.Project().String(), object.Token, object.Inputs()) },
-	})
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err != nil {
-		return found, err
 	}
-	fmt.Fprintf(d.Stderr, "Fetching and rendering their charts for %s.\n", needs.Kubernetes())
-	list, err := needs.List(ctx, network, func(project string) bool { return slices.Contains(selected, project) })
-	return document{
-		Version: listVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
-		Charts: append([]mirror.Chart{}, list.Charts...), Images: append([]mirror.Image{}, list.Images...),
-	}, err
+	err = rehearsal.Run(ctx, d.Deps, o.Options, programs, func(s *session.Reading, selected []string) error {
+		fmt.Fprintf(d.Stderr, "Fetching and rendering their charts for %s.\n", needs.Kubernetes())
+		list, err := needs.List(ctx, network, func(project string) bool { return slices.Contains(selected, project) })
+		found = document{
+			Version: listVersion, Provider: s.Provider.Name, Stack: s.Settings.Stack.Text,
+			Charts: append([]mirror.Chart{}, list.Charts...), Images: append([]mirror.Image{}, list.Images...),
+		}
+		return err
+	})
+	return found, err
 }
 
 func listCommand(d cmd.Deps) *cli.Command {

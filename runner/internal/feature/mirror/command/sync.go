@@ -79,7 +79,7 @@ type entry struct {
 func address(d cmd.Deps, o options) (string, error) {
 	address := o.Registry
 	if address == "" && o.Root != "" {
-		err := session.Use(d.Deps, o.Options, (*session.Session).ResolveStack, func(s *session.Session) error {
+		err := session.Use(d.Deps, o.Options, session.ResolveStack, func(s *session.Resolved) error {
 			address = s.Settings.Config.Text(projects.Mirror).Text
 			return nil
 		})

@@ -55,7 +55,7 @@ func OfAll(ctx context.Context, d session.Deps, o session.Options, names []strin
 func Of(ctx context.Context, d session.Deps, o session.Options, name string, sheet cost.Sheet) (e cost.Estimate,
 	err error) {
 	o.Request = o.Of(name)
-	err = session.Use(d, o, (*session.Session).ResolveStack, func(s *session.Session) error {
+	err = session.Use(d, o, session.ResolveStack, func(s *session.Resolved) error {
 		document := updateplan.Document{}
 		if s.States().MayHaveStates() {
 			states, err := inventory.OfEnvironment(ctx, s)
@@ -78,7 +78,7 @@ func Of(ctx context.Context, d session.Deps, o session.Options, name string, she
 
 // DefaultRegion returns where the default provider of a package works: the configuration, then for AWS the
 // variables that its SDK reads. A region in a profile is not known.
-func DefaultRegion(s *session.Session, name string) string {
+func DefaultRegion(s *session.Resolved, name string) string {
 	if region := s.Settings.Config.Text(name + ":region").Text; region != "" || name != "aws" {
 		return region
 	}

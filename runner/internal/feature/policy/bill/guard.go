@@ -113,11 +113,11 @@ func (w *costWatch) Conclusion() string {
 func (w *costWatch) estimateOf(
 	ctx context.Context, prices cost.Sheet, document updateplan.Document,
 ) (cost.Estimate, error) {
-	estimate, err := prices.Of(ctx, document, func(name string) string { return DefaultRegion(w.Session, name) })
+	estimate, err := prices.Of(ctx, document, func(name string) string { return DefaultRegion(w.Session.Resolved, name) })
 	if err != nil {
 		return estimate, &guard.Refused{By: refusal.MaxMonthly, What: err.Error(), Next: "fix the price in " + cost.File}
 	}
-	estimate.Outside = deployedOutside(w.Session, w.Plan)
+	estimate.Outside = deployedOutside(w.Session.Reading, w.Plan)
 	return estimate, nil
 }
 
@@ -132,7 +132,7 @@ func (w *costWatch) refuse(project string, err error, emit func(event.Event)) er
 
 // deployedOutside returns the projects of the environment that are deployed and do not take part in the run, also
 // projects that a condition skips here.
-func deployedOutside(s *session.Session, p plan.Plan) []string {
+func deployedOutside(s *session.Reading, p plan.Plan) []string {
 	takePart := p.Names()
 	return slices.DeleteFunc(s.Scope().Projects, func(name string) bool {
 		return slices.Contains(takePart, name) || s.Stacks.Summary(name).Resources == 0

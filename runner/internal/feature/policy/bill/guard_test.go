@@ -79,11 +79,12 @@ func TestDeployedOutside(t *testing.T) {
 	d, _, _ := cmdtest.Deps(t)
 	stack := config.Value{Text: "dev", Origin: config.Origin{Source: config.FromFlag, Name: "--stack"}}
 	o := session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Stack: stack}, Operation: operation.Up}
-	err := session.Use(d.Deps, o, (*session.Session).Resolve, func(s *session.Session) error {
-		if err := s.OpenKnown(); err != nil {
+	err := session.Use(d.Deps, o, session.Resolve, func(s *session.Resolved) error {
+		known, err := s.ReadKnown()
+		if err != nil {
 			return err
 		}
-		if got := deployedOutside(s, s.Plan); !slices.Equal(got, []string{"certmgr"}) {
+		if got := deployedOutside(known, s.Plan); !slices.Equal(got, []string{"certmgr"}) {
 			t.Errorf("outside are %q", got)
 		}
 		return nil
@@ -115,7 +116,7 @@ func TestDefaultRegion(t *testing.T) {
 			d, _, _ := cmdtest.Deps(t)
 			sources := config.Sources{Process: append([]string{"PULUMI_STACK=dev"}, test.variables...)}
 			err := session.Use(d.Deps, session.Options{Request: request.Request{Root: root, BuiltIn: providers.Catalogue(), Sources: sources}},
-				(*session.Session).ResolveStack, func(s *session.Session) error {
+				session.ResolveStack, func(s *session.Resolved) error {
 					if got := DefaultRegion(s, test.pkg); got != test.want {
 						t.Errorf("got %q, want %q", got, test.want)
 					}
@@ -144,7 +145,7 @@ func TestConclusion(t *testing.T) {
 		"what had a price is gone": {event.Costs{Items: []event.Cost{}, Change: -5}, nil, true},
 	} {
 		w := costWatch{
-			Job: guard.Job{Session: &session.Session{}}, estimate: cost.Estimate{Costs: test.costs},
+			Job: guard.Job{Session: &session.Open{Reading: &session.Reading{Resolved: &session.Resolved{}}}}, estimate: cost.Estimate{Costs: test.costs},
 			g: costGuard{Limits: guard.Limits{MaxMonthly: test.limit}},
 		}
 		if got := w.Conclusion(); (got != "") != test.said {

@@ -4,6 +4,7 @@ package rehearsal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,82 +35,84 @@ type Options struct {
 	Saw     func(simulate.Object) // gets each resource; called concurrently
 	// Opened gets the configuration before the programs run, and may refuse it; it may
 	// be nil.
-	Opened func(*session.Session, encryption.Copies) error
+	Opened func(*session.Resolved, encryption.Copies) error
 }
 
-// Run runs the programs and returns the names of the selected ones. The session
-// holds their resources until it is closed; it is returned with an error as well.
-func Run(ctx context.Context, d session.Deps, environment session.Options,
-	o Options) (s *session.Session, selected []string, err error) {
-	s = session.New(d, environment)
-	scratch, err := s.TempDir()
+// Run runs the programs, and calls use with the names of the selected ones while the environment holds their resources.
+func Run(ctx context.Context, d session.Deps, environment session.Options, o Options,
+	use func(s *session.Reading, selected []string) error) (err error) {
+	scratch, err := os.MkdirTemp("", "mara-*")
 	if err != nil {
-		return s, nil, err
+		return failure.RunnerDir(err)
 	}
-	if s.Options.Root == "" { // without configuration, the defaults count
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	if environment.Root == "" { // without configuration, the defaults count
 		if err := os.MkdirAll(filepath.Join(scratch, config.Directory), 0o700); err != nil {
-			return s, nil, failure.RunnerDir(err)
+			return failure.RunnerDir(err)
 		}
-		s.Options.Root = scratch
+		environment.Root = scratch
 	}
-	s.Options.Operation, s.Options.NeedSecrets, s.Options.AtOnce = operation.Up, true, o.Parallel
+	environment.Operation, environment.NeedSecrets, environment.AtOnce = operation.Up, true, o.Parallel
 	if o.Mirror != "" || o.Origins {
 		mirror := config.Change{Key: projects.Mirror, Value: o.Mirror, Unset: o.Origins}
-		s.Options.Overrides = append(s.Options.Overrides, mirror)
+		environment.Overrides = append(environment.Overrides, mirror)
 	}
-	s.Options.Simulation = request.Simulation{On: true, Scratch: filepath.Join(scratch, "runner")}
-	s.Options.Admit = func(_ context.Context, object any, _ bool) error {
+	environment.Simulation = request.Simulation{On: true, Scratch: filepath.Join(scratch, "runner")}
+	environment.Admit = func(_ context.Context, object any, _ bool) error {
 		if object, ok := object.(simulate.Object); ok {
 			o.Saw(object)
 		}
 		return nil
 	}
-	s.Options.Operates = true
-	if err := s.ResolveToOperate(); err != nil {
-		return s, nil, err
-	}
-	asked, err := plan.Select(s.Plan, o.Selection)
-	if err != nil {
-		return s, nil, err
-	}
-	if err := open(ctx, s, o); err != nil {
-		return s, nil, err
-	}
-	return s, asked.Names(), run(ctx, s, asked, o.Parallel)
+	environment.Operates = true
+	return session.Use(d, environment, session.ResolveToOperate, func(resolved *session.Resolved) error {
+		asked, err := plan.Select(resolved.Plan, o.Selection)
+		if err != nil {
+			return err
+		}
+		s, err := open(ctx, resolved, o)
+		if err != nil {
+			return err
+		}
+		if err := run(ctx, s, asked, o.Parallel); err != nil {
+			return err
+		}
+		return use(s, asked.Names())
+	})
 }
 
-func open(ctx context.Context, s *session.Session, o Options) error {
+func open(ctx context.Context, s *session.Resolved, o Options) (*session.Reading, error) {
 	engine, err := s.Engine(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.StartPrograms(); err != nil {
-		return err
+		return nil, err
 	}
 	copies, err := s.Vault.Copies(ctx, engine)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.Opened != nil {
 		if err := o.Opened(s, copies); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := s.SimulateClouds(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.AttachPrograms(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.States().Make(); err != nil {
-		return failure.RunnerDir(err)
+		return nil, failure.RunnerDir(err)
 	}
-	return s.OpenStacksToRead(ctx, copies)
+	return s.Read(ctx, copies)
 }
 
 // run runs the selected programs and the ones that they need. It reports only
 // failures.
-func run(ctx context.Context, s *session.Session, asked plan.Plan, parallel int) error {
+func run(ctx context.Context, s *session.Reading, asked plan.Plan, parallel int) error {
 	needed := plan.Selection{Only: lists.Map(asked.Names(), func(name string) string { return "+" + name })}
 	running, err := plan.Select(s.Plan, needed)
 	if err != nil {

@@ -87,9 +87,9 @@ func Serve(ctx context.Context, o Options) (env map[string]string, warnings []st
 	return clouds.Env(), warnings, nil
 }
 
-// World returns how sessions simulate these packages.
-func World(clouds func() []simulate.Package) func(context.Context, *session.Session) (map[string]string, []string, error) {
-	return func(ctx context.Context, s *session.Session) (map[string]string, []string, error) {
+// World returns how environments simulate these packages.
+func World(clouds func() []simulate.Package) func(context.Context, *session.Resolved) (map[string]string, []string, error) {
+	return func(ctx context.Context, s *session.Resolved) (map[string]string, []string, error) {
 		o := Options{
 			Flags: s.Options.Simulation, Dir: s.Deps.Dir, Directory: s.Directory.Clouds(s.Settings.Stack.Text),
 			Home:    programhost.PulumiHome(s.Options.Sources.Looking()),
