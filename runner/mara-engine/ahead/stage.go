@@ -23,7 +23,8 @@ type stage struct {
 	first *host // has started the program
 	port  string
 
-	anew func(reason error) // told when the program is started anew
+	anew     func(reason error) // told when the program is started anew
+	foreseen []func()           // ask what the engine will ask
 
 	ran    chan struct{} // closed when the program has ended
 	answer *pulumirpc.RunResponse
@@ -42,7 +43,11 @@ type stage struct {
 // started again.
 func newStage(ctx context.Context, p *program, held, ended func(), anew func(error)) (s *stage, err error) {
 	s = &stage{program: p, anew: anew, ran: make(chan struct{})}
-	if s.gate, err = newGate(p.run, held); err != nil {
+	methods := append(s.foreseenMethods(),
+		monitor.Method("Handshake", s.handshake),
+		monitor.Method("Run", s.runFor),
+		monitor.Method("Cancel", s.cancel))
+	if s.gate, err = newGate(p.run, func() { held(); go s.learn() }); err != nil {
 		return nil, err
 	}
 	if s.first, err = startHost(ctx, p.host, p.run.GetPwd(), s.gate.engine, s.gate.say); err != nil {
@@ -58,11 +63,7 @@ func newStage(ctx context.Context, p *program, held, ended func(), anew func(err
 			ended()
 		}
 	}()
-	s.port, err = listen(context.Background(), pulumirpc.LanguageRuntime_ServiceDesc.ServiceName, []grpc.MethodDesc{
-		monitor.Method("Handshake", s.handshake),
-		monitor.Method("Run", s.runFor),
-		monitor.Method("Cancel", s.cancel),
-	}, s.forward)
+	s.port, err = listen(context.Background(), pulumirpc.LanguageRuntime_ServiceDesc.ServiceName, methods, s.forward)
 	if err != nil {
 		s.close()
 		return nil, err
@@ -208,7 +209,7 @@ func (s *stage) startLocked() (*host, error) {
 }
 
 // aboutProgram are the methods that the host of the program may answer while the program waits.
-var aboutProgram = []string{"GetRequiredPackages", "GetRequiredPlugins", "GetProgramDependencies", "GetPluginInfo", "About"}
+var aboutProgram = []string{"GetRequiredPlugins", "GetProgramDependencies", "GetPluginInfo"}
 
 // forward passes on all other calls: to the host of the program while it waits, else to one for the rest of the run.
 func (s *stage) forward(_ any, call grpc.ServerStream) error {
@@ -217,18 +218,21 @@ func (s *stage) forward(_ any, call grpc.ServerStream) error {
 	if slices.Contains(aboutProgram, name) && s.waits() {
 		return passOn(call, s.first.conn)
 	}
-	s.mu.Lock()
-	if s.plain == nil {
-		h, err := s.startLocked()
-		if err != nil {
-			s.mu.Unlock()
-			return err
-		}
-		s.plain = h
+	h, err := s.plainHost()
+	if err != nil {
+		return err
 	}
-	to := s.plain.conn
-	s.mu.Unlock()
-	return passOn(call, to)
+	return passOn(call, h.conn)
+}
+
+// plainHost returns the host for what is not about the program that waits.
+func (s *stage) plainHost() (h *host, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plain == nil {
+		s.plain, err = s.startLocked()
+	}
+	return s.plain, err
 }
 
 // cancel does nothing: an engine says it at the end of each of the contexts in which it uses a language host, one of which
