@@ -214,3 +214,33 @@ func TestNeedsCopies(t *testing.T) {
 		}
 	}
 }
+
+// TestNodeCache: Node.js is told where to keep what it compiles, unless somebody has said something of it.
+func TestNodeCache(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		runtime string
+		cache   string
+		env     map[string]string // of Pulumi
+		want    string
+	}{
+		"a program of Node.js":  {"nodejs", "/cache", nil, "/cache"},
+		"another one":           {"python", "/cache", nil, ""},
+		"no place":              {"nodejs", "", nil, ""},
+		"said where":            {"nodejs", "/cache", map[string]string{"NODE_COMPILE_CACHE": "/own"}, ""},
+		"switched off":          {"nodejs", "/cache", map[string]string{"NODE_DISABLE_COMPILE_CACHE": "1"}, ""},
+		"another variable said": {"nodejs", "/cache", map[string]string{"NODE_OPTIONS": "--x"}, "/cache"},
+	} {
+		m := maker(t, "")
+		m.NodeCache, m.Env = test.cache, test.env
+		project := own(t, m, false)
+		project.Own.Runtime = test.runtime
+		found, err := m.Own([]model.Project{project}, encryption.Copies{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := found["shop"].Env["NODE_COMPILE_CACHE"]; got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

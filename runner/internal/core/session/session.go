@@ -414,7 +414,8 @@ func (s *Resolved) States() statefiles.Directory {
 func (s *Resolved) Checkouts() checkout.Maker {
 	return checkout.Maker{Settings: s.Settings, Files: checkout.Files{Root: s.Settings.Root,
 		Stack: s.Settings.Stack.Text}, States: s.States(), Env: s.Env, Plugins: s.pulumi.plugins, TempDir: s.TempDir,
-		Declared: lists.Map(s.Options.Sources.File.Variables(), func(v config.Variable) string { return v.Name })}
+		NodeCache: s.Directory.NodeCache(),
+		Declared:  lists.Map(s.Options.Sources.File.Variables(), func(v config.Variable) string { return v.Name })}
 }
 
 // Leftovers finds what earlier runs have left on the stacks.

@@ -125,6 +125,9 @@ func (r Runner) Git(name string) string { return r.join("git", name) }
 // Installed returns the record of a project's installed dependencies.
 func (r Runner) Installed(project string) string { return r.join("installed", project) }
 
+// NodeCache returns the directory in which Node.js keeps what it has compiled of the programs of all projects.
+func (r Runner) NodeCache() string { return r.join("node") }
+
 // Application returns the directory with the program of an application in mara.yaml.
 func (r Runner) Application(name string) string { return r.join("applications", name) }
 
