@@ -25,7 +25,7 @@ func patched(resources fields, patch string) (fields, error) {
 	}
 	query, err := gojq.Parse(patch)
 	if err != nil {
-		return nil, fmt.Errorf("patch is no jq: %w", err)
+		return nil, fmt.Errorf("patch is not a valid jq expression: %w", err)
 	}
 	text, err := json.Marshal(resources)
 	if err != nil {

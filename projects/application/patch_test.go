@@ -15,7 +15,7 @@ func TestPatch(t *testing.T) {
 		{"a field", `.workload.properties.spec.template.spec.priorityClassName = "important"`, "priorityClassName: important", ""},
 		{"a number", `.workload.properties.spec.minReadySeconds = 5`, "minReadySeconds: 5\n", ""},
 		{"a resource more", `.extra = {type: "kubernetes:core/v1:ConfigMap", properties: {data: {a: "b"}}}`, "type: kubernetes:core/v1:ConfigMap", ""},
-		{"no jq", `.workload |`, "", "patch is no jq"},
+		{"no jq", `.workload |`, "", "patch is not a valid jq expression"},
 		{"an error", `error("no")`, "", "patch: error: no"},
 		{"a part", `.workload`, "", "patch does not return the resources"},
 		{"another name", `.workloda.properties.spec.minReadySeconds = 5`, "",

@@ -53,7 +53,7 @@ func TestSessionRefuses(t *testing.T) {
 		{"the backend fails", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) { i.write("stacks.json.fail", "error: could not list bucket: no route to host\n") },
 			cmd.ExitFailed, "error: listing the stacks: could not list bucket: no route to host\n", []string{"stack ls --all --json"}},
 		{"a cut-off file beside a state, for one who looks", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind, "../../.runner/state/.pulumi/stacks/certmgr/dev.json.attrs": ""}, eof,
-			cmd.ExitConfig, "error: the state was cut off while it was written, as on a full disk or by a kill: certmgr (", []string{"stack ls --all --json"}},
+			cmd.ExitConfig, "error: the state file is truncated (disk full, or the process was killed): certmgr (", []string{"stack ls --all --json"}},
 		{"and for an operation", "refresh -s dev", map[string]string{"Pulumi.dev.yaml": kind, "environment": "PULUMI_CONFIG_PASSPHRASE=x", "../../.runner/state/.pulumi/stacks/certmgr/dev.json.attrs": ""}, eof,
 			cmd.ExitFailed, "certmgr: ", []string{"stack ls --all --json", "stack ls --all --json"}},
 		{"no user is logged in", "status -s dev", map[string]string{"Pulumi.dev.yaml": kind}, func(i *installed) {

@@ -9,7 +9,7 @@ import (
 	"mara/projects/infrastructure/aws/internal/environment"
 )
 
-// workload is what runs in the cluster and has rights in AWS: the account that it works under, and the rights.
+// workload is a service account in the cluster and the AWS permissions it needs.
 type workload struct {
 	name, namespace string // name of the role and of the account
 	statements      []statement

@@ -172,7 +172,7 @@ func FlagsOf(names ...string) []cli.Flag {
 		},
 		&cli.BoolFlag{Name: "target-dependents", Usage: "with --target: touch what depends on it, too"},
 		cmd.ChoiceFlag("unknown-age",
-			"`WHAT` to do with environments whose states have no dates: refuse (a failure), keep, destroy",
+			"`WHAT` to do with environments of unknown age, whose states have no dates: refuse (a failure), keep, destroy",
 			RefuseUnknown, KeepUnknown, DestroyUnknown),
 		cmd.ChoiceFlag("unknown-costs",
 			"with --max-monthly: `WHAT` to do where a price is not known: deny, or allow, which counts what has a price",

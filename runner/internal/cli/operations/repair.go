@@ -27,7 +27,7 @@ func Repair(d cmd.Deps) *cli.Command {
 			"Where the cloud cannot be asked, or more than one resource fits, repair stops\n" +
 			"until --import or --forget says what to do. Clouds are asked for clusters,\n" +
 			"machines, firewalls, registries and networks of the built-in projects.\n\n" +
-			"A state that was cut off while it was written, as on a full disk, is replaced with the one before it; the\n" +
+			"A state file that is truncated, as on a full disk, is replaced with the one before it; the\n" +
 			"broken one is kept in .runner/backups as well.\n\n" +
 			"Other creations are forgotten, and have to be deleted by hand if they exist: look for them first.\n\n" +
 			"Examples:\n  runner repair -s dev\n  runner repair -s dev --import main=vpc-0a1b2c3d\n" +

@@ -96,7 +96,7 @@ func runSupport(ctx context.Context, d cmd.Deps, o supportOptions, run cmd.RunFu
 		return &failure.Environment{Text: err.Error(), Next: "name another file with --file"}
 	}
 	document := supportDocument{o.File, lists.Map(files, func(file packed) string { return file.name })}
-	return o.Show(d, document, fmt.Sprintf("%s\nwrote %s (%s); look through it before you send it\n",
+	return o.Show(d, document, fmt.Sprintf("%s\nwrote %s (%s); review it before you share it\n",
 		strings.Join(document.Contents, "\n"), o.File, typeset.Counted(len(files), "file")))
 }
 

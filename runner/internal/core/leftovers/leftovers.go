@@ -395,7 +395,7 @@ func (e *PendingError) Error() string {
 // NextStep says how to put the state in order.
 func (e *PendingError) NextStep() string {
 	if e.Resumed {
-		return "put it right with `" + e.Repair + "`"
+		return "repair it with `" + e.Repair + "`"
 	}
-	return "put it right with `" + e.Repair + "`, or with --resume where the cloud can tell what exists"
+	return "repair it with `" + e.Repair + "`, or with --resume where the cloud can tell what exists"
 }

@@ -112,7 +112,7 @@ func (e *HeldError) Error() string {
 		text += ", since " + e.Owner.Since.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
 	if e.Foreign {
-		text += "; it is on another machine, and may or may not still run"
+		text += "; it belongs to another machine, where the run may still be active"
 	}
 	return text
 }
@@ -123,7 +123,7 @@ func (*HeldError) RefusedBy() refusal.Guard { return refusal.Lock }
 // NextStep returns how to get the lock.
 func (e *HeldError) NextStep() string {
 	if e.Foreign {
-		return "if that run is over, `runner unlock --force` removes the lock"
+		return "once that run has ended, remove the lock with `runner unlock --force`"
 	}
 	return "wait for it with --lock-timeout"
 }

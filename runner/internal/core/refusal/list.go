@@ -5,7 +5,7 @@ func All() []Entry {
 	return []Entry{
 		{
 			Guard: Question, Stage: Deploying, Name: "question of `up`",
-			Refuses:  "changes that no user has approved; without a terminal it wants `--yes` (code 2)",
+			Refuses:  "changes that nobody approved; without a terminal, pass `--yes` (code 2)",
 			Override: "`--yes`", Flags: []string{"yes"},
 		},
 		{

@@ -123,7 +123,7 @@ func (s *Resolved) Close() error {
 	return err
 }
 
-// OnClose has Close call a function, the last one first.
+// OnClose registers a function for Close; functions run in reverse order.
 func (s *Resolved) OnClose(closer func() error) {
 	s.closers.mu.Lock()
 	s.closers.all = append(s.closers.all, closer)

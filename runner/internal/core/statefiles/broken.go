@@ -118,7 +118,7 @@ func (f Directory) Restore(w io.Writer, broken []Broken, backups string) error {
 // restore restores one state and says how.
 func (f Directory) restore(b Broken, backup string) (report string, err error) {
 	if b.isSidecar() {
-		return b.File + " was cut off while it was written; it is removed, and Pulumi makes it anew", os.Remove(b.File)
+		return b.File + " is truncated (disk full, or the process was killed); it is removed, and Pulumi makes it anew", os.Remove(b.File)
 	}
 	before, err := f.before(b)
 	if err != nil {
@@ -128,7 +128,7 @@ func (f Directory) restore(b Broken, backup string) (report string, err error) {
 	if before == nil {
 		what = "it was that of a new stack, and is removed"
 	}
-	return fmt.Sprintf("the state was cut off while it was written; %s (the broken one is %s)", what, backup),
+	return fmt.Sprintf("the state file was truncated; %s (the truncated one is %s)", what, backup),
 		replace(b.File, before, backup)
 }
 
@@ -178,8 +178,8 @@ type BrokenError struct {
 // Error lists the files.
 func (e *BrokenError) Error() string {
 	parts := lists.Map(e.Broken, func(b Broken) string { return b.Project + " (" + b.File + ")" })
-	return "the state was cut off while it was written, as on a full disk or by a kill: " + strings.Join(parts, ", ")
+	return "the state file is truncated (disk full, or the process was killed): " + strings.Join(parts, ", ")
 }
 
 // NextStep says how to restore them.
-func (e *BrokenError) NextStep() string { return "put it right with `" + e.Repair + "`" }
+func (e *BrokenError) NextStep() string { return "repair it with `" + e.Repair + "`" }

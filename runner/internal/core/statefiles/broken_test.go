@@ -44,7 +44,7 @@ func TestRestoreStates(t *testing.T) {
 			if content, _ := os.ReadFile(file); string(content) != test.want {
 				t.Errorf("the state is %q, want %q", content, test.want)
 			}
-			if err == nil && (len(brokenIn(t, states, "vpc")) > 0 || !strings.Contains(printed.String(), "vpc: the state was cut off")) {
+			if err == nil && (len(brokenIn(t, states, "vpc")) > 0 || !strings.Contains(printed.String(), "vpc: the state file was truncated")) {
 				t.Errorf("printed %q, still broken: %v", printed.String(), brokenIn(t, states, "vpc"))
 			}
 			if kept, _ := os.ReadFile(filepath.Join(dir, "backups/vpc.broken.json")); err == nil && string(kept) != test.files["stacks/vpc/dev.json"] {
@@ -77,7 +77,7 @@ func TestRemoveBrokenSidecars(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name := range cut {
-		if _, err := os.Stat(filepath.Join(stacks, name)); err == nil || !strings.Contains(printed.String(), name+" was cut off") {
+		if _, err := os.Stat(filepath.Join(stacks, name)); err == nil || !strings.Contains(printed.String(), name+" is truncated") {
 			t.Errorf("%s: %v; printed %q", name, err, printed.String())
 		}
 	}

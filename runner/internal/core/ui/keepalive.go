@@ -20,10 +20,10 @@ type silence struct {
 	since  time.Time
 }
 
-// broken takes note that something is printed.
+// broken records that output was printed.
 func (s *silence) broken() { s.spoken = true }
 
-// tooLong says at a tick that it is time to say something.
+// tooLong reports whether a keep-alive line is due.
 func (s *silence) tooLong(now time.Time) bool {
 	if s.spoken || s.since.IsZero() {
 		s.spoken, s.since = false, now

@@ -60,7 +60,7 @@ func (clusterGuard) Open(ctx context.Context, j guard.Job) (guard.Watch, error) 
 		j.Warn("the cluster does not answer (%s), and its provider cannot be asked whether it is still there: %v",
 			reason, err)
 	case gone:
-		g.lost = fmt.Sprintf("its provider does not have it any more, and its API server does not answer (%s)", reason)
+		g.lost = fmt.Sprintf("the provider no longer lists it, and its API server does not answer (%s)", reason)
 	}
 	return g, nil
 }

@@ -92,7 +92,7 @@ type answer struct {
 	err   error
 }
 
-// look asks the cloud, and compares.
+// look fetches the offered names and compares them with the configuration.
 func (o offers) look(ctx context.Context) []preflight.Finding {
 	asked, ok := o.ask(ctx)
 	if !ok {

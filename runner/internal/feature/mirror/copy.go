@@ -160,7 +160,7 @@ func (c Copier) put(ctx context.Context, target name.Reference, digest v1.Hash,
 	return false, nil
 }
 
-// report has the library report its progress. Call the returned function when the library's function has returned. It
+// report streams the library's progress to c.Progress. Call the returned function when the library's function has returned. It
 // does not wait for the library to close the channel: an error before its first request leaves that open.
 func (c Copier) report(options *[]remote.Option) (wait func()) {
 	if c.Progress == nil {

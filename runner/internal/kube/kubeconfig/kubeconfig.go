@@ -319,12 +319,12 @@ func fault(content []byte) string {
 	var document yaml.Node
 	err := yaml.Unmarshal(content, &document)
 	if err == nil {
-		return "for a value is not of the type that a kubeconfig has there"
+		return "since a value is not of the type that a kubeconfig has there"
 	}
 	if line := lineOfError.FindString(err.Error()); line != "" {
-		return "for it is no YAML from " + line + " on"
+		return "since " + line + " is not valid YAML"
 	}
-	return "for it is no YAML"
+	return "since it is not valid YAML"
 }
 
 // edit changes a file under its lock. change reports whether to write it.

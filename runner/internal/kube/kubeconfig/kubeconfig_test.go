@@ -327,8 +327,8 @@ func TestFiles(t *testing.T) {
 func TestBrokenKubeconfig(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"apiVersion: v1\nusers:\n- name: x\n  user: {token: hunter2-hunter2\n": "is not valid, for it is no YAML from line 3 on; repair or move it, then run again",
-		"apiVersion: v1\nusers: hunter2-hunter2\n":                             "is not valid, for a value is not of the type that a kubeconfig has there; repair or move it, then run again",
+		"apiVersion: v1\nusers:\n- name: x\n  user: {token: hunter2-hunter2\n": "is not valid, since line 3 is not valid YAML; repair or move it, then run again",
+		"apiVersion: v1\nusers: hunter2-hunter2\n":                             "is not valid, since a value is not of the type that a kubeconfig has there; repair or move it, then run again",
 	} {
 		file := filepath.Join(t.TempDir(), "config")
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {

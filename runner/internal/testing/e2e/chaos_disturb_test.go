@@ -242,7 +242,7 @@ func (e *environment) followHints(r result) bool {
 func (e *environment) repairAll(stack string) {
 	e.t.Helper()
 	args := append([]string{"repair", "-s", stack, "--yes", "-o", "json"}, e.simulation()...)
-	if r := e.run(append(args, e.existing(stack)...)...); r.code == 3 && strings.Contains(r.stderr, "was cut off while it was written") {
+	if r := e.run(append(args, e.existing(stack)...)...); r.code == 3 && strings.Contains(r.stderr, "the state file is truncated") {
 		e.follow("repair", append(args[1:], e.existing(stack)...)...)
 	} else if r.code != 0 {
 		e.t.Fatalf("repair: exit code %d\n%s%s", r.code, lastLines(r.stdout), r.stderr)
