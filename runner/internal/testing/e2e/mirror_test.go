@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -230,6 +231,7 @@ func TestMirrorSync(t *testing.T) {
 			t.Errorf("%v: exit code %d (-want +got):\n%s%s", step.args, r.code, diff, r.stderr)
 		}
 	}
+	testDigests(t, e, host+"/mirror")
 	e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  "+config.InfraType+": kind\n  kind:registry_image: "+host+"/tools/gone:3\n")
 	r := e.run("mirror", "sync", host+"/mirror", "-s", "dev", "--only", "kind-registry")
 	if r.code != 1 || !strings.Contains(r.stdout, host+"/tools/gone:3: "+host+" does not have it\n") || !strings.Contains(r.stderr, "1 of 1 is not in the mirror; the same command continues") {
@@ -239,6 +241,52 @@ func TestMirrorSync(t *testing.T) {
 		if r := e.run(append([]string{"mirror"}, wrong...)...); r.code != 2 {
 			t.Errorf("%v: exit code %d: %s", wrong, r.code, r.stderr)
 		}
+	}
+}
+
+// testDigests: the digests of what was copied are kept, and a tag that was moved since is found.
+func testDigests(t *testing.T, e *environment, mirror string) {
+	t.Helper()
+	run := func(code int, command, want string) {
+		t.Helper()
+		r := e.run(strings.Fields(command + " -s dev --only kind-registry --digests mirror.txt")...)
+		if r.code != code || !strings.Contains(r.stdout+r.stderr, want) {
+			t.Errorf("%s: exit code %d, want %q in\n%s%s", command, r.code, want, r.stdout, r.stderr)
+		}
+	}
+	const stack = "config/pulumi/Pulumi.dev.yaml"
+	origin, err := os.ReadFile(filepath.Join(e.root, stack))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(code int, want string) {
+		t.Helper()
+		e.write(stack, "config:\n  "+config.InfraType+": kind\n  kind:registry_image: "+mirror+"/tools/registry:3\n")
+		run(code, "mirror check "+mirror, want)
+		e.write(stack, string(origin))
+	}
+	file := filepath.Join(e.root, "mirror.txt")
+	run(0, "mirror sync "+mirror+" --dry-run", "there already")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a dry run wrote the digests")
+	}
+	run(0, "mirror sync "+mirror, "there already")
+	content, err := os.ReadFile(file)
+	if err != nil || !regexp.MustCompile(`(?m)^sha256:[0-9a-f]{64}  tools/registry:3$`).Match(content) {
+		t.Fatalf("%v: %s", err, content)
+	}
+	check(0, "1 image come")
+	put(t, mirror+"/tools/registry:3")
+	check(1, "its tag was moved")
+	run(0, "mirror sync "+mirror, "1 copied")
+	check(0, "")
+	e.write("mirror.txt", "library/registry:3 sha256:1\n")
+	check(3, "mirror.txt:1: not a digest and the place of an image")
+	e.write("mirror.txt", "# by hand\n")
+	check(1, "image tools/registry:3 is not in mirror.txt")
+	run(3, "mirror sync "+mirror, "was not written by `runner mirror sync --digests`")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
 	}
 }
 

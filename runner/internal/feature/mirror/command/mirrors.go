@@ -41,13 +41,14 @@ type options struct {
 	Selection plan.Selection
 	Resolve   bool   // of list: ask registries for digests
 	DryRun    bool   // of sync
+	Digests   string // of sync and check: a file, "" for none
 	Registry  string // "" for the configured one
 }
 
 func parse(c *cli.Context, _ cmd.Deps, common cmd.Common) (options, error) {
 	o := options{
 		Common: common, Selection: cmd.ParseSelection(c),
-		Resolve: c.Bool("resolve"), DryRun: c.Bool("dry-run"), Registry: c.Args().First(),
+		Resolve: c.Bool("resolve"), DryRun: c.Bool("dry-run"), Digests: c.String("digests"), Registry: c.Args().First(),
 	}
 	named := o.Stack.IsSet() || o.Sources.Lookup(config.RunnerStackVariable, config.StackVariable).IsSet()
 	if !named { // the defaults of a provider are asked for
@@ -161,12 +162,15 @@ func checkCommand(d cmd.Deps) *cli.Command {
 		Name: "check", Usage: "check that an environment finds everything in a mirror", ArgsUsage: "[REGISTRY]",
 		Description: "Runs the programs on simulated clouds with the mirror as kubernetes:mirror, renders the " +
 			"charts in the mirror, and looks there for every image that they name. It needs the mirror and no " +
-			"internet. Charts and images that the configuration takes from elsewhere are listed.\n\n" +
+			"internet. Charts and images that the configuration takes from elsewhere are listed. With --digests the " +
+			"images have to be those that `mirror sync --digests` has copied.\n\n" +
 			"Examples:\n  runner mirror check registry.example.com/mirror -p kind\n" +
+			"  runner mirror check -s dev --digests config/mirror.txt\n" +
 			"  runner mirror check -s dev\n  runner mirror check -s dev --skip bank-of-anthos -o json\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
-		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"), cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(),
-			cmd.BaseFlags()),
+		Flags: cmd.JoinFlags(cmd.OutputFlag("text", "json"),
+			[]cli.Flag{&cli.StringFlag{Name: "digests", Usage: "compare the images with the digests in `FILE`", TakesFile: true}},
+			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags()),
 		Action: cmd.Action(d, parse, runCheck),
 	}
 }
@@ -183,7 +187,19 @@ func runCheck(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	ask := func(ctx context.Context, image mirror.Image) (string, error) { return look(ctx, ways, address, image) }
+	known := digests{}
+	if o.Digests != "" {
+		if known, err = readDigests(o.Digests); err != nil {
+			return err
+		}
+	}
+	ask := func(ctx context.Context, image mirror.Image) (string, error) {
+		problem, digest, err := look(ctx, ways, address, image)
+		if problem == "" && err == nil && o.Digests != "" {
+			problem = known.compare(strings.TrimPrefix(image.Name, address+"/"), digest, o.Digests)
+		}
+		return problem, err
+	}
 	problems, err := parallel.Each(ctx, found.Images, ask)
 	if err != nil {
 		return err
@@ -227,14 +243,15 @@ func (v verdict) text() string {
 	return strings.Join(v.Problems, "\n") + "\n"
 }
 
-// look says what is wrong with an image; "" if it is in the mirror.
-func look(ctx context.Context, ways mirror.Network, address string, image mirror.Image) (string, error) {
+// look says what is wrong with an image; "" if it is in the mirror, with its digest.
+func look(ctx context.Context, ways mirror.Network, address string, image mirror.Image) (problem, digest string, err error) {
 	users := strings.Join(image.Projects, ", ")
 	if !strings.HasPrefix(image.Name, address+"/") {
-		return fmt.Sprintf("image %s comes from elsewhere, for %s", image.Name, users), nil
+		return fmt.Sprintf("image %s comes from elsewhere, for %s", image.Name, users), "", nil
 	}
-	if _, err := ways.Digest(ctx, image.Name); err != nil {
-		return fmt.Sprintf("image %s, for %s: %v", image.Name, users, err), ctx.Err()
+	digest, err = ways.Digest(ctx, image.Name)
+	if err != nil {
+		return fmt.Sprintf("image %s, for %s: %v", image.Name, users, err), "", ctx.Err()
 	}
-	return "", nil
+	return "", digest, nil
 }

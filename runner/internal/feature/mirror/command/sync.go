@@ -24,13 +24,19 @@ func syncCommand(d cmd.Deps) *cli.Command {
 			"and images are not copied again, and a partly copied image cannot be pulled: after an interruption, " +
 			"the same command continues. Images are copied for all their platforms, with their digests. Remote " +
 			"references are removed from the schemas of charts. The logins are those of `docker login`. With -o " +
-			"json there is one line for each chart and image.\n\n" +
+			"json there is one line for each chart and image. --digests keeps the digests of the images in a file to " +
+			"commit, and `mirror check --digests` finds tags that were moved since; images that are not copied this " +
+			"time keep theirs.\n\n" +
 			"Examples:\n  runner mirror sync registry.example.com/mirror -p kind\n" +
+			"  runner mirror sync -s dev --digests config/mirror.txt\n" +
 			"  runner mirror sync -s dev --dry-run\n  runner mirror sync -s dev --only ingress-controller\n\n" +
 			cmd.ExitText(cmd.ExitDone, cmd.ExitFailed, cmd.ExitUsage, cmd.ExitConfig, cmd.ExitInterrupted),
 		Flags: cmd.JoinFlags(
 			cmd.OutputFlag("text", "json"),
-			[]cli.Flag{&cli.BoolFlag{Name: "dry-run", Usage: "only show what would be copied"}},
+			[]cli.Flag{
+				&cli.BoolFlag{Name: "dry-run", Usage: "only show what would be copied"},
+				&cli.StringFlag{Name: "digests", Usage: "also write the digests of the images into `FILE`, for `mirror check`", TakesFile: true},
+			},
 			cmd.SelectionFlags(), cmd.EnvironmentFlags(), cmd.PulumiFlags(), cmd.BaseFlags(),
 		),
 		Action: cmd.Action(d, parse, runSync),
@@ -44,12 +50,19 @@ func runSync(ctx context.Context, d cmd.Deps, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	known := digests{}
+	if o.Digests != "" { // a file that cannot be kept is no surprise after an hour of copying
+		if known, err = readDigests(o.Digests); err != nil {
+			return err
+		}
+	}
 	found, err := needed(ctx, d, o, "", ways)
 	if err != nil {
 		return err
 	}
 	c := &copying{
-		ctx: ctx, to: mirror.Copier{Network: ways, Address: address, DryRun: o.DryRun},
+		digests: known,
+		ctx:     ctx, to: mirror.Copier{Network: ways, Address: address, DryRun: o.DryRun},
 		w: d.Stdout, json: o.Output == "json", live: d.StdoutIsTerminal && o.Output != "json", width: d.Width(),
 		all: len(found.Charts) + len(found.Images),
 	}
@@ -61,7 +74,10 @@ func runSync(ctx context.Context, d cmd.Deps, o options) (err error) {
 		what := entry{Kind: "image", Name: image.Name, Target: image.Target}
 		c.one(what, func(to mirror.Copier) (mirror.Copied, error) { return to.Image(ctx, image) })
 	}
-	return c.end()
+	if o.Digests != "" && !o.DryRun {
+		err = known.write(o.Digests)
+	}
+	return errors.Join(c.end(), err)
 }
 
 // entry is a chart or an image, and what became of it, for machines.
@@ -110,6 +126,7 @@ type copying struct {
 	width int
 	all   int
 
+	digests              digests // of the images that are in the mirror
 	done, copied, failed int
 	refused              error // the mirror takes nothing without a login
 }
@@ -145,6 +162,10 @@ func (c *copying) one(what entry, work func(mirror.Copier) (mirror.Copied, error
 func (c *copying) tell(line string, what entry, copied mirror.Copied, err error) {
 	c.done++
 	what.Digest, what.Local = copied.Digest, copied.Local
+	if what.Kind == "image" && err == nil {
+		place, _, _ := strings.Cut(what.Target, "@")
+		c.digests[place] = copied.Digest
+	}
 	var text string
 	switch {
 	case err != nil:
