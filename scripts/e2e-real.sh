@@ -5,9 +5,11 @@
 set -eu
 cd "$(dirname "$0")/.."
 images=$(scripts/node-image.sh)
+MARA_KUBE="$(dirname "${images%%.tar*}")/programs/kube"
+export MARA_KUBE
 # The exports for the Pulumi Kubernetes Operator, on an API server alone: with its definitions, which are not in this repository.
 if [ $# = 0 ] && [ -n "${MARA_OPERATOR_CRDS:-}" ]; then
-  MARA_KUBE="$(dirname "${images%%.tar*}")/programs/kube" go test -count=1 -run='^TestReal' ./runner/internal/feature/operator
+  go test -count=1 -run='^TestReal' ./runner/internal/feature/operator
 elif [ $# = 0 ]; then
   echo "MARA_OPERATOR_CRDS names no directory with the Pulumi Kubernetes Operator's definitions: exports for it are not applied to an API server" >&2
 fi

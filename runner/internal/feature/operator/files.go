@@ -23,8 +23,7 @@ func (x Exported) Files(e Environment, o Options) (map[string][]byte, error) {
 		account["annotations"] = o.AccountAnnotations
 	}
 	objects := map[string]any{
-		"namespace.yaml": object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": o.Namespace}},
-		"account.yaml":   object{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
+		"account.yaml": object{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account},
 		// It lets the pods authenticate their callers.
 		"binding.yaml": object{
 			"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding",
@@ -42,6 +41,8 @@ func (x Exported) Files(e Environment, o Options) (map[string][]byte, error) {
 	names := slices.Sorted(maps.Keys(objects))
 	objects["kustomization.yaml"] = object{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization",
 		"resources": names}
+	// Not part of it, so that `kubectl delete -k` leaves what else is in the namespace: Secrets, and the Stacks of others.
+	objects["namespace.yaml"] = object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": o.Namespace}}
 	files := map[string][]byte{"README.md": x.readme(e, o)}
 	for name, value := range objects {
 		content, err := yaml.Marshal(value)
@@ -97,6 +98,7 @@ func (x Exported) readme(e Environment, o Options) []byte {
 	line("- The operator, 2.9: `helm install --create-namespace -n pulumi-kubernetes-operator " +
 		"pulumi-kubernetes-operator oci://ghcr.io/pulumi/helm-charts/pulumi-kubernetes-operator --version 2.9.0`")
 	line("- The image %s, where the cluster finds it.", o.Image)
+	line("- The namespace %s: `kubectl apply --server-side -f namespace.yaml`. `kubectl delete -k .` leaves it, and what else is in it.", o.Namespace)
 	if len(e.Variables) > 0 {
 		line("- The Secret %s with the variables %s.", e.EnvironmentSecret(), strings.Join(e.Variables, ", "))
 	}
@@ -144,10 +146,10 @@ func (x Exported) readme(e Environment, o Options) []byte {
 	if o.Destroy {
 		line("    runner operator delete -s %s -n %s\n", e.Name, o.Namespace)
 		line("destroys the projects and deletes their Stacks, dependents first. `kubectl delete` of all Stacks has no\n" +
-			"order: a cluster may be destroyed before the objects in it. Never delete the namespace first, and do not\n" +
-			"`kubectl delete -k .`, which deletes it as well: nothing can be destroyed after that.")
+			"order, nor has `kubectl delete -k .`: a cluster may be destroyed before the objects in it. Delete the namespace\n" +
+			"and the account last: without them nothing can be destroyed.")
 	} else {
-		line("Deleting a Stack destroys nothing. `--destroy` exports Stacks that destroy their resources.")
+		line("Deleting a Stack destroys nothing, nor does `kubectl delete -k .`. `--destroy` exports Stacks that destroy their resources.")
 	}
 	list := func(heading string, notes []Note) {
 		for i, note := range notes {

@@ -277,6 +277,7 @@ func (r *realOperator) export(args ...string) {
 	r.t.Helper()
 	r.must(0, append([]string{"export", "operator", "--image", workspaceImage, "--backend", "file:///state", "--claim", "state"}, args...)...)
 	r.reachable()
+	r.kube("", "apply", "--server-side", "-f", filepath.Join(r.root, "operator", "test", "namespace.yaml"))
 	r.kube("", "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(r.root, "operator", "test"))
 }
 

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -74,12 +75,17 @@ func (r *realKind) upFromMirror() {
 func (r *realKind) providerVersions() map[string]string {
 	r.t.Helper()
 	all := r.versions()
+	all["Pulumi's Kubernetes provider"] = providerVersion()
+	return all
+}
+
+// providerVersion returns the version of the provider under test, and how it was built if it is not the released one.
+func providerVersion() string {
 	version := os.Getenv("E2E_PROVIDER_VERSION")
 	if built := os.Getenv("E2E_PROVIDER_BUILT"); built != "" {
 		version += " (" + built + ")"
 	}
-	all["Pulumi's Kubernetes provider"] = version
-	return all
+	return version
 }
 
 // TestProviderLife has Pulumi's own Kubernetes provider deploy the projects of the
@@ -105,16 +111,18 @@ func TestProviderLife(t *testing.T) {
 // installProvider puts the provider where Pulumi looks for it.
 func (r *realKind) installProvider() {
 	r.t.Helper()
-	binary, version := os.Getenv("E2E_PROVIDER"), os.Getenv("E2E_PROVIDER_VERSION")
-	home := r.t.TempDir()
-	dir := filepath.Join(home, "plugins", "resource-kubernetes-v"+version)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		r.t.Fatal(err)
+	r.env = append(r.env, providerHome(r.t, os.Getenv("E2E_PROVIDER")))
+}
+
+// providerHome makes a home of Pulumi's with a Kubernetes provider, and returns the variable that names it.
+func providerHome(t *testing.T, program string) string {
+	t.Helper()
+	home := t.TempDir()
+	dir := filepath.Join(home, "plugins", "resource-kubernetes-v"+os.Getenv("E2E_PROVIDER_VERSION"))
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.Symlink(program, filepath.Join(dir, "pulumi-resource-kubernetes"))); err != nil {
+		t.Fatal(err)
 	}
-	if err := os.Symlink(binary, filepath.Join(dir, "pulumi-resource-kubernetes")); err != nil {
-		r.t.Fatal(err)
-	}
-	r.env = append(r.env, "PULUMI_HOME="+home)
+	return "PULUMI_HOME=" + home
 }
 
 // pretendImages gives the project of the ingress controller's image the state of

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +28,10 @@ type standInNode struct {
 	ready  map[string]bool // Pods, by their uid, that were marked ready
 }
 
-const standIn = "stand-in"
+const (
+	standIn            = "stand-in"
+	standInProvisioner = "example.com/stand-in" // of the StorageClasses whose volumes it makes
+)
 
 // object is one of Kubernetes, as JSON.
 type object = map[string]any
@@ -174,8 +178,44 @@ func (n *standInNode) keepGoing(ctx context.Context, beat int) {
 			n.look(ctx, pod)
 		}
 	}
+	n.provideVolumes(ctx)
 	n.excuseWebhooks(ctx)
 	n.reportIngresses(ctx)
+}
+
+// provideVolumes makes the volumes that claims of its StorageClasses ask for, and enlarges them.
+func (n *standInNode) provideVolumes(ctx context.Context) {
+	claims, err := n.call(ctx, http.MethodGet, "api/v1/persistentvolumeclaims", asJSON, nil)
+	if err != nil {
+		return
+	}
+	for _, claim := range list(claims, "items") {
+		meta, _ := claim["metadata"].(object)
+		spec, _ := claim["spec"].(object)
+		status, _ := claim["status"].(object)
+		annotations, _ := meta["annotations"].(object)
+		if meta["deletionTimestamp"] != nil || annotations["volume.kubernetes.io/storage-provisioner"] != standInProvisioner {
+			continue
+		}
+		resources, _ := spec["resources"].(object)
+		size := resources["requests"]
+		if spec["volumeName"] == nil {
+			_, _ = n.call(ctx, http.MethodPost, "api/v1/persistentvolumes", asJSON, object{
+				"metadata": object{"name": meta["uid"]},
+				"spec": object{
+					"capacity": size, "accessModes": spec["accessModes"], "storageClassName": spec["storageClassName"], "persistentVolumeReclaimPolicy": "Retain",
+					"hostPath": object{"path": "/nowhere"},
+					"claimRef": object{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": meta["namespace"], "name": meta["name"], "uid": meta["uid"]},
+				},
+			})
+			continue
+		}
+		if capacity := status["capacity"]; status["phase"] == "Bound" && !reflect.DeepEqual(capacity, size) {
+			_, _ = n.call(ctx, http.MethodPatch, "api/v1/persistentvolumes/"+fmt.Sprint(spec["volumeName"]), asMerge, object{"spec": object{"capacity": size}})
+			path := fmt.Sprintf("api/v1/namespaces/%s/persistentvolumeclaims/%s/status", meta["namespace"], meta["name"])
+			_, _ = n.call(ctx, http.MethodPatch, path, asMerge, object{"status": object{"capacity": size, "conditions": nil}})
+		}
+	}
 }
 
 // reportIngresses gives Ingresses the address that a controller would.

@@ -22,12 +22,15 @@ type transition struct {
 	becomes  string // the name that it has afterwards, if that is another one; "-" if it is taken out
 	want     string // what happens to its objects in the cluster, in this order
 	lost     string // what is missing at the worst moment, of what there is before and after it
+	away     int    // Pods that are not ready at the worst moment, at a real API server
 	refused  string // what the second up says instead
 }
 
 func transitions() []transition {
 	return []transition{
 		{name: "another image", row: "`image`, `env`, `size`, `health`, `command`, `args`, `user`", with: "--config shop:image=ghcr.io/acme/shop:1.3.0", want: "update Deployment workload"},
+		{name: "another image, with a volume", row: "`image`, `env`, `size`, `health`, `command`, `args`, `user`", from: "    volume: {path: /data, size: 5Gi}\n", to: "    volume: {path: /data, size: 5Gi}\n",
+			with: "--config shop:image=ghcr.io/acme/shop:1.3.0", want: "update StatefulSet workload", away: 1},
 		{name: "a variable", row: "`image`, `env`, `size`, `health`, `command`, `args`, `user`", from: "    env: {LEVEL: info}\n", to: "    env: {LEVEL: debug}\n", want: "update Deployment workload"},
 		{name: "a size", row: "`image`, `env`, `size`, `health`, `command`, `args`, `user`", to: "    size: medium\n", want: "update Deployment workload"},
 		{name: "a health path", row: "`image`, `env`, `size`, `health`, `command`, `args`, `user`", to: "    health: /ready\n", want: "update Deployment workload"},
@@ -57,81 +60,121 @@ func transitions() []transition {
 	}
 }
 
+// shopEnvironment is an environment with an application that is about to change.
+type shopEnvironment struct {
+	*environment
+	name  string   // of the application
+	where []string // flags of each command: where it runs
+}
+
+// newShop creates the environment as it is before a change.
+func newShop(t *testing.T, change transition, config string, where ...string) *shopEnvironment {
+	t.Helper()
+	c := &shopEnvironment{environment: newEnvironment(t, embedded), name: "shop", where: where}
+	c.env = append(c.env, "PULUMI_CONFIG_PASSPHRASE=for this test")
+	c.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: cluster\n"+config)
+	c.declare(change.from)
+	if strings.Contains(change.from, "TOKEN") {
+		c.token("first")
+	}
+	return c
+}
+
+// declare writes mara.yaml with keys of the application.
+func (c *shopEnvironment) declare(keys string) {
+	c.t.Helper()
+	c.write("mara.yaml", "providers: {cluster: {only: ["+c.name+"]}}\napplications:\n  "+c.name+":\n    image: ghcr.io/acme/shop:1.2.3\n"+keys)
+}
+
+// token sets a secret of the application.
+func (c *shopEnvironment) token(value string) {
+	c.t.Helper()
+	c.env = append(c.env, "CONTENT="+value)
+	if r := c.run("secrets", "set", "shop:TOKEN", "env:CONTENT", "-s", "dev"); r.code != 0 {
+		c.t.Fatalf("secrets set: %d %s%s", r.code, r.stdout, r.stderr)
+	}
+}
+
+// change writes what changes, and returns the flags of the up that makes it so.
+func (c *shopEnvironment) change(change transition) (flags []string) {
+	c.t.Helper()
+	switch change.becomes {
+	case "":
+		flags = strings.Fields("--only +" + c.name + " " + change.with)
+	case "-":
+		c.name = "another"
+	default:
+		c.name = change.becomes
+	}
+	c.declare(change.to)
+	if change.token != "" {
+		c.token(change.token)
+	}
+	return flags
+}
+
+// up deploys the environment, and returns what happens and what it says.
+func (c *shopEnvironment) up(flags ...string) ([]event.Event, string) {
+	c.t.Helper()
+	all := slices.Concat([]string{"up", "--yes", "-o", "json"}, c.where, flags)
+	r := c.run(all...)
+	if r.code != 0 {
+		c.t.Fatalf("%s: exit code %d\n%s%s", strings.Join(all, " "), r.code, lastLines(r.stdout), r.stderr)
+	}
+	return decode(c.t, r.stdout), r.stderr
+}
+
+// refuses checks that a change is refused, with the reason.
+func (c *shopEnvironment) refuses(reason string, flags ...string) {
+	c.t.Helper()
+	r := c.run(slices.Concat([]string{"up", "--yes"}, c.where, flags)...)
+	if r.code == 0 || !strings.Contains(r.stdout+r.stderr, reason) {
+		c.t.Errorf("exit code %d, want %q in\n%s%s", r.code, reason, r.stdout, r.stderr)
+	}
+}
+
+// happened checks what an up has done to the objects of the application.
+func (c *shopEnvironment) happened(events []event.Event, want string) {
+	c.t.Helper()
+	if got := strings.Join(happenedTo("shop", events), ", "); got != want {
+		c.t.Errorf("happened: %s\nwant:     %s", got, want)
+	}
+}
+
 // TestTransitions: docs/applications.md says what happens when a key of an application changes. The real engine runs each change
 // against the rules of the simulated API server: what is changed in place, what is made before what is deleted, and that the
-// application never lacks what it has before and after the change.
+// application never lacks what it has before and after the change. TestProviderTransitions does it at a real one, and counts Pods.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	long(t)
 	for _, change := range transitions() {
 		t.Run(change.name, func(t *testing.T) {
 			t.Parallel()
-			e := newEnvironment(t, embedded)
-			e.env = append(e.env, "PULUMI_CONFIG_PASSPHRASE=for this test")
-			e.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: cluster\n  cluster:context: mine\n")
-			name := "shop"
-			mara := func(keys string) {
-				e.write("mara.yaml", "providers: {cluster: {only: ["+name+"]}}\napplications:\n  "+name+":\n    image: ghcr.io/acme/shop:1.2.3\n"+keys)
-			}
-			mara(change.from)
+			c := newShop(t, change, "  cluster:context: mine\n", "--simulate", "--debug")
 			var there objects
-			up := func(args string) []event.Event {
-				t.Helper()
-				all := append([]string{"up", "--simulate", "--yes", "--debug", "-o", "json"}, strings.Fields(args)...)
-				r := e.run(all...)
-				if r.code != 0 {
-					t.Fatalf("%s: exit code %d\n%s%s", strings.Join(all, " "), r.code, lastLines(r.stdout), r.stderr)
-				}
-				there.follow(r.stderr)
-				return decode(t, r.stdout)
-			}
-			token := func(value string) {
-				t.Helper()
-				e.env = append(e.env, "CONTENT="+value)
-				if r := e.run("secrets", "set", "shop:TOKEN", "env:CONTENT", "-s", "dev"); r.code != 0 {
-					t.Fatalf("secrets set: %d %s%s", r.code, r.stdout, r.stderr)
-				}
-			}
-			if strings.Contains(change.from, "TOKEN") {
-				token("first")
-			}
-			up("")
+			_, log := c.up()
+			there.follow(log)
 			before := there.begin()
-			flags := "--only +" + name + " " + change.with
-			switch change.becomes {
-			case "":
-			case "-":
-				name, flags = "another", ""
-			default:
-				name, flags = change.becomes, ""
-			}
-			mara(change.to)
-			if change.token != "" {
-				token(change.token)
-			}
+			flags := c.change(change)
 			if change.refused != "" {
-				r := e.run(append([]string{"up", "--simulate", "--yes"}, strings.Fields(flags)...)...)
-				if r.code == 0 || !strings.Contains(r.stdout+r.stderr, change.refused) {
-					t.Errorf("exit code %d, want %q in\n%s%s", r.code, change.refused, r.stdout, r.stderr)
-				}
+				c.refuses(change.refused, flags...)
 				return
 			}
-			events := up(flags)
-			if got := strings.Join(happenedTo("shop", events), ", "); got != change.want {
-				t.Errorf("happened: %s\nwant:     %s", got, change.want)
-			}
+			events, log := c.up(flags...)
+			there.follow(log)
+			c.happened(events, change.want)
 			if got := there.lost(before); got != change.lost {
 				t.Errorf("lost at the worst moment: %q, want %q", got, change.lost)
 			}
 			if change.becomes != "" {
-				r := e.run("destroy", "--orphans", "--simulate", "--yes", "--debug", "-o", "json")
+				r := c.run("destroy", "--orphans", "--simulate", "--yes", "--debug", "-o", "json")
 				there.follow(r.stderr)
 				if left := there.of("shop"); r.code != 0 || len(left) > 0 || before["workload"] == 0 {
 					t.Errorf("destroy --orphans: exit code %d, and %v are left\n%s", r.code, left, lastLines(r.stdout))
 				}
 				return
 			}
-			if again := changed(e.simulate(0, "preview", "--only", "+shop")); len(again) > 0 && change.with == "" {
+			if again := changed(c.simulate(0, "preview", "--only", "+shop")); len(again) > 0 && change.with == "" {
 				t.Errorf("a preview after it changes %v", again)
 			}
 		})
