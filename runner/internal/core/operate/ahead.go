@@ -27,7 +27,7 @@ type aheadPrograms struct {
 	known  *unchanged.Projects // what will be skipped
 	looks  *unchanged.Projects // what projects depend on
 	plan   plan.Plan
-	most   func(waiting int) bool // reports whether another one may start
+	bound  aheadBound
 	debug  func(text, project string, err error)
 	shown  *waitingPrograms
 
@@ -96,18 +96,11 @@ func (j *job) newAhead(o operator) *aheadPrograms {
 		!slices.ContainsFunc(j.w.plan.Steps, func(step plan.Step) bool { return mayStartAhead(step, op) }) {
 		return nil
 	}
-	limit := j.Execution.StartAhead
 	ctx, cancel := context.WithCancel(context.Background())
 	a := &aheadPrograms{
 		stacks: j.s.Stacks, task: o.task, known: o.known, looks: o.known, plan: j.w.plan, ctx: ctx, cancel: cancel,
 		shown: j.starting, waiting: map[string]*aheadProgram{}, tried: map[string]bool{},
-		most: func(waiting int) bool {
-			if limit > 0 {
-				return waiting < limit
-			}
-			free, known := process.FreeMemory()
-			return waiting < j.Execution.Parallel && (!known || free > programMemory*2)
-		},
+		bound: aheadBound{limit: j.Execution.StartAhead, parallel: j.Execution.Parallel, free: process.FreeMemory},
 		debug: func(text, project string, err error) { j.s.Log.Debug(text, "project", project, "error", err) },
 	}
 	if a.looks == nil {
@@ -115,6 +108,36 @@ func (j *job) newAhead(o operator) *aheadPrograms {
 	}
 	a.shown.now.Store(a)
 	return a
+}
+
+// aheadBound is how many programs may wait.
+type aheadBound struct {
+	limit    int                              // that a person has set; negative for none
+	parallel int                              // how many projects run at once
+	free     func() (bytes int64, known bool) // memory
+}
+
+// allows reports whether another program may start while some wait. Those that still start have not taken yet what they
+// will take of the memory.
+func (b aheadBound) allows(waiting, starting int) bool {
+	if b.limit >= 0 {
+		return waiting < b.limit
+	}
+	if waiting >= b.parallel {
+		return false
+	}
+	free, known := b.free()
+	return !known || free > int64(2+starting)*programMemory
+}
+
+// isStarting reports whether the program is not held yet.
+func (p *aheadProgram) isStarting() bool {
+	select {
+	case <-p.begun:
+		return p.ahead != nil && !p.ahead.Ready()
+	default:
+		return true
+	}
 }
 
 // mayStartAhead reports whether the program of a project is a process of its own that takes time to start, and that no
@@ -144,18 +167,22 @@ func (a *aheadPrograms) foresee(next []executor.Waiting) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	waiting := 0
-	for name := range a.waiting {
+	waiting, starting := 0, 0
+	for name, p := range a.waiting {
 		if running, known := runs[name]; !known {
 			a.end(name)
 		} else if !running {
 			waiting++
+			if p.isStarting() {
+				starting++
+			}
 		}
 	}
 	for _, w := range next {
 		name := w.Step.Project.Name
-		if !w.Running && !a.tried[name] && mayStartAhead(w.Step, a.task.Operation) && !a.waitsForHook(w) && a.most(waiting) {
+		if !w.Running && !a.tried[name] && mayStartAhead(w.Step, a.task.Operation) && !a.waitsForHook(w) && a.bound.allows(waiting, starting) {
 			waiting++
+			starting++
 			a.tried[name] = true
 			a.start(w.Step)
 		}

@@ -104,6 +104,16 @@ func TestLiveBars(t *testing.T) {
 	}
 }
 
+// TestLiveReady: a project whose program has been started already says so while it waits.
+func TestLiveReady(t *testing.T) {
+	t.Parallel()
+	o := ui.Options{Ready: func(project string) bool { return project == "aws-eks" }}
+	_, frame := ui.Composed(o, uitest.Play(uitest.AWS()), uitest.Began.Add(80*time.Second), 80, 40)
+	if strings.Count(frame, "ready, waits for") != 1 || !strings.Contains(frame, "ready, waits for aws-vpc\n") {
+		t.Errorf("got\n%s", frame)
+	}
+}
+
 // TestLiveHook: a hook after the operation is named, and the bar before it is full, whatever the last run had to do. A hook
 // before the operation fills nothing.
 func TestLiveHook(t *testing.T) {

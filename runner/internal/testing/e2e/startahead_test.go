@@ -239,6 +239,7 @@ func TestStartAheadLate(t *testing.T) {
 	t.Parallel()
 	quick := "root; register thing; export value; outputs"
 	for _, test := range []struct{ name, list, flag string }{
+		{"in a rollout", both, "fleet"},
 		{"a hook comes before", "- {path: owner}\n- {path: reader, reads: owner, hooks: [{name: h, run: [touch, ../h], on: before}]}\n", ""},
 		{"a hook comes between", "- {path: owner, hooks: [{name: h, run: [touch, ../h]}]}\n- {path: reader, reads: owner}\n", ""},
 		{"switched off", both, "--start-ahead=0"},
@@ -247,7 +248,11 @@ func TestStartAheadLate(t *testing.T) {
 			t.Parallel()
 			e := newScripts(t, map[string]string{"owner": quick, "reader": reader}, test.list)
 			args := []string{"up", "--yes"}
-			if test.flag != "" {
+			switch {
+			case test.flag == "fleet":
+				e.write("config/environments/dev.yaml", "values: {}\n")
+				args = []string{"fleet", "up", "dev", "--yes"}
+			case test.flag != "":
 				args = append(args, test.flag)
 			}
 			if r := e.run(args...); r.code != 0 {
@@ -276,4 +281,44 @@ func TestStartAheadInOrder(t *testing.T) {
 	if want := []string{"registered owner", "read b", "registered b", "read a", "registered a"}; !slices.Equal(log, want) {
 		t.Errorf("%q", log)
 	}
+}
+
+// TestStartAheadOfSkipped: programs whose owner is skipped leave no trace either.
+func TestStartAheadOfSkipped(t *testing.T) {
+	t.Parallel()
+	e := newScripts(t, map[string]string{
+		"owner":  "root; wait reader; wait last; fail it has failed",
+		"reader": "touch reader; root; read owner; pass value; register thing; outputs",
+		"last":   "touch last; print a word; root; read reader; register thing; outputs",
+	}, both+"- {path: last, reads: reader}\n")
+	if r := e.run("up", "--yes"); r.code != 1 {
+		t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	e.checkGone()
+	log, journal := strings.Join(e.log(), ","), e.journal()
+	for _, project := range []string{"reader", "last"} {
+		if strings.Count(log, "started "+project) != 1 || strings.Contains(log, "registered "+project) {
+			t.Errorf("the scripts: %s", log)
+		}
+		if found, _ := filepath.Glob(filepath.Join(e.root, ".runner/state/.pulumi/stacks", project, "*")); len(found) > 0 {
+			t.Errorf("there is a state: %q", found)
+		}
+	}
+	if strings.Contains(journal, "a word") {
+		t.Errorf("what a program has printed that did not run is told:\n%s", journal)
+	}
+}
+
+// TestStartAheadOfNothing: a program that never asks its engine for anything runs at its turn, once more.
+func TestStartAheadOfNothing(t *testing.T) {
+	t.Parallel()
+	e := newScripts(t, map[string]string{
+		"owner":  "root; wait waits; register thing; export value; outputs; touch go",
+		"reader": "touch waits; wait go",
+	}, both)
+	r := e.run("up", "--yes")
+	if log := strings.Join(e.log(), ","); r.code != 0 || strings.Count(log, "started reader") != 2 {
+		t.Errorf("exit code %d, the scripts: %s\n%s%s", r.code, log, r.stdout, r.stderr)
+	}
+	e.checkGone()
 }
