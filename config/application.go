@@ -105,11 +105,17 @@ func Sizes() map[string]Size {
 	}
 }
 
-// The forms of what an application has.
+// The forms of what an application has. Lengths are checked apart: a pattern that counts takes longer to compile, at each
+// start, than all others of this package.
 var (
-	applicationName = regexp.MustCompile(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
-	objectName      = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	applicationForm = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
+	objectForm      = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 )
+
+func isApplicationName(text string) bool { return len(text) <= 40 && applicationForm.MatchString(text) }
+
+// isObjectName reports whether Kubernetes takes a name.
+func isObjectName(text string) bool { return len(text) <= 253 && objectForm.MatchString(text) }
 
 // applicationDecoder reads applications in mara.yaml.
 type applicationDecoder struct{ *maraDecoder }
@@ -120,7 +126,7 @@ func (d applicationDecoder) application(key string, name Word, node *yaml.Node) 
 		Name: name, Port: 8080, Size: Sizes()["small"], Health: Health{Ready: "/", Start: time.Minute},
 		Stop: 30 * time.Second, User: 10001,
 	}
-	if !applicationName.MatchString(name.Text) {
+	if !isApplicationName(name.Text) {
 		d.problem(name.Line, key, "is no name for an application: write up to 40 small letters, digits and hyphens")
 	}
 	d.fields(key, node,
@@ -144,7 +150,7 @@ func (d applicationDecoder) application(key string, name Word, node *yaml.Node) 
 		field{"connects", d.formedWords(&a.Connects, isConnection,
 			"has %q, which is neither an application nor an address range such as 203.0.113.0/24")},
 		field{"user", d.upTo(&a.User, 1<<31-1)},
-		field{"pull", d.formed(&a.Pull, objectName.MatchString, "the name of a Secret")},
+		field{"pull", d.formed(&a.Pull, isObjectName, "the name of a Secret")},
 		field{"metrics", func(key string, node *yaml.Node) { a.Metrics = d.metrics(key, node) }},
 		field{"when", d.word(&a.Where.When)},
 		field{"providers", d.words(&a.Where.Providers)},
@@ -443,7 +449,7 @@ func (d applicationDecoder) gateway(key string, node *yaml.Node) (g Gateway) {
 		return g
 	}
 	pods := Word{}
-	d.fields(key, node, field{"name", name}, field{"pods", d.formed(&pods, objectName.MatchString, "a namespace, or any")})
+	d.fields(key, node, field{"name", name}, field{"pods", d.formed(&pods, isObjectName, "a namespace, or any")})
 	if g.Name.Text == "" {
 		d.problem(node.Line, key, "has no name; write that of the Gateway, such as infra/public")
 	}
@@ -454,7 +460,7 @@ func (d applicationDecoder) gateway(key string, node *yaml.Node) (g Gateway) {
 // isConnection reports whether a text names what an application may connect to.
 func isConnection(text string) bool {
 	_, err := netip.ParsePrefix(text)
-	return err == nil || applicationName.MatchString(text)
+	return err == nil || isApplicationName(text)
 }
 
 // Amount returns a number of seconds for Kubernetes.

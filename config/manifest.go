@@ -61,7 +61,7 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 		case "name":
 			d.text(&m.Name)("name", value)
 			isTemplate := strings.Contains(m.Name, "${") // which is refused later
-			if m.Name != "" && !isTemplate && !projectName.MatchString(m.Name) {
+			if m.Name != "" && !isTemplate && !isProjectName(m.Name) {
 				const text = "is %q, which Pulumi refuses: a name has up to 100 letters, digits, -, _ and ."
 				d.problem(value.Line, "name", text, m.Name)
 			}
@@ -95,9 +95,11 @@ func ParseManifest(file string, data []byte) (Manifest, error) {
 	return m, problemsError(d.problems...)
 }
 
-// projectName matches the names of projects that Pulumi takes:
+// isProjectName reports whether Pulumi takes the name of a project:
 // github.com/pulumi/pulumi/sdk/v3/go/common/tokens, ValidateProjectName.
-var projectName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+func isProjectName(text string) bool { return len(text) <= 100 && projectForm.MatchString(text) }
+
+var projectForm = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // manifestDecoder decodes a Pulumi.yaml and collects the problems.
 type manifestDecoder struct{ maraDecoder }
