@@ -27,7 +27,6 @@ func largeStructs() map[string]string {
 		"runner/internal/core/event.Event":                      "mirrors a line of the event stream, whose format is flat",
 		"config.MaraProject":                                    "mirrors an entry of mara.yaml",
 		"runner/internal/core/stacks.engineEvents":              "collects what one operation of the engine says",
-		"runner/internal/core/vault.Options":                    "is to shrink with the session",
 		"runner/mara-engine/journal.log":                        "mirrors what a journal has of a state",
 		"runner/internal/feature/operator.StackSpec":            "mirrors the Stack resource of Pulumi's operator",
 		"runner/mara-engine/openapi/datamodel/high/base.Schema": "mirrors the schema of OpenAPI in the library that it replaces",

@@ -200,26 +200,12 @@ func (s *Resolved) openVault() {
 	o := s.Options
 	var keys []config.Key
 	var secrets []model.Secret
-	files := s.Checkouts().Files
-	stackFiles, covered := files.InPlan(s.Plan)
-	elsewhere, paths := map[string]vault.Elsewhere{}, map[string]string{}
 	for _, step := range s.Plan.Steps {
 		keys = append(keys, step.Project.Keys...)
 		secrets = append(secrets, step.Project.Secrets...)
-		if file, err := files.Of(step.Project); err == nil && file.File != "" {
-			paths[step.Project.Name] = file.File
-		}
-		s.placeSecrets(elsewhere, files, step.Project)
 	}
 	if s.Provider.Name == "" {
 		secrets = o.Known().Secrets()
-	}
-	selected, err := plan.Select(s.Plan, o.Selection) // a wrong selection is refused elsewhere
-	if err == nil {
-		names := selected.Names()
-		maps.DeleteFunc(stackFiles, func(project string, _ config.StackFile) bool { // its passphrase may not be known
-			return !slices.Contains(names, project) && !encryption.HasPassphrase(s.Env, project)
-		})
 	}
 	skipped := slices.DeleteFunc(s.Provider.Projects(), func(project model.Project) bool { // built-in, and not in the plan
 		return project.Own != nil || slices.Contains(s.Plan.Names(), project.Name)
@@ -227,11 +213,7 @@ func (s *Resolved) openVault() {
 	s.Vault = vault.New(vault.Options{
 		Console: s.Deps.Console, Settings: &s.Settings, Sources: o.Sources, Env: s.Env, Masker: s.Masker,
 		Provider: s.Provider.InfraType(), Directory: s.Directory, Keys: keys, Secrets: secrets, Known: o.Known().Secrets(),
-		Without: s.Provider.Without(), Skipped: skipped,
-		ProjectStackFiles: stackFiles, ProjectsEncrypt: covered, Elsewhere: elsewhere, OwnPaths: paths,
-		OwnStackFiles: len(s.Plan.Steps) > 0 && !slices.ContainsFunc(s.Plan.Steps, func(step plan.Step) bool {
-			return step.Project.Own == nil || step.Project.Own.StackFiles == ""
-		}),
+		Without: s.Provider.Without(), Skipped: skipped, OwnFiles: s.ownFiles(),
 		Interactive: o.Interactive, Simulated: o.Simulation.On, Given: o.Secrets,
 		Backend: vault.Backend{
 			Engine: s.Engine, Organization: s.Organization, DeployedSalt: s.deployedSalt, Service: keyService(s),
@@ -239,26 +221,39 @@ func (s *Resolved) openVault() {
 			Shared:  func(ctx context.Context) (lock.Store, error) { return s.RunLock().KeyChange(ctx) },
 		},
 	})
+	selected, err := plan.Select(s.Plan, o.Selection) // a wrong selection is refused elsewhere
 	s.Vault.Needed = o.NeedSecrets && err == nil && selected.ReadsSecrets(s.Vault.IsSet)
 	s.OnClose(s.Vault.Close)
 }
 
-// placeSecrets finds the secrets of a project that belong in the stack file next to it: those that it has, and all that
-// the runner does not keep in the secrets file already.
-func (s *Resolved) placeSecrets(elsewhere map[string]vault.Elsewhere, files checkout.Files, project model.Project) {
-	if project.Own == nil || project.Own.StackFiles == "" {
-		return
-	}
-	file, err := files.Of(project)
-	if err != nil {
-		return // Validate reports it
-	}
-	for _, secret := range project.Secrets {
-		_, own := file.Lookup(secret.Key)
-		if _, kept := s.Settings.Secrets.Lookup(secret.Key); own || !kept {
-			elsewhere[secret.Key] = vault.Elsewhere{Project: project.Name, File: file}
+// ownFiles finds the stack files next to the projects of the plan, and the secrets that belong there: those that a file has,
+// and all that the runner does not keep in the secrets file already.
+func (s *Resolved) ownFiles() vault.OwnFiles {
+	files, selected := s.Checkouts().Files, s.selected()
+	own := vault.OwnFiles{Elsewhere: map[string]vault.Elsewhere{}, OwnPaths: map[string]string{}, OwnStackFiles: len(s.Plan.Steps) > 0}
+	own.ProjectStackFiles, own.ProjectsEncrypt = files.InPlan(s.Plan)
+	maps.DeleteFunc(own.ProjectStackFiles, func(project string, _ config.StackFile) bool { // its passphrase may not be known
+		return !slices.Contains(selected, project) && !encryption.HasPassphrase(s.Env, project)
+	})
+	for _, step := range s.Plan.Steps {
+		project := step.Project
+		file, err := files.Of(project) // Validate reports the error
+		if err == nil && file.File != "" {
+			own.OwnPaths[project.Name] = file.File
+		}
+		hasFiles := project.Own != nil && project.Own.StackFiles != ""
+		own.OwnStackFiles = own.OwnStackFiles && hasFiles
+		if !hasFiles || err != nil {
+			continue
+		}
+		for _, secret := range project.Secrets {
+			_, there := file.Lookup(secret.Key)
+			if _, kept := s.Settings.Secrets.Lookup(secret.Key); there || !kept {
+				own.Elsewhere[secret.Key] = vault.Elsewhere{Project: project.Name, File: file}
+			}
 		}
 	}
+	return own
 }
 
 func (s *Resolved) needProvider() (err error) {

@@ -45,27 +45,32 @@ func (c Console) Absolute(path string) string {
 // Options describe the environment whose secrets are kept.
 type Options struct {
 	Console
-	Settings          *config.Settings // its secrets file is read anew when it has changed
-	Sources           config.Sources
-	Env               map[string]string // of Pulumi; learns the passphrase
-	Masker            *event.Masker     // learns every value
-	Provider          string
-	Directory         layout.Runner
-	Keys              []config.Key
-	Secrets           []model.Secret              // that the plan's projects declare
-	Known             []model.Secret              // that any project declares
-	Without           []string                    // projects of the catalogue that are not used
-	Skipped           []model.Project             // projects that this environment skips
-	ProjectStackFiles map[string]config.StackFile // next to own projects of the operation
-	Elsewhere         map[string]Elsewhere        // secrets that belong in stack files next to projects
+	Settings  *config.Settings // its secrets file is read anew when it has changed
+	Sources   config.Sources
+	Env       map[string]string // of Pulumi; learns the passphrase
+	Masker    *event.Masker     // learns every value
+	Provider  string
+	Directory layout.Runner
+	Keys      []config.Key
+	Secrets   []model.Secret  // that the plan's projects declare
+	Known     []model.Secret  // that any project declares
+	Without   []string        // projects of the catalogue that are not used
+	Skipped   []model.Project // projects that this environment skips
+	OwnFiles
+	Interactive bool // questions may be asked
+	Simulated   bool
+	Needed      bool // the operation runs programs that read secrets
+	Given       Given
+	Backend
+}
+
+// OwnFiles are the stack files next to the user's own projects.
+type OwnFiles struct {
+	ProjectStackFiles map[string]config.StackFile // of the projects of the operation
+	Elsewhere         map[string]Elsewhere        // secrets that belong in such files
 	OwnPaths          map[string]string           // of such files, existing or not, by project
 	ProjectsEncrypt   bool                        // each project of the plan has such a file with a scheme
 	OwnStackFiles     bool                        // each project of the plan has stack files of its own, existing or not
-	Interactive       bool                        // questions may be asked
-	Simulated         bool
-	Needed            bool // the operation runs programs that read secrets
-	Given             Given
-	Backend
 }
 
 // Backend is what the vault asks of the engine and of the backend.
