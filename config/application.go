@@ -182,6 +182,14 @@ func (d applicationDecoder) agree(key string, a *Application) {
 	if a.Metrics.Path != "" && a.Metrics.Port == 0 {
 		a.Metrics.Port = a.Port
 	}
+	if file, parent := nestedFiles(a.Files); file.Text != "" {
+		d.problem(file.Line, key, "has a file at %s, below %s, which is a file as well", file.Text, parent)
+	}
+	for _, place := range append(lists.Map(a.Files, func(s Setting) Word { return s.Name }), a.Volume.Path) {
+		if system := systemOf(place.Text); system != "" {
+			d.problem(place.Line, key, "has %s, and %s is the system's own in every container", place.Text, system)
+		}
+	}
 	if taken := takenPath(a.Volume.Path.Text, a.Files); taken != "" {
 		d.problem(a.Volume.Path.Line, key, "has its volume at %s, where %s is already", a.Volume.Path.Text, taken)
 	}
@@ -222,6 +230,36 @@ func (d applicationDecoder) agree(key string, a *Application) {
 	if slices.ContainsFunc(a.Env, func(s Setting) bool { return s.Name.Text == "PORT" }) {
 		d.problem(a.Name.Line, key, "has PORT in env, which is the value of port already")
 	}
+}
+
+// nestedFiles returns a file whose path goes on below another file, and that one.
+func nestedFiles(files []Setting) (file Word, parent string) {
+	for _, f := range files {
+		for _, other := range files {
+			if strings.HasPrefix(f.Name.Text, other.Name.Text+"/") {
+				return f.Name, other.Name.Text
+			}
+		}
+	}
+	return Word{}, ""
+}
+
+// systemOf returns the directory of the kernel in which a path is, where nothing can be mounted; "" if there is none.
+func systemOf(file string) string {
+	for _, system := range []string{"/proc", "/sys"} {
+		if clean := path.Clean(file); clean == system || strings.HasPrefix(clean, system+"/") {
+			return system
+		}
+	}
+	return ""
+}
+
+// itemsOf returns a list as it is, and anything else as the only item of one.
+func itemsOf(node *yaml.Node) *yaml.Node {
+	if node.Kind != yaml.ScalarNode || isNull(node) {
+		return node
+	}
+	return &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{node}, Line: node.Line}
 }
 
 // takenPath returns what is where a volume would be; "" if there is nothing.
@@ -325,7 +363,9 @@ func (d applicationDecoder) scale(key string, node *yaml.Node) Scale {
 	d.fields(key, node,
 		field{"min", d.upTo(&s.Min, 1000)}, field{"max", d.upTo(&s.Max, 1000)},
 		field{"cpu", d.upTo(&s.CPU, 100)})
-	if s.Max < s.Min {
+	if s.Max == 0 {
+		d.problem(node.Line, key, "has no max: write how many Pods there may be at most, as in {min: %d, max: %d}", s.Min, 2*s.Min)
+	} else if s.Max < s.Min {
 		d.problem(node.Line, key, "has max %d, which is less than min %d", s.Max, s.Min)
 	}
 	return s
@@ -349,7 +389,16 @@ func (d applicationDecoder) size(key string, node *yaml.Node) Size {
 
 // arguments reads the arguments of a container. A text is one argument; options of a command line are several.
 func (d applicationDecoder) arguments(key string, node *yaml.Node) (words []string) {
-	d.texts(&words)(key, node)
+	d.items(key, itemsOf(node), func(key string, item *yaml.Node) {
+		if item.Kind == yaml.ScalarNode && item.ShortTag() == "!!str" && item.Value == "" { // which a program may take
+			words = append(words, "")
+			return
+		}
+		var word Word
+		if d.word(&word)(key, item); word.Text != "" {
+			words = append(words, word.Text)
+		}
+	})
 	if node.Kind == yaml.ScalarNode && strings.HasPrefix(node.Value, "-") && len(strings.Fields(node.Value)) > 1 {
 		d.doubt(node.Line, key, "is one argument with blanks in it; write [%s]", strings.Join(strings.Fields(node.Value), ", "))
 	}

@@ -258,6 +258,9 @@ func (d *maraDecoder) backend(to *Word) func(string, *yaml.Node) {
 		if to.Text != "" && !isBackend(to.Text) {
 			d.problem(node.Line, key, "%q is not the address of a backend; %s", to.Text, backendForms)
 		}
+		if withPassword.MatchString(to.Text) {
+			d.doubt(node.Line, key, "has a password, which everybody reads who has the file; give the address in the variable PULUMI_BACKEND_URL instead")
+		}
 	}
 }
 

@@ -91,7 +91,9 @@ func (s Source) judge(keys []string) (failing, ignored []config.Problem) {
 	}
 	for _, section := range []string{"variables", "resources", "outputs"} {
 		v.references(valueOf(s.Root, section))
+		v.arguments(valueOf(s.Root, section))
 	}
+	v.circles(s.Root)
 	return append(s.description(), v.problems...), v.ignored
 }
 

@@ -140,6 +140,14 @@ func (s Set) Doubts(now time.Time) (doubts []config.Problem) {
 			add(e, "the exception for %s expired on %s; remove it, or give it another day", e.Rule, e.Until)
 		case !isOn(e.Rule):
 			add(e, "the exception is for %s, which is not in use; add the rule to use, or remove the exception", e.Rule)
+		case !strings.Contains(e.Resource, "*") && len(strings.Fields(e.Resource)) < 3:
+			add(e, `the exception for %s is for "%s", which no resource is called: write project, type and name, such as "aws-vpc aws:ec2/* *"`,
+				e.Rule, e.Resource)
+		}
+	}
+	for _, rule := range slices.Sorted(maps.Keys(s.settings.Levels)) {
+		if !isOn(rule) && slices.ContainsFunc(s.Rules, func(r Rule) bool { return r.Name == rule }) {
+			add(exception{line: s.settings.Levels[rule].line}, "levels has %s, which is not in use; add the rule to use, or remove its level", rule)
 		}
 	}
 	return doubts

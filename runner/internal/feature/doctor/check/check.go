@@ -189,7 +189,7 @@ func checkEnvironment(
 	in := []string{e.Stack}
 	found.addError(Configuration, in, invalid)
 	found.namesFile(e.File)
-	for _, file := range []config.StackFile{s.Settings.Config.Own(), s.Settings.Secrets} {
+	for _, file := range stackFiles(s) {
 		for _, problem := range file.CheckHeader() {
 			found.add(Finding{Problem: problem, Kind: Configuration, Environments: in})
 		}
@@ -231,6 +231,17 @@ func checkEnvironment(
 	}
 	checked.findings = found.all
 	return checked, nil
+}
+
+// stackFiles returns the stack files of an environment: the shared one, that of the secrets, and those next to projects.
+func stackFiles(s *session.Resolved) []config.StackFile {
+	all := []config.StackFile{s.Settings.Config.Own(), s.Settings.Secrets}
+	for _, project := range s.Provider.Own() {
+		if beside, err := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project); err == nil && beside.Exists {
+			all = append(all, beside)
+		}
+	}
+	return all
 }
 
 // accepted doubts keys that are accepted, and that are neither set nor declared.

@@ -68,11 +68,30 @@ func programs(s *session.Resolved) []Finding {
 				found.add(Finding{Problem: problem, Kind: Projects, Doubt: true, Environments: in})
 			}
 		}
+		for _, doubt := range ofOthers(s, project, source) {
+			found.add(Finding{Problem: doubt, Kind: Projects, Doubt: true, Environments: in})
+		}
 		for _, problem := range source.Validate(keysOf(s, project)) {
 			found.add(Finding{Problem: problem, Kind: Projects, Environments: in})
 		}
 	}
 	return found.all
+}
+
+// ofOthers doubts keys of other projects in the stack file next to a program that does not read them: the other one does not
+// read this file.
+func ofOthers(s *session.Resolved, project model.Project, source contract.Source) (doubts []config.Problem) {
+	beside, _ := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project) // its reader reports problems
+	declared := lists.Map(s.Options.DeclaredKeys(), func(k config.Key) string { return k.Name })
+	for _, entry := range beside.Entries {
+		namespace, _, _ := strings.Cut(entry.Key, ":")
+		other, isProject := s.Options.Known().Project(namespace)
+		if !isProject || other.Name == project.Name || !slices.Contains(declared, entry.Key) || source.Mentions(entry.Key) {
+			continue
+		}
+		doubts = append(doubts, beside.Problem(entry.Key, fmt.Sprintf("is read by %s, which does not read this file, and not by %s", other.Name, project.Name)))
+	}
+	return doubts
 }
 
 // configured returns what the environment configures for a project of the user.
@@ -98,7 +117,7 @@ func keysOf(s *session.Resolved, project model.Project) (keys []string) {
 // it has changed something already.
 func Failing(s *session.Resolved, selected plan.Plan) error {
 	var problems []config.Problem
-	for _, file := range []config.StackFile{s.Settings.Config.Own(), s.Settings.Secrets} {
+	for _, file := range stackFiles(s) {
 		problems = append(problems, file.CheckHeader()...)
 	}
 	isSelected := map[string]bool{}
