@@ -58,6 +58,10 @@ func (u *Projects) reasons(record fingerprint.Record, recorded bool, changed []s
 		if part == fingerprint.VariablesPart {
 			names = u.maker.ChangedVariables(record.Variables)
 		}
+		if project, isOutput := strings.CutPrefix(part, fingerprint.OutputsPart); isOutput && record.Parts[part] == "" {
+			reasons = append(reasons, "the outputs of "+project+", which it did not read before")
+			continue
+		}
 		reasons = append(reasons, namePart(part, names))
 	}
 	switch {
@@ -99,6 +103,7 @@ func named(noun string, names []string, most int) string {
 var partWords = map[string]string{
 	"imports": "what Pulumi ESC has for it, which cannot be compared", "hooks": "a hook that has to run", "state": "its state, which something else has changed",
 	"setting": "the backend, the stack or the provider", "programs": "the runner, its engine or a program that it starts",
+	"configuration": "its configuration", inputs.ProgramPart: "its program", inputs.FilesPart: "a file that its configuration names",
 	"plugins": "the installed plugins", "plan": "its place in the plan", "secrets": "a stored secret",
 	fingerprint.VariablesPart: "a secret environment variable",
 }
