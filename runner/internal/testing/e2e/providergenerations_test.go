@@ -58,7 +58,7 @@ func TestProviderGenerations(t *testing.T) {
 			}()
 			c.up()
 			made := inShop(t, cluster)
-			if len(made) < 6 {
+			if len(made) < 5 {
 				t.Errorf("up made only %v", slices.Collect(maps.Keys(made)))
 			}
 			for name, made := range made {
