@@ -204,7 +204,7 @@ func sortOut(own session.Scope, states map[string]json.RawMessage, isOurs func(k
 		case len(state.Resources) == 0:
 		case isOurs(state.key()):
 			result.Orphans = append(result.Orphans, Orphan{Project: project, Stack: own.Stack(project),
-				Resources: len(state.Resources), Key: state.key()})
+				Resources: state.counted(), Key: state.key()})
 		default:
 			result.Strangers = append(result.Strangers, project)
 		}
@@ -240,7 +240,20 @@ type deployment struct {
 			EncryptedKey string `json:"encryptedkey"`
 		} `json:"state"`
 	} `json:"secrets_providers"`
-	Resources []json.RawMessage `json:"resources"`
+	Resources []struct {
+		URN      string `json:"urn"`
+		External bool   `json:"external"`
+	} `json:"resources"`
+}
+
+// counted returns how many resources an operation and the status of a project count.
+func (d deployment) counted() (n int) {
+	for _, r := range d.Resources {
+		if !r.External && !stacks.IsDefaultProvider(r.URN) {
+			n++
+		}
+	}
+	return n
 }
 
 func parse(state json.RawMessage) (d deployment, err error) {
