@@ -63,7 +63,7 @@ func testUnclaimedStacks(t *testing.T, at place) {
 
 	e.write("db/Pulumi.yaml", stash("db", "outputs:\n  url: ${kept.output}\n"))
 	e.write("mara.yaml", "projects:\n- path: db\n")
-	const both = "database (3 resources), old (3 resources) are deployed here, and no project claims them"
+	const both = "database (2 resources), old (2 resources) are deployed here, and no project claims them"
 	must(e, 0, both, "status")
 	must(e, 0, "runner adopt --rename database NEW -s dev", "status")
 	must(e, 0, `"project": "database"`, "status", "-o", "json")
