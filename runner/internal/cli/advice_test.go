@@ -17,7 +17,7 @@ import (
 // flagsOfOthers are those in texts that tell what to do with another program.
 var flagsOfOthers = map[string]string{
 	"create-namespace": "helm ", "version": "helm", "name": "kind ", "fetch-cert": "kubeseal ",
-	"force-conflicts": "kubectl ", "server-side": "kubectl ", "overwrite": "kubectl ",
+	"for": "kubectl ", "force-conflicts": "kubectl ", "server-side": "kubectl ", "overwrite": "kubectl ",
 	"preserve-config": "pulumi ", "replace": "pulumi ",
 }
 

@@ -95,7 +95,7 @@ func Run(ctx context.Context, d cmd.Deps, features []extend.Feature, args []stri
 
 func execute(ctx context.Context, d cmd.Deps, features []extend.Feature, args []string) error {
 	if len(args) == 0 {
-		return d.Print(welcome(d))
+		return d.Print(welcome(d, plain(Commands(d, features))))
 	}
 	placed := Commands(d, features)
 	all := plain(placed)
@@ -112,7 +112,7 @@ func execute(ctx context.Context, d cmd.Deps, features []extend.Feature, args []
 	if call.help {
 		return d.Print(help.Fit(help.Text(placed, call.command, call.path, call.everything), d.Width()))
 	}
-	if !isLook(call.path) {
+	if !slices.Contains(looks(features), call.path) {
 		return newApp(d, all).RunContext(ctx, append([]string{cmd.Program}, call.args...))
 	}
 	return look(ctx, d, call.path, func(d cmd.Deps) error {

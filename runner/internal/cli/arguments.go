@@ -196,11 +196,12 @@ func isFlag(known []cli.Flag, word string) bool {
 // findCommand finds the command at the beginning of the arguments, and returns the rest.
 func findCommand(all []*cli.Command, arguments []string) (call, []string, error) {
 	var found call
+	program := all
 	for len(arguments) > 0 && len(all) > 0 {
 		command, known := cmd.FindCommand(all, arguments[0])
 		if !known {
 			hint := config.DidYouMean(arguments[0], cmd.CommandNames(all))
-			if ours := guide.Command(append(strings.Fields(found.path), arguments...)); ours != "" {
+			if ours := guide.Command(cmd.CommandNames(program), append(strings.Fields(found.path), arguments...)); ours != "" {
 				hint = "; " + ours
 			}
 			return call{}, nil, failure.Usagef(found.path, "unknown command %q%s", arguments[0], hint)

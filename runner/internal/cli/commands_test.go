@@ -248,7 +248,7 @@ func TestCompletion(t *testing.T) {
 	tests := []struct{ line, want string }{
 		{"pl", "plan"},
 		{"help pl", "plan"},
-		{"-s dev pro", "promote providers"},
+		{"-s dev prov", "providers"},
 		{"config ge", "get"},
 		{"config ls", ""},
 		{"plan --des", "--destroy"},
@@ -260,7 +260,6 @@ func TestCompletion(t *testing.T) {
 		{"init ", ""},
 		{"init --d", "--debug"},
 		{"completion f", "fish"},
-		{"try ", "aws digitalocean linode"},
 		{"schema ev", "events"},
 		{"doctor des", "destroy"},
 		{"up --only prom", "prometheus"},

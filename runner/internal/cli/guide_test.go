@@ -45,9 +45,12 @@ func TestForeignCommands(t *testing.T) {
 		"stack init dev": "runner up -s NAME --new", "run-all plan": "runner preview", "run plan": "runner preview",
 		"run-all": "runner up", "stack select dev": "-s NAME", "deploy": "runner up", "synth": "runner render",
 	} {
-		if got := guide.Command(strings.Fields(typed)); !strings.Contains(got, want) {
+		if got := guide.Command(cmd.CommandNames(all), strings.Fields(typed)); !strings.Contains(got, want) {
 			t.Errorf("%s: %q", typed, got)
 		}
+	}
+	if got := guide.Command([]string{"up"}, []string{"dev"}); got != "" {
+		t.Errorf("a command of a feature that is not there is advised: %q", got)
 	}
 }
 

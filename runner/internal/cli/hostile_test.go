@@ -78,7 +78,7 @@ func TestLookingAtAStrangersRoot(t *testing.T) {
 	root, trap := hostileRoot(t)
 	home := t.TempDir()
 	path, foreign := onlyGit(t)
-	looking, exactly := internal.Looks()
+	looking, exactly := internal.Looks(wire.Features())
 	arguments := map[string][]string{
 		"adopt": {"--print"}, "config explain": {"a:text"}, "fleet get": {"a:text"}, "query": {"charts"},
 		"schema": {"events"}, "completion": {"bash"}, "config diff": {"dev", "dev2"}, "config get": {"a:text"},

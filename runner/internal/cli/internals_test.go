@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"mara/runner/internal/cli/extend"
 )
 
 // Arrange checks the words of a command line, as execute does.
@@ -14,7 +16,7 @@ func Arrange(all []*cli.Command, words []string) error {
 }
 
 // Looks returns the commands that only look, and those of them whose output is exact.
-func Looks() (looking, exactly []string) { return looks(), exact() }
+func Looks(features []extend.Feature) (looking, exactly []string) { return looks(features), exact() }
 
 // EndSoon does work that may be left alone when ctx ends.
 func EndSoon(ctx context.Context, work func() error) error { return endSoon(ctx, work) }

@@ -6,24 +6,24 @@ import (
 	"time"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/extend"
 )
 
-// looks are the commands that only look. They run no program of the repository, what they print controls no terminal,
-// and a signal ends them within a second, whatever they wait for.
-func looks() []string {
-	return []string{
-		"access list", "adopt", "backup list", "check", "completion", "config diff", "config explain", "config get", "config list",
-		"config reference", "config schema", "doctor", "env", "fleet check", "fleet costs", "fleet get", "fleet list", "fleet plan",
-		"fleet status", "history", "hook list", "logs", "operator status", "outputs", "plan", "policy check", "policy list",
-		"providers", "query", "report", "schema", "secrets list", "show", "stacks", "status", "support", "upgrade plan", "version",
+// looks are the commands that only look, of the core and of the features. They run no program of the repository, what
+// they print controls no terminal, and a signal ends them within a second, whatever they wait for.
+func looks(features []extend.Feature) []string {
+	all := []string{
+		"completion", "config diff", "config explain", "config get", "config list", "config reference", "config schema", "env", "history",
+		"hook list", "logs", "outputs", "plan", "providers", "report", "schema", "secrets list", "show", "stacks", "status", "support", "version",
 	}
+	for _, feature := range features {
+		all = append(all, feature.Looks...)
+	}
+	return all
 }
 
 // exact are commands whose output programs read as it is, where it is no terminal.
 func exact() []string { return []string{"completion", "config get", "env", "outputs", "schema"} }
-
-// isLook reports whether a command only looks.
-func isLook(path string) bool { return slices.Contains(looks(), path) }
 
 // look does the work of a command that only looks.
 func look(ctx context.Context, d cmd.Deps, path string, work func(cmd.Deps) error) error {

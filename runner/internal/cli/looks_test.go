@@ -33,7 +33,7 @@ func TestLooksAreCommands(t *testing.T) {
 		}
 	}
 	walk("", lists.Map(wire.Commands(d), func(p cmd.Placed) *cli.Command { return p.Command }))
-	looking, exactly := internal.Looks()
+	looking, exactly := internal.Looks(wire.Features())
 	for _, path := range append(slices.Clone(looking), exactly...) {
 		if !slices.Contains(paths, path) {
 			t.Errorf("%s is no command", path)
@@ -88,7 +88,7 @@ func TestPageOfLooks(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(string(content), "## Commands that only look")
 	table, rest, _ := strings.Cut(table, "## ")
-	looking, _ := internal.Looks()
+	looking, _ := internal.Looks(wire.Features())
 	for _, path := range looking {
 		if !strings.Contains(table, "`"+path+"`") {
 			t.Errorf("docs/strangers.md does not say what `%s` reads, runs and sends", path)

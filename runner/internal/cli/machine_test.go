@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,20 +13,22 @@ import (
 
 	"mara/runner/internal/cli/cmd"
 	"mara/runner/internal/testing/cmdtest"
+	"mara/runner/internal/wire"
 )
 
-// noJSON returns the commands without -o json, with the reason.
+// noJSON returns the commands without -o json, with the reason: those of the core, and those that the features name.
 func noJSON() map[string]string {
-	return map[string]string{
+	reasons := map[string]string{
 		"completion":       "prints a script for a shell",
 		"hook run":         "prints what the hooks print",
-		"demo":             "prints what the commands that it runs print, each of which has -o json",
-		"try":              "prints what the commands that it runs print, each of which has -o json",
 		"login":            "passes on what Pulumi prints",
 		"pulumi":           "passes on what Pulumi prints; its own --json goes there",
-		"kubectl":          "passes on what kubectl prints; its own -o json goes there",
 		"config reference": "prints a page for people; config list and config schema have the same as data",
 	}
+	for _, feature := range wire.Features() {
+		maps.Copy(reasons, feature.NoJSON)
+	}
+	return reasons
 }
 
 // TestEveryCommandHasJSON walks the tree of commands: a machine can read what

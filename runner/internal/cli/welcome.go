@@ -2,6 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"mara/config"
 	"mara/projects/model"
@@ -14,11 +17,15 @@ import (
 )
 
 // welcome says what is in the directory that a command line without a command was typed in, and which commands come
-// next.
-func welcome(d cmd.Deps) string {
+// next. It leaves out commands of features that this program does not have.
+func welcome(d cmd.Deps, all []*cli.Command) string {
 	what, next := lookAround(d)
 	text := help.About + ".\n\n" + what + "\n\n"
 	for _, n := range next {
+		name, _, _ := strings.Cut(n.command, " ")
+		if _, ok := cmd.FindCommand(all, name); !ok {
+			continue
+		}
 		text += fmt.Sprintf("  %s %-34s  # %s\n", cmd.Program, n.command, n.does)
 	}
 	return text + fmt.Sprintf("\n`%s --help` lists all commands.\n", cmd.Program)

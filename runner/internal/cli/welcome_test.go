@@ -6,8 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"mara/runner/internal/cli/cmd"
+	"github.com/urfave/cli/v2"
 
+	commandline "mara/runner/internal/cli"
+	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/cli/extend"
 	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/wire"
 )
@@ -20,7 +23,7 @@ func TestWelcome(t *testing.T) {
 		want  []string
 		not   string
 	}{
-		"nothing":         {nil, []string{"no Pulumi project here", "runner demo", "runner init"}, "adopt"},
+		"nothing":         {nil, []string{"no Pulumi project here", "runner plan -p kind"}, "adopt"},
 		"Pulumi projects": {map[string]string{"vpc/Pulumi.yaml": "name: vpc\nruntime: yaml\n"}, []string{"1 Pulumi project was found", "runner adopt"}, "runner init"},
 		"a root":          {map[string]string{"config/pulumi/Pulumi.dev.yaml": ""}, []string{"1 environment: dev", "runner preview ", "runner web"}, "runner init"},
 		"several environments": {map[string]string{"config/pulumi/Pulumi.dev.yaml": "", "config/pulumi/Pulumi.prod.yaml": ""},
@@ -52,6 +55,28 @@ func TestWelcome(t *testing.T) {
 				t.Errorf("%q in:\n%s", test.not, stdout)
 			}
 		})
+	}
+}
+
+// TestWelcomeOfFewerFeatures: the commands that it names are those that the program has.
+func TestWelcomeOfFewerFeatures(t *testing.T) {
+	t.Parallel()
+	say := func(features []extend.Feature) string {
+		d, stdout, _ := cmdtest.Deps(t)
+		d.Dir = t.TempDir()
+		if code := commandline.Run(t.Context(), d, features, nil); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		return stdout.String()
+	}
+	begins := extend.Feature{Name: "begins", Commands: func(cmd.Deps) []cmd.Placed {
+		return []cmd.Placed{{Command: &cli.Command{Name: "init"}}}
+	}}
+	if text := say([]extend.Feature{begins}); !strings.Contains(text, "runner init") || strings.Contains(text, "runner demo") {
+		t.Errorf("with init alone:\n%s", text)
+	}
+	if text := say(nil); strings.Contains(text, "runner init") || !strings.Contains(text, "runner plan") {
+		t.Errorf("without features:\n%s", text)
 	}
 }
 

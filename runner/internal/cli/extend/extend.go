@@ -9,4 +9,6 @@ import "mara/runner/internal/cli/cmd"
 type Feature struct {
 	Name     string
 	Commands func(d cmd.Deps) []cmd.Placed
+	Looks    []string          // those of its commands that only look, by their full names
+	NoJSON   map[string]string // those without -o json, each with the reason
 }

@@ -144,9 +144,13 @@ func others() []Foreign {
 	}
 }
 
-// Command returns the hint for a command of another tool: that of the longest beginning that is known, or "".
-func Command(arguments []string) string {
-	tables := slices.Concat(Pulumi(), Terragrunt(), others())
+// Command returns the hint for a command of another tool: that of the longest beginning that is known, or "". It advises
+// no command that this program does not have: names are those that it has.
+func Command(names, arguments []string) string {
+	tables := slices.DeleteFunc(slices.Concat(Pulumi(), Terragrunt(), others()), func(f Foreign) bool {
+		name, _, _ := strings.Cut(f.Here, " ")
+		return name != "" && !slices.Contains(names, name)
+	})
 	for n := len(arguments); n > 0; n-- {
 		if f, ok := find(tables, strings.Join(arguments[:n], " ")); ok {
 			if f.Here == "" {

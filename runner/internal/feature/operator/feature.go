@@ -7,9 +7,13 @@ import (
 
 // Feature returns what operator gives the program.
 func Feature() extend.Feature {
-	return extend.Feature{Name: "operator", Commands: func(d cmd.Deps) []cmd.Placed {
-		return []cmd.Placed{
-			{Command: Command(d), Group: cmd.ForOthers, Rank: 20},
-		}
-	}}
+	return extend.Feature{
+		Name:  "operator",
+		Looks: []string{"operator status"},
+		Commands: func(d cmd.Deps) []cmd.Placed {
+			return []cmd.Placed{
+				{Command: Command(d), Group: cmd.ForOthers, Rank: 20},
+			}
+		},
+	}
 }

@@ -7,9 +7,13 @@ import (
 
 // Feature returns what query gives the program.
 func Feature() extend.Feature {
-	return extend.Feature{Name: "query", Commands: func(d cmd.Deps) []cmd.Placed {
-		return []cmd.Placed{
-			{Command: Query(d), Group: cmd.OneEnvironment, Rank: 110},
-		}
-	}}
+	return extend.Feature{
+		Name:  "query",
+		Looks: []string{"query"},
+		Commands: func(d cmd.Deps) []cmd.Placed {
+			return []cmd.Placed{
+				{Command: Query(d), Group: cmd.OneEnvironment, Rank: 110},
+			}
+		},
+	}
 }

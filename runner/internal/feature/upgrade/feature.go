@@ -7,9 +7,13 @@ import (
 
 // Feature returns what upgrade gives the program.
 func Feature() extend.Feature {
-	return extend.Feature{Name: "upgrade", Commands: func(d cmd.Deps) []cmd.Placed {
-		return []cmd.Placed{
-			{Command: Upgrade(d), Group: cmd.OneEnvironment, Rank: 130},
-		}
-	}}
+	return extend.Feature{
+		Name:  "upgrade",
+		Looks: []string{"upgrade plan"},
+		Commands: func(d cmd.Deps) []cmd.Placed {
+			return []cmd.Placed{
+				{Command: Upgrade(d), Group: cmd.OneEnvironment, Rank: 130},
+			}
+		},
+	}
 }

@@ -7,9 +7,13 @@ import (
 
 // Feature returns what policy gives the program.
 func Feature() extend.Feature {
-	return extend.Feature{Name: "policy", Commands: func(d cmd.Deps) []cmd.Placed {
-		return []cmd.Placed{
-			{Command: Policy(d), Group: cmd.OneEnvironment, Rank: 120},
-		}
-	}}
+	return extend.Feature{
+		Name:  "policy",
+		Looks: []string{"policy check", "policy list"},
+		Commands: func(d cmd.Deps) []cmd.Placed {
+			return []cmd.Placed{
+				{Command: Policy(d), Group: cmd.OneEnvironment, Rank: 120},
+			}
+		},
+	}
 }
