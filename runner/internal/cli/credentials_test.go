@@ -45,11 +45,11 @@ func TestCredentialsInURLsAreNotShown(t *testing.T) {
 			root, i := cmdtest.Root(t, map[string]string{
 				"environment":     "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\nPULUMI_BACKEND_URL=postgres://me:hunter22@db/state\n",
 				"Pulumi.dev.yaml": values,
-			}), newInstalled(t)
+			}), cmdtest.NewInstalled(t)
 			if strings.HasPrefix(test.args, "refresh") {
-				i.write("stacks.json.fail", "error: dial postgres://me:hunter22@db: the proxy says no to hunter22 and hunter33\n")
+				i.Write("stacks.json.fail", "error: dial postgres://me:hunter22@db: the proxy says no to hunter22 and hunter33\n")
 			}
-			d, stdout, stderr := installedDeps(t, root, i)
+			d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 			d.Environ = append(d.Environ, "HTTPS_PROXY=http://me:hunter33@proxy:3128")
 			if code := wire.Run(context.Background(), d, strings.Fields(test.args)); code != test.code {
 				t.Errorf("exit code %d", code)

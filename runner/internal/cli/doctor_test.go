@@ -42,8 +42,8 @@ func findResult(document preflight.Document, name string) preflight.Result {
 }
 
 // noDocker takes docker off the PATH.
-func noDocker(_ *testing.T, _ string, i *installed) {
-	_ = os.Remove(filepath.Join(i.directory, "docker"))
+func noDocker(_ *testing.T, _ string, i *cmdtest.Installed) {
+	_ = os.Remove(filepath.Join(i.Directory, "docker"))
 }
 
 // TestDoctorReportsEverything: each way an environment can be wrong makes a
@@ -56,7 +56,7 @@ func TestDoctorReportsEverything(t *testing.T) {
 	for _, test := range []struct {
 		name, args string
 		files      map[string]string // below config/pulumi
-		prepare    func(t *testing.T, root string, i *installed)
+		prepare    func(t *testing.T, root string, i *cmdtest.Installed)
 		code       int
 		check      string // that is about it
 		status     preflight.Status
@@ -79,52 +79,56 @@ func TestDoctorReportsEverything(t *testing.T) {
 		{"secrets", "", nil, nil, cmd.ExitDone, "secrets", preflight.Warning, "config/pulumi/secrets/Pulumi.dev.yaml: prometheus:admin_password is missing"},
 		{"no passphrase", "", map[string]string{"environment": "PULUMI_STACK=dev"}, nil, cmd.ExitConfig, "passphrase", preflight.Problem, "no passphrase is set"},
 		{"malformed salt", "", map[string]string{"Pulumi.dev.yaml": "encryptionsalt: salt\n" + kind}, nil, cmd.ExitConfig, "passphrase", preflight.Problem, "config/pulumi/Pulumi.dev.yaml: encryptionsalt is not a salt"},
-		{"a change of the key provider was interrupted", "", nil, func(t *testing.T, root string, _ *installed) {
+		{"a change of the key provider was interrupted", "", nil, func(t *testing.T, root string, _ *cmdtest.Installed) {
 			cmdtest.WriteFile(t, filepath.Join(root, ".runner/environments/dev.change.yaml"), "secretsprovider: awskms://x\n")
 		}, cmd.ExitConfig, "passphrase", preflight.Problem, "the key provider of dev is being changed to awskms://x, and that was interrupted"},
 		{"a change of the key provider was interrupted in another checkout", "", map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\nPULUMI_BACKEND_URL=file://shared\n"},
-			func(t *testing.T, root string, _ *installed) {
+			func(t *testing.T, root string, _ *cmdtest.Installed) {
 				cmdtest.WriteFile(t, filepath.Join(root, "shared/.mara/changes/dev/change.json"), "secretsprovider: awskms://x\n")
 			}, cmd.ExitConfig, "passphrase", preflight.Problem, "the key provider of dev is being changed to awskms://x, and that was interrupted"},
 		{"no engine", "--pulumi /nowhere/pulumi", nil, nil, cmd.ExitConfig, "engine", preflight.Problem, "no pulumi at /nowhere/pulumi"},
 		{"the backend without an engine", "--pulumi /nowhere/pulumi", nil, nil, cmd.ExitConfig, "backend", preflight.Skipped, "not looked at: it takes Pulumi to ask"},
 		{"what needs no engine", "--pulumi /nowhere/pulumi", nil, nil, cmd.ExitConfig, "lock", preflight.OK, "no other run"},
-		{"the backend fails", "", nil, func(_ *testing.T, _ string, i *installed) { i.write("stacks.json.fail", "error: no route to host\n") },
+		{"the backend fails", "", nil, func(_ *testing.T, _ string, i *cmdtest.Installed) {
+			i.Write("stacks.json.fail", "error: no route to host\n")
+		},
 			cmd.ExitConfig, "backend", preflight.Problem, "file:///"},
-		{"what needs the backend", "", nil, func(_ *testing.T, _ string, i *installed) { i.write("stacks.json.fail", "error: no route to host\n") },
+		{"what needs the backend", "", nil, func(_ *testing.T, _ string, i *cmdtest.Installed) {
+			i.Write("stacks.json.fail", "error: no route to host\n")
+		},
 			cmd.ExitConfig, "pending", preflight.Skipped, "not looked at: the backend does not answer"},
-		{"a run goes on", "", nil, func(t *testing.T, root string, _ *installed) {
+		{"a run goes on", "", nil, func(t *testing.T, root string, _ *cmdtest.Installed) {
 			leaveLock(t, root, lock.Self("up", "r1", cmdtest.Now()))
 		},
 			cmd.ExitConfig, "lock", preflight.Problem, "the environment is locked by "},
-		{"a run was killed", "", nil, func(t *testing.T, root string, _ *installed) {
+		{"a run was killed", "", nil, func(t *testing.T, root string, _ *cmdtest.Installed) {
 			owner := lock.Self("up", "r1", cmdtest.Now())
 			owner.Started = "another"
 			leaveLock(t, root, owner)
 		}, cmd.ExitDone, "lock", preflight.Warning, "the last run (r1, up by "},
-		{"a stack is locked", "", nil, func(t *testing.T, root string, _ *installed) {
+		{"a stack is locked", "", nil, func(t *testing.T, root string, _ *cmdtest.Installed) {
 			cmdtest.WriteFile(t, filepath.Join(root, ".runner/state/.pulumi/locks/organization/certmgr/dev/x.json"), `{"username":"ann","hostname":"there","pid":1}`)
 		}, cmd.ExitConfig, "stack-locks", preflight.Problem, "certmgr is locked by ann@there"},
 		{"a creation was cut off", "", nil, cutOff("creating"), cmd.ExitConfig, "pending", preflight.Problem, "an earlier run was cut off while it created resources"},
 		{"refresh looks for itself", "refresh", nil, cutOff("creating"), cmd.ExitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
 		{"an update was cut off", "", nil, cutOff("updating"), cmd.ExitDone, "pending", preflight.Warning, "an earlier run was cut off at certmgr: "},
-		{"a directory that cannot be", "", nil, func(t *testing.T, root string, _ *installed) {
+		{"a directory that cannot be", "", nil, func(t *testing.T, root string, _ *cmdtest.Installed) {
 			if err := os.RemoveAll(filepath.Join(root, ".runner")); err != nil {
 				t.Fatal(err)
 			}
 			cmdtest.WriteFile(t, filepath.Join(root, ".runner"), "")
 		}, cmd.ExitConfig, "disk", preflight.Problem, "the directory of the runner's files, "},
 		{"no docker", "", nil, noDocker, cmd.ExitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
-		{"no docker, and something to destroy", "destroy", nil, func(t *testing.T, root string, i *installed) {
+		{"no docker, and something to destroy", "destroy", nil, func(t *testing.T, root string, i *cmdtest.Installed) {
 			noDocker(t, root, i)
-			i.stacks(map[string]int{"kic-image-push": 1})
+			i.Stacks(map[string]int{"kic-image-push": 1})
 		}, cmd.ExitConfig, "docker", preflight.Problem, "there is no docker on PATH"},
 		{"no docker, and nothing to destroy", "destroy", nil, noDocker, cmd.ExitDone, "docker", preflight.Skipped, "nothing is deployed that needs it"},
 		{"no docker, and nothing selected that needs it", "--only kubeconfig -p aws", map[string]string{
 			"Pulumi.dev.yaml": "config: {kubernetes:infra_type: aws, aws:region: us-west-2}",
-		}, func(t *testing.T, root string, i *installed) {
+		}, func(t *testing.T, root string, i *cmdtest.Installed) {
 			noDocker(t, root, i)
-			_ = os.Remove(filepath.Join(i.directory, "pulumi-resource-kubernetes"))
+			_ = os.Remove(filepath.Join(i.Directory, "pulumi-resource-kubernetes"))
 		}, cmd.ExitDone, "settings", preflight.OK, "stack dev"},
 		{"both files broken", "", map[string]string{"environment": "PULUMI_STACK=dev\nB", "Pulumi.dev.yaml": "config: ["}, nil,
 			cmd.ExitConfig, "configuration", preflight.Problem, "config/pulumi/Pulumi.dev.yaml:1: is not valid YAML"},
@@ -135,7 +139,7 @@ func TestDoctorReportsEverything(t *testing.T) {
 			for name, content := range test.files {
 				files[name] = content
 			}
-			root, i := cmdtest.Root(t, files), newInstalled(t)
+			root, i := cmdtest.Root(t, files), cmdtest.NewInstalled(t)
 			deployed(t, root)
 			d := atRoot(t, root, i)
 			if test.prepare != nil {
@@ -165,8 +169,8 @@ func leaveLock(t *testing.T, root string, owner lock.Owner) {
 
 // cutOff leaves an operation on a resource of certmgr in the state that was cut
 // off.
-func cutOff(action string) func(*testing.T, string, *installed) {
-	return func(t *testing.T, root string, _ *installed) {
+func cutOff(action string) func(*testing.T, string, *cmdtest.Installed) {
+	return func(t *testing.T, root string, _ *cmdtest.Installed) {
 		t.Helper()
 		cmdtest.WriteFile(t, filepath.Join(root, ".runner/state/.pulumi/stacks/certmgr/dev.json"), `{"checkpoint":{"latest":{"pending_operations":[
 			{"resource":{"urn":"urn:pulumi:dev::certmgr::kubernetes:core/v1:Namespace::certmgr"},"type":"`+action+`"}]}}}`)
@@ -178,7 +182,7 @@ func cutOff(action string) func(*testing.T, string, *installed) {
 func TestDoctorReadsOnly(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"-p", "kind"}, {"-p", "kind", "--simulate"}, {"-p", "kind", "destroy"}} {
-		root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
+		root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), cmdtest.NewInstalled(t)
 		before := tree(t, root)
 		if code, document, stderr := doctorReport(t, atRoot(t, root, i), args...); code != cmd.ExitDone || document.Simulated != slices.Contains(args, "--simulate") {
 			t.Errorf("%v: exit code %d: %+v %s", args, code, document, stderr)
@@ -223,7 +227,7 @@ func TestDoctorAsksForNoMore(t *testing.T) {
 		"-p aws destroy --only kic-image-*": slices.Concat(changes, docker),
 		"-p aws destroy --only certmgr":     slices.Concat(changes, docker[:2], []string{"aws-cli"}),
 	} {
-		root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), newInstalled(t)
+		root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\n"}), cmdtest.NewInstalled(t)
 		_, document, stderr := doctorReport(t, atRoot(t, root, i), strings.Fields(args)...)
 		var got []string
 		for _, result := range document.Checks {
@@ -277,13 +281,13 @@ func TestDoctorWithoutRoot(t *testing.T) {
 // TestDoctorText says that it is simulated, and shows no secret.
 func TestDoctorText(t *testing.T) {
 	t.Parallel()
-	root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nLINODE_TOKEN=abcdef0123\n"}), newInstalled(t)
+	root, i := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\nLINODE_TOKEN=abcdef0123\n"}), cmdtest.NewInstalled(t)
 	deployed(t, root)
 	if err := os.MkdirAll(filepath.Join(root, ".runner/simulated/state/.pulumi"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	i.write("stacks.json.fail", "error: the token abcdef0123 is not good\n")
-	d, stdout, stderr := installedDeps(t, root, i)
+	i.Write("stacks.json.fail", "error: the token abcdef0123 is not good\n")
+	d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 	if code := wire.Run(context.Background(), d, []string{"doctor", "-p", "kind", "--simulate"}); code != cmd.ExitConfig || stderr.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}

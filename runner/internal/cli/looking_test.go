@@ -34,9 +34,9 @@ func TestLookingKeepsNoSalt(t *testing.T) {
 			directory := layout.Of(root, false)
 			state := fmt.Sprintf(`{"checkpoint":{"latest":{"secrets_providers":{"type":"passphrase","state":{"salt":%q}}}}}`, key.Salt())
 			cmdtest.WriteFile(t, directory.State().Stack("certmgr", "dev"), state)
-			i := newInstalled(t)
-			i.stacks(map[string]int{"certmgr": 1})
-			d, _, stderr := installedDeps(t, root, i)
+			i := cmdtest.NewInstalled(t)
+			i.Stacks(map[string]int{"certmgr": 1})
+			d, _, stderr := cmdtest.InstalledDeps(t, root, i)
 			if code := wire.Run(context.Background(), d, []string{"outputs"}); code != want {
 				t.Errorf("exit code %d, want %d: %s", code, want, stderr)
 			}
@@ -56,8 +56,8 @@ func TestPlainPulumiLeavesWorkingCopies(t *testing.T) {
 	root := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
 	copied := filepath.Join(layout.Of(root, true).Work(), "run-1@kind-dev", "certmgr", "Pulumi.yaml")
 	cmdtest.WriteFile(t, copied, "name: certmgr\n")
-	i := newInstalled(t)
-	d, _, stderr := installedDeps(t, root, i)
+	i := cmdtest.NewInstalled(t)
+	d, _, stderr := cmdtest.InstalledDeps(t, root, i)
 	if code := wire.Run(context.Background(), d, strings.Fields("pulumi certmgr -s dev --simulate -- stack output")); code != cmd.ExitDone {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}

@@ -144,14 +144,14 @@ func TestOperatorInTheOwnCluster(t *testing.T) {
 	t.Parallel()
 	root := twoEnvironments(t)
 	o := pkotest.New(time.Minute)
-	i := newInstalled(t)
-	i.stacks(map[string]int{"aws-eks": 3})
+	i := cmdtest.NewInstalled(t)
+	i.Stacks(map[string]int{"aws-eks": 3})
 	outputs, err := json.Marshal(map[string]string{"kubeconfig": o.Serve(t, "pulumi", 5*time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := func(stack string) string {
-		d, stdout, stderr := installedDeps(t, root, i)
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 		d.Environ = append(d.Environ, "KUBECONFIG=/of/another/cluster")
 		if code := wire.Run(context.Background(), d, []string{"operator", "status", "-s", stack}); code != cmd.ExitConfig {
 			t.Errorf("%s: exit code %d: %s%s", stack, code, stdout, stderr)
@@ -161,7 +161,7 @@ func TestOperatorInTheOwnCluster(t *testing.T) {
 	if stderr := run("dev"); !strings.Contains(stderr, "error: the environment has no cluster: aws-eks is not deployed\nhint: name the cluster where the operator runs with --kubeconfig FILE") {
 		t.Error(stderr)
 	}
-	i.write("shown-aws-eks.json", string(outputs))
+	i.Write("shown-aws-eks.json", string(outputs))
 	if stderr := run("dev"); !strings.Contains(stderr, "dev has no Stacks in the namespace pulumi") {
 		t.Error(stderr)
 	}

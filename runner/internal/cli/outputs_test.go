@@ -8,24 +8,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mara/runner/internal/cli/cmd"
+	"mara/runner/internal/testing/cmdtest"
 	"mara/runner/internal/wire"
 )
 
 func TestOutputsGolden(t *testing.T) {
 	t.Parallel()
-	root, i := aws(t), newInstalled(t)
+	root, i := aws(t), cmdtest.NewInstalled(t)
 	deployed(t, root)
-	i.stacks(map[string]int{"aws-vpc": 24, "aws-eks": 31, "secrets": 2})
-	i.write("outputs-aws-vpc.json", `{"vpc_id":"vpc-1","subnets":["a","b"],"count":3,"tags":{"x":"<y>"},"notes":"one\ntwo\n"}`)
-	i.write("outputs-aws-eks.json", `{"kubeconfig":"[secret]","cluster_name":"mara"}`)
-	i.write("shown-aws-eks.json", `{"kubeconfig":"apiVersion: v1\nclusters: []\n","cluster_name":"mara"}`)
+	i.Stacks(map[string]int{"aws-vpc": 24, "aws-eks": 31, "secrets": 2})
+	i.Write("outputs-aws-vpc.json", `{"vpc_id":"vpc-1","subnets":["a","b"],"count":3,"tags":{"x":"<y>"},"notes":"one\ntwo\n"}`)
+	i.Write("outputs-aws-eks.json", `{"kubeconfig":"[secret]","cluster_name":"mara"}`)
+	i.Write("shown-aws-eks.json", `{"kubeconfig":"apiVersion: v1\nclusters: []\n","cluster_name":"mara"}`)
 	for golden, args := range map[string]string{
 		"outputs.txt":         "outputs",
 		"outputs.json":        "outputs -o json",
 		"outputs project.txt": "outputs aws-vpc",
 		"outputs shown.json":  "outputs aws-eks -o json --show-secrets",
 	} {
-		d, stdout, stderr := installedDeps(t, root, i)
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 		if code := wire.Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stderr.Len() > 0 {
 			t.Fatalf("%s: exit code %d: %s", args, code, stderr)
 		}
@@ -52,7 +53,7 @@ func TestOutputsGolden(t *testing.T) {
 		{"outputs kind-cluster", 2, "", "error: no project \"kind-cluster\" in the plan of aws\nhint: `runner plan` shows the projects\n"},
 		{"outputs a b c", 2, "", "error: unexpected argument \"c\"\nhint: see `runner outputs --help`\n"},
 	} {
-		d, stdout, stderr := installedDeps(t, root, i)
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 		code := wire.Run(context.Background(), d, strings.Fields(test.args))
 		if code != test.code || stdout.String() != test.stdout {
 			t.Errorf("%s: exit code %d, %q", test.args, code, stdout)
@@ -70,12 +71,12 @@ func TestOutputsOfNothing(t *testing.T) {
 		"outputs -o json":    "{}\n",
 		"outputs --simulate": "[SIMULATED] aws, stack dev\n\nno outputs: nothing is deployed\n",
 	} {
-		i := newInstalled(t)
-		d, stdout, stderr := installedDeps(t, aws(t), i)
+		i := cmdtest.NewInstalled(t)
+		d, stdout, stderr := cmdtest.InstalledDeps(t, aws(t), i)
 		if code := wire.Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stdout.String() != want {
 			t.Errorf("%s: exit code %d, %q %s", args, code, stdout, stderr)
 		}
-		if calls := i.calls(); len(calls) > 0 && calls[0] != "" {
+		if calls := i.Calls(); len(calls) > 0 && calls[0] != "" {
 			t.Errorf("%s: asked pulumi %v about a backend that does not exist", args, calls)
 		}
 	}

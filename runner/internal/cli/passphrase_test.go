@@ -184,7 +184,7 @@ func valuesOf(values map[string]string) []string {
 // withInstalled adds a fake pulumi.
 func withInstalled(t *testing.T, d cmd.Deps) cmd.Deps {
 	t.Helper()
-	other, _, _ := installedDeps(t, d.Dir, newInstalled(t))
+	other, _, _ := cmdtest.InstalledDeps(t, d.Dir, cmdtest.NewInstalled(t))
 	d.Environ = append(slices.Clone(d.Environ), other.Environ...)
 	return d
 }

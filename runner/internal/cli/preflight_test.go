@@ -21,28 +21,28 @@ const noDownloads = "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=x\nPULUMI_DISABL
 func TestOperationsLookFirst(t *testing.T) {
 	t.Parallel()
 	const kind, aws = "config:\n  kubernetes:infra_type: kind\n", "config:\n  kubernetes:infra_type: aws\n  aws:region: us-west-2\n"
-	noDocker := func(i *installed) {
-		scripttest.Write(i.t, filepath.Join(i.directory, "docker"), "echo no daemon >&2; exit 1")
+	noDocker := func(i *cmdtest.Installed) {
+		i.Program("docker", "echo no daemon >&2; exit 1")
 	}
-	noPlugins := func(i *installed) {
+	noPlugins := func(i *cmdtest.Installed) {
 		for _, name := range []string{"kind", "kubernetes"} {
-			_ = os.Remove(filepath.Join(i.directory, "pulumi-resource-"+name))
+			_ = os.Remove(filepath.Join(i.Directory, "pulumi-resource-"+name))
 		}
 	}
 	for _, test := range []struct {
 		name, args, config string
 		deployed           string // projects
-		prepare            func(i *installed)
+		prepare            func(i *cmdtest.Installed)
 		code               int
 		stderr             string // the start
 	}{
 		{"one problem", "destroy --yes", kind, "kind-cluster kic-image-build", noDocker, cmd.ExitConfig,
 			"error: Docker: its daemon does not answer: no daemon\nhint: start Docker, or set DOCKER_HOST to a daemon that runs\n"},
-		{"many", "destroy --yes", kind, "kind-cluster kic-image-build certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, cmd.ExitConfig,
+		{"many", "destroy --yes", kind, "kind-cluster kic-image-build certmgr", func(i *cmdtest.Installed) { noDocker(i); noPlugins(i) }, cmd.ExitConfig,
 			"error: 3 problems are in the way of destroy:\n  plugins: pulumi-resource-kind is neither next to the runner nor on PATH\n    -> install it next to"},
-		{"not of what is not there any more", "destroy --yes", kind, "certmgr", func(i *installed) { noDocker(i); noPlugins(i) }, cmd.ExitConfig,
+		{"not of what is not there any more", "destroy --yes", kind, "certmgr", func(i *cmdtest.Installed) { noDocker(i); noPlugins(i) }, cmd.ExitConfig,
 			"error: 2 problems are in the way of destroy:\n  plugins: kubernetes "},
-		{"not where there is nothing to destroy", "destroy --yes", kind, "", func(i *installed) { noDocker(i); noPlugins(i) }, cmd.ExitDone, ""},
+		{"not where there is nothing to destroy", "destroy --yes", kind, "", func(i *cmdtest.Installed) { noDocker(i); noPlugins(i) }, cmd.ExitDone, ""},
 		{"not where there is nothing to refresh", "refresh", kind, "", noDocker, cmd.ExitDone, ""},
 		{"and those of the configuration", "destroy --yes", kind + "  kind:nodez: 1\n", "certmgr", noDocker, cmd.ExitConfig,
 			"error: 2 problems are in the way of destroy:\n  configuration: config/pulumi/Pulumi.dev.yaml:3: kind:nodez"},
@@ -56,20 +56,20 @@ func TestOperationsLookFirst(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			root, i := cmdtest.Root(t, map[string]string{"environment": noDownloads, "Pulumi.dev.yaml": test.config}), newInstalled(t)
+			root, i := cmdtest.Root(t, map[string]string{"environment": noDownloads, "Pulumi.dev.yaml": test.config}), cmdtest.NewInstalled(t)
 			deployed(t, root)
 			there := map[string]int{}
 			for _, project := range strings.Fields(test.deployed) {
 				there[project] = 3
 			}
-			i.stacks(there)
-			d, _, stderr := installedDeps(t, root, i)
+			i.Stacks(there)
+			d, _, stderr := cmdtest.InstalledDeps(t, root, i)
 			test.prepare(i)
 			code := wire.Run(context.Background(), d, strings.Fields(test.args))
 			if code != test.code || !strings.HasPrefix(stderr.String(), test.stderr) {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
-			for _, call := range i.calls() {
+			for _, call := range i.Calls() {
 				if call != "" && !strings.HasPrefix(call, "stack ls") {
 					t.Errorf("pulumi was asked to %s", call)
 				}
@@ -90,14 +90,14 @@ func TestRefreshPreviewOnlyIsDrift(t *testing.T) {
 		"environment": noDownloads, "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n",
 	})
 	deployed(t, root)
-	i := newInstalled(t)
-	i.stacks(map[string]int{"kind-cluster": 3, "certmgr": 3})
-	d, _, stderr := installedDeps(t, root, i)
-	if err := os.Remove(filepath.Join(i.directory, "pulumi-resource-kubernetes")); err != nil {
+	i := cmdtest.NewInstalled(t)
+	i.Stacks(map[string]int{"kind-cluster": 3, "certmgr": 3})
+	d, _, stderr := cmdtest.InstalledDeps(t, root, i)
+	if err := os.Remove(filepath.Join(i.Directory, "pulumi-resource-kubernetes")); err != nil {
 		t.Fatal(err)
 	}
-	seen := filepath.Join(i.directory, "lock")
-	scripttest.Write(t, filepath.Join(i.directory, "docker"), "/bin/cat "+root+"/.runner/locks/*.lock >>"+seen+"; echo no daemon >&2; exit 1")
+	seen := filepath.Join(i.Directory, "lock")
+	scripttest.Write(t, filepath.Join(i.Directory, "docker"), "/bin/cat "+root+"/.runner/locks/*.lock >>"+seen+"; echo no daemon >&2; exit 1")
 	code := wire.Run(context.Background(), d, strings.Fields("refresh --preview-only"))
 	if want := "error: 2 problems are in the way of drift:\n"; code != cmd.ExitConfig || !strings.HasPrefix(stderr.String(), want) {
 		t.Errorf("exit code %d: %s", code, stderr)

@@ -83,8 +83,8 @@ func TestQuery(t *testing.T) {
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			t.Parallel()
-			i := newInstalled(t)
-			d, stdout, stderr := installedDeps(t, root, i)
+			i := cmdtest.NewInstalled(t)
+			d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 			code := wire.Run(context.Background(), d, append([]string{"query"}, test.args...))
 			if code != test.code {
 				t.Errorf("exit code %d, want %d", code, test.code)
@@ -92,7 +92,7 @@ func TestQuery(t *testing.T) {
 			if diff := cmp.Diff([]string{test.stdout, test.stderr}, []string{stdout.String(), stderr.String()}); diff != "" {
 				t.Error(diff)
 			}
-			if calls := i.calls(); len(calls) > 0 && calls[0] != "" {
+			if calls := i.Calls(); len(calls) > 0 && calls[0] != "" {
 				t.Errorf("asked pulumi %v", calls)
 			}
 		})
@@ -102,7 +102,7 @@ func TestQuery(t *testing.T) {
 func TestQueryList(t *testing.T) {
 	t.Parallel()
 	root := twoEnvironments(t)
-	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
+	d, stdout, stderr := cmdtest.InstalledDeps(t, root, cmdtest.NewInstalled(t))
 	if code := wire.Run(context.Background(), d, []string{"query", "--list"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -119,19 +119,19 @@ func TestQueryLive(t *testing.T) {
 	}})
 	directory := layout.Of(root, false)
 	cmdtest.WriteFile(t, directory.State().Stack("aws-eks", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
-	i := newInstalled(t)
-	i.stacks(map[string]int{"aws-eks": 3, "certmgr": 2})
+	i := cmdtest.NewInstalled(t)
+	i.Stacks(map[string]int{"aws-eks": 3, "certmgr": 2})
 	outputs, err := json.Marshal(map[string]string{"kubeconfig": config})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.write("shown-aws-eks.json", string(outputs))
+	i.Write("shown-aws-eks.json", string(outputs))
 	for args, want := range map[string]string{
 		"mysql --live":    "VERSION  COUNT  WHERE\nlatest   1      dev/shop/web\n",
 		"types --live":    "TYPE                    COUNT  ENVIRONMENTS\nkubernetes:core/v1:Pod  1      dev\n",
 		"orphans -s prod": "no results\n",
 	} {
-		d, stdout, stderr := installedDeps(t, root, i)
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 		if code := wire.Run(context.Background(), d, append([]string{"query"}, strings.Fields(args)...)); code != cmd.ExitDone {
 			t.Errorf("%s: exit code %d: %s", args, code, stderr)
 		}
@@ -158,14 +158,14 @@ func TestQueryWatch(t *testing.T) {
 	}})
 	directory := layout.Of(root, false)
 	cmdtest.WriteFile(t, directory.State().Stack("aws-eks", "dev"), `{"checkpoint":{"latest":{"resources":[{"urn":"a::b","type":"aws:eks/cluster:Cluster"}]}}}`)
-	i := newInstalled(t)
-	i.stacks(map[string]int{"aws-eks": 3})
+	i := cmdtest.NewInstalled(t)
+	i.Stacks(map[string]int{"aws-eks": 3})
 	outputs, err := json.Marshal(map[string]string{"kubeconfig": config})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.write("shown-aws-eks.json", string(outputs))
-	d, _, stderr := installedDeps(t, root, i)
+	i.Write("shown-aws-eks.json", string(outputs))
+	d, _, stderr := cmdtest.InstalledDeps(t, root, i)
 	read, write := io.Pipe()
 	d.Stdout = write
 	ctx, cancel := context.WithCancel(t.Context())
@@ -195,7 +195,7 @@ func TestQueryWatch(t *testing.T) {
 func TestPolicyCommands(t *testing.T) {
 	t.Parallel()
 	root := twoEnvironments(t)
-	d, _, stderr := installedDeps(t, root, newInstalled(t))
+	d, _, stderr := cmdtest.InstalledDeps(t, root, cmdtest.NewInstalled(t))
 	if code := wire.Run(context.Background(), d, []string{"policy", "check"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "error: no rule is enabled\nhint: enable some in policies/policies.yaml") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
@@ -214,7 +214,7 @@ func TestPolicyCommands(t *testing.T) {
 		{"policy list -o json", `"file": "` + root + `/policies/helm.jq"`, cmd.ExitDone},
 		{"policy check --live --simulate", "", cmd.ExitUsage},
 	} {
-		d, stdout, stderr := installedDeps(t, root, newInstalled(t))
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, cmdtest.NewInstalled(t))
 		code := wire.Run(context.Background(), d, strings.Fields(test.args))
 		got := strings.Join(strings.Fields(stdout.String()), " ")
 		if code != test.code || !strings.Contains(got, strings.Join(strings.Fields(test.stdout), " ")) {
@@ -222,7 +222,7 @@ func TestPolicyCommands(t *testing.T) {
 		}
 	}
 	cmdtest.WriteFile(t, root+"/policies/wrong.jq", "def deny: stepz;")
-	d, _, stderr = installedDeps(t, root, newInstalled(t))
+	d, _, stderr = cmdtest.InstalledDeps(t, root, cmdtest.NewInstalled(t))
 	if code := wire.Run(context.Background(), d, []string{"policy", "list"}); code != cmd.ExitConfig || !strings.Contains(stderr.String(), "wrong.jq: line 1, column 11: there is no function stepz") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}

@@ -48,7 +48,7 @@ func conforms(t *testing.T, name string, text []byte) {
 func TestStatusConforms(t *testing.T) {
 	t.Parallel()
 	root, i := lookedAt(t)
-	d, stdout, stderr := installedDeps(t, root, i)
+	d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 	if code := wire.Run(context.Background(), d, []string{"status", "-o", "json"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}

@@ -44,9 +44,9 @@ func TestMissingSecretsArePartOfTheOneError(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			root, i := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": stack}), newInstalled(t)
+			root, i := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": stack}), cmdtest.NewInstalled(t)
 			cmdtest.WriteFile(t, filepath.Join(root, "config/pulumi/secrets/Pulumi.dev.yaml"), test.secrets)
-			d, _, stderr := installedDeps(t, root, i)
+			d, _, stderr := cmdtest.InstalledDeps(t, root, i)
 			if code := wire.Run(context.Background(), d, append(strings.Fields(test.args), "-s", "dev")); code != cmd.ExitConfig {
 				t.Errorf("exit code %d", code)
 			}

@@ -19,7 +19,7 @@ import (
 // `up --only certmgr`.
 func TestResumeDemandsOnlyTheSecretsOfItsProjects(t *testing.T) {
 	t.Parallel()
-	root, i := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n  kind:nodez: 1\n"}), newInstalled(t)
+	root, i := cmdtest.Root(t, map[string]string{"Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n  kind:nodez: 1\n"}), cmdtest.NewInstalled(t)
 	kind, err := providers.ByName("kind")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestResumeDemandsOnlyTheSecretsOfItsProjects(t *testing.T) {
 	meta := journal.Meta{Environment: journal.Environment{Provider: "kind", Stack: "dev"}}
 	cmdtest.WriteUp(t, filepath.Join(root, ".runner/runs"), meta, all, map[string]event.Result{"certmgr": event.Failed})
 	for args, demanded := range map[string]bool{"up": true, "up --resume-changed": false, "up --failed": false} {
-		d, _, stderr := installedDeps(t, root, i)
+		d, _, stderr := cmdtest.InstalledDeps(t, root, i)
 		if code := wire.Run(context.Background(), d, append(strings.Fields(args), "-s", "dev")); code != cmd.ExitConfig {
 			t.Errorf("%s: exit code %d", args, code)
 		}

@@ -23,13 +23,13 @@ func TestStacks(t *testing.T) {
 	})
 	deployed(t, root)
 	cmdtest.WriteFile(t, layout.Of(root, false).Provider("test"), "provider: linode\n")
-	i := newInstalled(t)
+	i := cmdtest.NewInstalled(t)
 	var entries []string
 	for name, n := range map[string]string{"aws-vpc/dev": "24", "aws-eks/dev": "30", "aws-ecr/dev": "0", "kind-cluster/old": "2", "another/one": "9"} {
 		entries = append(entries, `{"name":"organization/`+name+`","resourceCount":`+n+`}`)
 	}
-	i.write("stacks.json", "["+strings.Join(entries, ",")+"]")
-	d, stdout, stderr := installedDeps(t, root, i)
+	i.Write("stacks.json", "["+strings.Join(entries, ",")+"]")
+	d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 	if code := wire.Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -43,7 +43,7 @@ test    linode    not deployed      -
 	if diff := cmp.Diff(want, stdout.String()); diff != "" {
 		t.Error(diff)
 	}
-	if calls := i.calls(); len(calls) != 1 || calls[0] != "stack ls --all --json" {
+	if calls := i.Calls(); len(calls) != 1 || calls[0] != "stack ls --all --json" {
 		t.Errorf("pulumi was asked %q", calls)
 	}
 	stdout.Reset()
@@ -67,12 +67,12 @@ test    linode    not deployed      -
 // TestNoStacks: nothing has to be asked where nothing can be.
 func TestNoStacks(t *testing.T) {
 	t.Parallel()
-	root, i := cmdtest.Root(t, nil), newInstalled(t)
-	d, stdout, stderr := installedDeps(t, root, i)
+	root, i := cmdtest.Root(t, nil), cmdtest.NewInstalled(t)
+	d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 	if code := wire.Run(context.Background(), d, []string{"stacks"}); code != cmd.ExitDone || stdout.String() != "no environments yet; `runner up` creates the first one\n" {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
-	if calls := i.calls(); strings.Join(calls, "") != "" {
+	if calls := i.Calls(); strings.Join(calls, "") != "" {
 		t.Errorf("pulumi was asked %q", calls)
 	}
 }

@@ -18,11 +18,11 @@ import (
 func statusAt() time.Time { return time.Date(2026, 11, 20, 11, 30, 0, 0, time.UTC) }
 
 // lookedAt returns an environment in every state a project can be in.
-func lookedAt(t *testing.T) (root string, i *installed) {
+func lookedAt(t *testing.T) (root string, i *cmdtest.Installed) {
 	t.Helper()
-	root, i = aws(t), newInstalled(t)
+	root, i = aws(t), cmdtest.NewInstalled(t)
 	deployed(t, root)
-	i.stacks(map[string]int{"aws-vpc": 24, "aws-eks": 31, "aws-ecr": 0, "kubeconfig": 0, "secrets": 7, "logstore": 2, "certmgr": 3, "prometheus": 5}) // the last one was imported
+	i.Stacks(map[string]int{"aws-vpc": 24, "aws-eks": 31, "aws-ecr": 0, "kubeconfig": 0, "secrets": 7, "logstore": 2, "certmgr": 3, "prometheus": 5}) // the last one was imported
 	for project, update := range map[string]string{
 		"aws-vpc":  `"kind":"update","result":"succeeded","startTime":"2026-11-20T11:00:00.000Z","endTime":"2026-11-20T11:59:30.000Z"`,
 		"aws-eks":  `"kind":"update","result":"failed","startTime":"2026-11-20T10:00:00.000Z","endTime":"2026-11-20T11:00:00.000Z"`,
@@ -31,7 +31,7 @@ func lookedAt(t *testing.T) (root string, i *installed) {
 		"logstore": `"kind":"update","result":"succeeded","startTime":"2026-11-20T11:00:00.000Z","endTime":"2026-11-20T11:10:00.000Z"`,
 		"certmgr":  `"kind":"update","result":"in-progress","startTime":"2026-11-20T11:00:00.000Z"`,
 	} {
-		i.write("history-"+project+".json", "[{"+update+"}]")
+		i.Write("history-"+project+".json", "[{"+update+"}]")
 	}
 	locks := filepath.Join(root, ".runner/state/.pulumi/locks/organization/logstore/dev")
 	if err := os.MkdirAll(locks, 0o700); err != nil {
@@ -62,7 +62,7 @@ func TestStatusGolden(t *testing.T) {
 	t.Parallel()
 	root, i := lookedAt(t)
 	for golden, args := range map[string]string{"status.txt": "status", "status.json": "status -o json"} {
-		d, stdout, stderr := installedDeps(t, root, i)
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 		if code := wire.Run(context.Background(), d, strings.Fields(args)); code != cmd.ExitDone || stderr.Len() > 0 {
 			t.Fatalf("%s: exit code %d: %s", args, code, stderr)
 		}
@@ -76,7 +76,7 @@ func TestStatusGolden(t *testing.T) {
 func TestStatusAsksForNoPassphrase(t *testing.T) {
 	t.Parallel()
 	root := cmdtest.Root(t, map[string]string{"environment": "PULUMI_STACK=dev\n", "Pulumi.dev.yaml": "config:\n  kubernetes:infra_type: kind\n"})
-	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
+	d, stdout, stderr := cmdtest.InstalledDeps(t, root, cmdtest.NewInstalled(t))
 	if code := wire.Run(context.Background(), d, []string{"status"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -91,7 +91,7 @@ func TestStatusAsksForNoPassphrase(t *testing.T) {
 func TestStatusOfASimulationSaysSo(t *testing.T) {
 	t.Parallel()
 	root := aws(t)
-	d, stdout, stderr := installedDeps(t, root, newInstalled(t))
+	d, stdout, stderr := cmdtest.InstalledDeps(t, root, cmdtest.NewInstalled(t))
 	if code := wire.Run(context.Background(), d, []string{"status", "--simulate"}); code != cmd.ExitDone {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -107,7 +107,7 @@ func TestStatusWatch(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{"status --watch", "4 of 15 projects deployed"}, {"status --watch -o json", `"projects":[`},
 	} {
-		d, _, stderr := installedDeps(t, root, i)
+		d, _, stderr := cmdtest.InstalledDeps(t, root, i)
 		out := &observed{written: make(chan struct{}, 1)}
 		d.Stdout = out
 		ctx, cancel := context.WithCancel(context.Background())

@@ -29,11 +29,11 @@ func TestStatusLive(t *testing.T) {
 		{"urn":"a::namespace","type":"kubernetes:core/v1:Namespace","outputs":{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"cert-manager"}}},
 		{"urn":"a::release","type":"kubernetes:helm.sh/v3:Release","outputs":{"resourceNames":{
 			"Deployment.apps/apps/v1":["cert-manager/cert-manager"],"ClusterRole.rbac.authorization.k8s.io/rbac.authorization.k8s.io/v1":["controller"]}}}]}}}`)
-	i := newInstalled(t)
-	i.stacks(map[string]int{"aws-eks": 3, "certmgr": 2})
+	i := cmdtest.NewInstalled(t)
+	i.Stacks(map[string]int{"aws-eks": 3, "certmgr": 2})
 	run := func(want int, args ...string) (stdout, stderr string) {
 		t.Helper()
-		d, out, errs := installedDeps(t, root, i)
+		d, out, errs := cmdtest.InstalledDeps(t, root, i)
 		if code := wire.Run(context.Background(), d, append([]string{"status", "-s", "dev"}, args...)); code != want {
 			t.Fatalf("%v: exit code %d, want %d: %s%s", args, code, want, out, errs)
 		}
@@ -47,7 +47,7 @@ func TestStatusLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.write("shown-aws-eks.json", string(outputs))
+	i.Write("shown-aws-eks.json", string(outputs))
 	stdout, _ = run(cmd.ExitDone, "--live")
 	text := strings.Join(strings.Fields(stdout), " ")
 	for _, want := range []string{"1 of 3 objects ready", "ClusterRole controller is gone", "not ready: Available: 1/2"} {
@@ -109,16 +109,16 @@ func TestStatusLiveApplication(t *testing.T) {
 	cmdtest.WriteFile(t, state.Stack("shop", "dev"), `{"checkpoint":{"latest":{"resources":[
 		{"urn":"a::stack","type":"pulumi:pulumi:Stack","outputs":{"url":"`+site.URL+`"}},
 		{"urn":"a::namespace","type":"kubernetes:core/v1:Namespace","outputs":{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}}}]}}}`)
-	i := newInstalled(t)
-	i.stacks(map[string]int{"aws-eks": 3, "shop": 2})
+	i := cmdtest.NewInstalled(t)
+	i.Stacks(map[string]int{"aws-eks": 3, "shop": 2})
 	outputs, err := json.Marshal(map[string]string{"kubeconfig": config})
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.write("shown-aws-eks.json", string(outputs))
+	i.Write("shown-aws-eks.json", string(outputs))
 	run := func(args ...string) string {
 		t.Helper()
-		d, out, errs := installedDeps(t, root, i)
+		d, out, errs := cmdtest.InstalledDeps(t, root, i)
 		if code := wire.Run(context.Background(), d, append([]string{"status", "-s", "dev", "--live"}, args...)); code != cmd.ExitDone {
 			t.Fatalf("%v: exit code %d: %s%s", args, code, out, errs)
 		}

@@ -41,9 +41,9 @@ func TestUnlockBesideBrokenStates(t *testing.T) {
 				cmdtest.WriteFile(t, locks[0], held)
 				cmdtest.WriteFile(t, locks[1], pulumis)
 			}
-			i := newInstalled(t)
-			i.write("stacks.json.fail", "error: it cannot be read\n")
-			d, stdout, stderr := installedDeps(t, root, i)
+			i := cmdtest.NewInstalled(t)
+			i.Write("stacks.json.fail", "error: it cannot be read\n")
+			d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 			if code := wire.Run(context.Background(), d, strings.Fields(test.args)); code != test.code || stdout.String() != test.stdout {
 				t.Fatalf("exit code %d, %s%s", code, stdout, stderr)
 			}

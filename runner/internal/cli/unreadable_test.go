@@ -27,7 +27,7 @@ func TestUnreadableIsNotEmpty(t *testing.T) {
 	}
 	cmdtest.WriteFile(t, stacks, "")
 	for _, args := range []string{"query types --exit-code", "query types -s dev", "policy check", "policy check -o sarif", "status -s dev", "outputs -s dev"} {
-		d, stdout, stderr := installedDeps(t, root, newInstalled(t))
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, cmdtest.NewInstalled(t))
 		code := wire.Run(context.Background(), d, strings.Fields(args))
 		if code != cmd.ExitConfig && code != cmd.ExitFailed || stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d, %s%s", args, code, stdout, stderr)
@@ -52,7 +52,7 @@ func TestIncompleteQuery(t *testing.T) {
 		"policy check -s prod": {cmd.ExitDone, "no findings\n"},
 		"stacks":               {cmd.ExitDone, "prod"},
 	} {
-		d, stdout, stderr := installedDeps(t, root, newInstalled(t))
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, cmdtest.NewInstalled(t))
 		code := wire.Run(context.Background(), d, strings.Fields(args))
 		if code != want.code || !strings.Contains(stdout.String(), want.stdout) {
 			t.Errorf("%s: exit code %d, %s%s", args, code, stdout, stderr)

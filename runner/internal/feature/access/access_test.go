@@ -1,4 +1,4 @@
-package cli_test
+package access_test
 
 import (
 	"context"
@@ -22,7 +22,11 @@ import (
 // runs the command.
 func withGroups(t *testing.T, isAllowed func(group, resource string) bool) func(args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	root := twoEnvironments(t)
+	root := cmdtest.Root(t, map[string]string{
+		"environment":      "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=correct-horse\n",
+		"Pulumi.dev.yaml":  "config:\n  kubernetes:infra_type: aws\n",
+		"Pulumi.prod.yaml": "config:\n  kubernetes:infra_type: linode\n",
+	})
 	cmdtest.WriteFile(t, filepath.Join(root, "mara.yaml"), "providers: {aws: {with: [access]}, linode: {}}\n")
 	cmdtest.WriteFile(t, filepath.Join(root, "config", "pulumi", "Pulumi.dev.yaml"),
 		"config:\n  kubernetes:infra_type: aws\n  access:groups:\n    team-a: {role: developer, namespaces: [shop]}\n    audit: {role: viewer}\n")
@@ -47,11 +51,11 @@ func withGroups(t *testing.T, isAllowed func(group, resource string) bool) func(
 		fmt.Fprintf(w, `{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","status":{"allowed":%v}}`, allowed)
 	}))
 	t.Cleanup(server.Close)
-	i := newInstalled(t)
-	i.exportsKubeconfig(root, fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","clusters":[{"name":"c","cluster":{"server":%q}}],`+
+	i := cmdtest.NewInstalled(t)
+	i.ExportsKubeconfig(root, fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","clusters":[{"name":"c","cluster":{"server":%q}}],`+
 		`"users":[{"name":"u","user":{"token":"hidden-token"}}],"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`, server.URL))
 	return func(args ...string) (int, string, string) {
-		d, stdout, stderr := installedDeps(t, root, i)
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 		code := wire.Run(context.Background(), d, append([]string{"access"}, args...))
 		return code, stdout.String(), stderr.String()
 	}

@@ -1,4 +1,4 @@
-package cli_test
+package promote_test
 
 import (
 	"context"
@@ -28,15 +28,19 @@ const promotedFile = "config/pulumi/Pulumi.prod.yaml"
 // reports, and a function that runs the command.
 func promotable(t *testing.T, imageID string) (root string, promote func(args ...string) (code int, stdout, stderr string)) {
 	t.Helper()
-	root = twoEnvironments(t)
+	root = cmdtest.Root(t, map[string]string{
+		"environment":      "PULUMI_STACK=dev\nPULUMI_CONFIG_PASSPHRASE=correct-horse\n",
+		"Pulumi.dev.yaml":  "config:\n  kubernetes:infra_type: aws\n",
+		"Pulumi.prod.yaml": "config:\n  kubernetes:infra_type: linode\n",
+	})
 	cmdtest.WriteFile(t, filepath.Join(root, "mara.yaml"), "providers: {aws: {}, linode: {}}\napplications:\n  shop: {image: 'ghcr.io/acme/shop:1.2.2'}\n")
 	pod := `{"metadata":{"name":"shop-1","namespace":"shop"},"spec":{"containers":[{"name":"shop","image":"ghcr.io/acme/shop:1.2.3"}]},` +
 		`"status":{"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"shop","image":"ghcr.io/acme/shop:1.2.3","imageID":"` + imageID + `"}]}}`
 	kubeconfig := livetest.Serve(t, livetest.Resource{GroupVersion: "v1", Name: "pods", Kind: "Pod", Objects: []string{pod}})
-	i := newInstalled(t)
-	i.exportsKubeconfig(root, kubeconfig)
+	i := cmdtest.NewInstalled(t)
+	i.ExportsKubeconfig(root, kubeconfig)
 	return root, func(args ...string) (int, string, string) {
-		d, stdout, stderr := installedDeps(t, root, i)
+		d, stdout, stderr := cmdtest.InstalledDeps(t, root, i)
 		code := wire.Run(context.Background(), d, append([]string{"promote"}, args...))
 		return code, stdout.String(), stderr.String()
 	}
