@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mara/projects/model"
 	"mara/providers"
 	"mara/runner/internal/machine/typeset"
 )
@@ -123,5 +124,26 @@ func TestRenderUnknownFormat(t *testing.T) {
 	t.Parallel()
 	if _, err := Render(Plan{}, "png", 0); err == nil || !strings.Contains(err.Error(), "tree, table, json, dot, mermaid, svg, html") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestRenderTreeOfRoot: projects in the root of a repository are not drawn in a directory called ".".
+func TestRenderTreeOfRoot(t *testing.T) {
+	t.Parallel()
+	step := func(name string, phase Phase) Step {
+		return Step{Project: model.Project{Name: name, Title: name, Path: name}, Phase: phase}
+	}
+	for _, test := range []struct {
+		steps []Step
+		want  string
+	}{
+		{[]Step{step("net", "")}, "└── net [net]\n"},
+		{[]Step{step("net", ""), step("db", ""), step("app", "")}, "┌── net [net]\n├── db [db]\n└── app [app]\n"},
+		{[]Step{step("net", "one"), step("app", "two")}, "┌── (the root)     phase one\n│   └── net [net]\n└── (the root)     phase two\n    └── app [app]\n"},
+	} {
+		_, tree, _ := strings.Cut(renderTree(Plan{Steps: test.steps, Provider: model.OwnProvider}, 0), "\n")
+		if diff := cmp.Diff(test.want, tree); diff != "" {
+			t.Error(diff)
+		}
 	}
 }

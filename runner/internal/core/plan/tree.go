@@ -13,12 +13,17 @@ import (
 type line struct{ branch, remark string }
 
 // renderTree draws the directories and projects as branches, with the remarks in a
-// column of their own.
+// column of their own. Projects that all lie in the root need no directory.
 func renderTree(p Plan, width int) string {
 	var lines []line
 	var phase Phase
 	parent := func(s Step) string { return path.Dir(s.Project.Path) }
 	all := grouped(p.Steps, func(a, b Step) bool { return a.Phase == b.Phase && parent(a) == parent(b) })
+	if len(all) == 1 && parent(p.Steps[0]) == "." && p.Steps[0].Phase == "" {
+		lines = branches(p.Steps, "")
+		lines[0].branch = strings.Replace(lines[0].branch, "├", "┌", 1)
+		return typeset.Wrap(treeTitle(p), width, 2) + "\n" + align(lines, width)
+	}
 	for i, steps := range all {
 		fork, stem := "├── ", "│   "
 		switch {
@@ -28,21 +33,29 @@ func renderTree(p Plan, width int) string {
 			fork = "┌── "
 		}
 		first := line{branch: fork + parent(steps[0])}
+		if parent(steps[0]) == "." {
+			first.branch = fork + "(the root)"
+		}
 		if steps[0].Phase != phase && steps[0].Phase != "" {
 			first.remark = "phase " + string(steps[0].Phase)
 		}
 		phase = steps[0].Phase
-		lines = append(lines, first)
-		for j, s := range steps {
-			fork := "├── "
-			if j == len(steps)-1 {
-				fork = "└── "
-			}
-			branch := fmt.Sprintf("%s%s%s [%s]", stem, fork, path.Base(s.Project.Path), s.Project.Title)
-			lines = append(lines, line{branch, s.remark()})
-		}
+		lines = append(append(lines, first), branches(steps, stem)...)
 	}
 	return typeset.Wrap(treeTitle(p), width, 2) + "\n" + align(lines, width)
+}
+
+// branches draws projects that lie beside one another.
+func branches(steps []Step, stem string) (lines []line) {
+	for i, s := range steps {
+		fork := "├── "
+		if i == len(steps)-1 {
+			fork = "└── "
+		}
+		branch := fmt.Sprintf("%s%s%s [%s]", stem, fork, path.Base(s.Project.Path), s.Project.Title)
+		lines = append(lines, line{branch, s.remark()})
+	}
+	return lines
 }
 
 func treeTitle(p Plan) string {
