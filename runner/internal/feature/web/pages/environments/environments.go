@@ -181,7 +181,8 @@ func project(r *page.Visit, data *environmentPage) (page.Content, error) {
 		Refresh: 10, Data: data}, nil
 }
 
-// steps fills in the projects, with what last ran of each.
+// steps fills in the projects, with what last ran of each. Where a run has skipped a project, its page says "skipped"; that no run
+// has ever done the project is "never ran", and only this page can tell.
 func (d *environmentPage) steps(r *page.Visit) {
 	for _, step := range d.Contents.Steps {
 		row := stepRow{Project: step, Result: "never ran", Readers: d.Contents.Readers(step.Name)}
