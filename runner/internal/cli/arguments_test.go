@@ -23,6 +23,7 @@ func sampleCommands() []*cli.Command {
 			{Name: "set", Flags: cmd.ConfirmFlags()},
 		}},
 		{Name: "version", Flags: cmd.OutputFlag("text", "json")},
+		{Name: "up", Flags: cmd.ConfirmFlags()},
 	}
 }
 

@@ -7,14 +7,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// circles reports variables and resources that need themselves, perhaps by way of others: nothing can make the first.
-func (v *validator) circles(root *yaml.Node) {
+// circles reports variables and resources that need themselves, perhaps by way of others: nothing can make the first. A name that
+// is configured as well stands for that value while there is no other.
+func (v *validator) circles(root *yaml.Node, configured map[string]bool) {
 	var names []*yaml.Node
 	needs := map[string][]string{}
 	for _, section := range []string{"variables", "resources"} {
 		for name, value := range pairs(valueOf(root, section)) {
 			names = append(names, name)
-			needs[name.Value] = named(value)
+			needs[name.Value] = slices.DeleteFunc(named(value), func(needed string) bool { return configured[needed] })
 		}
 	}
 	reported := map[string]bool{}

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,13 +70,14 @@ func (s Source) judge(keys []string) (failing, ignored []config.Problem) {
 			}
 		}
 	}
+	for _, key := range keys {
+		v.known[key] = true
+	}
+	configured := maps.Clone(v.known)
 	for _, section := range []string{"variables", "resources"} {
 		for key := range pairs(valueOf(s.Root, section)) {
 			v.known[key.Value] = true
 		}
-	}
-	for _, key := range keys {
-		v.known[key] = true
 	}
 	v.twice(s.Root)
 	for name, resource := range pairs(valueOf(s.Root, "resources")) {
@@ -93,7 +95,7 @@ func (s Source) judge(keys []string) (failing, ignored []config.Problem) {
 		v.references(valueOf(s.Root, section))
 		v.arguments(valueOf(s.Root, section))
 	}
-	v.circles(s.Root)
+	v.circles(s.Root, configured)
 	return append(s.description(), v.problems...), v.ignored
 }
 

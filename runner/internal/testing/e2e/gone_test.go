@@ -81,7 +81,7 @@ func TestDestroyUnderAnOrphan(t *testing.T) {
 	t.Parallel()
 	e := newPair(t)
 	e.write("b/Pulumi.yaml", readerNamed("b2"))
-	e.expect(3, "destroy --simulate --simulate-speed 100000 --yes", "b (4 resources) is deployed here, no project claims it, and it needs a; nothing was changed",
+	e.expect(3, "destroy --simulate --simulate-speed 100000 --yes", "b (2 resources) is deployed here, no project claims it, and it needs a; nothing was changed",
 		"runner destroy --orphans -s dev --simulate", "--allow orphan-readers")
 	if state := e.read(".runner/simulated/state/.pulumi/stacks/a/dev.json"); !strings.Contains(state, "Stash") {
 		t.Error("a was destroyed")

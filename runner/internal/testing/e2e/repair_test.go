@@ -217,7 +217,7 @@ func TestCutOffSidecar(t *testing.T) {
 			t.Errorf("status: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 		}
 		r = e.run("repair", "--simulate", "--yes")
-		if r.code != 0 || !strings.Contains(r.stderr, sidecar+" was cut off") {
+		if r.code != 0 || !strings.Contains(r.stderr, sidecar+" is truncated") {
 			t.Errorf("repair: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 		}
 		cutOff()
