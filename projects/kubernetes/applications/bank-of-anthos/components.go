@@ -12,8 +12,8 @@ const version = "v0.6.10"
 // registry holds the images of Bank of Anthos.
 const registry = "us-central1-docker.pkg.dev/bank-of-anthos-ci/bank-of-anthos/"
 
-// exporterImage turns a database's statistics into Prometheus metrics.
-const exporterImage = "quay.io/prometheuscommunity/postgres-exporter:v0.20.1"
+// exporterImage turns a database's statistics into Prometheus metrics. The digest is that of all its platforms, as public repositories pin it.
+const exporterImage = "quay.io/prometheuscommunity/postgres-exporter:v0.20.1@sha256:ac5ec343104fae0e2d84a27bb8d69b38430a11910c5382cad85d478d2bab713e"
 
 // imageOf returns the image of a component, by tag and digest.
 // https://github.com/GoogleCloudPlatform/bank-of-anthos/tree/v0.6.10/kubernetes-manifests
