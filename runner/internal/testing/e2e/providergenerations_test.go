@@ -39,7 +39,7 @@ func TestProviderGenerations(t *testing.T) {
 			c := newShop(t, transition{}, fmt.Sprintf("  cluster:kubeconfig: %s\n  cluster:context: c\n", cluster.Kubeconfig))
 			c.env = append(c.env, providerHome(t, provider))
 			for number, keys := range generations {
-				c.write("mara.yaml", "providers: {cluster: {only: [shop]}}\napplications:\n  shop:\n"+keys)
+				c.declare(keys)
 				if strings.Contains(keys, "TOKEN") {
 					c.token(fmt.Sprint("token ", number))
 				}

@@ -73,17 +73,20 @@ func newShop(t *testing.T, change transition, config string, where ...string) *s
 	c := &shopEnvironment{environment: newEnvironment(t, embedded), name: "shop", where: where}
 	c.env = append(c.env, "PULUMI_CONFIG_PASSPHRASE=for this test")
 	c.write("config/pulumi/Pulumi.dev.yaml", "config:\n  kubernetes:infra_type: cluster\n"+config)
-	c.declare(change.from)
+	c.declare(firstImage + change.from)
 	if strings.Contains(change.from, "TOKEN") {
 		c.token("first")
 	}
 	return c
 }
 
+// firstImage is the image of an application before a change.
+const firstImage = "    image: ghcr.io/acme/shop:1.2.3\n"
+
 // declare writes mara.yaml with keys of the application.
 func (c *shopEnvironment) declare(keys string) {
 	c.t.Helper()
-	c.write("mara.yaml", "providers: {cluster: {only: ["+c.name+"]}}\napplications:\n  "+c.name+":\n    image: ghcr.io/acme/shop:1.2.3\n"+keys)
+	c.write("mara.yaml", "providers: {cluster: {only: ["+c.name+"]}}\napplications:\n  "+c.name+":\n"+keys)
 }
 
 // token sets a secret of the application.
@@ -106,7 +109,7 @@ func (c *shopEnvironment) change(change transition) (flags []string) {
 	default:
 		c.name = change.becomes
 	}
-	c.declare(change.to)
+	c.declare(firstImage + change.to)
 	if change.token != "" {
 		c.token(change.token)
 	}

@@ -62,16 +62,18 @@ func programs(s *session.Resolved) []Finding {
 		for _, doubt := range append(source.ShortReferences(names), source.Doubts()...) {
 			found.add(Finding{Problem: doubt, Kind: Projects, Doubt: true, Environments: in})
 		}
-		for _, entry := range configured(s, project) {
+		beside, _ := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project) // its reader reports problems
+		entries := configured(s, project, beside)
+		for _, entry := range entries {
 			if text := seen(project, entry); text != "" && !s.Settings.Config.Accepts(entry.Key) {
 				problem := s.Settings.Config.Problem(entry.Key, text)
 				found.add(Finding{Problem: problem, Kind: Projects, Doubt: true, Environments: in})
 			}
 		}
-		for _, doubt := range ofOthers(s, project, source) {
+		for _, doubt := range ofOthers(s, project, beside, source) {
 			found.add(Finding{Problem: doubt, Kind: Projects, Doubt: true, Environments: in})
 		}
-		for _, problem := range source.Validate(keysOf(s, project)) {
+		for _, problem := range source.Validate(keysOf(project, entries)) {
 			found.add(Finding{Problem: problem, Kind: Projects, Environments: in})
 		}
 	}
@@ -80,8 +82,7 @@ func programs(s *session.Resolved) []Finding {
 
 // ofOthers doubts keys of other projects in the stack file next to a program that does not read them: the other one does not
 // read this file.
-func ofOthers(s *session.Resolved, project model.Project, source contract.Source) (doubts []config.Problem) {
-	beside, _ := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project) // its reader reports problems
+func ofOthers(s *session.Resolved, project model.Project, beside config.StackFile, source contract.Source) (doubts []config.Problem) {
 	declared := lists.Map(s.Options.DeclaredKeys(), func(k config.Key) string { return k.Name })
 	for _, entry := range beside.Entries {
 		namespace, _, _ := strings.Cut(entry.Key, ":")
@@ -94,17 +95,16 @@ func ofOthers(s *session.Resolved, project model.Project, source contract.Source
 	return doubts
 }
 
-// configured returns what the environment configures for a project of the user.
-func configured(s *session.Resolved, project model.Project) []config.Entry {
-	beside, _ := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project) // its reader reports problems
+// configured returns what the environment configures for a project of the user, in the shared stack file and in the one next to it.
+func configured(s *session.Resolved, project model.Project, beside config.StackFile) []config.Entry {
 	return slices.DeleteFunc(slices.Concat(s.Settings.Config.Entries, beside.Entries), func(e config.Entry) bool {
 		return !strings.HasPrefix(e.Key, project.Name+":")
 	})
 }
 
-// keysOf returns the names of the values that an environment has for a project of the user.
-func keysOf(s *session.Resolved, project model.Project) (keys []string) {
-	for _, entry := range configured(s, project) {
+// keysOf returns the names of the values that an environment has for a project of the user, with those that it configures.
+func keysOf(project model.Project, configured []config.Entry) (keys []string) {
+	for _, entry := range configured {
 		keys = append(keys, strings.TrimPrefix(entry.Key, project.Name+":"))
 	}
 	for _, secret := range project.Secrets {
@@ -134,7 +134,8 @@ func Failing(s *session.Resolved, selected plan.Plan) error {
 		if problem, excluded := source.Excludes(sdk.Version); excluded && s.Options.Pulumi == "" {
 			problems = append(problems, problem)
 		}
-		problems = append(problems, source.Failing(keysOf(s, project))...)
+		beside, _ := catalogue.Beside(s.Settings.Root, s.Settings.Stack.Text, project) // its reader reports problems
+		problems = append(problems, source.Failing(keysOf(project, configured(s, project, beside)))...)
 	}
 	for _, place := range takenPlaces(s) {
 		if !place.Doubt && isSelected[place.project] {
