@@ -92,6 +92,9 @@ func TestValidate(t *testing.T) {
 		{"no bracket", "config: {v: {type: string}}\noutputs: {x: '${v[0}'}\n", "[ has no ]"},
 		{"no quote", "config: {v: {type: string}}\noutputs: {x: '${v[\"a]}'}\n", `has to end with "]`},
 		{"a number first", "outputs: {x: '${[0].a}'}\n", "has to follow a name"},
+		{"a circle", "variables: {a: '${v.id}'}\nresources: {v: {type: a:B, properties: {x: '${a}'}}}\n", "net/Pulumi.yaml:2: a needs itself: a -> v -> a"},
+		{"a configured name", "resources: {configured: {type: a:B, properties: {x: '${configured}'}}}\n", ""},
+		{"one argument", "variables: {a: {'fn::join': [x]}}\n", "net/Pulumi.yaml:2: fn::join takes a list of two values"},
 		{"an option", "resources: {v: {type: a:B, options: {protekt: true}}}\n", `the options of v has "protekt"`},
 	} {
 		s, err := sourceOf(t, "runtime: yaml\n"+test.program)
